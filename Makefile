@@ -1,0 +1,112 @@
+# The words CI uses too: make [build] | test | lint | fmt | bench | demo | prebuild | cmake | clean.
+# ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake.
+
+SHELL := /bin/sh
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := build
+.PHONY: build test lint fmt bench demo prebuild cmake clean node typecheck bundle
+
+BIN := node_modules/.bin
+PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
+# The headers of the running Node where it has brought them; otherwise node-gyp downloads them.
+NODEDIR := $(shell node -p 'const root = require("path").resolve(process.execPath, "../.."); require("fs").existsSync(root + "/include/node/node_api.h") ? root : ""' 2>/dev/null)
+
+MODULES := node_modules/.package-lock.json
+ADDON := build/Release/evictd.node
+PREBUILD := dist/prebuilds/$(PLATFORM)/evictd.node
+
+# Directories are listed too: their time changes when a file is added or removed.
+SOURCES := $(shell find src -name '*.ts' -o -type d)
+NATIVE := $(shell find native -path native/test -prune -o -name '*.cc' -print -o -name '*.h' -print -o -type d -print)
+FORMATTED := $(shell find native -name '*.cc' -o -name '*.h')
+
+# $(call need,COMMAND,WHAT IS MISSING AND HOW TO GET IT)
+need = @command -v $(1) >/dev/null 2>&1 || { echo 'evictd: $(2)' >&2; exit 1; }
+
+build: $(PREBUILD) bundle
+
+bundle: dist/evictd.js dist/types/index.d.ts
+
+# --- what must be there ---
+
+node:
+	$(call need,node,Node.js >= 20.19 is missing (https://nodejs.org))
+	@node -e 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' || \
+		{ echo "evictd: Node.js >= 20.19 is needed, $$(command -v node) is $$(node -v)" >&2; exit 1; }
+	$(call need,npm,npm is missing (it comes with https://nodejs.org))
+
+# Only asked where something is compiled: a built tree needs neither.
+define compiler
+$(call need,$(firstword $(CXX)),a C++ compiler is missing: $(firstword $(CXX)) (Debian: apt-get install g++; others: set CXX))
+$(call need,python3,python3 is missing: node-gyp needs it (Debian: apt-get install python3))
+endef
+
+# npm writes this file last, so it is the stamp: an interrupted installation is done again.
+$(MODULES): package-lock.json | node
+	npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+# --- native ---
+
+$(ADDON): binding.gyp $(NATIVE) $(MODULES) | node
+	$(compiler)
+	$(BIN)/node-gyp configure build --release --jobs max --loglevel=warn $(if $(NODEDIR),--nodedir='$(NODEDIR)')
+	@touch $@
+
+# Moved into place: a running evictd keeps the file that it has mapped.
+$(PREBUILD): $(ADDON)
+	@mkdir -p $(@D)
+	@cp $< $@.new
+	@strip --strip-all $@.new
+	@mv $@.new $@
+
+# For a release: the addon is rebuilt from nothing by prebuildify, to the same place.
+prebuild: $(MODULES) | node
+	$(compiler)
+	$(if $(NODEDIR),npm_config_nodedir='$(NODEDIR)') $(BIN)/prebuildify --napi --strip --name evictd --out dist --quiet
+
+cmake: $(MODULES) | node
+	$(compiler)
+	$(call need,cmake,cmake is missing (Debian: apt-get install cmake))
+	$(BIN)/cmake-js compile --out build/cmake --prefer-make --log-level warn
+
+# --- JavaScript ---
+
+dist/evictd.js: $(SOURCES) esbuild.config.js package.json $(MODULES) | node
+	node esbuild.config.js
+
+# tsc emits no copy of a hand-written declaration, and the emitted ones refer to it.
+dist/types/index.d.ts: $(SOURCES) tsconfig.json tsconfig.types.json $(MODULES) | node
+	@rm -rf dist/types
+	$(BIN)/tsc -p tsconfig.types.json
+	@mkdir -p dist/types/native && cp src/native/binding.d.ts dist/types/native/
+
+# --- words ---
+
+typecheck: $(MODULES) | node
+	$(BIN)/tsc -p .
+
+test: build typecheck
+	@$(BIN)/vitest run $(ARGS)
+
+lint: $(MODULES) | node
+	@failed=; \
+	$(BIN)/eslint --max-warnings 0 . || failed="$$failed eslint"; \
+	$(BIN)/prettier --check --log-level warn . || failed="$$failed prettier"; \
+	$(BIN)/clang-format --dry-run -Werror $(FORMATTED) </dev/null || failed="$$failed clang-format"; \
+	test -z "$$failed" || { echo "evictd: lint failed:$$failed" >&2; exit 1; }
+
+fmt: $(MODULES) | node
+	$(BIN)/eslint --fix --max-warnings 0 . ; status=$$?; \
+	$(BIN)/prettier --write --log-level warn . && $(BIN)/clang-format -i $(FORMATTED) </dev/null && exit $$status
+
+bench: build
+	@$(BIN)/tsx test/bench/run.ts $(ARGS)
+
+# exec: Ctrl-C reaches the demo, which cleans up.
+demo: build
+	@exec node dist/evictd.js demo $(ARGS)
+
+clean:
+	rm -rf build dist

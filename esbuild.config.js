@@ -1,0 +1,60 @@
+// Bundles the command line and the library into one file each, all libraries included: the package has no runtime dependencies and starts fast.
+// Beside them: dist/THIRD-PARTY-LICENSES.txt, because the licences of what is bundled (and compiled into the addon) require their text.
+import { chmod, readFile, readdir, writeFile } from 'node:fs/promises';
+import { build } from 'esbuild';
+
+/** Headers compiled into the addon: no bundle mentions them. */
+const compiledIn = ['node_modules/node-addon-api'];
+
+// Bundled CommonJS packages call require() for Node's own modules; an ESM file has none.
+const require = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+/**
+ * @param {string} entry
+ * @param {string} outfile
+ * @param {string} banner
+ */
+const bundle = async (entry, outfile, banner) => {
+  const { metafile } = await build({
+    entryPoints: [entry],
+    outfile,
+    banner: { js: banner },
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    metafile: true,
+    // Not minified: it saves no start-up time that can be measured, and a stack trace then says where it was without the source map.
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none', // THIRD-PARTY-LICENSES.txt has them in full
+    logLevel: 'warning',
+  }).catch(() => process.exit(1)); // esbuild has said why
+  return Object.keys(metafile.inputs);
+};
+
+/** @type {(text: string) => { name: string, version: string, license?: string, author?: string | { name: string } }} */
+const parseManifest = JSON.parse;
+
+/** @param {string} directory a package's, below node_modules */
+const notice = async (directory) => {
+  const { name, version, license, author } = parseManifest(await readFile(`${directory}/package.json`, 'utf8'));
+  const file = (await readdir(directory)).find((candidate) => /^(licen[cs]e|copying)/i.test(candidate));
+  if (!file && !license) throw new Error(`${directory}: neither a licence file nor a "license" field; it may not be bundled`);
+  const holder = typeof author === 'string' ? author : author?.name;
+  const text = file
+    ? await readFile(`${directory}/${file}`, 'utf8')
+    : `${license ?? ''} licence. Copyright ${holder ?? `the authors of ${name}`}.`;
+  return `${name} ${version} (${license ?? 'see below'})\n\n${text.trim()}\n`;
+};
+
+const hashbang = (await readFile('src/evictd.ts', 'utf8')).startsWith('#!') ? '' : '#!/usr/bin/env node\n';
+const inputs = await Promise.all([
+  bundle('src/evictd.ts', 'dist/evictd.js', hashbang + require),
+  bundle('src/index.ts', 'dist/index.js', require),
+]);
+await chmod('dist/evictd.js', 0o755);
+
+const bundled = inputs.flat().flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []);
+const notices = await Promise.all([...new Set([...bundled, ...compiledIn])].sort().map(notice));
+await writeFile('dist/THIRD-PARTY-LICENSES.txt', notices.join(`\n${'-'.repeat(80)}\n\n`));

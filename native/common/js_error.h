@@ -1,0 +1,31 @@
+#ifndef EVICTD_COMMON_JS_ERROR_H_
+#define EVICTD_COMMON_JS_ERROR_H_
+
+#include <napi.h>
+
+#include <cerrno>
+#include <new>
+
+#include "common/system_error.h"
+
+namespace evictd {
+
+// An Error as Node's own fs makes them: code ('ENOENT'), errno (negative, as libuv's), syscall and, where there is one,
+// path.
+Napi::Error ToJavaScript(Napi::Env env, const SystemError& error);
+
+// Runs `body`; what the kernel-facing code throws becomes a JavaScript exception.
+template <typename Body>
+auto Guarded(Napi::Env env, Body&& body) {
+  try {
+    return body();
+  } catch (const SystemError& error) {
+    throw ToJavaScript(env, error);
+  } catch (const std::bad_alloc&) {
+    throw ToJavaScript(env, SystemError(ENOMEM, "malloc"));
+  }
+}
+
+}  // namespace evictd
+
+#endif  // EVICTD_COMMON_JS_ERROR_H_

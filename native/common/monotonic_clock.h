@@ -1,0 +1,19 @@
+#ifndef EVICTD_COMMON_MONOTONIC_CLOCK_H_
+#define EVICTD_COMMON_MONOTONIC_CLOCK_H_
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace evictd {
+
+// CLOCK_MONOTONIC in nanoseconds: the clock of process.hrtime.bigint().
+inline uint64_t MonotonicNs() {
+  struct timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace evictd
+
+#endif  // EVICTD_COMMON_MONOTONIC_CLOCK_H_

@@ -1,0 +1,108 @@
+#include "linux/cgroup_handle.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "common/system_error.h"
+#include "linux/cgroup_processes.h"
+#include "linux/process.h"
+
+namespace evictd {
+
+namespace {
+
+// pidfds held at a time: few enough for a soft limit of 1,024 descriptors, enough that ten thousand processes need 20
+// readings.
+constexpr size_t kBatch = 512;
+
+struct Opened {
+  pid_t pid = 0;
+  UniqueFd pidfd;
+};
+
+bool OutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
+
+void Note(int error, int* first) {
+  if (*first == 0 && error != ESRCH) *first = error;
+}
+
+}  // namespace
+
+CgroupHandle::CgroupHandle(const std::string& cgroup, std::optional<uint64_t> id)
+    : path_(cgroup), directory_(open(cgroup.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (!directory_) throw SystemError(errno, "open", path_);
+  struct stat status = {};
+  if (fstat(directory_.get(), &status) != 0) throw SystemError(errno, "fstat", path_);
+  id_ = status.st_ino;
+  if (id && *id != id_) throw SystemError(ESTALE, "open", path_);
+}
+
+std::vector<pid_t> CgroupHandle::Processes(int* error) const {
+  std::vector<pid_t> pids;
+  *error = AppendProcesses(directory_.get(), &pids);
+  std::sort(pids.begin(), pids.end());
+  // 0 stands for each process that has no number in this pid namespace: those stay.
+  const auto numbered = std::upper_bound(pids.begin(), pids.end(), 0);
+  pids.erase(std::unique(numbered, pids.end()), pids.end());
+  return pids;
+}
+
+CgroupHandle::Signalled CgroupHandle::Signal(int signal) const {
+  Signalled result;
+  const std::vector<pid_t> first = Processes(&result.error);
+  result.found = first.size();
+  const pid_t self = getpid();
+  std::vector<Opened> opened;
+  opened.reserve(std::min(kBatch, first.size()));
+  size_t next = 0;
+  while (next < first.size()) {
+    opened.clear();
+    for (; next < first.size() && opened.size() < kBatch; next++) {
+      const pid_t pid = first[next];
+      if (pid <= 1 || pid == self) {
+        Note(EPERM, &result.error);
+        continue;
+      }
+      UniqueFd pidfd(OpenPidfd(pid));
+      if (pidfd) {
+        opened.push_back({pid, std::move(pidfd)});
+      } else if (OutOfDescriptors(errno) && !opened.empty()) {
+        break;  // first those that are open
+      } else {
+        Note(errno, &result.error);
+      }
+    }
+    if (opened.empty()) continue;
+    int error = 0;
+    std::vector<pid_t> second = Processes(&error);
+    while (OutOfDescriptors(error) && opened.size() > 1) {
+      // The reading needs descriptors too: give half of them back, and come again for those processes.
+      opened.resize(opened.size() / 2);
+      next = static_cast<size_t>(std::upper_bound(first.begin(), first.end(), opened.back().pid) - first.begin());
+      second = Processes(&error);
+    }
+    Note(error, &result.error);
+    for (const Opened& member : opened) {
+      if (!std::binary_search(second.begin(), second.end(), member.pid)) continue;
+      if (SendSignal(member.pidfd.get(), signal) == 0) {
+        result.signalled++;
+      } else {
+        Note(errno, &result.error);
+      }
+    }
+  }
+  return result;
+}
+
+void CgroupHandle::Kill() const {
+  const UniqueFd file(openat(directory_.get(), "cgroup.kill", O_WRONLY | O_CLOEXEC));
+  if (!file) throw SystemError(errno, "open", path_ + "/cgroup.kill");
+  if (write(file.get(), "1", 1) != 1) throw SystemError(errno, "write", path_ + "/cgroup.kill");
+}
+
+}  // namespace evictd

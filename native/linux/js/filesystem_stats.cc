@@ -1,0 +1,111 @@
+#include "linux/filesystem_stats.h"
+
+#include <memory>
+#include <utility>
+
+#include "common/js_argument.h"
+#include "common/js_error.h"
+#include "linux/js/environment.h"
+#include "linux/js/objects.h"
+
+namespace evictd {
+
+namespace {
+
+// A pending request does not keep the event loop alive (the filesystem may never answer), but it keeps this object, so
+// that onDone is called.
+class FilesystemStatsObject : public Napi::ObjectWrap<FilesystemStatsObject>, public WakeTarget {
+ public:
+  explicit FilesystemStatsObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+    const std::string path = TextArgument(info[0], "path");
+    Environment* const environment = Environment::Of(info.Env());
+    Guarded(info.Env(), [&] { stats_ = std::make_unique<FilesystemStats>(path, environment->bell()); });
+    environment_ = environment;
+    target_id_ = environment->Register(this);
+  }
+
+  ~FilesystemStatsObject() override { Release(); }
+
+  static Napi::Function Define(Napi::Env env) {
+    return DefineClass(env, "FilesystemStats",
+                       {InstanceMethod("read", &FilesystemStatsObject::Read),
+                        InstanceMethod("request", &FilesystemStatsObject::Request),
+                        InstanceMethod("close", &FilesystemStatsObject::Close)});
+  }
+
+  void Deliver() override {
+    if (!stats_->TakeDone()) return;
+    const Napi::Env env = Env();
+    const Napi::HandleScope scope(env);
+    const Napi::Value self = Value();
+    const Napi::FunctionReference on_done = std::exchange(on_done_, Napi::FunctionReference());
+    self_.Reset();
+    if (!on_done.IsEmpty()) CallBack(env, self, on_done.Value(), {});
+  }
+
+  void Abandon() override {
+    environment_ = nullptr;
+    stats_.reset();
+    on_done_.Reset();
+    self_.Reset();
+  }
+
+ private:
+  Napi::Value Read(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    // After close() the last reading stays.
+    if (stats_) last_ = stats_->Read();
+    const auto number = [env](uint64_t value) { return Napi::Number::New(env, static_cast<double>(value)); };
+    Napi::Object reading = Napi::Object::New(env);
+    reading.Set("totalBytes", number(last_.total_bytes));
+    reading.Set("freeBytes", number(last_.free_bytes));
+    reading.Set("availableBytes", number(last_.available_bytes));
+    reading.Set("inodes", number(last_.inodes));
+    reading.Set("inodesFree", number(last_.inodes_free));
+    reading.Set("fsType", number(last_.type));
+    reading.Set("device", Napi::BigInt::New(env, last_.device));
+    reading.Set("errno", Napi::Number::New(env, last_.error));
+    reading.Set("atNs", Napi::BigInt::New(env, last_.at_ns));
+    reading.Set("pending", Napi::Boolean::New(env, last_.pending));
+    reading.Set("pendingSinceNs", Napi::BigInt::New(env, last_.pending_since_ns));
+    return reading;
+  }
+
+  void Request(const Napi::CallbackInfo& info) {
+    const bool callback = !info[0].IsUndefined();
+    const Napi::Function on_done = callback ? FunctionArgument(info[0], "onDone") : Napi::Function();
+    if (!stats_) throw ToJavaScript(info.Env(), SystemError(EBADF, "statfs"));
+    // An answer that came but was not yet passed on belongs to the request before.
+    Deliver();
+    if (!stats_ || !stats_->Request() || !callback) return;
+    on_done_ = Napi::Persistent(on_done);
+    self_ = Napi::Persistent(info.This().As<Napi::Object>());
+  }
+
+  void Close(const Napi::CallbackInfo&) {
+    if (stats_) last_ = stats_->Read();
+    last_.pending = false;
+    Release();
+  }
+
+  void Release() {
+    if (environment_ != nullptr) environment_->Unregister(target_id_);
+    environment_ = nullptr;
+    stats_.reset();
+    on_done_.Reset();
+    self_.Reset();
+  }
+
+  Environment* environment_ = nullptr;
+  uint64_t target_id_ = 0;
+  std::unique_ptr<FilesystemStats> stats_;
+  FilesystemStats::Reading last_;
+  Napi::FunctionReference on_done_;
+  Napi::ObjectReference self_;
+};
+
+}  // namespace
+
+Napi::Function DefineFilesystemStats(Napi::Env env) { return FilesystemStatsObject::Define(env); }
+
+}  // namespace evictd

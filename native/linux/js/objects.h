@@ -1,0 +1,18 @@
+#ifndef EVICTD_LINUX_JS_OBJECTS_H_
+#define EVICTD_LINUX_JS_OBJECTS_H_
+
+#include <napi.h>
+
+namespace evictd {
+
+// The constructors of what is not a watch; each in the file of its name.
+Napi::Function DefineFileReader(Napi::Env env);
+Napi::Function DefineCgroupTable(Napi::Env env);
+Napi::Function DefineFilesystemStats(Napi::Env env);
+Napi::Function DefineCgroupHandle(Napi::Env env);
+Napi::Function DefinePidfd(Napi::Env env);
+Napi::Function DefineFileLock(Napi::Env env);
+
+}  // namespace evictd
+
+#endif  // EVICTD_LINUX_JS_OBJECTS_H_

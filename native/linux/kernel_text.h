@@ -1,0 +1,32 @@
+#ifndef EVICTD_LINUX_KERNEL_TEXT_H_
+#define EVICTD_LINUX_KERNEL_TEXT_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace evictd {
+
+enum class TextFormat { kNumber, kKeyed, kPressure, kLoadavg };
+
+// What one file is and which of its fields are wanted: the contract's FileSpec.
+struct FileSpec {
+  std::string path;
+  TextFormat format;
+  std::vector<std::string> keys;  // kKeyed only
+
+  size_t fields() const;
+};
+
+// Fills spec.fields() values from the text; no allocation. Returns 0, EBADMSG (text the kernel would not write: not
+// terminated by a newline, negative, beyond 64 bits, not a number) or ENODATA (well-formed, but a key or a PSI line is
+// not there: older kernels lack some). The fields concerned are NaN, the others good.
+int ParseKernelText(const FileSpec& spec, std::string_view text, double* values);
+
+// Every value of the file is unknown.
+void ForgetValues(const FileSpec& spec, double* values);
+
+}  // namespace evictd
+
+#endif  // EVICTD_LINUX_KERNEL_TEXT_H_

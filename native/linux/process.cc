@@ -1,0 +1,26 @@
+#include "linux/process.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "common/system_error.h"
+
+namespace evictd {
+
+int OpenPidfd(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
+
+int SendSignal(int pidfd, int signal) {
+  return static_cast<int>(syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
+}
+
+Process::Process(pid_t pid) : pidfd_(OpenPidfd(pid)) {
+  if (!pidfd_) throw SystemError(errno, "pidfd_open");
+}
+
+void Process::Signal(int signal) {
+  if (SendSignal(pidfd_.get(), signal) != 0) throw SystemError(errno, "pidfd_send_signal");
+}
+
+}  // namespace evictd

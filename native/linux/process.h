@@ -1,0 +1,29 @@
+#ifndef EVICTD_LINUX_PROCESS_H_
+#define EVICTD_LINUX_PROCESS_H_
+
+#include <sys/types.h>
+
+#include "linux/unique_fd.h"
+
+namespace evictd {
+
+// A process held by a pidfd (Linux 5.3): never another one that got its number later.
+class Process {
+ public:
+  // Throws SystemError: ESRCH where there is none.
+  explicit Process(pid_t pid);
+
+  // Throws SystemError: ESRCH when it is gone.
+  void Signal(int signal);
+
+ private:
+  UniqueFd pidfd_;
+};
+
+// pidfd_open and pidfd_send_signal as system calls: glibc's wrappers would ask for glibc 2.36. -1 and errno on failure.
+int OpenPidfd(pid_t pid);
+int SendSignal(int pidfd, int signal);
+
+}  // namespace evictd
+
+#endif  // EVICTD_LINUX_PROCESS_H_

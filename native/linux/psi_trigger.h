@@ -1,0 +1,32 @@
+#ifndef EVICTD_LINUX_PSI_TRIGGER_H_
+#define EVICTD_LINUX_PSI_TRIGGER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "linux/unique_fd.h"
+#include "linux/waiter.h"
+
+namespace evictd {
+
+// A PSI trigger (Documentation/accounting/psi.rst) on /proc/pressure/* or a cgroup's *.pressure; the trigger lives as
+// long as its descriptor.
+class PsiTrigger : public WatchSource {
+ public:
+  enum class Kind { kSome, kFull };
+
+  // Throws SystemError: EINVAL where the window is not allowed (without CAP_SYS_RESOURCE it must be a multiple of 2 s),
+  // EOPNOTSUPP where PSI is off.
+  PsiTrigger(const std::string& file, Kind kind, uint64_t stall_us, uint64_t window_us);
+
+  std::vector<Descriptor> Descriptors() const override;
+  Wake OnEvent(size_t which, uint32_t events) override;
+
+ private:
+  UniqueFd trigger_;
+};
+
+}  // namespace evictd
+
+#endif  // EVICTD_LINUX_PSI_TRIGGER_H_

@@ -1,0 +1,34 @@
+#include "linux/thread.h"
+
+#include <signal.h>
+
+#include "common/system_error.h"
+
+namespace evictd {
+
+namespace {
+
+// The buffers are on the heap; what lies on the stack is a batch of epoll events. glibc takes static TLS from the same
+// mapping.
+constexpr size_t kStackBytes = 256 * 1024;
+
+}  // namespace
+
+pthread_t StartThread(const char* name, void* (*body)(void*), void* argument) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits it
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, body, argument);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) throw SystemError(error, "pthread_create");
+  pthread_setname_np(thread, name);
+  return thread;
+}
+
+}  // namespace evictd

@@ -1,0 +1,108 @@
+#include "linux/waiter.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "common/monotonic_clock.h"
+#include "common/system_error.h"
+#include "linux/thread.h"
+
+namespace evictd {
+
+namespace {
+
+// epoll's user data: the watch's id and which of its descriptors. An id, not a pointer: an event of a batch may belong
+// to a watch that was removed after epoll_wait returned.
+constexpr unsigned kWhichBits = 8;
+constexpr uint64_t kStop = 0;
+
+constexpr int kForever = -1;
+constexpr int kRingAgainMs = 10;
+
+}  // namespace
+
+Waiter::Waiter(std::shared_ptr<Bell> bell) : bell_(std::move(bell)) {
+  epoll_.Reset(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_) throw SystemError(errno, "epoll_create1");
+  stop_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop_) throw SystemError(errno, "eventfd");
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.u64 = kStop;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stop_.get(), &event) != 0) throw SystemError(errno, "epoll_ctl");
+  thread_ = StartThread("evictd-waiter", &Run, this);
+}
+
+Waiter::~Waiter() {
+  eventfd_write(stop_.get(), 1);
+  pthread_join(thread_, nullptr);
+}
+
+uint64_t Waiter::Add(std::shared_ptr<WatchSource> source) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const uint64_t id = ++last_id_;
+  const Watches::iterator watch = watches_.emplace(id, std::move(source)).first;
+  uint64_t which = 0;
+  for (const WatchSource::Descriptor& descriptor : watch->second->Descriptors()) {
+    epoll_event event = {};
+    event.events = descriptor.interest;
+    event.data.u64 = (id << kWhichBits) | which++;
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor.fd, &event) != 0) {
+      const int error = errno;
+      Forget(watch);
+      throw SystemError(error, "epoll_ctl");
+    }
+  }
+  return id;
+}
+
+void Waiter::Remove(uint64_t id) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Watches::iterator watch = watches_.find(id);
+  if (watch != watches_.end()) Forget(watch);
+}
+
+void Waiter::Forget(Watches::iterator watch) {
+  // By name, not by closing: a descriptor that a fork duplicated would stay in the set.
+  for (const WatchSource::Descriptor& descriptor : watch->second->Descriptors()) {
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor.fd, nullptr);
+  }
+  watches_.erase(watch);
+}
+
+void* Waiter::Run(void* waiter) {
+  static_cast<Waiter*>(waiter)->Loop();
+  return nullptr;
+}
+
+void Waiter::Loop() {
+  std::array<epoll_event, 64> events;
+  bool owed = false;  // a ring that failed: the bits are still there, so it is repeated until somebody comes
+  for (;;) {
+    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), owed ? kRingAgainMs : kForever);
+    if (count < 0 && errno != EINTR) return;
+    const uint64_t now_ns = MonotonicNs();
+    bool ring = owed;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (int i = 0; i < count; i++) {
+        const epoll_event& event = events[static_cast<size_t>(i)];
+        if (event.data.u64 == kStop) return;
+        const Watches::iterator watch = watches_.find(event.data.u64 >> kWhichBits);
+        if (watch == watches_.end()) continue;
+        const std::shared_ptr<WatchSource> source = watch->second;
+        const Wake wake = source->OnEvent(event.data.u64 & ((1u << kWhichBits) - 1), event.events);
+        if (wake == Wake::kNothing) continue;
+        if (wake == Wake::kGone) Forget(watch);
+        if (source->wakes().Post(wake, now_ns)) ring = true;
+      }
+    }
+    owed = ring && !bell_->Ring();
+  }
+}
+
+}  // namespace evictd

@@ -1,0 +1,76 @@
+#ifndef EVICTD_LINUX_WAITER_H_
+#define EVICTD_LINUX_WAITER_H_
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "common/bell.h"
+#include "common/wake_mask.h"
+#include "linux/unique_fd.h"
+
+namespace evictd {
+
+// One watch as the waiter sees it: some descriptors and what their events mean.
+class WatchSource {
+ public:
+  struct Descriptor {
+    int fd;
+    uint32_t interest;  // EPOLL*; EPOLLERR and EPOLLHUP are always reported
+  };
+
+  virtual ~WatchSource() = default;
+
+  // At most 256, the same at every call.
+  virtual std::vector<Descriptor> Descriptors() const = 0;
+
+  // Waiter thread. `which` is the index in Descriptors(). kGone takes the watch out of the set: it will not be called
+  // again.
+  virtual Wake OnEvent(size_t which, uint32_t events) = 0;
+
+  WakeMask& wakes() { return wakes_; }
+
+ private:
+  WakeMask wakes_;
+};
+
+// One epoll thread that carries every watch of an environment.
+class Waiter {
+ public:
+  // Starts the thread. Throws SystemError.
+  explicit Waiter(std::shared_ptr<Bell> bell);
+  // Stops and joins it. Not in a finalizer: Node 24 deadlocks there; the environment's cleanup hook does it.
+  ~Waiter();
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  // Any thread. Returns the watch's id, never 0. Throws SystemError.
+  uint64_t Add(std::shared_ptr<WatchSource> source);
+
+  // Any thread but the waiter's. After it returns the source is not called any more. Unknown ids (gone, removed before)
+  // are ignored.
+  void Remove(uint64_t id);
+
+ private:
+  using Watches = std::unordered_map<uint64_t, std::shared_ptr<WatchSource>>;
+
+  static void* Run(void* waiter);
+  void Loop();
+  void Forget(Watches::iterator watch);
+
+  std::shared_ptr<Bell> bell_;
+  UniqueFd epoll_;
+  UniqueFd stop_;
+  std::mutex mutex_;  // guards watches_; held while a batch of events is handled
+  Watches watches_;
+  uint64_t last_id_ = 0;
+  pthread_t thread_;
+};
+
+}  // namespace evictd
+
+#endif  // EVICTD_LINUX_WAITER_H_

@@ -1,0 +1,56 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { errnoName } from '../errors.js';
+
+/** Longer than cgroup.events, the longest that is read here, is on any kernel. */
+const TEXT_BYTES = 256;
+
+/**
+ * A victim's own files, opened before it is ended. A cgroup made again under its name does not show in them: once the victim is removed they say ENODEV
+ * for ever.
+ */
+export class VictimFiles {
+  readonly #usage: number;
+  readonly #events: number | undefined;
+  readonly #buffer = Buffer.alloc(TEXT_BYTES);
+  #closed = false;
+
+  constructor(directory: string, version: 1 | 2) {
+    this.#usage = openSync(`${directory}/${version === 1 ? 'memory.usage_in_bytes' : 'memory.current'}`, 'r');
+    try {
+      this.#events = version === 1 ? undefined : openSync(`${directory}/cgroup.events`, 'r');
+    } catch (error) {
+      closeSync(this.#usage);
+      throw error;
+    }
+  }
+
+  /** In bytes; 'removed': the cgroup is; undefined: it cannot be read. */
+  usage(): bigint | 'removed' | undefined {
+    const text = this.#read(this.#usage);
+    return text === undefined || text === 'removed' ? text : BigInt(text.trim());
+  }
+
+  /** Whether a process lives in it or below it; undefined: the kernel does not tell (v1). */
+  populated(): boolean | undefined {
+    if (this.#events === undefined) return undefined;
+    const text = this.#read(this.#events);
+    if (text === undefined) return undefined;
+    return text !== 'removed' && !/^populated 0$/m.test(text);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    closeSync(this.#usage);
+    if (this.#events !== undefined) closeSync(this.#events);
+  }
+
+  #read(file: number): string | undefined {
+    if (this.#closed) return undefined; // the number may be another file's by now
+    try {
+      return this.#buffer.toString('latin1', 0, readSync(file, this.#buffer, 0, TEXT_BYTES, 0));
+    } catch (error) {
+      return errnoName(error) === 'ENODEV' ? 'removed' : undefined;
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import { Command, CommanderError, Option } from 'commander';
+import type { LoadedConfig } from '../config/config.js';
+import { UsageError } from '../errors.js';
+import type { Node } from '../monitor/ports.js';
+import type { Io } from './io.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
+import { checkJson } from './output/json.js';
+import { checkNagios } from './output/nagios.js';
+import { checkPrometheus } from './output/prometheus.js';
+import { checkReport, failedReport, type CheckReport, type Clock } from './output/report.js';
+import { styleFor } from './output/style.js';
+import { checkText } from './output/text.js';
+import type { OpenReading } from './reading.js';
+
+/** How long a filesystem may take to answer: one that hangs is a result, too. */
+const FILESYSTEM_WAIT_MS = 1_000;
+
+const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
+type Format = (typeof FORMATS)[number];
+
+export interface CheckDeps {
+  readonly io: Io;
+  readonly setExitCode: (code: number) => void;
+  readonly open: OpenReading;
+}
+
+interface CheckOptions extends ConfigOptions {
+  readonly output: Format;
+}
+
+/** `evictd check`. Every failure is a report with exit code 3 in the chosen format, a wrong command line, too: monitoring shows what it gets. */
+export function checkCommand({ io, setExitCode, open }: CheckDeps): Command {
+  const show = (report: CheckReport, format: Format): void => {
+    io.stdout(formatReport(report, format, io));
+    setExitCode(report.exit);
+  };
+  const command = new CheckCommand('check', (message, format) => {
+    show(failedReport(new UsageError('EVICTD_USAGE', message, { hint: 'evictd check --help shows the options' }), clockNow()), format);
+  })
+    .description('check the pressure on the node once, now')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text'));
+  return addConfigOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  evictd check                                     a table for people
+  evictd check -o nagios                           one line with perfdata, for Nagios, Icinga and the like
+  evictd check -o prometheus > pressure.prom       for node_exporter's textfile collector
+  evictd check -o json --eviction-hard 'memory.available<20%'
+
+Exit: 0 ok, 1 a soft threshold is met (grace periods are not waited for), 2 a hard threshold is met, 3 unknown: any failure.`,
+    )
+    .action(async (options: CheckOptions) => {
+      let report: CheckReport;
+      try {
+        report = await check(configFromOptions(options), open);
+      } catch (error) {
+        report = failedReport(error, clockNow());
+      }
+      show(report, options.output);
+    });
+}
+
+/** A command whose usage errors are results. */
+class CheckCommand extends Command {
+  readonly #onUsageError: (message: string, format: Format) => void;
+
+  constructor(name: string, onUsageError: (message: string, format: Format) => void) {
+    super(name);
+    this.#onUsageError = onUsageError;
+  }
+
+  override error(message: string, options: { code?: string } = {}): never {
+    const format = FORMATS.find((candidate) => candidate === this.getOptionValue('output')) ?? 'text';
+    this.#onUsageError(message.replace(/^error: /, ''), format);
+    throw new CommanderError(3, options.code ?? 'commander.error', message);
+  }
+}
+
+async function check(loaded: LoadedConfig, open: OpenReading): Promise<CheckReport> {
+  const reading = await open(loaded);
+  try {
+    const { node, workloads } = reading;
+    const { thresholds } = loaded.config;
+    const filesystems = thresholds.some(({ signal }) => signal.startsWith('nodefs.')) ? filesystemsRead(node) : undefined;
+    // Only to say what could be armed; closed again below. One threshold says it, and each costs the kernel a grace period of RCU (15 ms).
+    node.arm(thresholds.filter(({ signal }) => signal === 'memory.available').slice(0, 1), () => undefined);
+    await filesystems;
+    const observations = node.read();
+    return checkReport({
+      node: node.identity,
+      observations,
+      thresholds,
+      notifiers: node.notifiers(),
+      problems: workloads.problems(),
+      notices: loaded.notices,
+      clock: clockNow(),
+    });
+  } finally {
+    reading.close();
+  }
+}
+
+/** Resolves when the filesystems have answered, or had the time to. */
+function filesystemsRead(node: Node): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, FILESYSTEM_WAIT_MS);
+    node.requestFilesystems(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function clockNow(): Clock {
+  return { monotonicNs: process.hrtime.bigint(), wallMs: Date.now() };
+}
+
+function formatReport(report: CheckReport, format: Format, io: Io): string {
+  switch (format) {
+    case 'text':
+      return checkText(report, styleFor(io));
+    case 'json':
+      return checkJson(report);
+    case 'nagios':
+      return checkNagios(report);
+    case 'prometheus':
+      return checkPrometheus(report);
+  }
+}

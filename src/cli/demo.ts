@@ -1,0 +1,145 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Command, Option } from 'commander';
+import { EvictdError, UnavailableError } from '../errors.js';
+import { DemoGuard } from './demo/guard.js';
+import { Interruption } from './demo/interruption.js';
+import { reportJson, reportText, type DemoReport } from './demo/report.js';
+import { Sandbox } from './demo/sandbox.js';
+import { Screen } from './demo/screen.js';
+import { verdict } from './demo/verdict.js';
+import { DemoWorkload, WORKLOADS } from './demo/workload.js';
+import type { Io } from './io.js';
+import { styleFor } from './output/style.js';
+
+const LIMIT_BYTES = 256n << 20n;
+const THRESHOLD_BYTES = 64n << 20n;
+const THRESHOLD = '64Mi';
+const LEAKING = 'batch';
+
+const STEP_WITHIN_MS = 7_000;
+const READY_WITHIN_MS = 3_000;
+/** A person looks at what there is, before and after. */
+const LOOK_MS = 1_200;
+/** After the eviction, for a second one that should not come. */
+const SETTLE_MS = 300;
+const POLL_MS = 10;
+
+export interface DemoDeps {
+  readonly io: Io;
+  readonly setExitCode: (code: number) => void;
+}
+
+/** `evictd demo`: one real eviction in a cgroup of its own. */
+export function demoCommand({ io, setExitCode }: DemoDeps): Command {
+  return new Command('demo')
+    .description('see one real eviction, in a sandbox cgroup that is removed afterwards')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addHelpText(
+      'after',
+      `
+Makes a cgroup of 256 MiB with three workloads in it, guards it with evictd, lets one of them leak as fast as it can, and checks that this one and
+no other was evicted, before the kernel's OOM killer had to act. Nothing outside of that cgroup is touched.
+
+Examples:
+  evictd demo
+  evictd demo --output json | jq .outcome.spansMs
+
+Exit: 0 all of that was true, 1 it was not, or the demo was interrupted; 75 it may not create cgroups here.`,
+    )
+    .action(async ({ output }: { output: 'text' | 'json' }) => {
+      const interruption = new Interruption();
+      const quiet: Io = { ...io, isTTY: false, stdout: () => undefined };
+      try {
+        const report = await demo(new Screen(output === 'json' ? quiet : io), io.isTTY && output === 'text' ? LOOK_MS : 0, interruption);
+        io.stdout(output === 'json' ? reportJson(report) : reportText(report, styleFor(io)));
+        setExitCode(report.ok ? 0 : 1);
+      } catch (error) {
+        if (interruption.by === undefined || error instanceof EvictdError) throw error;
+        io.stderr(`evictd demo: interrupted by ${interruption.by}; everything was removed\n`);
+        setExitCode(1);
+      } finally {
+        interruption.dispose();
+      }
+    });
+}
+
+/** From nothing to nothing: what is made here is removed here, however it ends. */
+async function demo(screen: Screen, lookMs: number, interruption: Interruption): Promise<DemoReport> {
+  const memory = (await import('../compose.js')).memoryHierarchy();
+  if (memory === undefined) {
+    throw new UnavailableError('EVICTD_DEMO_CGROUP', 'this machine has no cgroup memory controller', {
+      hint: 'mount the cgroup filesystem, and boot without cgroup_disable=memory',
+    });
+  }
+  const sandbox = Sandbox.create(memory.hierarchy, memory.own, `evictd-demo-${String(process.pid)}`, LIMIT_BYTES, WORKLOADS.map(({ name }) => name));
+  let guard: DemoGuard | undefined;
+  try {
+    screen.line(`the node is cgroup ${sandbox.path} with 256 MiB; evictd evicts when less than 64 MiB are available`);
+    const workloads = await Promise.all(WORKLOADS.map((plan) => DemoWorkload.start(plan, sandbox.directory(plan.name), interruption.signal)));
+    screen.watch(sandbox, WORKLOADS, LIMIT_BYTES, THRESHOLD_BYTES);
+    screen.line(`three workloads are running: ${workloads.map(({ plan }) => `${plan.name} (${plan.what})`).join(', ')}`);
+
+    guard = new DemoGuard(sandbox.path, THRESHOLD, (level, message) => screen.line(`evictd: ${message}`, level === 'info' ? 'dim' : 'yellow'));
+    return await eviction({ sandbox, workloads, guard, screen, lookMs, interruption });
+  } finally {
+    screen.still();
+    await guard?.stop();
+    const left = await sandbox.remove();
+    guard?.removeFiles();
+    if (left !== undefined) throw new EvictdError('EVICTD_DEMO_LEFT', left, { hint: 'end its processes and rmdir it' });
+  }
+}
+
+interface Stage {
+  readonly sandbox: Sandbox;
+  readonly workloads: readonly DemoWorkload[];
+  readonly guard: DemoGuard;
+  readonly screen: Screen;
+  readonly lookMs: number;
+  readonly interruption: Interruption;
+}
+
+async function eviction({ sandbox, workloads, guard, screen, lookMs, interruption: { signal } }: Stage): Promise<DemoReport> {
+  await until(() => guard.ready(), READY_WITHIN_MS, signal);
+  const oomKillsBefore = sandbox.oomKills();
+  await pause(lookMs, undefined, { signal });
+
+  screen.line(`${LEAKING} leaks now, as fast as it can`);
+  const leaking = workloads.find(({ plan }) => plan.leaks);
+  leaking?.leak();
+  const over = (): boolean => guard.journal().some(({ type }) => type === 'outcome') || !guard.running;
+  await until(over, STEP_WITHIN_MS, signal);
+  await pause(SETTLE_MS + lookMs, undefined, { signal });
+
+  const others = workloads.filter(({ plan }) => !plan.leaks);
+  const survivors = await Promise.all(others.map(async (workload) => ({ name: workload.plan.name, answers: await workload.answers(STEP_WITHIN_MS), end: workload.end })));
+  const guardEnded = guard.end;
+  await guard.stop();
+  const records = guard.journal();
+  const facts = {
+    records,
+    oomKillsBefore,
+    oomKillsAfter: sandbox.oomKills(),
+    leakingProcesses: sandbox.processes(LEAKING).length,
+    survivors,
+    guardEnd: guardEnded === undefined ? (guard.end ?? 'still running') : `it ended by itself: ${guardEnded}`,
+  };
+  const checks = verdict(facts, LEAKING);
+  const ofLeaking = (type: string) => records.find((record) => record.type === type && record.victim?.name === LEAKING);
+  return {
+    ok: checks.every(({ ok }) => ok),
+    node: { cgroup: sandbox.path, cgroupVersion: sandbox.version, limitBytes: Number(LIMIT_BYTES), threshold: `memory.available<${THRESHOLD}` },
+    decision: ofLeaking('decision'),
+    outcome: ofLeaking('outcome'),
+    oomKills: { source: sandbox.oomKillSource, before: facts.oomKillsBefore, after: facts.oomKillsAfter },
+    workloads: [...survivors.map(({ name, answers, end }) => ({ name, alive: answers, end })), { name: LEAKING, alive: leaking?.running ?? false, end: leaking?.end }],
+    checks,
+  };
+}
+
+/** Waits for `happened`, or for so long; what did not happen shows in the checks. */
+async function until(happened: () => boolean | Promise<boolean>, withinMs: number, signal: AbortSignal): Promise<void> {
+  for (const deadline = performance.now() + withinMs; !(await happened()) && performance.now() < deadline; ) {
+    await pause(POLL_MS, undefined, { signal });
+  }
+}

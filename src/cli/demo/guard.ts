@@ -1,0 +1,142 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { EvictdError } from '../../errors.js';
+
+const STOP_WITHIN_MS = 3_000;
+const JOURNAL_FILE = 'journal.jsonl';
+
+/** What the demo reads of the journal (docs/journal.md). */
+export interface DemoRecord {
+  readonly type: string;
+  readonly message: string;
+  readonly wake?: string;
+  readonly result?: string;
+  readonly victim?: { readonly name: string };
+  readonly spansMs?: Readonly<Record<string, number>>;
+  readonly ranking?: readonly {
+    readonly place: number;
+    readonly name: string;
+    readonly priority: number;
+    readonly workingSetBytes: number;
+    readonly requestBytes: number;
+    readonly exceedsRequest: boolean;
+    readonly protectedBecause?: string;
+  }[];
+  readonly [field: string]: unknown;
+}
+
+interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+}
+
+/** A real `evictd run` on the demo's node, with directories of its own, so that it meets no other evictd. */
+export class DemoGuard {
+  readonly #directory: string;
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<void>;
+  #port: string | undefined;
+  #lastSaid = '';
+
+  /** @param onLine  what evictd says */
+  constructor(nodePath: string, threshold: string, onLine: (level: string, message: string) => void) {
+    this.#directory = makeDirectory();
+    const file = join(this.#directory, 'config.yaml');
+    writeFileSync(file, configuration(nodePath, threshold, this.#directory), { mode: 0o600 });
+    const [, evictd = ''] = process.argv;
+    this.#child = spawn(process.execPath, [...process.execArgv, evictd, 'run', '--config', file], { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()).once('error', () => resolve()));
+    if (this.#child.stderr) {
+      createInterface({ input: this.#child.stderr }).on('line', (text) => {
+        const { level, msg } = parsed(text);
+        this.#lastSaid = msg;
+        this.#port ??= /^metrics are served on .*:(\d+)/.exec(msg)?.[1];
+        onLine(level, msg);
+      });
+    }
+  }
+
+  get running(): boolean {
+    return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Whether it guards as configured, by its own word (/readyz). Throws where it has ended. */
+  async ready(): Promise<boolean> {
+    if (!this.running) throw new EvictdError('EVICTD_DEMO_GUARD', `evictd run ended: ${this.end ?? ''}${this.#lastSaid === '' ? '' : `; ${this.#lastSaid}`}`);
+    if (this.#port === undefined) return false;
+    return fetch(`http://127.0.0.1:${this.#port}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+
+  /** The journal in the state directory so far. */
+  journal(): DemoRecord[] {
+    let text: string;
+    try {
+      text = readFileSync(join(this.#directory, JOURNAL_FILE), 'utf8');
+    } catch {
+      return []; // nothing was written yet
+    }
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    return whole.split('\n').filter(Boolean).map((line) => JSON.parse(line) as DemoRecord);
+  }
+
+  /** How it ended; undefined: it has not. */
+  get end(): string | undefined {
+    const { exitCode, signalCode } = this.#child;
+    return signalCode ?? (exitCode === null ? undefined : `exit code ${String(exitCode)}`);
+  }
+
+  /** SIGTERM, and SIGKILL where that does not end it. */
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_WITHIN_MS);
+    await this.#ended;
+    clearTimeout(timer);
+  }
+
+  removeFiles(): void {
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** On a tmpfs where there is one, as a runtime directory should be. */
+function makeDirectory(): string {
+  try {
+    return mkdtempSync('/dev/shm/evictd-demo-');
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'evictd-demo-'));
+  }
+}
+
+function parsed(text: string): LogLine {
+  try {
+    return JSON.parse(text) as LogLine;
+  } catch {
+    return { level: 'error', msg: text }; // said before there was a log
+  }
+}
+
+/** JSON is YAML. The machine's disks are none of the demo's business. */
+function configuration(nodePath: string, threshold: string, directory: string): string {
+  return JSON.stringify({
+    apiVersion: 'evictd.dev/v1',
+    kind: 'EvictdConfiguration',
+    evictionHard: { 'memory.available': threshold, 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
+    node: { cgroup: nodePath },
+    workloads: [{ cgroup: nodePath }],
+    rules: [
+      { match: { name: 'db' }, critical: true },
+      { match: { name: 'web' }, requests: { memory: '64Mi' } },
+      { match: { name: 'batch' }, priority: -10 },
+    ],
+    metrics: { listen: '127.0.0.1:0' },
+    stateDirectory: directory,
+    runtimeDirectory: directory,
+    log: { format: 'json' },
+  });
+}

@@ -1,0 +1,80 @@
+import { amountOfBytes } from '../../core/amount.js';
+import type { Style } from '../output/style.js';
+import { table } from '../output/table.js';
+import type { DemoRecord } from './guard.js';
+import type { Check } from './verdict.js';
+
+export interface DemoReport {
+  readonly ok: boolean;
+  readonly node: {
+    readonly cgroup: string;
+    readonly cgroupVersion: 1 | 2;
+    readonly limitBytes: number;
+    readonly threshold: string;
+  };
+  /** Journal records, as docs/journal.md describes them. */
+  readonly decision: DemoRecord | undefined;
+  readonly outcome: DemoRecord | undefined;
+  readonly oomKills: { readonly source: string; readonly before: number; readonly after: number };
+  readonly workloads: readonly { readonly name: string; readonly alive: boolean; readonly end: string | undefined }[];
+  readonly checks: readonly Check[];
+}
+
+export function reportJson(report: DemoReport): string {
+  return `${JSON.stringify(report, undefined, 2)}\n`;
+}
+
+export function reportText(report: DemoReport, style: Style): string {
+  const { ok, decision, outcome, oomKills, checks } = report;
+  const wrong = checks.filter((check) => !check.ok);
+  const title = ok ? style('green', 'evictd evicted batch, and only batch, before the kernel had to kill.') : style('red', 'The demo did not show what it should:');
+  const facts: [string, string][] = [
+    ['why', decision === undefined ? 'no decision in the journal' : reason(decision)],
+    ['gave back', outcome === undefined ? 'no outcome in the journal' : outcome.message],
+    ['latency', latency(outcome?.spansMs)],
+    ['OOM killer', `${String(oomKills.before)} kills before, ${String(oomKills.after)} after (${oomKills.source})`],
+    ['alive', report.workloads.filter(({ alive }) => alive).map(({ name }) => name).join(', ') || 'nobody'],
+  ];
+  return [
+    '',
+    title,
+    ...wrong.map(({ check, seen }) => `  not true: ${check} (${seen})`),
+    '',
+    ...facts.map(([name, value]) => `  ${style('dim', name.padEnd(10))}  ${value}`),
+    '',
+    ...ranking(decision).map((line) => `  ${line}`),
+    '',
+  ].join('\n');
+}
+
+/** 'memory.available 63.9MiB < 64Mi (hard); batch uses …', without what was done about it. */
+function reason({ message }: DemoRecord): string {
+  return message.slice(message.indexOf(': ') + 2);
+}
+
+function latency(spans: Readonly<Record<string, number>> | undefined): string {
+  if (spans === undefined) return 'not known';
+  const ms = (span: string): string => (spans[span] === undefined ? '?' : `${spans[span].toFixed(2)} ms`);
+  const steps = `crossing → wake ${ms('crossingToWake')} → decision ${ms('wakeToDecision')} → signal ${ms('decisionToSignal')} → gone ${ms('signalToGone')}`;
+  return `${steps}; crossing → signal ${ms('crossingToSignal')}`;
+}
+
+/** Who would have gone in which order, and why not. */
+function ranking(decision: DemoRecord | undefined): string[] {
+  if (decision?.ranking === undefined) return [];
+  const rows = decision.ranking.map(({ place, name, priority, workingSetBytes, requestBytes, exceedsRequest, protectedBecause }) => [
+    String(place),
+    name,
+    amountOfBytes(BigInt(workingSetBytes)),
+    requestBytes === 0 ? '-' : amountOfBytes(BigInt(requestBytes)),
+    exceedsRequest ? 'exceeded' : 'within',
+    String(priority),
+    name === decision.victim?.name ? 'evicted' : (protectedBecause ?? ''),
+  ]);
+  const right = ['PLACE', 'USES', 'REQUEST', 'PRIORITY'];
+  const headings = ['PLACE', 'WORKLOAD', 'USES', 'REQUEST', 'IS', 'PRIORITY', ''];
+  return table(
+    headings.map((heading) => ({ heading, align: right.includes(heading) ? 'right' : 'left' })),
+    rows,
+  );
+}

@@ -1,0 +1,64 @@
+import { amountOfBytes } from '../../core/amount.js';
+import type { Io } from '../io.js';
+import { styleFor, type Colour, type Style } from '../output/style.js';
+import type { Sandbox } from './sandbox.js';
+import type { WorkloadPlan } from './workload.js';
+
+const REFRESH_MS = 40;
+const BAR = 32;
+
+/** What people see while it runs: what happened, line by line, and on a terminal how much memory everybody has, below. */
+export class Screen {
+  readonly #io: Io;
+  readonly #style: Style;
+  readonly #startMs = performance.now();
+  #gauges: (() => string[]) | undefined;
+  #drawn = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(io: Io) {
+    this.#io = io;
+    this.#style = styleFor(io);
+  }
+
+  line(text: string, colour?: Colour): void {
+    const time = ((performance.now() - this.#startMs) / 1000).toFixed(2).padStart(6);
+    this.#redraw(`${this.#style('dim', `${time} s`)}  ${colour === undefined ? text : this.#style(colour, text)}\n`);
+  }
+
+  /** Shows usage from now on, until `still`. */
+  watch(sandbox: Sandbox, plans: readonly WorkloadPlan[], limitBytes: bigint, thresholdBytes: bigint): void {
+    if (!this.#io.isTTY) return;
+    const style = this.#style;
+    this.#gauges = () => [
+      '',
+      ...plans.map(({ name, what }) => gauge(style, name, sandbox.workingSetBytes(name), limitBytes, 'green', what)),
+      gauge(style, 'node', sandbox.workingSetBytes(), limitBytes, 'yellow', `evictd acts above ${amountOfBytes(limitBytes - thresholdBytes)}`),
+    ];
+    this.#timer = setInterval(() => this.#redraw(''), REFRESH_MS);
+    this.#redraw('');
+  }
+
+  /** The gauges stay as they are. */
+  still(): void {
+    clearInterval(this.#timer);
+    if (this.#gauges) this.#redraw('');
+    this.#gauges = undefined;
+    this.#drawn = 0;
+  }
+
+  /** Text above the gauges, which are drawn again. */
+  #redraw(text: string): void {
+    const lines = this.#gauges?.() ?? [];
+    const erase = this.#drawn > 0 ? `\u001b[${String(this.#drawn)}A\u001b[J` : '';
+    this.#drawn = lines.length;
+    this.#io.stdout(erase + text + lines.map((line) => `${line}\n`).join(''));
+  }
+}
+
+function gauge(style: Style, name: string, bytes: bigint | undefined, limitBytes: bigint, colour: Colour, what: string): string {
+  const share = bytes === undefined ? 0 : Math.min(Number(bytes) / Number(limitBytes), 1);
+  const full = Math.round(share * BAR);
+  const bar = style(share > 0.75 ? 'red' : colour, '█'.repeat(full)) + style('dim', '·'.repeat(BAR - full));
+  return `  ${name.padEnd(6)} ${bar} ${(bytes === undefined ? '' : amountOfBytes(bytes)).padStart(8)}  ${style('dim', what)}`;
+}

@@ -1,0 +1,56 @@
+import type { DemoRecord } from './guard.js';
+
+/** What the demo has seen at its end. */
+export interface DemoFacts {
+  readonly records: readonly DemoRecord[];
+  readonly oomKillsBefore: number;
+  readonly oomKillsAfter: number;
+  /** Processes left of the workload that leaked. */
+  readonly leakingProcesses: number;
+  readonly survivors: readonly { readonly name: string; readonly answers: boolean; readonly end: string | undefined }[];
+  /** How evictd ended when it was asked to. */
+  readonly guardEnd: string;
+}
+
+export interface Check {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly seen: string;
+}
+
+/** What has to be true for the demo to have shown what it promises; each with what was seen. */
+export function verdict(facts: DemoFacts, leaking: string): Check[] {
+  const { records, oomKillsBefore, oomKillsAfter, leakingProcesses, survivors, guardEnd } = facts;
+  const decided = records.findIndex(({ type, victim }) => type === 'decision' && victim?.name === leaking);
+  const ended = records.findIndex(({ type, victim }) => type === 'outcome' && victim?.name === leaking);
+  const outcome = records[ended];
+  const others = records.filter(({ type, victim }) => type === 'decision' && victim?.name !== leaking);
+  return [
+    {
+      check: `${leaking} was evicted by evictd`,
+      ok: outcome?.result === 'killed' && leakingProcesses === 0,
+      seen: outcome?.message ?? 'the journal has no outcome',
+    },
+    {
+      check: 'nobody else was',
+      ok: others.length === 0,
+      seen: others.length === 0 ? 'no other decision in the journal' : others.map(({ message }) => message).join('; '),
+    },
+    {
+      check: 'before the kernel: its OOM killer killed nobody',
+      ok: oomKillsAfter === oomKillsBefore,
+      seen: `${String(oomKillsBefore)} kills before, ${String(oomKillsAfter)} after`,
+    },
+    {
+      check: 'the decision was recorded before what came of it',
+      ok: decided >= 0 && decided < ended,
+      seen: `${String(records.length)} journal records`,
+    },
+    ...survivors.map(({ name, answers, end }) => ({
+      check: `${name} is alive`,
+      ok: answers,
+      seen: answers ? 'it answers' : (end ?? 'it does not answer'),
+    })),
+    { check: 'evictd stopped when asked', ok: guardEnd === 'exit code 0', seen: guardEnd },
+  ];
+}

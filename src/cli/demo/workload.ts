@@ -1,0 +1,92 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { UnavailableError } from '../../errors.js';
+
+const MIB = 1024 * 1024;
+
+/** What a workload is, in the demo's configuration and on its screen. */
+export interface WorkloadPlan {
+  readonly name: string;
+  readonly what: string;
+  /** Held from the start. */
+  readonly holdsBytes: number;
+  readonly leaks: boolean;
+}
+
+export const WORKLOADS: readonly WorkloadPlan[] = [
+  { name: 'db', what: 'critical: never evicted', holdsBytes: 48 * MIB, leaks: false },
+  { name: 'web', what: 'requests 64MiB and stays within', holdsBytes: 24 * MIB, leaks: false },
+  { name: 'batch', what: 'priority -10, is going to leak', holdsBytes: 0, leaks: true },
+];
+
+/** Joins the cgroup before the program starts, so that all of its memory is counted there. */
+const JOIN = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
+
+/** Says that it has its memory, then answers whatever it is sent; a leaking one takes all the memory that it can get instead. Ends with the demo. */
+function program({ holdsBytes, leaks }: WorkloadPlan): string {
+  const leak = `for (const kept = []; ; ) {
+    const block = Buffer.allocUnsafeSlow(${String(8 * MIB)});
+    for (let at = 0; at < block.length; at += 4096) block[at] = 1;
+    kept.push(block);
+  }`;
+  return `globalThis.held = Buffer.alloc(${String(holdsBytes)}, 1);
+  process.stdin.on('end', () => process.exit()).on('data', () => { ${leaks ? leak : "process.stdout.write('here\\n');"} });
+  process.stdout.write('ready\\n');`;
+}
+
+/** A running workload of the demo. */
+export class DemoWorkload {
+  readonly plan: WorkloadPlan;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #ended: Promise<unknown>;
+  #said = '';
+
+  private constructor(plan: WorkloadPlan, directory: string) {
+    this.plan = plan;
+    // A session of its own: Ctrl-C is for the demo, which then ends everything in order.
+    this.#child = spawn('/bin/sh', ['-c', JOIN, directory, process.execPath, '-e', program(plan)], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#child.stdin.on('error', () => undefined); // it ended: that is seen elsewhere
+    this.#child.stderr.on('data', (text: Buffer) => (this.#said += text.toString()));
+    this.#ended = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve));
+  }
+
+  /** Resolves when it has its memory. `signal` gives up. */
+  static async start(plan: WorkloadPlan, directory: string, signal: AbortSignal): Promise<DemoWorkload> {
+    const workload = new DemoWorkload(plan, directory);
+    await Promise.race([once(workload.#child.stdout, 'data', { signal }), workload.#ended]);
+    if (!workload.running) {
+      const why = workload.#said.trim().split('\n').at(-1) ?? '';
+      throw new UnavailableError('EVICTD_DEMO_WORKLOAD', `${plan.name} could not be started in ${directory}: ${why}`, {
+        hint: 'the demo must be allowed to move its processes there: run it as root, or inside a delegated cgroup',
+      });
+    }
+    return workload;
+  }
+
+  get running(): boolean {
+    return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** How it ended, for people; undefined: it has not. */
+  get end(): string | undefined {
+    const { signalCode, exitCode } = this.#child;
+    return signalCode ?? (exitCode === null ? undefined : `exit code ${String(exitCode)}`);
+  }
+
+  /** Starts the leak. */
+  leak(): void {
+    this.#child.stdin.write('now\n');
+  }
+
+  /** Whether it answers: more than not being dead. */
+  async answers(withinMs: number): Promise<boolean> {
+    if (!this.running) return false;
+    const answer = once(this.#child.stdout, 'data', { signal: AbortSignal.timeout(withinMs) });
+    this.#child.stdin.write('there?\n');
+    return answer.then(
+      () => true,
+      () => false,
+    );
+  }
+}

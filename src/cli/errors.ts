@@ -1,0 +1,49 @@
+import { ConfigError, EvictdError, UnavailableError, UsageError, type ConfigIssue, type SourcePosition } from '../errors.js';
+
+/** The code of what has none. */
+const DEFECT = 'EVICTD_INTERNAL';
+
+/** sysexits.h: EX_USAGE 64, EX_TEMPFAIL 75, EX_CONFIG 78; 1 for everything else. */
+export function exitCodeOf(error: unknown): 1 | 64 | 75 | 78 {
+  if (error instanceof UsageError) return 64;
+  if (error instanceof ConfigError) return 78;
+  return error instanceof UnavailableError ? 75 : 1;
+}
+
+/**
+ * An error as the command line shows it, with a newline at the end: `evictd: CODE: message` and the hint below it; of a configuration
+ * every issue, one per line. A defect of evictd, which has no code, shows its stack, because that is what a report of it needs.
+ */
+export function formatError(error: unknown): string {
+  if (error instanceof ConfigError) return formatConfigError(error);
+  if (error instanceof EvictdError) {
+    const cause = error.cause === undefined ? '' : `  cause: ${describeCause(error.cause)}\n`;
+    return `evictd: ${error.code}: ${error.message}\n${cause}${error.hint === undefined ? '' : `  hint: ${error.hint}\n`}`;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `evictd: ${DEFECT}: ${text}\n  hint: this is a defect of evictd; please report it with these lines\n`;
+}
+
+/** One line per issue: `file:line:column: CODE message (hint: …)`. */
+export function formatConfigError(error: ConfigError): string {
+  return error.issues.map((issue) => `${formatIssue(issue)}\n`).join('');
+}
+
+export function formatIssue({
+  position,
+  code,
+  message,
+  hint,
+}: Omit<ConfigIssue, 'position'> & { readonly position?: SourcePosition }): string {
+  const place = position === undefined ? 'evictd' : formatPosition(position);
+  return `${place}: ${code} ${message}${hint === undefined || hint === '' ? '' : ` (hint: ${hint})`}`;
+}
+
+/** `file:line:column`, as far as it is known; editors and terminals follow it. */
+export function formatPosition({ file, line, column }: SourcePosition): string {
+  return [file, line, column].filter((part) => part !== undefined).join(':');
+}
+
+function describeCause(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

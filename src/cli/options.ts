@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import type { LoadedConfig } from '../config/config.js';
+import type { ConfigFlags } from '../config/flags.js';
+import { loadConfig } from '../config/load.js';
+
+/** What {@link addConfigOptions} leaves in a command's options. */
+export interface ConfigOptions extends ConfigFlags {
+  /** The configuration file. */
+  readonly config?: string;
+}
+
+/** The configuration file and the flags that win over it, the same for every command that reads a configuration. */
+export function addConfigOptions(command: Command): Command {
+  return command
+    .optionsGroup('Configuration:')
+    .option('--config <file>', 'configuration file, and NAME.d/*.yaml beside it (default: /etc/evictd/config.yaml, if it is there)')
+    .option('--node-cgroup <path>', 'the cgroup that is the node (default: the machine)')
+    .option('--workload-cgroup <path>', 'a cgroup whose children are the workloads; may be repeated', append)
+    .option('--monitoring-interval <duration>', 'how often to look where no event says so')
+    .option('--metrics-listen <address:port>', "where metrics are served, or 'off'")
+    .option('--state-directory <path>', 'where the journal is kept')
+    .option('--runtime-directory <path>', 'where the lock and the records of the moment are (a tmpfs)')
+    .option('--log-format <format>', 'auto, text, systemd or json')
+    .option('--log-level <level>', 'debug, info, warn or error')
+    .optionsGroup("Configuration, the kubelet's flags:")
+    .option('--eviction-hard <thresholds>', "like 'memory.available<100Mi,nodefs.available<10%'", append)
+    .option('--eviction-soft <thresholds>', "like 'memory.available<300Mi'", append)
+    .option('--eviction-soft-grace-period <periods>', "how long a soft threshold must hold, like 'memory.available=30s'", append)
+    .option('--eviction-minimum-reclaim <amounts>', "what must come back beyond a threshold, like 'memory.available=200Mi'", append)
+    .option('--eviction-max-pod-grace-period <seconds>', 'the most that a soft eviction lets a workload take to end')
+    .option('--eviction-pressure-transition-period <duration>', 'how long a node condition stays after the pressure is gone')
+    .optionsGroup('Options:');
+}
+
+/**
+ * Reads the configuration that the options of a command name.
+ *
+ * @throws ConfigError  with everything that is wrong
+ */
+export function configFromOptions({ config, ...flags }: ConfigOptions): LoadedConfig {
+  return loadConfig({ file: config, flags });
+}
+
+function append(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text];
+}

@@ -1,0 +1,57 @@
+import type { CheckedSignal } from '../../core/check.js';
+import { SIGNAL_FACTS } from '../../core/signal.js';
+import { formatPosition } from '../errors.js';
+import { wallTime, type CheckReport, type Clock } from './report.js';
+
+/** An integer that every JSON reader gets right: a number up to 2^53, beyond that a decimal string. */
+export function jsonInteger(value: bigint): number | string {
+  return value >= -(2n ** 53n) && value <= 2n ** 53n ? Number(value) : String(value);
+}
+
+/** The report as docs/check.md describes it. */
+export function checkJson({ status, exit, node, signals, conditions, notifiers, problems, clock }: CheckReport): string {
+  const report = {
+    status,
+    exit,
+    node: node ? { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion } : null,
+    signals: signals.map((signal) => signalJson(signal, clock)),
+    conditions: conditions.map(({ type, status: set }) => ({ type, status: set === undefined ? 'Unknown' : set ? 'True' : 'False' })),
+    notifiers: notifiers.map(({ mechanism, signal, target, live, essential, reason, hint }) => ({
+      mechanism,
+      signal,
+      target,
+      live,
+      essential,
+      ...(reason === undefined ? {} : { reason }),
+      ...(hint === undefined ? {} : { hint }),
+    })),
+    problems: problems.map(({ code, message, hint, position }) => ({
+      code,
+      message,
+      ...(hint === undefined ? {} : { hint }),
+      ...(position === undefined ? {} : { position: formatPosition(position) }),
+    })),
+  };
+  return `${JSON.stringify(report, undefined, 2)}\n`;
+}
+
+function signalJson({ signal, observation, reason, thresholds }: CheckedSignal, clock: Clock): Record<string, unknown> {
+  const suffix = SIGNAL_FACTS[signal].unit === 'bytes' ? 'Bytes' : '';
+  return {
+    signal,
+    ...(observation
+      ? {
+          [`available${suffix}`]: jsonInteger(observation.available),
+          [`capacity${suffix}`]: jsonInteger(observation.capacity),
+          time: wallTime(observation.timeNs, clock),
+          source: observation.source,
+        }
+      : {}),
+    thresholds: thresholds.map(({ kind, value, met }) => ({
+      kind,
+      value: value === undefined ? null : jsonInteger(value),
+      met: met ?? null,
+    })),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}

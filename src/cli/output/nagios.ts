@@ -1,0 +1,52 @@
+import { amountOf } from '../../core/amount.js';
+import type { CheckedSignal, CheckedThreshold, CheckStatus } from '../../core/check.js';
+import { comparisonText } from '../../core/message.js';
+import type { Observation } from '../../core/observation.js';
+import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
+import type { ThresholdKind } from '../../core/threshold.js';
+import { formatPosition } from '../errors.js';
+import { type CheckReport } from './report.js';
+
+const STATUS: Readonly<Record<CheckStatus, string>> = { ok: 'OK', soft: 'WARNING', hard: 'CRITICAL', unknown: 'UNKNOWN' };
+
+/**
+ * One line as monitoring plugins write it: `CRITICAL - text | perfdata` (Monitoring Plugins Development Guidelines, "Plugin Output" and
+ * "Performance data"). A soft threshold is a warning, a hard one critical. The first sentence says what is wrong, the others how the rest stands.
+ */
+export function checkNagios({ status, signals, problems }: CheckReport): string {
+  const bad = signals.flatMap(({ observation, thresholds }) =>
+    thresholds.filter(({ met }) => met === true).flatMap(({ threshold }) => (observation ? [comparisonText(threshold, observation)] : [])),
+  );
+  const trouble = problems
+    .filter(({ code }) => status === 'unknown' || code === 'EVICTD_SIGNAL_UNREADABLE')
+    .map(({ message, position }) => (position ? `${formatPosition(position)}: ${message}` : message));
+  const rest = signals.flatMap(({ signal, observation, thresholds }) =>
+    observation && !thresholds.some(({ met }) => met === true) ? [amountText(signal, observation)] : [],
+  );
+  // Which comes first follows the status: unknown is about what could not be read.
+  const sentences = status === 'unknown' ? [...trouble, ...bad, ...rest] : [...bad, ...trouble, ...rest];
+  const text = `${STATUS[status]} - ${sentences.join(', ') || 'nothing is watched'}`.replace(/[\s|]+/g, (gap) =>
+    gap.includes('|') ? '/' : ' ',
+  );
+  const perfdata = signals.map(perfdatum).join(' ');
+  return perfdata === '' ? `${text}\n` : `${text} | ${perfdata}\n`;
+}
+
+/** 'memory.available 15GiB of 16GiB', 'pid.available 32000 of 32768 processes'. */
+function amountText(signal: Signal, { available, capacity }: Observation): string {
+  const amount = SIGNAL_FACTS[signal].unit === 'bytes' ? amountOf(signal, available) : String(available);
+  return `${signal} ${amount} of ${amountOf(signal, capacity)}`;
+}
+
+/** `'memory.available'=1024B;warn;crit;0;max`. A range `N:` alerts below N, which is what a threshold does. `U`: could not be read. */
+function perfdatum({ signal, observation, thresholds }: CheckedSignal): string {
+  if (!observation) return `'${signal}'=U`;
+  const unit = SIGNAL_FACTS[signal].unit === 'bytes' ? 'B' : '';
+  const ranges = [rangeOf('soft', thresholds), rangeOf('hard', thresholds)].join(';');
+  return `'${signal}'=${String(observation.available)}${unit};${ranges};0;${String(observation.capacity)}`;
+}
+
+function rangeOf(kind: ThresholdKind, thresholds: readonly CheckedThreshold[]): string {
+  const value = thresholds.find((threshold) => threshold.kind === kind)?.value;
+  return value === undefined ? '' : `${String(value)}:`;
+}

@@ -1,0 +1,53 @@
+import * as definitions from '../../metrics/definition.js';
+import type { Definition } from '../../metrics/definition.js';
+import type { CheckReport } from './report.js';
+
+type Sample = readonly [value: number, ...labels: string[]];
+
+const LABEL_ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
+
+/** One metric in the text exposition format 0.0.4; nothing where there is no sample. */
+function exposition({ name, type, help, labels }: Definition, samples: readonly Sample[]): string {
+  if (samples.length === 0) return '';
+  const lines = samples.map(([value, ...texts]) => {
+    const pairs = labels.map(
+      (label, index) => `${label}="${(texts[index] ?? '').replace(/[\\"\n]/g, (text) => LABEL_ESCAPES[text] ?? text)}"`,
+    );
+    return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${String(value)}\n`;
+  });
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+/**
+ * The values under the names that the server of `evictd run` uses, for node_exporter's textfile collector. Written without prom-client, which takes
+ * longer to load than a check takes.
+ */
+export function checkPrometheus({ exit, signals, conditions, notifiers }: CheckReport): string {
+  const read = signals.flatMap(({ signal, observation }) => (observation ? [{ signal, observation }] : []));
+  const mechanisms = [...new Set(notifiers.map(({ mechanism }) => mechanism))];
+  return [
+    exposition(definitions.CHECK_EXIT_CODE, [[exit]]),
+    exposition(
+      definitions.SIGNAL_AVAILABLE,
+      read.map(({ signal, observation }) => [Number(observation.available), signal]),
+    ),
+    exposition(
+      definitions.SIGNAL_CAPACITY,
+      read.map(({ signal, observation }) => [Number(observation.capacity), signal]),
+    ),
+    exposition(
+      definitions.SIGNAL_THRESHOLD,
+      signals.flatMap(({ signal, thresholds }) =>
+        thresholds.flatMap(({ kind, value }): Sample[] => (value === undefined ? [] : [[Number(value), signal, kind]])),
+      ),
+    ),
+    exposition(
+      definitions.NODE_CONDITION,
+      conditions.flatMap(({ type, status }): Sample[] => (status === undefined ? [] : [[status ? 1 : 0, type]])),
+    ),
+    exposition(
+      definitions.NOTIFIER_LIVE,
+      mechanisms.map((mechanism) => [notifiers.every((state) => state.live || state.mechanism !== mechanism) ? 1 : 0, mechanism]),
+    ),
+  ].join('');
+}

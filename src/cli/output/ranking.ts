@@ -1,0 +1,91 @@
+import { amountOfBytes } from '../../core/amount.js';
+import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';
+import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
+import type { UnreadableWorkload } from '../../core/workload.js';
+import type { NodeIdentity, SourceProblem } from '../../monitor/ports.js';
+import { jsonInteger } from './json.js';
+import type { Style } from './style.js';
+import { table, type Column } from './table.js';
+
+export interface RankReport {
+  readonly signal: Signal;
+  readonly node: NodeIdentity;
+  /** Whether evicting a workload is known to help this signal. */
+  readonly evictable: boolean;
+  /** Whether a workload source is configured. */
+  readonly configured: boolean;
+  readonly ranked: readonly RankedWorkload[];
+  readonly unreadable: readonly UnreadableWorkload[];
+  readonly problems: readonly SourceProblem[];
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: '#', align: 'right' },
+  { heading: 'WORKLOAD', align: 'left' },
+  { heading: 'PRIORITY', align: 'right' },
+  { heading: 'USES', align: 'right' },
+  { heading: 'REQUEST', align: 'right' },
+  { heading: 'ABOVE', align: 'right' },
+  { heading: '', align: 'left' },
+];
+
+/** A table in the order of eviction, then what would happen, then what could not be ranked. */
+export function rankText(report: RankReport, style: Style): string {
+  const { ranked, unreadable, problems } = report;
+  const rows = ranked.map(({ place, workload, workingSetBytes, requestBytes, aboveRequestBytes, priority, protection }) => [
+    String(place),
+    workload.name,
+    String(priority),
+    amountOfBytes(workingSetBytes),
+    requestBytes === 0n ? '-' : amountOfBytes(requestBytes),
+    aboveRequestBytes > 0n ? amountOfBytes(aboveRequestBytes) : '-',
+    protection ? `never evicted: ${protectionText(protection)}` : '',
+  ]);
+  const paint = (cell: string, row: number): string => (row === -1 || ranked[row]?.protection ? style('dim', cell) : cell);
+  const lines = [
+    ...(rows.length > 0 ? [...table(COLUMNS, rows, paint), ''] : []),
+    conclusion(report),
+    ...unreadable.map(({ name, reason }) => `left out: ${name}: ${reason}`),
+    ...problems.map(({ code, message, hint }) => `${message}${hint === undefined ? '' : ` (${hint})`} ${style('dim', `[${code}]`)}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The sentence that answers the question. */
+function conclusion({ signal, evictable, configured, ranked }: RankReport): string {
+  if (!evictable)
+    return `${signal}: no workload is known to give ${SIGNAL_FACTS[signal].resource} back; a threshold sets the condition and evicts nobody`;
+  if (!configured) return 'nothing is evictable: no workload source is configured (workloads: in the configuration, or --workload-cgroup)';
+  const first = ranked.find(({ protection }) => protection === undefined);
+  if (first) return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first)}`;
+  return ranked.length === 0 ? 'nothing is evictable: there is no workload' : 'nothing is evictable: every workload is protected';
+}
+
+export function rankJson(report: RankReport): string {
+  const { signal, node, evictable, ranked, unreadable, problems } = report;
+  return `${JSON.stringify(
+    {
+      signal,
+      node: { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion },
+      evictable,
+      conclusion: conclusion(report),
+      workloads: ranked.map((item) => ({
+        place: item.place,
+        name: item.workload.name,
+        path: item.workload.path,
+        exceedsRequest: item.exceedsRequest,
+        priority: item.priority,
+        aboveRequestBytes: jsonInteger(item.aboveRequestBytes),
+        workingSetBytes: jsonInteger(item.workingSetBytes),
+        usageBytes: jsonInteger(item.usageBytes),
+        requestBytes: jsonInteger(item.requestBytes),
+        protection: item.protection ? protectionText(item.protection) : null,
+        reasons: describeRanked(item),
+      })),
+      unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
+      problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),
+    },
+    undefined,
+    2,
+  )}\n`;
+}

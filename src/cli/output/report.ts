@@ -1,0 +1,90 @@
+import type { ConfigNotice } from '../../config/config.js';
+import { CHECK_EXIT, checkPressure, type CheckedCondition, type CheckedSignal, type CheckStatus } from '../../core/check.js';
+import type { Observations } from '../../core/observation.js';
+import type { Threshold } from '../../core/threshold.js';
+import { ConfigError, EvictdError, type SourcePosition } from '../../errors.js';
+import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports.js';
+
+/** Trouble that a check met. It makes the status `unknown` only where a configured signal could not be read, or nothing could. */
+export interface CheckProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly position?: SourcePosition;
+}
+
+/** All that a check has to say; each output format shows what it can. */
+export interface CheckReport {
+  readonly status: CheckStatus;
+  readonly exit: (typeof CHECK_EXIT)[CheckStatus];
+  /** Undefined where the check failed before it knew the node. */
+  readonly node: NodeIdentity | undefined;
+  readonly signals: readonly CheckedSignal[];
+  readonly conditions: readonly CheckedCondition[];
+  readonly notifiers: readonly NotifierState[];
+  readonly problems: readonly CheckProblem[];
+  /** One moment on both clocks, to date readings: the monotonic clock, and milliseconds since 1970. */
+  readonly clock: Clock;
+}
+export interface Clock {
+  readonly monotonicNs: bigint;
+  readonly wallMs: number;
+}
+
+export interface CheckInput {
+  readonly node: NodeIdentity;
+  readonly observations: Observations;
+  readonly thresholds: readonly Threshold[];
+  readonly notifiers: readonly NotifierState[];
+  readonly problems: readonly SourceProblem[];
+  readonly notices: readonly ConfigNotice[];
+  readonly clock: Clock;
+}
+
+export function checkReport({ node, observations, thresholds, notifiers, problems, notices, clock }: CheckInput): CheckReport {
+  const { status, signals, conditions } = checkPressure(observations, thresholds);
+  const unread = signals
+    .filter(({ observation }) => observation === undefined)
+    .map(({ signal, reason }) => ({ code: 'EVICTD_SIGNAL_UNREADABLE', message: `${signal} cannot be read: ${reason ?? 'no reading'}` }));
+  const warnings = notices.filter(({ level }) => level === 'warn');
+  return {
+    status,
+    exit: CHECK_EXIT[status],
+    node,
+    signals,
+    conditions,
+    notifiers,
+    problems: [...unread, ...problems, ...warnings].map(problemOf),
+    clock,
+  };
+}
+
+/** A check that failed: every error is `unknown`, also a wrong configuration and a missing node. */
+export function failedReport(error: unknown, clock: Clock): CheckReport {
+  return {
+    status: 'unknown',
+    exit: CHECK_EXIT.unknown,
+    node: undefined,
+    signals: [],
+    conditions: [],
+    notifiers: [],
+    problems: problemsOf(error),
+    clock,
+  };
+}
+
+function problemsOf(error: unknown): CheckProblem[] {
+  if (error instanceof ConfigError) return error.issues.map(problemOf);
+  if (error instanceof EvictdError)
+    return [problemOf({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) })];
+  return [{ code: 'EVICTD_CHECK_FAILED', message: error instanceof Error ? error.message : String(error) }];
+}
+
+function problemOf({ code, message, hint, position }: CheckProblem): CheckProblem {
+  return { code, message, ...(hint === undefined ? {} : { hint }), ...(position === undefined ? {} : { position }) };
+}
+
+/** When a reading was taken, RFC 3339 in UTC. */
+export function wallTime(timeNs: bigint, clock: Clock): string {
+  return new Date(clock.wallMs - Number(clock.monotonicNs - timeNs) / 1e6).toISOString();
+}

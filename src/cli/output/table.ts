@@ -1,0 +1,33 @@
+/** A column: its heading, and on which side its cells stand. Numbers stand on the right. */
+export interface Column {
+  readonly heading: string;
+  readonly align: 'left' | 'right';
+}
+
+/**
+ * Rows as aligned lines without trailing spaces, the headings first. Colour comes after: `paint` gets a cell that already has its width.
+ */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  paint = (cell: string, _row: number, _column: number): string => cell,
+): string[] {
+  const widths = columns.map(({ heading }, column) => Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[], row: number): string =>
+    columns
+      .map(({ align }, column) => {
+        const cell = cells[column] ?? '';
+        const width = widths[column] ?? 0;
+        const last = column === columns.length - 1;
+        return paint(align === 'right' ? cell.padStart(width) : last ? cell : cell.padEnd(width), row, column);
+      })
+      .join('  ')
+      .trimEnd();
+  return [
+    line(
+      columns.map(({ heading }) => heading),
+      -1,
+    ),
+    ...rows.map(line),
+  ];
+}

@@ -1,0 +1,118 @@
+import { amountOfBytes } from '../../core/amount.js';
+import type { CheckedSignal, CheckedThreshold, CheckStatus } from '../../core/check.js';
+import { comparisonText } from '../../core/message.js';
+import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
+import type { ThresholdKind } from '../../core/threshold.js';
+import { formatPosition } from '../errors.js';
+import { type CheckReport } from './report.js';
+import type { Colour, Style } from './style.js';
+import { table, type Column } from './table.js';
+
+const COLOUR: Readonly<Record<CheckStatus, Colour>> = { ok: 'green', soft: 'yellow', hard: 'red', unknown: 'red' };
+
+const COLUMNS: readonly Column[] = [
+  { heading: 'SIGNAL', align: 'left' },
+  { heading: 'AVAILABLE', align: 'right' },
+  { heading: 'CAPACITY', align: 'right' },
+  { heading: 'LEFT', align: 'right' },
+  { heading: 'SOFT BELOW', align: 'right' },
+  { heading: 'HARD BELOW', align: 'right' },
+  { heading: 'STATUS', align: 'left' },
+];
+
+const UNWATCHED = 'no threshold';
+
+/** For people: the verdict, a table, then only what needs attention. */
+export function checkText(report: CheckReport, style: Style): string {
+  const { status, node, signals, conditions, notifiers, problems } = report;
+  const rows = signals.map(rowOf);
+  const set = conditions.filter(({ status: on }) => on === true).map(({ type }) => type);
+  const dead = notifiers.filter(({ live }) => !live);
+  const lines = [
+    `${style(COLOUR[status], verdict(report))}${node ? style('dim', `  (${nodeText(node)})`) : ''}`,
+    ...(rows.length > 0
+      ? [
+          '',
+          ...table(
+            COLUMNS,
+            rows.map(({ cells }) => cells),
+            (cell, row, column) => paint(cell, rows[row], column, style),
+          ),
+        ]
+      : []),
+    ...(set.length > 0 || dead.length > 0 || problems.length > 0 ? [''] : []),
+    ...(set.length > 0 ? [`node conditions: ${set.join(', ')}`] : []),
+    ...dead.map(
+      ({ mechanism, target, reason, hint, essential }) =>
+        `notifier ${mechanism} on ${target} cannot be armed: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}${essential ? '; evictd run would poll' : ''}`,
+    ),
+    ...problems.map(
+      ({ code, message, hint, position }) =>
+        `${position ? `${formatPosition(position)}: ` : ''}${message}${hint === undefined ? '' : ` (${hint})`} ${style('dim', `[${code}]`)}`,
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function verdict({ status, signals }: CheckReport): string {
+  const met = signals.flatMap(({ observation, thresholds }) =>
+    thresholds.flatMap(({ threshold, kind, met: isMet }) =>
+      observation && isMet === true && kind === status ? [comparisonText(threshold, observation)] : [],
+    ),
+  );
+  switch (status) {
+    case 'ok':
+      return 'ok: no threshold is met';
+    case 'soft':
+      return `soft threshold met: ${met.join(', ')}`;
+    case 'hard':
+      return `hard threshold met: ${met.join(', ')}`;
+    case 'unknown':
+      return 'unknown: not everything could be checked';
+  }
+}
+
+function nodeText({ name, cgroupVersion }: NonNullable<CheckReport['node']>): string {
+  return `node: ${name}, cgroup v${String(cgroupVersion)}`;
+}
+
+interface Row {
+  readonly cells: readonly string[];
+  readonly status: CheckStatus;
+}
+
+function rowOf({ signal, observation, thresholds }: CheckedSignal): Row {
+  const met = thresholds.filter((threshold) => threshold.met === true).map(({ kind }) => kind);
+  const status: CheckStatus = !observation ? 'unknown' : met.includes('hard') ? 'hard' : met.includes('soft') ? 'soft' : 'ok';
+  const values = observation
+    ? [
+        amountText(signal, observation.available),
+        amountText(signal, observation.capacity),
+        percentText(observation.available, observation.capacity),
+      ]
+    : ['?', '?', '?'];
+  const word = thresholds.length === 0 ? UNWATCHED : status === 'ok' ? 'ok' : status === 'unknown' ? 'unknown' : `${status} threshold met`;
+  return { cells: [signal, ...values, limitText('soft', signal, thresholds), limitText('hard', signal, thresholds), word], status };
+}
+
+function paint(cell: string, row: Row | undefined, column: number, style: Style): string {
+  if (!row) return style('dim', cell);
+  return column === COLUMNS.length - 1 && cell !== UNWATCHED ? style(COLOUR[row.status], cell) : cell;
+}
+
+/** Inodes and processes have no unit in a table: the signal's name says what they are. */
+function amountText(signal: Signal, amount: bigint): string {
+  return SIGNAL_FACTS[signal].unit === 'bytes' ? amountOfBytes(amount) : String(amount);
+}
+
+/** Cut off, so that 100.0% means all of it. */
+function percentText(available: bigint, capacity: bigint): string {
+  if (capacity === 0n) return '-';
+  return `${(Number((available * 1000n) / capacity) / 10).toFixed(1)}%`;
+}
+
+function limitText(kind: ThresholdKind, signal: Signal, thresholds: readonly CheckedThreshold[]): string {
+  const threshold = thresholds.find((candidate) => candidate.kind === kind);
+  if (!threshold) return '-';
+  return threshold.value === undefined ? '?' : amountText(signal, threshold.value);
+}

@@ -1,0 +1,55 @@
+import { Command } from 'commander';
+import type { Guard } from '../compose.js';
+import { formatError } from './errors.js';
+import { keepSmall, shedStart } from './footprint.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
+import type { ProgramEdge } from './program.js';
+
+interface RunOptions extends ConfigOptions {
+  readonly dryRun?: boolean;
+}
+
+/** `evictd run`: the service. */
+export function runCommand(edge: ProgramEdge): Command {
+  const command = new Command('run')
+    .description('watch and evict: the service')
+    .option('--dry-run', 'decide and record, and touch nothing');
+  return addConfigOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  evictd run                                       with /etc/evictd/config.yaml, or the defaults: watches, evicts nobody
+  evictd run --workload-cgroup /workload.slice     every child of the slice is a workload
+  evictd run --dry-run --eviction-hard 'memory.available<20%'
+
+Signals: SIGHUP reads the configuration again, SIGTERM and SIGINT stop.
+Exit: 0 stopped, 64 usage, 75 the node cgroup is missing or another evictd guards it, 78 configuration.`,
+    )
+    .action(async (options: RunOptions) => {
+      const loaded = configFromOptions(options);
+      keepSmall();
+      const { exitNow, startGuard } = await import('../compose.js');
+      const guard = startGuard(loaded, { dryRun: options.dryRun === true, isTTY: edge.logsToTerminal, env: edge.io.env });
+      shedStart();
+      edge.onReload(() => {
+        reload(guard, options);
+      });
+      await new Promise<void>((resolve) => {
+        edge.onStop(resolve);
+      });
+      const written = await guard.stop();
+      if (!written) exitNow(0);
+    });
+}
+
+/** A configuration with errors is said, and the one before stays. */
+function reload(guard: Guard, options: RunOptions): void {
+  try {
+    guard.reload(configFromOptions(options));
+  } catch (error) {
+    const lines = formatError(error).trimEnd().split('\n');
+    for (const line of lines) guard.log.error(line);
+    guard.log.error('the configuration was not read again: the one before stays in force', { code: 'EVICTD_RELOAD_REFUSED' });
+  }
+}

@@ -1,0 +1,185 @@
+import manifest from '../package.json' with { type: 'json' };
+import { openCgroupEvictor } from './actions/kill-cgroup.js';
+import type { Config, LoadedConfig } from './config/config.js';
+import type { CgroupHierarchy } from './core/cgroup.js';
+import type { Policy } from './core/state.js';
+import { UnavailableError } from './errors.js';
+import { selectHost, type LinuxNode } from './host/select.js';
+import { createLog, type Log } from './log.js';
+import { MetricsRegistry } from './metrics/registry.js';
+import { MetricsServer } from './metrics/server.js';
+import { Status } from './metrics/status.js';
+import { Journal } from './monitor/journal.js';
+import { Monitor } from './monitor/loop.js';
+import type { Node, WorkloadSource } from './monitor/ports.js';
+import { Reporter } from './monitor/reporter.js';
+import { native } from './native/index.js';
+import { openWorkloads } from './workloads/cgroup.js';
+
+/** How long an orderly end waits for a directory or a log that does not answer. */
+const CLOSE_MS = 1_000;
+
+/** Ends the process without waiting for threads that hang in a dead filesystem. */
+export function exitNow(code: number): never {
+  return native.exitNow(code);
+}
+
+export interface Reading {
+  readonly node: LinuxNode;
+  readonly workloads: WorkloadSource;
+  close(): void;
+}
+
+const host = selectHost();
+
+/** The memory controller's hierarchy and this process's cgroup in it: where the demo may make its node. */
+export function memoryHierarchy(): { readonly hierarchy: CgroupHierarchy; readonly own: string | undefined } | undefined {
+  const hierarchy = host.readHierarchies().memory;
+  return hierarchy && { hierarchy, own: host.ownMemoryCgroup(hierarchy) };
+}
+
+/** What `run` reads with, for one look. Throws UnavailableError where the node is missing. */
+export function openReading({ config }: LoadedConfig, options: { readOnly?: boolean } = {}): Reading {
+  const node = host.openNode(config, native, options);
+  const workloads = openWorkloads(config, native, node);
+  return {
+    node,
+    workloads,
+    close: () => {
+      workloads.close();
+      node.close();
+    },
+  };
+}
+
+/** A running evictd. */
+export interface Guard {
+  readonly log: Log;
+  /** Takes another configuration over; what needs a restart stays as it is, and is said. */
+  reload(loaded: LoadedConfig): void;
+  /** Whether everything was let go of; false: a thread hangs in the state directory, and the process must end without waiting for it. */
+  stop(): Promise<boolean>;
+}
+
+export interface GuardOptions {
+  readonly dryRun: boolean;
+  readonly isTTY: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Builds and starts everything. Throws UnavailableError where the node is missing or guarded already; nothing is left behind then. */
+export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOptions): Guard {
+  const { config } = loaded;
+  const reading = openReading(loaded, { readOnly: dryRun });
+  const { node } = reading;
+  let workloads = reading.workloads;
+  const closers = [
+    (): void => {
+      workloads.close();
+      node.close();
+    },
+  ];
+  try {
+    const lock = host.lockInstance(config.runtimeDirectory, node.identity, native);
+    closers.push(() => {
+      lock.close();
+    });
+    const log = createLog({ ...config.log, isTTY, env });
+    const status = new Status();
+    status.monitoringInterval(config.monitoringIntervalNs);
+    const journal = openJournal(config, node, lock.instance, log);
+    const registry = new MetricsRegistry(status, {
+      version: manifest.version,
+      dryRun,
+      journalErrors: () => journal.errors,
+      journalLostRecords: () => journal.lost,
+      logLinesDropped: () => log.dropped,
+    });
+    const server = config.metrics && new MetricsServer({ ...config.metrics, status, registry, log });
+    const source: WorkloadSource = {
+      candidates: () => workloads.candidates(),
+      problems: () => workloads.problems(),
+      close: () => {
+        workloads.close();
+      },
+    };
+    const parts = { node, workloads: source, evictor: openCgroupEvictor(native, node), journal, reporter: new Reporter(log, status) };
+    const monitor = new Monitor(parts, policyOf(config, dryRun), config.monitoringIntervalNs);
+    sayStart(log, loaded, node, dryRun);
+    monitor.start();
+    server?.start();
+
+    return {
+      log,
+      reload: (next) => {
+        const before = workloads;
+        workloads = openWorkloads(next.config, native, node);
+        before.close();
+        status.monitoringInterval(next.config.monitoringIntervalNs);
+        sayReload(log, config, next);
+        monitor.reconfigure(policyOf(next.config, dryRun), next.config.monitoringIntervalNs);
+      },
+      stop: async () => {
+        monitor.stop();
+        server?.close();
+        const written = await journal.close(CLOSE_MS);
+        for (const close of closers) close();
+        log.info('stopped');
+        await log.flush(CLOSE_MS);
+        return written;
+      },
+    };
+  } catch (error) {
+    for (const close of closers) close();
+    throw error;
+  }
+}
+
+function policyOf(config: Config, dryRun: boolean): Policy {
+  const { thresholds, pressureTransitionPeriodNs, maxPodGracePeriodNs } = config;
+  return { thresholds, pressureTransitionPeriodNs, maxPodGracePeriodNs, hasWorkloadSource: config.workloads.length > 0, dryRun };
+}
+
+function openJournal(config: Config, node: Node, instance: string, log: Log): Journal {
+  const { stateDirectory, runtimeDirectory } = config;
+  const onError = (error: Error): void => {
+    log.warn(`the journal cannot be written: ${error.message}; records are kept in ${runtimeDirectory} and tried again`, {
+      code: 'EVICTD_JOURNAL_WRITE',
+    });
+  };
+  const onLost = (records: number): void => {
+    log.error(`${String(records)} journal records were lost: too many are waiting for ${stateDirectory}`, { code: 'EVICTD_JOURNAL_LOST' });
+  };
+  try {
+    return new Journal({ stateDirectory, runtimeDirectory, instance, node: node.identity.name, onError, onLost });
+  } catch (cause) {
+    const hint = 'it needs 4 MiB there, on a tmpfs at best';
+    throw new UnavailableError('EVICTD_JOURNAL_OPEN', `no journal in ${runtimeDirectory}: ${String(cause)}`, { hint, cause });
+  }
+}
+
+/** Everything that the operator should know at the start, once. */
+function sayStart(log: Log, { config, notices }: LoadedConfig, node: Node, dryRun: boolean): void {
+  const thresholds = config.thresholds.map(({ signal, value, gracePeriodNs }) => {
+    const limit = value.kind === 'quantity' ? value.quantity.text : value.text;
+    return `${signal}<${limit}${gracePeriodNs === 0n ? '' : ' (soft)'}`;
+  });
+  const what = dryRun ? 'dry run, guarding nothing' : 'guarding';
+  log.info(`evictd ${manifest.version}, ${what}: ${node.identity.name}; ${thresholds.join(', ') || 'no thresholds'}`, {
+    thresholds: thresholds.length,
+  });
+  for (const { level, code, message, hint } of notices) log[level](hint === undefined ? message : `${message} (${hint})`, { code });
+  if (config.workloads.length === 0) {
+    log.warn('no workload source is configured: evictd watches and exports, and evicts nothing', { code: 'EVICTD_WORKLOADS_NONE' });
+  }
+}
+
+/** What a running evictd cannot change. */
+const FIXED = ['node', 'filesystems', 'metrics', 'stateDirectory', 'runtimeDirectory', 'log'] as const;
+
+function sayReload(log: Log, running: Config, { config, notices }: LoadedConfig): void {
+  const fixed = FIXED.filter((key) => JSON.stringify(running[key]) !== JSON.stringify(config[key]));
+  if (fixed.length > 0) log.warn(`a restart is needed for the new ${fixed.join(', ')}`, { code: 'EVICTD_RELOAD_RESTART' });
+  for (const { level, code, message, hint } of notices) log[level](hint === undefined ? message : `${message} (${hint})`, { code });
+  log.info('the configuration was read again', { thresholds: config.thresholds.length });
+}

@@ -1,0 +1,50 @@
+import type { Rule } from '../core/rule.js';
+import type { Threshold } from '../core/threshold.js';
+import type { SourcePosition } from '../errors.js';
+
+export interface WorkloadSourceConfig {
+  /** Path below the mount of the memory controller ('/workload.slice'); every child is a workload. */
+  readonly cgroup: string;
+}
+
+export type LogFormat = 'auto' | 'text' | 'systemd' | 'json';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** The effective configuration: complete, checked; after loading it cannot be wrong. */
+export interface Config {
+  readonly thresholds: readonly Threshold[];
+  readonly pressureTransitionPeriodNs: bigint;
+  /** The cap on the termination grace of a soft eviction. */
+  readonly maxPodGracePeriodNs: bigint;
+  readonly monitoringIntervalNs: bigint;
+  /** undefined: the machine. */
+  readonly node: { readonly cgroup: string | undefined };
+  /** A path on the filesystem that `nodefs.*` means. */
+  readonly filesystems: { readonly nodefs: string };
+  readonly workloads: readonly WorkloadSourceConfig[];
+  readonly rules: readonly Rule[];
+  /** undefined: no server. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  readonly stateDirectory: string;
+  readonly runtimeDirectory: string;
+  readonly log: { readonly format: LogFormat; readonly level: LogLevel };
+}
+
+/** Where an effective value was set: a file or flag with its position, or the default. */
+export type Origin = { readonly kind: 'default' } | { readonly kind: 'set'; readonly position: SourcePosition };
+
+/** A sentence for the operator about the configuration that is not an error. */
+export interface ConfigNotice {
+  readonly level: 'warn' | 'info';
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly position?: SourcePosition;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly notices: readonly ConfigNotice[];
+  /** By key path as written in a file ('evictionHard.memory.available', 'metrics.listen'): the value as text and where it comes from. */
+  readonly origins: ReadonlyMap<string, { readonly value: unknown; readonly origin: Origin }>;
+}

@@ -1,0 +1,120 @@
+import type { SourcePosition } from '../errors.js';
+import type { SettingsDocument } from './document.js';
+import { keyText, type KeyPath } from './key.js';
+import type { Report } from './report.js';
+
+/** What the command line said, by commander's names. What was not given is absent. */
+export interface ConfigFlags {
+  readonly evictionHard?: readonly string[];
+  readonly evictionSoft?: readonly string[];
+  readonly evictionSoftGracePeriod?: readonly string[];
+  readonly evictionMinimumReclaim?: readonly string[];
+  readonly evictionMaxPodGracePeriod?: string;
+  readonly evictionPressureTransitionPeriod?: string;
+  readonly nodeCgroup?: string;
+  readonly workloadCgroup?: readonly string[];
+  readonly monitoringInterval?: string;
+  readonly metricsListen?: string;
+  readonly stateDirectory?: string;
+  readonly runtimeDirectory?: string;
+  readonly logFormat?: string;
+  readonly logLevel?: string;
+}
+
+/** Flags whose text holds pairs, and the sign between signal and value (kubelet: LangleSeparatedMapStringString, MapStringString). */
+const MAPS = {
+  evictionHard: ['--eviction-hard', '<'],
+  evictionSoft: ['--eviction-soft', '<'],
+  evictionSoftGracePeriod: ['--eviction-soft-grace-period', '='],
+  evictionMinimumReclaim: ['--eviction-minimum-reclaim', '='],
+} as const;
+export type MapFlag = keyof typeof MAPS;
+export const MAP_FLAGS = Object.keys(MAPS) as readonly MapFlag[];
+
+/** Flags that hold one text for one key. */
+const TEXTS = {
+  evictionPressureTransitionPeriod: ['--eviction-pressure-transition-period', ['evictionPressureTransitionPeriod']],
+  nodeCgroup: ['--node-cgroup', ['node', 'cgroup']],
+  monitoringInterval: ['--monitoring-interval', ['monitoringInterval']],
+  metricsListen: ['--metrics-listen', ['metrics', 'listen']],
+  stateDirectory: ['--state-directory', ['stateDirectory']],
+  runtimeDirectory: ['--runtime-directory', ['runtimeDirectory']],
+  logFormat: ['--log-format', ['log', 'format']],
+  logLevel: ['--log-level', ['log', 'level']],
+} as const;
+
+/** The flags as settings. A position's file is the flag, its column the offset in the flag's text, from 1. */
+export function readFlags(flags: ConfigFlags, report: Report): SettingsDocument {
+  const value: Record<string, unknown> = {};
+  const places = new Map<string, { key: SourcePosition; value: SourcePosition }>();
+  const set = (path: KeyPath, text: unknown, at: SourcePosition, keyAt = at): void => {
+    places.set(keyText(path), { key: keyAt, value: at });
+    const [first = '', second] = path;
+    if (second === undefined) value[first] = text;
+    else value[first] = { ...(value[first] as object | undefined), [second]: text };
+  };
+  for (const name of MAP_FLAGS) {
+    const texts = flags[name];
+    if (texts === undefined) continue;
+    set([name], {}, { file: MAPS[name][0] });
+    for (const text of texts) readPairs(name, text, set, report);
+  }
+  for (const [name, [file, path]] of Object.entries(TEXTS)) {
+    const text = flags[name as keyof typeof TEXTS];
+    if (text !== undefined) set(path, text, { file, column: 1 });
+  }
+  const seconds = flags.evictionMaxPodGracePeriod;
+  if (seconds !== undefined) {
+    const number = /^[+-]?\d{1,15}$/.test(seconds) ? Number(seconds) : seconds;
+    set(['evictionMaxPodGracePeriod'], number, { file: '--eviction-max-pod-grace-period', column: 1 });
+  }
+  const cgroups = flags.workloadCgroup;
+  if (cgroups !== undefined) {
+    const at = { file: '--workload-cgroup', column: 1 };
+    set(
+      ['workloads'],
+      cgroups.map((cgroup) => ({ cgroup })),
+      at,
+    );
+  }
+  const find = (path: KeyPath, which: 'key' | 'value'): SourcePosition => {
+    for (let length = path.length; length > 0; length--) {
+      const place = places.get(keyText(path.slice(0, length)));
+      if (place !== undefined) return place[which];
+    }
+    return { file: 'command line' };
+  };
+  return { value, at: (path) => find(path, 'value'), keyAt: (path) => find(path, 'key') };
+}
+
+/** `signal<value,…`, white space around each part ignored, the last of two entries for one signal wins: as the kubelet reads it. */
+function readPairs(
+  name: MapFlag,
+  text: string,
+  set: (path: KeyPath, text: unknown, at: SourcePosition, keyAt: SourcePosition) => void,
+  report: Report,
+): void {
+  const [file, sign] = MAPS[name];
+  let offset = 0;
+  for (const pair of text.split(',')) {
+    const start = offset;
+    offset += pair.length + 1;
+    if (pair.trim() === '') continue;
+    const column = start + pair.search(/\S/) + 1;
+    const middle = pair.indexOf(sign);
+    if (middle < 0) {
+      const example = sign === '<' ? 'memory.available<100Mi' : 'memory.available=30s';
+      report.issue(
+        'EVICTD_CONFIG_FLAG',
+        `malformed pair ${JSON.stringify(pair.trim())}, expected SIGNAL${sign}VALUE`,
+        { file, column },
+        `like ${example}`,
+      );
+      continue;
+    }
+    const after = pair.slice(middle + 1);
+    const lead = after.length - after.trimStart().length;
+    const valueColumn = after.trim() === '' ? start + middle + 1 : start + middle + 2 + lead;
+    set([name, pair.slice(0, middle).trim()], after.trim(), { file, column: valueColumn }, { file, column });
+  }
+}

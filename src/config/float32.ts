@@ -1,0 +1,78 @@
+/** A text that is no 32 bit float. The message is that of Go's strconv.ParseFloat. */
+export class FloatError extends Error {
+  override readonly name = 'FloatError';
+}
+
+const DECIMAL = /^([+-]?)([0-9_]*)(?:\.([0-9_]*))?(?:e([+-]?[0-9][0-9_]*))?$/;
+const HEXADECIMAL = /^([+-]?)0x([0-9a-f_]*)(?:\.([0-9a-f_]*))?p([+-]?[0-9][0-9_]*)$/;
+
+/** Beyond this many digits before or after the point a 32 bit float is infinite or zero, whatever the digits (2¹²⁸ has 39, 2⁻¹⁵⁰ begins with 45 zeros). */
+const FAR = 400n;
+
+/**
+ * Reads a number as Go's strconv.ParseFloat(text, 32) does: decimal or hexadecimal, underscores between digits, `inf` and `nan` in any
+ * case. Rounded once, half to even: `Math.fround(Number(text))` rounds twice and differs in the last bit for some texts.
+ *
+ * @throws FloatError  for anything else, and for what is beyond the largest 32 bit float
+ */
+export function parseFloat32(text: string): number {
+  const lower = text.toLowerCase();
+  if (/^[+-]?inf(inity)?$/.test(lower)) return lower.startsWith('-') ? -Infinity : Infinity;
+  if (lower === 'nan') return NaN;
+  const hexadecimal = HEXADECIMAL.exec(lower);
+  const [, sign = '', whole = '', fraction = '', exponentText = '0'] = hexadecimal ?? DECIMAL.exec(lower) ?? [];
+  const digits = withoutUnderscores(whole + fraction);
+  if (digits === '' || !underscoresSeparate(lower))
+    throw new FloatError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const places = BigInt(withoutUnderscores(fraction).length);
+  const exponent = BigInt(withoutUnderscores(exponentText).replace('+', ''));
+  const magnitude = hexadecimal
+    ? scaled(BigInt(`0x${digits}`), 2n, exponent - 4n * places, BigInt(digits.length) * 4n)
+    : scaled(BigInt(digits), 10n, exponent - places, BigInt(digits.length));
+  if (magnitude === Infinity) throw new FloatError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: value out of range`);
+  return sign === '-' ? -magnitude : magnitude;
+}
+
+/** mantissa × base^exponent as a 32 bit float; Infinity when it does not fit. */
+function scaled(mantissa: bigint, base: 2n | 10n, exponent: bigint, length: bigint): number {
+  if (mantissa === 0n || exponent + length < -FAR) return 0;
+  if (exponent > FAR) return Infinity;
+  return exponent >= 0n ? rounded(mantissa * base ** exponent, 1n) : rounded(mantissa, base ** -exponent);
+}
+
+/** numerator ÷ denominator with 24 significant bits, the smallest step being 2⁻¹⁴⁹; half to even. */
+function rounded(numerator: bigint, denominator: bigint): number {
+  let exponent = Math.max(bits(numerator) - bits(denominator) - 24, -149);
+  let quotient = roundedQuotient(numerator, denominator, exponent);
+  if (bits(quotient) > 24) {
+    exponent++;
+    quotient = roundedQuotient(numerator, denominator, exponent);
+  }
+  const value = Number(quotient) * 2 ** exponent;
+  return value >= 2 ** 128 ? Infinity : value;
+}
+
+function roundedQuotient(numerator: bigint, denominator: bigint, exponent: number): bigint {
+  const dividend = exponent < 0 ? numerator << BigInt(-exponent) : numerator;
+  const divisor = exponent < 0 ? denominator : denominator << BigInt(exponent);
+  const quotient = dividend / divisor;
+  const twiceRest = 2n * (dividend - quotient * divisor);
+  const up = twiceRest > divisor || (twiceRest === divisor && (quotient & 1n) === 1n);
+  return up ? quotient + 1n : quotient;
+}
+
+function bits(value: bigint): number {
+  return value === 0n ? 0 : value.toString(2).length;
+}
+
+function withoutUnderscores(text: string): string {
+  return text.replaceAll('_', '');
+}
+
+/** Underscores only between digits, or between the base prefix and a digit (strconv, underscoreOK). */
+function underscoresSeparate(text: string): boolean {
+  const hexadecimal = /^[+-]?0x/.test(text);
+  const body = text.replace(/^[+-]?(0x)?/, (prefix) => (prefix.endsWith('x') ? '0' : ''));
+  const bad = hexadecimal ? /(^|[^0-9a-f])_|_([^0-9a-f]|$)/ : /(^|[^0-9])_|_([^0-9]|$)/;
+  return !bad.test(body);
+}

@@ -1,0 +1,47 @@
+import type { core } from 'zod/mini';
+import type { SettingsDocument } from './document.js';
+import { keyText, suggestion } from './key.js';
+import type { Report } from './report.js';
+import { KEYS } from './schema.js';
+import { describe } from './values.js';
+
+/** One of zod's issues, at the place in the source, in words that do not need zod to be known. */
+export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, report: Report): void {
+  const path = issue.path.filter((key) => typeof key !== 'symbol');
+  const name = keyText(path);
+  const label = name === '' ? '' : `${name}: `;
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      for (const key of issue.keys) {
+        const known = KEYS[name.replace(/\[\d+\]/g, '[]')] ?? [];
+        const message = `unknown key ${keyText([...path, key])}`;
+        report.issue('EVICTD_CONFIG_UNKNOWN_KEY', message, document.keyAt([...path, key]), suggestion(key, known));
+      }
+      return;
+    case 'invalid_value': {
+      const seen = describe(issue.input);
+      const accepted = issue.values.map(String);
+      const hint = typeof issue.input === 'string' ? suggestion(issue.input, accepted) : `accepted: ${accepted.join(', ')}`;
+      report.issue('EVICTD_CONFIG_VALUE', `${label}${seen} is not one of ${accepted.join(', ')}`, document.at(path), hint);
+      return;
+    }
+    case 'custom':
+      report.issue(text(issue.params?.code), `${label}${issue.message}`, document.at(path), text(issue.params?.hint));
+      return;
+    case 'invalid_type':
+      if (issue.input === undefined) {
+        report.issue('EVICTD_CONFIG_MISSING', `${name}: has no value`, document.at(path), 'give it one');
+      } else {
+        const expected = issue.expected === 'array' ? 'a list' : 'a map';
+        const hint = expected === 'a list' ? 'begin each entry with "- "' : 'write KEY: VALUE below it';
+        report.issue('EVICTD_CONFIG_TYPE', `${label}expected ${expected}, got ${describe(issue.input)}`, document.at(path), hint);
+      }
+      return;
+    default:
+      report.issue('EVICTD_CONFIG_VALUE', `${label}${issue.message}`, document.at(path));
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

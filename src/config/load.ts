@@ -1,0 +1,81 @@
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { LoadedConfig } from './config.js';
+import { DEFAULT_FILE, DEFAULTS } from './defaults.js';
+import { readDocument } from './document.js';
+import { effectiveConfig } from './effective.js';
+import { readFlags, type ConfigFlags } from './flags.js';
+import { readLayer, type Layer } from './layer.js';
+import { Report } from './report.js';
+import { checkDirectory, errnoOf, readSource } from './source.js';
+
+export interface ConfigSources {
+  /** From --config: it must exist. Undefined: /etc/evictd/config.yaml, which may be absent. */
+  readonly file?: string | undefined;
+  readonly flags?: ConfigFlags;
+}
+
+/**
+ * Reads the configuration file, its drop-ins and the flags. Synchronous: nothing else can be done before it is known.
+ *
+ * @throws ConfigError  with everything that is wrong in all of them
+ */
+export function loadConfig({ file, flags = {} }: ConfigSources): LoadedConfig {
+  const report = new Report();
+  const defaults = requireLayer(readLayer(DEFAULTS, report));
+  const main = file ?? DEFAULT_FILE;
+  const paths = [main, ...dropIns(main, report)];
+  const files = paths.map((path) => readFile(path, path === main && file === undefined ? 'fine' : 'wrong', report));
+  const layers = {
+    defaults,
+    files: files.filter((layer) => layer !== undefined),
+    flags: readLayerOfFlags(flags, report),
+    unread: report.issues.some(({ position }) => paths.includes(position.file)) && files.includes(undefined),
+  };
+  const loaded = effectiveConfig(layers, report);
+  report.throwIssues(paths);
+  return loaded;
+}
+
+/** Undefined where the file is absent or wrong as a whole. */
+function readFile(file: string, absent: 'fine' | 'wrong', report: Report): Layer | undefined {
+  const text = readSource(file, absent, report);
+  const document = text === undefined ? undefined : readDocument(file, text, report);
+  return document && readLayer(document, report);
+}
+
+/** The kubelet's flags are accepted as they are, with signals that only the kubelet watches. */
+function readLayerOfFlags(flags: ConfigFlags, report: Report): Layer {
+  return { ...requireLayer(readLayer(readFlags(flags, report), report)), dialect: 'kubelet' };
+}
+
+function requireLayer(layer: Layer | undefined): Layer {
+  if (layer === undefined) throw new Error('neither defaults nor flags can be anything but a map of settings');
+  return layer;
+}
+
+/** `config.d/*.yaml` beside config.yaml (`NAME.d` beside NAME.yaml), in the order of their names, byte by byte. */
+function dropIns(main: string, report: Report): string[] {
+  const directory = join(dirname(main), `${basename(main).replace(/\.(ya?ml|json)$/, '')}.d`);
+  let names: string[];
+  try {
+    if (!statSync(directory).isDirectory()) return [];
+    names = readdirSync(directory).filter((name) => !name.startsWith('.'));
+    checkDirectory(directory, report);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' || errno === 'ENOTDIR') return [];
+    const hint = 'evictd must be able to list it';
+    report.issue('EVICTD_CONFIG_FILE_UNREADABLE', `the directory of drop-ins cannot be read: ${errno}`, { file: directory }, hint);
+    return [];
+  }
+  const misnamed = names.filter((name) => /\.(yml|json|conf)$/.test(name)).sort();
+  if (misnamed.length > 0) {
+    const message = `ignored, because the name does not end in .yaml: ${misnamed.join(', ')}`;
+    report.notice('warn', 'EVICTD_CONFIG_DROPIN_NAME', message, { hint: 'rename it', position: { file: directory } });
+  }
+  return names
+    .filter((name) => name.endsWith('.yaml'))
+    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    .map((name) => join(directory, name));
+}

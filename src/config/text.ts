@@ -1,0 +1,112 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { formatDuration, parseDuration } from '../core/duration.js';
+import { parseQuantity, quantityValue } from '../core/quantity.js';
+
+/** A text that is not what its key takes. */
+export class TextError extends Error {
+  override readonly name = 'TextError';
+
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly hint: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * Nanoseconds of a duration within [`least`, `most`].
+ *
+ * @throws TextError
+ */
+export function durationText(text: string, least: bigint, most: bigint): bigint {
+  let ns: bigint;
+  try {
+    ns = parseDuration(text);
+  } catch (error) {
+    throw new TextError('EVICTD_CONFIG_DURATION', messageOf(error), 'write a number and a unit: 500ms, 10s, 5m, 1h30m');
+  }
+  if (ns >= least && ns <= most) return ns;
+  throw new TextError('EVICTD_CONFIG_RANGE', `out of range: ${text}`, `from ${formatDuration(least)} to ${formatDuration(most)}`);
+}
+
+/**
+ * Bytes, rounded up, not negative.
+ *
+ * @throws TextError
+ */
+export function bytesText(text: string): bigint {
+  let bytes: bigint;
+  try {
+    bytes = quantityValue(parseQuantity(text));
+  } catch (error) {
+    throw new TextError('EVICTD_CONFIG_QUANTITY', `${messageOf(error)}: ${JSON.stringify(text)}`, 'write bytes as 512Mi, 1.5Gi or 500M');
+  }
+  if (bytes >= 0n) return bytes;
+  throw new TextError('EVICTD_CONFIG_RANGE', `must not be negative: ${text}`, 'write bytes as 512Mi, 1.5Gi or 500M');
+}
+
+/** Where the controller is usually mounted: a path below it was meant without it. */
+const CGROUP_MOUNT = /^\/sys\/fs\/cgroup(?:\/(?:memory|unified))?(?=\/|$)/;
+
+/**
+ * A cgroup's path below the mount of the memory controller, without `.`, `//` and a slash at the end.
+ *
+ * @throws TextError  for a relative path, for `..`, and for a path that begins with the mount
+ */
+export function cgroupText(text: string): string {
+  if (!CGROUP_MOUNT.test(text)) return pathText(text, '/workload.slice');
+  const below = text.replace(CGROUP_MOUNT, '') || '/';
+  throw new TextError('EVICTD_CONFIG_PATH', `begins with the mount of the controller: ${text}`, `write the path below it: ${below}`);
+}
+
+/**
+ * An absolute path, normalised as {@link cgroupText}.
+ *
+ * @throws TextError
+ */
+export function pathText(text: string, example: string): string {
+  const parts = text.split('/');
+  const problem = !text.startsWith('/')
+    ? 'not an absolute path'
+    : parts.includes('..')
+      ? 'contains ..'
+      : text.includes('\0')
+        ? 'contains NUL'
+        : undefined;
+  if (problem !== undefined) {
+    throw new TextError('EVICTD_CONFIG_PATH', `${problem}: ${JSON.stringify(text)}`, `write it from the top: ${example}`);
+  }
+  return `/${parts.filter((part) => part !== '' && part !== '.').join('/')}`;
+}
+
+/**
+ * `ADDRESS:PORT`, an IPv6 address in brackets; undefined: `off`. Port 0 takes a free one.
+ *
+ * @throws TextError
+ */
+export function listenText(text: string): { host: string; port: number } | undefined {
+  if (text === 'off') return undefined;
+  const [, bracketed, plain, portText = ''] = /^(?:\[([^\]]*)\]|([^:]*)):([0-9]{1,5})$/.exec(text) ?? [];
+  const host = bracketed ?? plain ?? '';
+  const port = Number(portText);
+  const isAddress = bracketed === undefined ? isIPv4(host) || isHostName(host) : isIPv6(host);
+  if (isAddress && portText !== '' && port <= 65_535) return { host, port };
+  throw new TextError(
+    'EVICTD_CONFIG_LISTEN',
+    `not an address and port: ${JSON.stringify(text)}`,
+    "write '127.0.0.1:9796', '[::1]:9796', '0.0.0.0:9796' for all addresses, or 'off'",
+  );
+}
+
+/** RFC 1123; a name of digits and points only is a mistyped address. */
+function isHostName(text: string): boolean {
+  return (
+    text.length <= 253 && !/^[0-9.]*$/.test(text) && text.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,21 @@
+import { SIGNAL_FACTS, type Signal } from './signal.js';
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'] as const;
+
+/** Bytes for people, three significant digits, cut off rather than rounded up: '11.8MiB', '100MiB', '0B', '-3.5GiB'. */
+export function amountOfBytes(bytes: bigint): string {
+  const sign = bytes < 0n ? '-' : '';
+  const size = bytes < 0n ? -bytes : bytes;
+  const power = Math.min(Math.floor((size.toString(2).length - 1) / 10), UNITS.length - 1);
+  const hundredths = Number((size * 100n) >> BigInt(10 * power));
+  const digits = hundredths >= 10_000 ? 0 : hundredths >= 1_000 ? 1 : 2;
+  const scale = 10 ** (2 - digits);
+  const text = ((Math.floor(hundredths / scale) * scale) / 100).toFixed(digits);
+  return `${sign}${text.includes('.') ? text.replace(/\.?0+$/, '') : text}${UNITS[power] ?? ''}`;
+}
+
+/** An amount of what a signal counts: '11.8MiB', '1200 inodes', '300 processes'. */
+export function amountOf(signal: Signal, amount: bigint): string {
+  const { unit } = SIGNAL_FACTS[signal];
+  return unit === 'bytes' ? amountOfBytes(amount) : `${String(amount)} ${unit}`;
+}

@@ -1,0 +1,91 @@
+import type { Observation, Observations } from './observation.js';
+import { CONDITION_TYPES, SIGNALS, SIGNAL_FACTS, type ConditionType, type Signal } from './signal.js';
+import { resolve, thresholdKind, thresholdMet, type Threshold, type ThresholdKind } from './threshold.js';
+
+/** `unknown`: a signal with a threshold could not be read, or the check itself failed. */
+export type CheckStatus = 'ok' | 'soft' | 'hard' | 'unknown';
+
+export const CHECK_EXIT = { ok: 0, soft: 1, hard: 2, unknown: 3 } as const satisfies Record<CheckStatus, number>;
+
+export interface CheckedThreshold {
+  readonly threshold: Threshold;
+  readonly kind: ThresholdKind;
+  /** In the unit of the signal; undefined: a percentage of an unknown capacity. */
+  readonly value: bigint | undefined;
+  /** Undefined: the signal could not be read. */
+  readonly met: boolean | undefined;
+}
+
+/** A signal that has a reading, a threshold, or both. */
+export interface CheckedSignal {
+  readonly signal: Signal;
+  readonly observation: Observation | undefined;
+  /** Why there is no reading. */
+  readonly reason: string | undefined;
+  /** Hard before soft. */
+  readonly thresholds: readonly CheckedThreshold[];
+}
+
+/** Whether the thresholds that are met would set the condition; undefined: that depends on a signal that could not be read. */
+export interface CheckedCondition {
+  readonly type: ConditionType;
+  readonly status: boolean | undefined;
+}
+
+export interface PressureCheck {
+  readonly status: CheckStatus;
+  readonly signals: readonly CheckedSignal[];
+  /** Those that have a threshold. */
+  readonly conditions: readonly CheckedCondition[];
+}
+
+/**
+ * How the node stands now: no grace period, no minimum reclaim, no transition period.
+ *
+ * A hard threshold that is met outranks a signal that could not be read: it is critical whatever the other says. A soft one does not, for a hard one
+ * may hide behind the missing reading.
+ */
+export function checkPressure(observations: Observations, thresholds: readonly Threshold[]): PressureCheck {
+  const signals = SIGNALS.map((signal) => checkSignal(signal, observations, thresholds)).filter(
+    ({ observation, thresholds: own }) => observation !== undefined || own.length > 0,
+  );
+  const checked = signals.flatMap((signal) => signal.thresholds);
+  return { status: statusOf(checked), signals, conditions: conditionsOf(checked) };
+}
+
+function checkSignal(signal: Signal, { observed, missing }: Observations, thresholds: readonly Threshold[]): CheckedSignal {
+  const observation = observed.get(signal);
+  const own = thresholds.filter((threshold) => threshold.signal === signal);
+  const hardFirst = [
+    ...own.filter((threshold) => thresholdKind(threshold) === 'hard'),
+    ...own.filter((threshold) => thresholdKind(threshold) === 'soft'),
+  ];
+  return {
+    signal,
+    observation,
+    reason: observation ? undefined : (missing.get(signal) ?? 'no reading'),
+    thresholds: hardFirst.map((threshold) => ({
+      threshold,
+      kind: thresholdKind(threshold),
+      value: observation || threshold.value.kind === 'quantity' ? resolve(threshold.value, observation?.capacity ?? 0n) : undefined,
+      met: observation && thresholdMet(threshold, observation, false),
+    })),
+  };
+}
+
+function statusOf(thresholds: readonly CheckedThreshold[]): CheckStatus {
+  if (thresholds.some(({ kind, met }) => kind === 'hard' && met === true)) return 'hard';
+  if (thresholds.some(({ met }) => met === undefined)) return 'unknown';
+  return thresholds.some(({ met }) => met === true) ? 'soft' : 'ok';
+}
+
+function conditionsOf(thresholds: readonly CheckedThreshold[]): CheckedCondition[] {
+  const own = (type: ConditionType): readonly CheckedThreshold[] =>
+    thresholds.filter(({ threshold }) => SIGNAL_FACTS[threshold.signal].condition === type);
+  return CONDITION_TYPES.filter((type) => own(type).length > 0).map((type) => ({ type, status: anyMet(own(type)) }));
+}
+
+function anyMet(thresholds: readonly CheckedThreshold[]): boolean | undefined {
+  if (thresholds.some(({ met }) => met === true)) return true;
+  return thresholds.some(({ met }) => met === undefined) ? undefined : false;
+}

@@ -1,0 +1,104 @@
+/** A text that is no duration. The message is that of Go's time.ParseDuration. */
+export class DurationError extends Error {
+  override readonly name = 'DurationError';
+}
+
+const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  '\u00b5s': 1_000n, // micro sign
+  '\u03bcs': 1_000n, // Greek mu
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+
+const LIMIT = 2n ** 63n;
+
+/** One term: digits, fraction, unit. Everything up to the next digit or point is the unit. */
+const TERM = /([0-9]*)(?:\.([0-9]*))?([^0-9.]*)/y;
+
+/**
+ * Nanoseconds of a duration as Go writes it: `1h30m`, `1.5s`, `-5ms`, `0`. The grammar and the rounding are those of Go 1.26's
+ * time.ParseDuration: fractions of a nanosecond are cut off, and the range is that of an int64.
+ *
+ * @throws DurationError with Go's message
+ */
+export function parseDuration(text: string): bigint {
+  const invalid = (): DurationError => new DurationError(`time: invalid duration ${quote(text)}`);
+  const isSigned = text.startsWith('-') || text.startsWith('+');
+  const terms = isSigned ? text.slice(1) : text;
+  if (terms === '0') return 0n;
+  if (terms === '') throw invalid();
+  let total = 0n;
+  for (let at = 0; at < terms.length; at = TERM.lastIndex) {
+    TERM.lastIndex = at;
+    const [, digits = '', fraction = '', unit = ''] = TERM.exec(terms) ?? [];
+    if (digits === '' && fraction === '') throw invalid();
+    const whole = BigInt(digits === '' ? '0' : digits);
+    if (whole > LIMIT) throw invalid();
+    if (unit === '') throw new DurationError(`time: missing unit in duration ${quote(text)}`);
+    const nsPerUnit = Object.hasOwn(NS_PER_UNIT, unit) ? NS_PER_UNIT[unit] : undefined;
+    if (nsPerUnit === undefined) throw new DurationError(`time: unknown unit ${quote(unit)} in duration ${quote(text)}`);
+    total += whole * nsPerUnit + fractionNs(fraction, nsPerUnit);
+    if (total > LIMIT) throw invalid();
+  }
+  if (text.startsWith('-')) return -total;
+  if (total === LIMIT) throw invalid();
+  return total;
+}
+
+/**
+ * The fraction's nanoseconds, cut off. In 64 bit floats and in this order of operations, as Go does it: exact arithmetic would differ in
+ * the last nanosecond. Digits past 2⁶³ are dropped.
+ */
+function fractionNs(fraction: string, nsPerUnit: bigint): bigint {
+  let digits = 0n;
+  let scale = 1;
+  for (const digit of fraction) {
+    if (digits > (LIMIT - 1n) / 10n) break;
+    const longer = digits * 10n + BigInt(digit);
+    if (longer > LIMIT) break;
+    digits = longer;
+    scale *= 10;
+  }
+  return BigInt(Math.trunc(Number(digits) * (Number(nsPerUnit) / scale)));
+}
+
+/** A text as Go's time package quotes it: control characters and all that is not ASCII byte by byte, in UTF-8. */
+function quote(text: string): string {
+  let quoted = '';
+  for (const byte of new TextEncoder().encode(text)) {
+    const char = String.fromCharCode(byte);
+    if (byte >= 0x80 || byte < 0x20) quoted += `\\x${byte.toString(16).padStart(2, '0')}`;
+    else quoted += char === '"' || char === '\\' ? `\\${char}` : char;
+  }
+  return `"${quoted}"`;
+}
+
+/**
+ * A duration as Go prints it (Duration.String): `1h0m0.5s`, `1m30s`, and below a second one unit only: `1.5ms`, `7µs`. Zero is `0s`.
+ *
+ * @param ns  nanoseconds, any sign
+ */
+export function formatDuration(ns: bigint): string {
+  if (ns < 0n) return `-${formatDuration(-ns)}`;
+  if (ns === 0n) return '0s';
+  if (ns < 1_000n) return `${String(ns)}ns`;
+  if (ns < 1_000_000n) return `${decimal(ns, 3)}\u00b5s`;
+  if (ns < 1_000_000_000n) return `${decimal(ns, 6)}ms`;
+  const minutes = ns / 60_000_000_000n;
+  const seconds = `${decimal(ns % 60_000_000_000n, 9)}s`;
+  if (minutes === 0n) return seconds;
+  const hours = minutes / 60n;
+  return hours === 0n ? `${String(minutes)}m${seconds}` : `${String(hours)}h${String(minutes % 60n)}m${seconds}`;
+}
+
+/** `amount` ÷ 10^places, without zeros at the end. */
+function decimal(amount: bigint, places: number): string {
+  const digits = String(amount).padStart(places + 1, '0');
+  const fraction = digits.slice(-places).replace(/0+$/, '');
+  const whole = digits.slice(0, -places);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

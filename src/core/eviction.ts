@@ -1,0 +1,134 @@
+import type { Observation } from './observation.js';
+import type { RankedWorkload } from './rank.js';
+import type { Resource } from './signal.js';
+import type { Threshold } from './threshold.js';
+import type { UnreadableWorkload } from './workload.js';
+
+/** After the deadly signal a victim blocks others for its resource for at most this long. */
+export const DYING_AT_MOST_NS = 10_000_000_000n;
+/** … or until its usage has not moved for this long. */
+export const DYING_STILL_NS = 1_000_000_000n;
+/** A workload whose kill failed is passed over for this long. */
+export const FAILED_KILL_PAUSE_NS = 60_000_000_000n;
+/** An eviction that gave back less than this part of what the victim used is ineffective. */
+const EFFECTIVE_SHARE = 10n;
+
+/** Why this workload, now: everything that led to it, as it was read. */
+export interface Decision {
+  /** Counts the decisions of this run from 1. */
+  readonly serial: number;
+  readonly resource: Resource;
+  readonly threshold: Threshold;
+  readonly observation: Observation;
+  /** The threshold in units of the signal, min reclaim included where it is owed. */
+  readonly limit: bigint;
+  readonly victim: RankedWorkload;
+  /** Between SIGTERM and SIGKILL; 0: SIGKILL at once. */
+  readonly graceNs: bigint;
+  readonly ranking: readonly RankedWorkload[];
+  readonly unreadable: readonly UnreadableWorkload[];
+  readonly decidedAtNs: bigint;
+  readonly dryRun: boolean;
+}
+
+/** An eviction that was decided and is not over. `terminating`: SIGTERM went out; `dying`: SIGKILL did. */
+export interface EvictionInFlight {
+  readonly decision: Decision;
+  readonly phase: 'terminating' | 'dying';
+  readonly phaseSinceNs: bigint;
+  readonly peakUsageBytes: bigint;
+  readonly usageBytes: bigint;
+  readonly usageStillSinceNs: bigint;
+}
+
+/** What became of a victim since the last step. */
+export interface VictimReading {
+  /** Processes left; undefined where that could not be told. */
+  readonly processes: number | undefined;
+  /** Its own usage; undefined where it could not be read. */
+  readonly usageBytes: bigint | undefined;
+  /** The cgroup itself is gone, and all that it had was given back. */
+  readonly removed: boolean;
+  /** The workload was gone before anything was sent. */
+  readonly vanished: boolean;
+  /** The error of the kill call. */
+  readonly error: string | undefined;
+}
+
+/**
+ * killed: no process left. ineffective: the same, but it gave back little. failed: processes left after the time that a victim gets, or the kill
+ * call failed: not counted as an eviction. vanished: it was gone before it was signalled: nothing happened.
+ */
+export type OutcomeResult = 'killed' | 'ineffective' | 'failed' | 'vanished';
+
+export interface Outcome {
+  readonly result: OutcomeResult;
+  readonly decision: Decision;
+  readonly atNs: bigint;
+  /** The victim's working set when it was chosen. */
+  readonly expectedBytes: bigint;
+  /** What the victim's own cgroup gave back; where it was removed, all that it had. */
+  readonly freedBytes: bigint;
+  readonly removed: boolean;
+  readonly processesLeft: number | undefined;
+  readonly error: string | undefined;
+  /** The node's value now, beside the one in the decision. */
+  readonly nodeAfter: Observation | undefined;
+}
+
+export type EscalationReason = 'grace period over' | 'hard threshold met';
+
+export function inFlight(decision: Decision): EvictionInFlight {
+  return {
+    decision,
+    phase: decision.graceNs > 0n ? 'terminating' : 'dying',
+    phaseSinceNs: decision.decidedAtNs,
+    peakUsageBytes: decision.victim.usageBytes,
+    usageBytes: decision.victim.usageBytes,
+    usageStillSinceNs: decision.decidedAtNs,
+  };
+}
+
+/** The next state of an eviction: still in flight, or over. */
+export function advance(
+  eviction: EvictionInFlight,
+  reading: VictimReading,
+  hardMet: boolean,
+  nowNs: bigint,
+): { eviction: EvictionInFlight; escalate?: EscalationReason } | { result: OutcomeResult; eviction: EvictionInFlight } {
+  const seen = withUsage(eviction, reading, nowNs);
+  if (reading.vanished) return { result: 'vanished', eviction: seen };
+  if (reading.processes === 0) return { result: isEffective(seen, reading) ? 'killed' : 'ineffective', eviction: seen };
+  if (reading.error !== undefined) return { result: 'failed', eviction: seen };
+  if (seen.phase === 'terminating') {
+    const over = nowNs - seen.phaseSinceNs >= seen.decision.graceNs;
+    if (!over && !hardMet) return { eviction: seen };
+    const dying = { ...seen, phase: 'dying', phaseSinceNs: nowNs, usageStillSinceNs: nowNs } as const;
+    return { eviction: dying, escalate: over ? 'grace period over' : 'hard threshold met' };
+  }
+  const givenUp = nowNs - seen.phaseSinceNs >= DYING_AT_MOST_NS || nowNs - seen.usageStillSinceNs >= DYING_STILL_NS;
+  return givenUp ? { result: 'failed', eviction: seen } : { eviction: seen };
+}
+
+function withUsage(eviction: EvictionInFlight, reading: VictimReading, nowNs: bigint): EvictionInFlight {
+  const usageBytes = reading.removed ? 0n : (reading.usageBytes ?? eviction.usageBytes);
+  if (usageBytes === eviction.usageBytes) return eviction;
+  const peakUsageBytes = usageBytes > eviction.peakUsageBytes ? usageBytes : eviction.peakUsageBytes;
+  return { ...eviction, usageBytes, peakUsageBytes, usageStillSinceNs: nowNs };
+}
+
+export function freedBytes(eviction: EvictionInFlight): bigint {
+  return eviction.peakUsageBytes - eviction.usageBytes;
+}
+
+function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolean {
+  return reading.removed || freedBytes(eviction) * EFFECTIVE_SHARE >= eviction.decision.victim.workingSetBytes;
+}
+
+/** When something will have to be decided about it without any other event. */
+export function evictionDueNs(eviction: EvictionInFlight): bigint {
+  if (eviction.phase === 'terminating') return eviction.phaseSinceNs + eviction.decision.graceNs;
+  const still = eviction.usageStillSinceNs + DYING_STILL_NS;
+  const most = eviction.phaseSinceNs + DYING_AT_MOST_NS;
+  return still < most ? still : most;
+}

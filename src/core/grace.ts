@@ -1,0 +1,29 @@
+import type { Observations } from './observation.js';
+import { thresholdId, type Threshold } from './threshold.js';
+
+/** By thresholdId: when a threshold that is met now was first seen met. */
+export type FirstObserved = ReadonlyMap<string, bigint>;
+
+/** Thresholds still met keep their time, new ones get `nowNs`, the others are forgotten (kubelet: thresholdsFirstObservedAt). */
+export function thresholdsFirstObservedAt(thresholds: readonly Threshold[], last: FirstObserved, nowNs: bigint): FirstObserved {
+  return new Map(thresholds.map((threshold) => [thresholdId(threshold), last.get(thresholdId(threshold)) ?? nowNs]));
+}
+
+/** Those that have been met for their grace period; equal to it is enough (kubelet: thresholdsMetGracePeriod). */
+export function thresholdsMetGracePeriod(thresholds: readonly Threshold[], observedAt: FirstObserved, nowNs: bigint): Threshold[] {
+  return thresholds.filter((threshold) => nowNs >= graceEndNs(threshold, observedAt, nowNs));
+}
+
+/** When the threshold will have been met for its grace period. */
+export function graceEndNs(threshold: Threshold, observedAt: FirstObserved, nowNs: bigint): bigint {
+  return (observedAt.get(thresholdId(threshold)) ?? nowNs) + threshold.gracePeriodNs;
+}
+
+/** Those whose observation is newer than that of the last step; nothing is decided twice on one reading (kubelet: thresholdsUpdatedStats). */
+export function thresholdsUpdatedStats(thresholds: readonly Threshold[], observations: Observations, last: Observations): Threshold[] {
+  return thresholds.filter((threshold) => {
+    const now = observations.observed.get(threshold.signal);
+    const before = last.observed.get(threshold.signal);
+    return now !== undefined && (before === undefined || now.timeNs > before.timeNs);
+  });
+}

@@ -1,0 +1,65 @@
+import { amountOf, amountOfBytes } from './amount.js';
+import { formatDuration } from './duration.js';
+import type { AlertKind, Effect } from './effect.js';
+import type { Decision, Outcome } from './eviction.js';
+import type { Observation } from './observation.js';
+import { describeRanked } from './rank.js';
+import { SIGNAL_FACTS } from './signal.js';
+import { resolve, thresholdKind, valueText, type Threshold } from './threshold.js';
+
+/** 'memory.available 11.8MiB < 100Mi (hard)'. */
+export function comparisonText(threshold: Threshold, observation: Observation): string {
+  const { signal, value } = threshold;
+  const limit = value.kind === 'percentage' ? ` = ${amountOf(signal, resolve(value, observation.capacity))}` : '';
+  return `${signal} ${amountOf(signal, observation.available)} < ${valueText(value)}${limit} (${thresholdKind(threshold)})`;
+}
+
+/** 'evicting batch with SIGKILL: memory.available 11.8MiB < 100Mi (hard); batch uses 200MiB, has no request, priority -10'. */
+export function decisionMessage(decision: Decision): string {
+  const { threshold, observation, victim, graceNs, dryRun } = decision;
+  const how = graceNs > 0n ? `SIGTERM, ${formatDuration(graceNs)} later SIGKILL` : 'SIGKILL';
+  const { name } = victim.workload;
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${how}: ${comparisonText(threshold, observation)}; ${name} ${describeRanked(victim)}`;
+}
+
+export function outcomeMessage(outcome: Outcome): string {
+  const { decision, freedBytes, expectedBytes, nodeAfter, processesLeft, error } = outcome;
+  const { name } = decision.victim.workload;
+  const { signal } = decision.threshold;
+  const node = nodeAfter
+    ? `; ${signal} ${amountOf(signal, decision.observation.available)} → ${amountOf(signal, nodeAfter.available)}`
+    : '';
+  switch (outcome.result) {
+    case 'killed':
+      return `evicted ${name}: it gave back ${amountOfBytes(freedBytes)}${node}`;
+    case 'ineffective':
+      return `evicted ${name}, but it gave back only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used${node}`;
+    case 'failed':
+      return `could not evict ${name}: ${error ?? `${String(processesLeft ?? 'an unknown number of')} processes left after the kill`}`;
+    case 'vanished':
+      return `${name} was gone before it was evicted${node}`;
+  }
+}
+
+export function alertMessage(alert: AlertKind, threshold: Threshold, observation: Observation): string {
+  const met = comparisonText(threshold, observation);
+  switch (alert) {
+    case 'signal-not-evictable':
+      return `${met}: no workload is known to give ${SIGNAL_FACTS[threshold.signal].resource} back, so none is evicted`;
+    case 'no-workload-source':
+      return `${met}: nothing is evicted, because no workload source is configured`;
+    case 'nothing-evictable':
+      return `${met}: there is no workload that may be evicted`;
+  }
+}
+
+/** The sentence of a threshold's beginning or ended episode. */
+export function thresholdMessage({ threshold, met, observation }: Extract<Effect, { kind: 'threshold' }>): string {
+  const { signal, value, gracePeriodNs } = threshold;
+  if (!met) {
+    const now = observation ? `: ${amountOf(signal, observation.available)} available` : '';
+    return `${signal} is back above ${valueText(value)} (${thresholdKind(threshold)})${now}`;
+  }
+  const grace = gracePeriodNs > 0n ? `; evicting if it holds for ${formatDuration(gracePeriodNs)}` : '';
+  return observation ? comparisonText(threshold, observation) + grace : `${signal} cannot be read`;
+}

@@ -1,0 +1,18 @@
+import type { Signal } from './signal.js';
+
+/** One reading of a signal. Bytes, inodes or processes; `available` is floored at 0. */
+export interface Observation {
+  readonly available: bigint;
+  readonly capacity: bigint;
+  /** When the kernel was read, on the monotonic clock. */
+  readonly timeNs: bigint;
+  /** Where the numbers come from, for people: 'memory.usage_in_bytes − inactive_file of /web'. */
+  readonly source: string;
+}
+
+/** What one pass over the node gave. A signal stands in exactly one of the two. */
+export interface Observations {
+  readonly observed: ReadonlyMap<Signal, Observation>;
+  /** Why there is no reading: missing data is not zero. */
+  readonly missing: ReadonlyMap<Signal, string>;
+}

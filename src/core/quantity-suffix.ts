@@ -1,0 +1,61 @@
+import { QUANTITY_PROBLEMS, QuantityError, type ScannedQuantity } from './quantity-scan.js';
+
+/** What kind of suffix an amount was written with, and is printed with again. */
+export type QuantityFormat = 'BinarySI' | 'DecimalSI' | 'DecimalExponent';
+
+export interface QuantitySuffix {
+  readonly format: QuantityFormat;
+  /** The suffix stands for 10^decimalExponent × binaryFactor; one of the two is always neutral. */
+  readonly decimalExponent: number;
+  readonly binaryFactor: bigint;
+  /** How many digits Kubernetes' 64 bit fast path takes with this suffix; decides what prints as written. */
+  readonly fastDigits: number;
+}
+
+/** In steps of 10³, from n. */
+export const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
+/** In steps of 2¹⁰, from one. */
+export const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
+
+/** Kubernetes' maxInt64Factors. */
+const DECIMAL_FAST_DIGITS = 18;
+
+/** No amount of anything has more digits; Kubernetes has no limit and takes memory as the exponent asks (1e999999999: a gigabyte). */
+const LARGEST_EXPONENT = 4096;
+
+const SUFFIXES: ReadonlyMap<string, QuantitySuffix> = new Map([
+  ...DECIMAL_SUFFIXES.map((suffix, index): [string, QuantitySuffix] => [suffix, decimal('DecimalSI', 3 * index - 9)]),
+  ...BINARY_SUFFIXES.slice(1).map((suffix, index): [string, QuantitySuffix] => [suffix, binary(index + 1)]),
+]);
+
+function decimal(format: QuantityFormat, decimalExponent: number): QuantitySuffix {
+  return { format, decimalExponent, binaryFactor: 1n, fastDigits: DECIMAL_FAST_DIGITS };
+}
+
+/** Kubernetes reckons three decimal digits for each factor of 1024, of fourteen: Pi and Ei never take the fast path. */
+function binary(steps: number): QuantitySuffix {
+  return { format: 'BinarySI', decimalExponent: 0, binaryFactor: 1024n ** BigInt(steps), fastDigits: 14 - 3 * steps };
+}
+
+/**
+ * What the suffix of a scanned quantity means.
+ *
+ * `E` alone is exa; `E` or `e` and a number is a power of ten. An amount without any digit is zero, except with a suffix that
+ * Kubernetes' fast path does not take.
+ *
+ * @throws QuantityError where there is no such suffix, or the exponent is no 64 bit integer or above 4096 (no limit in Kubernetes)
+ */
+export function parseSuffix(scanned: ScannedQuantity): QuantitySuffix {
+  const suffix = SUFFIXES.get(scanned.suffix) ?? parseExponent(scanned);
+  if (!scanned.hasDigits && (suffix.fastDigits < 1 || suffix.decimalExponent < -9)) throw new QuantityError(QUANTITY_PROBLEMS.numeric);
+  return suffix;
+}
+
+function parseExponent({ suffix, whole, fraction }: ScannedQuantity): QuantitySuffix {
+  if (!/^[eE][+-]?[0-9]+$/.test(suffix)) throw new QuantityError(QUANTITY_PROBLEMS.suffix);
+  const exponent = BigInt(suffix[1] === '+' ? suffix.slice(2) : suffix.slice(1));
+  if (BigInt.asIntN(64, exponent) !== exponent) throw new QuantityError(QUANTITY_PROBLEMS.suffix);
+  const isZero = !/[1-9]/.test(whole + fraction);
+  if (exponent > LARGEST_EXPONENT && !isZero) throw new QuantityError(QUANTITY_PROBLEMS.suffix);
+  return decimal('DecimalExponent', Number(exponent));
+}

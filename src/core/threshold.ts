@@ -1,0 +1,78 @@
+import { formatBytes, quantityValue, type Quantity } from './quantity.js';
+import type { Observation, Observations } from './observation.js';
+import { SIGNALS, type Signal } from './signal.js';
+
+/** `fraction`: the text's number as a 32 bit float, divided by 100 as a 32 bit float, as the kubelet reads it (0.1 for 10%). */
+export type ThresholdValue =
+  | { readonly kind: 'quantity'; readonly quantity: Quantity }
+  | { readonly kind: 'percentage'; readonly fraction: number; readonly text: string };
+
+/** Operator `<`: met when less than `value` is available. A grace period of zero makes it hard, as in the kubelet. */
+export interface Threshold {
+  readonly signal: Signal;
+  readonly value: ThresholdValue;
+  readonly gracePeriodNs: bigint;
+  /** What must come back beyond the threshold, once breached, before it counts as cleared. */
+  readonly minReclaim: ThresholdValue | undefined;
+}
+
+export type ThresholdKind = 'hard' | 'soft';
+
+export function thresholdKind(threshold: Threshold): ThresholdKind {
+  return threshold.gracePeriodNs === 0n ? 'hard' : 'soft';
+}
+
+/** A name that tells the thresholds of one configuration apart. */
+export function thresholdId(threshold: Threshold): string {
+  return `${threshold.signal}<${valueText(threshold.value)}/${String(threshold.gracePeriodNs)}`;
+}
+
+export function valueText(value: ThresholdValue): string {
+  return value.kind === 'quantity' ? value.quantity.text : value.text;
+}
+
+/**
+ * The value in bytes, inodes or processes. A percentage is a 32 bit float times the capacity as a 64 bit float, cut off
+ * (kubelet v1.36: eviction/api GetThresholdQuantity): 10% of 8Gi is 858993472.
+ */
+export function resolve(value: ThresholdValue, capacity: bigint): bigint {
+  return value.kind === 'quantity' ? quantityValue(value.quantity) : BigInt(Math.trunc(Number(capacity) * value.fraction));
+}
+
+/** The value as messages print it: a percentage becomes a binary quantity, also for inodes and processes. */
+export function resolvedText(value: ThresholdValue, capacity: bigint): string {
+  return value.kind === 'quantity' ? value.quantity.text : formatBytes(resolve(value, capacity));
+}
+
+/**
+ * Whether less than the threshold is available.
+ *
+ * Strictly below: availability equal to the limit does not trigger (kubelet: eviction/helpers.go, thresholdsMet).
+ *
+ * @param owed  add the min reclaim to the limit: true while an earlier breach is still being paid back
+ */
+export function thresholdMet(threshold: Threshold, observed: Observation, owed: boolean): boolean {
+  const limit = resolve(threshold.value, observed.capacity);
+  const reclaim = owed && threshold.minReclaim ? resolve(threshold.minReclaim, observed.capacity) : 0n;
+  return observed.available < limit + reclaim;
+}
+
+/** The thresholds that are met; one without an observation is not (kubelet: thresholdsMet). */
+export function thresholdsMet(thresholds: readonly Threshold[], observations: Observations, enforceMinReclaim: boolean): Threshold[] {
+  return thresholds.filter((threshold) => {
+    const observed = observations.observed.get(threshold.signal);
+    return observed !== undefined && thresholdMet(threshold, observed, enforceMinReclaim);
+  });
+}
+
+/** Thresholds of both lists, each once (kubelet: mergeThresholds). */
+export function mergeThresholds(a: readonly Threshold[], b: readonly Threshold[]): Threshold[] {
+  return [...a, ...b.filter((threshold) => !a.some((other) => thresholdId(other) === thresholdId(threshold)))];
+}
+
+/** Memory first, then hard before soft, then the order of the signals: total, so that the same input gives the same choice. */
+export function byEvictionPriority(a: Threshold, b: Threshold): number {
+  const rank = (threshold: Threshold): number => 2 * SIGNALS.indexOf(threshold.signal) + (thresholdKind(threshold) === 'hard' ? 0 : 1);
+  if (rank(a) !== rank(b)) return rank(a) - rank(b);
+  return thresholdId(a) < thresholdId(b) ? -1 : 1;
+}

@@ -1,0 +1,70 @@
+import type { Binding, FileReader, FileSpec } from '../../native/binding.js';
+import { errnoText } from '../../errors.js';
+
+/** Kernel files that belong together, and what their fields mean. `read` is pure. */
+export interface KernelSource<T> {
+  readonly files: readonly FileSpec[];
+  /** `values`: the fields of the files in order, NaN where unknown. `errors`: one errno per file, 0 for fine. */
+  read(values: Float64Array, errors: Int32Array): T;
+}
+
+/** Why a reading is not there. */
+export interface Missing {
+  readonly missing: string;
+}
+
+/** The first file that could not be read, as a sentence; undefined: all could. */
+export function firstError(files: readonly FileSpec[], errors: Int32Array): Missing | undefined {
+  const index = errors.findIndex((errno) => errno !== 0);
+  const file = files[index];
+  return file === undefined ? undefined : { missing: `${file.path}: ${errnoText(errors[index] ?? 0)}` };
+}
+
+export function fieldCount(file: FileSpec): number {
+  switch (file.format) {
+    case 'number':
+    case 'loadavg':
+      return 1;
+    case 'pressure':
+      return 8;
+    case 'keyed':
+      return file.keys.length;
+  }
+}
+
+/** Several sources on one reader: all files are kept open and read in one pass. */
+export class KernelPass {
+  readonly #reader: FileReader;
+  readonly #views = new Map<KernelSource<unknown>, { readonly values: Float64Array; readonly errors: Int32Array }>();
+
+  constructor(native: Binding, sources: readonly KernelSource<unknown>[]) {
+    this.#reader = new native.FileReader(sources.flatMap((source) => source.files));
+    let field = 0;
+    let file = 0;
+    for (const source of sources) {
+      const fields = source.files.reduce((sum, spec) => sum + fieldCount(spec), 0);
+      this.#views.set(source, {
+        values: this.#reader.values.subarray(field, field + fields),
+        errors: this.#reader.errors.subarray(file, file + source.files.length),
+      });
+      field += fields;
+      file += source.files.length;
+    }
+  }
+
+  /** Reads the files. What was missing is opened again. */
+  read(): void {
+    this.#reader.read();
+  }
+
+  /** What the last `read` gave for one of the constructor's sources. */
+  of<T>(source: KernelSource<T>): T {
+    const view = this.#views.get(source);
+    if (view === undefined) throw new Error('a source that is not part of this pass');
+    return source.read(view.values, view.errors);
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+}

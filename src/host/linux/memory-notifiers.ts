@@ -1,0 +1,98 @@
+import type { NotifierState, Wake } from '../../monitor/ports.js';
+import type { Binding } from '../../native/binding.js';
+import type { MemoryLimit } from './memory-limit.js';
+import type { MemoryReading, MemorySource } from './memory.js';
+import { PressureNotifier } from './pressure-notifier.js';
+import { refusal } from './refusal.js';
+import { SamplerNotifier } from './sampler-notifier.js';
+import { UsageThresholds } from './usage-thresholds.js';
+import { WatchSlot, type SlotWake } from './watch-slot.js';
+
+/** What there is to watch on a node. */
+export interface WatchPlan {
+  /** For people: 'the machine' or the cgroup's path. */
+  readonly nodeName: string;
+  /** v1: the cgroup whose usage the kernel compares with thresholds. */
+  readonly thresholdDirectory: string | undefined;
+  readonly workingSet: MemorySource['workingSet'];
+  readonly pressureFile: string;
+  /** v2: the cgroup whose memory.events tells of limits that were hit. */
+  readonly eventsDirectory: string | undefined;
+  readonly pageSize: bigint;
+}
+
+/**
+ * For this long after a wake no v1 threshold is registered anew: the kernel waits for an RCU grace period in it (mm/memcontrol-v1.c,
+ * synchronize_rcu; 24 ms measured on 6.18), and this thread, which decides and evicts, with it.
+ */
+const QUIET_NS = 1_000_000_000n;
+
+/** Everything that wakes on memory. Where a v1 threshold does not stand where it should (yet), the sampler watches. */
+export class MemoryNotifiers {
+  readonly #native: Binding;
+  readonly #plan: WatchPlan;
+  readonly #thresholds: UsageThresholds | undefined;
+  readonly #sampler: SamplerNotifier;
+  readonly #pressure: PressureNotifier;
+  readonly #events: WatchSlot;
+  #onWake: (wake: Wake) => void = () => undefined;
+  #lastWakeNs = -QUIET_NS;
+
+  constructor(native: Binding, plan: WatchPlan) {
+    const wake: SlotWake = (source, atNs) => {
+      this.#lastWakeNs = atNs;
+      this.#onWake({ source, atNs });
+    };
+    this.#native = native;
+    this.#plan = plan;
+    if (plan.thresholdDirectory !== undefined) {
+      this.#thresholds = new UsageThresholds(native, plan.thresholdDirectory, plan.nodeName, plan.pageSize, wake);
+    }
+    this.#sampler = new SamplerNotifier(native, plan.workingSet, plan.nodeName, wake);
+    this.#pressure = new PressureNotifier(native, plan.pressureFile, wake);
+    this.#events = new WatchSlot('memcg_events', native.WAKE.GONE, wake);
+  }
+
+  /**
+   * Watches for these limits, given what was read last.
+   *
+   * @returns whether something was armed or moved: what had crossed by then does not wake
+   */
+  arm(limits: readonly MemoryLimit[], reading: MemoryReading, nowNs: bigint, onWake: (wake: Wake) => void): boolean {
+    this.#onWake = onWake;
+    if (limits.length === 0) {
+      this.close();
+      return false;
+    }
+    const quiet = nowNs - this.#lastWakeNs >= QUIET_NS;
+    const { moved, exact } = this.#thresholds?.arm(limits, reading, quiet) ?? { moved: false, exact: false };
+    if (exact) this.#sampler.close();
+    const sampled = !exact && this.#sampler.arm(limits, reading.capacity);
+    const pressure = this.#pressure.arm();
+    const events = this.#armEvents();
+    return moved || sampled || pressure || events;
+  }
+
+  states(): NotifierState[] {
+    const thresholds = this.#thresholds?.states(this.#sampler.live) ?? [];
+    const sampler = this.#sampler.state(thresholds.every((state) => !state.live));
+    if (sampler === undefined && thresholds.length === 0) return []; // no memory threshold
+    const states = [...thresholds, ...(sampler === undefined ? [] : [sampler]), this.#pressure.state()];
+    return this.#plan.eventsDirectory === undefined
+      ? states
+      : [...states, this.#events.state(`memory.events of ${this.#plan.nodeName}`, false)];
+  }
+
+  close(): void {
+    this.#thresholds?.close();
+    this.#sampler.close();
+    this.#pressure.close();
+    this.#events.close();
+  }
+
+  #armEvents(): boolean {
+    const directory = this.#plan.eventsDirectory;
+    if (directory === undefined || this.#events.live) return false;
+    return this.#events.open(directory, (onWake) => new this.#native.MemcgEvents(directory, 'memory.events', onWake), refusal);
+  }
+}

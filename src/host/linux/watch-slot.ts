@@ -1,0 +1,81 @@
+import type { NotifierMechanism, NotifierState } from '../../monitor/ports.js';
+import type { OnWake, Watch } from '../../native/binding.js';
+
+/** Why a watch is not live, and what can be done about it. */
+export interface WatchFailure {
+  readonly reason: string;
+  readonly hint: string | undefined;
+}
+
+export type SlotWake = (mechanism: NotifierMechanism, atNs: bigint) => void;
+
+/** A place for one watch that should be live: opened, moved and opened again as needed. */
+export class WatchSlot<W extends Watch = Watch> {
+  readonly mechanism: NotifierMechanism;
+  readonly #wake: SlotWake;
+  readonly #gone: number;
+  #watch: W | undefined;
+  #failure: WatchFailure | undefined;
+  /** What the live watch waits for. */
+  #aim = '';
+
+  /** @param gone  the bit of a wake that says that the source vanished */
+  constructor(mechanism: NotifierMechanism, gone: number, wake: SlotWake) {
+    this.mechanism = mechanism;
+    this.#gone = gone;
+    this.#wake = wake;
+  }
+
+  get watch(): W | undefined {
+    return this.#watch?.live === true ? this.#watch : undefined;
+  }
+
+  get live(): boolean {
+    return this.watch !== undefined;
+  }
+
+  get failure(): WatchFailure | undefined {
+    return this.live ? undefined : this.#failure;
+  }
+
+  /** Whether a live watch waits for exactly this. */
+  aimsAt(aim: string): boolean {
+    return this.live && this.#aim === aim;
+  }
+
+  /** Opens a watch and then closes the one that was there, so that no crossing falls between them. Where it fails the old one stays. */
+  open(aim: string, open: (onWake: OnWake) => W, explain: (error: unknown) => WatchFailure): boolean {
+    const old = this.#watch;
+    try {
+      this.#watch = open((wake, atNs) => this.#onWake(wake, atNs));
+    } catch (error) {
+      this.#failure = explain(error);
+      return false;
+    }
+    old?.close();
+    this.#aim = aim;
+    this.#failure = undefined;
+    return true;
+  }
+
+  /** The live watch was moved by its own means. */
+  moved(aim: string): void {
+    this.#aim = aim;
+  }
+
+  state(target: string, essential: boolean): NotifierState {
+    const { live, failure } = this;
+    return { mechanism: this.mechanism, signal: 'memory.available', target, live, reason: failure?.reason, hint: failure?.hint, essential };
+  }
+
+  close(): void {
+    this.#watch?.close();
+    this.#watch = undefined;
+    this.#failure = undefined;
+  }
+
+  #onWake(wake: number, atNs: bigint): void {
+    if ((wake & this.#gone) !== 0 && !this.live) this.#failure = { reason: 'what it watched was removed', hint: undefined };
+    this.#wake(this.mechanism, atNs);
+  }
+}

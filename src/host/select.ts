@@ -1,0 +1,21 @@
+import { HostError } from '../errors.js';
+import { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
+import { lockInstance } from './linux/instance-lock.js';
+import { openNode } from './linux/node.js';
+
+export type { NodeConfig, LinuxNode } from './linux/node.js';
+export type { InstanceLock } from './linux/instance-lock.js';
+
+/** What evictd needs of an operating system. */
+export interface Host {
+  readonly openNode: typeof openNode;
+  readonly lockInstance: typeof lockInstance;
+  readonly readHierarchies: typeof readHierarchies;
+  readonly ownMemoryCgroup: typeof ownMemoryCgroup;
+}
+
+/** The one place that asks which platform this is. */
+export function selectHost(platform: NodeJS.Platform = process.platform): Host {
+  if (platform === 'linux') return { openNode, lockInstance, readHierarchies, ownMemoryCgroup };
+  throw new HostError('EVICTD_HOST_PLATFORM', `evictd does not run on ${platform} yet`, { hint: 'it runs on Linux' });
+}

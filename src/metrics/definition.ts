@@ -1,0 +1,83 @@
+/** A metric as Prometheus describes it: names and labels are promises (docs/metrics.md has the same list, checked by a test). */
+export interface Definition {
+  readonly name: string;
+  readonly type: 'gauge' | 'counter' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+const define = (type: Definition['type'], name: string, help: string, labels: readonly string[] = []): Definition => ({
+  name,
+  type,
+  help,
+  labels,
+});
+
+export const SIGNAL_AVAILABLE = define(
+  'gauge',
+  'evictd_signal_available',
+  'What is available, in the unit of the signal: bytes, inodes or processes.',
+  ['eviction_signal'],
+);
+export const SIGNAL_CAPACITY = define(
+  'gauge',
+  'evictd_signal_capacity',
+  'What there is in all, in the unit of the signal: bytes, inodes or processes.',
+  ['eviction_signal'],
+);
+export const SIGNAL_THRESHOLD = define(
+  'gauge',
+  'evictd_signal_threshold',
+  'The threshold is met when less than this is available, in the unit of the signal.',
+  ['eviction_signal', 'kind'],
+);
+export const NODE_CONDITION = define('gauge', 'evictd_node_condition', '1 while the node has the condition, else 0.', ['condition']);
+export const NOTIFIER_LIVE = define(
+  'gauge',
+  'evictd_notifier_live',
+  '1 while every notification of this mechanism is armed; 0: evictd polls instead.',
+  ['mechanism'],
+);
+export const CHECK_EXIT_CODE = define(
+  'gauge',
+  'evictd_check_exit_code',
+  'The exit code of evictd check: 0 ok, 1 soft threshold met, 2 hard threshold met, 3 unknown. Only from evictd check.',
+);
+
+export const EVICTIONS = define(
+  'counter',
+  'evictd_evictions_total',
+  'Workloads killed, no process left, by the signal that asked for it.',
+  ['eviction_signal'],
+);
+export const EVICTIONS_FAILED = define(
+  'counter',
+  'evictd_evictions_failed_total',
+  'Kills that failed or left processes; not counted in evictd_evictions_total.',
+  ['eviction_signal'],
+);
+export const EVICTIONS_INEFFECTIVE = define(
+  'counter',
+  'evictd_evictions_ineffective_total',
+  'Workloads killed that gave back little; counted in evictd_evictions_total, too.',
+  ['eviction_signal'],
+);
+export const THRESHOLDS_MET = define('counter', 'evictd_thresholds_met_total', 'Episodes in which a threshold was met.', [
+  'eviction_signal',
+  'kind',
+]);
+export const WAKE_TO_SIGNAL = define(
+  'histogram',
+  'evictd_wake_to_signal_seconds',
+  'From the moment a threshold was seen crossed to the first signal sent to the victim.',
+);
+export const SAMPLE_AGE = define('gauge', 'evictd_sample_age_seconds', 'Time since the node was last read, at the time of the scrape.');
+export const JOURNAL_ERRORS = define('counter', 'evictd_journal_errors_total', 'Writes to the journal in the state directory that failed.');
+export const JOURNAL_LOST = define('counter', 'evictd_journal_lost_records_total', 'Records that no journal file will have.');
+export const LOG_DROPPED = define('counter', 'evictd_log_lines_dropped_total', 'Log lines lost because nobody read them.');
+export const BUILD_INFO = define('gauge', 'evictd_build_info', 'Always 1; the version is the label.', ['version']);
+export const DRY_RUN = define('gauge', 'evictd_dry_run', '1 if evictd only records what it would do, else 0.');
+export const PROCESS_CPU = define('counter', 'evictd_process_cpu_seconds_total', 'CPU time of evictd, user and system.');
+export const PROCESS_RESIDENT = define('gauge', 'evictd_process_resident_memory_bytes', 'Memory of evictd that is resident.');
+export const PROCESS_OPEN_FDS = define('gauge', 'evictd_process_open_fds', 'Open file descriptors of evictd.');
+export const PROCESS_START = define('gauge', 'evictd_process_start_time_seconds', 'When evictd was started, in seconds since 1970.');

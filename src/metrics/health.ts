@@ -1,0 +1,48 @@
+import { SIGNALS } from '../core/signal.js';
+import type { Status } from './status.js';
+
+/** What a probe answers: the status, and a sentence per line. */
+export interface Probe {
+  readonly ok: boolean;
+  readonly lines: readonly string[];
+}
+
+const INTERVALS = 3n;
+const MARGIN_NS = 2_000_000_000n;
+
+const seconds = (ns: bigint): string => `${String(Math.round(Number(ns) / 1e8) / 10)} s`;
+
+/** Alive while the loop reads the node: a reading is due every interval, and three may be late. */
+export function liveness(status: Status): Probe {
+  const ageNs = status.sampleAgeNs();
+  if (ageNs === undefined) return { ok: false, lines: ['the node has not been read yet'] };
+  const allowedNs = INTERVALS * status.monitoringIntervalNs + MARGIN_NS;
+  const read = `the node was read ${seconds(ageNs)} ago`;
+  return ageNs <= allowedNs ? { ok: true, lines: [read] } : { ok: false, lines: [`${read}, more than ${seconds(allowedNs)}`] };
+}
+
+/**
+ * Ready while evictd guards as configured: every configured signal can be read, and what wakes it on a crossing is armed. What does not stop it
+ * from guarding is a line that begins with 'note: '.
+ */
+export function readiness(status: Status): Probe {
+  const alive = liveness(status);
+  const configured = new Set(status.thresholds.map(({ signal }) => signal));
+  const unread = SIGNALS.filter((signal) => configured.has(signal) && !status.observations.observed.has(signal)).map(
+    (signal) => `${signal} cannot be read: ${status.observations.missing.get(signal) ?? 'no reading yet'}`,
+  );
+  const dead = status.notifierStates.filter(({ live }) => !live);
+  const sentence = ({ mechanism, target, reason, hint }: (typeof dead)[number]): string =>
+    `notifier ${mechanism} on ${target} is not live: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}`;
+  const problems = [
+    ...(alive.ok ? [] : alive.lines),
+    ...unread,
+    ...dead.filter(({ essential }) => essential).map((state) => `${sentence(state)}; memory is polled`),
+  ];
+  const notes = [
+    ...(configured.size === 0 && alive.ok ? ['no threshold is configured'] : []),
+    ...dead.filter(({ essential }) => !essential).map(sentence),
+    ...status.sourceProblems.map(({ code, message, hint }) => `${message}${hint === undefined ? '' : ` (${hint})`} [${code}]`),
+  ];
+  return { ok: problems.length === 0, lines: [...problems, ...notes.map((note) => `note: ${note}`)] };
+}

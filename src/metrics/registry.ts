@@ -1,0 +1,129 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { CONDITION_TYPES, SIGNALS, SIGNAL_FACTS, type Signal } from '../core/signal.js';
+import { resolve, thresholdKind } from '../core/threshold.js';
+import * as definitions from './definition.js';
+import type { Definition } from './definition.js';
+import { PROCESS_START_SECONDS, processCpuSeconds, processOpenFds, processResidentBytes } from './process.js';
+import type { Status } from './status.js';
+
+/** Around the aim of 10 ms, where the difference matters, closely. */
+const WAKE_BUCKETS = [0.000_25, 0.000_5, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export interface RegistryOptions {
+  readonly version: string;
+  readonly dryRun: boolean;
+  /** Counters that others keep, asked at every scrape. */
+  readonly journalErrors: () => number;
+  readonly journalLostRecords: () => number;
+  readonly logLinesDropped: () => number;
+}
+
+/** A value with its labels, in the order of the definition. */
+type Sample = readonly [value: number | undefined, ...labels: string[]];
+
+/**
+ * Every metric of evictd. Nothing is done between scrapes except for the histogram: a scrape reads the status and fills prom-client from it.
+ * No default metrics: their collectors cost more than all of evictd while it is idle.
+ */
+export class MetricsRegistry {
+  readonly #registry = new Registry();
+
+  constructor(status: Status, options: RegistryOptions) {
+    this.#signals(status);
+    this.#evictions(status);
+    this.#fill(definitions.JOURNAL_ERRORS, () => [[options.journalErrors()]]);
+    this.#fill(definitions.JOURNAL_LOST, () => [[options.journalLostRecords()]]);
+    this.#fill(definitions.LOG_DROPPED, () => [[options.logLinesDropped()]]);
+    this.#fill(definitions.BUILD_INFO, () => [[1, options.version]]);
+    this.#fill(definitions.DRY_RUN, () => [[options.dryRun ? 1 : 0]]);
+    this.#fill(definitions.PROCESS_CPU, () => [[processCpuSeconds()]]);
+    this.#fill(definitions.PROCESS_RESIDENT, () => [[processResidentBytes()]]);
+    this.#fill(definitions.PROCESS_OPEN_FDS, () => [[processOpenFds()]]);
+    this.#fill(definitions.PROCESS_START, () => [[PROCESS_START_SECONDS]]);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** The text exposition of now. */
+  metrics(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #signals(status: Status): void {
+    this.#fill(definitions.SIGNAL_AVAILABLE, () =>
+      [...status.observations.observed].map(([signal, { available }]) => [Number(available), signal]),
+    );
+    this.#fill(definitions.SIGNAL_CAPACITY, () =>
+      [...status.observations.observed].map(([signal, { capacity }]) => [Number(capacity), signal]),
+    );
+    this.#fill(definitions.SIGNAL_THRESHOLD, () =>
+      status.thresholds.map((threshold) => {
+        const observed = status.observations.observed.get(threshold.signal);
+        const absolute = threshold.value.kind === 'quantity';
+        const limit = observed ?? (absolute ? { capacity: 0n } : undefined);
+        return [limit && Number(resolve(threshold.value, limit.capacity)), threshold.signal, thresholdKind(threshold)];
+      }),
+    );
+    this.#fill(definitions.NODE_CONDITION, () => {
+      const watched = new Set(status.thresholds.map(({ signal }) => SIGNAL_FACTS[signal].condition));
+      return CONDITION_TYPES.filter((type) => watched.has(type)).map((type) => [status.conditions.has(type) ? 1 : 0, type]);
+    });
+    this.#fill(definitions.NOTIFIER_LIVE, () =>
+      [...new Set(status.notifierStates.map(({ mechanism }) => mechanism))].map((mechanism) => [
+        status.notifierStates.every((state) => state.live || state.mechanism !== mechanism) ? 1 : 0,
+        mechanism,
+      ]),
+    );
+    this.#fill(definitions.SAMPLE_AGE, () => {
+      const ageNs = status.sampleAgeNs();
+      return [[ageNs === undefined ? undefined : Number(ageNs) / 1e9]];
+    });
+  }
+
+  /** Every configured signal has its counters from the start, at 0: the first event is an increase that rate() sees. */
+  #evictions(status: Status): void {
+    const counted = (counts: Status['evictions']): Sample[] => {
+      const signals = new Set<Signal>([...status.thresholds.map(({ signal }) => signal), ...counts.keys()]);
+      return SIGNALS.filter((signal) => signals.has(signal)).map((signal) => [counts.get(signal), signal]);
+    };
+    this.#fill(definitions.EVICTIONS, () => counted(status.evictions));
+    this.#fill(definitions.EVICTIONS_FAILED, () => counted(status.failedEvictions));
+    this.#fill(definitions.EVICTIONS_INEFFECTIVE, () => counted(status.ineffectiveEvictions));
+    this.#fill(definitions.THRESHOLDS_MET, () => {
+      const configured = status.thresholds.map((threshold) => `${threshold.signal} ${thresholdKind(threshold)}` as const);
+      return [...new Set([...configured, ...status.episodes.keys()])].map((key) => [status.episodes.get(key), ...key.split(' ')]);
+    });
+    const { name, help } = definitions.WAKE_TO_SIGNAL;
+    const histogram = new Histogram({ name, help, buckets: WAKE_BUCKETS, registers: [this.#registry] });
+    status.onWakeToSignal = (seconds) => {
+      histogram.observe(seconds);
+    };
+  }
+
+  /** Registers a metric that is emptied and filled at every scrape; a sample without a value is left out. */
+  #fill({ type, name, help, labels }: Definition, samples: () => readonly Sample[]): void {
+    const fill = (metric: Counter | Gauge): void => {
+      metric.reset();
+      if (labels.length === 0) metric.remove(); // reset() leaves a 0 that nobody said
+      for (const [value, ...texts] of samples()) {
+        if (value === undefined) continue;
+        const named = Object.fromEntries(labels.map((label, index) => [label, texts[index] ?? '']));
+        if (metric instanceof Gauge) metric.set(named, value);
+        else metric.inc(named, value);
+      }
+    };
+    const options = {
+      name,
+      help,
+      labelNames: labels,
+      registers: [this.#registry],
+      collect(this: Counter | Gauge): void {
+        fill(this);
+      },
+    };
+    if (type === 'counter') new Counter(options);
+    else new Gauge(options);
+  }
+}

@@ -1,0 +1,163 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Log } from '../log.js';
+import { liveness, readiness, type Probe } from './health.js';
+import type { MetricsRegistry } from './registry.js';
+import type { Status } from './status.js';
+
+const RETRY_MS = 10_000;
+const CLIENT_TIMEOUT_MS = 5_000;
+const TEXT = 'text/plain; charset=utf-8';
+const INDEX = `evictd
+/metrics  for Prometheus
+/healthz  200 while the node is being read
+/readyz   200 while evictd guards as configured, else 503 and what is wrong
+`;
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly status: Status;
+  readonly registry: MetricsRegistry;
+  readonly log: Log;
+  /** How long to wait where the address cannot be had. Default: 10 s. */
+  readonly retryMs?: number;
+  /** How long a client may take for its request. Default: 5 s. */
+  readonly clientTimeoutMs?: number;
+}
+
+/**
+ * /metrics, /healthz and /readyz. Its trouble stays its own: an address in use is a warning and tried again, errors of clients end with their
+ * connection; one request per connection, few connections and short times bound what clients can cost.
+ */
+export class MetricsServer {
+  readonly #options: ServerOptions;
+  readonly #server: Server;
+  #retry: NodeJS.Timeout | undefined;
+  #problem: string | undefined;
+  /** Connections that had their request. */
+  readonly #asked = new WeakSet<Socket>();
+  #closed = false;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    const timeoutMs = options.clientTimeoutMs ?? CLIENT_TIMEOUT_MS;
+    this.#server = createServer(
+      {
+        headersTimeout: timeoutMs,
+        requestTimeout: timeoutMs,
+        connectionsCheckingInterval: timeoutMs / 5,
+        maxHeaderSize: 8_192,
+      },
+      (request, response) => void this.#answer(request, response),
+    );
+    this.#server.maxConnections = 32;
+    this.#server.timeout = 2 * timeoutMs; // no byte in either direction
+    this.#server.on('error', (error: NodeJS.ErrnoException) => {
+      this.#unavailable(error);
+    });
+    this.#server.on('listening', () => {
+      this.#options.log.info(`metrics are served on ${this.#address()}`);
+      this.#problem = undefined;
+    });
+  }
+
+  /** Starts to listen; where that fails it says so and tries again. */
+  start(): void {
+    if (this.#closed) return;
+    try {
+      this.#server.listen({ host: this.#options.host, port: this.#options.port });
+    } catch (error) {
+      this.#unavailable(error as NodeJS.ErrnoException);
+    }
+  }
+
+  /** The port in use, also where port 0 was asked for; undefined while there is none. */
+  get port(): number | undefined {
+    const address = this.#server.address();
+    return typeof address === 'object' ? address?.port : undefined;
+  }
+
+  /** Why there is no server at the moment. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** At once: connections are cut. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  #address(): string {
+    const { host, port } = this.#options;
+    return `${host.includes(':') ? `[${host}]` : host}:${String(this.port ?? port)}`;
+  }
+
+  #unavailable(error: NodeJS.ErrnoException): void {
+    if (this.#closed) return;
+    const retryMs = this.#options.retryMs ?? RETRY_MS;
+    const reason = error.code === 'EADDRINUSE' ? 'the address is in use' : error.message;
+    if (this.#problem !== reason) {
+      this.#options.log.warn(`metrics cannot be served on ${this.#address()}: ${reason}; trying again every ${String(retryMs / 1000)} s`, {
+        code: 'EVICTD_METRICS_LISTEN',
+        hint: 'set metrics.listen to another address',
+      });
+    }
+    this.#problem = reason;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      this.start();
+    }, retryMs).unref();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { status, registry } = this.#options;
+    // A pipeline of scrapes would be computed in one go, while the loop waits: what follows the first request ends with the connection.
+    
+    this.#asked.add(request.socket);
+    response.shouldKeepAlive = false;
+    request.resume(); // a body that nobody asked for
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      respond(response, 405, 'only GET and HEAD\n');
+      return;
+    }
+    switch ((request.url ?? '/').replace(/\?.*/s, '')) {
+      case '/':
+        respond(response, 200, INDEX);
+        return;
+      case '/healthz':
+        respondProbe(response, liveness(status));
+        return;
+      case '/readyz':
+        respondProbe(response, readiness(status));
+        return;
+      case '/metrics':
+        try {
+          respond(response, 200, await registry.metrics(), registry.contentType);
+        } catch (error) {
+          respond(response, 500, `${String(error)}\n`);
+        }
+        return;
+      default:
+        respond(response, 404, `not found\n\n${INDEX}`);
+    }
+  }
+}
+
+function respondProbe(response: ServerResponse, probe: Probe): void {
+  respond(response, probe.ok ? 200 : 503, [probe.ok ? 'ok' : 'not ok', ...probe.lines, ''].join('\n'));
+}
+
+function respond(response: ServerResponse, code: number, body: string, type = TEXT): void {
+  response.writeHead(code, {
+    'Content-Type': type,
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(body); // for HEAD Node leaves the body out
+}

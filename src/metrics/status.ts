@@ -1,0 +1,82 @@
+import type { Observations } from '../core/observation.js';
+import type { ConditionType, Signal } from '../core/signal.js';
+import type { Threshold, ThresholdKind } from '../core/threshold.js';
+import type { NotifierState, SourceProblem } from '../monitor/ports.js';
+import type { Metrics } from '../monitor/publisher.js';
+
+/** Counts by label values; a label value that was never counted is 0. */
+class Counts<Key extends string> {
+  readonly #counts = new Map<Key, number>();
+  add(key: Key): void {
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+  get(key: Key): number {
+    return this.#counts.get(key) ?? 0;
+  }
+  keys(): Iterable<Key> {
+    return this.#counts.keys();
+  }
+}
+
+/** The latest of everything that the loop has published, as plain values: scrapes and probes read it, nothing is computed before. */
+export class Status implements Metrics {
+  observations: Observations = { observed: new Map(), missing: new Map() };
+  thresholds: readonly Threshold[] = [];
+  notifierStates: readonly NotifierState[] = [];
+  sourceProblems: readonly SourceProblem[] = [];
+  /** Monotonic clock; undefined before the first pass. */
+  sampledAtNs: bigint | undefined;
+  monitoringIntervalNs = 10_000_000_000n;
+  readonly conditions = new Set<ConditionType>();
+  readonly evictions = new Counts<Signal>();
+  readonly failedEvictions = new Counts<Signal>();
+  readonly ineffectiveEvictions = new Counts<Signal>();
+  readonly episodes = new Counts<`${Signal} ${ThresholdKind}`>();
+  readonly #nowNs: () => bigint;
+  /** Set by the registry, which has the histogram. */
+  onWakeToSignal: (seconds: number) => void = () => undefined;
+
+  constructor(nowNs = (): bigint => process.hrtime.bigint()) {
+    this.#nowNs = nowNs;
+  }
+
+  /** How long ago the node was read; undefined: never. */
+  sampleAgeNs(): bigint | undefined {
+    return this.sampledAtNs === undefined ? undefined : this.#nowNs() - this.sampledAtNs;
+  }
+
+  observe(observations: Observations, thresholds: readonly Threshold[]): void {
+    this.observations = observations;
+    this.thresholds = thresholds;
+    this.sampledAtNs = this.#nowNs();
+  }
+  condition(type: ConditionType, on: boolean): void {
+    if (on) this.conditions.add(type);
+    else this.conditions.delete(type);
+  }
+  thresholdMet(signal: Signal, kind: ThresholdKind): void {
+    this.episodes.add(`${signal} ${kind}`);
+  }
+  evicted(signal: Signal): void {
+    this.evictions.add(signal);
+  }
+  failed(signal: Signal): void {
+    this.failedEvictions.add(signal);
+  }
+  ineffective(signal: Signal): void {
+    this.ineffectiveEvictions.add(signal);
+  }
+  wakeToSignal(seconds: number): void {
+    this.onWakeToSignal(seconds);
+  }
+  notifiers(states: readonly NotifierState[]): void {
+    this.notifierStates = states;
+  }
+  problems(problems: readonly SourceProblem[]): void {
+    this.sourceProblems = problems;
+  }
+  /** The interval at which the loop ticks: what /healthz expects. */
+  monitoringInterval(intervalNs: bigint): void {
+    this.monitoringIntervalNs = intervalNs;
+  }
+}

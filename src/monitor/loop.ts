@@ -1,0 +1,206 @@
+import type { Effect } from '../core/effect.js';
+import type { Decision } from '../core/eviction.js';
+import { initialState, type Policy, type State } from '../core/state.js';
+import { step } from '../core/step.js';
+import type { Candidates } from '../core/workload.js';
+import type { Journal } from './journal.js';
+import { Pace } from './pace.js';
+import type { Evictor, Node, Wake, WorkloadSource } from './ports.js';
+import { alertRecord, conditionRecord, decisionRecord, escalationRecord, outcomeRecord, thresholdRecord } from './record.js';
+import { rehearse } from './rehearsal.js';
+import type { Reporter } from './reporter.js';
+import { Victims } from './victims.js';
+
+export interface MonitorParts {
+  readonly node: Node;
+  readonly workloads: WorkloadSource;
+  readonly evictor: Evictor;
+  readonly journal: Journal;
+  readonly reporter: Reporter;
+}
+
+const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
+
+/** The only state and the only timers: turns wakes into steps, and what a step wants into action. */
+export class Monitor {
+  readonly #parts: MonitorParts;
+  readonly #victims: Victims;
+  readonly #pace = new Pace();
+  #policy: Policy;
+  #intervalNs: bigint;
+  #state: State = initialState;
+  #timer: NodeJS.Timeout | undefined;
+  #tickAtNs = 0n;
+  #dueAtNs: bigint | undefined;
+  /** A wake that waits for its turn. */
+  #waiting: { readonly wake: Wake; readonly atNs: bigint } | undefined;
+  #running = false;
+
+  constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint) {
+    this.#parts = parts;
+    this.#victims = new Victims(parts.evictor);
+    this.#policy = policy;
+    this.#intervalNs = intervalNs;
+  }
+
+  /** Rehearses what an eviction needs, arms, and takes the first reading. */
+  start(): void {
+    this.#running = true;
+    if (this.#policy.hasWorkloadSource) rehearse(this.#policy, this.#parts.workloads, this.#parts.evictor);
+    this.#tick('start');
+  }
+
+  /** Another policy from now on; thresholds that stay keep their grace periods, evictions in flight go on. */
+  reconfigure(policy: Policy, intervalNs: bigint): void {
+    this.#policy = policy;
+    this.#intervalNs = intervalNs;
+    this.#tick('reload');
+  }
+
+  /** Stops deciding. Victims that got SIGTERM are left to themselves. */
+  stop(): void {
+    this.#running = false;
+    clearTimeout(this.#timer);
+    this.#victims.close();
+  }
+
+  #tick(source: 'start' | 'tick' | 'reload'): void {
+    const atNs = process.hrtime.bigint();
+    this.#tickAtNs = atNs + this.#intervalNs;
+    this.#parts.node.requestFilesystems(() => {
+      if (this.#running) this.#pass({ source: 'filesystem', atNs: process.hrtime.bigint() });
+    });
+    this.#arm();
+    this.#pass({ source, atNs });
+  }
+
+  /** A threshold that is already crossed when it is armed does not wake: where anything was armed, a pass follows. */
+  #arm(): boolean {
+    const armed = this.#parts.node.arm(this.#policy.thresholds, (wake) => {
+      this.#woken(wake);
+    });
+    this.#parts.reporter.sources(this.#parts.node.notifiers(), this.#parts.workloads.problems());
+    return armed;
+  }
+
+  #woken(wake: Wake): void {
+    if (!this.#running) return;
+    const nowNs = process.hrtime.bigint();
+    const notBeforeNs = this.#pace.notBeforeNs(nowNs);
+    if (notBeforeNs > nowNs) {
+      this.#waiting ??= { wake, atNs: notBeforeNs };
+      this.#schedule();
+      return;
+    }
+    const decided = this.#pass(wake);
+    if (!decided && this.#arm()) this.#pass(wake);
+    this.#pace.passed(nowNs, decided);
+  }
+
+  /** One pass: read, decide, act, report. Tells whether anything was decided. */
+  #pass(wake: Wake): boolean {
+    const wakeNs = process.hrtime.bigint();
+    const victims = this.#victims.readings();
+    const observations = this.#parts.node.read();
+    const nowNs = process.hrtime.bigint();
+    const candidates = (): Candidates => (this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates() : NOTHING);
+    const { state, effects, dueAtNs } = step(this.#policy, this.#state, { nowNs, observations, victims, candidates });
+    this.#state = state;
+    this.#dueAtNs = dueAtNs;
+    for (const effect of effects) this.#act(effect, wake, wakeNs);
+    for (const effect of effects) this.#tell(effect);
+    this.#parts.reporter.sampled(observations, this.#policy.thresholds);
+    this.#schedule();
+    return effects.length > 0;
+  }
+
+  /** What cannot wait. The record of a decision stands before the signal goes out. */
+  #act(effect: Effect, wake: Wake, wakeNs: bigint): void {
+    const { journal, reporter } = this.#parts;
+    switch (effect.kind) {
+      case 'evict':
+        journal.record(decisionRecord(effect.decision, wake));
+        if (!effect.decision.dryRun) this.#evict(effect.decision, wake, wakeNs);
+        return;
+      case 'escalate':
+        journal.record(escalationRecord(effect));
+        this.#victims.escalate(effect.decision);
+        return;
+      case 'outcome': {
+        const times = this.#victims.end(effect.outcome.decision.serial);
+        const record = outcomeRecord(effect.outcome, times);
+        journal.record(record);
+        reporter.outcome(effect.outcome, record);
+        return;
+      }
+      case 'threshold':
+      case 'condition':
+      case 'alert':
+        return;
+    }
+  }
+
+  #evict(decision: Decision, wake: Wake, wakeNs: bigint): void {
+    const { crossingNs, signalNs } = this.#victims.begin(decision, wake, wakeNs);
+    if (signalNs !== undefined) this.#parts.reporter.signalled(signalNs - crossingNs);
+  }
+
+  /** What can wait until the signals are out. */
+  #tell(effect: Effect): void {
+    const { journal, reporter } = this.#parts;
+    switch (effect.kind) {
+      case 'evict':
+        reporter.decided(effect.decision);
+        return;
+      case 'escalate':
+        reporter.escalated(effect);
+        return;
+      case 'threshold':
+        journal.record(thresholdRecord(effect));
+        reporter.threshold(effect);
+        return;
+      case 'condition':
+        journal.record(conditionRecord(effect));
+        reporter.condition(effect);
+        return;
+      case 'alert':
+        journal.record(alertRecord(effect));
+        reporter.alert(effect);
+        return;
+      case 'outcome':
+        return;
+    }
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    if (!this.#running) return;
+    const nowNs = process.hrtime.bigint();
+    const times = [this.#tickAtNs, this.#dueAtNs, this.#waiting?.atNs, this.#victimPollNs(nowNs)].filter((time) => time !== undefined);
+    const nextNs = times.reduce((next, time) => (time < next ? time : next));
+    const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
+    this.#timer = setTimeout(() => {
+      this.#fire();
+    }, delayMs);
+  }
+
+  #fire(): void {
+    const nowNs = process.hrtime.bigint();
+    const waiting = this.#waiting;
+    if (waiting && waiting.atNs <= nowNs) {
+      this.#waiting = undefined;
+      this.#woken(waiting.wake);
+    } else if (this.#tickAtNs <= nowNs) {
+      this.#tick('tick');
+    } else {
+      this.#pass({ source: this.#victims.size > 0 ? 'victim' : 'deadline', atNs: nowNs });
+    }
+  }
+
+  /** Dying victims are looked at often at first, then less: most are gone within milliseconds. */
+  #victimPollNs(nowNs: bigint): bigint | undefined {
+    if (this.#victims.size === 0) return undefined;
+    const sinceMs = Number(nowNs - (this.#victims.lastSignalNs ?? nowNs)) / 1e6;
+    return nowNs + BigInt(sinceMs < 50 ? 1_000_000 : sinceMs < 1_000 ? 10_000_000 : 50_000_000);
+  }
+}

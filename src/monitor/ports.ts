@@ -1,0 +1,97 @@
+import type { Observations } from '../core/observation.js';
+import type { Threshold } from '../core/threshold.js';
+import type { Candidates, Workload } from '../core/workload.js';
+
+/** Who said "look now", and when the native layer saw it (monotonic clock). */
+export interface Wake {
+  readonly source: WakeSource;
+  readonly atNs: bigint;
+}
+export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events';
+export type WakeSource = NotifierMechanism | 'start' | 'tick' | 'deadline' | 'victim' | 'reload' | 'filesystem';
+
+/** One notification source that should be live. `signal`: what it watches for. */
+export interface NotifierState {
+  readonly mechanism: NotifierMechanism;
+  readonly signal: 'memory.available';
+  /** The file or cgroup, and the limit: 'memory.usage_in_bytes ≥ 201326592 of /demo'. */
+  readonly target: string;
+  readonly live: boolean;
+  /** Why it is not live. */
+  readonly reason: string | undefined;
+  readonly hint: string | undefined;
+  /** Whether reaction degrades to polling without it (the threshold notifier), or it is only an additional source. */
+  readonly essential: boolean;
+}
+
+export interface NodeIdentity {
+  /** 'machine' or the node cgroup's path. */
+  readonly name: string;
+  readonly cgroup: string | undefined;
+  readonly cgroupVersion: 1 | 2;
+}
+
+/** The node: the machine or a cgroup of it. The only thing that a tick reads. */
+export interface Node {
+  readonly identity: NodeIdentity;
+  /**
+   * One pass: memory and process ids read now, filesystems as of their last reading (each with its own time). Never throws: what could not be
+   * read is missing with a reason.
+   */
+  read(): Observations;
+  /** Asks for new filesystem readings; `onDone` when they are there. Never blocks. */
+  requestFilesystems(onDone?: () => void): void;
+  /**
+   * Arms, or moves, what wakes on crossing one of the thresholds; retries what is not live. Cheap where nothing moved. A threshold that is
+   * already crossed does not wake: read afterwards. Tells whether anything was armed or moved.
+   */
+  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean;
+  notifiers(): readonly NotifierState[];
+  /** The kernel's OOM kills below the node so far, undefined where the kernel does not tell. */
+  oomKills(): number | undefined;
+  close(): void;
+}
+
+/** Where candidates come from. */
+export interface WorkloadSource {
+  /** One pass over all candidates, now. cgroups that vanish meanwhile are left out; what cannot be read is named. Never throws. */
+  candidates(): Candidates;
+  /** Sentences about sources that are not there (yet). */
+  problems(): readonly SourceProblem[];
+  close(): void;
+}
+export interface SourceProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** A kill under way. Owns what it holds of the workload; close() when done. */
+export interface KillInProgress {
+  /** SIGTERM to every process, once. Returns after the signal was sent. Never throws. */
+  terminate(): SignalResult;
+  /** SIGKILL to everything in it: cgroup.kill, or one pass of pidfds. Call again (`read` tells) until nothing is left. Never throws. */
+  kill(): SignalResult;
+  /** What is left: `processes` 0 only when no process is left; `usageBytes` undefined where the cgroup is gone or cannot be read. */
+  read(): VictimSample;
+  close(): void;
+}
+export interface SignalResult {
+  /** When the first signal of this call was sent, monotonic clock. */
+  readonly atNs: bigint;
+  readonly processes: number;
+  /** The error of the call, for people; undefined: fine. */
+  readonly error: string | undefined;
+}
+export interface VictimSample {
+  readonly timeNs: bigint;
+  readonly processes: number;
+  readonly usageBytes: bigint | undefined;
+  /** The cgroup itself no longer exists. */
+  readonly removed: boolean;
+}
+
+export interface Evictor {
+  /** Holds the workload's cgroup. Throws HostError if it is not there any more (or is another one of the same name). */
+  begin(workload: Workload): KillInProgress;
+}

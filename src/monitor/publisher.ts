@@ -1,0 +1,27 @@
+import type { Observations } from '../core/observation.js';
+import type { ConditionType, Signal } from '../core/signal.js';
+import type { Threshold, ThresholdKind } from '../core/threshold.js';
+import type { NotifierState, SourceProblem } from './ports.js';
+
+/**
+ * What the loop tells the outside world. Every method only stores: none waits, none throws, none costs more than an assignment, so that they may
+ * be called on every tick and on the eviction path.
+ */
+export interface Metrics {
+  /** A pass over the node was made, and what it gave. The values are kept, not copied. */
+  observe(observations: Observations, thresholds: readonly Threshold[]): void;
+  condition(type: ConditionType, on: boolean): void;
+  /** An episode of a threshold began. */
+  thresholdMet(signal: Signal, kind: ThresholdKind): void;
+  /** A workload was killed: no process of it is left. */
+  evicted(signal: Signal): void;
+  /** A kill failed, or left processes. */
+  failed(signal: Signal): void;
+  /** A workload was killed (`evicted` counts it, too) and gave back little. */
+  ineffective(signal: Signal): void;
+  /** From the moment a threshold was seen crossed to the first signal sent. */
+  wakeToSignal(seconds: number): void;
+  notifiers(states: readonly NotifierState[]): void;
+  /** What else is not as configured: a workload source that is not there. Replaces what was said before. */
+  problems(problems: readonly SourceProblem[]): void;
+}

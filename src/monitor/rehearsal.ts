@@ -1,0 +1,41 @@
+import type { Observation } from '../core/observation.js';
+import { initialState, type Policy } from '../core/state.js';
+import { step } from '../core/step.js';
+import type { Evictor, WorkloadSource } from './ports.js';
+import { decisionRecord } from './record.js';
+
+/** Often enough for the code of an eviction to be compiled before it is needed. */
+const ROUNDS = 20;
+
+/**
+ * Goes through an eviction without carrying it out: as if nothing were available, up to the record of the decision and to taking hold of the
+ * victim. What an eviction needs for the first time, it should not need for the first time when memory is gone.
+ */
+export function rehearse(policy: Policy, workloads: WorkloadSource, evictor: Evictor): void {
+  const nothing: Observation = { available: 0n, capacity: 1n << 40n, timeNs: 1n, source: 'rehearsal' };
+  const observed = new Map(policy.thresholds.map(({ signal }) => [signal, nothing] as const));
+  const thresholds = policy.thresholds.map((threshold) => ({ ...threshold, gracePeriodNs: 0n }));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const { effects } = step({ ...policy, thresholds, dryRun: true }, initialState, {
+      nowNs: 1n,
+      observations: { observed, missing: new Map() },
+      victims: new Map(),
+      candidates: () => workloads.candidates(),
+    });
+    for (const effect of effects) {
+      if (effect.kind !== 'evict') continue;
+      JSON.stringify(decisionRecord(effect.decision, { source: 'start', atNs: 1n }));
+      look(evictor, effect.decision.victim.workload);
+    }
+  }
+}
+
+function look(evictor: Evictor, workload: Parameters<Evictor['begin']>[0]): void {
+  try {
+    const kill = evictor.begin(workload);
+    kill.read();
+    kill.close();
+  } catch {
+    // It ended, or may not be touched: an eviction of it will say so.
+  }
+}

@@ -1,0 +1,127 @@
+import type { Effect } from '../core/effect.js';
+import type { Decision, Outcome } from '../core/eviction.js';
+import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
+import type { Observations } from '../core/observation.js';
+import { thresholdKind, type Threshold } from '../core/threshold.js';
+import type { Log } from '../log.js';
+import type { NotifierState, SourceProblem } from './ports.js';
+import type { Metrics } from './publisher.js';
+import type { JournalRecord } from './record.js';
+
+type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>;
+
+/** Says what happened, in the log and in the metrics: a state that lasts is said when it begins and when it ends. */
+export class Reporter {
+  readonly #log: Log;
+  readonly #metrics: Metrics;
+  /** Lasting trouble that was said, by key. */
+  #said = new Map<string, string>();
+
+  constructor(log: Log, metrics: Metrics) {
+    this.#log = log;
+    this.#metrics = metrics;
+  }
+
+  decided(decision: Decision): void {
+    this.#log.warn(decisionMessage(decision), {
+      decision: decision.serial,
+      signal: decision.threshold.signal,
+      victim: decision.victim.workload.path,
+      candidates: decision.ranking.length,
+      unreadable: decision.unreadable.length,
+    });
+  }
+
+  escalated({ decision, reason }: EffectOf<'escalate'>): void {
+    this.#log.warn(`${reason}: SIGKILL for ${decision.victim.workload.name}`, { decision: decision.serial });
+  }
+
+  signalled(crossingToSignalNs: bigint): void {
+    this.#metrics.wakeToSignal(Number(crossingToSignalNs) / 1e9);
+  }
+
+  outcome(outcome: Outcome, record: JournalRecord): void {
+    const { signal } = outcome.decision.threshold;
+    const { decision, freedBytes, expectedBytes, spansMs } = record;
+    const fields = { decision, freedBytes, expectedBytes, spansMs };
+    switch (outcome.result) {
+      case 'killed':
+        this.#metrics.evicted(signal);
+        this.#log.warn(outcomeMessage(outcome), fields);
+        return;
+      case 'ineffective':
+        this.#metrics.evicted(signal);
+        this.#metrics.ineffective(signal);
+        this.#log.warn(outcomeMessage(outcome), fields);
+        return;
+      case 'failed':
+        this.#metrics.failed(signal);
+        this.#log.error(outcomeMessage(outcome), { decision });
+        return;
+      case 'vanished':
+        this.#log.info(outcomeMessage(outcome), { decision });
+        return;
+    }
+  }
+
+  threshold(effect: EffectOf<'threshold'>): void {
+    const { threshold, met } = effect;
+    if (met) this.#metrics.thresholdMet(threshold.signal, thresholdKind(threshold));
+    this.#log[met ? 'warn' : 'info'](thresholdMessage(effect), { signal: threshold.signal });
+  }
+
+  condition({ type, status }: EffectOf<'condition'>): void {
+    this.#metrics.condition(type, status);
+    this.#log[status ? 'warn' : 'info'](`node condition ${type} is now ${String(status)}`, { condition: type, status });
+  }
+
+  alert({ alert, threshold, observation }: EffectOf<'alert'>): void {
+    this.#log.error(alertMessage(alert, threshold, observation), { alert, signal: threshold.signal });
+  }
+
+  sampled(observations: Observations, thresholds: readonly Threshold[]): void {
+    this.#metrics.observe(observations, thresholds);
+    const missing = [...observations.missing].filter(([signal]) => thresholds.some((threshold) => threshold.signal === signal));
+    this.#lasting(
+      'signal ',
+      new Map(missing.map(([signal, reason]) => [signal, `${signal} cannot be read: ${reason}`])),
+      'can be read again',
+    );
+  }
+
+  sources(notifiers: readonly NotifierState[], problems: readonly SourceProblem[]): void {
+    this.#metrics.notifiers(notifiers);
+    this.#metrics.problems(problems);
+    const dead = notifiers
+      .filter(({ live }) => !live)
+      .map((notifier) => [`${notifier.mechanism} ${notifier.target}`, notifierMessage(notifier)] as const);
+    this.#lasting('notifier ', new Map(dead), 'is live again');
+    this.#lasting(
+      'source ',
+      new Map(problems.map(({ code, message, hint }) => [`${code} ${message}`, withHint(message, hint)])),
+      'is solved',
+    );
+  }
+
+  /** Says what is new and what is over. */
+  #lasting(prefix: string, troubles: ReadonlyMap<string, string>, over: string): void {
+    for (const [key, message] of troubles) {
+      if (!this.#said.has(prefix + key)) this.#log.warn(message);
+      this.#said.set(prefix + key, message);
+    }
+    for (const [key, message] of this.#said) {
+      if (!key.startsWith(prefix) || troubles.has(key.slice(prefix.length))) continue;
+      this.#said.delete(key);
+      this.#log.info(`${over}: ${message}`);
+    }
+  }
+}
+
+function notifierMessage({ mechanism, target, reason, hint, essential }: NotifierState): string {
+  const meanwhile = essential ? '; until it can be, memory is polled' : '';
+  return withHint(`notifier ${mechanism} on ${target} could not be armed: ${reason ?? 'unknown'}${meanwhile}`, hint);
+}
+
+function withHint(message: string, hint: string | undefined): string {
+  return hint === undefined ? message : `${message} (${hint})`;
+}

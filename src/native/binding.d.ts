@@ -1,0 +1,198 @@
+/**
+ * The contract of the native addon. Mechanism only: it waits, reads and signals; it knows no threshold policy.
+ *
+ * Every class owns its descriptors; `close()` may be called twice and from inside a callback; the end of the environment closes what is open.
+ * Errors are Node-like: `code` ('ENOENT'), `errno` (negative, as libuv's), `syscall`, `path`.
+ * An argument of the wrong kind is a TypeError ('ERR_INVALID_ARG_TYPE'), one out of range a RangeError ('ERR_OUT_OF_RANGE'); use after `close()` is EBADF.
+ * Times are CLOCK_MONOTONIC nanoseconds, comparable with `process.hrtime.bigint()`.
+ */
+
+/** Why a watch woke: bits, because wakes coalesce. FIRED: look now. GONE: the source vanished; the watch has left the set and will not fire again. */
+export interface WakeBits {
+  readonly FIRED: 1;
+  readonly GONE: 2;
+}
+
+/**
+ * Called on the JavaScript thread. `atNs`: when the waiter thread saw the first of the coalesced events. What it throws is an uncaught exception;
+ * the other watches are called all the same.
+ */
+export type OnWake = (wake: number, atNs: bigint) => void;
+
+/** Live watches keep the event loop (and themselves) alive, as fs.watch does. The environment's first watch starts its waiter thread. */
+export interface Watch {
+  /** false after `close()` and after GONE. */
+  readonly live: boolean;
+  close(): void;
+}
+
+/**
+ * cgroup v1: an eventfd registered in `cgroup.event_control` on `memory.usage_in_bytes`.
+ * Fires on crossing in both directions, not when armed beyond the limit: read after arming.
+ */
+export interface MemcgThresholdConstructor {
+  new (cgroup: string, usageBytes: bigint, onWake: OnWake): Watch;
+}
+
+/** A PSI trigger on /proc/pressure/* or a cgroup's *.pressure. Errors: EINVAL where the window is not allowed without CAP_SYS_RESOURCE. */
+export interface PsiTriggerConstructor {
+  new (file: string, trigger: { kind: 'some' | 'full'; stallUs: number; windowUs: number }, onWake: OnWake): Watch;
+}
+
+/**
+ * cgroup v2: poll of `memory.events` (or `.local`), or of `cgroup.events` (populated, frozen), of a cgroup. GONE within 250 ms after the cgroup was
+ * removed: an empty one (cgroup.events says so) is looked at four times a second, and only an empty one can be removed.
+ */
+export interface MemcgEventsConstructor {
+  new (cgroup: string, file: 'memory.events' | 'memory.events.local' | 'cgroup.events', onWake: OnWake): Watch;
+}
+
+/**
+ * How a kernel file is read.
+ * `number`: one decimal number ("max" reads as Infinity). `keyed`: "key value" lines (memory.stat, memory.events) and "Key: value kB" lines (meminfo;
+ * kB become bytes), one value per key. `pressure`: PSI, eight values: some avg10, avg60, avg300 (percent), total (µs), then full.
+ * `loadavg`: one value, the number of existing tasks (the denominator of the fourth field).
+ */
+export type FileSpec =
+  | { readonly path: string; readonly format: 'number' | 'pressure' | 'loadavg' }
+  | { readonly path: string; readonly format: 'keyed'; readonly keys: readonly string[] };
+
+/**
+ * Samples on the waiter thread: value = Σ weight × field over the fields of `files` in order; wakes when the value crosses one of `limits`
+ * (from < limit to ≥ limit or back). The first sample after the start or `setLimits` only establishes the side. GONE when a file cannot be read
+ * any more (a passing failure, such as ENOMEM, only costs that sample). Throws where a file or a key is missing at the start. `intervalMs` ≥ 1.
+ */
+export interface SamplerConstructor {
+  new (
+    options: { files: readonly FileSpec[]; weights: readonly number[]; intervalMs: number; limits: readonly number[] },
+    onWake: OnWake,
+  ): SamplerWatch;
+}
+export interface SamplerWatch extends Watch {
+  setLimits(limits: readonly number[]): void;
+}
+
+/**
+ * Files opened once; `read()` is one pass of preads. Fields stand in `values` in order of the specs; a field that cannot be read is NaN, `errors[file]`
+ * has its errno (positive), else 0. EBADMSG: text that the kernel would not write. ENODATA: a key or a PSI line is not in the file, the other
+ * fields are good.
+ */
+export interface FileReader {
+  readonly values: Float64Array;
+  readonly errors: Int32Array;
+  /** Reopens what was missing. Never throws for a file's trouble. */
+  read(): void;
+  close(): void;
+}
+export interface FileReaderConstructor {
+  new (files: readonly FileSpec[]): FileReader;
+}
+
+/**
+ * Many cgroups, the same files in each, in one pass. `columns` are the specs' fields in order, with paths relative to the cgroup.
+ * Row r's fields stand at `values[r * columns + c]`; `errors[r]` is the first errno of the row (ENODEV: the cgroup was removed). The arrays
+ * are replaced when the table grows: take them from the table after each read.
+ */
+export interface CgroupTable {
+  readonly columns: number;
+  /** Cgroups in the table. Rows are numbered from 0; the lowest unused one is taken. */
+  readonly size: number;
+  readonly values: Float64Array;
+  readonly errors: Int32Array;
+  /** Opens the cgroup; returns its row. Rows are reused after `remove`. Throws ENOENT and the like. */
+  add(cgroup: string): number;
+  /** The cgroup's id: the inode of its directory, increasing with creation. */
+  id(row: number): bigint;
+  remove(row: number): void;
+  /** Reads all rows, or the given ones. Never throws for a cgroup's trouble; a RangeError for a row that is not in use. */
+  read(rows?: readonly number[]): void;
+  close(): void;
+}
+export interface CgroupTableConstructor {
+  /** `maxOpenFiles`: beyond this many kept descriptors rows are opened for each read. Default: half of RLIMIT_NOFILE. */
+  new (files: readonly FileSpec[], options?: { maxOpenFiles?: number }): CgroupTable;
+}
+
+/** statfs of one mount on a helper thread of its own, because it may hang. */
+export interface FilesystemStats {
+  /**
+   * The newest result: total, free and available (to unprivileged) bytes, inodes and free inodes (0/0 where the filesystem has none), the time it
+   * was taken (`atNs`, 0n: none yet) and its errno (0: fine). `pending`: a request is under way, since `pendingSinceNs`.
+   */
+  read(): FilesystemReading;
+  /**
+   * Asks for a new one. `onDone` is called when it arrived. While one is pending the call has no effect at all, and its `onDone` is dropped. A pending
+   * request does not keep the event loop alive: the filesystem may never answer.
+   */
+  request(onDone?: () => void): void;
+  close(): void;
+}
+export interface FilesystemReading {
+  totalBytes: number;
+  freeBytes: number;
+  availableBytes: number;
+  inodes: number;
+  inodesFree: number;
+  fsType: number;
+  device: bigint;
+  errno: number;
+  atNs: bigint;
+  pending: boolean;
+  pendingSinceNs: bigint;
+}
+export interface FilesystemStatsConstructor {
+  new (path: string): FilesystemStats;
+}
+
+/** A cgroup held by its directory: everything goes to this one, never to another created later under the same name. */
+export interface CgroupHandle {
+  readonly id: bigint;
+  /**
+   * One pass over cgroup.procs of the cgroup and all below it: pidfd_open each, read the membership again, signal those that are still members.
+   * `found`: processes listed in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than ESRCH,
+   * else 0 (ENODEV is no failure: the cgroup is gone, found = 0). EPERM also for who is never signalled: pid 1, this process, and processes outside
+   * this pid namespace (listed as 0, each counted). EOPNOTSUPP: a threaded cgroup, whose processes only the domain above it lists.
+   */
+  signal(signal: number): { found: number; signalled: number; errno: number };
+  /** v2 and hybrid: write "1" to cgroup.kill. Throws ENOENT where it does not exist. */
+  kill(): void;
+  /** pids of the cgroup and all below it, ascending. */
+  processes(): number[];
+  close(): void;
+}
+export interface CgroupHandleConstructor {
+  /** Throws ENOENT; throws ESTALE if the directory's inode is not `id`. */
+  new (cgroup: string, id?: bigint): CgroupHandle;
+}
+
+export interface Pidfd {
+  /** Throws ESRCH when the process is gone. */
+  signal(signal: number): void;
+  close(): void;
+}
+export interface PidfdConstructor {
+  new (pid: number): Pidfd;
+}
+
+/** flock(LOCK_EX | LOCK_NB) on a file, created 0600. Throws EWOULDBLOCK (code 'EAGAIN') where another holds it. */
+export interface FileLockConstructor {
+  new (path: string): { close(): void };
+}
+
+export interface Binding {
+  readonly WAKE: WakeBits;
+  readonly MemcgThreshold: MemcgThresholdConstructor;
+  readonly PsiTrigger: PsiTriggerConstructor;
+  readonly MemcgEvents: MemcgEventsConstructor;
+  readonly Sampler: SamplerConstructor;
+  readonly FileReader: FileReaderConstructor;
+  readonly CgroupTable: CgroupTableConstructor;
+  readonly FilesystemStats: FilesystemStatsConstructor;
+  readonly CgroupHandle: CgroupHandleConstructor;
+  readonly Pidfd: PidfdConstructor;
+  readonly FileLock: FileLockConstructor;
+  /** _exit(2): for a shutdown that must not wait for a thread that hangs in a dead filesystem. */
+  exitNow(code: number): never;
+  /** For tests: live watches of this environment. */
+  watchCount(): number;
+}

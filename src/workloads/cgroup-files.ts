@@ -1,0 +1,67 @@
+import type { FileSpec } from '../native/binding.js';
+
+/** What one row of the table says about a cgroup. Bytes. */
+export interface CgroupSample {
+  readonly usageBytes: bigint;
+  /** usage − inactive_file, floored at 0. */
+  readonly workingSetBytes: bigint;
+  /** What the kernel keeps for it (the larger of memory.low and memory.min); 0n on v1, which has neither. */
+  readonly guaranteedBytes: bigint;
+}
+
+/** The files of a candidate, and what they mean. */
+export interface CgroupFiles {
+  readonly specs: readonly FileSpec[];
+  /** undefined: usage or inactive_file is not known. `row`: the fields of the specs in order. */
+  sample(row: Float64Array): CgroupSample | undefined;
+  /** Whether a process lives in it or below it; undefined: these files do not tell. */
+  populated(row: Float64Array): boolean | undefined;
+  readonly usageFile: string;
+}
+
+/** What memory.low = max amounts to: the kernel counts bytes in 63 bits. */
+const NO_LIMIT = 2n ** 63n - 1n;
+
+const v1: CgroupFiles = {
+  usageFile: 'memory.usage_in_bytes',
+  specs: [
+    { path: 'memory.usage_in_bytes', format: 'number' },
+    { path: 'memory.stat', format: 'keyed', keys: ['total_inactive_file'] },
+  ],
+  sample: ([usage = NaN, inactive = NaN]) => sample(usage, inactive, 0n),
+  populated: () => undefined,
+};
+
+const v2: CgroupFiles = {
+  usageFile: 'memory.current',
+  specs: [
+    { path: 'memory.current', format: 'number' },
+    { path: 'memory.stat', format: 'keyed', keys: ['inactive_file'] },
+    { path: 'memory.low', format: 'number' },
+    { path: 'memory.min', format: 'number' },
+    { path: 'cgroup.events', format: 'keyed', keys: ['populated'] },
+  ],
+  sample: ([usage = NaN, inactive = NaN, low = 0, min = 0]) => {
+    const kept = [bytes(low), bytes(min)];
+    return sample(
+      usage,
+      inactive,
+      kept.reduce((a, b) => (a > b ? a : b)),
+    );
+  },
+  populated: ([, , , , populated = NaN]) => (Number.isNaN(populated) ? undefined : populated !== 0),
+};
+
+export function cgroupFiles(version: 1 | 2): CgroupFiles {
+  return version === 1 ? v1 : v2;
+}
+
+function sample(usage: number, inactive: number, guaranteedBytes: bigint): CgroupSample | undefined {
+  if (Number.isNaN(usage) || Number.isNaN(inactive)) return undefined;
+  return { usageBytes: BigInt(usage), workingSetBytes: BigInt(Math.max(usage - inactive, 0)), guaranteedBytes };
+}
+
+function bytes(value: number): bigint {
+  if (value === Infinity) return NO_LIMIT;
+  return Number.isNaN(value) ? 0n : BigInt(value);
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { checkPrometheus } from '../../../src/cli/output/prometheus.js';
+import { failedReport } from '../../../src/cli/output/report.js';
+import { Status } from '../../../src/metrics/status.js';
+import { MetricsRegistry } from '../../../src/metrics/registry.js';
+import { parseExposition, type Family } from '../../metrics/exposition.js';
+import { calm, clock, dead, live, report, short, thresholds, unread } from './support.js';
+
+test('exactly', () => {
+  expect(checkPrometheus(report(short, { thresholds: thresholds.slice(0, 1), notifiers: [live, dead, { ...live, live: false }] }))).toBe(
+    `# HELP evictd_check_exit_code The exit code of evictd check: 0 ok, 1 soft threshold met, 2 hard threshold met, 3 unknown. Only from evictd check.
+# TYPE evictd_check_exit_code gauge
+evictd_check_exit_code 2
+# HELP evictd_signal_available What is available, in the unit of the signal: bytes, inodes or processes.
+# TYPE evictd_signal_available gauge
+evictd_signal_available{eviction_signal="memory.available"} 52428800
+evictd_signal_available{eviction_signal="nodefs.available"} 128849018880
+evictd_signal_available{eviction_signal="pid.available"} 32000
+# HELP evictd_signal_capacity What there is in all, in the unit of the signal: bytes, inodes or processes.
+# TYPE evictd_signal_capacity gauge
+evictd_signal_capacity{eviction_signal="memory.available"} 17179869184
+evictd_signal_capacity{eviction_signal="nodefs.available"} 214748364800
+evictd_signal_capacity{eviction_signal="pid.available"} 32768
+# HELP evictd_signal_threshold The threshold is met when less than this is available, in the unit of the signal.
+# TYPE evictd_signal_threshold gauge
+evictd_signal_threshold{eviction_signal="memory.available",kind="hard"} 104857600
+# HELP evictd_node_condition 1 while the node has the condition, else 0.
+# TYPE evictd_node_condition gauge
+evictd_node_condition{condition="MemoryPressure"} 1
+# HELP evictd_notifier_live 1 while every notification of this mechanism is armed; 0: evictd polls instead.
+# TYPE evictd_notifier_live gauge
+evictd_notifier_live{mechanism="memcg_threshold"} 0
+evictd_notifier_live{mechanism="psi_trigger"} 0
+`,
+  );
+});
+
+test('what is not known has no line', () => {
+  const text = checkPrometheus(report(unread));
+  expect(text).toContain('evictd_check_exit_code 3\n');
+  expect(text).not.toMatch(/nodefs.available|DiskPressure/);
+});
+
+test('a failed check says so', () => {
+  expect(checkPrometheus(failedReport(new Error('x'), clock))).toMatch(
+    /^# HELP .*\n# TYPE evictd_check_exit_code gauge\nevictd_check_exit_code 3\n$/,
+  );
+});
+
+test('the same families, with the same values, as the server has', async () => {
+  const status = new Status();
+  const noCount = (): number => 0;
+  const registry = new MetricsRegistry(status, {
+    version: 'x',
+    dryRun: false,
+    journalErrors: noCount,
+    journalLostRecords: noCount,
+    logLinesDropped: noCount,
+  });
+  status.observe(calm, thresholds);
+  status.notifiers([live, dead]);
+  const server = parseExposition(await registry.metrics());
+  const check = parseExposition(checkPrometheus(report(calm, { notifiers: [live, dead] })));
+  check.delete('evictd_check_exit_code');
+  expect(check.size).toBe(5);
+  for (const [name, family] of check) expect<Family | undefined>(server.get(name), name).toEqual(family);
+});

@@ -1,0 +1,76 @@
+import { CommanderError, type Command } from 'commander';
+import type { Io } from '../../src/cli/io.js';
+import type { Reading } from '../../src/cli/reading.js';
+import type { Observations } from '../../src/core/observation.js';
+import type { Threshold } from '../../src/core/threshold.js';
+import type { Candidates } from '../../src/core/workload.js';
+import type { NotifierState, SourceProblem } from '../../src/monitor/ports.js';
+
+/** What a command wrote and how it ended; `exit` undefined: it did not say. */
+export interface Ran {
+  readonly out: string;
+  readonly exit: number | undefined;
+  readonly error: unknown;
+}
+
+/** Runs a command as the program does, with `args` behind its name. */
+export async function ran(
+  make: (io: Io, setExitCode: (code: number) => void) => Command,
+  args: readonly string[],
+  isTTY = false,
+): Promise<Ran> {
+  let out = '';
+  let exit: number | undefined;
+  const io: Io = { stdout: (text) => void (out += text), stderr: (text) => void (out += text), isTTY, env: {} };
+  const command = make(io, (code) => (exit = code))
+    .exitOverride()
+    .configureOutput({ writeOut: io.stdout.bind(io), writeErr: io.stderr.bind(io) });
+  try {
+    await command.parseAsync(args, { from: 'user' });
+    return { out, exit, error: undefined };
+  } catch (error) {
+    if (error instanceof CommanderError) exit ??= error.exitCode;
+    return { out, exit, error };
+  }
+}
+
+/** The ports, over values instead of a machine, and what was done with them. */
+export interface FakeReading extends Reading {
+  readonly armed: (readonly Threshold[])[];
+  readonly closed: () => number;
+}
+
+export function fakeReading(
+  read: () => Observations,
+  options: {
+    readonly notifiers?: readonly NotifierState[];
+    readonly problems?: readonly SourceProblem[];
+    readonly candidates?: Candidates;
+    /** Calls back when the filesystems have answered; by default at once. */
+    readonly filesystems?: (onDone: () => void) => void;
+  } = {},
+): FakeReading {
+  const armed: (readonly Threshold[])[] = [];
+  let closed = 0;
+  return {
+    armed,
+    closed: () => closed,
+    node: {
+      identity: { name: '/demo', cgroup: '/demo', cgroupVersion: 2 },
+      read,
+      requestFilesystems: (onDone = () => undefined) => (options.filesystems ?? setImmediate)(onDone),
+      arm: (thresholds) => armed.push(thresholds) > 0,
+      notifiers: () => (armed.length > 0 ? (options.notifiers ?? []) : []),
+      oomKills: () => 0,
+      close: () => undefined,
+    },
+    workloads: {
+      candidates: () => options.candidates ?? { usages: [], unreadable: [], timeNs: 0n },
+      problems: () => options.problems ?? [],
+      close: () => undefined,
+    },
+    close: () => {
+      closed++;
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { errorOf, issuesOf, load } from './scratch.js';
+
+/** Each row is one thing wrong, and where it is said to be: line and column of the value, or of the key where the key is wrong. */
+test.each<[rule: string, yaml: string, at: string, code: string]>([
+  ['unknown key', 'monitorInterval: 3s\n', '1:1', 'UNKNOWN_KEY'],
+  ['unknown key in a map', 'log:\n  formt: text\n', '2:3', 'UNKNOWN_KEY'],
+  ['unknown key in a list', 'rules:\n  - match: {name: a}\n    prio: 3\n', '3:5', 'UNKNOWN_KEY'],
+  ['unknown key after the byte order mark', '\uFEFFx: 3\n', '1:1', 'UNKNOWN_KEY'],
+  ['unknown key with CRLF', 'log: {level: info}\r\nx: 3\r\n', '2:1', 'UNKNOWN_KEY'],
+  ['__proto__ is no key', 'log: {__proto__: {level: info}}\n', '1:7', 'SYNTAX'],
+  ['wrong apiVersion', 'apiVersion: evictd.dev/v2\nkind: EvictdConfiguration\n', '1:13', 'KIND'],
+  ['wrong kind', 'apiVersion: evictd.dev/v1\nkind: Pod\n', '2:7', 'KIND'],
+  ['the kubelet’s kind without its apiVersion', 'kind: KubeletConfiguration\n', '1:7', 'KIND'],
+  ['the kubelet’s apiVersion without its kind', 'apiVersion: kubelet.config.k8s.io/v1beta1\n', '1:13', 'KIND'],
+  ['evictd’s apiVersion with the kubelet’s kind', 'apiVersion: evictd.dev/v1\nkind: KubeletConfiguration\n', '2:7', 'KIND'],
+  ['unknown signal', 'evictionHard: {memory.availabel: 1Gi}\n', '1:16', 'SIGNAL'],
+  ['unknown signal of a grace period', 'evictionSoftGracePeriod: {memory: 1s}\n', '1:27', 'SIGNAL'],
+  ['signal that is not watched yet', 'evictionHard: {imagefs.available: 1Gi}\n', '1:16', 'SIGNAL_UNWATCHED'],
+  ['soft threshold without a grace period', 'evictionSoft:\n  memory.available: 1Gi\n', '2:3', 'GRACE_PERIOD'],
+  ['negative amount', 'evictionHard:\n  memory.available: -1\n', '2:21', 'THRESHOLD'],
+  ['zero amount', 'evictionHard:\n  memory.available: 0\n', '2:21', 'THRESHOLD'],
+  ['negative percentage', 'evictionHard: {nodefs.available: -5%}\n', '1:34', 'THRESHOLD'],
+  ['more than 100 %', 'evictionHard: {nodefs.available: 100.1%}\n', '1:34', 'THRESHOLD'],
+  ['NaN is no share of anything', 'evictionHard: {nodefs.available: NaN%}\n', '1:34', 'THRESHOLD'],
+  ['unit that Kubernetes does not know', 'evictionHard: {memory.available: 100MB}\n', '1:34', 'THRESHOLD'],
+  ['threshold without a value', 'evictionHard:\n  memory.available:\n', '2:20', 'THRESHOLD'],
+  ['threshold that is a list', 'evictionHard: {memory.available: [1Gi]}\n', '1:34', 'TYPE'],
+  ['minimum reclaim of 0 %', 'evictionMinimumReclaim: {memory.available: 0%}\n', '1:44', 'THRESHOLD'],
+  ['infinite minimum reclaim', 'evictionMinimumReclaim: {memory.available: Inf%}\n', '1:44', 'THRESHOLD'],
+  ['negative grace period', 'evictionSoftGracePeriod: {memory.available: -1s}\n', '1:45', 'GRACE_PERIOD'],
+  ['grace period without a unit', 'evictionSoftGracePeriod: {memory.available: 30}\n', '1:45', 'GRACE_PERIOD'],
+  ['map given as text', 'evictionHard: memory.available<100Mi\n', '1:15', 'TYPE'],
+  ['duration without a unit', 'evictionPressureTransitionPeriod: 300\n', '1:35', 'DURATION'],
+  ['negative transition period', 'evictionPressureTransitionPeriod: -1s\n', '1:35', 'RANGE'],
+  ['interval shorter than a tenth of a second', 'monitoringInterval: 99ms\n', '1:21', 'RANGE'],
+  ['interval longer than an hour', 'monitoringInterval: 1h1ns\n', '1:21', 'RANGE'],
+  ['seconds as text', 'evictionMaxPodGracePeriod: "10"\n', '1:28', 'TYPE'],
+  ['negative seconds', 'evictionMaxPodGracePeriod: -1\n', '1:28', 'RANGE'],
+  ['seconds beyond 32 bits', 'evictionMaxPodGracePeriod: 2147483648\n', '1:28', 'RANGE'],
+  ['number that a float cannot hold', 'evictionMaxPodGracePeriod: 9007199254740993\n', '1:28', 'TYPE'],
+  ['cgroup with the mount of the controller', 'node: {cgroup: /sys/fs/cgroup/memory/x}\n', '1:16', 'PATH'],
+  ['cgroup with the mount of v2', 'node: {cgroup: /sys/fs/cgroup/x}\n', '1:16', 'PATH'],
+  ['relative cgroup', 'workloads:\n  - cgroup: workload.slice\n', '2:13', 'PATH'],
+  ['cgroup that climbs', 'workloads:\n  - cgroup: /a/../b\n', '2:13', 'PATH'],
+  ['workload source without a cgroup', 'workloads:\n  - {}\n', '2:5', 'MISSING'],
+  ['workloads given as a map', 'workloads: {cgroup: /a}\n', '1:12', 'TYPE'],
+  ['workload source given as text', 'workloads: [/a]\n', '1:13', 'TYPE'],
+  ['rule without match', 'rules:\n  - critical: true\n', '2:5', 'MISSING'],
+  ['empty pattern', 'rules: [{match: {name: ""}}]\n', '1:24', 'VALUE'],
+  ['yes is a text in YAML 1.2', 'rules: [{match: {name: a}, critical: yes}]\n', '1:38', 'TYPE'],
+  ['priority beyond 32 bits', 'rules: [{match: {name: a}, priority: 2147483648}]\n', '1:38', 'RANGE'],
+  ['priority that is not whole', 'rules: [{match: {name: a}, priority: 1.5}]\n', '1:38', 'TYPE'],
+  ['request that is no quantity', 'rules: [{match: {name: a}, requests: {memory: 1 GB}}]\n', '1:47', 'QUANTITY'],
+  ['negative request', 'rules: [{match: {name: a}, requests: {memory: -1}}]\n', '1:47', 'RANGE'],
+  ['port without an address', 'metrics: {listen: 9796}\n', '1:19', 'LISTEN'],
+  ['all addresses by leaving one out', "metrics: {listen: ':9796'}\n", '1:19', 'LISTEN'],
+  ['port beyond 65535', "metrics: {listen: '127.0.0.1:65536'}\n", '1:19', 'LISTEN'],
+  ['IPv6 without brackets', "metrics: {listen: '::1:9796'}\n", '1:19', 'LISTEN'],
+  ['mistyped IPv4 address', "metrics: {listen: '127.0.0.256:80'}\n", '1:19', 'LISTEN'],
+  ['relative directory', 'stateDirectory: evictd\n', '1:17', 'PATH'],
+  ['unknown log level', 'log: {level: verbose}\n', '1:14', 'VALUE'],
+  ['log level that is a number', 'log: {level: 3}\n', '1:14', 'VALUE'],
+  ['list instead of a map', '- a\n', '1:1', 'TYPE'],
+  ['text instead of a map', 'hello\n', '1:1', 'TYPE'],
+  ['tab as indentation', 'log:\n\tlevel: info\n', '2:1', 'SYNTAX'],
+  ['two keys on one line', 'log: level: info\n', '1:6', 'SYNTAX'],
+  ['key twice', 'monitoringInterval: 1s\nlog: {}\nmonitoringInterval: 2s\n', '3:1', 'DUPLICATE_KEY'],
+  ['second document', 'log: {}\n---\nlog: {}\n', '2:1', 'DOCUMENTS'],
+  ['alias without its anchor', 'log: *nowhere\n', '1:6', 'SYNTAX'],
+  ['tag', 'log: !map2 {}\n', '1:6', 'SYNTAX'],
+  ['key that is a list', '[a]: 1\n', '1:1', 'SYNTAX'],
+  ['list merged into a map', 'log: {<<: [1]}\n', '1:7', 'SYNTAX'],
+])('%s', (_rule, yaml, at, code) => {
+  expect(issuesOf(() => load({ 'config.yaml': yaml }))).toEqual([`config.yaml:${at} EVICTD_CONFIG_${code}`]);
+});
+
+test.each<[rule: string, yaml: string, code: string]>([
+  ['a hundred thousand brackets', `log: ${'['.repeat(100_000)}`, 'SYNTAX'],
+  ['ten thousand nested lists in one line', `${'- '.repeat(10_000)}x\n`, 'SYNTAX'],
+  ['anchors that stand for a billion values', bomb(9), 'ALIASES'],
+  ['an anchor inside itself', 'log: &a [*a]\n', 'ALIASES'],
+  ['a map that merges itself', 'log: &a {<<: *a}\n', 'ALIASES'],
+  ['a file larger than a configuration can be', `# ${'x'.repeat(256 * 1024)}\n`, 'FILE_SIZE'],
+])('%s is refused without being followed', (_rule, yaml, code) => {
+  expect(errorOf(() => load({ 'config.yaml': yaml })).issues.map((issue) => issue.code)).toContain(`EVICTD_CONFIG_${code}`);
+});
+
+function bomb(levels: number): string {
+  const lines = Array.from(
+    { length: levels },
+    (_, level) =>
+      `a${String(level)}: &a${String(level)} [${
+        level === 0
+          ? 'x'
+          : Array(10)
+              .fill(`*a${String(level - 1)}`)
+              .join(', ')
+      }]`,
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+test('all problems at once: of every file and of the flags, each file from top to bottom', () => {
+  const files = {
+    'config.yaml': 'evictionSoft: {memory.available: 5%}\nevictionHard: {memory.available: -1, bogus: 1}\nlog: {level: loud}\n',
+    'config.d/10.yaml': 'rules: [{}]\n',
+    'config.d/20.yaml': 'a: b: c\n',
+  };
+  expect(issuesOf(() => load(files, { evictionHard: ['nodefs.available<10%,memory.available<150%'], logLevel: 'x' }))).toEqual([
+    'config.yaml:2:34 EVICTD_CONFIG_THRESHOLD',
+    'config.yaml:2:38 EVICTD_CONFIG_SIGNAL',
+    'config.yaml:3:14 EVICTD_CONFIG_VALUE',
+    'config.d/10.yaml:1:9 EVICTD_CONFIG_MISSING',
+    'config.d/20.yaml:1:4 EVICTD_CONFIG_SYNTAX',
+    '--log-level:1 EVICTD_CONFIG_VALUE',
+    '--eviction-hard:39 EVICTD_CONFIG_THRESHOLD',
+  ]);
+});
+
+test.each<[rule: string, yaml: string]>([
+  ['brackets', `log: ${'['.repeat(33)}${']'.repeat(33)}\n`],
+  ['lists in one line', `${'- '.repeat(34)}x\n`],
+])('nesting is refused before it is followed: %s', (_rule, yaml) => {
+  expect(errorOf(() => load({ 'config.yaml': yaml })).issues.map(({ message }) => message)).toEqual(['nested deeper than 32 levels']);
+});
+
+test('everything that the YAML parser says is said', () => {
+  expect(issuesOf(() => load({ 'config.yaml': 'a: [1,\nb: }\n' })).length).toBeGreaterThan(1);
+});
+
+test.each<[rule: string, yaml: string, message: string, hint: string]>([
+  [
+    'the value that was seen, and what was probably meant',
+    'log: {level: wran}\n',
+    'log.level: "wran" is not one of debug, info, warn, error',
+    'did you mean warn?',
+  ],
+  ['a key that is nearly right', 'evictionhard: {}\n', 'unknown key evictionhard', 'did you mean evictionHard?'],
+  ['a key that is near to nothing', 'metrics: {address: x}\n', 'unknown key metrics.address', 'accepted: listen'],
+  ['the kubelet’s words', 'evictionHard: {memory.available: 150%}\n', 'must be <= 100%: 150%', '0% switches the threshold off'],
+  ['the path below the mount', 'node: {cgroup: /sys/fs/cgroup/memory/a/b}\n', '/sys/fs/cgroup/memory/a/b', 'write the path below it: /a/b'],
+  ['an unwatched signal', 'evictionHard: {imagefs.available: 1%}\n', 'not watched by this version', 'remove it'],
+])('message and hint: %s', (_rule, yaml, message, hint) => {
+  const [issue] = errorOf(() => load({ 'config.yaml': yaml })).issues;
+  expect(issue?.message).toContain(message);
+  expect(issue?.hint).toContain(hint);
+});

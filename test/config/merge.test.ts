@@ -1,0 +1,290 @@
+import { expect, test } from 'vitest';
+import type { LoadedConfig } from '../../src/config/config.js';
+import type { ConfigFlags } from '../../src/config/flags.js';
+import { loadConfig } from '../../src/config/load.js';
+import { thresholdKind, valueText } from '../../src/core/threshold.js';
+import { formatPosition } from '../../src/cli/errors.js';
+import { load } from './scratch.js';
+
+function thresholdsOf({ config }: LoadedConfig): string[] {
+  return config.thresholds.map((threshold) => {
+    const reclaim = threshold.minReclaim ? ` +${valueText(threshold.minReclaim)}` : '';
+    return `${thresholdKind(threshold)} ${threshold.signal}<${valueText(threshold.value)}${reclaim}`;
+  });
+}
+
+const DEFAULTS = ['hard memory.available<100Mi', 'hard nodefs.available<10%', 'hard nodefs.inodesFree<5%'];
+
+test('without a file and flags the defaults hold', () => {
+  const { config, notices, origins } = load({ 'config.yaml': '' });
+  expect(config).toMatchObject({
+    pressureTransitionPeriodNs: 300_000_000_000n,
+    maxPodGracePeriodNs: 10_000_000_000n,
+    monitoringIntervalNs: 10_000_000_000n,
+    node: { cgroup: undefined },
+    filesystems: { nodefs: '/' },
+    workloads: [],
+    rules: [],
+    metrics: { host: '127.0.0.1', port: 9796 },
+    stateDirectory: '/var/lib/evictd',
+    runtimeDirectory: '/run/evictd',
+    log: { format: 'auto', level: 'info' },
+  });
+  expect(notices).toEqual([]);
+  expect([...origins.values()].every(({ origin }) => origin.kind === 'default')).toBe(true);
+});
+
+test('the default file may be absent', () => {
+  expect(() => loadConfig({})).not.toThrow();
+});
+
+test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[]]>([
+  ['nothing set: the defaults', '', {}, DEFAULTS],
+  ['an empty map keeps them', 'evictionHard: {}', {}, DEFAULTS],
+  ['setting one keeps the others', 'evictionHard: {memory.available: 1Gi}', {}, ['hard memory.available<1Gi', ...DEFAULTS.slice(1)]],
+  ['0% switches one off', 'evictionHard: {memory.available: 0%}', {}, DEFAULTS.slice(1)],
+  ['100% switches one off', 'evictionHard: {memory.available: 100%}', {}, DEFAULTS.slice(1)],
+  ['0.0% is kept, and never met', 'evictionHard: {memory.available: 0.0%}', {}, ['hard memory.available<0.0%', ...DEFAULTS.slice(1)]],
+  ['a number is the text that was written', 'evictionHard: {pid.available: 1000}', {}, [...DEFAULTS, 'hard pid.available<1k']],
+  [
+    'a flag replaces the map of the files',
+    'evictionHard: {pid.available: 1k}',
+    { evictionHard: ['memory.available<1Gi'] },
+    ['hard memory.available<1Gi', ...DEFAULTS.slice(1)],
+  ],
+  ['an empty flag replaces it, too', 'evictionHard: {pid.available: 1k}', { evictionHard: [''] }, DEFAULTS],
+  [
+    'a flag given twice adds up',
+    '',
+    { evictionHard: ['memory.available<1Gi', 'pid.available<9,memory.available<2Gi'] },
+    ['hard memory.available<2Gi', ...DEFAULTS.slice(1), 'hard pid.available<9'],
+  ],
+  ['white space in a flag', '', { evictionHard: [' memory.available < 1Gi , '] }, ['hard memory.available<1Gi', ...DEFAULTS.slice(1)]],
+  [
+    'a soft one beside a hard one: hard first',
+    'evictionSoft: {memory.available: 5%}\nevictionSoftGracePeriod: {memory.available: 30s}',
+    {},
+    [DEFAULTS[0] ?? '', 'soft memory.available<5%', ...DEFAULTS.slice(1)],
+  ],
+  [
+    'a soft one with a grace period of zero is hard',
+    'evictionSoft: {pid.available: 5%}\nevictionSoftGracePeriod: {pid.available: 0s}',
+    {},
+    [...DEFAULTS, 'hard pid.available<5%'],
+  ],
+  [
+    'the same threshold twice is one',
+    'evictionSoft: {memory.available: 100Mi}\nevictionSoftGracePeriod: {memory.available: 0s}',
+    {},
+    DEFAULTS,
+  ],
+  [
+    'soft in the file, its grace period as a flag',
+    'evictionSoft: {pid.available: 5%}',
+    { evictionSoftGracePeriod: ['pid.available=1m'] },
+    [...DEFAULTS, 'soft pid.available<5%'],
+  ],
+  ['a soft one that is switched off needs no grace period', 'evictionSoft: {pid.available: 0%}', {}, DEFAULTS],
+  [
+    'minimum reclaim',
+    'evictionMinimumReclaim: {memory.available: 200Mi, pid.available: 3}',
+    {},
+    ['hard memory.available<100Mi +200Mi', ...DEFAULTS.slice(1)],
+  ],
+  [
+    'minimum reclaim may exceed 100 % and be zero',
+    'evictionMinimumReclaim: {memory.available: 150%, nodefs.available: 0}',
+    {},
+    ['hard memory.available<100Mi +150%', 'hard nodefs.available<10% +0', DEFAULTS[2] ?? ''],
+  ],
+  ['a key without a value is absent', 'evictionSoft:\n  # memory.available: 5%\n', {}, DEFAULTS],
+])('thresholds: %s', (_rule, yaml, flags, thresholds) => {
+  expect(thresholdsOf(load({ 'config.yaml': yaml }, flags))).toEqual(thresholds);
+});
+
+test('a key of the map itself wins over one that is merged into it, wherever it stands', () => {
+  const yaml =
+    'evictionHard: &hard {memory.available: 1Gi, pid.available: 5}\nevictionMinimumReclaim: {memory.available: 2Gi, <<: *hard}\n';
+  expect(thresholdsOf(load({ 'config.yaml': yaml }))).toEqual([
+    'hard memory.available<1Gi +2Gi',
+    ...DEFAULTS.slice(1),
+    'hard pid.available<5 +5',
+  ]);
+});
+
+test('drop-ins in the order of their names: maps add up, scalars are replaced, lists are appended', () => {
+  const loaded = load({
+    'config.yaml':
+      'evictionHard: {memory.available: 1Gi}\nmonitoringInterval: 1s\nworkloads: [{cgroup: /a}]\nrules: [{match: {name: a}, priority: 1}]\nlog: {level: warn}\n',
+    'config.d/20.yaml': 'monitoringInterval: 3s\nworkloads: [{cgroup: /c}, {cgroup: /a/}]\nlog: {format: json}\n',
+    'config.d/10.yaml':
+      'monitoringInterval: 2s\nevictionHard: {pid.available: 1k, memory.available: 2Gi}\nworkloads: [{cgroup: /b}]\nrules: [{match: {path: /x}, critical: true}]\n',
+    'config.d/readme.txt': 'nothing',
+    'config.d/.30.yaml': 'monitoringInterval: 4s\n',
+  });
+  expect(loaded.config.monitoringIntervalNs).toBe(3_000_000_000n);
+  expect(loaded.config.workloads).toEqual([{ cgroup: '/a' }, { cgroup: '/b' }, { cgroup: '/c' }]);
+  expect(loaded.config.rules).toEqual([
+    { match: { name: 'a' }, priority: 1 },
+    { match: { path: '/x' }, critical: true },
+  ]);
+  expect(loaded.config.log).toEqual({ format: 'json', level: 'warn' });
+  expect(thresholdsOf(loaded)).toEqual(['hard memory.available<2Gi', ...DEFAULTS.slice(1), 'hard pid.available<1k']);
+});
+
+test('drop-ins are read without the file they stand beside, and NAME.d belongs to NAME.yaml', () => {
+  const files = { 'config.yaml': '', 'config.d/1.yaml': 'log: {level: debug}\n', 'other.d/1.yaml': 'log: {level: error}\n' };
+  expect(load(files).config.log.level).toBe('debug');
+});
+
+test('every flag, and each wins over the file', () => {
+  const flags = {
+    evictionMaxPodGracePeriod: '0',
+    evictionPressureTransitionPeriod: '0s',
+    nodeCgroup: '/guarded/',
+    workloadCgroup: ['/x', '//y/.'],
+    monitoringInterval: '5s',
+    metricsListen: '[::1]:0',
+    stateDirectory: '/s',
+    runtimeDirectory: '/r',
+    logFormat: 'systemd',
+    logLevel: 'error',
+  };
+  const { config, origins } = load(
+    { 'config.yaml': 'workloads: [{cgroup: /a}]\nevictionMaxPodGracePeriod: 5\nlog: {level: warn}\nnode: {cgroup: /}\n' },
+    flags,
+  );
+  expect(config).toMatchObject({
+    maxPodGracePeriodNs: 0n,
+    pressureTransitionPeriodNs: 0n,
+    node: { cgroup: '/guarded' },
+    workloads: [{ cgroup: '/x' }, { cgroup: '/y' }],
+    monitoringIntervalNs: 5_000_000_000n,
+    metrics: { host: '::1', port: 0 },
+    stateDirectory: '/s',
+    runtimeDirectory: '/r',
+    log: { format: 'systemd', level: 'error' },
+  });
+  expect(origins.get('workloads[1].cgroup')).toEqual({
+    value: '//y/.',
+    origin: { kind: 'set', position: { file: '--workload-cgroup', column: 1 } },
+  });
+});
+
+test.each<[rule: string, yaml: string, expected: object]>([
+  ['metrics off', 'metrics: {listen: off}\n', { metrics: undefined }],
+  ['a host name', "metrics: {listen: 'localhost:80'}\n", { metrics: { host: 'localhost', port: 80 } }],
+  ['the root cgroup is the machine', 'node: {cgroup: /}\n', { node: { cgroup: undefined } }],
+  ['requests in bytes, rounded up', 'rules: [{match: {}, requests: {memory: 1.5}}]\n', { rules: [{ match: {}, requestsMemory: 2n }] }],
+  [
+    'a rule of every key',
+    'rules: [{match: {name: a, path: /b}, critical: false, priority: -10, requests: {memory: 1Ki}, terminationGracePeriodSeconds: 0}]\n',
+    { rules: [{ match: { name: 'a', path: '/b' }, critical: false, priority: -10, requestsMemory: 1024n, terminationGracePeriodNs: 0n }] },
+  ],
+  [
+    'anchors, merge keys: own keys win',
+    'log: &l {level: warn, format: json}\nrules: []\nmetrics: {listen: &a "[::1]:1"}\nevictionHard: &h {memory.available: 1Gi}\nevictionMinimumReclaim: {<<: *h, pid.available: 3}\n',
+    { metrics: { host: '::1', port: 1 }, log: { level: 'warn' } },
+  ],
+  ['JSON is YAML', '{"log": {"level": "debug"}}', { log: { level: 'debug' } }],
+  ['a document start', '%YAML 1.2\n---\nlog: {level: debug}\n...\n', { log: { level: 'debug' } }],
+  ['only comments', '# nothing\n', { log: { level: 'info' } }],
+])('reads %s', (_rule, yaml, expected) => {
+  expect(load({ 'config.yaml': yaml }).config).toMatchObject(expected);
+});
+
+test('origins name file, line and column of each value, and defaults as such', () => {
+  const { origins } = load(
+    { 'config.yaml': 'evictionHard:\n  memory.available: 1Gi\nrules:\n  - match: {name: a}\n    critical: true\n' },
+    { logLevel: 'warn' },
+  );
+  const shown = (key: string): string => {
+    const entry = origins.get(key);
+    const at = entry?.origin.kind === 'set' ? formatPosition(entry.origin.position).replace(/^\/.*\//, '') : entry?.origin.kind;
+    return `${JSON.stringify(entry?.value)} ${at ?? ''}`;
+  };
+  expect(
+    [
+      'evictionHard.memory.available',
+      'evictionHard.nodefs.available',
+      'rules[0].match.name',
+      'rules[0].critical',
+      'log.level',
+      'node.cgroup',
+    ].map(shown),
+  ).toEqual([
+    '"1Gi" config.yaml:2:21',
+    '"10%" default',
+    '"a" config.yaml:4:19',
+    'true config.yaml:5:15',
+    '"warn" --log-level:1',
+    'null default',
+  ]);
+});
+
+test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | undefined]>([
+  [
+    'a kept default',
+    'evictionHard: {memory.available: 1Gi}',
+    {},
+    'warn DEFAULTS_KEPT evictionHard keeps the defaults of what it does not set (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi, nodefs.available<10%, nodefs.inodesFree<5%',
+  ],
+  [
+    'a kept default beside a flag',
+    '',
+    { evictionHard: ['memory.available<0%'] },
+    'warn DEFAULTS_KEPT evictionHard keeps the defaults of what it does not set (nodefs.available, nodefs.inodesFree); in effect: nodefs.available<10%, nodefs.inodesFree<5%',
+  ],
+  ['no default kept, nothing to say', 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}', {}, undefined],
+  [
+    'a transition period of zero in a file',
+    'evictionPressureTransitionPeriod: 0s',
+    {},
+    'warn TRANSITION_PERIOD evictionPressureTransitionPeriod: 0s is read as unset, as in the kubelet',
+  ],
+  [
+    'a signal in a kubelet’s flag that is not watched',
+    '',
+    { evictionSoft: ['imagefs.available<15%'] },
+    'warn SIGNAL_UNWATCHED evictionSoft: not watched by this version and ignored: imagefs.available',
+  ],
+  [
+    'the root as a workload source',
+    'workloads: [{cgroup: /}]',
+    {},
+    'warn WORKLOADS_ROOT workloads: / makes every top-level cgroup a candidate, system services too',
+  ],
+  ['a source named twice', 'workloads: [{cgroup: /a}, {cgroup: /a/}]', {}, 'warn WORKLOADS_TWICE workloads: /a is named twice'],
+  ['a rule without effect', 'rules: [{match: {name: a}}]', {}, 'warn RULE_EMPTY rules[0] says nothing about what it matches'],
+])('notice: %s', (_rule, yaml, flags, notice) => {
+  const { notices } = load({ 'config.yaml': yaml }, flags);
+  expect(notices.map(({ level, code, message }) => `${level} ${code.replace('EVICTD_CONFIG_', '')} ${message}`)).toEqual(
+    notice === undefined ? [] : [notice],
+  );
+});
+
+test('a drop-in with another ending is not read, and said', () => {
+  const { config, notices } = load({ 'config.yaml': '', 'config.d/10.yml': 'log: {level: debug}\n' });
+  expect(config.log.level).toBe('info');
+  expect(notices).toMatchObject([{ level: 'warn', code: 'EVICTD_CONFIG_DROPIN_NAME' }]);
+});
+
+const KUBELET = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+
+test('a KubeletConfiguration is read for its eviction fields; the rest is named in one notice', () => {
+  const loaded = load({
+    'config.yaml': `${KUBELET}maxPods: 110\nauthentication: {anonymous: {enabled: false}}\nevictionHard: {memory.available: 200Mi, imagefs.available: 15%}\nevictionMaxPodGracePeriod: 60\nworkloads: 3\n`,
+    'config.d/1.yaml': 'workloads: [{cgroup: /a}]\n',
+  });
+  expect(thresholdsOf(loaded)).toEqual(['hard memory.available<200Mi', ...DEFAULTS.slice(1)]);
+  expect(loaded.config).toMatchObject({ maxPodGracePeriodNs: 60_000_000_000n, workloads: [{ cgroup: '/a' }] });
+  expect(loaded.notices).toMatchObject([
+    { level: 'info', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used by evictd: authentication, maxPods, workloads' },
+    { level: 'warn', code: 'EVICTD_CONFIG_SIGNAL_UNWATCHED' },
+    { level: 'warn', code: 'EVICTD_CONFIG_DEFAULTS_KEPT' },
+  ]);
+});
+
+test('what is wrong for the kubelet is wrong here, for a signal that is not watched too', () => {
+  expect(() => load({ 'config.yaml': `${KUBELET}evictionHard: {imagefs.available: 101%}\n` })).toThrow('1 configuration error');
+});

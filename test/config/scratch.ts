@@ -1,0 +1,42 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { formatPosition } from '../../src/cli/errors.js';
+import type { LoadedConfig } from '../../src/config/config.js';
+import type { ConfigFlags } from '../../src/config/flags.js';
+import { loadConfig } from '../../src/config/load.js';
+import { ConfigError } from '../../src/errors.js';
+
+/** A directory of its own, gone after the test. */
+export function scratch(): string {
+  const directory = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return directory;
+}
+
+/** Writes files below the directory and reads config.yaml, its drop-ins and the flags. */
+export function load(files: Readonly<Record<string, string | Uint8Array>>, flags: ConfigFlags = {}, directory = scratch()): LoadedConfig {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true, mode: 0o755 });
+    writeFileSync(join(directory, name), text, { mode: 0o644 });
+  }
+  return loadConfig({ file: join(directory, 'config.yaml'), flags });
+}
+
+/** `file:line:column CODE` of everything that is wrong, without the directory. */
+export function issuesOf(read: () => unknown): string[] {
+  return errorOf(read).issues.map(({ code, position }) => `${formatPosition(position).replace(/^\/.*evictd-test-[^/]*\/?/, '')} ${code}`);
+}
+
+export function errorOf(read: () => unknown): ConfigError {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('nothing was wrong');
+}

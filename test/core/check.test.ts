@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { CHECK_EXIT, checkPressure, type CheckStatus } from '../../src/core/check.js';
+import type { Observations } from '../../src/core/observation.js';
+import type { ConditionType, Signal } from '../../src/core/signal.js';
+import type { Threshold } from '../../src/core/threshold.js';
+
+const GRACE = 30_000_000_000n;
+
+function percent(signal: Signal, text: string, gracePeriodNs = 0n): Threshold {
+  const fraction = Math.fround(Math.fround(Number(text.slice(0, -1))) / 100);
+  return { signal, value: { kind: 'percentage', fraction, text }, gracePeriodNs, minReclaim: undefined };
+}
+
+/** Each signal has a capacity of 1000. */
+function observations(available: Partial<Record<Signal, number>>, missing: Partial<Record<Signal, string>> = {}): Observations {
+  const entries = Object.entries(available) as [Signal, number][];
+  return {
+    observed: new Map(
+      entries.map(([signal, value]) => [signal, { available: BigInt(value), capacity: 1000n, timeNs: 1n, source: 'a test' }]),
+    ),
+    missing: new Map(Object.entries(missing) as [Signal, string][]),
+  };
+}
+
+const soft = percent('memory.available', '20%', GRACE);
+const hard = percent('memory.available', '10%');
+const disk = percent('nodefs.available', '10%');
+
+describe('status', () => {
+  test.each<[rule: string, thresholds: Threshold[], observed: Observations, status: CheckStatus]>([
+    ['exactly at the limit is not below it', [soft, hard], observations({ 'memory.available': 200 }), 'ok'],
+    ['below a soft limit, without waiting for its grace period', [soft, hard], observations({ 'memory.available': 199 }), 'soft'],
+    ['below the hard limit', [soft, hard], observations({ 'memory.available': 99 }), 'hard'],
+    ['the worst of several signals', [soft, disk], observations({ 'memory.available': 199, 'nodefs.available': 99 }), 'hard'],
+    [
+      'a configured signal without a reading',
+      [hard, disk],
+      observations({ 'memory.available': 500 }, { 'nodefs.available': 'hangs' }),
+      'unknown',
+    ],
+    ['neither read nor said to be missing', [hard], observations({}), 'unknown'],
+    ['a hard threshold that is met outranks a missing reading', [hard, disk], observations({ 'memory.available': 99 }), 'hard'],
+    ['a soft one does not: a hard one may hide', [soft, disk], observations({ 'memory.available': 199 }), 'unknown'],
+    ['a signal without a threshold may be missing', [hard], observations({ 'memory.available': 500 }, { 'pid.available': 'x' }), 'ok'],
+    ['no threshold at all', [], observations({ 'memory.available': 0 }), 'ok'],
+  ])('%s', (_rule, thresholds, observed, status) => {
+    expect(checkPressure(observed, thresholds).status).toBe(status);
+  });
+
+  test('exit codes', () => {
+    expect(CHECK_EXIT).toEqual({ ok: 0, soft: 1, hard: 2, unknown: 3 });
+  });
+});
+
+describe('conditions', () => {
+  test.each<[rule: string, thresholds: Threshold[], observed: Observations, conditions: [ConditionType, boolean | undefined][]]>([
+    ['only those with a threshold', [hard], observations({ 'memory.available': 500, 'nodefs.available': 0 }), [['MemoryPressure', false]]],
+    ['a soft threshold sets it, too', [soft], observations({ 'memory.available': 199 }), [['MemoryPressure', true]]],
+    ['unknown while a reading is missing', [disk], observations({}), [['DiskPressure', undefined]]],
+    [
+      'one signal is enough, whatever the other says',
+      [disk, percent('nodefs.inodesFree', '5%')],
+      observations({ 'nodefs.inodesFree': 49 }),
+      [['DiskPressure', true]],
+    ],
+  ])('%s', (_rule, thresholds, observed, conditions) => {
+    expect(checkPressure(observed, thresholds).conditions).toEqual(conditions.map(([type, status]) => ({ type, status })));
+  });
+});
+
+describe('signals', () => {
+  test('in their order, each with its thresholds, hard before soft', () => {
+    const { signals } = checkPressure(observations({ 'nodefs.available': 500, 'memory.available': 150 }), [disk, soft, hard]);
+    expect(signals.map(({ signal, thresholds }) => [signal, ...thresholds.map(({ kind, value, met }) => [kind, value, met])])).toEqual([
+      ['memory.available', ['hard', 100n, false], ['soft', 200n, true]],
+      ['nodefs.available', ['hard', 100n, false]],
+    ]);
+  });
+
+  test('read without a threshold: listed; neither read nor configured: not', () => {
+    const { signals } = checkPressure(observations({ 'pid.available': 5 }, { 'nodefs.available': 'x' }), []);
+    expect(signals.map(({ signal }) => signal)).toEqual(['pid.available']);
+  });
+
+  test('without a reading: the reason, no verdict, and no value for a percentage', () => {
+    const { signals } = checkPressure(observations({}, { 'memory.available': 'ENOENT' }), [hard]);
+    expect(signals).toMatchObject([{ reason: 'ENOENT', observation: undefined, thresholds: [{ value: undefined, met: undefined }] }]);
+  });
+});

@@ -1,0 +1,282 @@
+import { describe, expect, test } from 'vitest';
+import type { Effect } from '../../src/core/effect.js';
+import type { VictimReading } from '../../src/core/eviction.js';
+import type { Signal } from '../../src/core/signal.js';
+import { initialState, type Policy, type State } from '../../src/core/state.js';
+import { step } from '../../src/core/step.js';
+import type { Candidates } from '../../src/core/workload.js';
+import { candidates, Mi, observations, policy, SECOND, threshold, workload } from './support.js';
+
+const hard = threshold('memory.available', '100Mi');
+const soft = threshold('memory.available', '200Mi', { graceSeconds: 30 });
+const all = candidates(
+  [workload('web'), 50n * Mi],
+  [workload('batch'), 300n * Mi],
+  [workload('db', { protection: { kind: 'critical' } }), 900n * Mi],
+);
+
+/** A control loop on a timeline: each call is one step at a time in seconds. */
+class Timeline {
+  state: State = initialState;
+  asked = 0;
+  dueAtNs: bigint | undefined;
+
+  constructor(
+    public policy: Policy,
+    public candidates: Candidates = all,
+  ) {}
+
+  at(seconds: number, available: Partial<Record<Signal, bigint>>, victims: Record<number, Partial<VictimReading>> = {}): Effect[] {
+    const nowNs = BigInt(Math.round(seconds * 1e9));
+    const readings = Object.entries(victims).map(([serial, reading]) => {
+      return [
+        Number(serial),
+        { processes: 1, usageBytes: 300n * Mi, removed: false, vanished: false, error: undefined, ...reading },
+      ] as const;
+    });
+    const { state, effects, dueAtNs } = step(this.policy, this.state, {
+      nowNs,
+      observations: observations(nowNs, available),
+      victims: new Map(readings),
+      candidates: () => {
+        this.asked += 1;
+        return this.candidates;
+      },
+    });
+    this.state = state;
+    this.dueAtNs = dueAtNs;
+    return [...effects];
+  }
+
+  memory(seconds: number, mebibytes: bigint, victims?: Record<number, Partial<VictimReading>>): string[] {
+    return this.at(seconds, { 'memory.available': mebibytes * Mi }, victims).map(brief);
+  }
+}
+
+function brief(effect: Effect): string {
+  switch (effect.kind) {
+    case 'evict':
+      return `evict ${effect.decision.victim.workload.name} grace ${String(effect.decision.graceNs / SECOND)}${effect.decision.dryRun ? ' dry' : ''}`;
+    case 'escalate':
+      return `escalate: ${effect.reason}`;
+    case 'outcome':
+      return `${effect.outcome.result} ${effect.outcome.decision.victim.workload.name} ${String(effect.outcome.freedBytes / Mi)}Mi`;
+    case 'condition':
+      return `${effect.type}=${String(effect.status)}`;
+    case 'threshold':
+      return `${effect.met ? 'met' : 'cleared'} ${effect.threshold.signal}`;
+    case 'alert':
+      return `alert ${effect.alert}`;
+  }
+}
+
+const evicted = (effects: string[]): string[] => effects.filter((effect) => effect.startsWith('evict'));
+
+describe('hard threshold', () => {
+  test('nothing is met: candidates are not even read', () => {
+    const loop = new Timeline(policy([hard]));
+    expect(loop.memory(0, 100n)).toEqual([]);
+    expect(loop.asked).toBe(0);
+    expect(loop.dueAtNs).toBeUndefined();
+  });
+
+  test('one byte below: the condition, then exactly one victim at once; never the protected one', () => {
+    const loop = new Timeline(policy([hard]));
+    expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true', 'evict batch grace 0']);
+    expect(loop.asked).toBe(1);
+  });
+
+  test('no second victim while the first is dying; the next one on a reading that still asks for it', () => {
+    const loop = new Timeline(policy([hard]));
+    loop.memory(0, 50n);
+    expect(loop.memory(0.001, 40n, { 1: {} })).toEqual([]);
+    loop.candidates = candidates([workload('web'), 50n * Mi]);
+    expect(loop.memory(0.002, 40n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'evict web grace 0']);
+  });
+
+  test('enough was given back: nobody else goes, the condition stays for the transition period', () => {
+    const loop = new Timeline(policy([hard]));
+    loop.memory(0, 50n);
+    expect(loop.memory(0.01, 350n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'cleared memory.available']);
+    expect(loop.memory(299.99, 350n)).toEqual([]);
+    expect(loop.memory(300, 350n)).toEqual(['MemoryPressure=false']);
+  });
+
+  test('min reclaim is owed after a breach, so another one goes above the threshold, too', () => {
+    const loop = new Timeline(policy([threshold('memory.available', '100Mi', { minReclaim: '100Mi' })]));
+    loop.memory(0, 50n);
+    loop.candidates = candidates([workload('web'), 50n * Mi]);
+    expect(loop.memory(0.01, 199n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'evict web grace 0']);
+    expect(loop.memory(0.02, 200n, { 2: { processes: 0, usageBytes: 0n } })).toEqual(['killed web 50Mi', 'cleared memory.available']);
+  });
+
+  test('the same reading decides nothing twice', () => {
+    const loop = new Timeline(policy([hard]));
+    loop.memory(0, 50n);
+    const { effects } = step(loop.policy, loop.state, {
+      nowNs: SECOND,
+      observations: loop.state.lastObservations,
+      victims: new Map([[1, { processes: 0, usageBytes: 0n, removed: false, vanished: false, error: undefined }]]),
+      candidates: () => all,
+    });
+    expect(effects.map(brief)).toEqual(['killed batch 300Mi']);
+  });
+});
+
+describe('outcome', () => {
+  test.each<[rule: string, seconds: number, reading: Partial<VictimReading>, outcome: string | undefined]>([
+    ['processes left: still dying', 0.5, { usageBytes: 299n * Mi }, undefined],
+    ['little given back is ineffective, not failed', 0.5, { processes: 0, usageBytes: 271n * Mi }, 'ineffective batch 29Mi'],
+    ['a tenth of what it used is enough', 0.5, { processes: 0, usageBytes: 270n * Mi }, 'killed batch 30Mi'],
+    ['a removed cgroup gave back all that it had', 0.5, { processes: 0, usageBytes: undefined, removed: true }, 'killed batch 300Mi'],
+    ['usage that stood still for a second: failed', 1, {}, 'failed batch 0Mi'],
+    ['just before that: dying', 0.999, {}, undefined],
+    ['an error of the kill call: failed', 0.001, { error: 'EPERM' }, 'failed batch 0Mi'],
+    ['gone before the signal: nothing happened', 0.001, { processes: undefined, vanished: true, error: 'ENOENT' }, 'vanished batch 0Mi'],
+    ['an error, but nobody is left: killed', 0.001, { processes: 0, usageBytes: 0n, error: 'EPERM' }, 'killed batch 300Mi'],
+  ])('%s', (_rule, seconds, reading, outcome) => {
+    const loop = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
+    loop.memory(0, 50n);
+    expect(loop.memory(seconds, 500n, { 1: reading }).filter((effect) => !effect.startsWith('cleared'))).toEqual(
+      outcome === undefined ? [] : [outcome],
+    );
+  });
+
+  test('a victim that shrinks all the time has ten seconds', () => {
+    const loop = new Timeline(policy([hard]));
+    loop.memory(0, 50n);
+    for (let tenths = 5; tenths < 100; tenths += 5) {
+      expect(loop.memory(tenths / 10, 50n, { 1: { usageBytes: 300n * Mi - BigInt(tenths) * 4096n } })).toEqual([]);
+    }
+    expect(loop.memory(10, 50n, { 1: { usageBytes: 1n } })).toEqual(['failed batch 299Mi', 'evict web grace 0']);
+  });
+
+  test('after a failed kill another candidate is chosen, the stuck one again after a minute', () => {
+    const loop = new Timeline(policy([hard]));
+    loop.memory(0, 50n);
+    expect(loop.memory(1, 50n, { 1: {} })).toEqual(['failed batch 0Mi', 'evict web grace 0']);
+    expect(loop.memory(2, 50n, { 2: { usageBytes: 50n * Mi } })).toEqual(['failed web 0Mi', 'alert nothing-evictable']);
+    expect(loop.memory(60.9, 50n)).toEqual([]);
+    expect(loop.memory(61, 50n)).toEqual(['evict batch grace 0']);
+  });
+
+  test('what grew until it died gave back its peak', () => {
+    const loop = new Timeline(policy([hard]));
+    loop.memory(0, 50n);
+    loop.memory(0.1, 50n, { 1: { usageBytes: 340n * Mi } });
+    expect(loop.memory(0.2, 500n, { 1: { processes: 0, usageBytes: Mi } })).toContain('killed batch 339Mi');
+  });
+});
+
+describe('soft threshold', () => {
+  test('the condition at once, the eviction after the grace period, with the termination grace', () => {
+    const loop = new Timeline(policy([soft]));
+    expect(loop.memory(0, 150n)).toEqual(['met memory.available', 'MemoryPressure=true']);
+    expect(loop.dueAtNs).toBe(30n * SECOND);
+    expect(loop.memory(29.999, 150n)).toEqual([]);
+    expect(loop.memory(30, 150n)).toEqual(['evict batch grace 10']);
+  });
+
+  test('recovering for a moment starts the grace period anew', () => {
+    const loop = new Timeline(policy([soft]));
+    loop.memory(0, 150n);
+    expect(loop.memory(15, 200n)).toEqual(['cleared memory.available']);
+    expect(loop.memory(16, 150n)).toEqual(['met memory.available']);
+    expect(evicted(loop.memory(45.9, 150n))).toEqual([]);
+    expect(evicted(loop.memory(46, 150n))).toHaveLength(1);
+  });
+
+  test('a reading that is missing in between does not', () => {
+    const loop = new Timeline(policy([soft]));
+    loop.memory(0, 150n);
+    expect(loop.at(15, {})).toEqual([]);
+    expect(evicted(loop.memory(30, 150n))).toHaveLength(1);
+  });
+
+  test.each<[rule: string, own: bigint | undefined, grace: string]>([
+    ['its own wish is shorter', 3n * SECOND, 'evict batch grace 3'],
+    ['its own wish is longer than the maximum', 60n * SECOND, 'evict batch grace 10'],
+    ['it wants none', 0n, 'evict batch grace 0'],
+  ])('termination grace: %s', (_rule, own, grace) => {
+    const loop = new Timeline(policy([soft]), candidates([workload('batch', { terminationGracePeriodNs: own }), 300n * Mi]));
+    loop.memory(0, 150n);
+    expect(loop.memory(30, 150n)).toEqual([grace]);
+  });
+
+  test('SIGKILL when the termination grace is over, and only then can it fail', () => {
+    const loop = new Timeline(policy([soft]));
+    loop.memory(0, 150n);
+    loop.memory(30, 150n);
+    expect(loop.memory(39.9, 150n, { 1: {} })).toEqual([]);
+    expect(loop.memory(40, 150n, { 1: {} })).toEqual(['escalate: grace period over']);
+    expect(loop.memory(40.9, 150n, { 1: {} })).toEqual([]);
+    expect(loop.memory(41, 150n, { 1: {} })).toContain('failed batch 0Mi');
+  });
+
+  test('a hard threshold shortens the termination grace of the same victim to nothing', () => {
+    const loop = new Timeline(policy([hard, soft]));
+    loop.memory(0, 150n);
+    loop.memory(30, 150n);
+    expect(loop.memory(31, 99n, { 1: {} })).toEqual(['escalate: hard threshold met', 'met memory.available']);
+    expect(loop.memory(31.01, 99n, { 1: {} })).toEqual([]);
+  });
+});
+
+describe('who is not evicted', () => {
+  test('nodefs and process ids set the condition and alert once an episode', () => {
+    const loop = new Timeline(policy([threshold('nodefs.available', '10%'), threshold('pid.available', '100')]));
+    expect(loop.at(0, { 'nodefs.available': Mi, 'pid.available': 1n }).map(brief)).toEqual([
+      'met nodefs.available',
+      'met pid.available',
+      'DiskPressure=true',
+      'PIDPressure=true',
+      'alert signal-not-evictable',
+      'alert signal-not-evictable',
+    ]);
+    expect(loop.at(1, { 'nodefs.available': Mi, 'pid.available': 1n })).toEqual([]);
+    expect(loop.asked).toBe(0);
+    loop.at(2, { 'nodefs.available': 900n * Mi, 'pid.available': 900n });
+    expect(loop.at(3, { 'nodefs.available': Mi, 'pid.available': 900n }).map(brief)).toContain('alert signal-not-evictable');
+  });
+
+  test('without a workload source it says so once, and reads no candidates', () => {
+    const loop = new Timeline(policy([hard], { hasWorkloadSource: false }));
+    expect(loop.memory(0, 1n)).toContain('alert no-workload-source');
+    expect(loop.memory(1, 1n)).toEqual([]);
+    expect(loop.asked).toBe(0);
+  });
+
+  test('only protected ones are left: an alert once, and one more look every second', () => {
+    const loop = new Timeline(policy([hard]), candidates([workload('db', { protection: { kind: 'critical' } }), 900n * Mi]));
+    expect(loop.memory(0, 1n)).toContain('alert nothing-evictable');
+    expect(loop.dueAtNs).toBe(SECOND);
+    expect(loop.memory(1, 1n)).toEqual([]);
+    loop.candidates = all;
+    expect(loop.memory(2, 1n)).toEqual(['evict batch grace 0']);
+  });
+});
+
+describe('dry run', () => {
+  test('one decision an episode, nothing in flight', () => {
+    const loop = new Timeline(policy([hard], { dryRun: true }));
+    expect(evicted(loop.memory(0, 1n))).toEqual(['evict batch grace 0 dry']);
+    expect(loop.state.evictions).toEqual([]);
+    expect(loop.memory(1, 1n)).toEqual([]);
+    loop.memory(2, 500n);
+    expect(evicted(loop.memory(3, 1n))).toEqual(['evict batch grace 0 dry']);
+  });
+
+  test('nobody was there at first: the decision follows when somebody is', () => {
+    const loop = new Timeline(policy([hard], { dryRun: true }), candidates());
+    expect(loop.memory(0, 1n)).toContain('alert nothing-evictable');
+    loop.candidates = all;
+    expect(loop.memory(1, 1n)).toEqual(['evict batch grace 0 dry']);
+  });
+});
+
+test('another configuration: episodes of thresholds that are gone end', () => {
+  const loop = new Timeline(policy([soft]));
+  loop.memory(0, 150n);
+  loop.policy = policy([hard]);
+  expect(loop.memory(1, 150n)).toEqual(['cleared memory.available']);
+});

@@ -1,0 +1,238 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Evictd, EVICTD, victimOf } from './evictd.js';
+import { guarding, isV1, MIB, ON, processesIn, testNode, workload } from './node.js';
+import { aWhile } from './wait.js';
+
+// One real node, real processes, real pressure. Which controller: see the names of the tests.
+
+interface RankingRow {
+  readonly place: number;
+  readonly name: string;
+  readonly exceedsRequest: boolean;
+  readonly priority: number;
+  readonly aboveRequestBytes: number;
+  readonly workingSetBytes: number;
+  readonly requestBytes: number;
+  readonly startOrder: number;
+  readonly protected?: string;
+  readonly protectedBecause?: string;
+}
+
+describe(`a hard eviction (${ON})`, () => {
+  test('exactly one workload goes, the others live, and the journal says why before what came of it', async () => {
+    const node = testNode();
+    const db = await workload(node.child('db'), { holdsMib: 40 });
+    const web = await workload(node.child('web'), { holdsMib: 20 });
+    const batch = await workload(node.child('batch'), { growsMib: 100 });
+    const rules = [
+      { match: { name: 'db' }, critical: true },
+      { match: { name: 'web' }, requests: { memory: '64Mi' } },
+      { match: { name: 'batch' }, priority: -10 },
+    ];
+    const evictd = await new Evictd({ config: guarding(node, rules) }).guarding();
+
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    const outcome = await evictd.recorded('outcome');
+    await aWhile(); // for a second victim, which would be a mistake
+
+    expect([db.alive, web.alive]).toEqual([true, true]);
+    const journal = evictd.journal();
+    expect(journal.map(({ type }) => type).filter((type) => type === 'decision' || type === 'outcome')).toEqual(['decision', 'outcome']);
+    const decision = journal.find(({ type }) => type === 'decision');
+    expect(decision).toMatchObject({
+      node: node.path,
+      decision: 1,
+      dryRun: false,
+      signal: 'memory.available',
+      kind: 'hard',
+      threshold: '384Mi',
+      thresholdValue: 384 * MIB,
+      limit: 384 * MIB,
+      capacity: 512 * MIB,
+      victim: { name: 'batch', path: `${node.path}/batch` },
+      action: 'SIGKILL',
+      graceSeconds: 0,
+      unreadable: [],
+    });
+    expect(decision?.available).toBeLessThan(384 * MIB);
+    expect(decision?.message).toMatch(/^evicting batch with SIGKILL: memory\.available .* < 384Mi \(hard\); batch uses .*, has no request, priority -10$/);
+    const ranking = decision?.ranking as RankingRow[];
+    expect(ranking.map(({ place, name, exceedsRequest, priority }) => [place, name, exceedsRequest, priority])).toEqual([
+      [1, 'batch', true, -10],
+      [2, 'db', true, 0],
+      [3, 'web', false, 0],
+    ]);
+    expect(ranking[1]).toMatchObject({ protected: 'critical', protectedBecause: 'critical' });
+    for (const { aboveRequestBytes, workingSetBytes, requestBytes } of ranking) expect(aboveRequestBytes).toBe(workingSetBytes - requestBytes);
+    expect(ranking.map(({ requestBytes }) => requestBytes)).toEqual([0, 0, 64 * MIB]);
+    expect(ranking[0]?.workingSetBytes).toBe(decision?.expectedBytes);
+    expect(ranking[0]?.workingSetBytes).toBeGreaterThan(40 * MIB);
+
+    expect(outcome).toMatchObject({ decision: 1, result: 'killed', victim: { name: 'batch' }, nodeAvailableBefore: decision?.available });
+    expect(outcome.freedBytes).toBeGreaterThan(40 * MIB);
+    expect(outcome.nodeAvailableAfter).toBeGreaterThan(384 * MIB);
+    const spans = outcome.spansMs as Record<string, number>;
+    expect(Object.keys(spans)).toEqual(['crossingToWake', 'wakeToDecision', 'decisionToSignal', 'crossingToSignal', 'signalToGone']);
+    for (const span of Object.values(spans)) expect(span).toBeGreaterThanOrEqual(0);
+    expect(decision?.wake).toBe(isV1 ? 'memcg_threshold' : 'sampler');
+    expect(await evictd.stop()).toBe(0);
+  });
+
+  test.each<[rule: string, rules: Record<string, object>, holds: Record<string, number>, victim: string]>([
+    ['over its request before a lower priority', { a: { priority: -5, requests: { memory: '100Mi' } }, b: { priority: 5 } }, { a: 50, b: 30 }, 'b'],
+    ['of those over their request the lower priority', { a: { priority: 1 }, b: { priority: 0 } }, { a: 60, b: 20 }, 'b'],
+    ['of equal priority whoever is further above its request', { a: { requests: { memory: '60Mi' } }, b: {} }, { a: 70, b: 40 }, 'b'],
+    ['the next one where the first is critical', { a: { priority: -5, critical: true }, b: {} }, { a: 60, b: 20 }, 'b'],
+    ['nobody over: the lower priority', { a: { priority: 2, requests: { memory: '200Mi' } }, b: { priority: 1, requests: { memory: '200Mi' } } }, { a: 60, b: 20 }, 'b'],
+  ])('%s', async (_rule, rules, holds, victim) => {
+    const node = testNode();
+    // The pressure comes from one that may not be evicted.
+    const pressure = await workload(node.child('pressure'), { growsMib: 120 });
+    const processes = new Map<string, Awaited<ReturnType<typeof workload>>>();
+    for (const [name, holdsMib] of Object.entries(holds)) processes.set(name, await workload(node.child(name), { holdsMib }));
+    const list = Object.entries(rules).map(([name, rule]) => ({ match: { name }, ...rule }));
+    // Above 128 MiB at the end, below it without the victim: one is enough.
+    const total = Object.values(holds).reduce((sum, mib) => sum + mib, 0) + 120;
+    const available = `${String(512 - total - 10)}Mi`;
+    const config = { ...guarding(node, [...list, { match: { name: 'pressure' }, critical: true }]), evictionHard: { 'memory.available': available } };
+    const evictd = await new Evictd({ config }).guarding();
+
+    pressure.grow();
+    await evictd.recorded('outcome');
+    await aWhile();
+
+    expect([...processes].filter(([, { alive }]) => !alive).map(([name]) => name)).toEqual([victim]);
+    expect(pressure.alive).toBe(true);
+    expect(evictd.journal().filter(({ type }) => type === 'decision').map(victimOf)).toEqual([victim]);
+  });
+
+  test('only protected workloads: an alert, and nobody dies', async () => {
+    const node = testNode();
+    const db = await workload(node.child('db'), { growsMib: 140 });
+    const evictd = await new Evictd({ config: guarding(node, [{ match: { name: 'db' }, critical: true }]) }).guarding();
+    db.grow();
+    expect(await evictd.recorded('alert')).toMatchObject({ alert: 'nothing-evictable', signal: 'memory.available', kind: 'hard' });
+    expect((await evictd.logged(/there is no workload that may be evicted/)).level).toBe('error');
+    await aWhile();
+    expect(db.alive).toBe(true);
+    expect(evictd.journal().filter(({ type }) => ['decision', 'outcome'].includes(type))).toEqual([]);
+    expect(evictd.journal().filter(({ type }) => type === 'alert')).toHaveLength(1); // once per episode
+  });
+
+  test('never evictd itself, nor what holds a process that it descends from', async () => {
+    const node = testNode();
+    const [parent, self] = [node.child('parent'), node.child('self')];
+    const batch = await workload(node.child('batch'), { growsMib: 140 });
+    const rules = [
+      { match: { name: 'batch' }, priority: 100, requests: { memory: '400Mi' } }, // the least likely, but for the protection
+      { match: { name: 'parent' }, priority: -100 },
+      { match: { name: 'self' }, priority: -100 },
+    ];
+    const into = (dir: string): string => `echo $$ > ${dir}/cgroup.procs`;
+    const through = ['sh', '-c', `${into(parent.dir)} && sh -c '${into(self.dir)} && exec "$@"' sh "$@" & trap 'kill $!' TERM; wait $!; wait $!`, 'sh'];
+    const evictd = await new Evictd({ config: guarding(node, rules), through }).guarding();
+    expect([processesIn(parent).length, processesIn(self).length]).toEqual([1, 1]);
+
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    const ranking = (await evictd.recorded('decision')).ranking as RankingRow[];
+    expect(ranking.map(({ name, protected: kind }) => [name, kind])).toEqual(
+      expect.arrayContaining([
+        ['parent', 'self'],
+        ['self', 'self'],
+        ['batch', undefined],
+      ]),
+    );
+    await aWhile();
+    expect([processesIn(parent).length, processesIn(self).length]).toEqual([1, 1]);
+    expect(await evictd.get('/healthz')).toMatchObject({ status: 200 });
+  });
+
+  test('a workload that forks all the time, in nested cgroups, is dead to the last process', async () => {
+    const node = testNode();
+    const batch = node.child('batch');
+    const [one, two] = [batch.child('one'), batch.child('two')];
+    const fork = 'while :; do sleep 0.3 & sleep 0.005; done';
+    await one.spawn('/bin/sh', ['-c', fork]);
+    await two.spawn('/bin/sh', ['-c', fork]);
+    const hog = await workload(two, { growsMib: 140 });
+    if (isV1) await batch.spawn('/bin/sh', ['-c', fork]); // v2 has no processes in inner cgroups
+    const evictd = await new Evictd({ config: guarding(node) }).guarding();
+    hog.grow();
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
+    expect(processesIn(batch, one, two)).toEqual([]);
+    await aWhile();
+    expect(processesIn(batch, one, two)).toEqual([]); // a process that was being forked would show by now
+  });
+});
+
+describe(`what wakes (${ON})`, () => {
+  test('the kernel, though the next tick is an hour away', async () => {
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { growsMib: 140 });
+    const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1h' } }).guarding();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    expect((await evictd.recorded('decision')).wake).toBe(isV1 ? 'memcg_threshold' : 'sampler');
+  });
+
+  test('a tick, where nothing crosses: the node has become smaller', async () => {
+    const node = testNode(1024n << 20n);
+    const batch = await workload(node.child('batch'), { holdsMib: 160 });
+    const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '200ms' } }).guarding();
+    await aWhile();
+    expect(batch.alive).toBe(true);
+    node.limit(512n << 20n);
+    expect(await batch.ended).toBe('SIGKILL');
+    expect(await evictd.recorded('decision')).toMatchObject({ wake: 'tick', capacity: 512 * MIB });
+  });
+
+  test('the sampler, where the kernel refuses its notification, and evictd says so', async () => {
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { growsMib: 140 });
+    // Read-only for evictd alone: in a mount namespace of its own.
+    const readOnly = `mount --bind ${node.dir} ${node.dir} && mount -o remount,bind,ro ${node.dir} && exec "$@"`;
+    const through = ['unshare', '--mount', 'sh', '-c', readOnly, 'sh'];
+    const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1h' }, through }).guarding();
+    if (isV1) {
+      expect((await evictd.logged(/^notifier memcg_threshold on memory\.usage_in_bytes .* could not be armed: .*/)).level).toBe('warn');
+      expect(await evictd.metric('evictd_notifier_live{mechanism="memcg_threshold"}')).toBe(0);
+      expect((await evictd.get('/readyz'))?.body).toMatch(/notifier memcg_threshold .* is not live/);
+    }
+    expect(await evictd.metric('evictd_notifier_live{mechanism="sampler"}')).toBe(1);
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    expect((await evictd.recorded('decision')).wake).toBe('sampler');
+  });
+
+  test('not page cache that can be dropped: it moves the threshold and costs nobody his life', async () => {
+    const node = testNode();
+    const files = mkdtempSync('/var/tmp/evictd-test-');
+    onTestFinished(() => rmSync(files, { recursive: true }));
+    expect(statfsSync(files).type, '/var/tmp is a disk, not a tmpfs').not.toBe(0x01021994);
+    const batch = await workload(node.child('batch'), { holdsMib: 20, growsMib: 130 });
+    const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '200ms' } }).guarding();
+
+    const writer = node.child('writer');
+    const written = await writer.spawn('dd', ['if=/dev/zero', `of=${join(files, 'cache')}`, 'bs=1M', 'count=200', 'status=none']);
+    await written.ended;
+    const usage = Number(node.read(isV1 ? 'memory.usage_in_bytes' : 'memory.current'));
+    expect(usage).toBeGreaterThan(200 * MIB); // far beyond 128 MiB: usage alone would have evicted somebody
+    await aWhile();
+    expect(batch.alive).toBe(true);
+    expect(evictd.journal()).toEqual([]);
+
+    batch.grow(); // and it still sees what cannot be dropped
+    expect(await batch.ended).toBe('SIGKILL');
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
+  });
+});
+
+test(`the shipped command line is what runs, on ${ON}`, () => {
+  expect(execFileSync(process.execPath, [EVICTD, '--version'], { encoding: 'utf8' })).toMatch(/^\d+\.\d+\.\d+\n$/);
+  process.stdout.write(`end-to-end tests ran on ${ON}\n`);
+});

@@ -1,0 +1,19 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Generous: a test that waits for so long has failed, however loaded the machine is. */
+const PATIENCE_MS = 30_000;
+const POLL_MS = 10;
+
+/** Waits for something to be true. Throws, with `circumstances`, when it does not become so. */
+export async function until(what: string, happened: () => boolean | Promise<boolean>, circumstances: () => string = () => ''): Promise<void> {
+  for (const deadline = performance.now() + PATIENCE_MS; !(await happened()); await pause(POLL_MS)) {
+    if (performance.now() > deadline) throw new Error(`waited in vain: ${what}. ${circumstances()}`);
+  }
+}
+
+/** For what should not happen: as long as evictd would need several times over. */
+export const A_WHILE_MS = 700;
+
+export async function aWhile(): Promise<void> {
+  await pause(A_WHILE_MS);
+}

@@ -1,0 +1,71 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { lockInstance, lockName, type InstanceLock } from '../../../src/host/linux/instance-lock.js';
+import { native } from '../../../src/native/index.js';
+import { UnavailableError } from '../../../src/errors.js';
+import type { NodeIdentity } from '../../../src/monitor/ports.js';
+
+const machine: NodeIdentity = { name: 'machine', cgroup: undefined, cgroupVersion: 1 };
+const guarded = (cgroup: string): NodeIdentity => ({ name: cgroup, cgroup, cgroupVersion: 1 });
+
+let directory: string;
+const held: InstanceLock[] = [];
+const lock = (node: NodeIdentity, where = directory) => held.push(lockInstance(where, node, native));
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+});
+afterEach(() => {
+  for (const one of held.splice(0)) one.close();
+  chmodSync(directory, 0o700);
+  rmSync(directory, { recursive: true });
+});
+
+test('a second one for the same node is refused, and told who holds it', () => {
+  lock(machine);
+  expect(() => lock(machine)).toThrow(UnavailableError);
+  expect(() => lock(machine)).toThrow(
+    expect.objectContaining({
+      code: 'EVICTD_INSTANCE_RUNNING',
+      message: expect.stringContaining(`process ${String(process.pid)}`) as string,
+    }),
+  );
+});
+
+test('different nodes do not exclude each other', () => {
+  lock(machine);
+  lock(guarded('/a'));
+  expect(() => lock(guarded('/a/b'))).not.toThrow();
+});
+
+test('closed: the next may have it', () => {
+  lock(machine);
+  held.pop()?.close();
+  expect(() => lock(machine)).not.toThrow();
+});
+
+test('the runtime directory is made', () => {
+  lock(machine, join(directory, 'run/evictd'));
+  expect(readFileSync(join(directory, 'run/evictd/machine.lock'), 'utf8')).toBe(`${String(process.pid)}\n`);
+});
+
+test('a runtime directory that cannot be made is an error of the host', () => {
+  writeFileSync(join(directory, 'file'), '');
+  expect(() => lock(machine, join(directory, 'file/run'))).toThrow(expect.objectContaining({ code: 'EVICTD_RUNTIME_DIRECTORY' }));
+});
+
+test.each<[rule: string, cgroup: string | undefined, expected: string]>([
+  ['the machine', undefined, 'machine.lock'],
+  ['a cgroup', '/workload.slice', 'cgroup-%2Fworkload.slice.lock'],
+  ['a slash is not a dash', '/a-b', 'cgroup-%2Fa-b.lock'],
+])('name: %s', (_rule, cgroup, expected) => {
+  expect(lockName({ ...machine, cgroup })).toBe(expected);
+});
+
+test('name: a path longer than a file name may be', () => {
+  const [one, other] = [`/${'a'.repeat(300)}/b`, `/${'a'.repeat(300)}/c`].map((cgroup) => lockName(guarded(cgroup)));
+  expect(one?.length).toBeLessThan(255);
+  expect(one).not.toBe(other);
+});

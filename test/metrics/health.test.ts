@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { liveness, readiness } from '../../src/metrics/health.js';
+import { Status } from '../../src/metrics/status.js';
+import type { NotifierState } from '../../src/monitor/ports.js';
+import { SECOND, observations, threshold } from '../core/support.js';
+
+const THRESHOLDS = [threshold('memory.available', '100Mi'), threshold('nodefs.available', '10%')];
+const BOTH = observations(0n, { 'memory.available': 1n, 'nodefs.available': 1n });
+
+const notifier: NotifierState = {
+  mechanism: 'memcg_threshold',
+  signal: 'memory.available',
+  target: 'memory.usage_in_bytes of /',
+  live: true,
+  reason: undefined,
+  hint: undefined,
+  essential: true,
+};
+const dead: NotifierState = { ...notifier, live: false, reason: 'EPERM', hint: 'run as root' };
+
+/** Read at 0, looked at `ageNs` later, with an interval of 10 s. */
+function status(ageNs: bigint, fill: (status: Status) => void): Status {
+  let nowNs = 0n;
+  const it = new Status(() => nowNs);
+  it.monitoringInterval(10n * SECOND);
+  fill(it);
+  nowNs = ageNs;
+  return it;
+}
+
+describe('alive', () => {
+  const read = (it: Status): void => it.observe(BOTH, THRESHOLDS);
+  test.each<[rule: string, ageNs: bigint, fill: (status: Status) => void, ok: boolean, line: string]>([
+    ['not before the first reading', 0n, () => undefined, false, 'the node has not been read yet'],
+    ['just read', 0n, read, true, 'the node was read 0 s ago'],
+    ['three intervals and the margin are allowed', 32n * SECOND, read, true, 'the node was read 32 s ago'],
+    ['more are not', 32n * SECOND + SECOND / 10n, read, false, 'the node was read 32.1 s ago, more than 32 s'],
+  ])('%s', (_rule, ageNs, fill, ok, line) => {
+    expect(liveness(status(ageNs, fill))).toEqual({ ok, lines: [line] });
+  });
+});
+
+describe('ready', () => {
+  const guarding = (it: Status): void => {
+    it.observe(BOTH, THRESHOLDS);
+    it.notifiers([notifier]);
+  };
+  test.each<[rule: string, fill: (status: Status) => void, ok: boolean, lines: string[]]>([
+    ['everything works', guarding, true, []],
+    [
+      'a configured signal cannot be read',
+      (it) => it.observe({ observed: new Map(), missing: new Map([['nodefs.available', 'hangs']]) }, THRESHOLDS),
+      false,
+      ['memory.available cannot be read: no reading yet', 'nodefs.available cannot be read: hangs'],
+    ],
+    [
+      'a signal that is not configured may be missing',
+      (it) => it.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS.slice(0, 1)),
+      true,
+      [],
+    ],
+    [
+      'an essential notifier is not live',
+      (it) => {
+        guarding(it);
+        it.notifiers([dead]);
+      },
+      false,
+      ['notifier memcg_threshold on memory.usage_in_bytes of / is not live: EPERM (run as root); memory is polled'],
+    ],
+    [
+      'an additional notifier and a workload source are notes',
+      (it) => {
+        guarding(it);
+        it.notifiers([notifier, { ...dead, mechanism: 'psi_trigger', essential: false }]);
+        it.problems([{ code: 'EVICTD_X', message: 'no cgroup /w', hint: 'create it' }]);
+      },
+      true,
+      [
+        'note: notifier psi_trigger on memory.usage_in_bytes of / is not live: EPERM (run as root)',
+        'note: no cgroup /w (create it) [EVICTD_X]',
+      ],
+    ],
+    [
+      'a problem that is over is gone',
+      (it) => {
+        it.problems([{ code: 'EVICTD_X', message: 'no cgroup /w' }]);
+        it.notifiers([dead]);
+        it.problems([]);
+        guarding(it);
+      },
+      true,
+      [],
+    ],
+    ['nothing to guard', (it) => it.observe(BOTH, []), true, ['note: no threshold is configured']],
+  ])('%s', (_rule, fill, ok, lines) => {
+    expect(readiness(status(0n, fill))).toEqual({ ok, lines });
+  });
+
+  test('not while the loop stands still', () => {
+    expect(readiness(status(60n * SECOND, guarding))).toEqual({ ok: false, lines: ['the node was read 60 s ago, more than 32 s'] });
+  });
+});

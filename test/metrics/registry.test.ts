@@ -1,0 +1,220 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import * as definitions from '../../src/metrics/definition.js';
+import { MetricsRegistry } from '../../src/metrics/registry.js';
+import { Status } from '../../src/metrics/status.js';
+import type { NotifierState } from '../../src/monitor/ports.js';
+import { Gi, Mi, SECOND, observations, threshold } from '../core/support.js';
+import { parseExposition, type Family } from './exposition.js';
+
+const THRESHOLDS = [
+  threshold('memory.available', '100Mi'),
+  threshold('memory.available', '10%', { graceSeconds: 30 }),
+  threshold('nodefs.inodesFree', '5%'),
+];
+
+const notifier: NotifierState = {
+  mechanism: 'memcg_threshold',
+  signal: 'memory.available',
+  target: 'memory.usage_in_bytes of /',
+  live: true,
+  reason: undefined,
+  hint: undefined,
+  essential: true,
+};
+
+interface Fixture {
+  readonly status: Status;
+  readonly counts: { errors: number; lost: number; dropped: number };
+  readonly passTime: (ns: bigint) => void;
+  readonly scrape: () => Promise<Map<string, Family>>;
+}
+
+function fixture(): Fixture {
+  let nowNs = 0n;
+  const status = new Status(() => nowNs);
+  const counts = { errors: 0, lost: 0, dropped: 0 };
+  const registry = new MetricsRegistry(status, {
+    version: '1.2.3',
+    dryRun: true,
+    journalErrors: () => counts.errors,
+    journalLostRecords: () => counts.lost,
+    logLinesDropped: () => counts.dropped,
+  });
+  return { status, counts, passTime: (ns) => (nowNs += ns), scrape: async () => parseExposition(await registry.metrics()) };
+}
+
+const samples = (families: Map<string, Family>, name: string): Record<string, number> | undefined => families.get(name)?.samples;
+
+test('before the first reading nothing is claimed', async () => {
+  const families = await fixture().scrape();
+  for (const name of [
+    'signal_available',
+    'signal_capacity',
+    'signal_threshold',
+    'node_condition',
+    'notifier_live',
+    'sample_age_seconds',
+    'evictions_total',
+  ]) {
+    expect(samples(families, `evictd_${name}`), name).toEqual({});
+  }
+});
+
+test('signals, in their own unit; a threshold is resolved against the capacity', async () => {
+  const { status, scrape } = fixture();
+  status.observe(observations(0n, { 'memory.available': 512n * Mi, 'pid.available': 30n }), THRESHOLDS);
+  const families = await scrape();
+  expect(samples(families, 'evictd_signal_available')).toEqual({
+    'evictd_signal_available{eviction_signal="memory.available"}': Number(512n * Mi),
+    'evictd_signal_available{eviction_signal="pid.available"}': 30,
+  });
+  expect(samples(families, 'evictd_signal_capacity')).toEqual({
+    'evictd_signal_capacity{eviction_signal="memory.available"}': Number(Gi),
+    'evictd_signal_capacity{eviction_signal="pid.available"}': 1000,
+  });
+  // 5% of an unknown number of inodes is unknown.
+  expect(samples(families, 'evictd_signal_threshold')).toEqual({
+    'evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}': Number(100n * Mi),
+    'evictd_signal_threshold{eviction_signal="memory.available",kind="soft"}': 107374184,
+  });
+});
+
+test('an absolute threshold is known without a reading', async () => {
+  const { status, scrape } = fixture();
+  status.observe(observations(0n, {}), THRESHOLDS.slice(0, 1));
+  expect(samples(await scrape(), 'evictd_signal_threshold')).toEqual({
+    'evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}': Number(100n * Mi),
+  });
+});
+
+test('a signal that cannot be read any more has no value', async () => {
+  const { status, scrape } = fixture();
+  status.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS);
+  await scrape();
+  status.observe({ observed: new Map(), missing: new Map([['memory.available', 'gone']]) }, THRESHOLDS);
+  expect(samples(await scrape(), 'evictd_signal_available')).toEqual({});
+});
+
+test('a threshold that a reload took away is gone', async () => {
+  const { status, scrape } = fixture();
+  status.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS);
+  await scrape();
+  status.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS.slice(0, 1));
+  expect(Object.keys(samples(await scrape(), 'evictd_signal_threshold') ?? {})).toEqual([
+    'evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}',
+  ]);
+});
+
+test('conditions: 0 or 1 for those with a threshold', async () => {
+  const { status, scrape } = fixture();
+  status.observe(observations(0n, {}), THRESHOLDS);
+  status.condition('DiskPressure', true);
+  status.condition('MemoryPressure', true);
+  status.condition('MemoryPressure', false);
+  expect(samples(await scrape(), 'evictd_node_condition')).toEqual({
+    'evictd_node_condition{condition="MemoryPressure"}': 0,
+    'evictd_node_condition{condition="DiskPressure"}': 1,
+  });
+});
+
+test('counters of configured signals begin at 0, and never fall', async () => {
+  const { status, scrape } = fixture();
+  const name = (metric: string, labels: string): string => `evictd_${metric}{${labels}}`;
+  const memory = 'eviction_signal="memory.available"';
+  const inodes = 'eviction_signal="nodefs.inodesFree"';
+  status.observe(observations(0n, {}), THRESHOLDS);
+  let families = await scrape();
+  for (const metric of ['evictions_total', 'evictions_failed_total', 'evictions_ineffective_total']) {
+    expect(samples(families, `evictd_${metric}`)).toEqual({ [name(metric, memory)]: 0, [name(metric, inodes)]: 0 });
+  }
+  expect(samples(families, 'evictd_thresholds_met_total')).toEqual({
+    [name('thresholds_met_total', `${memory},kind="hard"`)]: 0,
+    [name('thresholds_met_total', `${memory},kind="soft"`)]: 0,
+    [name('thresholds_met_total', `${inodes},kind="hard"`)]: 0,
+  });
+
+  status.evicted('memory.available');
+  status.evicted('memory.available');
+  status.ineffective('memory.available');
+  status.failed('memory.available');
+  status.thresholdMet('memory.available', 'soft');
+  await scrape(); // a scrape does not count twice
+  families = await scrape();
+  expect(samples(families, 'evictd_evictions_total')).toEqual({
+    [name('evictions_total', memory)]: 2,
+    [name('evictions_total', inodes)]: 0,
+  });
+  expect(samples(families, 'evictd_evictions_ineffective_total')?.[name('evictions_ineffective_total', memory)]).toBe(1);
+  expect(samples(families, 'evictd_evictions_failed_total')?.[name('evictions_failed_total', memory)]).toBe(1);
+  expect(samples(families, 'evictd_thresholds_met_total')?.[name('thresholds_met_total', `${memory},kind="soft"`)]).toBe(1);
+
+  status.observe(observations(0n, {}), []); // reloaded without thresholds
+  expect(samples(await scrape(), 'evictd_evictions_total')).toEqual({ [name('evictions_total', memory)]: 2 });
+});
+
+test('a mechanism is live when all of its notifications are', async () => {
+  const { status, scrape } = fixture();
+  status.notifiers([notifier, { ...notifier, live: false, reason: 'EPERM' }, { ...notifier, mechanism: 'psi_trigger' }]);
+  expect(samples(await scrape(), 'evictd_notifier_live')).toEqual({
+    'evictd_notifier_live{mechanism="memcg_threshold"}': 0,
+    'evictd_notifier_live{mechanism="psi_trigger"}': 1,
+  });
+});
+
+test('wake to signal: buckets from 0.25 ms to 10 s', async () => {
+  const { status, scrape } = fixture();
+  status.wakeToSignal(0.000_25);
+  status.wakeToSignal(0.004);
+  status.wakeToSignal(20);
+  const histogram = samples(await scrape(), 'evictd_wake_to_signal_seconds') ?? {};
+  expect(histogram['evictd_wake_to_signal_seconds_bucket{le="0.00025"}']).toBe(1);
+  expect(histogram['evictd_wake_to_signal_seconds_bucket{le="0.005"}']).toBe(2);
+  expect(histogram['evictd_wake_to_signal_seconds_bucket{le="10"}']).toBe(2);
+  expect(histogram['evictd_wake_to_signal_seconds_bucket{le="+Inf"}']).toBe(3);
+  expect(histogram.evictd_wake_to_signal_seconds_count).toBe(3);
+});
+
+test('the age of the sample is that of the scrape', async () => {
+  const { status, passTime, scrape } = fixture();
+  status.observe(observations(0n, {}), []);
+  passTime(3n * SECOND);
+  expect(samples(await scrape(), 'evictd_sample_age_seconds')).toEqual({ evictd_sample_age_seconds: 3 });
+  passTime(SECOND / 2n);
+  expect(samples(await scrape(), 'evictd_sample_age_seconds')).toEqual({ evictd_sample_age_seconds: 3.5 });
+});
+
+test('what others count is asked at the scrape', async () => {
+  const { counts, scrape } = fixture();
+  await scrape();
+  Object.assign(counts, { errors: 1, lost: 2, dropped: 3 });
+  const families = await scrape();
+  expect(samples(families, 'evictd_journal_errors_total')).toEqual({ evictd_journal_errors_total: 1 });
+  expect(samples(families, 'evictd_journal_lost_records_total')).toEqual({ evictd_journal_lost_records_total: 2 });
+  expect(samples(families, 'evictd_log_lines_dropped_total')).toEqual({ evictd_log_lines_dropped_total: 3 });
+});
+
+test('build, dry run and the process', async () => {
+  const families = await fixture().scrape();
+  expect(samples(families, 'evictd_build_info')).toEqual({ 'evictd_build_info{version="1.2.3"}': 1 });
+  expect(samples(families, 'evictd_dry_run')).toEqual({ evictd_dry_run: 1 });
+  const process = (name: string): number => samples(families, `evictd_process_${name}`)?.[`evictd_process_${name}`] ?? 0;
+  expect(process('cpu_seconds_total')).toBeGreaterThan(0);
+  expect(process('resident_memory_bytes')).toBeGreaterThan(10 * 1024 * 1024);
+  expect(process('open_fds')).toBeGreaterThan(3);
+  expect(Math.abs(process('start_time_seconds') + globalThis.process.uptime() - Date.now() / 1000)).toBeLessThan(5);
+});
+
+test('docs/metrics.md lists exactly what is exported', async () => {
+  const families = await fixture().scrape();
+  const exported = [...families].map(([name, { type }]) => `${name} ${type}`);
+  const row = /^\| `(evictd_\w+)(?:\{([\w, ]+)\})?`(?: ¹)? \| (gauge|counter|histogram) \|/gm;
+  const documented = [...readFileSync('docs/metrics.md', 'utf8').matchAll(row)].map(([, name = '', labels = '', type = '']) => ({
+    name,
+    labels,
+    type,
+  }));
+  const definedLabels = new Map(Object.values(definitions).map(({ name, labels }) => [name, labels.join(', ')]));
+  expect(documented.map(({ name, type }) => `${name} ${type}`).sort()).toEqual([...exported, 'evictd_check_exit_code gauge'].sort());
+  for (const { name, labels } of documented) expect(labels, name).toBe(definedLabels.get(name));
+});

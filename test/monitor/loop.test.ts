@@ -1,0 +1,206 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Observations } from '../../src/core/observation.js';
+import type { Candidates } from '../../src/core/workload.js';
+import { HostError } from '../../src/errors.js';
+import { Status } from '../../src/metrics/status.js';
+import { Journal } from '../../src/monitor/journal.js';
+import { Monitor } from '../../src/monitor/loop.js';
+import type { Evictor, KillInProgress, Node, Wake, WorkloadSource } from '../../src/monitor/ports.js';
+import { Reporter } from '../../src/monitor/reporter.js';
+import { candidates, Mi, observations, policy, SECOND, threshold, workload } from '../core/support.js';
+
+// The ports are played here, because what is shown is the order of things and failures that a real kernel does not give on request; test/e2e has
+// the real ones.
+
+const hard = threshold('memory.available', '200Mi');
+let directory: string;
+let monitor: Monitor | undefined;
+let status: Status;
+let said: string[];
+/** What the played evictor saw, the rehearsal left out. */
+let touched: string[];
+let ring: string;
+let journal: Journal;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-loop-'));
+  said = [];
+});
+afterEach(async () => {
+  monitor?.stop();
+  await journal.close(1_000);
+  rmSync(directory, { recursive: true });
+});
+
+class PlayedNode implements Node {
+  identity = { name: 'played', cgroup: undefined, cgroupVersion: 1 } as const;
+  availableMi = 500n;
+  reads = 0;
+  arms = 0;
+  wake: (wake: Wake) => void = () => undefined;
+  read(): Observations {
+    this.reads += 1;
+    return observations(process.hrtime.bigint(), { 'memory.available': this.availableMi * Mi });
+  }
+  requestFilesystems(): void {
+    // there are none
+  }
+  arm(_thresholds: unknown, onWake: (wake: Wake) => void): boolean {
+    this.arms += 1;
+    this.wake = onWake;
+    return false;
+  }
+  notifiers = (): [] => [];
+  oomKills = (): number => 0;
+  close(): void {
+    // nothing is held
+  }
+}
+
+const victim: KillInProgress = {
+  terminate: () => ({ atNs: process.hrtime.bigint(), processes: 1, error: undefined }),
+  kill: () => ({ atNs: process.hrtime.bigint(), processes: 1, error: undefined }),
+  read: () => ({ timeNs: process.hrtime.bigint(), processes: 0, usageBytes: 0n, removed: false }),
+  close: () => undefined,
+};
+
+function start(node: Node, evictor: Evictor, found: () => Candidates, overrides: Parameters<typeof policy>[1] = {}): void {
+  const log = (message: string): void => {
+    said.push(message);
+  };
+  status = new Status();
+  journal = new Journal({
+    stateDirectory: join(directory, 'state'),
+    runtimeDirectory: directory,
+    instance: 'test',
+    node: 'played',
+    onError: (error) => said.push(error.message),
+    onLost: () => undefined,
+  });
+  const workloads: WorkloadSource = { candidates: found, problems: () => [], close: () => undefined };
+  const reporter = new Reporter({ debug: log, info: log, warn: log, error: log, dropped: 0, flush: () => Promise.resolve() }, status);
+  monitor = new Monitor({ node, workloads, evictor, journal, reporter }, policy([hard], overrides), 3600n * SECOND);
+  monitor.start();
+  vi.clearAllMocks(); // the rehearsal
+  touched = [];
+  ring = '';
+}
+
+const two = (): Candidates => candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
+
+test('the decision with its ranking stands in the ring before the workload is touched', async () => {
+  const node = new PlayedNode();
+  const evictor: Evictor = {
+    begin: () => {
+      ring = readFileSync(join(directory, 'journal-test'), 'utf8');
+      node.availableMi = 500n;
+      return victim;
+    },
+  };
+  start(node, evictor, two);
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  expect(ring).toContain('"type":"decision"');
+  expect(ring).toMatch(/"ranking":\[{"place":1,"name":"batch".*{"place":2,"name":"web"/);
+  expect(ring).toContain('"wake":"sampler"');
+  await vi.waitFor(() => {
+    expect(status.evictions.get('memory.available')).toBe(1);
+  });
+});
+
+test('a kill that fails is not counted, and the next candidate goes at once', async () => {
+  const node = new PlayedNode();
+  const evictor: Evictor = {
+    begin: ({ name }) => {
+      touched.push(name);
+      if (name === 'batch') throw new HostError('EVICTD_KILL_FAILED', 'EPERM', { errno: 'EPERM' });
+      node.availableMi = 500n;
+      return victim;
+    },
+  };
+  start(node, evictor, two);
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  await vi.waitFor(() => {
+    expect(status.evictions.get('memory.available')).toBe(1);
+  });
+  expect(touched).toEqual(['batch', 'web']);
+  expect(status.failedEvictions.get('memory.available')).toBe(1);
+});
+
+test('one that was gone before the signal is neither an eviction nor a failure', async () => {
+  const node = new PlayedNode();
+  const evictor: Evictor = {
+    begin: ({ name }) => {
+      if (name === 'batch') throw new HostError('EVICTD_KILL_GONE', 'ESTALE', { errno: 'ESTALE' });
+      node.availableMi = 500n;
+      return victim;
+    },
+  };
+  start(node, evictor, two);
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  await vi.waitFor(() => {
+    expect(status.evictions.get('memory.available')).toBe(1);
+  });
+  expect(status.failedEvictions.get('memory.available')).toBe(0);
+  expect(said).toContainEqual(expect.stringContaining('batch was gone before it was evicted'));
+});
+
+test('SIGKILL is repeated while processes are left', async () => {
+  const node = new PlayedNode();
+  let left = 5;
+  let kills = 0;
+  const forking: KillInProgress = {
+    ...victim,
+    kill: () => {
+      kills += 1;
+      left -= 1;
+      return { atNs: process.hrtime.bigint(), processes: left, error: undefined };
+    },
+    read: () => ({ timeNs: process.hrtime.bigint(), processes: left, usageBytes: BigInt(left) * 50n * Mi, removed: false }),
+  };
+  start(node, { begin: () => forking }, two);
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  node.availableMi = 500n;
+  await vi.waitFor(() => {
+    expect(status.evictions.get('memory.available')).toBe(1);
+  });
+  expect(kills).toBe(5);
+});
+
+test('a dry run takes hold of nothing', () => {
+  const node = new PlayedNode();
+  const begin = vi.fn<Evictor['begin']>();
+  start(node, { begin }, two, { dryRun: true });
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  expect(begin).not.toHaveBeenCalled();
+  expect(said).toContainEqual(expect.stringContaining('dry run: would evict batch'));
+});
+
+test('wakes that decide nothing are looked at in the pace of the sampler, and none is forgotten', async () => {
+  const node = new PlayedNode();
+  start(node, { begin: () => victim }, two);
+  const before = node.reads;
+  for (let i = 0; i < 1000; i += 1) node.wake({ source: 'memcg_threshold', atNs: process.hrtime.bigint() });
+  expect(node.reads - before).toBeLessThan(10);
+  node.availableMi = 10n;
+  await vi.waitFor(() => {
+    expect(said).toContainEqual(expect.stringContaining('evicting batch'));
+  });
+});
+
+test('without a workload source candidates are never asked for', () => {
+  const node = new PlayedNode();
+  const found = vi.fn(two);
+  start(node, { begin: () => victim }, found, { hasWorkloadSource: false });
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  expect(found).not.toHaveBeenCalled();
+  expect(said).toContainEqual(expect.stringContaining('no workload source is configured'));
+});

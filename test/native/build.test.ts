@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { addonFile, makeDirectory } from './kernel.js';
+
+const exportsOf = (file: string): unknown =>
+  JSON.parse(
+    execFileSync(process.execPath, ['-p', `JSON.stringify(Object.keys(require(${JSON.stringify(file)})).sort())`], { encoding: 'utf8' }),
+  );
+
+test('cmake-js builds the same addon from the same tree, without a warning', () => {
+  const out = makeDirectory();
+  const output = execFileSync('node_modules/.bin/cmake-js', ['build', '--out', out, '--parallel', '2'], {
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
+  expect(output).not.toMatch(/warning/i);
+  const built = exportsOf(join(out, 'Release/evictd.node'));
+  expect(built).toContain('MemcgThreshold');
+  expect(built).toEqual(exportsOf(addonFile));
+}, 240_000); // 20 s on two idle processors
+
+test('the prebuilt addon asks for glibc 2.34 at most, for no libstdc++, and is small', () => {
+  const bytes = readFileSync(addonFile);
+  const text = bytes.toString('latin1');
+  const versions = [...text.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor));
+  expect(Math.max(...versions)).toBeLessThanOrEqual(34);
+  expect(text).not.toContain('libstdc++.so');
+  expect(text).not.toMatch(/GLIBCXX_\d/);
+  expect(bytes.length).toBeLessThan(600_000);
+});

@@ -1,0 +1,243 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { native } from '../../src/native/index.js';
+import {
+  after,
+  cgroup2,
+  closing,
+  hasCgroup2,
+  hasMemoryV1,
+  makeCgroup,
+  makeDirectory,
+  members,
+  memoryV1,
+  pause,
+  runNode,
+  startIn,
+  thrownBy,
+  until,
+} from './kernel.js';
+
+const { EPERM, EOPNOTSUPP } = constants.errno as Record<string, number>;
+const { SIGKILL, SIGTERM } = constants.signals;
+
+const handle = (cgroup: string, id?: bigint) => closing(new native.CgroupHandle(cgroup, id));
+const hierarchies: [name: string, mount: string][] = [
+  ...(hasMemoryV1 ? [['v1', memoryV1] as [string, string]] : []),
+  ...(hasCgroup2 ? [['v2', cgroup2] as [string, string]] : []),
+];
+
+describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount) => {
+  test('its processes and those of all cgroups below it are found and signalled, nobody else', async () => {
+    const cgroup = makeCgroup(mount);
+    const [child, sibling] = [join(cgroup, 'child'), join(cgroup, 'sibling')];
+    const grandchild = join(child, 'grandchild');
+    for (const directory of [child, sibling, grandchild]) mkdirSync(directory);
+    const inside = await Promise.all([cgroup, child, grandchild, sibling].map((directory) => startIn(directory, 'exec sleep 60')));
+    const outside = await startIn(makeCgroup(mount), 'exec sleep 60');
+    const held = handle(cgroup);
+    expect(held.processes()).toEqual(inside.map(({ pid }) => pid).sort((a, b) => Number(a) - Number(b)));
+    expect(held.signal(SIGTERM)).toEqual({ found: 4, signalled: 4, errno: 0 });
+    await until('all ended', () => inside.every(({ signalCode }) => signalCode === 'SIGTERM'));
+    expect(outside.signalCode).toBeNull();
+    expect(held.signal(SIGKILL)).toEqual({ found: 0, signalled: 0, errno: 0 });
+  });
+
+  test('signal 0 asks who is there and harms nobody', async () => {
+    const cgroup = makeCgroup(mount);
+    const child = await startIn(cgroup, 'exec sleep 60');
+    expect(handle(cgroup).signal(0)).toEqual({ found: 1, signalled: 1, errno: 0 });
+    await pause(50);
+    expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+  });
+
+  test('a loop of signals ends a cgroup whose processes fork as fast as they can', async () => {
+    const cgroup = makeCgroup(mount);
+    // Each loop replaces its child for ever; whoever is forked between two readings is found by the next.
+    const fork = 'while :; do sleep 0.01 & wait; done';
+    await startIn(cgroup, `for i in 1 2 3 4 5 6 7 8; do (${fork}) & done; ${fork}`);
+    await until('many', () => members(cgroup).length > 8);
+    const held = handle(cgroup);
+    let empty = 0;
+    for (let pass = 0; empty < 2 && pass < 1000; pass++) {
+      const { found, errno } = held.signal(SIGKILL);
+      expect(errno).toBe(0);
+      empty = found === 0 ? empty + 1 : 0;
+      await pause(1);
+    }
+    expect(empty).toBe(2);
+    expect(members(cgroup)).toEqual([]);
+  });
+
+  test('more processes than are opened at a time', async () => {
+    const cgroup = makeCgroup(mount);
+    const count = 1200;
+    await startIn(cgroup, `i=0; while [ $i -lt ${String(count)} ]; do sleep 120 & i=$((i + 1)); done; wait`);
+    await until('all of them', () => members(cgroup).length === count + 1, 30_000);
+    expect(handle(cgroup).signal(SIGKILL)).toEqual({ found: count + 1, signalled: count + 1, errno: 0 });
+    await until('none left', () => members(cgroup).length === 0, 30_000);
+  });
+
+  test('each call reads afresh: v1 caches the list of an open file for a second', async () => {
+    const cgroup = makeCgroup(mount);
+    const held = handle(cgroup);
+    for (let round = 0; round < 5; round++) {
+      expect(held.processes()).toEqual([]);
+      const child = await startIn(cgroup, 'exec sleep 60');
+      expect(held.processes()).toEqual([child.pid]);
+      held.signal(SIGKILL);
+      await until('it ended', () => child.signalCode !== null);
+    }
+  });
+
+  test('this process is found and never signalled', async () => {
+    const cgroup = makeCgroup(mount);
+    const { status, output } = await runNode(`
+      fs.writeFileSync(${JSON.stringify(`${cgroup}/cgroup.procs`)}, String(process.pid));
+      console.log(JSON.stringify(new native.CgroupHandle(${JSON.stringify(cgroup)}).signal(9)));
+    `);
+    expect({ status, output }).toEqual({ status: 0, output: JSON.stringify({ found: 1, signalled: 0, errno: EPERM }) });
+  });
+
+  test('a removed cgroup has nobody; one created again under its name is not touched', async () => {
+    const cgroup = makeCgroup(mount);
+    const held = handle(cgroup);
+    rmdirSync(cgroup);
+    expect(held.signal(SIGKILL)).toEqual({ found: 0, signalled: 0, errno: 0 });
+    mkdirSync(cgroup);
+    const child = await startIn(cgroup, 'exec sleep 60');
+    expect(held.signal(SIGKILL)).toEqual({ found: 0, signalled: 0, errno: 0 });
+    expect(held.processes()).toEqual([]);
+    await pause(50);
+    expect(child.signalCode).toBeNull();
+  });
+
+  test('the id is the inode; another one under the name is ESTALE', () => {
+    const cgroup = makeCgroup(mount);
+    const { id } = handle(cgroup);
+    expect(id).toBe(statSync(cgroup, { bigint: true }).ino);
+    expect(handle(cgroup, id).id).toBe(id);
+    rmdirSync(cgroup);
+    mkdirSync(cgroup);
+    expect(thrownBy(() => handle(cgroup, id))).toMatchObject({ code: 'ESTALE', errno: -116, syscall: 'open', path: cgroup });
+    expect(handle(cgroup).id).not.toBe(id);
+  });
+
+  test('no descriptor is left behind', async () => {
+    const cgroup = makeCgroup(mount);
+    mkdirSync(join(cgroup, 'child'));
+    await startIn(join(cgroup, 'child'), 'exec sleep 60');
+    const { output } = await runNode(`
+      const held = new native.CgroupHandle(${JSON.stringify(cgroup)});
+      const open = () => fs.readdirSync('/proc/self/fd').length;
+      const before = open();
+      for (let i = 0; i < 1000; i++) { held.signal(0); held.processes(); }
+      const used = open() - before;
+      held.close();
+      held.close();
+      console.log(used, open() - before);
+    `);
+    expect(output).toBe('0 -1');
+  });
+
+  test('where the process has hardly a descriptor left, all are signalled in small groups', async () => {
+    const cgroup = makeCgroup(mount);
+    await startIn(cgroup, 'for i in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; wait');
+    await until('ten', () => members(cgroup).length === 10);
+    const { output } = await runNode(`
+      const held = new native.CgroupHandle(${JSON.stringify(cgroup)});
+      const taken = [];
+      try { for (;;) taken.push(fs.openSync('/dev/null')); } catch {}
+      for (const fd of taken.splice(0, 4)) fs.closeSync(fd);
+      const result = held.signal(0);
+      for (const fd of taken) fs.closeSync(fd);
+      console.log(JSON.stringify(result));
+    `);
+    expect(output).toBe(JSON.stringify({ found: 10, signalled: 10, errno: 0 }));
+  });
+});
+
+describe('a cgroup held by its directory', () => {
+  test('who is not a member any more at the second reading is not signalled', async () => {
+    // A pipe for cgroup.procs: the first reading lists the process, the second nobody. So it looks where the pid was recycled in between.
+    const directory = makeDirectory();
+    const procs = join(directory, 'cgroup.procs');
+    execFileSync('mkfifo', [procs]);
+    const bystander = spawn('sleep', ['60']);
+    after(() => void bystander.kill('SIGKILL'));
+    const writer = spawn('/bin/sh', ['-c', `echo ${String(bystander.pid)} > "$0"; sleep 0.3; : > "$0"`, procs]);
+    after(() => void writer.kill('SIGKILL'));
+    const { output } = await runNode(`console.log(JSON.stringify(new native.CgroupHandle(${JSON.stringify(directory)}).signal(9)))`);
+    expect(output).toBe(JSON.stringify({ found: 1, signalled: 0, errno: 0 }));
+    await pause(50);
+    expect(bystander.signalCode).toBeNull();
+  });
+
+  test('processes without a number, pid 1 and garbage are never signalled', () => {
+    const directory = makeDirectory();
+    writeFileSync(join(directory, 'cgroup.procs'), '0\n1\n0\n\n-\nx\n');
+    expect(handle(directory).signal(0)).toEqual({ found: 3, signalled: 0, errno: EPERM });
+    expect(handle(directory).processes()).toEqual([0, 0, 1]);
+  });
+
+  test('a list of ten thousand, longer than one read', () => {
+    const directory = makeDirectory();
+    const pids = Array.from({ length: 10_000 }, (_, i) => 1_000_000 + i);
+    writeFileSync(join(directory, 'cgroup.procs'), `${pids.join('\n')}\n`);
+    expect(handle(directory).processes()).toEqual(pids);
+  });
+
+  test.runIf(hasCgroup2)('cgroup.kill ends all at once', async () => {
+    const cgroup = makeCgroup(cgroup2);
+    mkdirSync(join(cgroup, 'child'));
+    const children = await Promise.all([cgroup, join(cgroup, 'child')].map((directory) => startIn(directory, 'exec sleep 60')));
+    handle(cgroup).kill();
+    await until('all ended', () => children.every(({ signalCode }) => signalCode === 'SIGKILL'));
+  });
+
+  test.runIf(hasCgroup2)('cgroup.kill of a cgroup that was removed is ENOENT and kills nobody created later', async () => {
+    const cgroup = makeCgroup(cgroup2);
+    const held = handle(cgroup);
+    rmdirSync(cgroup);
+    mkdirSync(cgroup);
+    const child = await startIn(cgroup, 'exec sleep 60');
+    expect(thrownBy(() => held.kill())).toMatchObject({ code: 'ENOENT' });
+    await pause(50);
+    expect(child.signalCode).toBeNull();
+  });
+
+  test.runIf(hasMemoryV1)('v1 has no cgroup.kill', () => {
+    const cgroup = makeCgroup(memoryV1);
+    expect(thrownBy(() => handle(cgroup).kill())).toMatchObject({ code: 'ENOENT', syscall: 'open', path: `${cgroup}/cgroup.kill` });
+  });
+
+  test.runIf(hasCgroup2)('threaded cgroups: the domain above lists the processes, and their own list is EOPNOTSUPP', async () => {
+    const domain = makeCgroup(cgroup2);
+    const threaded = join(domain, 'threaded');
+    mkdirSync(threaded);
+    writeFileSync(`${threaded}/cgroup.type`, 'threaded');
+    const child = await startIn(domain, 'exec sleep 60');
+    writeFileSync(`${threaded}/cgroup.threads`, String(child.pid));
+    expect(readFileSync(`${threaded}/cgroup.threads`, 'utf8')).toBe(`${String(child.pid)}\n`);
+    expect(handle(threaded).signal(SIGKILL)).toEqual({ found: 0, signalled: 0, errno: EOPNOTSUPP });
+    expect(handle(domain).signal(SIGKILL)).toEqual({ found: 1, signalled: 1, errno: 0 });
+    await until('it ended', () => child.signalCode === 'SIGKILL');
+  });
+
+  test('a directory that is not there is ENOENT; a closed handle is EBADF', () => {
+    expect(thrownBy(() => handle('/proc/none'))).toMatchObject({ code: 'ENOENT', errno: -2, syscall: 'open', path: '/proc/none' });
+    const held = handle(makeDirectory());
+    held.close();
+    held.close();
+    for (const use of [() => held.signal(0), () => held.kill(), () => held.processes()]) {
+      expect(thrownBy(use)).toMatchObject({ code: 'EBADF' });
+    }
+  });
+
+  test.each([-1, 65, 1.5, NaN])('signal %s is a RangeError', (signal) => {
+    expect(thrownBy(() => handle(makeDirectory()).signal(signal))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
+  });
+});

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { readFileSync, readdirSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, test } from 'vitest';
+import { native } from '../../src/native/index.js';
+import {
+  addonFile,
+  after,
+  cgroup2,
+  closing,
+  hasCgroup2,
+  hasMemoryV1,
+  makeCgroup,
+  makeNumberFile,
+  memoryV1,
+  openDescriptors,
+  runNode,
+  threads,
+  until,
+} from './kernel.js';
+
+/** Script that opens one of everything that can be open, a sampler that wakes at each of its samples included. */
+function openEverything(): string {
+  const v1 = hasMemoryV1 ? `new native.MemcgThreshold(${JSON.stringify(makeCgroup(memoryV1))}, 1n << 20n, wake),` : '';
+  const v2 = hasCgroup2 ? `new native.MemcgEvents(${JSON.stringify(makeCgroup(cgroup2))}, 'cgroup.events', wake),` : '';
+  return `
+    const native = require(${JSON.stringify(addonFile)});
+    let wakes = 0;
+    const wake = () => wakes++;
+    const loadavg = { path: '/proc/loadavg', format: 'loadavg' };
+    const sampler = new native.Sampler({ files: [loadavg], weights: [1], intervalMs: 1, limits: [1] }, wake);
+    const stats = new native.FilesystemStats('/');
+    stats.request(wake);
+    const opened = [
+      ${v1}
+      ${v2}
+      new native.PsiTrigger('/proc/pressure/memory', { kind: 'some', stallUs: 1900000, windowUs: 2000000 }, wake),
+      new native.FileReader([loadavg]),
+      new native.CgroupTable([loadavg]),
+      new native.CgroupHandle('/proc'),
+      new native.Pidfd(process.pid),
+    ];`;
+}
+
+async function startWorker(script: string): Promise<Worker> {
+  const worker = new Worker(`${script}\nrequire('node:worker_threads').parentPort.postMessage('open');`, { eval: true });
+  after(async () => {
+    await worker.terminate();
+  });
+  await once(worker, 'message');
+  return worker;
+}
+
+/** Waits until there are no more of them than now, once the workers that `run` starts have ended. */
+async function expectNothingLeft(run: () => Promise<void>): Promise<void> {
+  await run(); // what the runtime keeps after its first worker
+  const before = { descriptors: openDescriptors(), threads: threads() };
+  for (let i = 0; i < 10; i++) await run();
+  await until('the threads end', () => threads() <= before.threads);
+  await until('the descriptors are closed', () => openDescriptors() <= before.descriptors);
+}
+
+describe('a worker', () => {
+  test('that is terminated with everything open leaves no descriptor and no thread', async () => {
+    const script = openEverything();
+    await expectNothingLeft(async () => {
+      await (await startWorker(script)).terminate();
+    });
+  });
+
+  test('that is terminated while its watches fire and its callbacks run, likewise', async () => {
+    const script = `${openEverything()}
+      setInterval(() => sampler.setLimits([1]), 1);
+      for (let i = 0; i < 20; i++) new native.FilesystemStats('/').request(() => { for (const end = Date.now() + 5; Date.now() < end;); });`;
+    await expectNothingLeft(async () => {
+      await (await startWorker(script)).terminate();
+    });
+  });
+
+  test.each([
+    ['process.exit()', 'process.exit(0)'],
+    ['an uncaught error', "throw new Error('expected by the test')"],
+  ])('that ends by %s with everything open leaves nothing either', async (_how, end) => {
+    const script = `${openEverything()}\nrequire('node:worker_threads').parentPort.once('message', () => { ${end}; });`;
+    await expectNothingLeft(async () => {
+      const worker = await startWorker(script);
+      const ended = new Promise((settle) => worker.on('error', () => undefined).on('exit', settle));
+      worker.postMessage('end');
+      await ended;
+    });
+  });
+
+  test('has a waiter of its own, beside that of the main thread and of another worker', async () => {
+    const waiters = () =>
+      readdirSync('/proc/self/task').filter((task) => readFileSync(`/proc/self/task/${task}/comm`, 'utf8') === 'evictd-waiter\n').length;
+    const loadavg = { path: '/proc/loadavg', format: 'loadavg' } as const;
+    const own = closing(new native.Sampler({ files: [loadavg], weights: [1], intervalMs: 1000, limits: [] }, () => undefined));
+    const workers = await Promise.all([startWorker(openEverything()), startWorker(openEverything())]);
+    expect(waiters()).toBe(3);
+    await Promise.all(workers.map((worker) => worker.terminate()));
+    await until('theirs end', () => waiters() === 1);
+    expect([own.live, native.watchCount()]).toEqual([true, 1]);
+  });
+});
+
+describe('a process', () => {
+  test('is kept alive by a live watch, and ends when the last one is closed', async () => {
+    const { status, output } = await runNode(`
+      const sampler = new native.Sampler({ files: [{ path: '/proc/loadavg', format: 'loadavg' }], weights: [1], intervalMs: 5, limits: [] }, () => {});
+      const started = Date.now();
+      setTimeout(() => sampler.close(), 200).unref();
+      process.on('exit', () => console.log(Date.now() - started >= 190 ? 'after close' : 'too early', native.watchCount()));
+    `);
+    expect({ status, output }).toEqual({ status: 0, output: 'after close 0' });
+  });
+
+  test.runIf(hasCgroup2)('ends when its last watch is GONE', async () => {
+    const cgroup = JSON.stringify(makeCgroup(cgroup2));
+    const { status, output } = await runNode(`
+      new native.MemcgEvents(${cgroup}, 'cgroup.events', (bits) => console.log('gone', bits));
+      setTimeout(() => fs.rmdirSync(${cgroup}), 50);
+    `);
+    expect({ status, output }).toEqual({ status: 0, output: 'gone 2' });
+  });
+
+  // Ten times each: what is wrong here is a race.
+  test.each<[how: string, end: string, status: number]>([
+    [
+      'returns from its last event with all but the watches open',
+      'sampler.close(); for (const owner of opened) if (owner.live) owner.close();',
+      0,
+    ],
+    ['calls process.exit()', 'process.exit(3);', 3],
+    [
+      'calls process.exit() from a callback',
+      'new native.FilesystemStats("/").request(() => process.exit(4)); setInterval(() => {}, 1000);',
+      4,
+    ],
+    [
+      'calls process.exit() while its watches fire',
+      'setInterval(() => sampler.setLimits([1]), 1); setTimeout(() => process.exit(5), 50);',
+      5,
+    ],
+    ['does not catch an error', "process.on('uncaughtExceptionMonitor', () => {}); throw undefined;", 1],
+    ['calls exitNow', 'native.exitNow(6);', 6],
+  ])('that %s with everything open ends quietly', async (_how, end, status) => {
+    const script = openEverything().replace(/const native = .*/, '');
+    const ends = await Promise.all(Array.from({ length: 10 }, () => runNode(`${script}\n${end}`)));
+    expect(ends.map((ended) => ended.status)).toEqual(ends.map(() => status));
+  });
+
+  test('is woken though it was blocked when the event came, once for any number of events', async () => {
+    const { status, output } = await runNode(`
+      const path = ${JSON.stringify(makeNumberFile(1).path)};
+      let wakes = 0, bits = 0, first = 0n;
+      const watch = () => new native.Sampler({ files: [{ path, format: 'number' }], weights: [1], intervalMs: 1, limits: [5] }, (wake, atNs) => {
+        wakes++;
+        bits |= wake;
+        first = first || atNs;
+      });
+      const samplers = [watch(), watch(), watch()];
+      setTimeout(() => {
+        const start = process.hrtime.bigint();
+        // JavaScript blocked: about a hundred crossings, seen by three watches.
+        for (let i = 0; i < 100; i++) { show(path, i % 2 ? 1 : 9); for (const end = Date.now() + 5; Date.now() < end;); }
+        const blocked = process.hrtime.bigint();
+        setTimeout(() => {
+          console.log(JSON.stringify({ wakes, bits, firstIsFirst: first >= start && first < start + 100000000n && first < blocked }));
+          for (const sampler of samplers) sampler.close();
+        }, 100);
+      }, 50);
+    `);
+    expect({ status, output: JSON.parse(output) as unknown }).toEqual({ status: 0, output: { wakes: 3, bits: 1, firstIsFirst: true } });
+  });
+});

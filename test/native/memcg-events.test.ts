@@ -1,0 +1,112 @@
+import { existsSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { native } from '../../src/native/index.js';
+import { cgroup2, closing, hasCgroup2, hasMemoryV2, makeCgroup, pause, startIn, thrownBy, until } from './kernel.js';
+
+// memory.events needs the memory controller in cgroup v2. cgroup.events is the same kind of file (POLLPRI with POLLERR, armed by reading) on every
+// cgroup2 mount, so the mechanism is tested everywhere.
+
+const watch = (cgroup: string, file: 'memory.events' | 'memory.events.local' | 'cgroup.events') => {
+  const wakes: number[] = [];
+  return { owner: closing(new native.MemcgEvents(cgroup, file, (bits) => wakes.push(bits))), wakes };
+};
+
+const populated = (cgroup: string) => readFileSync(`${cgroup}/cgroup.events`, 'utf8').includes('populated 1');
+
+describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
+  test('fires when it changes, each time', async () => {
+    const cgroup = makeCgroup(cgroup2);
+    const { wakes } = watch(cgroup, 'cgroup.events');
+    const child = await startIn(cgroup, 'exec sleep 60');
+    await until('populated', () => wakes.length === 1);
+    expect(populated(cgroup)).toBe(true);
+    child.kill('SIGKILL');
+    await until('empty', () => wakes.length === 2);
+    expect(populated(cgroup)).toBe(false);
+    expect(wakes).toEqual([native.WAKE.FIRED, native.WAKE.FIRED]);
+  });
+
+  test('is armed by reading: it neither fires when armed nor again and again', async () => {
+    const cgroup = makeCgroup(cgroup2);
+    await startIn(cgroup, 'exec sleep 60');
+    const { wakes } = watch(cgroup, 'cgroup.events');
+    const other = makeCgroup(cgroup); // a populated cgroup below changes nothing either
+    await startIn(other, 'exec sleep 60');
+    const before = process.cpuUsage();
+    await pause(700);
+    const { user, system } = process.cpuUsage(before);
+    expect(wakes).toEqual([]);
+    expect(user + system).toBeLessThan(350_000); // a spinning thread takes the whole time
+  });
+
+  test('of a cgroup that was removed is GONE, once, and the waiter does not spin', async () => {
+    const cgroup = makeCgroup(cgroup2);
+    const { wakes, owner } = watch(cgroup, 'cgroup.events');
+    const child = await startIn(cgroup, 'exec sleep 60');
+    child.kill('SIGKILL');
+    await until('empty', () => wakes.length === 2);
+    rmdirSync(cgroup);
+    await until('GONE', () => wakes.length === 3);
+    const before = process.cpuUsage();
+    await pause(700);
+    const { user, system } = process.cpuUsage(before);
+    expect(wakes.slice(2)).toEqual([native.WAKE.GONE]);
+    expect(owner.live).toBe(false);
+    expect(user + system).toBeLessThan(350_000);
+  });
+
+  test('of a cgroup that never had a process is GONE, too', async () => {
+    const cgroup = makeCgroup(cgroup2);
+    const { wakes } = watch(cgroup, 'cgroup.events');
+    rmdirSync(cgroup);
+    await until('GONE', () => wakes.length > 0);
+    expect(wakes).toEqual([native.WAKE.GONE]);
+  });
+
+  test('of the root is not there', () => {
+    expect(thrownBy(() => watch(cgroup2, 'memory.events'))).toMatchObject({
+      code: 'ENOENT',
+      syscall: 'open',
+      path: `${cgroup2}/memory.events`,
+    });
+  });
+
+  test('of a cgroup that is not there is ENOENT', () => {
+    expect(thrownBy(() => watch(`${cgroup2}/evictd-test-none`, 'cgroup.events'))).toMatchObject({
+      code: 'ENOENT',
+      syscall: 'open',
+      path: `${cgroup2}/evictd-test-none`,
+    });
+  });
+
+  test('is one of the three', () => {
+    expect(thrownBy(() => watch(cgroup2, 'cgroup.procs' as 'cgroup.events'))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+  });
+});
+
+describe.runIf(hasMemoryV2)('memory.events', () => {
+  const makeMemoryCgroup = () => {
+    if (!existsSync(`${cgroup2}/memory.stat`)) throw new Error('no memory controller at the root');
+    writeFileSync(`${cgroup2}/cgroup.subtree_control`, '+memory');
+    return makeCgroup(cgroup2);
+  };
+
+  test.each(['memory.events', 'memory.events.local'] as const)('%s fires for high, for max and for the OOM kill', async (file) => {
+    const cgroup = makeMemoryCgroup();
+    writeFileSync(`${cgroup}/memory.high`, String(16 << 20));
+    const { wakes, owner } = watch(cgroup, file);
+    const counter = (name: string) => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(readFileSync(`${cgroup}/${file}`, 'utf8'))?.[1]);
+    await startIn(cgroup, 'exec tail /dev/zero');
+    await until('high', () => wakes.length > 0, 30_000);
+    expect(counter('high')).toBeGreaterThan(0);
+    const before = wakes.length;
+    writeFileSync(`${cgroup}/memory.max`, String(16 << 20));
+    writeFileSync(`${cgroup}/memory.high`, 'max');
+    await until('the OOM kill', () => wakes.length > before && counter('oom_kill') > 0, 30_000);
+    expect(wakes.every((bits) => bits === native.WAKE.FIRED)).toBe(true);
+    await until('empty', () => !populated(cgroup), 30_000);
+    rmdirSync(cgroup);
+    await until('GONE', () => !owner.live, 30_000);
+    expect(wakes.at(-1)).toBe(native.WAKE.GONE);
+  });
+});

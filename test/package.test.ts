@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+// What a user gets: the tarball, installed without network on a machine that has node and npm and nothing else: no compiler, make or python.
+
+interface Manifest {
+  readonly version: string;
+  readonly gypfile?: boolean;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+const platform = `${process.platform}-${process.arch}`;
+let directory: string;
+let installed: string;
+let files: readonly string[];
+let manifest: Manifest;
+
+const run = (command: string, ...args: string[]) =>
+  execFileSync(command, args, {
+    cwd: join(directory, 'project'),
+    encoding: 'utf8',
+    env: { PATH: join(directory, 'bin'), HOME: directory, npm_config_offline: 'true', npm_config_update_notifier: 'false' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-package-'));
+  mkdirSync(join(directory, 'bin'));
+  mkdirSync(join(directory, 'project'));
+  symlinkSync(process.execPath, join(directory, 'bin/node'));
+  symlinkSync(realpathSync(onPath('npm')), join(directory, 'bin/npm'));
+  writeFileSync(join(directory, 'project/package.json'), '{ "private": true }');
+
+  // dist/ is there (make test builds first); prepack would build it again, for a release.
+  run('npm', 'pack', resolve('.'), '--ignore-scripts', '--silent', '--pack-destination', directory);
+  manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+  run('npm', 'install', '--no-audit', '--no-fund', join(directory, `evictd-${manifest.version}.tgz`));
+
+  installed = join(directory, 'project/node_modules/evictd');
+  manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
+  files = ts.sys.readDirectory(installed, undefined, undefined, ['**/*']).map((file) => file.slice(installed.length + 1));
+}, 120_000);
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('the tarball', () => {
+  test.each([
+    'dist/evictd.js',
+    'dist/index.js',
+    `dist/prebuilds/${platform}/evictd.node`,
+    'dist/types/index.d.ts',
+    'dist/types/native/binding.d.ts',
+    'dist/THIRD-PARTY-LICENSES.txt',
+    'docs/errors.md',
+    'LICENSE',
+    'README.md',
+    'CHANGELOG.md',
+  ])('has %s', (file) => {
+    expect(files).toContain(file);
+  });
+
+  test('has no sources, no tests and no build description', () => {
+    const allowed = /^(dist\/|docs\/|package\.json$|LICENSE$|README\.md$|CHANGELOG\.md$)/;
+    expect(files.filter((file) => !allowed.test(file) || /\.(cc|h|gypi?|o|tgz)$|(?<!\.d)\.ts$/.test(file))).toEqual([]);
+  });
+
+  test('runs nothing when it is installed', () => {
+    const scripts = Object.keys(manifest.scripts ?? {});
+    expect(scripts.filter((script) => /^(pre|post)?(install|prepare)$/.test(script))).toEqual([]);
+    expect(manifest.gypfile).toBe(false);
+  });
+
+  test.each(['dependencies', 'optionalDependencies', 'peerDependencies', 'bundleDependencies'])('has no %s', (field) => {
+    expect(manifest[field] ?? {}).toEqual({});
+  });
+
+  test('carries the licence of every package that is in it', () => {
+    const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+    const bundled = ['dist/evictd.js', 'dist/index.js']
+      .flatMap((file) => [...readFileSync(join(installed, file), 'utf8').matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)])
+      .map(([, name]) => name ?? '');
+    const named = (name: string) => notices.split('\n').some((line) => line.startsWith(`${name} `));
+    expect(bundled).toContain('commander');
+    expect(['node-addon-api', ...new Set(bundled)].filter((name) => !named(name))).toEqual([]);
+  });
+});
+
+describe('installed without a compiler', () => {
+  test.each(['make', 'g++', 'cc', 'python3', 'sh'])('%s is not on the PATH of this test', (command) => {
+    expect(() => run(command, '--version')).toThrow('ENOENT');
+  });
+
+  test('the command says its version', () => {
+    expect(run(join(directory, 'project/node_modules/.bin/evictd'), '--version').trim()).toBe(manifest.version);
+  });
+
+  test('the addon loads', () => {
+    const script = `console.log(typeof require('./node_modules/evictd/dist/prebuilds/${platform}/evictd.node').MemcgThreshold)`;
+    expect(run('node', '-e', script).trim()).toBe('function');
+  });
+
+  test('the library loads', () => {
+    const script = "import('evictd').then((library) => console.log(Object.keys(library).length))";
+    expect(Number(run('node', '-e', script))).toBeGreaterThan(0);
+  });
+
+  test('the declarations need no other package but Node’s', () => {
+    const program = ts.createProgram([join(installed, 'dist/types/index.d.ts')], {
+      noEmit: true,
+      strict: true,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      target: ts.ScriptTarget.ES2023,
+      types: ['node'],
+      typeRoots: [resolve('node_modules/@types')],
+    });
+    const own = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(installed));
+    const wrong = own.flatMap((file) => program.getSemanticDiagnostics(file));
+    expect(own.length).toBeGreaterThan(0);
+    expect(wrong.map(({ file, messageText }) => `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)).toEqual(
+      [],
+    );
+  });
+});
+
+function onPath(command: string): string {
+  return execFileSync('/bin/sh', ['-c', `command -v ${command}`], { encoding: 'utf8' }).trim();
+}

@@ -1,0 +1,119 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** The hierarchy that carries the memory controller on this machine. */
+export interface MemoryController {
+  readonly version: 1 | 2;
+  readonly mount: string;
+}
+
+/** undefined: this machine has no memory controller, or it may not be used here. */
+export function memoryController(): MemoryController | undefined {
+  if (existsSync('/sys/fs/cgroup/memory/cgroup.procs')) return { version: 1, mount: '/sys/fs/cgroup/memory' };
+  const controllers = '/sys/fs/cgroup/cgroup.controllers';
+  if (existsSync(controllers) && readFileSync(controllers, 'utf8').split(/\s+/).includes('memory'))
+    return { version: 2, mount: '/sys/fs/cgroup' };
+  return undefined;
+}
+
+export interface TestProcess {
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** The signal that ended it, null where it exited by itself. */
+  readonly ended: Promise<NodeJS.Signals | null>;
+}
+
+/** A cgroup made for one test. Everything in it and below it ends with `cleanup()`. */
+export interface TestCgroup {
+  /** As evictd's configuration names it: below the mount of the memory controller. */
+  readonly path: string;
+  readonly dir: string;
+  child(name: string): TestCgroup;
+  /** Starts a command as a member; resolves when it is one. `ignoring`: it ignores this signal from its first moment. */
+  spawn(command: string, args?: readonly string[], options?: { ignoring?: 'TERM' }): Promise<TestProcess>;
+  limit(bytes: bigint): void;
+  read(file: string): string;
+  write(file: string, text: string): void;
+  /** Kills what is in it, removes it with all below it. May be called twice. */
+  cleanup(): Promise<void>;
+}
+
+/** A new cgroup at the root of the memory hierarchy, 'evictd-test-<pid>-<random>' unless `name` says otherwise. */
+export function testCgroup(name = `evictd-test-${String(process.pid)}-${randomBytes(4).toString('hex')}`): TestCgroup {
+  const controller = memoryController();
+  if (controller === undefined) throw new Error('no memory controller on this machine: these tests need one');
+  if (controller.version === 2) enableControllers(controller.mount);
+  return make(controller, `/${name}`);
+}
+
+function make(controller: MemoryController, path: string): TestCgroup {
+  const dir = controller.mount + path;
+  mkdirSync(dir);
+  return {
+    path,
+    dir,
+    child: (name) => {
+      if (controller.version === 2) enableControllers(dir);
+      return make(controller, `${path}/${name}`);
+    },
+    spawn: (command, args = [], options = {}) => spawnIn(dir, command, args, options.ignoring),
+    limit: (bytes) => writeFileSync(`${dir}/${controller.version === 1 ? 'memory.limit_in_bytes' : 'memory.max'}`, String(bytes)),
+    read: (file) => readFileSync(`${dir}/${file}`, 'utf8'),
+    write: (file, text) => writeFileSync(`${dir}/${file}`, text),
+    cleanup: () => remove(dir),
+  };
+}
+
+/** Lets the children of a v2 cgroup have the controllers; a cgroup that does cannot have processes of its own. */
+function enableControllers(dir: string): void {
+  for (const controller of ['memory', 'pids']) writeFileSync(`${dir}/cgroup.subtree_control`, `+${controller}`);
+}
+
+async function spawnIn(dir: string, command: string, args: readonly string[], ignoring: string | undefined): Promise<TestProcess> {
+  const trap = ignoring === undefined ? '' : `trap '' ${ignoring}; `;
+  const script = `${trap}echo $$ > "$0/cgroup.procs" && echo joined >&3 && exec "$@"`;
+  const child = spawn('/bin/sh', ['-c', script, dir, command, ...args], { stdio: ['ignore', 'pipe', 'inherit', 'pipe'] });
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`could not start ${command}`);
+  const ended = once(child, 'exit').then(([, signal]) => signal as NodeJS.Signals | null);
+  const said = child.stdio[3];
+  if (!said || !('once' in said)) throw new Error('no pipe');
+  const joined = await Promise.race([once(said, 'data'), ended]);
+  if (joined === null || typeof joined === 'string') throw new Error(`${command} did not get into ${dir}`);
+  return { pid, child, ended };
+}
+
+async function remove(dir: string): Promise<void> {
+  if (!existsSync(dir)) return;
+  for (let left = 250; ; left--) {
+    for (const cgroup of subtree(dir)) killMembers(cgroup);
+    try {
+      for (const cgroup of subtree(dir)) rmdirSync(cgroup);
+      return;
+    } catch (error) {
+      if (left === 0) throw error;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      await pause(20); // EBUSY: the last of the killed has not left yet
+    }
+  }
+}
+
+/** The deepest first. */
+function subtree(dir: string): string[] {
+  const children = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [...children.flatMap((entry) => subtree(posix.join(dir, entry.name))), dir];
+}
+
+function killMembers(dir: string): void {
+  for (const pid of readFileSync(`${dir}/cgroup.procs`, 'utf8').split('\n').filter(Boolean)) {
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // it ended meanwhile
+    }
+  }
+}

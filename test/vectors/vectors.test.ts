@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { AREAS } from './areas.js';
+import { readVectorFile } from './file.js';
+import { parseJson } from './json.js';
+import { failuresOf, runVectors } from './runner.js';
+
+const ownFiles = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.jsonl'));
+
+describe('measured results', () => {
+  test.each(ownFiles)('%s', (name) => {
+    const file = readVectorFile(join(import.meta.dirname, name));
+    expect(failuresOf(file)).toEqual([]);
+  });
+
+  test('every area has a file', () => {
+    expect(ownFiles.sort()).toEqual([...AREAS.keys()].map((area) => `${area}.jsonl`).sort());
+  });
+});
+
+describe('the runner', () => {
+  let dir = '';
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), `evictd-test-${process.pid}-`));
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  const write = (name: string, ...lines: readonly string[]): string => {
+    const path = join(dir, name);
+    writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+    return path;
+  };
+  const good = '{"name":"a","why":"right","input":"1s","expect":{"ok":true,"ns":"1000000000","string":"1s"}}';
+  const bad = '{"name":"b","why":"wrong","input":"1s","expect":{"ok":true,"ns":"1000000001","string":"1s"}}';
+
+  test('all passed', () => {
+    expect(runVectors([write('duration.jsonl', good)])).toEqual({ exitCode: 0, stdout: '1 passed, 0 failed\n', stderr: '' });
+  });
+
+  test('a failing line is printed with its place, name, what was expected and what came', () => {
+    const path = write('duration.jsonl', good, '', bad);
+    expect(runVectors([path])).toEqual({
+      exitCode: 1,
+      stdout: `FAIL ${path}:3 b (wrong)\n  ns\n    expected 1000000001\n    got      1000000000\n1 passed, 1 failed\n`.replace(
+        /(expected|got {5}) (\d+)/g,
+        '$1 "$2"',
+      ),
+      stderr: '',
+    });
+  });
+
+  test('lines of several files are added up', () => {
+    const quantity = write('quantity.jsonl', '{"name":"a","why":"","input":"x","expect":{"ok":false,"error":"y"}}');
+    const run = runVectors([write('duration.jsonl', good), quantity]);
+    expect(run.exitCode).toBe(1);
+    expect(run.stdout.trimEnd().split('\n').at(-1)).toBe('1 passed, 1 failed');
+  });
+
+  test.each<[rule: string, name: string, line: string, what: string]>([
+    ['success where an error is expected', 'duration.jsonl', '{"name":"a","input":"1s","expect":{"ok":false,"error":"e"}}', 'ok'],
+    [
+      'an expectation that is unknown',
+      'duration.jsonl',
+      '{"name":"a","input":"x","expect":{"ok":false,"error":"time: invalid duration \\"x\\"","days":"0"}}',
+      'days',
+    ],
+    ['an expectation that is left out', 'duration.jsonl', '{"name":"a","input":"1s","expect":{"ok":true,"string":"1s"}}', 'ns'],
+    [
+      'a value marked as not to be tested does not excuse the rest',
+      'quantity.jsonl',
+      '{"name":"a","input":"-1","expect":{"ok":true,"string":"-1","canonical":"-1","format":"DecimalSI","sign":-1,"nano":"-1000000001","milli":"-1000","valueObserved":"1","valueDocumented":"-1"}}',
+      'nano',
+    ],
+    [
+      'nor the thousandths',
+      'quantity.jsonl',
+      '{"name":"a","input":"-1","expect":{"ok":true,"string":"-1","canonical":"-1","format":"DecimalSI","sign":-1,"nano":"-1000000000","milli":"-1001","valueObserved":"1","valueDocumented":"-1"}}',
+      'milli',
+    ],
+  ])('fails: %s', (_rule, name, line, what) => {
+    const { exitCode, stdout } = runVectors([write(name, line)]);
+    expect({ exitCode, what: stdout.split('\n')[1] }).toEqual({ exitCode: 1, what: `  ${what}` });
+  });
+
+  test.each<[rule: string, exitCode: number, name: string, lines: readonly string[], message: string]>([
+    ['unknown area', 64, 'ranks.jsonl', [good], ': unknown area "ranks": the file\'s name must be one of quantity, duration, with .jsonl'],
+    ['a name with another ending', 64, 'duration.json', [good], ': unknown area "duration.json"'],
+    ['bad JSON, by its line', 65, 'duration.jsonl', [good, '', '{"name":'], ':3: '],
+    ['no object', 65, 'duration.jsonl', ['[]'], ':1: a JSON object is expected'],
+    ['no name', 65, 'duration.jsonl', ['{"input":"1s","expect":{"ok":true}}'], ':1: "name" must be a text'],
+    ['the same name twice', 65, 'duration.jsonl', [good, good], ':2: "a" is the name of an earlier line, too'],
+    ['no input', 65, 'duration.jsonl', [good, '{"name":"b","expect":{"ok":true}}'], ':2: "input" must be a text'],
+    ['no expectation', 65, 'quantity.jsonl', ['{"name":"b","input":"1"}'], ':1: "expect" must be an object with "ok"'],
+    ['no line at all', 65, 'duration.jsonl', [''], ':1: no vectors'],
+  ])('%s', (_rule, exitCode, name, lines, message) => {
+    const path = write(name, ...lines);
+    const run = runVectors([path]);
+    expect({ ...run, stderr: run.stderr.startsWith(path + message) }).toEqual({ exitCode, stdout: '', stderr: true });
+  });
+
+  test('a missing file', () => {
+    const run = runVectors([join(dir, 'nowhere', 'duration.jsonl')]);
+    expect(run.exitCode).toBe(66);
+    expect(run.stderr).toContain('ENOENT');
+  });
+
+  test('nothing is run unless all files can be read', () => {
+    expect(runVectors([write('duration.jsonl', bad), join(dir, 'rank.jsonl')]).stdout).toBe('');
+  });
+
+  describe('as a command', () => {
+    const command = (...args: readonly string[]) => {
+      const tsx = [`--import=${import.meta.resolve('tsx')}`, join(import.meta.dirname, 'run.ts')];
+      const { status, stdout, stderr } = spawnSync(process.execPath, [...tsx, ...args], { encoding: 'utf8' });
+      return { status, last: stdout.trimEnd().split('\n').at(-1), stderr };
+    };
+
+    test('without a file all files here are run', () => {
+      const lines = ownFiles.reduce((sum, name) => sum + readVectorFile(join(import.meta.dirname, name)).vectors.length, 0);
+      expect(command()).toEqual({ status: 0, last: `${lines} passed, 0 failed`, stderr: '' });
+    });
+
+    test('the exit status is that of the run', () => {
+      expect(command(write('duration.jsonl', good, bad))).toEqual({ status: 1, last: '1 passed, 1 failed', stderr: '' });
+    });
+
+    test('there are no options', () => {
+      expect(command('--help')).toEqual({ status: 64, last: '', stderr: '--help: no such option. Usage: npm run vectors -- [FILE…]\n' });
+    });
+  });
+});
+
+describe('lossless JSON', () => {
+  test.each<[rule: string, text: string, value: unknown]>([
+    ['the largest safe integer is a number', '[9007199254740991]', [9007199254740991]],
+    ['the next one is a bigint', '[9007199254740992]', [9007199254740992n]],
+    ['negative', '{"a":-9223372036854775808}', { a: -9223372036854775808n }],
+    ['at the top', '18446744073709551615', 18446744073709551615n],
+    ['digits in a text stay', '{"9007199254740993":"9007199254740993"}', { '9007199254740993': '9007199254740993' }],
+    ['behind an escaped quote, too', '["\\"9007199254740993"]', ['"9007199254740993']],
+    ['a float stays a number', '[9007199254740993.5,9007199254740993e0]', [9007199254740994, 9007199254740992]],
+  ])('%s: %s', (_rule, text, value) => {
+    expect(parseJson(text)).toEqual(value);
+  });
+
+  test.each(['[09007199254740993]', '[9007199254740993', '{"a":9007199254740993x}', ''])('no JSON: %j', (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+});
