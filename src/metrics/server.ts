@@ -116,7 +116,7 @@ export class MetricsServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { status, registry } = this.#options;
     // A pipeline of scrapes would be computed in one go, while the loop waits: what follows the first request ends with the connection.
-    
+    if (this.#asked.has(request.socket)) return;
     this.#asked.add(request.socket);
     response.shouldKeepAlive = false;
     request.resume(); // a body that nobody asked for
