@@ -64,14 +64,14 @@ export default defineConfig(
   ...adapters.map((layer) => ({
     files: [`src/${layer}/**`],
     rules: forbidImports(
-      [...adapters.filter((other) => other !== layer), 'cli'].map((other) => `**/${other}/**`).concat('**/compose.js', '**/evictd.js'),
+      [...adapters.filter((other) => other !== layer), 'cli'].map((other) => `**/${other}/**`).concat('**/compose/**', '**/evictd.js'),
       `${layer} knows the monitor's ports and core, not its neighbours nor what composes them`,
     ),
   })),
   {
     files: ['src/monitor/**', 'src/config/**'],
     rules: forbidImports(
-      [...adapters, 'cli'].map((other) => `**/${other}/**`).concat('**/compose.js', '**/evictd.js'),
+      [...adapters, 'cli'].map((other) => `**/${other}/**`).concat('**/compose/**', '**/evictd.js'),
       'adapters implement the ports; the layers above them never import an adapter',
     ),
   },

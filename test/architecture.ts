@@ -14,7 +14,7 @@ export interface SourceText {
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   evictd: ['cli', 'compose', 'errors', 'log'],
   cli: ['cli', 'compose', 'monitor', 'metrics/definition', 'config', 'core', 'errors', 'log'],
-  compose: ['monitor', 'host', 'workloads', 'actions', 'metrics', 'native', 'config', 'core', 'errors', 'log'],
+  compose: ['compose', 'monitor', 'host', 'workloads', 'actions', 'metrics', 'native', 'config', 'core', 'errors', 'log'],
   index: ['monitor', 'host', 'workloads', 'actions', 'metrics', 'native', 'config', 'core', 'errors', 'log'],
   monitor: ['monitor', 'core', 'errors', 'log'],
   host: ['host', 'monitor/ports', 'native', 'core', 'errors', 'log'],

@@ -17,7 +17,7 @@ const THRESHOLD = '64Mi';
 const LEAKING = 'batch';
 
 const STEP_WITHIN_MS = 7_000;
-const READY_WITHIN_MS = 3_000;
+const READY_WITHIN_MS = 8_000;
 /** A person looks at what there is, before and after. */
 const LOOK_MS = 1_200;
 /** After the eviction, for a second one that should not come. */
@@ -65,29 +65,41 @@ Exit: 0 all of that was true, 1 it was not, or the demo was interrupted; 75 it m
 
 /** From nothing to nothing: what is made here is removed here, however it ends. */
 async function demo(screen: Screen, lookMs: number, interruption: Interruption): Promise<DemoReport> {
-  const memory = (await import('../compose.js')).memoryHierarchy();
+  const memory = (await import('../compose/reading.js')).memoryHierarchy();
   if (memory === undefined) {
     throw new UnavailableError('EVICTD_DEMO_CGROUP', 'this machine has no cgroup memory controller', {
       hint: 'mount the cgroup filesystem, and boot without cgroup_disable=memory',
     });
   }
-  const sandbox = Sandbox.create(memory.hierarchy, memory.own, `evictd-demo-${String(process.pid)}`, LIMIT_BYTES, WORKLOADS.map(({ name }) => name));
-  let guard: DemoGuard | undefined;
-  try {
+  const sandbox = Sandbox.create(
+    memory.hierarchy,
+    memory.own,
+    `evictd-demo-${String(process.pid)}`,
+    LIMIT_BYTES,
+    WORKLOADS.map(({ name }) => name),
+  );
+  const guards: DemoGuard[] = [];
+  const show = async (): Promise<DemoReport> => {
     screen.line(`the node is cgroup ${sandbox.path} with 256 MiB; evictd evicts when less than 64 MiB are available`);
-    const workloads = await Promise.all(WORKLOADS.map((plan) => DemoWorkload.start(plan, sandbox.directory(plan.name), interruption.signal)));
+    const workloads = await Promise.all(
+      WORKLOADS.map((plan) => DemoWorkload.start(plan, sandbox.directory(plan.name), interruption.signal)),
+    );
     screen.watch(sandbox, WORKLOADS, LIMIT_BYTES, THRESHOLD_BYTES);
     screen.line(`three workloads are running: ${workloads.map(({ plan }) => `${plan.name} (${plan.what})`).join(', ')}`);
 
-    guard = new DemoGuard(sandbox.path, THRESHOLD, (level, message) => screen.line(`evictd: ${message}`, level === 'info' ? 'dim' : 'yellow'));
-    return await eviction({ sandbox, workloads, guard, screen, lookMs, interruption });
-  } finally {
+    const guard = new DemoGuard(sandbox.path, THRESHOLD, (level, message) => {
+      screen.line(`evictd: ${message}`, level === 'info' ? 'dim' : 'yellow');
+    });
+    guards.push(guard);
+    return eviction({ sandbox, workloads, guard, screen, lookMs, interruption });
+  };
+  return show().finally(async () => {
     screen.still();
-    await guard?.stop();
+    for (const guard of guards) await guard.stop();
     const left = await sandbox.remove();
-    guard?.removeFiles();
+    for (const guard of guards) guard.removeFiles();
     if (left !== undefined) throw new EvictdError('EVICTD_DEMO_LEFT', left, { hint: 'end its processes and rmdir it' });
-  }
+  });
 }
 
 interface Stage {
@@ -112,7 +124,9 @@ async function eviction({ sandbox, workloads, guard, screen, lookMs, interruptio
   await pause(SETTLE_MS + lookMs, undefined, { signal });
 
   const others = workloads.filter(({ plan }) => !plan.leaks);
-  const survivors = await Promise.all(others.map(async (workload) => ({ name: workload.plan.name, answers: await workload.answers(STEP_WITHIN_MS), end: workload.end })));
+  const survivors = await Promise.all(
+    others.map(async (workload) => ({ name: workload.plan.name, answers: await workload.answers(STEP_WITHIN_MS), end: workload.end })),
+  );
   const guardEnded = guard.end;
   await guard.stop();
   const records = guard.journal();
@@ -128,18 +142,26 @@ async function eviction({ sandbox, workloads, guard, screen, lookMs, interruptio
   const ofLeaking = (type: string) => records.find((record) => record.type === type && record.victim?.name === LEAKING);
   return {
     ok: checks.every(({ ok }) => ok),
-    node: { cgroup: sandbox.path, cgroupVersion: sandbox.version, limitBytes: Number(LIMIT_BYTES), threshold: `memory.available<${THRESHOLD}` },
+    node: {
+      cgroup: sandbox.path,
+      cgroupVersion: sandbox.version,
+      limitBytes: Number(LIMIT_BYTES),
+      threshold: `memory.available<${THRESHOLD}`,
+    },
     decision: ofLeaking('decision'),
     outcome: ofLeaking('outcome'),
     oomKills: { source: sandbox.oomKillSource, before: facts.oomKillsBefore, after: facts.oomKillsAfter },
-    workloads: [...survivors.map(({ name, answers, end }) => ({ name, alive: answers, end })), { name: LEAKING, alive: leaking?.running ?? false, end: leaking?.end }],
+    workloads: [
+      ...survivors.map(({ name, answers, end }) => ({ name, alive: answers, end })),
+      { name: LEAKING, alive: leaking?.running ?? false, end: leaking?.end },
+    ],
     checks,
   };
 }
 
 /** Waits for `happened`, or for so long; what did not happen shows in the checks. */
 async function until(happened: () => boolean | Promise<boolean>, withinMs: number, signal: AbortSignal): Promise<void> {
-  for (const deadline = performance.now() + withinMs; !(await happened()) && performance.now() < deadline; ) {
+  for (const deadline = performance.now() + withinMs; !(await happened()) && performance.now() < deadline;) {
     await pause(POLL_MS, undefined, { signal });
   }
 }

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import type { Reading } from '../compose.js';
 import type { LoadedConfig } from '../config/config.js';
 import manifest from '../../package.json' with { type: 'json' };
 import { checkCommand } from './check.js';
@@ -7,6 +6,7 @@ import { configCommand } from './config.js';
 import { demoCommand } from './demo.js';
 import type { Io } from './io.js';
 import { rankCommand } from './rank.js';
+import type { Reading } from './reading.js';
 import { runCommand } from './run.js';
 
 /** What the commands need from the process edge. */
@@ -26,7 +26,7 @@ export function program(edge: ProgramEdge): Command {
   const setExitCode = (code: number): void => {
     edge.setExitCode(code);
   };
-  const open = async (loaded: LoadedConfig): Promise<Reading> => (await import('../compose.js')).openReading(loaded);
+  const open = async (loaded: LoadedConfig): Promise<Reading> => (await import('../compose/reading.js')).openReading(loaded, 'probe');
   const command = new Command('evictd')
     .description('Watches node pressure, evicts the least important workload, and says why')
     .version(manifest.version, '-V, --version')

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Guard } from '../compose.js';
+import type { Guard } from '../compose/guard.js';
 import { formatError } from './errors.js';
 import { keepSmall, shedStart } from './footprint.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
@@ -29,7 +29,7 @@ Exit: 0 stopped, 64 usage, 75 the node cgroup is missing or another evictd guard
     .action(async (options: RunOptions) => {
       const loaded = configFromOptions(options);
       keepSmall();
-      const { exitNow, startGuard } = await import('../compose.js');
+      const { exitNow, startGuard } = await import('../compose/guard.js');
       const guard = startGuard(loaded, { dryRun: options.dryRun === true, isTTY: edge.logsToTerminal, env: edge.io.env });
       shedStart();
       edge.onReload(() => {
@@ -38,8 +38,8 @@ Exit: 0 stopped, 64 usage, 75 the node cgroup is missing or another evictd guard
       await new Promise<void>((resolve) => {
         edge.onStop(resolve);
       });
-      const written = await guard.stop();
-      if (!written) exitNow(0);
+      await guard.stop();
+      exitNow(0); // whoever has not answered by now, the state directory or the reader of standard error, is not waited for
     });
 }
 

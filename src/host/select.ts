@@ -3,7 +3,7 @@ import { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
 import { lockInstance } from './linux/instance-lock.js';
 import { openNode } from './linux/node.js';
 
-export type { NodeConfig, LinuxNode } from './linux/node.js';
+export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';
 export type { InstanceLock } from './linux/instance-lock.js';
 
 /** What evictd needs of an operating system. */

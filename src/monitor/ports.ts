@@ -68,16 +68,19 @@ export interface SourceProblem {
 
 /** A kill under way. Owns what it holds of the workload; close() when done. */
 export interface KillInProgress {
-  /** SIGTERM to every process, once. Returns after the signal was sent. Never throws. */
+  /** SIGTERM to every process, once, and SIGCONT, without which a stopped one would not handle it. Returns after the signals were sent. Never throws. */
   terminate(): SignalResult;
   /** SIGKILL to everything in it: cgroup.kill, or one pass of pidfds. Call again (`read` tells) until nothing is left. Never throws. */
   kill(): SignalResult;
-  /** What is left: `processes` 0 only when no process is left; `usageBytes` undefined where the cgroup is gone or cannot be read. */
+  /**
+   * What is left: `processes` 0 only when no process is left, so one such answer is enough (on v1, where one reading can miss a process that moves, it
+   * stands for two empty readings in a row). What cannot be read counts as one process. `usageBytes` undefined where the cgroup is gone or cannot be read.
+   */
   read(): VictimSample;
   close(): void;
 }
 export interface SignalResult {
-  /** When the first signal of this call was sent, monotonic clock. */
+  /** When the signals of this call had been sent, monotonic clock: latencies measured with it are rather too long than too short. */
   readonly atNs: bigint;
   readonly processes: number;
   /** The error of the call, for people; undefined: fine. */

@@ -22,6 +22,16 @@ export function integer(value: bigint): number | string {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER) ? Number(value) : value.toString();
 }
 
+/** A run of evictd begins. Decisions without an outcome before it belong to one that was killed. */
+export function startRecord(version: string, dryRun: boolean, recovered: number): JournalRecord {
+  const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the run before were still in the runtime directory`;
+  return { type: 'start', version, dryRun, recovered, message: `evictd ${version} starts${dryRun ? ' a dry run' : ''}${kept}` };
+}
+
+export function stopRecord(): JournalRecord {
+  return { type: 'stop', message: 'evictd stops' };
+}
+
 export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
   const { threshold, observation, victim, graceNs, ranking, unreadable } = decision;
   return {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
 import type { CgroupHierarchy } from '../../src/core/cgroup.js';
@@ -171,6 +171,9 @@ test('closed twice, and asked afterwards: nothing happens to anybody', async () 
   kill.close();
   kill.close();
   expect(kill.kill()).toMatchObject({ processes: 0, error: expect.stringContaining('EBADF') as string });
+  // The numbers of its descriptors are given out again: what they mean now is not the victim's.
+  const others = Array.from({ length: 4 }, () => openSync('/proc/sys/kernel/pid_max', 'r'));
   expect(kill.read()).toMatchObject({ usageBytes: undefined, processes: 1 });
+  for (const file of others) closeSync(file);
   expect(victim.read('cgroup.procs').trim()).toBe(String(pid));
 });

@@ -132,17 +132,14 @@ export class Evictd {
   }
 
   /** The first journal line of a type, when it is there. */
-  async recorded(type: string, ofVictim?: string): Promise<JournalLine> {
-    const find = (): JournalLine | undefined =>
-      this.journal().find((line) => line.type === type && (ofVictim === undefined || victimOf(line) === ofVictim));
-    await this.until(`the journal has a record "${type}"`, () => find() !== undefined);
-    return find() as JournalLine;
+  recorded(type: string, ofVictim?: string): Promise<JournalLine> {
+    const matches = (line: JournalLine): boolean => line.type === type && (ofVictim === undefined || victimOf(line) === ofVictim);
+    return this.#found(`the journal has a record "${type}"`, () => this.journal().find(matches));
   }
 
-  async logged(what: RegExp): Promise<LogLine> {
-    const find = (): LogLine | undefined => this.log.find(({ msg, code }) => what.test(msg) || what.test(code ?? ''));
-    await this.until(`the log says ${String(what)}`, () => find() !== undefined);
-    return find() as LogLine;
+  /** The first line of the log with such a message or code, when it is there. */
+  logged(what: RegExp): Promise<LogLine> {
+    return this.#found(`the log says ${String(what)}`, () => this.log.find(({ msg, code }) => what.test(msg) || what.test(code ?? '')));
   }
 
   until(what: string, happened: () => boolean | Promise<boolean>): Promise<void> {
@@ -158,6 +155,13 @@ export class Evictd {
   async exited(): Promise<number | NodeJS.Signals> {
     await this.until('evictd ends', () => !this.running);
     return this.#exit;
+  }
+
+  async #found<T>(what: string, find: () => T | undefined): Promise<T> {
+    await this.until(what, () => find() !== undefined);
+    const found = find();
+    if (found === undefined) throw new Error(`no longer: ${what}`);
+    return found;
   }
 
   #logged(line: string): void {

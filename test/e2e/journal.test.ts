@@ -10,6 +10,11 @@ import { aWhile } from './wait.js';
 /** Mounts of evictd's own, in a mount namespace that ends with it. */
 const through = (script: string): readonly string[] => ['unshare', '--mount', 'sh', '-c', `${script} && exec "$@"`, 'sh'];
 
+/** Nothing to mount. */
+function prepared(prepare: () => unknown): undefined {
+  prepare();
+}
+
 function scratch(): string {
   const directory = scratchDirectory();
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -18,17 +23,26 @@ function scratch(): string {
 
 describe(`a state directory in trouble neither stops nor delays an eviction (${ON})`, () => {
   test.each<[trouble: string, prepare: (state: string) => readonly string[] | undefined, said: RegExp]>([
-    ['full', (state) => through(`mount -t tmpfs -o size=16k none ${state} && { cat /dev/zero > ${state}/filler; true; } 2>/dev/null`), /ENOSPC/],
+    [
+      'full',
+      (state) => through(`mount -t tmpfs -o size=16k none ${state} && { cat /dev/zero > ${state}/filler; true; } 2>/dev/null`),
+      /ENOSPC/,
+    ],
     ['read-only', (state) => through(`mount -t tmpfs -o ro none ${state}`), /EROFS/],
-    ['not a directory', (state) => void (rmSync(state, { recursive: true }), writeFileSync(state, '')), /EEXIST|ENOTDIR/],
-    ['hung', (state) => void execFileSync('mkfifo', [join(state, 'journal.jsonl')]), /^evicted batch/], // it has no error: it does not answer
+    ['not a directory', (state) => prepared(() => execFileSync('sh', ['-c', `rmdir ${state} && touch ${state}`])), /EEXIST|ENOTDIR/],
+    // It has no error, it does not answer: opening a FIFO waits for a reader.
+    ['hung', (state) => prepared(() => execFileSync('mkfifo', [join(state, 'journal.jsonl')])), /^evicted batch/],
   ])('%s', async (_trouble, prepare, said) => {
     const node = testNode();
     const [batch, web] = [await workload(node.child('batch'), { growsMib: 140 }), await workload(node.child('web'), { holdsMib: 10 })];
     const directory = scratch();
     mkdirSync(join(directory, 'state'));
     const before = prepare(join(directory, 'state'));
-    const evictd = await new Evictd({ config: guarding(node, [{ match: { name: 'batch' }, priority: -1 }]), directory, ...(before ? { through: before } : {}) }).guarding();
+    const evictd = await new Evictd({
+      config: guarding(node, [{ match: { name: 'batch' }, priority: -1 }]),
+      directory,
+      ...(before ? { through: before } : {}),
+    }).guarding();
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
     expect((await evictd.logged(/^evicted batch/)).level).toBe('warn');
@@ -54,7 +68,11 @@ test(`a standard error that nobody reads does not stop an eviction (${ON})`, asy
     for (;;) writeSync(stderr, Buffer.alloc(4096));
   }).toThrow(/EAGAIN/); // it is full
   const port = await freePort();
-  const evictd = await new Evictd({ config: { ...guarding(node), metrics: { listen: `127.0.0.1:${String(port)}` } }, directory, stderr }).guarding(port);
+  const evictd = await new Evictd({
+    config: { ...guarding(node), metrics: { listen: `127.0.0.1:${String(port)}` } },
+    directory,
+    stderr,
+  }).guarding(port);
   batch.grow();
   expect(await batch.ended).toBe('SIGKILL');
   expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
@@ -88,7 +106,11 @@ test(`killed between the decision and the outcome: the next start tells what was
   expect(decision).toMatchObject({ decision: 1, action: 'SIGTERM', node: node.path });
   expect(victimOf(decision)).toBe('batch');
   expect((decision.ranking as unknown[]).length).toBe(1);
-  expect(second.journal().map(({ type }) => type)).not.toContain('outcome');
+  const types = second.journal().map(({ type }) => type);
+  expect(types).not.toContain('outcome');
+  const restart = second.journal()[types.lastIndexOf('start')];
+  expect(restart?.recovered).toBe(types.lastIndexOf('start')); // everything before it is of the first run
+  expect(types.indexOf('decision')).toBeLessThan(types.lastIndexOf('start'));
   expect(await second.stop()).toBe(0);
 
   const third = await new Evictd({ config: calm, directory }).guarding();

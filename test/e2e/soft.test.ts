@@ -81,7 +81,10 @@ describe(`a soft eviction (${ON})`, () => {
 
   test('while one is given its time, no second one is asked', async () => {
     const node = testNode();
-    const [batch, other] = [await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' }), await workload(node.child('other'), { holdsMib: 10 })];
+    const [batch, other] = [
+      await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' }),
+      await workload(node.child('other'), { holdsMib: 10 }),
+    ];
     const evictd = await new Evictd({ config: { ...softly(node), monitoringInterval: '100ms' } }).guarding();
     batch.grow();
     await evictd.recorded('decision', 'batch');

@@ -5,9 +5,15 @@ const PATIENCE_MS = 30_000;
 const POLL_MS = 10;
 
 /** Waits for something to be true. Throws, with `circumstances`, when it does not become so. */
-export async function until(what: string, happened: () => boolean | Promise<boolean>, circumstances: () => string = () => ''): Promise<void> {
-  for (const deadline = performance.now() + PATIENCE_MS; !(await happened()); await pause(POLL_MS)) {
+export async function until(
+  what: string,
+  happened: () => boolean | Promise<boolean>,
+  circumstances: () => string = () => '',
+): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await happened())) {
     if (performance.now() > deadline) throw new Error(`waited in vain: ${what}. ${circumstances()}`);
+    await pause(POLL_MS);
   }
 }
 

@@ -20,6 +20,7 @@ describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
     const child = await startIn(cgroup, 'exec sleep 60');
     await until('populated', () => wakes.length === 1);
     expect(populated(cgroup)).toBe(true);
+    await pause(50); // changes within 10 ms are one notification
     child.kill('SIGKILL');
     await until('empty', () => wakes.length === 2);
     expect(populated(cgroup)).toBe(false);
@@ -44,13 +45,15 @@ describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
     const { wakes, owner } = watch(cgroup, 'cgroup.events');
     const child = await startIn(cgroup, 'exec sleep 60');
     child.kill('SIGKILL');
-    await until('empty', () => wakes.length === 2);
+    await until('empty', () => !populated(cgroup));
+    await pause(50); // changes within 10 ms are one notification: one wake or two
+    const changes = wakes.length;
     rmdirSync(cgroup);
-    await until('GONE', () => wakes.length === 3);
+    await until('GONE', () => wakes.length > changes);
     const before = process.cpuUsage();
     await pause(700);
     const { user, system } = process.cpuUsage(before);
-    expect(wakes.slice(2)).toEqual([native.WAKE.GONE]);
+    expect(wakes.slice(changes)).toEqual([native.WAKE.GONE]);
     expect(owner.live).toBe(false);
     expect(user + system).toBeLessThan(350_000);
   });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -94,6 +94,16 @@ describe('who is a candidate', () => {
     expect(second.id).not.toBe(first.id);
     expect(second.startOrder).toBeGreaterThan(first.startOrder);
   });
+
+  if (!v2) {
+    test('one that was renamed, which v1 allows, has its new name only', async () => {
+      const source = open();
+      const web = await sleeping('web');
+      expect(names(source.candidates())).toEqual(['web']);
+      renameSync(web.dir, `${root.dir}/api`);
+      expect(names(source.candidates())).toEqual(['api']);
+    });
+  }
 
   test('grandchildren are no workloads of their own', async () => {
     await sleeping('inner', root.child('outer'));

@@ -47,7 +47,10 @@ export class DemoGuard {
     const file = join(this.#directory, 'config.yaml');
     writeFileSync(file, configuration(nodePath, threshold, this.#directory), { mode: 0o600 });
     const [, evictd = ''] = process.argv;
-    this.#child = spawn(process.execPath, [...process.execArgv, evictd, 'run', '--config', file], { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child = spawn(process.execPath, [...process.execArgv, evictd, 'run', '--config', file], {
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()).once('error', () => resolve()));
     if (this.#child.stderr) {
       createInterface({ input: this.#child.stderr }).on('line', (text) => {
@@ -65,7 +68,11 @@ export class DemoGuard {
 
   /** Whether it guards as configured, by its own word (/readyz). Throws where it has ended. */
   async ready(): Promise<boolean> {
-    if (!this.running) throw new EvictdError('EVICTD_DEMO_GUARD', `evictd run ended: ${this.end ?? ''}${this.#lastSaid === '' ? '' : `; ${this.#lastSaid}`}`);
+    if (!this.running)
+      throw new EvictdError(
+        'EVICTD_DEMO_GUARD',
+        `evictd run ended: ${this.end ?? ''}${this.#lastSaid === '' ? '' : `; ${this.#lastSaid}`}`,
+      );
     if (this.#port === undefined) return false;
     return fetch(`http://127.0.0.1:${this.#port}/readyz`).then(
       ({ ok }) => ok,
@@ -82,7 +89,10 @@ export class DemoGuard {
       return []; // nothing was written yet
     }
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-    return whole.split('\n').filter(Boolean).map((line) => JSON.parse(line) as DemoRecord);
+    return whole
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as DemoRecord);
   }
 
   /** How it ended; undefined: it has not. */
@@ -106,10 +116,11 @@ export class DemoGuard {
 
 /** On a tmpfs where there is one, as a runtime directory should be. */
 function makeDirectory(): string {
+  const name = `evictd-demo-${String(process.pid)}-`;
   try {
-    return mkdtempSync('/dev/shm/evictd-demo-');
+    return mkdtempSync(`/dev/shm/${name}`);
   } catch {
-    return mkdtempSync(join(tmpdir(), 'evictd-demo-'));
+    return mkdtempSync(join(tmpdir(), name));
   }
 }
 

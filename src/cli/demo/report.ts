@@ -27,13 +27,21 @@ export function reportJson(report: DemoReport): string {
 export function reportText(report: DemoReport, style: Style): string {
   const { ok, decision, outcome, oomKills, checks } = report;
   const wrong = checks.filter((check) => !check.ok);
-  const title = ok ? style('green', 'evictd evicted batch, and only batch, before the kernel had to kill.') : style('red', 'The demo did not show what it should:');
+  const title = ok
+    ? style('green', 'evictd evicted batch, and only batch, before the kernel had to kill.')
+    : style('red', 'The demo did not show what it should:');
   const facts: [string, string][] = [
     ['why', decision === undefined ? 'no decision in the journal' : reason(decision)],
     ['gave back', outcome === undefined ? 'no outcome in the journal' : outcome.message],
     ['latency', latency(outcome?.spansMs)],
     ['OOM killer', `${String(oomKills.before)} kills before, ${String(oomKills.after)} after (${oomKills.source})`],
-    ['alive', report.workloads.filter(({ alive }) => alive).map(({ name }) => name).join(', ') || 'nobody'],
+    [
+      'alive',
+      report.workloads
+        .filter(({ alive }) => alive)
+        .map(({ name }) => name)
+        .join(', ') || 'nobody',
+    ],
   ];
   return [
     '',

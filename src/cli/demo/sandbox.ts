@@ -78,7 +78,9 @@ export class Sandbox {
   /** usage − inactive_file, as evictd counts; undefined where it cannot be read. */
   workingSetBytes(name?: string): bigint | undefined {
     const [usage, stat, key] =
-      this.version === 1 ? (['memory.usage_in_bytes', 'memory.stat', 'total_inactive_file'] as const) : (['memory.current', 'memory.stat', 'inactive_file'] as const);
+      this.version === 1
+        ? (['memory.usage_in_bytes', 'memory.stat', 'total_inactive_file'] as const)
+        : (['memory.current', 'memory.stat', 'inactive_file'] as const);
     try {
       const used = BigInt(this.#read(usage, name));
       const inactive = BigInt(field(this.#read(stat, name), key) ?? 0);
@@ -91,7 +93,10 @@ export class Sandbox {
   /** How many processes the kernel's OOM killer has killed in here. v1 counts in the victim's own cgroup only, so all are added up. */
   oomKills(): number {
     if (this.version === 2) return Number(field(this.#read('memory.events'), 'oom_kill') ?? 0);
-    return [undefined, ...this.#names].reduce((sum, name) => sum + Number(field(this.#read('memory.oom_control', name), 'oom_kill') ?? 0), 0);
+    return [undefined, ...this.#names].reduce(
+      (sum, name) => sum + Number(field(this.#read('memory.oom_control', name), 'oom_kill') ?? 0),
+      0,
+    );
   }
 
   get oomKillSource(): string {
@@ -105,10 +110,11 @@ export class Sandbox {
   /** Ends every process in it and removes it. Returns what is left to be done by hand; undefined: nothing. */
   async remove(): Promise<string | undefined> {
     const directories = [...this.#names.map((name) => this.directory(name)), this.directory()];
-    for (const deadline = performance.now() + REMOVE_WITHIN_MS; ; await pause(REMOVE_RETRY_MS)) {
-      const refused = directories.map(killAndRemove).findLast((error) => error !== undefined);
-      if (refused === undefined) break;
+    const attempt = (): Error | undefined => directories.map(killAndRemove).findLast((error) => error !== undefined);
+    const deadline = performance.now() + REMOVE_WITHIN_MS;
+    for (let refused = attempt(); refused; refused = attempt()) {
       if (performance.now() > deadline) return `${this.directory()} could not be removed: ${refused.message}`;
+      await pause(REMOVE_RETRY_MS);
     }
     if (this.#enabledIn !== undefined) disable(this.#enabledIn);
     return undefined;
@@ -138,7 +144,8 @@ function disable(directory: string): void {
 function killAndRemove(directory: string): Error | undefined {
   try {
     if (!existsSync(directory)) return undefined;
-    for (const below of readdirSync(directory, { withFileTypes: true })) if (below.isDirectory()) killAndRemove(`${directory}/${below.name}`);
+    const below = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    for (const { name } of below) killAndRemove(`${directory}/${name}`);
     for (const pid of readFileSync(`${directory}/cgroup.procs`, 'utf8').split('\n').filter(Boolean)) kill(Number(pid));
     rmdirSync(directory);
     return undefined;

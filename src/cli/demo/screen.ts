@@ -33,7 +33,14 @@ export class Screen {
     this.#gauges = () => [
       '',
       ...plans.map(({ name, what }) => gauge(style, name, sandbox.workingSetBytes(name), limitBytes, 'green', what)),
-      gauge(style, 'node', sandbox.workingSetBytes(), limitBytes, 'yellow', `evictd acts above ${amountOfBytes(limitBytes - thresholdBytes)}`),
+      gauge(
+        style,
+        'node',
+        sandbox.workingSetBytes(),
+        limitBytes,
+        'yellow',
+        `evictd acts above ${amountOfBytes(limitBytes - thresholdBytes)}`,
+      ),
     ];
     this.#timer = setInterval(() => this.#redraw(''), REFRESH_MS);
     this.#redraw('');

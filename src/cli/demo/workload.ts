@@ -45,7 +45,10 @@ export class DemoWorkload {
   private constructor(plan: WorkloadPlan, directory: string) {
     this.plan = plan;
     // A session of its own: Ctrl-C is for the demo, which then ends everything in order.
-    this.#child = spawn('/bin/sh', ['-c', JOIN, directory, process.execPath, '-e', program(plan)], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#child = spawn('/bin/sh', ['-c', JOIN, directory, process.execPath, '-e', program(plan)], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     this.#child.stdin.on('error', () => undefined); // it ended: that is seen elsewhere
     this.#child.stderr.on('data', (text: Buffer) => (this.#said += text.toString()));
     this.#ended = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve));

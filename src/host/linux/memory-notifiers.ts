@@ -12,10 +12,11 @@ import { WatchSlot, type SlotWake } from './watch-slot.js';
 export interface WatchPlan {
   /** For people: 'the machine' or the cgroup's path. */
   readonly nodeName: string;
-  /** v1: the cgroup whose usage the kernel compares with thresholds. */
+  /** v1: the cgroup whose usage the kernel compares with thresholds; undefined: the sampler watches. */
   readonly thresholdDirectory: string | undefined;
   readonly workingSet: MemorySource['workingSet'];
-  readonly pressureFile: string;
+  /** undefined: not to be watched. */
+  readonly pressureFile: string | undefined;
   /** v2: the cgroup whose memory.events tells of limits that were hit. */
   readonly eventsDirectory: string | undefined;
   readonly pageSize: bigint;
@@ -33,7 +34,7 @@ export class MemoryNotifiers {
   readonly #plan: WatchPlan;
   readonly #thresholds: UsageThresholds | undefined;
   readonly #sampler: SamplerNotifier;
-  readonly #pressure: PressureNotifier;
+  readonly #pressure: PressureNotifier | undefined;
   readonly #events: WatchSlot;
   #onWake: (wake: Wake) => void = () => undefined;
   #lastWakeNs = -QUIET_NS;
@@ -49,7 +50,7 @@ export class MemoryNotifiers {
       this.#thresholds = new UsageThresholds(native, plan.thresholdDirectory, plan.nodeName, plan.pageSize, wake);
     }
     this.#sampler = new SamplerNotifier(native, plan.workingSet, plan.nodeName, wake);
-    this.#pressure = new PressureNotifier(native, plan.pressureFile, wake);
+    this.#pressure = plan.pressureFile === undefined ? undefined : new PressureNotifier(native, plan.pressureFile, wake);
     this.#events = new WatchSlot('memcg_events', native.WAKE.GONE, wake);
   }
 
@@ -68,7 +69,7 @@ export class MemoryNotifiers {
     const { moved, exact } = this.#thresholds?.arm(limits, reading, quiet) ?? { moved: false, exact: false };
     if (exact) this.#sampler.close();
     const sampled = !exact && this.#sampler.arm(limits, reading.capacity);
-    const pressure = this.#pressure.arm();
+    const pressure = this.#pressure?.arm() ?? false;
     const events = this.#armEvents();
     return moved || sampled || pressure || events;
   }
@@ -77,16 +78,15 @@ export class MemoryNotifiers {
     const thresholds = this.#thresholds?.states(this.#sampler.live) ?? [];
     const sampler = this.#sampler.state(thresholds.every((state) => !state.live));
     if (sampler === undefined && thresholds.length === 0) return []; // no memory threshold
-    const states = [...thresholds, ...(sampler === undefined ? [] : [sampler]), this.#pressure.state()];
-    return this.#plan.eventsDirectory === undefined
-      ? states
-      : [...states, this.#events.state(`memory.events of ${this.#plan.nodeName}`, false)];
+    const events =
+      this.#plan.eventsDirectory === undefined ? undefined : this.#events.state(`memory.events of ${this.#plan.nodeName}`, false);
+    return [...thresholds, sampler, this.#pressure?.state(), events].filter((state) => state !== undefined);
   }
 
   close(): void {
     this.#thresholds?.close();
     this.#sampler.close();
-    this.#pressure.close();
+    this.#pressure?.close();
     this.#events.close();
   }
 

@@ -153,8 +153,7 @@ describe('arming', () => {
     node.read();
     node.arm([below('64Mi')], () => undefined);
     const before = node.notifiers().map((state) => state.target);
-    cgroup.limit(256n * MiB);
-    node.read();
+    cgroup.limit(256n * MiB); // no pass in between: what is armed follows what is true now
     expect(node.arm([below('64Mi')], () => undefined)).toBe(true);
     expect(node.notifiers().map((state) => state.target)).not.toEqual(before);
   });
@@ -224,6 +223,36 @@ describe('arming', () => {
     // A window of 2 s is allowed to everybody.
     expect(pressure).toMatchObject({ essential: false, live: measured, reason: measured ? undefined : (expect.any(String) as string) });
   });
+
+  test('to sample only: nothing that would be written is armed, the sampler watches', async () => {
+    cgroup.limit(128n * MiB);
+    const node = openNode(config(cgroup.path), native, 'sample');
+    opened.push(node);
+    const wakes: Wake[] = [];
+    node.read();
+    node.arm([below('64Mi')], (wake) => wakes.push(wake));
+    const mechanisms = node.notifiers().map(({ mechanism, live, essential }) => [mechanism, live, essential]);
+    expect(mechanisms).toEqual(
+      v1
+        ? [['sampler', true, true]]
+        : [
+            ['sampler', true, true],
+            ['memcg_events', true, false],
+          ],
+    );
+    await holdMemory(cgroup, 70);
+    await eventually('the sampler to wake', () => wakes.some((wake) => wake.source === 'sampler'));
+  });
+
+  if (v1) {
+    test('to probe: what could be armed is said, nothing is registered', () => {
+      const node = openNode(config(cgroup.path), native, 'probe');
+      opened.push(node);
+      node.arm([below('64Mi')], () => undefined);
+      expect(node.notifiers()[0]).toMatchObject({ mechanism: 'memcg_threshold', live: true, essential: true });
+      expect(native.watchCount()).toBe(node.notifiers().filter(({ mechanism, live }) => mechanism === 'psi_trigger' && live).length);
+    });
+  }
 
   test('closing ends every watch', () => {
     const node = open();

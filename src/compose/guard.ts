@@ -1,20 +1,21 @@
-import manifest from '../package.json' with { type: 'json' };
-import { openCgroupEvictor } from './actions/kill-cgroup.js';
-import type { Config, LoadedConfig } from './config/config.js';
-import type { CgroupHierarchy } from './core/cgroup.js';
-import type { Policy } from './core/state.js';
-import { UnavailableError } from './errors.js';
-import { selectHost, type LinuxNode } from './host/select.js';
-import { createLog, type Log } from './log.js';
-import { MetricsRegistry } from './metrics/registry.js';
-import { MetricsServer } from './metrics/server.js';
-import { Status } from './metrics/status.js';
-import { Journal } from './monitor/journal.js';
-import { Monitor } from './monitor/loop.js';
-import type { Node, WorkloadSource } from './monitor/ports.js';
-import { Reporter } from './monitor/reporter.js';
-import { native } from './native/index.js';
-import { openWorkloads } from './workloads/cgroup.js';
+import manifest from '../../package.json' with { type: 'json' };
+import { openCgroupEvictor } from '../actions/kill-cgroup.js';
+import type { Config, LoadedConfig } from '../config/config.js';
+import type { Policy } from '../core/state.js';
+import { UnavailableError } from '../errors.js';
+import { selectHost } from '../host/select.js';
+import { createLog, type Log } from '../log.js';
+import { MetricsRegistry } from '../metrics/registry.js';
+import { MetricsServer } from '../metrics/server.js';
+import { Status } from '../metrics/status.js';
+import { Journal } from '../monitor/journal.js';
+import { Monitor } from '../monitor/loop.js';
+import type { Node, WorkloadSource } from '../monitor/ports.js';
+import { startRecord, stopRecord } from '../monitor/record.js';
+import { Reporter } from '../monitor/reporter.js';
+import { native } from '../native/index.js';
+import { openWorkloads } from '../workloads/cgroup.js';
+import { openReading } from './reading.js';
 
 /** How long an orderly end waits for a directory or a log that does not answer. */
 const CLOSE_MS = 1_000;
@@ -22,34 +23,6 @@ const CLOSE_MS = 1_000;
 /** Ends the process without waiting for threads that hang in a dead filesystem. */
 export function exitNow(code: number): never {
   return native.exitNow(code);
-}
-
-export interface Reading {
-  readonly node: LinuxNode;
-  readonly workloads: WorkloadSource;
-  close(): void;
-}
-
-const host = selectHost();
-
-/** The memory controller's hierarchy and this process's cgroup in it: where the demo may make its node. */
-export function memoryHierarchy(): { readonly hierarchy: CgroupHierarchy; readonly own: string | undefined } | undefined {
-  const hierarchy = host.readHierarchies().memory;
-  return hierarchy && { hierarchy, own: host.ownMemoryCgroup(hierarchy) };
-}
-
-/** What `run` reads with, for one look. Throws UnavailableError where the node is missing. */
-export function openReading({ config }: LoadedConfig, options: { readOnly?: boolean } = {}): Reading {
-  const node = host.openNode(config, native, options);
-  const workloads = openWorkloads(config, native, node);
-  return {
-    node,
-    workloads,
-    close: () => {
-      workloads.close();
-      node.close();
-    },
-  };
 }
 
 /** A running evictd. */
@@ -70,7 +43,7 @@ export interface GuardOptions {
 /** Builds and starts everything. Throws UnavailableError where the node is missing or guarded already; nothing is left behind then. */
 export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOptions): Guard {
   const { config } = loaded;
-  const reading = openReading(loaded, { readOnly: dryRun });
+  const reading = openReading(loaded, dryRun ? 'sample' : 'arm');
   const { node } = reading;
   let workloads = reading.workloads;
   const closers = [
@@ -80,7 +53,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
     },
   ];
   try {
-    const lock = host.lockInstance(config.runtimeDirectory, node.identity, native);
+    const lock = selectHost().lockInstance(config.runtimeDirectory, node.identity, native);
     closers.push(() => {
       lock.close();
     });
@@ -105,6 +78,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
     };
     const parts = { node, workloads: source, evictor: openCgroupEvictor(native, node), journal, reporter: new Reporter(log, status) };
     const monitor = new Monitor(parts, policyOf(config, dryRun), config.monitoringIntervalNs);
+    journal.record(startRecord(manifest.version, dryRun, journal.recovered));
     sayStart(log, loaded, node, dryRun);
     monitor.start();
     server?.start();
@@ -122,6 +96,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
       stop: async () => {
         monitor.stop();
         server?.close();
+        journal.record(stopRecord());
         const written = await journal.close(CLOSE_MS);
         for (const close of closers) close();
         log.info('stopped');

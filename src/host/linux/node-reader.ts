@@ -1,0 +1,109 @@
+import type { CgroupHierarchy } from '../../core/cgroup.js';
+import type { Observation, Observations } from '../../core/observation.js';
+import type { Signal } from '../../core/signal.js';
+import { resolve, thresholdId, type Threshold } from '../../core/threshold.js';
+import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports.js';
+import type { Binding, FilesystemStats } from '../../native/binding.js';
+import { filesystemObservations } from './filesystem.js';
+import { KernelPass, type KernelSource, type Missing } from './kernel-source.js';
+import type { MemoryNotifiers } from './memory-notifiers.js';
+import { availableOf, type MemorySource } from './memory.js';
+import type { OomKillCounter } from './oom-kills.js';
+import type { PidsReading } from './pids.js';
+
+/** The node, and the hierarchy in which its workloads are found (undefined: this machine has no memory controller). */
+export interface LinuxNode extends Node {
+  readonly hierarchy: CgroupHierarchy | undefined;
+  /** As in Node. True: something was armed or moved, so that what had crossed by then does not wake. */
+  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean;
+}
+
+/** What a node is read from. The reader closes all of it. */
+export interface NodeParts {
+  readonly native: Binding;
+  readonly hierarchy: CgroupHierarchy | undefined;
+  readonly identity: NodeIdentity;
+  readonly nodefs: string;
+  readonly memory: MemorySource;
+  readonly pids: KernelSource<PidsReading | Missing>;
+  readonly oomKills: OomKillCounter;
+  readonly notifiers: MemoryNotifiers;
+}
+
+/** The machine or a cgroup of it. */
+export class LinuxNodeReader implements LinuxNode {
+  readonly identity: NodeIdentity;
+  readonly hierarchy: CgroupHierarchy | undefined;
+  readonly #parts: NodeParts;
+  readonly #pass: KernelPass;
+  readonly #filesystem: FilesystemStats;
+
+  constructor(parts: NodeParts) {
+    this.identity = parts.identity;
+    this.hierarchy = parts.hierarchy;
+    this.#parts = parts;
+    this.#pass = new KernelPass(parts.native, [parts.memory, parts.pids]);
+    this.#filesystem = new parts.native.FilesystemStats(parts.nodefs);
+    this.#filesystem.request();
+  }
+
+  read(): Observations {
+    const timeNs = process.hrtime.bigint();
+    this.#pass.read();
+    const memory = this.#pass.of(this.#parts.memory);
+    const pids = this.#pass.of(this.#parts.pids);
+    const filesystem = filesystemObservations(this.#parts.nodefs, this.#filesystem.read(), timeNs);
+    return collect([
+      [
+        'memory.available',
+        'missing' in memory
+          ? memory
+          : { available: availableOf(memory), capacity: memory.capacity, timeNs, source: this.#parts.memory.description },
+      ],
+      ['nodefs.available', filesystem.available],
+      ['nodefs.inodesFree', filesystem.inodesFree],
+      ['pid.available', 'missing' in pids ? pids : { ...pids, timeNs }],
+    ]);
+  }
+
+  requestFilesystems(onDone?: () => void): void {
+    this.#filesystem.request(onDone);
+  }
+
+  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
+    // inactive_file and the limits may have moved since the last pass: what is armed follows what is true now.
+    this.#pass.read();
+    const memory = this.#pass.of(this.#parts.memory);
+    if ('missing' in memory) return false; // the node is gone: nothing to compute a limit from
+    const limits = thresholds
+      .filter((threshold) => threshold.signal === 'memory.available')
+      .map((threshold) => ({ id: thresholdId(threshold), bytes: resolve(threshold.value, memory.capacity) }))
+      .filter(({ bytes }) => bytes > 0n); // less than nothing is never available
+    return this.#parts.notifiers.arm(limits, memory, process.hrtime.bigint(), onWake);
+  }
+
+  notifiers(): readonly NotifierState[] {
+    return this.#parts.notifiers.states();
+  }
+
+  oomKills(): number | undefined {
+    return this.#parts.oomKills.read();
+  }
+
+  close(): void {
+    this.#parts.notifiers.close();
+    this.#parts.oomKills.close();
+    this.#pass.close();
+    this.#filesystem.close();
+  }
+}
+
+function collect(signals: readonly (readonly [Signal, Observation | Missing])[]): Observations {
+  const observed = new Map<Signal, Observation>();
+  const missing = new Map<Signal, string>();
+  for (const [signal, result] of signals) {
+    if ('missing' in result) missing.set(signal, result.missing);
+    else observed.set(signal, result);
+  }
+  return { observed, missing };
+}

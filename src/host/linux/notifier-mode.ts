@@ -1,0 +1,35 @@
+import { closeSync, openSync } from 'node:fs';
+import type { Binding, Watch } from '../../native/binding.js';
+import type { WatchPlan } from './memory-notifiers.js';
+
+/**
+ * How far a node goes to be woken. `arm`: everything. `sample`: nothing is ever written to a cgroup or a pressure file (a dry run); the sampler
+ * watches, on v1 too. `probe`: as `arm`, to say what could be armed, but quick: no v1 threshold is registered, which would take the kernel an RCU grace period.
+ */
+export type NotifierMode = 'arm' | 'sample' | 'probe';
+
+/** The plan and the addon with which a mode watches. */
+export function notifierMode(mode: NotifierMode, plan: WatchPlan, native: Binding): readonly [native: Binding, plan: WatchPlan] {
+  switch (mode) {
+    case 'arm':
+      return [native, plan];
+    case 'sample':
+      return [native, { ...plan, thresholdDirectory: undefined, pressureFile: undefined }];
+    case 'probe':
+      return [{ ...native, MemcgThreshold: ThresholdProbe }, plan];
+  }
+}
+
+/** Stands for a v1 threshold that could be registered: fails where the files that registering needs may not be opened. Never wakes. */
+class ThresholdProbe implements Watch {
+  live = true;
+
+  constructor(cgroup: string) {
+    closeSync(openSync(`${cgroup}/memory.usage_in_bytes`, 'r'));
+    closeSync(openSync(`${cgroup}/cgroup.event_control`, 'a'));
+  }
+
+  close(): void {
+    this.live = false;
+  }
+}

@@ -1,0 +1,154 @@
+import { readdirSync } from 'node:fs';
+import { cgroupDirectory, type CgroupHierarchy } from '../core/cgroup.js';
+import type { UnreadableWorkload } from '../core/workload.js';
+import { errnoName, errnoText } from '../errors.js';
+import type { Binding, CgroupHandle, CgroupTable } from '../native/binding.js';
+import { cgroupFiles, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
+import type { RuleEffect } from './rules.js';
+
+/** A child of a source. */
+export interface Member {
+  readonly name: string;
+  readonly path: string;
+  readonly row: number;
+  readonly id: bigint;
+  readonly effect: RuleEffect;
+  /** v1: to see whether there are processes in it; v2 has a file for that. */
+  readonly handle: CgroupHandle | undefined;
+}
+
+/** A member with processes in it, as read in one pass. */
+export interface Occupied {
+  readonly member: Member;
+  readonly sample: CgroupSample | undefined;
+  readonly pids: readonly number[] | undefined;
+}
+
+type EffectOf = (workload: { readonly name: string; readonly path: string }) => RuleEffect;
+
+/** The children of the sources, with their files kept open. */
+export class Members {
+  readonly #native: Binding;
+  readonly #hierarchy: CgroupHierarchy;
+  readonly #roots: readonly string[];
+  readonly #effectOf: EffectOf;
+  readonly #files: CgroupFiles;
+  readonly #table: CgroupTable;
+  readonly #members = new Map<string, Member>();
+
+  /** @param roots  paths of cgroups, each once */
+  constructor(native: Binding, hierarchy: CgroupHierarchy, roots: readonly string[], effectOf: EffectOf) {
+    this.#native = native;
+    this.#hierarchy = hierarchy;
+    this.#roots = roots;
+    this.#effectOf = effectOf;
+    this.#files = cgroupFiles(hierarchy.version);
+    this.#table = new native.CgroupTable(this.#files.specs);
+  }
+
+  /** One pass over all that have processes in them. What could not be opened is added to `unreadable`. */
+  read(unreadable: UnreadableWorkload[]): { readonly occupied: readonly Occupied[]; readonly timeNs: bigint } {
+    this.#list(unreadable);
+    const timeNs = process.hrtime.bigint();
+    this.#table.read();
+    this.#replaceRecreated(unreadable);
+    return { timeNs, occupied: [...this.#members.values()].flatMap((member) => this.#look(member) ?? []) };
+  }
+
+  whyUnreadable({ row }: Member): string {
+    const errno = this.#table.errors[row] ?? 0;
+    return errno === ENOENT
+      ? `it has no ${this.#files.usageFile}: the memory controller is not enabled for it`
+      : `${this.#files.usageFile}: ${errnoText(errno)}`;
+  }
+
+  close(): void {
+    for (const member of this.#members.values()) member.handle?.close();
+    this.#members.clear();
+    this.#table.close();
+  }
+
+  /** Brings the table in line with the directories: one row per child of a source. */
+  #list(unreadable: UnreadableWorkload[]): void {
+    const listed = new Set<string>();
+    for (const root of this.#roots) {
+      for (const name of childrenOf(cgroupDirectory(this.#hierarchy, root))) {
+        const path = root === '/' ? `/${name}` : `${root}/${name}`;
+        listed.add(path);
+        if (!this.#members.has(path)) this.#add(name, path, unreadable);
+      }
+    }
+    // Removed, or (on v1) renamed: then its row would live on under the old name.
+    for (const member of this.#members.values()) if (!listed.has(member.path)) this.#remove(member);
+  }
+
+  #add(name: string, path: string, unreadable: UnreadableWorkload[]): Member | undefined {
+    const directory = cgroupDirectory(this.#hierarchy, path);
+    let row: number | undefined;
+    try {
+      row = this.#table.add(directory);
+      const id = this.#table.id(row);
+      const handle = this.#hierarchy.version === 1 ? new this.#native.CgroupHandle(directory, id) : undefined;
+      const member = { name, path, row, id, handle, effect: this.#effectOf({ name, path }) };
+      this.#members.set(path, member);
+      return member;
+    } catch (error) {
+      if (row !== undefined) this.#table.remove(row);
+      const errno = errnoName(error);
+      // ENOENT: removed since it was listed; ESTALE: removed and made again since then. The next pass sees it.
+      if (errno !== 'ENOENT' && errno !== 'ESTALE') unreadable.push({ name, path, reason: String(error) });
+      return undefined;
+    }
+  }
+
+  #remove(member: Member): void {
+    member.handle?.close();
+    this.#table.remove(member.row);
+    this.#members.delete(member.path);
+  }
+
+  /** A row whose cgroup was removed is dropped; if another has its name by now, that one is a workload of its own. */
+  #replaceRecreated(unreadable: UnreadableWorkload[]): void {
+    for (const member of [...this.#members.values()]) {
+      if (this.#table.errors[member.row] !== ENODEV) continue;
+      this.#remove(member);
+      const added = this.#add(member.name, member.path, unreadable);
+      if (added) this.#table.read([added.row]);
+    }
+  }
+
+  /** undefined: no process lives in it, so there is nothing to evict. */
+  #look(member: Member): Occupied | undefined {
+    if (this.#table.errors[member.row] === ENODEV) return undefined;
+    const row = this.#row(member);
+    if (this.#files.populated(row) === false) return undefined;
+    const pids = processesOf(member.handle);
+    if (pids?.length === 0) return undefined;
+    return { member, pids, sample: this.#files.sample(row) };
+  }
+
+  #row({ row }: Member): Float64Array {
+    const { columns, values } = this.#table;
+    return values.subarray(row * columns, (row + 1) * columns);
+  }
+}
+
+const ENOENT = 2;
+const ENODEV = 19;
+
+/** undefined: not known, which is not the same as none. */
+export function processesOf(handle: CgroupHandle | undefined): readonly number[] | undefined {
+  try {
+    return handle?.processes();
+  } catch {
+    return undefined;
+  }
+}
+
+function childrenOf(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
+  } catch {
+    return []; // `problems` says so
+  }
+}

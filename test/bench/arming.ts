@@ -1,0 +1,37 @@
+import { native } from '../../src/native/index.js';
+import { memoryController, testCgroup } from '../support/cgroup.js';
+import type { Bench, Benchmark, Figure, Result } from './benchmark.js';
+import { Distribution } from './distribution.js';
+
+const ROUNDS = 50;
+
+/** What it costs JavaScript to arm and to disarm: calls in which the kernel may wait for an RCU grace period. */
+export const arming: Benchmark = {
+  name: 'arming',
+  what: 'arming and disarming notifiers',
+  run: (bench: Bench): Result => {
+    const cgroup = testCgroup();
+    bench.cleanup(() => cgroup.cleanup());
+    const pressure = { kind: 'some', stallUs: 200_000, windowUs: 2_000_000 } as const;
+    const figures = measure('PSI trigger', () => new native.PsiTrigger('/proc/pressure/memory', pressure, () => undefined));
+    const threshold = () => new native.MemcgThreshold(cgroup.dir, 1n << 28n, () => undefined);
+    if (memoryController()?.version === 1) figures.unshift(...measure('v1 threshold', threshold));
+    return { figures, notes: ['the kernel waits for an RCU grace period when a v1 threshold is armed or a PSI trigger is closed'] };
+  },
+};
+
+function measure(what: string, arm: () => { close(): void }): Figure[] {
+  const [armed, closed]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const from = process.hrtime.bigint();
+    const watch = arm();
+    const between = process.hrtime.bigint();
+    watch.close();
+    armed.push(Number(between - from) / 1e6);
+    closed.push(Number(process.hrtime.bigint() - between) / 1e6);
+  }
+  return [
+    { what: `${what}, armed`, unit: 'ms', measured: new Distribution(armed) },
+    { what: `${what}, closed`, unit: 'ms', measured: new Distribution(closed) },
+  ];
+}

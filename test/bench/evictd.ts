@@ -1,0 +1,85 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { eventually } from '../support/eventually.js';
+import type { Bench } from './benchmark.js';
+import { SCRATCH } from './tree.js';
+
+/** The command line as it is shipped. */
+export const EVICTD = resolve('dist/evictd.js');
+
+export interface JournalLine {
+  readonly type: string;
+  readonly decision?: number;
+  readonly wake?: string;
+  readonly result?: string;
+  readonly victim?: { readonly name: string };
+  readonly spansMs?: Readonly<Record<string, number>>;
+}
+
+/** A running `evictd run` on directories and a port of its own; ended when the benchmark is over. */
+export class RunningEvictd {
+  readonly #child: ChildProcess;
+  readonly #directory: string;
+  #port: string | undefined;
+  #lastLine = '';
+
+  private constructor(bench: Bench, config: Readonly<Record<string, unknown>>) {
+    this.#directory = mkdtempSync(join(SCRATCH, 'evictd-bench-'));
+    const file = join(this.#directory, 'config.yaml');
+    const whole = {
+      apiVersion: 'evictd.dev/v1',
+      kind: 'EvictdConfiguration',
+      metrics: { listen: '127.0.0.1:0' },
+      stateDirectory: join(this.#directory, 'state'),
+      runtimeDirectory: join(this.#directory, 'run'),
+      log: { format: 'json' },
+      ...config,
+    };
+    writeFileSync(file, JSON.stringify(whole), { mode: 0o600 });
+    const child = spawn(process.execPath, [EVICTD, 'run', '--config', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      this.#lastLine = line;
+      this.#port ??= /metrics are served on [^"]*:(\d+)/.exec(line)?.[1];
+    });
+    const ended = once(child, 'exit');
+    bench.cleanup(async () => {
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(this.#directory, { recursive: true, force: true });
+    });
+    this.#child = child;
+  }
+
+  /** Resolves when it guards. */
+  static async start(bench: Bench, config: Readonly<Record<string, unknown>>): Promise<RunningEvictd> {
+    const evictd = new RunningEvictd(bench, config);
+    await eventually('evictd to guard', () => {
+      if (evictd.#child.exitCode !== null) throw new Error(`evictd has ended: ${evictd.#lastLine}`);
+      return evictd.#port;
+    });
+    return evictd;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async scrape(): Promise<string> {
+    const response = await fetch(`http://127.0.0.1:${this.#port ?? ''}/metrics`);
+    return response.text();
+  }
+
+  /** Whole lines. */
+  journal(): JournalLine[] {
+    try {
+      const text = readFileSync(join(this.#directory, 'state/journal.jsonl'), 'utf8');
+      const whole = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
+      return whole.filter(Boolean).map((line) => JSON.parse(line) as JournalLine);
+    } catch {
+      return []; // nothing was recorded yet
+    }
+  }
+}

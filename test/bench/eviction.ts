@@ -1,0 +1,78 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '../support/eventually.js';
+import { atMost, ms, type Bench, type Benchmark, type Result } from './benchmark.js';
+import { Distribution } from './distribution.js';
+import { RunningEvictd, type JournalLine } from './evictd.js';
+import { Leaker } from './leak.js';
+import { filesOfWorkload, plantTree, SCRATCH, usageAtWorkingSet, usageOf, WORKLOADS } from './tree.js';
+
+const ROUNDS = 36;
+/** Between evictions: longer than the second in which evictd leaves its notifiers alone. */
+const PAUSE_MS = 1_200;
+const MARGIN = 64n << 20n;
+const CAPACITY = 1n << 30n;
+
+/** The real thing: `evictd run`, a hundred workloads, one of them leaks as fast as it can. Each round another one. */
+export const eviction: Benchmark = {
+  name: 'eviction',
+  what: `crossing of a memory threshold → signal sent, ${String(WORKLOADS)} workloads`,
+  run: async (bench: Bench): Promise<Result> => {
+    const { node, workloads, fill } = await plantTree(bench);
+    const usageFile = `${node.dir}/${filesOfWorkload().usage}`;
+    const directory = mkdtempSync(join(SCRATCH, 'evictd-bench-'));
+    bench.cleanup(() => {
+      rmSync(directory, { recursive: true, force: true });
+    });
+    const workingSetAt = usageOf(node) + MARGIN;
+    const evictd = await RunningEvictd.start(bench, {
+      node: { cgroup: node.path },
+      workloads: [{ cgroup: node.path }],
+      evictionHard: { 'memory.available': String(CAPACITY - workingSetAt), 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
+    });
+
+    const toDeath: number[] = [];
+    const outcomes: JournalLine[] = [];
+    const wakes = new Map<string, number>();
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const workload = workloads[(round * 37) % WORKLOADS];
+      if (workload === undefined) throw new Error('no such workload');
+      const leaker = await Leaker.start(workload, usageFile);
+      await pause(PAUSE_MS);
+      const times = join(directory, `times-${String(round)}`);
+      writeFileSync(times, Buffer.alloc(24));
+      leaker.leak(usageAtWorkingSet(node, workingSetAt), times);
+      await leaker.ended;
+      const outcome = await eventually('the outcome of an eviction', () => lineOf(evictd, 'outcome', round));
+      if (outcome.result !== 'killed' || outcome.victim?.name !== workload.path.split('/').at(-1)) {
+        throw new Error(`round ${String(round)}: not the leaking workload: ${JSON.stringify(outcome)}`);
+      }
+      outcomes.push(outcome);
+      const source = lineOf(evictd, 'decision', round)?.wake ?? 'unknown';
+      wakes.set(source, (wakes.get(source) ?? 0) + 1);
+      const clock = readFileSync(times);
+      toDeath.push(ms(clock.readBigUInt64LE(0), clock.readBigUInt64LE(16)));
+      await fill(workload);
+    }
+    const span = (name: string): Distribution => new Distribution(outcomes.flatMap(({ spansMs }) => spansMs?.[name] ?? []));
+    return {
+      figures: [
+        { what: 'crossing → signal sent', unit: 'ms', measured: span('crossingToSignal'), ...atMost(3) },
+        { what: 'crossing → wake', unit: 'ms', measured: span('crossingToWake') },
+        { what: 'wake → decision', unit: 'ms', measured: span('wakeToDecision') },
+        { what: 'decision → signal sent', unit: 'ms', measured: span('decisionToSignal') },
+        { what: 'signal sent → nobody left', unit: 'ms', measured: span('signalToGone') },
+        { what: "crossing → the victim's last sign of life", unit: 'ms', measured: new Distribution(toDeath) },
+      ],
+      notes: [
+        `woken by ${[...wakes].map(([source, count]) => `${source} ${String(count)}×`).join(', ')}; spans from the journal, their crossing is when the waiter thread saw it`,
+        "the victim's last sign of life is its own: it notes the clock after every 64 KiB that it takes, before and after it crosses",
+      ],
+    };
+  },
+};
+
+function lineOf(evictd: RunningEvictd, type: string, decision: number): JournalLine | undefined {
+  return evictd.journal().find((line) => line.type === type && line.decision === decision);
+}

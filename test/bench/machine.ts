@@ -1,0 +1,13 @@
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
+import { memoryController } from '../support/cgroup.js';
+
+/** Where and when it was measured. A load above 0.5 before anything was started says that the figures are not of a quiet machine. */
+export function machine(): string {
+  const processors = cpus();
+  return [
+    `${String(processors.length)} × ${processors[0]?.model.trim() ?? 'unknown processor'}, ${String(Math.round(totalmem() / 2 ** 30))} GiB`,
+    `${type()} ${release()}, memory controller: cgroup v${String(memoryController()?.version ?? ': none')}`,
+    `Node ${process.versions.node}`,
+    `${new Date().toISOString()}, load ${(loadavg()[0] ?? 0).toFixed(2)}`,
+  ].join('\n');
+}

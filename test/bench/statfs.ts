@@ -1,0 +1,32 @@
+import { native } from '../../src/native/index.js';
+import type { Bench, Benchmark, Result } from './benchmark.js';
+import { Distribution } from './distribution.js';
+
+const ROUNDS = 500;
+const WARM_UP = 20;
+
+/** From asking for a filesystem's numbers to having them: the thread of their own that may hang is between the two. */
+export const statfs: Benchmark = {
+  name: 'statfs',
+  what: 'a reading of a filesystem',
+  run: async (bench: Bench): Promise<Result> => {
+    const stats = new native.FilesystemStats('/');
+    bench.cleanup(() => {
+      stats.close();
+    });
+    // A pending request keeps nothing alive.
+    const alive = setInterval(() => undefined, 1e6);
+    bench.cleanup(() => {
+      clearInterval(alive);
+    });
+    const measured: number[] = [];
+    for (let round = -WARM_UP; round < ROUNDS; round += 1) {
+      const from = process.hrtime.bigint();
+      await new Promise<void>((resolve) => {
+        stats.request(resolve);
+      });
+      if (round >= 0) measured.push(Number(process.hrtime.bigint() - from) / 1e3);
+    }
+    return { figures: [{ what: 'request → answer', unit: 'µs', measured: new Distribution(measured) }] };
+  },
+};

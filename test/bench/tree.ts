@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
+import type { Bench } from './benchmark.js';
+
+export const WORKLOADS = 100;
+const LIMIT_BYTES = 1n << 30n;
+
+/** A cgroup that is the node, and in it cgroups that are the workloads, with a live process in each. */
+export interface Tree {
+  readonly node: TestCgroup;
+  readonly workloads: readonly TestCgroup[];
+  /** Puts a live process into a workload. */
+  fill(workload: TestCgroup): Promise<void>;
+}
+
+/** Removed with all in it when the benchmark is over. Throws where this machine has no memory controller. */
+export async function plantTree(bench: Bench, size = WORKLOADS): Promise<Tree> {
+  const node = testCgroup();
+  bench.cleanup(() => node.cleanup());
+  node.limit(LIMIT_BYTES);
+  const workloads = Array.from({ length: size }, (_, index) => node.child(`w${String(index).padStart(3, '0')}`));
+  const fill = async (workload: TestCgroup): Promise<void> => {
+    await workload.spawn('sleep', ['3600']);
+  };
+  for (const workload of workloads) await fill(workload);
+  return { node, workloads, fill };
+}
+
+/** The files that a pass over the workloads reads. */
+export function filesOfWorkload(): { readonly usage: string; readonly stat: string; readonly statKey: string } {
+  return memoryController()?.version === 1
+    ? { usage: 'memory.usage_in_bytes', stat: 'memory.stat', statKey: 'total_inactive_file' }
+    : { usage: 'memory.current', stat: 'memory.stat', statKey: 'inactive_file' };
+}
+
+/** usage − inactive_file is what evictd compares: how much usage a working set of `bytes` is now. */
+export function usageAtWorkingSet(cgroup: TestCgroup, bytes: bigint): bigint {
+  const { stat, statKey } = filesOfWorkload();
+  const [, inactive = '0'] = new RegExp(`^${statKey} (\\d+)$`, 'm').exec(cgroup.read(stat)) ?? [];
+  return bytes + BigInt(inactive);
+}
+
+export function usageOf(cgroup: TestCgroup): bigint {
+  return BigInt(cgroup.read(filesOfWorkload().usage).trim());
+}
+
+/** A directory for what is not to be measured with a disk: a tmpfs where there is one. */
+export const SCRATCH = existsSync('/dev/shm') ? '/dev/shm' : '/tmp';

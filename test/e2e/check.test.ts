@@ -1,0 +1,103 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { TestCgroup } from '../support/cgroup.js';
+import { evictd, scratchDirectory } from './evictd.js';
+import { isV1, MIB, ON, processesIn, testNode, workload } from './node.js';
+
+const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
+type Format = (typeof FORMATS)[number];
+
+/** `evictd check` of a node that has 512 MiB and uses a little more than 100. */
+async function check(node: TestCgroup, format: Format, thresholds: readonly string[]): Promise<{ code: unknown; stdout: string }> {
+  const alone = '--eviction-hard=nodefs.available<0%,nodefs.inodesFree<0%';
+  return evictd('check', '-o', format, '--node-cgroup', node.path, alone, ...thresholds);
+}
+
+const OK = ['--eviction-hard', 'memory.available<64Mi'];
+const SOFT = [...OK, '--eviction-soft', 'memory.available<450Mi', '--eviction-soft-grace-period', 'memory.available=1h'];
+const HARD = ['--eviction-hard', 'memory.available<450Mi'];
+
+describe(`check under real pressure (${ON})`, () => {
+  test.each<[status: string, exit: number, thresholds: readonly string[], said: Record<Format, RegExp>]>([
+    ['ok', 0, OK, { text: /ok/i, json: /"status": ?"ok"/, nagios: /^OK - /, prometheus: /^evictd_check_exit_code 0$/m }],
+    ['a soft threshold', 1, SOFT, { text: /soft/, json: /"exit": ?1/, nagios: /^WARNING - /, prometheus: /^evictd_check_exit_code 1$/m }],
+    ['a hard threshold', 2, HARD, { text: /hard/, json: /"exit": ?2/, nagios: /^CRITICAL - /, prometheus: /^evictd_check_exit_code 2$/m }],
+  ])('%s: exit %i in every format', async (_status, exit, thresholds, said) => {
+    const node = testNode();
+    await workload(node.child('web'), { holdsMib: 100 });
+    for (const format of FORMATS) {
+      const { code, stdout } = await check(node, format, thresholds);
+      expect([format, code]).toEqual([format, exit]);
+      expect(stdout).toMatch(said[format]);
+      expect(stdout.endsWith('\n')).toBe(true);
+    }
+  });
+
+  test.each(FORMATS)('a node that does not exist: exit 3, as %s', async (format) => {
+    const { code, stdout } = await evictd('check', '-o', format, '--node-cgroup', '/evictd-test-nowhere');
+    expect(code).toBe(3);
+    const said = {
+      text: /evictd-test-nowhere/,
+      json: /"exit": ?3/,
+      nagios: /^UNKNOWN - .*evictd-test-nowhere/,
+      prometheus: /^evictd_check_exit_code 3$/m,
+    };
+    expect(stdout).toMatch(said[format]);
+  });
+
+  test('the JSON says what was read, and agrees with the kernel', async () => {
+    const node = testNode();
+    await workload(node.child('web'), { holdsMib: 100 });
+    const { stdout } = await check(node, 'json', HARD);
+    const report = JSON.parse(stdout) as {
+      status: string;
+      signals: { signal: string; availableBytes: number; capacityBytes: number; thresholds: object[] }[];
+      conditions: unknown;
+      notifiers: { mechanism: string; live: boolean }[];
+    };
+    const memory = report.signals.find(({ signal }) => signal === 'memory.available');
+    expect(memory).toMatchObject({ capacityBytes: 512 * MIB, thresholds: [{ kind: 'hard', met: true }] });
+    const usage = Number(node.read(isV1 ? 'memory.usage_in_bytes' : 'memory.current'));
+    expect(Math.abs(512 * MIB - usage - (memory?.availableBytes ?? 0))).toBeLessThan(4 * MIB);
+    expect(report.notifiers.find(({ mechanism }) => mechanism === (isV1 ? 'memcg_threshold' : 'sampler'))).toMatchObject({ live: true });
+    expect(JSON.stringify(report.conditions)).toContain('MemoryPressure');
+  });
+});
+
+describe(`rank (${ON})`, () => {
+  test('names all in their order, with what protects them, and touches nobody', async () => {
+    const node = testNode();
+    const [db, web, batch] = [node.child('db'), node.child('web'), node.child('batch')];
+    const running = [await workload(db, { holdsMib: 40 }), await workload(web, { holdsMib: 10 }), await workload(batch, { holdsMib: 30 })];
+    const file = configFile({
+      node: { cgroup: node.path },
+      workloads: [{ cgroup: node.path }],
+      rules: [
+        { match: { name: 'db' }, critical: true },
+        { match: { name: 'web' }, requests: { memory: '64Mi' } },
+        { match: { name: 'batch' }, priority: 1 },
+      ],
+    });
+    const args = ['rank', '--config', file];
+    const { code, stdout } = await evictd(...args, '-o', 'json');
+    expect(code).toBe(0);
+    const { workloads } = JSON.parse(stdout) as { workloads: { name: string; place: number; protection?: unknown }[] };
+    expect(workloads.map(({ place, name, protection }) => [place, name, Boolean(protection)])).toEqual([
+      [1, 'db', true],
+      [2, 'batch', false],
+      [3, 'web', false],
+    ]);
+    expect((await evictd(...args)).stdout).toMatch(/db[\s\S]*batch[\s\S]*web/);
+    expect(running.map(({ alive }) => alive)).toEqual([true, true, true]);
+    expect(processesIn(db, web, batch)).toHaveLength(3);
+  });
+});
+
+function configFile(config: object): string {
+  const directory = scratchDirectory();
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'config.yaml');
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  return file;
+}
