@@ -53,7 +53,7 @@ export function checkPressure(observations: Observations, thresholds: readonly T
   return { status: statusOf(checked), signals, conditions: conditionsOf(checked) };
 }
 
-function checkSignal(signal: Signal, { observed, missing }: Observations, thresholds: readonly Threshold[]): CheckedSignal {
+function checkSignal(signal: Signal, { observed, missing, absent }: Observations, thresholds: readonly Threshold[]): CheckedSignal {
   const observation = observed.get(signal);
   const own = thresholds.filter((threshold) => threshold.signal === signal);
   const hardFirst = [
@@ -63,12 +63,12 @@ function checkSignal(signal: Signal, { observed, missing }: Observations, thresh
   return {
     signal,
     observation,
-    reason: observation ? undefined : (missing.get(signal) ?? 'no reading'),
+    reason: observation ? undefined : (absent?.get(signal) ?? missing.get(signal) ?? 'no reading'),
     thresholds: hardFirst.map((threshold) => ({
       threshold,
       kind: thresholdKind(threshold),
       value: observation || threshold.value.kind === 'quantity' ? resolve(threshold.value, observation?.capacity ?? 0n) : undefined,
-      met: observation && thresholdMet(threshold, observation, false),
+      met: observation ? thresholdMet(threshold, observation, false) : absent?.has(signal) ? false : undefined,
     })),
   };
 }

@@ -10,9 +10,11 @@ export interface Observation {
   readonly source: string;
 }
 
-/** What one pass over the node gave. A signal stands in exactly one of the two. */
+/** What one pass over the node gave. A signal stands in exactly one of these. */
 export interface Observations {
   readonly observed: ReadonlyMap<Signal, Observation>;
   /** Why there is no reading: missing data is not zero. */
   readonly missing: ReadonlyMap<Signal, string>;
+  /** Why this node does not have the signal at all (inodes of a btrfs): nothing is wrong, and its thresholds are never met. Left out: none. */
+  readonly absent?: ReadonlyMap<Signal, string>;
 }

@@ -28,7 +28,7 @@ export function liveness(status: Status): Probe {
 export function readiness(status: Status): Probe {
   const alive = liveness(status);
   const configured = new Set(status.thresholds.map(({ signal }) => signal));
-  const unread = SIGNALS.filter((signal) => configured.has(signal) && !status.observations.observed.has(signal)).map(
+  const unread = SIGNALS.filter((signal) => configured.has(signal) && !status.observations.observed.has(signal) && !status.observations.absent?.has(signal)).map(
     (signal) => `${signal} cannot be read: ${status.observations.missing.get(signal) ?? 'no reading yet'}`,
   );
   const dead = status.notifierStates.filter(({ live }) => !live);

@@ -86,4 +86,11 @@ describe('signals', () => {
     const { signals } = checkPressure(observations({}, { 'memory.available': 'ENOENT' }), [hard]);
     expect(signals).toMatchObject([{ reason: 'ENOENT', observation: undefined, thresholds: [{ value: undefined, met: undefined }] }]);
   });
+
+  test('a signal that this node does not have: the reason, not met, and nothing is unknown', () => {
+    const inodes = percent('nodefs.inodesFree', '5%');
+    const absent = new Map([['nodefs.inodesFree', 'btrfs'] as const]);
+    const check = checkPressure({ ...observations({}), absent }, [inodes]);
+    expect(check).toMatchObject({ status: 'ok', signals: [{ reason: 'btrfs', observation: undefined, thresholds: [{ met: false }] }] });
+  });
 });

@@ -40,7 +40,7 @@ function amountText(signal: Signal, { available, capacity }: Observation): strin
 
 /** `'memory.available'=1024B;warn;crit;0;max`. A range `N:` alerts below N, which is what a threshold does. `U`: could not be read. */
 function perfdatum({ signal, observation, thresholds }: CheckedSignal): string {
-  if (!observation) return `'${signal}'=U`;
+  if (!observation) return `'${signal}'=U`; // unknown or absent: no number
   const unit = SIGNAL_FACTS[signal].unit === 'bytes' ? 'B' : '';
   const ranges = [rangeOf('soft', thresholds), rangeOf('hard', thresholds)].join(';');
   return `'${signal}'=${String(observation.available)}${unit};${ranges};0;${String(observation.capacity)}`;

@@ -44,7 +44,7 @@ export interface CheckInput {
 export function checkReport({ node, observations, thresholds, notifiers, problems, notices, clock }: CheckInput): CheckReport {
   const { status, signals, conditions } = checkPressure(observations, thresholds);
   const unread = signals
-    .filter(({ observation }) => observation === undefined)
+    .filter(({ thresholds: checked }) => checked.some(({ met }) => met === undefined))
     .map(({ signal, reason }) => ({ code: 'EVICTD_SIGNAL_UNREADABLE', message: `${signal} cannot be read: ${reason ?? 'no reading'}` }));
   const warnings = notices.filter(({ level }) => level === 'warn');
   return {

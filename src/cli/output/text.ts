@@ -21,6 +21,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 const UNWATCHED = 'no threshold';
+const ABSENT = 'not on this node';
 
 /** For people: the verdict, a table, then only what needs attention. */
 export function checkText(report: CheckReport, style: Style): string {
@@ -83,7 +84,13 @@ interface Row {
 
 function rowOf({ signal, observation, thresholds }: CheckedSignal): Row {
   const met = thresholds.filter((threshold) => threshold.met === true).map(({ kind }) => kind);
-  const status: CheckStatus = !observation ? 'unknown' : met.includes('hard') ? 'hard' : met.includes('soft') ? 'soft' : 'ok';
+  const status: CheckStatus = thresholds.some(({ met: known }) => known === undefined)
+    ? 'unknown'
+    : met.includes('hard')
+      ? 'hard'
+      : met.includes('soft')
+        ? 'soft'
+        : 'ok';
   const values = observation
     ? [
         amountText(signal, observation.available),
@@ -91,7 +98,16 @@ function rowOf({ signal, observation, thresholds }: CheckedSignal): Row {
         percentText(observation.available, observation.capacity),
       ]
     : ['?', '?', '?'];
-  const word = thresholds.length === 0 ? UNWATCHED : status === 'ok' ? 'ok' : status === 'unknown' ? 'unknown' : `${status} threshold met`;
+  const word =
+    thresholds.length === 0
+      ? UNWATCHED
+      : !observation && status === 'ok'
+        ? ABSENT
+        : status === 'ok'
+          ? 'ok'
+          : status === 'unknown'
+            ? 'unknown'
+            : `${status} threshold met`;
   return { cells: [signal, ...values, limitText('soft', signal, thresholds), limitText('hard', signal, thresholds), word], status };
 }
 

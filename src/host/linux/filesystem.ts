@@ -28,7 +28,7 @@ export function filesystemObservations(path: string, reading: FilesystemReading,
     available: observe(reading.availableBytes, reading.totalBytes),
     inodesFree:
       reading.inodes === 0 // btrfs makes them as it needs them
-        ? { missing: `the filesystem of ${path} does not count inodes` }
+        ? { missing: `the filesystem of ${path} does not count inodes`, absent: true }
         : observe(reading.inodesFree, reading.inodes),
   };
 }

@@ -11,6 +11,8 @@ export interface KernelSource<T> {
 /** Why a reading is not there. */
 export interface Missing {
   readonly missing: string;
+  /** There is nothing to read here, and never will be. */
+  readonly absent?: true;
 }
 
 /** The first file that could not be read, as a sentence; undefined: all could. */

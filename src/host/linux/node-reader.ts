@@ -101,9 +101,11 @@ export class LinuxNodeReader implements LinuxNode {
 function collect(signals: readonly (readonly [Signal, Observation | Missing])[]): Observations {
   const observed = new Map<Signal, Observation>();
   const missing = new Map<Signal, string>();
+  const absent = new Map<Signal, string>();
   for (const [signal, result] of signals) {
-    if ('missing' in result) missing.set(signal, result.missing);
-    else observed.set(signal, result);
+    if (!('missing' in result)) observed.set(signal, result);
+    else if (result.absent) absent.set(signal, result.missing);
+    else missing.set(signal, result.missing);
   }
-  return { observed, missing };
+  return { observed, missing, absent };
 }
