@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Guard } from '../compose/guard.js';
 import { formatError } from './errors.js';
-import { keepSmall, shedStart } from './footprint.js';
+import { goFirst, keepSmall, shedStart } from './footprint.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import type { ProgramEdge } from './program.js';
 
@@ -29,6 +29,7 @@ Exit: 0 stopped, 64 usage, 75 the node cgroup is missing or another evictd guard
     .action(async (options: RunOptions) => {
       const loaded = configFromOptions(options);
       keepSmall();
+      goFirst();
       const { exitNow, startGuard } = await import('../compose/guard.js');
       const guard = startGuard(loaded, { dryRun: options.dryRun === true, isTTY: edge.logsToTerminal, env: edge.io.env });
       shedStart();

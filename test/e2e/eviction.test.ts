@@ -93,7 +93,7 @@ describe(`a hard eviction (${ON})`, () => {
       'b',
     ],
     ['of those over their request the lower priority', { a: { priority: 1 }, b: { priority: 0 } }, { a: 60, b: 20 }, 'b'],
-    ['of equal priority whoever is further above its request', { a: { requests: { memory: '60Mi' } }, b: {} }, { a: 70, b: 40 }, 'b'],
+    ['of equal priority whoever is further above its request', { a: {}, b: { requests: { memory: '60Mi' } } }, { a: 40, b: 70 }, 'a'],
     ['the next one where the first is critical', { a: { priority: -5, critical: true }, b: {} }, { a: 60, b: 20 }, 'b'],
     [
       'nobody over: the lower priority',
