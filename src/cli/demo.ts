@@ -78,12 +78,12 @@ async function demo(screen: Screen, lookMs: number, interruption: Interruption):
     LIMIT_BYTES,
     WORKLOADS.map(({ name }) => name),
   );
+  const workloads: DemoWorkload[] = [];
   const guards: DemoGuard[] = [];
   const show = async (): Promise<DemoReport> => {
     screen.line(`the node is cgroup ${sandbox.path} with 256 MiB; evictd evicts when less than 64 MiB are available`);
-    const workloads = await Promise.all(
-      WORKLOADS.map((plan) => DemoWorkload.start(plan, sandbox.directory(plan.name), interruption.signal)),
-    );
+    for (const plan of WORKLOADS) workloads.push(new DemoWorkload(plan, sandbox.directory(plan.name)));
+    await Promise.all(workloads.map((workload) => workload.ready(interruption.signal)));
     screen.watch(sandbox, WORKLOADS, LIMIT_BYTES, THRESHOLD_BYTES);
     screen.line(`three workloads are running: ${workloads.map(({ plan }) => `${plan.name} (${plan.what})`).join(', ')}`);
 
@@ -97,6 +97,7 @@ async function demo(screen: Screen, lookMs: number, interruption: Interruption):
     screen.still();
     for (const guard of guards) await guard.stop();
     const left = await sandbox.remove();
+    for (const workload of workloads) workload.release();
     for (const guard of guards) guard.removeFiles();
     if (left !== undefined) throw new EvictdError('EVICTD_DEMO_LEFT', left, { hint: 'end its processes and rmdir it' });
   });

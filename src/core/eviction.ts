@@ -53,6 +53,8 @@ export interface VictimReading {
   readonly vanished: boolean;
   /** The error of the kill call. */
   readonly error: string | undefined;
+  /** When the last signal was sent, which is later than it was decided; undefined: none was. */
+  readonly signalledAtNs: bigint | undefined;
 }
 
 /**
@@ -96,7 +98,7 @@ export function advance(
   hardMet: boolean,
   nowNs: bigint,
 ): { eviction: EvictionInFlight; escalate?: EscalationReason } | { result: OutcomeResult; eviction: EvictionInFlight } {
-  const seen = withUsage(eviction, reading, nowNs);
+  const seen = withUsage(sinceSignal(eviction, reading), reading, nowNs);
   if (reading.vanished) return { result: 'vanished', eviction: seen };
   if (reading.processes === 0) return { result: isEffective(seen, reading) ? 'killed' : 'ineffective', eviction: seen };
   if (reading.error !== undefined) return { result: 'failed', eviction: seen };
@@ -108,6 +110,13 @@ export function advance(
   }
   const givenUp = nowNs - seen.phaseSinceNs >= DYING_AT_MOST_NS || nowNs - seen.usageStillSinceNs >= DYING_STILL_NS;
   return givenUp ? { result: 'failed', eviction: seen } : { eviction: seen };
+}
+
+/** A phase begins with its signal: a victim has its whole grace. */
+function sinceSignal(eviction: EvictionInFlight, { signalledAtNs }: VictimReading): EvictionInFlight {
+  if (signalledAtNs === undefined || signalledAtNs <= eviction.phaseSinceNs) return eviction;
+  const still = eviction.usageStillSinceNs;
+  return { ...eviction, phaseSinceNs: signalledAtNs, usageStillSinceNs: still > signalledAtNs ? still : signalledAtNs };
 }
 
 function withUsage(eviction: EvictionInFlight, reading: VictimReading, nowNs: bigint): EvictionInFlight {

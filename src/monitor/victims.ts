@@ -88,13 +88,14 @@ export class Victims {
   }
 
   #reading(victim: Victim): VictimReading {
-    const { kill, vanished, error } = victim;
-    if (kill === undefined) return { processes: undefined, usageBytes: undefined, removed: false, vanished, error };
+    const { kill, vanished, error, times } = victim;
+    const signalledAtNs = times.killNs ?? times.signalNs;
+    if (kill === undefined) return { processes: undefined, usageBytes: undefined, removed: false, vanished, error, signalledAtNs };
     let sample = kill.read();
     if (sample.processes > 0 && victim.killing && victim.error === undefined) {
       victim.error = kill.kill().error;
       sample = kill.read();
     }
-    return { processes: sample.processes, usageBytes: sample.usageBytes, removed: sample.removed, vanished, error: victim.error };
+    return { processes: sample.processes, usageBytes: sample.usageBytes, removed: sample.removed, vanished, error: victim.error, signalledAtNs };
   }
 }

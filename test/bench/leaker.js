@@ -68,9 +68,9 @@ function leak(limit, file) {
 }
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const [command, limit = '', last = ''] = line.split(' ');
-  if (command === 'leak') leak(Number(limit), last);
-  const answer = touch(Number(limit), Number(last));
+  const [command, limit = '', second = ''] = line.split(' ');
+  if (command === 'leak') leak(Number(limit), second);
+  const answer = touch(Number(limit), Number(second));
   held = [];
   at = BLOCK;
   globalThis.gc?.();

@@ -31,7 +31,7 @@ class Timeline {
     const readings = Object.entries(victims).map(([serial, reading]) => {
       return [
         Number(serial),
-        { processes: 1, usageBytes: 300n * Mi, removed: false, vanished: false, error: undefined, ...reading },
+        { processes: 1, usageBytes: 300n * Mi, removed: false, vanished: false, error: undefined, signalledAtNs: undefined, ...reading },
       ] as const;
     });
     const { state, effects, dueAtNs } = step(this.policy, this.state, {
@@ -116,7 +116,7 @@ describe('hard threshold', () => {
     const { effects } = step(loop.policy, loop.state, {
       nowNs: SECOND,
       observations: loop.state.lastObservations,
-      victims: new Map([[1, { processes: 0, usageBytes: 0n, removed: false, vanished: false, error: undefined }]]),
+      victims: new Map([[1, { processes: 0, usageBytes: 0n, removed: false, vanished: false, error: undefined, signalledAtNs: undefined }]]),
       candidates: () => all,
     });
     expect(effects.map(brief)).toEqual(['killed batch 300Mi']);
@@ -211,6 +211,16 @@ describe('soft threshold', () => {
     expect(loop.memory(40, 150n, { 1: {} })).toEqual(['escalate: grace period over']);
     expect(loop.memory(40.9, 150n, { 1: {} })).toEqual([]);
     expect(loop.memory(41, 150n, { 1: {} })).toContain('failed batch 0Mi');
+  });
+
+  test('the termination grace begins with the signal, not with the decision', () => {
+    const loop = new Timeline(policy([soft]));
+    loop.memory(0, 150n);
+    loop.memory(30, 150n);
+    const signalledAtNs = 30n * SECOND + SECOND / 2n;
+    expect(loop.memory(40.4, 150n, { 1: { signalledAtNs } })).toEqual([]);
+    expect(loop.dueAtNs).toBe(signalledAtNs + 10n * SECOND);
+    expect(loop.memory(40.5, 150n, { 1: { signalledAtNs } })).toEqual(['escalate: grace period over']);
   });
 
   test('a hard threshold shortens the termination grace of the same victim to nothing', () => {

@@ -45,7 +45,7 @@ export class Sandbox {
       hint:
         hierarchy.version === 1
           ? 'run it as root where the memory controller is mounted writable (in a container: --privileged)'
-          : 'run it as root on the host, or where the memory controller is delegated: systemd-run --scope -p Delegate=yes evictd demo (in a container: --privileged --cgroupns=host)',
+          : 'run it as root (in a container: --privileged --cgroupns=host), or as a user with systemd-run --user --scope evictd demo',
     });
   }
 

@@ -5,7 +5,7 @@ import type { Sandbox } from './sandbox.js';
 import type { WorkloadPlan } from './workload.js';
 
 const REFRESH_MS = 40;
-const BAR = 32;
+const BAR = 24; // so that a line with its sentence fits 80 columns
 
 /** What people see while it runs: what happened, line by line, and on a terminal how much memory everybody has, below. */
 export class Screen {

@@ -38,12 +38,15 @@ function program({ holdsBytes, leaks }: WorkloadPlan): string {
 /** A running workload of the demo. */
 export class DemoWorkload {
   readonly plan: WorkloadPlan;
+  readonly #directory: string;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #ended: Promise<unknown>;
   #said = '';
 
-  private constructor(plan: WorkloadPlan, directory: string) {
+  /** @param directory  its cgroup */
+  constructor(plan: WorkloadPlan, directory: string) {
     this.plan = plan;
+    this.#directory = directory;
     // A session of its own: Ctrl-C is for the demo, which then ends everything in order.
     this.#child = spawn('/bin/sh', ['-c', JOIN, directory, process.execPath, '-e', program(plan)], {
       detached: true,
@@ -55,16 +58,13 @@ export class DemoWorkload {
   }
 
   /** Resolves when it has its memory. `signal` gives up. */
-  static async start(plan: WorkloadPlan, directory: string, signal: AbortSignal): Promise<DemoWorkload> {
-    const workload = new DemoWorkload(plan, directory);
-    await Promise.race([once(workload.#child.stdout, 'data', { signal }), workload.#ended]);
-    if (!workload.running) {
-      const why = workload.#said.trim().split('\n').at(-1) ?? '';
-      throw new UnavailableError('EVICTD_DEMO_WORKLOAD', `${plan.name} could not be started in ${directory}: ${why}`, {
-        hint: 'the demo must be allowed to move its processes there: run it as root, or inside a delegated cgroup',
-      });
-    }
-    return workload;
+  async ready(signal: AbortSignal): Promise<void> {
+    await Promise.race([once(this.#child.stdout, 'data', { signal }), this.#ended]);
+    if (this.running) return;
+    const why = this.#said.trim().split('\n').at(-1) ?? '';
+    throw new UnavailableError('EVICTD_DEMO_WORKLOAD', `${this.plan.name} could not be started in ${this.#directory}: ${why}`, {
+      hint: 'the demo must be allowed to move its processes there: run it as root, or inside a delegated cgroup',
+    });
   }
 
   get running(): boolean {
@@ -91,5 +91,11 @@ export class DemoWorkload {
       () => true,
       () => false,
     );
+  }
+
+  /** The demo's own end does not wait for it any more. */
+  release(): void {
+    this.#child.unref();
+    for (const stream of this.#child.stdio) stream?.destroy();
   }
 }

@@ -37,6 +37,8 @@ export class LinuxNodeReader implements LinuxNode {
   readonly #parts: NodeParts;
   readonly #pass: KernelPass;
   readonly #filesystem: FilesystemStats;
+  /** Who is told of the answer that is under way: the latest who asked, so that a filesystem that hangs gathers nobody. */
+  #onFilesystems: (() => void) | undefined;
 
   constructor(parts: NodeParts) {
     this.identity = parts.identity;
@@ -44,7 +46,7 @@ export class LinuxNodeReader implements LinuxNode {
     this.#parts = parts;
     this.#pass = new KernelPass(parts.native, [parts.memory, parts.pids]);
     this.#filesystem = new parts.native.FilesystemStats(parts.nodefs);
-    this.#filesystem.request();
+    this.requestFilesystems();
   }
 
   read(): Observations {
@@ -67,7 +69,13 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   requestFilesystems(onDone?: () => void): void {
-    this.#filesystem.request(onDone);
+    this.#onFilesystems = onDone ?? this.#onFilesystems;
+    // Nothing is asked twice: while an answer is under way the addon forgets this callback, and the one before passes it on.
+    this.#filesystem.request(() => {
+      const told = this.#onFilesystems;
+      this.#onFilesystems = undefined;
+      told?.();
+    });
   }
 
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {

@@ -54,6 +54,16 @@ describe('reading', () => {
     expect(node.identity).toEqual({ name: 'machine', cgroup: undefined, cgroupVersion: memoryController()?.version });
   });
 
+  test('the filesystems: whoever asks while an answer is under way is told of it, too', async () => {
+    const node = open();
+    for (let round = 0; round < 50; round++) {
+      node.requestFilesystems();
+      await new Promise<void>((told) => {
+        node.requestFilesystems(told);
+      });
+    }
+  });
+
   test('a cgroup: its capacity is the smallest limit of it and of those above, as they are now', () => {
     const inner = cgroup.child('inner');
     cgroup.limit(128n * MiB);
