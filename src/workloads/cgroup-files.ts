@@ -12,10 +12,10 @@ export interface CgroupSample {
 /** The files of a candidate, and what they mean. */
 export interface CgroupFiles {
   readonly specs: readonly FileSpec[];
-  /** undefined: usage or inactive_file is not known. `row`: the fields of the specs in order. */
-  sample(row: Float64Array): CgroupSample | undefined;
+  /** `values[first]` and what follows are the fields of the specs in order. undefined: usage or inactive_file is not known. */
+  sample(values: Float64Array, first: number): CgroupSample | undefined;
   /** Whether a process lives in it or below it; undefined: these files do not tell. */
-  populated(row: Float64Array): boolean | undefined;
+  populated(values: Float64Array, first: number): boolean | undefined;
   readonly usageFile: string;
 }
 
@@ -28,7 +28,7 @@ const v1: CgroupFiles = {
     { path: 'memory.usage_in_bytes', format: 'number' },
     { path: 'memory.stat', format: 'keyed', keys: ['total_inactive_file'] },
   ],
-  sample: ([usage = NaN, inactive = NaN]) => sample(usage, inactive, 0n),
+  sample: (values, first) => sample(values[first], values[first + 1]),
   populated: () => undefined,
 };
 
@@ -41,27 +41,26 @@ const v2: CgroupFiles = {
     { path: 'memory.min', format: 'number' },
     { path: 'cgroup.events', format: 'keyed', keys: ['populated'] },
   ],
-  sample: ([usage = NaN, inactive = NaN, low = 0, min = 0]) => {
-    const kept = [bytes(low), bytes(min)];
-    return sample(
-      usage,
-      inactive,
-      kept.reduce((a, b) => (a > b ? a : b)),
-    );
+  sample: (values, first) => {
+    const [low, min] = [bytes(values[first + 2]), bytes(values[first + 3])];
+    return sample(values[first], values[first + 1], low > min ? low : min);
   },
-  populated: ([, , , , populated = NaN]) => (Number.isNaN(populated) ? undefined : populated !== 0),
+  populated: (values, first) => {
+    const populated = values[first + 4] ?? NaN;
+    return Number.isNaN(populated) ? undefined : populated !== 0;
+  },
 };
 
 export function cgroupFiles(version: 1 | 2): CgroupFiles {
   return version === 1 ? v1 : v2;
 }
 
-function sample(usage: number, inactive: number, guaranteedBytes: bigint): CgroupSample | undefined {
+function sample(usage = NaN, inactive = NaN, guaranteedBytes = 0n): CgroupSample | undefined {
   if (Number.isNaN(usage) || Number.isNaN(inactive)) return undefined;
   return { usageBytes: BigInt(usage), workingSetBytes: BigInt(Math.max(usage - inactive, 0)), guaranteedBytes };
 }
 
-function bytes(value: number): bigint {
+function bytes(value = 0): bigint {
   if (value === Infinity) return NO_LIMIT;
   return Number.isNaN(value) ? 0n : BigInt(value);
 }

@@ -52,7 +52,12 @@ export class Members {
     const timeNs = process.hrtime.bigint();
     this.#table.read();
     this.#replaceRecreated(unreadable);
-    return { timeNs, occupied: [...this.#members.values()].flatMap((member) => this.#look(member) ?? []) };
+    const occupied: Occupied[] = [];
+    for (const member of this.#members.values()) {
+      const found = this.#look(member);
+      if (found) occupied.push(found);
+    }
+    return { timeNs, occupied };
   }
 
   whyUnreadable({ row }: Member): string {
@@ -120,16 +125,12 @@ export class Members {
   /** undefined: no process lives in it, so there is nothing to evict. */
   #look(member: Member): Occupied | undefined {
     if (this.#table.errors[member.row] === ENODEV) return undefined;
-    const row = this.#row(member);
-    if (this.#files.populated(row) === false) return undefined;
+    const { columns, values } = this.#table;
+    const first = member.row * columns;
+    if (this.#files.populated(values, first) === false) return undefined;
     const pids = processesOf(member.handle);
     if (pids?.length === 0) return undefined;
-    return { member, pids, sample: this.#files.sample(row) };
-  }
-
-  #row({ row }: Member): Float64Array {
-    const { columns, values } = this.#table;
-    return values.subarray(row * columns, (row + 1) * columns);
+    return { member, pids, sample: this.#files.sample(values, first) };
   }
 }
 

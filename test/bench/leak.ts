@@ -17,7 +17,7 @@ const JOIN = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
 /** A process that takes memory on command (leaker.js); a member of one cgroup, looking at the usage of that or of another. */
 export class Leaker {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #said: AsyncIterator<string>;
+  readonly #said: AsyncIterator<string, undefined>;
   readonly ended: Promise<unknown>;
 
   private constructor(cgroup: TestCgroup, usageFile: string) {

@@ -10,7 +10,7 @@ export interface Tree {
   readonly node: TestCgroup;
   readonly workloads: readonly TestCgroup[];
   /** Puts a live process into a workload. */
-  fill(workload: TestCgroup): Promise<void>;
+  readonly fill: (workload: TestCgroup) => Promise<void>;
 }
 
 /** Removed with all in it when the benchmark is over. Throws where this machine has no memory controller. */

@@ -87,6 +87,8 @@ describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
   });
 });
 
+process.stdout.write(`memory.events of cgroup v2: ${hasMemoryV2 ? 'tried' : 'not tried, this machine has the memory controller on v1'}\n`);
+
 describe.runIf(hasMemoryV2)('memory.events', () => {
   const makeMemoryCgroup = () => {
     if (!existsSync(`${cgroup2}/memory.stat`)) throw new Error('no memory controller at the root');
