@@ -26,6 +26,7 @@ export class CgroupKill implements KillInProgress {
    * process is signalled.
    */
   kill(): SignalResult {
+    if (!this.#files.unified) return this.#signal('SIGKILL'); // which leaves evictd out
     const pids = this.#processes() ?? [];
     if (pids.includes(process.pid)) return refused('SIGKILL: evictd itself is in it');
     try {

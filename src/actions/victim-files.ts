@@ -24,6 +24,11 @@ export class VictimFiles {
     }
   }
 
+  /** v2: the kernel tells whether anybody is left, and ends all at once where it has cgroup.kill. */
+  get unified(): boolean {
+    return this.#events !== undefined;
+  }
+
   /** In bytes; 'removed': the cgroup is; undefined: it cannot be read. */
   usage(): bigint | 'removed' | undefined {
     const text = this.#read(this.#usage);

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import type { Candidates } from '../core/workload.js';
 import type { LoadedConfig } from '../config/config.js';
 import { rankMemoryPressure } from '../core/rank.js';
 import { SIGNAL_FACTS, SIGNALS, type Signal } from '../core/signal.js';
@@ -55,11 +56,17 @@ async function rank(loaded: LoadedConfig, signal: Signal, open: OpenReading): Pr
       node: node.identity,
       evictable,
       configured,
-      ranked: rankMemoryPressure(candidates),
+      ranked: rankMemoryPressure(inhabited(candidates)),
       unreadable: candidates.unreadable,
       problems: workloads.problems(),
     };
   } finally {
     reading.close();
   }
+}
+
+/** `run` asks only those that would go; here everybody is shown. */
+function inhabited(candidates: Candidates): Candidates {
+  const usages = candidates.usages.filter(({ workload }) => candidates.veto?.(workload)?.kind !== 'vacant');
+  return { ...candidates, usages };
 }

@@ -71,6 +71,9 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
     const server = config.metrics && new MetricsServer({ ...config.metrics, status, registry, log });
     const source: WorkloadSource = {
       candidates: () => workloads.candidates(),
+      refresh: () => {
+        workloads.refresh();
+      },
       problems: () => workloads.problems(),
       close: () => {
         workloads.close();

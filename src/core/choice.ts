@@ -5,7 +5,7 @@ import { rankMemoryPressure, type RankedWorkload } from './rank.js';
 import { SIGNAL_FACTS } from './signal.js';
 import type { Policy, State } from './state.js';
 import { byEvictionPriority, resolve, thresholdId, thresholdKind, type Threshold } from './threshold.js';
-import type { Candidates } from './workload.js';
+import type { Candidates, Protection } from './workload.js';
 
 /** What came of looking for somebody to evict. */
 export interface Choice {
@@ -45,8 +45,7 @@ export function choose(
       alert('no-workload-source');
     } else if (!evictions.some((eviction) => eviction.decision.resource === resource) && !(policy.dryRun && settled.has(`decided ${id}`))) {
       const found = candidates();
-      const ranking = withFailedKills(rankMemoryPressure(found), state.failedKills, nowNs);
-      const victim = ranking.find((ranked) => ranked.protection === undefined);
+      const { ranking, victim } = selectVictim(found, state.failedKills, nowNs);
       if (victim === undefined) {
         alert('nothing-evictable');
         continue;
@@ -73,13 +72,31 @@ export function choose(
   return { effects, evictions, settled, decisions };
 }
 
-function withFailedKills(ranking: readonly RankedWorkload[], failedKills: State['failedKills'], nowNs: bigint): RankedWorkload[] {
-  return ranking.map((ranked) => {
-    const until = failedKills.get(ranked.workload.id);
-    return ranked.protection === undefined && until !== undefined && nowNs < until
-      ? { ...ranked, protection: { kind: 'kill-failed' } }
-      : ranked;
-  });
+/** The order of eviction, with those passed over on the way to the victim, and the victim; undefined: nobody may be evicted. */
+function selectVictim(
+  found: Candidates,
+  failedKills: State['failedKills'],
+  nowNs: bigint,
+): { ranking: readonly RankedWorkload[]; victim: RankedWorkload | undefined } {
+  const ranking = rankMemoryPressure(found);
+  for (const [index, ranked] of ranking.entries()) {
+    if (ranked.protection !== undefined) continue;
+    const protection = passedOver(ranked, found, failedKills, nowNs);
+    if (protection === undefined) return { ranking, victim: ranked };
+    ranking[index] = { ...ranked, protection };
+  }
+  return { ranking, victim: undefined };
+}
+
+function passedOver(
+  { workload }: RankedWorkload,
+  found: Candidates,
+  failedKills: State['failedKills'],
+  nowNs: bigint,
+): Protection | undefined {
+  const untilNs = failedKills.get(workload.id);
+  if (untilNs !== undefined && nowNs < untilNs) return { kind: 'kill-failed' };
+  return found.veto?.(workload);
 }
 
 /** Hard: none. Soft: the smaller of evictionMaxPodGracePeriod and the workload's own. */

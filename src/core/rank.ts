@@ -1,5 +1,5 @@
 import { amountOfBytes } from './amount.js';
-import type { Candidates, Protection, Workload, WorkloadUsage } from './workload.js';
+import type { Candidates, Protection, Workload } from './workload.js';
 
 /** A workload's place in the order of eviction, with the value that each comparator saw, in the order in which they decide. */
 export interface RankedWorkload {
@@ -32,7 +32,8 @@ function firstDifference<T>(...compares: Compare<T>[]): Compare<T> {
 
 function ascending<T>(key: (item: T) => Ordered): Compare<T> {
   return (a, b) => {
-    const [left, right] = [key(a), key(b)];
+    const left = key(a);
+    const right = key(b);
     return left < right ? -1 : left > right ? 1 : 0;
   };
 }
@@ -59,32 +60,34 @@ const byMemoryPressure: Compare<RankedWorkload> = firstDifference(
   ascending((ranked) => ranked.workload.id),
 );
 
-function measured({ workload, workingSetBytes, usageBytes }: WorkloadUsage): Omit<RankedWorkload, 'place'> {
-  const requestBytes = workload.requests.memory;
-  const aboveRequestBytes = workingSetBytes - requestBytes;
-  const { priority, protection } = workload;
-  return {
-    workload,
-    workingSetBytes,
-    usageBytes,
-    requestBytes,
-    exceedsRequest: aboveRequestBytes > 0n,
-    priority,
-    aboveRequestBytes,
-    protection,
-  };
-}
-
 /** All candidates in the order of eviction. */
 export function rankMemoryPressure(candidates: Candidates): RankedWorkload[] {
-  const ranked = candidates.usages.map((usage) => ({ ...measured(usage), place: 0 })).sort(byMemoryPressure);
-  return ranked.map((item, index) => ({ ...item, place: index + 1 }));
+  const ranked = candidates.usages.map(({ workload, workingSetBytes, usageBytes }) => {
+    const requestBytes = workload.requests.memory;
+    const aboveRequestBytes = workingSetBytes - requestBytes;
+    return {
+      place: 0, // when they are sorted; on the path of an eviction nothing is copied to stay unchanged
+      workload,
+      workingSetBytes,
+      usageBytes,
+      requestBytes,
+      exceedsRequest: aboveRequestBytes > 0n,
+      priority: workload.priority,
+      aboveRequestBytes,
+      protection: workload.protection,
+    };
+  });
+  ranked.sort(byMemoryPressure);
+  for (const [index, item] of ranked.entries()) item.place = index + 1;
+  return ranked;
 }
 
 export function protectionText(protection: Protection): string {
   switch (protection.kind) {
     case 'critical':
       return 'critical';
+    case 'vacant':
+      return 'no process lives in it';
     case 'self':
       return 'evictd or its parents live in it';
     case 'contains':

@@ -3,6 +3,8 @@ export type Protection =
   | { readonly kind: 'critical' }
   /** evictd, or a process that it descends from, lives in it. */
   | { readonly kind: 'self' }
+  /** No process lives in it: there is nothing to end. */
+  | { readonly kind: 'vacant' }
   /** It contains a protected workload, which would die with it. */
   | { readonly kind: 'contains'; readonly name: string }
   /** Outside the node: evicting it would not help. */
@@ -45,6 +47,8 @@ export interface UnreadableWorkload {
 export interface Candidates {
   readonly usages: readonly WorkloadUsage[];
   readonly unreadable: readonly UnreadableWorkload[];
+  /** A last look at the one that would go, by what lives in it now: to look at all takes long. Left out: nothing is against any. */
+  readonly veto?: (workload: Workload) => Protection | undefined;
   /** When the pass over the cgroups was made, monotonic clock. */
   readonly timeNs: bigint;
 }

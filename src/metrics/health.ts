@@ -28,9 +28,9 @@ export function liveness(status: Status): Probe {
 export function readiness(status: Status): Probe {
   const alive = liveness(status);
   const configured = new Set(status.thresholds.map(({ signal }) => signal));
-  const unread = SIGNALS.filter((signal) => configured.has(signal) && !status.observations.observed.has(signal) && !status.observations.absent?.has(signal)).map(
-    (signal) => `${signal} cannot be read: ${status.observations.missing.get(signal) ?? 'no reading yet'}`,
-  );
+  const unread = SIGNALS.filter(
+    (signal) => configured.has(signal) && !status.observations.observed.has(signal) && !status.observations.absent?.has(signal),
+  ).map((signal) => `${signal} cannot be read: ${status.observations.missing.get(signal) ?? 'no reading yet'}`);
   const dead = status.notifierStates.filter(({ live }) => !live);
   const sentence = ({ mechanism, target, reason, hint }: (typeof dead)[number]): string =>
     `notifier ${mechanism} on ${target} is not live: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}`;

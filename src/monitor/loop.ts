@@ -79,6 +79,7 @@ export class Monitor {
     const armed = this.#parts.node.arm(this.#policy.thresholds, (wake) => {
       this.#woken(wake);
     });
+    this.#parts.workloads.refresh();
     this.#parts.reporter.sources(this.#parts.node.notifiers(), this.#parts.workloads.problems());
     return armed;
   }

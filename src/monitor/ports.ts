@@ -56,6 +56,8 @@ export interface Node {
 export interface WorkloadSource {
   /** One pass over all candidates, now. cgroups that vanish meanwhile are left out; what cannot be read is named. Never throws. */
   candidates(): Candidates;
+  /** Looks again at what seldom changes (where evictd itself lives), so that `candidates` need not: called at every tick. Never throws. */
+  refresh(): void;
   /** Sentences about sources that are not there (yet). */
   problems(): readonly SourceProblem[];
   close(): void;

@@ -96,6 +96,13 @@ export class Victims {
       victim.error = kill.kill().error;
       sample = kill.read();
     }
-    return { processes: sample.processes, usageBytes: sample.usageBytes, removed: sample.removed, vanished, error: victim.error, signalledAtNs };
+    return {
+      processes: sample.processes,
+      usageBytes: sample.usageBytes,
+      removed: sample.removed,
+      vanished,
+      error: victim.error,
+      signalledAtNs,
+    };
   }
 }

@@ -6,8 +6,8 @@ import { errnoName } from '../errors.js';
 import type { NodeIdentity, SourceProblem, WorkloadSource } from '../monitor/ports.js';
 import type { Binding } from '../native/binding.js';
 import type { CgroupSample } from './cgroup-files.js';
-import { Members, processesOf, type Member, type Occupied } from './members.js';
-import { OwnProcesses } from './own-processes.js';
+import { Members, type Member, type Occupied } from './members.js';
+import { OwnProcesses, type OwnProcess } from './own-processes.js';
 import { protectionsOf } from './protection.js';
 import { compileRules } from './rules.js';
 
@@ -34,6 +34,7 @@ export function openWorkloads(config: WorkloadsConfig, native: Binding, node: Wo
 function nothing(config: WorkloadsConfig): WorkloadSource {
   return {
     candidates: () => ({ usages: [], unreadable: [], timeNs: process.hrtime.bigint() }),
+    refresh: () => undefined,
     problems: () =>
       config.workloads.map(({ cgroup }) => ({
         code: 'EVICTD_SOURCE_MISSING',
@@ -45,20 +46,20 @@ function nothing(config: WorkloadsConfig): WorkloadSource {
 }
 
 class CgroupWorkloads implements WorkloadSource {
-  readonly #native: Binding;
   readonly #hierarchy: CgroupHierarchy;
   readonly #nodeCgroup: string | undefined;
   readonly #roots: readonly string[];
   readonly #members: Members;
   readonly #own: OwnProcesses;
+  #ownProcesses: readonly OwnProcess[];
 
   constructor(config: WorkloadsConfig, native: Binding, hierarchy: CgroupHierarchy, nodeCgroup: string | undefined) {
-    this.#native = native;
     this.#hierarchy = hierarchy;
     this.#nodeCgroup = nodeCgroup;
     this.#roots = [...new Set(config.workloads.map(({ cgroup }) => normalCgroupPath(cgroup)))];
     this.#members = new Members(native, hierarchy, this.#roots, compileRules(config.rules));
     this.#own = new OwnProcesses(hierarchy);
+    this.#ownProcesses = this.#own.read();
   }
 
   candidates(): Candidates {
@@ -75,7 +76,7 @@ class CgroupWorkloads implements WorkloadSource {
       if (sample) usages.push(usageOf(workloadOf(member, sample, protections.get(path)), sample));
       else unreadable.push({ name, path, reason: this.#members.whyUnreadable(member) });
     }
-    return { usages, unreadable, timeNs };
+    return { usages, unreadable, timeNs, veto: (workload) => this.#veto(workload) };
   }
 
   problems(): readonly SourceProblem[] {
@@ -105,33 +106,34 @@ class CgroupWorkloads implements WorkloadSource {
     this.#own.close();
   }
 
-  /** The paths of all cgroups that evictd or a process it descends from lives in, directly or further below. */
+  refresh(): void {
+    this.#ownProcesses = this.#own.read();
+  }
+
+  /** By the processes that live in it now, whatever their cgroups were at the last tick. */
+  #veto({ path }: Workload): Protection | undefined {
+    const member = this.#members.get(path);
+    const pids = member && this.#members.processes(member);
+    if (pids?.length === 0) return { kind: 'vacant' };
+    return this.#ownProcesses.some(({ pid }) => pids?.includes(pid)) ? { kind: 'self' } : undefined;
+  }
+
+  /** The paths of all cgroups that evictd or a process it descends from lives in, directly or further below, as of the last tick. */
   #whatHoldsEvictd(occupied: readonly Occupied[]): ReadonlySet<string> {
     const paths = new Set<string>();
     const hidden: number[] = [];
-    for (const { pid, cgroup } of this.#own.read()) {
+    for (const { pid, cgroup } of this.#ownProcesses) {
       const path = cgroup === undefined ? undefined : pathBelowMount(cgroup, this.#hierarchy);
       if (path === undefined) hidden.push(pid);
       else for (const above of withAncestors(path)) paths.add(above);
     }
     // The name of its cgroup is hidden by a namespace, or lies outside the mount: then the members of each candidate tell.
     if (hidden.length > 0) {
-      for (const { member, pids } of occupied) {
-        if ((pids ?? this.#processesOf(member)).some((pid) => hidden.includes(pid))) paths.add(member.path);
+      for (const { member } of occupied) {
+        if (this.#members.processes(member)?.some((pid) => hidden.includes(pid))) paths.add(member.path);
       }
     }
     return paths;
-  }
-
-  #processesOf(member: Member): readonly number[] {
-    try {
-      const handle = new this.#native.CgroupHandle(cgroupDirectory(this.#hierarchy, member.path), member.id);
-      const pids = processesOf(handle);
-      handle.close();
-      return pids ?? [];
-    } catch {
-      return []; // removed meanwhile
-    }
   }
 }
 

@@ -17,11 +17,10 @@ export interface Member {
   readonly handle: CgroupHandle | undefined;
 }
 
-/** A member with processes in it, as read in one pass. */
+/** A member as read in one pass; without those of which the kernel says that no process lives in them. */
 export interface Occupied {
   readonly member: Member;
   readonly sample: CgroupSample | undefined;
-  readonly pids: readonly number[] | undefined;
 }
 
 type EffectOf = (workload: { readonly name: string; readonly path: string }) => RuleEffect;
@@ -35,6 +34,8 @@ export class Members {
   readonly #files: CgroupFiles;
   readonly #table: CgroupTable;
   readonly #members = new Map<string, Member>();
+  /** Paths of the roots' own files, which are no cgroups: they are the same at every listing. */
+  readonly #controls = new Set<string>();
 
   /** @param roots  paths of cgroups, each once */
   constructor(native: Binding, hierarchy: CgroupHierarchy, roots: readonly string[], effectOf: EffectOf) {
@@ -60,6 +61,23 @@ export class Members {
     return { timeNs, occupied };
   }
 
+  /** The pids of the cgroup and all below it; undefined: not known, which is not the same as none. */
+  processes({ path, id, handle }: Member): readonly number[] | undefined {
+    if (handle) return processesOf(handle);
+    try {
+      const opened = new this.#native.CgroupHandle(cgroupDirectory(this.#hierarchy, path), id);
+      const pids = processesOf(opened);
+      opened.close();
+      return pids;
+    } catch {
+      return []; // removed meanwhile
+    }
+  }
+
+  get(path: string): Member | undefined {
+    return this.#members.get(path);
+  }
+
   whyUnreadable({ row }: Member): string {
     const errno = this.#table.errors[row] ?? 0;
     return errno === ENOENT
@@ -77,8 +95,9 @@ export class Members {
   #list(unreadable: UnreadableWorkload[]): void {
     const listed = new Set<string>();
     for (const root of this.#roots) {
-      for (const name of childrenOf(cgroupDirectory(this.#hierarchy, root))) {
+      for (const name of namesIn(cgroupDirectory(this.#hierarchy, root))) {
         const path = root === '/' ? `/${name}` : `${root}/${name}`;
+        if (this.#controls.has(path)) continue;
         listed.add(path);
         if (!this.#members.has(path)) this.#add(name, path, unreadable);
       }
@@ -100,6 +119,10 @@ export class Members {
     } catch (error) {
       if (row !== undefined) this.#table.remove(row);
       const errno = errnoName(error);
+      if (errno === 'ENOTDIR') {
+        this.#controls.add(path);
+        return undefined;
+      }
       // ENOENT: removed since it was listed; ESTALE: removed and made again since then. The next pass sees it.
       if (errno !== 'ENOENT' && errno !== 'ESTALE') unreadable.push({ name, path, reason: String(error) });
       return undefined;
@@ -122,33 +145,30 @@ export class Members {
     }
   }
 
-  /** undefined: no process lives in it, so there is nothing to evict. */
+  /** undefined: removed, or the same pass says that no process lives in it (v2; on v1 that takes a reading of its own). */
   #look(member: Member): Occupied | undefined {
     if (this.#table.errors[member.row] === ENODEV) return undefined;
     const { columns, values } = this.#table;
     const first = member.row * columns;
     if (this.#files.populated(values, first) === false) return undefined;
-    const pids = processesOf(member.handle);
-    if (pids?.length === 0) return undefined;
-    return { member, pids, sample: this.#files.sample(values, first) };
+    return { member, sample: this.#files.sample(values, first) };
   }
 }
 
 const ENOENT = 2;
 const ENODEV = 19;
 
-/** undefined: not known, which is not the same as none. */
-export function processesOf(handle: CgroupHandle | undefined): readonly number[] | undefined {
+function processesOf(handle: CgroupHandle): readonly number[] | undefined {
   try {
-    return handle?.processes();
+    return handle.processes();
   } catch {
     return undefined;
   }
 }
 
-function childrenOf(directory: string): string[] {
+function namesIn(directory: string): string[] {
   try {
-    return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
+    return readdirSync(directory);
   } catch {
     return []; // `problems` says so
   }

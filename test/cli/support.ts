@@ -66,6 +66,7 @@ export function fakeReading(
     },
     workloads: {
       candidates: () => options.candidates ?? { usages: [], unreadable: [], timeNs: 0n },
+      refresh: () => undefined,
       problems: () => options.problems ?? [],
       close: () => undefined,
     },

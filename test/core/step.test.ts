@@ -4,7 +4,7 @@ import type { VictimReading } from '../../src/core/eviction.js';
 import type { Signal } from '../../src/core/signal.js';
 import { initialState, type Policy, type State } from '../../src/core/state.js';
 import { step } from '../../src/core/step.js';
-import type { Candidates } from '../../src/core/workload.js';
+import type { Candidates, Protection } from '../../src/core/workload.js';
 import { candidates, Mi, observations, policy, SECOND, threshold, workload } from './support.js';
 
 const hard = threshold('memory.available', '100Mi');
@@ -116,7 +116,9 @@ describe('hard threshold', () => {
     const { effects } = step(loop.policy, loop.state, {
       nowNs: SECOND,
       observations: loop.state.lastObservations,
-      victims: new Map([[1, { processes: 0, usageBytes: 0n, removed: false, vanished: false, error: undefined, signalledAtNs: undefined }]]),
+      victims: new Map([
+        [1, { processes: 0, usageBytes: 0n, removed: false, vanished: false, error: undefined, signalledAtNs: undefined }],
+      ]),
       candidates: () => all,
     });
     expect(effects.map(brief)).toEqual(['killed batch 300Mi']);
@@ -264,6 +266,22 @@ describe('who is not evicted', () => {
     loop.candidates = all;
     expect(loop.memory(2, 1n)).toEqual(['evict batch grace 0']);
   });
+});
+
+test('one without a process is passed over, and only those before the victim are asked', () => {
+  const asked: string[] = [];
+  const veto = ({ name }: { readonly name: string }): Protection | undefined => {
+    asked.push(name);
+    return name === 'batch' ? { kind: 'vacant' } : undefined;
+  };
+  const loop = new Timeline(policy([hard]), {
+    ...candidates([workload('web'), 50n * Mi], [workload('batch'), 300n * Mi], [workload('app'), 20n * Mi]),
+    veto,
+  });
+  const decision = loop.at(0, { 'memory.available': 1n }).find((effect) => effect.kind === 'evict')?.decision;
+  expect(decision?.victim.workload.name).toBe('web');
+  expect(decision?.ranking.map(({ protection }) => protection?.kind)).toEqual(['vacant', undefined, undefined]);
+  expect(asked).toEqual(['batch', 'web']);
 });
 
 describe('dry run', () => {

@@ -80,7 +80,7 @@ function start(node: Node, evictor: Evictor, found: () => Candidates, overrides:
     onError: (error) => said.push(error.message),
     onLost: () => undefined,
   });
-  const workloads: WorkloadSource = { candidates: found, problems: () => [], close: () => undefined };
+  const workloads: WorkloadSource = { candidates: found, refresh: () => undefined, problems: () => [], close: () => undefined };
   const reporter = new Reporter({ debug: log, info: log, warn: log, error: log, dropped: 0, flush: () => Promise.resolve() }, status);
   monitor = new Monitor({ node, workloads, evictor, journal, reporter }, policy([hard], overrides), 3600n * SECOND);
   monitor.start();
