@@ -2,30 +2,46 @@ import { CommanderError } from 'commander';
 import { exitCodeOf, formatError } from './cli/errors.js';
 import type { Io } from './cli/io.js';
 import { program } from './cli/program.js';
+import { EvictdError, errnoText } from './errors.js';
 
+const EXIT_FAILURE = 1;
 const EXIT_USAGE = 64;
 const EXIT_CHECK_UNKNOWN = 3;
+
+const asked = process.argv[2];
+const outputFailure = new AbortController();
+
+/** What nobody could read makes every other end a failure. */
+function setExitCode(code: number): void {
+  const failed = asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_FAILURE;
+  process.exitCode = outputFailure.signal.aborted ? failed : code;
+}
+
+/** `evictd check | head -1`: a reader that has seen enough is no failure. A full disk is one, said once. */
+function outputFailed(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE' || outputFailure.signal.aborted) return;
+  const reason = error.errno === undefined ? error.message : errnoText(-error.errno);
+  outputFailure.abort();
+  io.stderr(formatError(new EvictdError('EVICTD_OUTPUT_WRITE', `cannot write to standard output: ${reason}`)));
+  setExitCode(EXIT_FAILURE);
+}
 
 const io: Io = {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
+  outputFailed: outputFailure.signal,
   isTTY: process.stdout.isTTY,
   env: process.env,
 };
 
-// `evictd check | head -1`: a reader that has seen enough is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
+process.stdout.on('error', outputFailed);
+process.stderr.on('error', () => undefined); // nobody is left who could be told
 
-const asked = process.argv[2];
 try {
   await program({
     io,
     logsToTerminal: process.stderr.isTTY,
-    setExitCode: (code) => {
-      process.exitCode = code;
-    },
+    setExitCode,
     onStop: (stop) => {
       process.once('SIGTERM', stop).once('SIGINT', stop);
     },
@@ -35,9 +51,9 @@ try {
   }).parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_USAGE;
+    setExitCode(error.exitCode === 0 ? 0 : asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_USAGE);
   } else {
     io.stderr(formatError(error));
-    process.exitCode = exitCodeOf(error);
+    setExitCode(exitCodeOf(error));
   }
 }

@@ -39,14 +39,14 @@ DeadlineSampler::DeadlineSampler(std::vector<FileSpec> files, std::vector<double
   itimerspec period = {};
   period.it_interval.tv_sec = static_cast<time_t>(interval_ns / kNsPerSecond);
   period.it_interval.tv_nsec = static_cast<long>(interval_ns % kNsPerSecond);
-  period.it_value.tv_nsec = 1;  // the first sample at once: it only establishes the sides
+  period.it_value.tv_nsec = 1;  // the first sample at once
   if (timerfd_settime(timer_.get(), 0, &period, nullptr) != 0) throw SystemError(errno, "timerfd_settime");
 }
 
 void DeadlineSampler::SetLimits(std::vector<double> limits) {
   std::vector<Limit> fresh;
   fresh.reserve(limits.size());
-  for (const double limit : limits) fresh.push_back({limit, Limit::Side::kUnknown});
+  for (const double limit : limits) fresh.push_back({limit, Limit::Side::kBelow});
   const std::lock_guard<std::mutex> lock(mutex_);
   limits_.swap(fresh);
 }
@@ -77,7 +77,7 @@ bool DeadlineSampler::Crossed(double sum) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (Limit& limit : limits_) {
     const Limit::Side side = sum < limit.value ? Limit::Side::kBelow : Limit::Side::kAtOrAbove;
-    if (limit.side != Limit::Side::kUnknown && limit.side != side) crossed = true;
+    if (limit.side != side) crossed = true;
     limit.side = side;
   }
   return crossed;

@@ -12,8 +12,8 @@
 namespace evictd {
 
 // Where no threshold notification exists: reads files on the waiter thread at an interval and fires when a weighted sum
-// of their fields crosses a limit, in either direction. The first sample after the start or SetLimits only establishes
-// the side.
+// of their fields crosses a limit, in either direction. Until its first sample a limit counts as not reached: a value
+// that is beyond it by then wakes, so that nothing is missed between whoever armed it and that sample.
 class DeadlineSampler : public WatchSource {
  public:
   // `weights`: one per field. Throws SystemError: every file has to be readable now.
@@ -29,7 +29,7 @@ class DeadlineSampler : public WatchSource {
  private:
   struct Limit {
     double value;
-    enum class Side { kUnknown, kBelow, kAtOrAbove } side;
+    enum class Side { kBelow, kAtOrAbove } side;
   };
 
   // 0, or the first errno.

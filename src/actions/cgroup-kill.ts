@@ -26,9 +26,9 @@ export class CgroupKill implements KillInProgress {
    * process is signalled.
    */
   kill(): SignalResult {
-    if (!this.#files.unified) return this.#signal('SIGKILL'); // which leaves evictd out
     const pids = this.#processes() ?? [];
     if (pids.includes(process.pid)) return refused('SIGKILL: evictd itself is in it');
+    if (!this.#files.unified) return this.#signal('SIGKILL');
     try {
       this.#handle.kill();
       return { atNs: process.hrtime.bigint(), processes: pids.length, error: undefined };
@@ -40,8 +40,9 @@ export class CgroupKill implements KillInProgress {
   read(): VictimSample {
     const timeNs = process.hrtime.bigint();
     const usage = this.#files.usage();
-    const removed = usage === 'removed';
-    return { timeNs, processes: removed ? 0 : this.#left(), usageBytes: removed ? undefined : usage, removed };
+    // On v2 the memory controller may have been switched off above it, which looks the same.
+    const removed = usage === 'removed' && (!this.#files.unified || this.#files.populated() === false);
+    return { timeNs, processes: removed ? 0 : this.#left(), usageBytes: usage === 'removed' ? undefined : usage, removed };
   }
 
   close(): void {

@@ -11,13 +11,14 @@ export function exitCodeOf(error: unknown): 1 | 64 | 75 | 78 {
 }
 
 /**
- * An error as the command line shows it, with a newline at the end: `evictd: CODE: message` and the hint below it; of a configuration
- * every issue, one per line. A defect of evictd, which has no code, shows its stack, because that is what a report of it needs.
+ * An error as the command line shows it, with a newline at the end: `evictd: CODE: message` and the hint below it, and the cause where
+ * the message does not have it already; of a configuration every issue, one per line. A defect of evictd, which has no code, shows its stack, because that is what a report of it needs.
  */
 export function formatError(error: unknown): string {
   if (error instanceof ConfigError) return formatConfigError(error);
   if (error instanceof EvictdError) {
-    const cause = error.cause === undefined ? '' : `  cause: ${describeCause(error.cause)}\n`;
+    const reason = error.cause === undefined ? '' : describeCause(error.cause);
+    const cause = reason === '' || error.message.includes(reason) ? '' : `  cause: ${reason}\n`;
     return `evictd: ${error.code}: ${error.message}\n${cause}${error.hint === undefined ? '' : `  hint: ${error.hint}\n`}`;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -3,7 +3,9 @@ import type { LoadedConfig } from '../config/config.js';
 import manifest from '../../package.json' with { type: 'json' };
 import { checkCommand } from './check.js';
 import { configCommand } from './config.js';
+import { UsageError } from '../errors.js';
 import { demoCommand } from './demo.js';
+import { formatError } from './errors.js';
 import type { Io } from './io.js';
 import { rankCommand } from './rank.js';
 import type { Reading } from './reading.js';
@@ -20,6 +22,29 @@ export interface ProgramEdge {
   onReload(reload: () => void): void;
 }
 
+/** `evictd help COMMAND`. commander's own says nothing about a command that does not exist. */
+function helpCommand(parent: Command): Command {
+  return new Command('help')
+    .argument('[command...]', 'the command to explain')
+    .description('explain a command')
+    .action((names: readonly string[]) => {
+      const named = names.reduce<Command | undefined>((above, name) => above?.commands.find((child) => child.name() === name), parent);
+      if (named === undefined) parent.error(`error: unknown command '${names.join(' ')}'`);
+      named.help();
+    });
+}
+
+/** What commander says about a wrong command line, `error: …` and maybe a line with what was meant, as every other error. */
+function usageError(message: string, command: Command): UsageError {
+  const path: string[] = [];
+  for (let each: Command | null = command; each; each = each.parent) path.unshift(each.name());
+  const said = message
+    .replace(/^error: /, '')
+    .trim()
+    .replace(/\s*\n\s*/g, ' ');
+  return new UsageError('EVICTD_USAGE', said, { hint: `${path.join(' ')} --help` });
+}
+
 /** The command line. Everything that touches the host is imported when a command needs it, so that `check` starts fast. */
 export function program(edge: ProgramEdge): Command {
   const { io } = edge;
@@ -30,14 +55,19 @@ export function program(edge: ProgramEdge): Command {
   const command = new Command('evictd')
     .description('Watches node pressure, evicts the least important workload, and says why')
     .version(manifest.version, '-V, --version')
-    .showHelpAfterError('(evictd --help shows all commands)')
     .addCommand(runCommand(edge))
     .addCommand(checkCommand({ io, setExitCode, open }))
     .addCommand(rankCommand({ io, open }))
     .addCommand(configCommand({ io }))
     .addCommand(demoCommand({ io, setExitCode }));
+  for (const parent of [command, ...command.commands.filter(({ commands }) => commands.length > 0)]) {
+    parent.helpCommand(false).addCommand(helpCommand(parent));
+  }
   for (const each of [command, ...command.commands.flatMap((child) => [child, ...child.commands])]) {
     each.exitOverride().configureOutput({
+      outputError: (message, write) => {
+        write(formatError(usageError(message, each)));
+      },
       writeOut: (text) => {
         io.stdout(text);
       },

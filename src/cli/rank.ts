@@ -49,14 +49,17 @@ async function rank(loaded: LoadedConfig, signal: Signal, open: OpenReading): Pr
   try {
     const { node, workloads } = reading;
     const problems = workloads.problems();
-    if (!evictable || !configured) return { signal, node: node.identity, evictable, configured, ranked: [], unreadable: [], problems };
+    if (!evictable || !configured)
+      return { signal, node: node.identity, evictable, configured, ranked: [], vacant: 0, unreadable: [], problems };
     const candidates = workloads.candidates();
+    const withProcess = inhabited(candidates);
     return {
       signal,
       node: node.identity,
       evictable,
       configured,
-      ranked: rankMemoryPressure(inhabited(candidates)),
+      ranked: rankMemoryPressure(withProcess),
+      vacant: candidates.usages.length - withProcess.usages.length,
       unreadable: candidates.unreadable,
       problems: workloads.problems(),
     };

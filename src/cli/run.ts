@@ -24,21 +24,27 @@ Examples:
   evictd run --dry-run --eviction-hard 'memory.available<20%'
 
 Signals: SIGHUP reads the configuration again, SIGTERM and SIGINT stop.
-Exit: 0 stopped, 64 usage, 75 the node cgroup is missing or another evictd guards it, 78 configuration.`,
+Exit: 0 stopped, 1 failure at run time, 64 usage, 75 the node cgroup is missing or another evictd guards it, 78 configuration.`,
     )
     .action(async (options: RunOptions) => {
+      // Before anything else: until there is a handler these signals end the process.
+      const stopAsked = new Promise<void>((resolve) => {
+        edge.onStop(resolve);
+      });
+      const started: { guard?: Guard; reloadAsked?: true } = {};
+      edge.onReload(() => {
+        if (started.guard) reload(started.guard, options);
+        else started.reloadAsked = true;
+      });
       const loaded = configFromOptions(options);
       keepSmall();
       goFirst();
       const { exitNow, startGuard } = await import('../compose/guard.js');
       const guard = startGuard(loaded, { dryRun: options.dryRun === true, isTTY: edge.logsToTerminal, env: edge.io.env });
+      started.guard = guard;
       shedStart();
-      edge.onReload(() => {
-        reload(guard, options);
-      });
-      await new Promise<void>((resolve) => {
-        edge.onStop(resolve);
-      });
+      if (started.reloadAsked) reload(guard, options);
+      await stopAsked;
       await guard.stop();
       exitNow(0); // whoever has not answered by now, the state directory or the reader of standard error, is not waited for
     });
@@ -51,6 +57,6 @@ function reload(guard: Guard, options: RunOptions): void {
   } catch (error) {
     const lines = formatError(error).trimEnd().split('\n');
     for (const line of lines) guard.log.error(line);
-    guard.log.error('the configuration was not read again: the one before stays in force', { code: 'EVICTD_RELOAD_REFUSED' });
+    guard.log.error('the new configuration was refused: the one before stays in force', { code: 'EVICTD_RELOAD_REFUSED' });
   }
 }

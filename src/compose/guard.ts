@@ -11,10 +11,11 @@ import { Status } from '../metrics/status.js';
 import { Journal } from '../monitor/journal.js';
 import { Monitor } from '../monitor/loop.js';
 import type { Node, WorkloadSource } from '../monitor/ports.js';
-import { startRecord, stopRecord } from '../monitor/record.js';
+import { reloadRecord, startRecord, stopRecord } from '../monitor/record.js';
 import { Reporter } from '../monitor/reporter.js';
 import { native } from '../native/index.js';
 import { openWorkloads } from '../workloads/cgroup.js';
+import { announceReload, announceStart } from './announcement.js';
 import { openReading } from './reading.js';
 
 /** How long an orderly end waits for a directory or a log that does not answer. */
@@ -45,6 +46,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
   const { config } = loaded;
   const reading = openReading(loaded, dryRun ? 'sample' : 'arm');
   const { node } = reading;
+  const host = selectHost();
   let workloads = reading.workloads;
   const closers = [
     (): void => {
@@ -53,7 +55,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
     },
   ];
   try {
-    const lock = selectHost().lockInstance(config.runtimeDirectory, node.identity, native);
+    const lock = host.lockInstance(config.runtimeDirectory, node.identity, native, dryRun);
     closers.push(() => {
       lock.close();
     });
@@ -82,21 +84,26 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
     const parts = { node, workloads: source, evictor: openCgroupEvictor(native, node), journal, reporter: new Reporter(log, status) };
     const monitor = new Monitor(parts, policyOf(config, dryRun), config.monitoringIntervalNs);
     journal.record(startRecord(manifest.version, dryRun, journal.recovered));
-    sayStart(log, loaded, node, dryRun);
+    announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers: host.mayEndOthers() });
     monitor.start();
     server?.start();
 
+    let inForce = loaded;
+    let stopped = false;
     return {
       log,
       reload: (next) => {
+        if (stopped) return;
         const before = workloads;
         workloads = openWorkloads(next.config, native, node);
         before.close();
         status.monitoringInterval(next.config.monitoringIntervalNs);
-        sayReload(log, config, next);
+        journal.record(reloadRecord(announceReload(log, config, inForce, next)));
+        inForce = next;
         monitor.reconfigure(policyOf(next.config, dryRun), next.config.monitoringIntervalNs);
       },
       stop: async () => {
+        stopped = true;
         monitor.stop();
         server?.close();
         journal.record(stopRecord());
@@ -134,30 +141,4 @@ function openJournal(config: Config, node: Node, instance: string, log: Log): Jo
     const hint = 'it needs 4 MiB there, on a tmpfs at best';
     throw new UnavailableError('EVICTD_JOURNAL_OPEN', `no journal in ${runtimeDirectory}: ${String(cause)}`, { hint, cause });
   }
-}
-
-/** Everything that the operator should know at the start, once. */
-function sayStart(log: Log, { config, notices }: LoadedConfig, node: Node, dryRun: boolean): void {
-  const thresholds = config.thresholds.map(({ signal, value, gracePeriodNs }) => {
-    const limit = value.kind === 'quantity' ? value.quantity.text : value.text;
-    return `${signal}<${limit}${gracePeriodNs === 0n ? '' : ' (soft)'}`;
-  });
-  const what = dryRun ? 'dry run, guarding nothing' : 'guarding';
-  log.info(`evictd ${manifest.version}, ${what}: ${node.identity.name}; ${thresholds.join(', ') || 'no thresholds'}`, {
-    thresholds: thresholds.length,
-  });
-  for (const { level, code, message, hint } of notices) log[level](hint === undefined ? message : `${message} (${hint})`, { code });
-  if (config.workloads.length === 0) {
-    log.warn('no workload source is configured: evictd watches and exports, and evicts nothing', { code: 'EVICTD_WORKLOADS_NONE' });
-  }
-}
-
-/** What a running evictd cannot change. */
-const FIXED = ['node', 'filesystems', 'metrics', 'stateDirectory', 'runtimeDirectory', 'log'] as const;
-
-function sayReload(log: Log, running: Config, { config, notices }: LoadedConfig): void {
-  const fixed = FIXED.filter((key) => JSON.stringify(running[key]) !== JSON.stringify(config[key]));
-  if (fixed.length > 0) log.warn(`a restart is needed for the new ${fixed.join(', ')}`, { code: 'EVICTD_RELOAD_RESTART' });
-  for (const { level, code, message, hint } of notices) log[level](hint === undefined ? message : `${message} (${hint})`, { code });
-  log.info('the configuration was read again', { thresholds: config.thresholds.length });
 }

@@ -14,8 +14,8 @@ export interface SettingsDocument {
 }
 
 /**
- * Reads YAML 1.2 with merge keys (`<<`). Undefined when it is wrong: everything that the parser says is then in the report. An empty file
- * is an empty map.
+ * Reads YAML 1.2 with merge keys (`<<`). Undefined when it is wrong: everything that the parser says is then in the report. A key that
+ * stands twice is in the report, too, and the rest is read. An empty file is an empty map.
  */
 export function readDocument(file: string, text: string, report: Report): SettingsDocument | undefined {
   const lines = new LineCounter();
@@ -29,11 +29,11 @@ export function readDocument(file: string, text: string, report: Report): Settin
     report.issue('EVICTD_CONFIG_SYNTAX', `nested deeper than ${String(MAX_DEPTH)} levels`, position(tooDeep), 'a configuration needs five');
     return undefined;
   }
-  const documents = [...new Composer({ merge: true, uniqueKeys: true, logLevel: 'silent' }).compose(tokens)];
+  // Keys that stand twice are found by the ValueReader, which knows their names, and goes on.
+  const documents = [...new Composer({ merge: true, uniqueKeys: false, logLevel: 'silent' }).compose(tokens)];
   const before = report.issues.length;
   for (const problem of documents.flatMap((document) => [...document.errors, ...document.warnings])) {
-    const code = problem.code === 'DUPLICATE_KEY' ? 'EVICTD_CONFIG_DUPLICATE_KEY' : 'EVICTD_CONFIG_SYNTAX';
-    report.issue(code, problem.message, position(problem.pos[0]), syntaxHint(problem.code));
+    report.issue('EVICTD_CONFIG_SYNTAX', problem.message, position(problem.pos[0]), syntaxHint(problem.code));
   }
   const [document, second] = documents;
   if (second !== undefined) {
@@ -44,13 +44,12 @@ export function readDocument(file: string, text: string, report: Report): Settin
   if (document === undefined || document.contents === null) return { value: {}, at: () => ({ file }), keyAt: () => ({ file }) };
   const reader = new ValueReader(document, position, report);
   const value = reader.read(document.contents, [], undefined);
-  if (report.issues.length > before) return undefined;
+  if (report.issues.slice(before).some(({ code }) => code !== 'EVICTD_CONFIG_DUPLICATE_KEY')) return undefined;
   return { value, at: (path) => reader.find(path, 'value'), keyAt: (path) => reader.find(path, 'key') };
 }
 
 function syntaxHint(code: string): string | undefined {
   if (code === 'TAB_AS_INDENT') return 'indent with spaces';
-  if (code === 'DUPLICATE_KEY') return 'each key once per map; remove one of them';
   if (code === 'TAG_RESOLVE_FAILED') return 'tags (!name) are not used in a configuration';
   return undefined;
 }

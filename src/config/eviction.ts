@@ -1,11 +1,12 @@
 import { thresholdId, valueText, type Threshold, type ThresholdValue } from '../core/threshold.js';
+import { QuantityError } from '../core/quantity-scan.js';
 import { isSignal } from '../core/signal.js';
 import type { SourcePosition } from '../errors.js';
 import type { Origin } from './config.js';
 import { suggestion } from './key.js';
 import type { Layer } from './layer.js';
 import type { Report } from './report.js';
-import { messageOf } from './text.js';
+import { meantAmount, messageOf } from './text.js';
 import {
   combineThresholds,
   KUBELET_SIGNALS,
@@ -109,7 +110,7 @@ function readEntries<T>(
       entries.set(signal, { text, value, keyAt, origin: isDefault ? { kind: 'default' } : { kind: 'set', position: at } });
       if (!isSignal(signal)) ignored.push(signal);
     } catch (error) {
-      reportValue(key, signal, text, messageOf(error), at, report);
+      reportValue(key, signal, text, error, at, report);
     }
   }
   if (ignored.length > 0) {
@@ -128,16 +129,17 @@ function readSignal(key: MapKey, name: string, keyAt: SourcePosition, report: Re
   }
 }
 
-function reportValue(key: MapKey, signal: string, text: string, message: string, at: SourcePosition, report: Report): void {
+function reportValue(key: MapKey, signal: string, text: string, error: unknown, at: SourcePosition, report: Report): void {
   const isGracePeriod = key === 'evictionSoftGracePeriod';
   const code = isGracePeriod ? 'EVICTD_CONFIG_GRACE_PERIOD' : 'EVICTD_CONFIG_THRESHOLD';
   const hint = isGracePeriod
     ? 'write a number and a unit: 500ms, 30s, 1m30s'
-    : key === 'evictionMinimumReclaim'
-      ? 'write an amount (500Mi) or a percentage above 0 (5%)'
-      : 'write an amount (100Mi, 1.5Gi, 500M) or a percentage from 0 to 100 (10%); 0% switches the threshold off';
+    : ((error instanceof QuantityError ? meantAmount(text) : undefined) ??
+      (key === 'evictionMinimumReclaim'
+        ? 'write an amount (500Mi) or a percentage above 0 (5%)'
+        : 'write an amount (100Mi, 1.5Gi, 500M) or a percentage from 0 to 100 (10%); 0% switches the threshold off'));
   const seen = text === '' ? 'has no value' : JSON.stringify(text);
-  report.issue(code, `${key}.${signal}: ${seen}: ${message}`, at, hint);
+  report.issue(code, `${key}.${signal}: ${seen}: ${messageOf(error)}`, at, hint);
 }
 
 function isMentioned(layers: Layers, key: MapKey, signal: string): boolean {

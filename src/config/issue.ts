@@ -1,6 +1,6 @@
 import type { core } from 'zod/mini';
 import type { SettingsDocument } from './document.js';
-import { keyText, suggestion } from './key.js';
+import { keyText, suggestion, type KeyPath } from './key.js';
 import type { Report } from './report.js';
 import { KEYS } from './schema.js';
 import { describe } from './values.js';
@@ -26,11 +26,16 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
       return;
     }
     case 'custom':
-      report.issue(text(issue.params?.code), `${label}${issue.message}`, document.at(path), text(issue.params?.hint));
+      report.issue(
+        text(issue.params?.code),
+        `${label}${issue.message}`,
+        document.at(path),
+        issue.params?.code === 'EVICTD_CONFIG_MISSING' ? missingHint(path) : text(issue.params?.hint),
+      );
       return;
     case 'invalid_type':
       if (issue.input === undefined) {
-        report.issue('EVICTD_CONFIG_MISSING', `${name}: has no value`, document.at(path), 'give it one');
+        report.issue('EVICTD_CONFIG_MISSING', `${name}: is missing`, document.at(path), missingHint(path));
       } else {
         const expected = issue.expected === 'array' ? 'a list' : 'a map';
         const hint = expected === 'a list' ? 'begin each entry with "- "' : 'write KEY: VALUE below it';
@@ -40,6 +45,13 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
     default:
       report.issue('EVICTD_CONFIG_VALUE', `${label}${issue.message}`, document.at(path));
   }
+}
+
+/** What to write where a key that must be there is not. */
+function missingHint(path: KeyPath): string {
+  const key = path.at(-1);
+  if (key === 'match') return 'match: { name: PATTERN }, or match: {} for everything';
+  return key === 'cgroup' ? 'cgroup: /workload.slice' : 'give it a value';
 }
 
 function text(value: unknown): string {

@@ -1,7 +1,7 @@
 import type { SourcePosition } from '../errors.js';
 import type { SettingsDocument } from './document.js';
 import { reportIssue } from './issue.js';
-import type { KeyPath } from './key.js';
+import { nearest, type KeyPath } from './key.js';
 import type { Report } from './report.js';
 import { evictdSchema, kubeletSchema, type Settings } from './schema.js';
 import { isRecord } from './values.js';
@@ -46,7 +46,10 @@ export function readLayer(document: SettingsDocument, report: Report): Layer | u
   return { settings, written, at: document.at, keyAt: document.keyAt, dialect, wrong };
 }
 
-/** apiVersion and kind name the dialect; a file with neither, or with only one of evictd's, is evictd's. */
+/**
+ * apiVersion and kind name the dialect; a file with neither, or with only one of evictd's, is evictd's. Where one of the two is right and the other
+ * is a word that nobody knows, the right one counts. Undefined: it could be anything.
+ */
 function dialectOf(written: Readonly<Record<string, unknown>>, document: SettingsDocument, report: Report): Layer['dialect'] | undefined {
   const { apiVersion, kind } = written;
   if ((apiVersion === undefined || apiVersion === EVICTD.apiVersion) && (kind === undefined || kind === EVICTD.kind)) return 'evictd';
@@ -55,13 +58,20 @@ function dialectOf(written: Readonly<Record<string, unknown>>, document: Setting
     value === undefined || value === EVICTD[key] || value === KUBELET[key];
   const wrong = isPart(apiVersion, 'apiVersion') ? 'kind' : 'apiVersion';
   const seen = [apiVersion, kind].map((value) => (value === undefined ? 'none' : JSON.stringify(value))).join(', kind ');
+  const other = wrong === 'kind' ? 'apiVersion' : 'kind';
+  const word = written[wrong];
+  const meant =
+    typeof word === 'string' && !isPart(word, wrong) ? [EVICTD, KUBELET].find((known) => known[other] === written[other]) : undefined;
+  const near = meant && nearest(String(word), [meant[wrong]]);
   report.issue(
     'EVICTD_CONFIG_KIND',
     `not a configuration that evictd reads: apiVersion ${seen}`,
-    document.at([written[wrong] === undefined ? (wrong === 'kind' ? 'apiVersion' : 'kind') : wrong]),
-    [EVICTD, KUBELET].map((known) => `apiVersion: ${known.apiVersion} with kind: ${known.kind}`).join(', or '),
+    document.at([word === undefined ? other : wrong]),
+    near === undefined
+      ? [EVICTD, KUBELET].map((known) => `apiVersion: ${known.apiVersion} with kind: ${known.kind}`).join(', or ')
+      : `did you mean ${near}?`,
   );
-  return undefined;
+  return meant && (meant === EVICTD ? 'evictd' : 'kubelet');
 }
 
 function reportUnused(written: Readonly<Record<string, unknown>>, document: SettingsDocument, report: Report): void {

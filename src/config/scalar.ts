@@ -17,7 +17,7 @@ function refuse(payload: Payload, input: unknown, code: string, message: string,
 export function textOf(input: unknown, payload: Payload): string {
   if (typeof input === 'string') return input;
   if (typeof input === 'number') return String(input);
-  if (input === undefined) return refuse(payload, input, 'EVICTD_CONFIG_MISSING', 'has no value', 'give it one');
+  if (input === undefined) return refuse(payload, input, 'EVICTD_CONFIG_MISSING', 'is missing', 'give it a value');
   return refuse(
     payload,
     input,

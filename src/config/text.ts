@@ -41,10 +41,20 @@ export function bytesText(text: string): bigint {
   try {
     bytes = quantityValue(parseQuantity(text));
   } catch (error) {
-    throw new TextError('EVICTD_CONFIG_QUANTITY', `${messageOf(error)}: ${JSON.stringify(text)}`, 'write bytes as 512Mi, 1.5Gi or 500M');
+    const hint = meantAmount(text) ?? 'write bytes as 512Mi, 1.5Gi or 500M';
+    throw new TextError('EVICTD_CONFIG_QUANTITY', `${messageOf(error)}: ${JSON.stringify(text)}`, hint);
   }
   if (bytes >= 0n) return bytes;
   throw new TextError('EVICTD_CONFIG_RANGE', `must not be negative: ${text}`, 'write bytes as 512Mi, 1.5Gi or 500M');
+}
+
+/** For an amount with a unit that Kubernetes does not know (`100MB`, `64MiB`, `1 gb`), what was probably meant. */
+export function meantAmount(text: string): string | undefined {
+  const [, number, letter = '', binary] = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(i?)(?:b|bytes?)?\s*$/i.exec(text) ?? [];
+  if (number === undefined || (letter === '' && binary !== '')) return undefined;
+  const decimal = letter.toLowerCase() === 'k' ? 'k' : letter.toUpperCase();
+  const meant = [...(binary === '' ? [decimal] : []), ...(letter === '' ? [] : [`${letter.toUpperCase()}i`])];
+  return `did you mean ${meant.map((unit) => number + unit).join(' or ')}?`;
 }
 
 /** Where the controller is usually mounted: a path below it was meant without it. */
@@ -56,9 +66,18 @@ const CGROUP_MOUNT = /^\/sys\/fs\/cgroup(?:\/(?:memory|unified))?(?=\/|$)/;
  * @throws TextError  for a relative path, for `..`, and for a path that begins with the mount
  */
 export function cgroupText(text: string): string {
-  if (!CGROUP_MOUNT.test(text)) return pathText(text, '/workload.slice');
+  if (!CGROUP_MOUNT.test(text)) return pathText(text, text === '' || text.includes('..') ? '/workload.slice' : fromTheTop(text));
   const below = text.replace(CGROUP_MOUNT, '') || '/';
   throw new TextError('EVICTD_CONFIG_PATH', `begins with the mount of the controller: ${text}`, `write the path below it: ${below}`);
+}
+
+/** A relative path as it was probably meant. */
+function fromTheTop(text: string): string {
+  return normalised(`/${text}`.replace(CGROUP_MOUNT, '').split('/'));
+}
+
+function normalised(parts: readonly string[]): string {
+  return `/${parts.filter((part) => part !== '' && part !== '.').join('/')}`;
 }
 
 /**
@@ -78,7 +97,7 @@ export function pathText(text: string, example: string): string {
   if (problem !== undefined) {
     throw new TextError('EVICTD_CONFIG_PATH', `${problem}: ${JSON.stringify(text)}`, `write it from the top: ${example}`);
   }
-  return `/${parts.filter((part) => part !== '' && part !== '.').join('/')}`;
+  return normalised(parts);
 }
 
 /**

@@ -12,6 +12,8 @@ const MAX_MERGES = 100;
 
 /** Turns nodes into plain values, following aliases and merge keys, and notes where each came from. */
 export class ValueReader {
+  /** Keys by their offset: through an alias a map is read several times. */
+  readonly #twice = new Set<number | undefined>();
   readonly #places = new Map<string, { readonly key: number | undefined; readonly value: number | undefined }>();
   #values = 0;
   #merges = 0;
@@ -53,18 +55,29 @@ export class ValueReader {
   #entries(pairs: readonly Pair[], path: KeyPath): [string, unknown][] {
     const isMerge = ({ key }: Pair): boolean => isScalar(key) && key.source === '<<' && key.type === 'PLAIN';
     const merged = pairs.filter(isMerge).flatMap((pair) => this.#merged(pair, path));
-    const own = pairs
-      .filter((pair) => !isMerge(pair))
-      .flatMap(({ key, value }): [string, unknown][] => {
-        const at = startOf(key);
-        if (!isScalar(key) || key.source === '__proto__') {
-          this.#issue('EVICTD_CONFIG_SYNTAX', 'a key must be a plain text', at, 'remove it');
-          return [];
-        }
-        const name = key.source ?? String(key.value);
-        return [[name, this.read(value, [...path, name], at)]];
-      });
-    return [...merged, ...own];
+    const own = new Map<string, { readonly at: number | undefined; readonly value: unknown }>();
+    for (const { key, value } of pairs.filter((pair) => !isMerge(pair))) {
+      const at = startOf(key);
+      if (!isScalar(key) || key.source === '__proto__') {
+        this.#issue('EVICTD_CONFIG_SYNTAX', 'a key must be a plain text', at, 'remove it');
+        continue;
+      }
+      const name = key.source ?? String(key.value);
+      const read = this.read(value, [...path, name], at);
+      const first = own.get(name);
+      if (first) this.#reportTwice([...path, name], first.at, at);
+      // Both maps together, so that what is wrong in either is told, too.
+      own.set(name, { at: first ? first.at : at, value: isRecord(first?.value) && isRecord(read) ? { ...first.value, ...read } : read });
+    }
+    return [...merged, ...[...own].map(([name, { value }]): [string, unknown] => [name, value])];
+  }
+
+  #reportTwice(path: KeyPath, first: number | undefined, again: number | undefined): void {
+    if (this.#twice.has(again)) return;
+    this.#twice.add(again);
+    const { line, column } = this.position(first ?? 0);
+    const message = `${keyText(path)} stands twice, first at ${String(line)}:${String(column)}`;
+    this.#issue('EVICTD_CONFIG_DUPLICATE_KEY', message, again, 'each key once per map; remove one of them');
   }
 
   #merged(pair: Pair, path: KeyPath): [string, unknown][] {

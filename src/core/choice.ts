@@ -2,7 +2,7 @@ import type { AlertKind, Effect } from './effect.js';
 import { type Decision, inFlight, type EvictionInFlight } from './eviction.js';
 import type { Observation, Observations } from './observation.js';
 import { rankMemoryPressure, type RankedWorkload } from './rank.js';
-import { SIGNAL_FACTS } from './signal.js';
+import { SIGNAL_FACTS, type Resource } from './signal.js';
 import type { Policy, State } from './state.js';
 import { byEvictionPriority, resolve, thresholdId, thresholdKind, type Threshold } from './threshold.js';
 import type { Candidates, Protection } from './workload.js';
@@ -28,6 +28,7 @@ export function choose(
 ): Choice {
   const effects: Effect[] = [];
   const settled = new Map(state.settled);
+  const decided = new Set<Resource>(); // in a dry run nothing is in flight that would say so
   let evictions = state.evictions;
   let decisions = state.decisions;
   for (const threshold of [...thresholds].sort(byEvictionPriority)) {
@@ -43,7 +44,9 @@ export function choose(
       alert('signal-not-evictable');
     } else if (!policy.hasWorkloadSource) {
       alert('no-workload-source');
-    } else if (!evictions.some((eviction) => eviction.decision.resource === resource) && !(policy.dryRun && settled.has(`decided ${id}`))) {
+    } else if (settled.has(`decided ${id}`)) {
+      decided.add(resource);
+    } else if (!decided.has(resource) && !evictions.some((eviction) => eviction.decision.resource === resource)) {
       const found = candidates();
       const { ranking, victim } = selectVictim(found, state.failedKills, nowNs);
       if (victim === undefined) {
@@ -65,6 +68,7 @@ export function choose(
         dryRun: policy.dryRun,
       };
       effects.push({ kind: 'evict', decision });
+      decided.add(resource);
       if (policy.dryRun) settled.set(`decided ${id}`, id);
       else evictions = [...evictions, inFlight(decision)];
     }

@@ -8,8 +8,10 @@ import type { UnreadableWorkload } from './workload.js';
 export const DYING_AT_MOST_NS = 10_000_000_000n;
 /** … or until its usage has not moved for this long. */
 export const DYING_STILL_NS = 1_000_000_000n;
-/** A workload whose kill failed is passed over for this long. */
-export const FAILED_KILL_PAUSE_NS = 60_000_000_000n;
+/** A workload that survived its kill is passed over for this long. */
+const SURVIVED_PAUSE_NS = 60_000_000_000n;
+/** One that could not be taken hold of (out of descriptors, say) for this long. */
+const UNTOUCHED_PAUSE_NS = 1_000_000_000n;
 /** An eviction that gave back less than this part of what the victim used is ineffective. */
 const EFFECTIVE_SHARE = 10n;
 
@@ -124,6 +126,11 @@ function withUsage(eviction: EvictionInFlight, reading: VictimReading, nowNs: bi
   if (usageBytes === eviction.usageBytes) return eviction;
   const peakUsageBytes = usageBytes > eviction.peakUsageBytes ? usageBytes : eviction.peakUsageBytes;
   return { ...eviction, usageBytes, peakUsageBytes, usageStillSinceNs: nowNs };
+}
+
+/** For how long a workload is passed over after a kill that failed. */
+export function pauseNs({ processes }: VictimReading): bigint {
+  return processes === undefined ? UNTOUCHED_PAUSE_NS : SURVIVED_PAUSE_NS;
 }
 
 export function freedBytes(eviction: EvictionInFlight): bigint {

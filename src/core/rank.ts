@@ -86,6 +86,8 @@ export function protectionText(protection: Protection): string {
   switch (protection.kind) {
     case 'critical':
       return 'critical';
+    case 'unlisted':
+      return 'its processes cannot be listed';
     case 'vacant':
       return 'no process lives in it';
     case 'self':

@@ -1,7 +1,7 @@
 import { choose } from './choice.js';
 import { nodeConditions, nodeConditionsLastObservedAt, nodeConditionsObservedSince } from './condition.js';
 import type { Effect } from './effect.js';
-import { advance, evictionDueNs, FAILED_KILL_PAUSE_NS, freedBytes, type EvictionInFlight, type VictimReading } from './eviction.js';
+import { advance, evictionDueNs, freedBytes, pauseNs, type EvictionInFlight, type VictimReading } from './eviction.js';
 import { graceEndNs, thresholdsFirstObservedAt, thresholdsMetGracePeriod, thresholdsUpdatedStats } from './grace.js';
 import type { Observations } from './observation.js';
 import { CONDITION_TYPES, SIGNAL_FACTS } from './signal.js';
@@ -108,7 +108,7 @@ function advanceEvictions(
       continue;
     }
     // A vanished one is not listed again; if it were, it would be chosen for ever.
-    if (now.result === 'failed' || now.result === 'vanished') failedKills.push([decision.victim.workload.id, nowNs + FAILED_KILL_PAUSE_NS]);
+    if (now.result === 'failed' || now.result === 'vanished') failedKills.push([decision.victim.workload.id, nowNs + pauseNs(reading)]);
     const outcome = {
       result: now.result,
       decision,

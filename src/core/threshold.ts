@@ -24,7 +24,8 @@ export function thresholdKind(threshold: Threshold): ThresholdKind {
 
 /** A name that tells the thresholds of one configuration apart. */
 export function thresholdId(threshold: Threshold): string {
-  return `${threshold.signal}<${valueText(threshold.value)}/${String(threshold.gracePeriodNs)}`;
+  const { signal, value, gracePeriodNs, minReclaim } = threshold;
+  return `${signal}<${valueText(value)}/${String(gracePeriodNs)}${minReclaim ? `+${valueText(minReclaim)}` : ''}`;
 }
 
 export function valueText(value: ThresholdValue): string {

@@ -5,6 +5,8 @@ export type Protection =
   | { readonly kind: 'self' }
   /** No process lives in it: there is nothing to end. */
   | { readonly kind: 'vacant' }
+  /** Its processes cannot be listed: evictd might be among them. */
+  | { readonly kind: 'unlisted' }
   /** It contains a protected workload, which would die with it. */
   | { readonly kind: 'contains'; readonly name: string }
   /** Outside the node: evicting it would not help. */

@@ -2,6 +2,7 @@ import { HostError } from '../errors.js';
 import { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
 import { lockInstance } from './linux/instance-lock.js';
 import { openNode } from './linux/node.js';
+import { readMayEndOthers } from './linux/privilege.js';
 
 export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';
 export type { InstanceLock } from './linux/instance-lock.js';
@@ -12,10 +13,11 @@ export interface Host {
   readonly lockInstance: typeof lockInstance;
   readonly readHierarchies: typeof readHierarchies;
   readonly ownMemoryCgroup: typeof ownMemoryCgroup;
+  readonly mayEndOthers: () => boolean;
 }
 
 /** The one place that asks which platform this is. */
 export function selectHost(platform: NodeJS.Platform = process.platform): Host {
-  if (platform === 'linux') return { openNode, lockInstance, readHierarchies, ownMemoryCgroup };
+  if (platform === 'linux') return { openNode, lockInstance, readHierarchies, ownMemoryCgroup, mayEndOthers: readMayEndOthers };
   throw new HostError('EVICTD_HOST_PLATFORM', `evictd does not run on ${platform} yet`, { hint: 'it runs on Linux' });
 }

@@ -1,3 +1,4 @@
+import { jsonInteger } from '../core/integer.js';
 /** Deeper than this a field is a mistake, or a circle. */
 const MAX_DEPTH = 6;
 
@@ -19,7 +20,7 @@ export function plain(value: unknown, depth = 0): Plain | undefined {
     case 'number':
       return Number.isFinite(value) ? value : String(value);
     case 'bigint':
-      return value >= -(2n ** 53n) && value <= 2n ** 53n ? Number(value) : String(value);
+      return jsonInteger(value);
     case 'object':
       return value === null ? null : depth >= MAX_DEPTH ? '…' : plainObject(value, depth + 1);
     case 'undefined':

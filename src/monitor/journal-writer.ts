@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 export const JOURNAL_FILE = 'journal.jsonl';
 const QUEUE_LIMIT_BYTES = 16 * 1024 * 1024;
+const BATCH_BYTES = 256 * 1024;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MOST_MS = 60_000;
 
@@ -67,12 +68,16 @@ export class JournalWriter {
   async flush(timeoutMs: number): Promise<boolean> {
     clearTimeout(this.#retry);
     this.#retry = undefined;
-    this.#work();
     let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
+    const timeout = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, 'late');
     });
-    await Promise.race([this.#working, timeout]);
+    this.#work();
+    // A drain takes what was there when it began. After a failure the next one waits for its time, which is too late here.
+    let late = false;
+    while (this.#working !== undefined && !late) {
+      late = (await Promise.race([this.#working, timeout])) === 'late';
+    }
     clearTimeout(timer);
     clearTimeout(this.#retry);
     if (this.#working !== undefined) return false;
@@ -81,7 +86,7 @@ export class JournalWriter {
   }
 
   #work(): void {
-    if (this.#working !== undefined || this.#queue.length === 0) return;
+    if (this.#working !== undefined || this.#queue.length === 0 || this.#retry !== undefined) return;
     this.#busySinceMs = performance.now();
     this.#working = this.#drain().then(
       () => {
@@ -114,9 +119,15 @@ export class JournalWriter {
       this.#file = await open(path, 'a', 0o640);
       this.#torn = await endsInTheMiddle(path);
     }
-    const batch = this.#queue.slice();
+    const batch = this.#queue.slice(0, batchLength(this.#queue));
     const text = (this.#torn ? '\n' : '') + batch.map((record) => `${record.text}\n`).join('');
-    await this.#file.appendFile(text);
+    const { size } = await this.#file.stat();
+    try {
+      await this.#file.appendFile(text);
+    } catch (error) {
+      await this.#file.truncate(size); // a full disk takes a part: without it the whole batch follows later
+      throw error;
+    }
     this.#torn = false;
     const last = batch.at(-1)?.sequence ?? 0n;
     this.#queue = this.#queue.filter((record) => record.sequence > last);
@@ -129,6 +140,13 @@ export class JournalWriter {
     this.#file = undefined;
     await file?.close().catch(() => undefined);
   }
+}
+
+/** How many records make one write: at least one, and about 256 KiB. */
+function batchLength(queue: readonly QueuedRecord[]): number {
+  let bytes = 0;
+  const beyond = queue.findIndex((record) => (bytes += record.text.length) > BATCH_BYTES);
+  return beyond === -1 ? queue.length : Math.max(beyond, 1);
 }
 
 async function endsInTheMiddle(path: string): Promise<boolean> {

@@ -52,6 +52,7 @@ export class Monitor {
 
   /** Another policy from now on; thresholds that stay keep their grace periods, evictions in flight go on. */
   reconfigure(policy: Policy, intervalNs: bigint): void {
+    if (!this.#running) return;
     this.#policy = policy;
     this.#intervalNs = intervalNs;
     this.#tick('reload');

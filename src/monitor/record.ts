@@ -1,6 +1,7 @@
 import type { Effect } from '../core/effect.js';
 import type { Decision, Outcome } from '../core/eviction.js';
 import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
+import { jsonInteger } from '../core/integer.js';
 import type { Observation } from '../core/observation.js';
 import { protectionText, type RankedWorkload } from '../core/rank.js';
 import { resolve, thresholdKind, valueText, type Threshold } from '../core/threshold.js';
@@ -18,10 +19,6 @@ export interface EvictionTimes {
   readonly killNs: bigint | undefined;
 }
 
-export function integer(value: bigint): number | string {
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= BigInt(Number.MIN_SAFE_INTEGER) ? Number(value) : value.toString();
-}
-
 /** A run of evictd begins. Decisions without an outcome before it belong to one that was killed. */
 export function startRecord(version: string, dryRun: boolean, recovered: number): JournalRecord {
   const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the run before were still in the runtime directory`;
@@ -32,6 +29,11 @@ export function stopRecord(): JournalRecord {
   return { type: 'stop', message: 'evictd stops' };
 }
 
+/** Another configuration is in force from here on. */
+export function reloadRecord(message: string): JournalRecord {
+  return { type: 'reload', message };
+}
+
 export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
   const { threshold, observation, victim, graceNs, ranking, unreadable } = decision;
   return {
@@ -39,12 +41,12 @@ export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
     decision: decision.serial,
     dryRun: decision.dryRun,
     ...readingOf(threshold, observation),
-    limit: integer(decision.limit),
+    limit: jsonInteger(decision.limit),
     wake: wake.source,
     victim: victimOf(victim),
     action: graceNs > 0n ? 'SIGTERM' : 'SIGKILL',
     graceSeconds: Number(graceNs) / 1e9,
-    expectedBytes: integer(victim.workingSetBytes),
+    expectedBytes: jsonInteger(victim.workingSetBytes),
     ranking: ranking.map(rankingRow),
     unreadable,
     message: decisionMessage(decision),
@@ -70,13 +72,13 @@ export function outcomeRecord(outcome: Outcome, times: EvictionTimes | undefined
     result: outcome.result,
     signal: decision.threshold.signal,
     victim: victimOf(decision.victim),
-    expectedBytes: integer(outcome.expectedBytes),
-    freedBytes: integer(outcome.freedBytes),
+    expectedBytes: jsonInteger(outcome.expectedBytes),
+    freedBytes: jsonInteger(outcome.freedBytes),
     cgroupRemoved: outcome.removed,
     ...(processesLeft === undefined ? {} : { processesLeft }),
     ...(error === undefined ? {} : { error }),
-    nodeAvailableBefore: integer(decision.observation.available),
-    ...(nodeAfter === undefined ? {} : { nodeAvailableAfter: integer(nodeAfter.available) }),
+    nodeAvailableBefore: jsonInteger(decision.observation.available),
+    ...(nodeAfter === undefined ? {} : { nodeAvailableAfter: jsonInteger(nodeAfter.available) }),
     ...(times === undefined ? {} : { spansMs: spansMs(times, outcome.atNs) }),
     message: outcomeMessage(outcome),
   };
@@ -100,9 +102,9 @@ function readingOf(threshold: Threshold, observation: Observation): Record<strin
     signal: threshold.signal,
     kind: thresholdKind(threshold),
     threshold: valueText(threshold.value),
-    thresholdValue: integer(resolve(threshold.value, observation.capacity)),
-    available: integer(observation.available),
-    capacity: integer(observation.capacity),
+    thresholdValue: jsonInteger(resolve(threshold.value, observation.capacity)),
+    available: jsonInteger(observation.available),
+    capacity: jsonInteger(observation.capacity),
     source: observation.source,
   };
 }
@@ -118,11 +120,11 @@ function rankingRow(ranked: RankedWorkload): Record<string, unknown> {
     name: ranked.workload.name,
     exceedsRequest: ranked.exceedsRequest,
     priority: ranked.priority,
-    aboveRequestBytes: integer(ranked.aboveRequestBytes),
-    startOrder: integer(ranked.workload.startOrder),
-    workingSetBytes: integer(ranked.workingSetBytes),
-    usageBytes: integer(ranked.usageBytes),
-    requestBytes: integer(ranked.requestBytes),
+    aboveRequestBytes: jsonInteger(ranked.aboveRequestBytes),
+    startOrder: jsonInteger(ranked.workload.startOrder),
+    workingSetBytes: jsonInteger(ranked.workingSetBytes),
+    usageBytes: jsonInteger(ranked.usageBytes),
+    requestBytes: jsonInteger(ranked.requestBytes),
     path: ranked.workload.path,
     ...(ranked.protection ? { protected: ranked.protection.kind, protectedBecause: protectionText(ranked.protection) } : {}),
   };

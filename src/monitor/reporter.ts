@@ -92,9 +92,13 @@ export class Reporter {
   sources(notifiers: readonly NotifierState[], problems: readonly SourceProblem[]): void {
     this.#metrics.notifiers(notifiers);
     this.#metrics.problems(problems);
-    const dead = notifiers
-      .filter(({ live }) => !live)
-      .map((notifier) => [`${notifier.mechanism} ${notifier.target}`, notifierMessage(notifier)] as const);
+    const seen = new Map<string, number>();
+    const named = notifiers.map((notifier) => {
+      const nth = (seen.get(notifier.mechanism) ?? 0) + 1; // its target moves with the page cache
+      seen.set(notifier.mechanism, nth);
+      return { key: `${notifier.mechanism} ${String(nth)}`, notifier };
+    });
+    const dead = named.filter(({ notifier }) => !notifier.live).map(({ key, notifier }) => [key, notifierMessage(notifier)] as const);
     this.#lasting('notifier ', new Map(dead), 'is live again');
     this.#lasting(
       'source ',

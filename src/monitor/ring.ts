@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
 const MAGIC = 0x4a445645; // 'EVDJ'
@@ -36,13 +36,17 @@ export class Ring {
     const found = recover(path);
     this.undrained = found.records.filter(({ sequence }) => sequence > found.drained);
     this.#sequence = found.records.at(-1)?.sequence ?? found.drained;
-    this.#fd = openSync(path, 'w', 0o600);
+    // Made beside the old one, which a crash in the middle leaves as it is. A link in its place is not followed.
+    const fresh = `${path}.new`;
+    rmSync(fresh, { force: true });
+    this.#fd = openSync(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
     this.#header.writeUInt32LE(MAGIC, 0);
     this.#header.writeUInt32LE(sizeBytes, 4);
     const zeros = Buffer.alloc(ZEROS);
     for (let at = 0; at < sizeBytes; at += ZEROS) writeSync(this.#fd, zeros, 0, Math.min(ZEROS, sizeBytes - at), at);
     this.drained(found.drained);
     for (const { sequence, text } of this.undrained) this.#put(sequence, text);
+    renameSync(fresh, path);
   }
 
   /** The newest sequence number given out. */

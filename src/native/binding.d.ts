@@ -59,7 +59,7 @@ export type FileSpec =
 
 /**
  * Samples on the waiter thread: value = Σ weight × field over the fields of `files` in order; wakes when the value crosses one of `limits`
- * (from < limit to ≥ limit or back). The first sample after the start or `setLimits` only establishes the side. GONE when a file cannot be read
+ * (from < limit to ≥ limit or back). A value that is beyond a limit at the first sample after the start or `setLimits` wakes, too. GONE when a file cannot be read
  * any more (a passing failure, such as ENOMEM, only costs that sample). Throws where a file or a key is missing at the start. `intervalMs` ≥ 1.
  */
 export interface SamplerConstructor {

@@ -50,6 +50,8 @@ class CgroupWorkloads implements WorkloadSource {
   readonly #nodeCgroup: string | undefined;
   readonly #roots: readonly string[];
   readonly #members: Members;
+  readonly #effectOf: ReturnType<typeof compileRules>;
+  readonly #criticalPaths: readonly string[];
   readonly #own: OwnProcesses;
   #ownProcesses: readonly OwnProcess[];
 
@@ -57,7 +59,11 @@ class CgroupWorkloads implements WorkloadSource {
     this.#hierarchy = hierarchy;
     this.#nodeCgroup = nodeCgroup;
     this.#roots = [...new Set(config.workloads.map(({ cgroup }) => normalCgroupPath(cgroup)))];
-    this.#members = new Members(native, hierarchy, this.#roots, compileRules(config.rules));
+    this.#effectOf = compileRules(config.rules);
+    this.#criticalPaths = config.rules.flatMap(({ critical, match }) =>
+      critical && match.path !== undefined && !/[*?]/.test(match.path) ? match.path : [],
+    );
+    this.#members = new Members(native, hierarchy, this.#roots, this.#effectOf);
     this.#own = new OwnProcesses(hierarchy);
     this.#ownProcesses = this.#own.read();
   }
@@ -65,10 +71,12 @@ class CgroupWorkloads implements WorkloadSource {
   candidates(): Candidates {
     const unreadable: UnreadableWorkload[] = [];
     const { occupied, timeNs } = this.#members.read(unreadable);
+    const closed = unreadable.map(({ name, path }) => ({ name, path, effect: this.#effectOf({ name, path }) }));
     const protections = protectionsOf(
-      occupied.map(({ member }) => member),
+      [...occupied.map(({ member }) => member), ...closed],
       this.#whatHoldsEvictd(occupied),
       this.#nodeCgroup,
+      this.#criticalPaths,
     );
     const usages: WorkloadUsage[] = [];
     for (const { member, sample } of occupied) {
@@ -113,9 +121,10 @@ class CgroupWorkloads implements WorkloadSource {
   /** By the processes that live in it now, whatever their cgroups were at the last tick. */
   #veto({ path }: Workload): Protection | undefined {
     const member = this.#members.get(path);
-    const pids = member && this.#members.processes(member);
-    if (pids?.length === 0) return { kind: 'vacant' };
-    return this.#ownProcesses.some(({ pid }) => pids?.includes(pid)) ? { kind: 'self' } : undefined;
+    const pids = member ? this.#members.processes(member) : [];
+    if (pids === undefined) return { kind: 'unlisted' };
+    if (pids.length === 0) return { kind: 'vacant' };
+    return this.#ownProcesses.some(({ pid }) => pids.includes(pid)) ? { kind: 'self' } : undefined;
   }
 
   /** The paths of all cgroups that evictd or a process it descends from lives in, directly or further below, as of the last tick. */

@@ -13,8 +13,6 @@ export interface Member {
   readonly row: number;
   readonly id: bigint;
   readonly effect: RuleEffect;
-  /** v1: to see whether there are processes in it; v2 has a file for that. */
-  readonly handle: CgroupHandle | undefined;
 }
 
 /** A member as read in one pass; without those of which the kernel says that no process lives in them. */
@@ -62,15 +60,15 @@ export class Members {
   }
 
   /** The pids of the cgroup and all below it; undefined: not known, which is not the same as none. */
-  processes({ path, id, handle }: Member): readonly number[] | undefined {
-    if (handle) return processesOf(handle);
+  processes({ path, id }: Member): readonly number[] | undefined {
+    let handle: CgroupHandle | undefined;
     try {
-      const opened = new this.#native.CgroupHandle(cgroupDirectory(this.#hierarchy, path), id);
-      const pids = processesOf(opened);
-      opened.close();
-      return pids;
-    } catch {
-      return []; // removed meanwhile
+      handle = new this.#native.CgroupHandle(cgroupDirectory(this.#hierarchy, path), id);
+      return handle.processes();
+    } catch (error) {
+      return GONE.has(errnoName(error) ?? '') ? [] : undefined;
+    } finally {
+      handle?.close();
     }
   }
 
@@ -86,7 +84,6 @@ export class Members {
   }
 
   close(): void {
-    for (const member of this.#members.values()) member.handle?.close();
     this.#members.clear();
     this.#table.close();
   }
@@ -112,8 +109,7 @@ export class Members {
     try {
       row = this.#table.add(directory);
       const id = this.#table.id(row);
-      const handle = this.#hierarchy.version === 1 ? new this.#native.CgroupHandle(directory, id) : undefined;
-      const member = { name, path, row, id, handle, effect: this.#effectOf({ name, path }) };
+      const member = { name, path, row, id, effect: this.#effectOf({ name, path }) };
       this.#members.set(path, member);
       return member;
     } catch (error) {
@@ -130,7 +126,6 @@ export class Members {
   }
 
   #remove(member: Member): void {
-    member.handle?.close();
     this.#table.remove(member.row);
     this.#members.delete(member.path);
   }
@@ -157,14 +152,8 @@ export class Members {
 
 const ENOENT = 2;
 const ENODEV = 19;
-
-function processesOf(handle: CgroupHandle): readonly number[] | undefined {
-  try {
-    return handle.processes();
-  } catch {
-    return undefined;
-  }
-}
+/** Removed, or made again under its name: nobody of it is left. */
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
 
 function namesIn(directory: string): string[] {
   try {

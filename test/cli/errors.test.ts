@@ -23,6 +23,12 @@ test.each<[rule: string, error: unknown, text: string | RegExp, exit: number]>([
     'evictd: EVICTD_HOST_READ: cannot read /x\n  cause: EIO: i/o error\n',
     1,
   ],
+  [
+    'a cause that the message has already is not said again',
+    new UnavailableError('EVICTD_JOURNAL_OPEN', 'no journal in /x: Error: EIO: i/o error', { cause: new Error('EIO: i/o error') }),
+    'evictd: EVICTD_JOURNAL_OPEN: no journal in /x: Error: EIO: i/o error\n',
+    75,
+  ],
   ['every other error with a code', new EvictdError('EVICTD_X', 'y'), 'evictd: EVICTD_X: y\n', 1],
   [
     'configuration: every issue, as much of its place as is known',

@@ -14,6 +14,10 @@ const MEMBERS: Candidates = {
   ),
   unreadable: [{ name: 'odd', path: '/w/odd', reason: 'EIO' }],
 };
+const empty = (...names: string[]): Candidates => ({
+  ...candidates(...names.map((name): Parameters<typeof candidates>[number] => [workload(name), 0n])),
+  veto: () => ({ kind: 'vacant' }),
+});
 const WORKLOADS = ['--workload-cgroup', '/w'];
 
 const opened = (given?: Candidates): FakeReading => fakeReading(() => reading({}), given ? { candidates: given } : {});
@@ -68,6 +72,8 @@ test('as JSON, every comparator of the order', async () => {
 test.each<[rule: string, given: Candidates | undefined, args: string[], conclusion: RegExp]>([
   ['no workload source', MEMBERS, [], /^nothing is evictable: no workload source is configured/],
   ['no workload', undefined, WORKLOADS, /^nothing is evictable: there is no workload\n/],
+  ['one cgroup, without a process', empty('a'), WORKLOADS, /^nothing is evictable: there is no workload \(1 cgroup has no process\)\n/],
+  ['cgroups without a process', empty('a', 'b'), WORKLOADS, /^nothing is evictable: there is no workload \(2 cgroups have no process\)\n/],
   [
     'only protected ones',
     candidates([workload('db', { protection: { kind: 'critical' } }), 1n]),

@@ -118,6 +118,42 @@ test('all problems at once: of every file and of the flags, each file from top t
   ]);
 });
 
+test.each<[rule: string, yaml: string, issues: string[]]>([
+  [
+    'a key that stands twice',
+    'log: {level: wran}\nmonitoringInterval: 1\nmonitoringInterval: 2s\nx: 1\n',
+    ['1:14 EVICTD_CONFIG_VALUE', '3:1 EVICTD_CONFIG_DUPLICATE_KEY', '4:1 EVICTD_CONFIG_UNKNOWN_KEY'],
+  ],
+  [
+    'a map that stands twice: in both of them',
+    'log: {level: wran}\nlog: {format: jsn}\n',
+    ['1:14 EVICTD_CONFIG_VALUE', '2:1 EVICTD_CONFIG_DUPLICATE_KEY', '2:15 EVICTD_CONFIG_VALUE'],
+  ],
+  [
+    'a key that stands thrice',
+    'x: 1\nx: 1\nx: 1\n',
+    ['2:1 EVICTD_CONFIG_DUPLICATE_KEY', '3:1 EVICTD_CONFIG_DUPLICATE_KEY', '3:1 EVICTD_CONFIG_UNKNOWN_KEY'],
+  ],
+  [
+    'through an alias it is still one',
+    'evictionSoft: &a {memory.available: 5%, memory.available: 6%}\nevictionHard: *a\nevictionSoftGracePeriod: {memory.available: 1s}\n',
+    ['1:41 EVICTD_CONFIG_DUPLICATE_KEY'],
+  ],
+  [
+    'a kind that is nearly right',
+    'apiVersion: evictd.dev/v1\nkind: EvictdConfigration\nlog: {level: wran}\n',
+    ['2:7 EVICTD_CONFIG_KIND', '3:14 EVICTD_CONFIG_VALUE'],
+  ],
+  [
+    'an apiVersion that nobody knows',
+    'apiVersion: evictd.dev/v2\nkind: EvictdConfiguration\nx: 1\n',
+    ['1:13 EVICTD_CONFIG_KIND', '3:1 EVICTD_CONFIG_UNKNOWN_KEY'],
+  ],
+  ['a file for somebody else is not gone into', 'apiVersion: v1\nkind: Pod\nspec: {}\n', ['1:13 EVICTD_CONFIG_KIND']],
+])('the rest is checked, too: %s', (_rule, yaml, issues) => {
+  expect(issuesOf(() => load({ 'config.yaml': yaml }))).toEqual(issues.map((issue) => `config.yaml:${issue}`));
+});
+
 test.each<[rule: string, yaml: string]>([
   ['brackets', `log: ${'['.repeat(33)}${']'.repeat(33)}\n`],
   ['lists in one line', `${'- '.repeat(34)}x\n`],
@@ -140,6 +176,38 @@ test.each<[rule: string, yaml: string, message: string, hint: string]>([
   ['a key that is near to nothing', 'metrics: {address: x}\n', 'unknown key metrics.address', 'accepted: listen'],
   ['the kubelet’s words', 'evictionHard: {memory.available: 150%}\n', 'must be <= 100%: 150%', '0% switches the threshold off'],
   ['the path below the mount', 'node: {cgroup: /sys/fs/cgroup/memory/a/b}\n', '/sys/fs/cgroup/memory/a/b', 'write the path below it: /a/b'],
+  ['a key twice, and where it stood first', 'log:\n  level: info\n  level: warn\n', 'log.level stands twice, first at 2:3', 'remove one'],
+  [
+    'a kind that is nearly right',
+    'apiVersion: evictd.dev/v1\nkind: EvictdConfig\n',
+    'kind "EvictdConfig"',
+    'did you mean EvictdConfiguration?',
+  ],
+  ['an apiVersion that is nearly right', 'apiVersion: evictd.dev/v2\nkind: EvictdConfiguration\n', 'v2', 'did you mean evictd.dev/v1?'],
+  [
+    'the kubelet’s kind, nearly right',
+    'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfig\n',
+    'kind "KubeletConfig"',
+    'did you mean KubeletConfiguration?',
+  ],
+  ['a kind that is near to nothing', 'apiVersion: evictd.dev/v1\nkind: Pod\n', 'kind "Pod"', 'with kind: EvictdConfiguration, or'],
+  ['powers of 1000 or of 1024', 'evictionHard: {memory.available: 100MB}\n', '"100MB"', 'did you mean 100M or 100Mi?'],
+  ['powers of 1024', 'evictionMinimumReclaim: {memory.available: 64MiB}\n', '"64MiB"', 'did you mean 64Mi?'],
+  ['an amount in the wrong case', 'evictionHard: {memory.available: 1.5 gb}\n', '"1.5 gb"', 'did you mean 1.5G or 1.5Gi?'],
+  ['kilo is a small k', 'rules: [{match: {}, requests: {memory: 8KB}}]\n', '"8KB"', 'did you mean 8k or 8Ki?'],
+  ['bytes', 'rules: [{match: {}, requests: {memory: 100B}}]\n', '"100B"', 'did you mean 100?'],
+  ['no amount at all', 'evictionHard: {memory.available: much}\n', '"much"', 'write an amount (100Mi'],
+  ['an amount that is not positive', 'evictionHard: {memory.available: "0"}\n', 'must be positive', 'write an amount (100Mi'],
+  [
+    'a rule without match',
+    'rules: [{critical: true}]\n',
+    'rules[0].match: is missing',
+    'match: { name: PATTERN }, or match: {} for everything',
+  ],
+  ['a source without its cgroup', 'workloads: [{}]\n', 'workloads[0].cgroup: is missing', 'cgroup: /workload.slice'],
+  ['a relative cgroup', 'node: {cgroup: newuser-node}\n', 'not an absolute path: "newuser-node"', 'from the top: /newuser-node'],
+  ['a relative cgroup with the mount', 'node: {cgroup: sys/fs/cgroup/memory/a/}\n', 'not an absolute path', 'from the top: /a'],
+  ['an empty cgroup', 'node: {cgroup: ""}\n', 'not an absolute path: ""', 'from the top: /workload.slice'],
   ['an unwatched signal', 'evictionHard: {imagefs.available: 1%}\n', 'not watched by this version', 'remove it'],
 ])('message and hint: %s', (_rule, yaml, message, hint) => {
   const [issue] = errorOf(() => load({ 'config.yaml': yaml })).issues;

@@ -162,6 +162,17 @@ describe('outcome', () => {
     expect(loop.memory(61, 50n)).toEqual(['evict batch grace 0']);
   });
 
+  test('one that could not be taken hold of is tried again after a second', () => {
+    const loop = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
+    loop.memory(0, 50n);
+    expect(loop.memory(0.001, 50n, { 1: { processes: undefined, error: 'EMFILE' } })).toEqual([
+      'failed batch 0Mi',
+      'alert nothing-evictable',
+    ]);
+    expect(loop.memory(1, 50n)).toEqual([]);
+    expect(loop.memory(1.001, 50n)).toEqual(['evict batch grace 0']);
+  });
+
   test('what grew until it died gave back its peak', () => {
     const loop = new Timeline(policy([hard]));
     loop.memory(0, 50n);
@@ -292,6 +303,13 @@ describe('dry run', () => {
     expect(loop.memory(1, 1n)).toEqual([]);
     loop.memory(2, 500n);
     expect(evicted(loop.memory(3, 1n))).toEqual(['evict batch grace 0 dry']);
+  });
+
+  test('no soft decision beside a hard one, which would have ended it', () => {
+    const loop = new Timeline(policy([hard, soft], { dryRun: true }));
+    loop.memory(0, 150n);
+    expect(evicted(loop.memory(29, 99n))).toEqual(['evict batch grace 0 dry']);
+    expect(evicted(loop.memory(31, 99n))).toEqual([]);
   });
 
   test('nobody was there at first: the decision follows when somebody is', () => {

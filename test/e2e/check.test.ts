@@ -1,8 +1,10 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
-import { evictd, scratchDirectory } from './evictd.js';
+import { evictd, EVICTD, scratchDirectory } from './evictd.js';
 import { isV1, MIB, ON, processesIn, testNode, workload } from './node.js';
 
 const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
@@ -65,6 +67,31 @@ describe(`check under real pressure (${ON})`, () => {
   });
 });
 
+describe('standard output that cannot be written', () => {
+  test.each<[rule: string, args: string[], exit: number]>([
+    ['check: unknown', ['check'], 3],
+    ['a report of check that is a failure itself', ['check', '-o', 'json', '--bogus'], 3],
+    ['help', ['check', '--help'], 3],
+    ['rank', ['rank'], 1],
+    ['config show', ['config', 'show', '-o', 'json'], 1],
+    ['config check is not check', ['config', 'check'], 1],
+  ])('%s', async (_rule, args, exit) => {
+    expect(await toFullDevice(...args)).toEqual({
+      code: exit,
+      stderr: 'evictd: EVICTD_OUTPUT_WRITE: cannot write to standard output: ENOSPC (no space left on device)\n',
+    });
+  });
+
+  test('a reader that has seen enough is no failure', async () => {
+    const child = spawn(process.execPath, [EVICTD, 'config', 'show'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [unknown];
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+});
+
 describe(`rank (${ON})`, () => {
   test('names all in their order, with what protects them, and touches nobody', async () => {
     const node = testNode();
@@ -93,6 +120,16 @@ describe(`rank (${ON})`, () => {
     expect(processesIn(db, web, batch)).toHaveLength(3);
   });
 });
+
+async function toFullDevice(...args: string[]): Promise<{ code: unknown; stderr: string }> {
+  const full = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [EVICTD, ...args], { stdio: ['ignore', full, 'pipe'] });
+  closeSync(full);
+  let stderr = '';
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [unknown];
+  return { code, stderr };
+}
 
 function configFile(config: object): string {
   const directory = scratchDirectory();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { memoryController } from '../support/cgroup.js';
@@ -86,6 +86,17 @@ describe(`evictd demo (${ON})`, () => {
     expect(await demo.ended).toBe(1);
     expect(demo.stderr).toBe(`evictd demo: interrupted by ${signal}; everything was removed\n`);
     expect(leftovers(demo.pid)).toEqual([]);
+  });
+
+  test('standard output cannot be written: everything is removed, exit 1', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [EVICTD, 'demo'], { stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
+    let stderr = '';
+    child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [unknown];
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^evictd: EVICTD_OUTPUT_WRITE: .*ENOSPC.*\n$/) as string });
+    expect(leftovers(child.pid ?? 0)).toEqual([]);
   });
 
   test('evictd itself ends in the middle: it says so, exit 1, everything is removed', async () => {

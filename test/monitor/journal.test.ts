@@ -97,3 +97,30 @@ test('a state directory that hangs keeps nobody waiting, and what waited is writ
   await next.close(5_000);
   expect(lines()[0]).toContain('"waits"');
 });
+
+test('records that come while others are written are in the state directory, too, when it is closed', async () => {
+  const it = journal();
+  it.record(record('first'));
+  await new Promise(setImmediate); // it is being written now
+  it.record(record('second'));
+  expect(await it.close(5_000)).toBe(true);
+  expect(lines()).toHaveLength(2);
+});
+
+test('a file system that takes a part only: no record twice, none torn, all there when there is room again', async () => {
+  mkdirSync(state);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'evictd-test', state]);
+  try {
+    const it = journal();
+    for (let i = 0; i < 40; i += 1) it.record(record(`${String(i)} ${'x'.repeat(4_000)}`));
+    expect(await it.close(5_000)).toBe(false);
+    expect(errors).not.toHaveLength(0);
+    execFileSync('mount', ['-o', 'remount,size=1m', state]);
+    const next = journal();
+    expect(await next.close(5_000)).toBe(true);
+    const numbers = lines().map((line) => Number((JSON.parse(line) as { message: string }).message.split(' ')[0]));
+    expect(numbers).toEqual(Array.from({ length: 40 }, (_, i) => i));
+  } finally {
+    execFileSync('umount', [state]);
+  }
+});

@@ -204,3 +204,15 @@ test('without a workload source candidates are never asked for', () => {
   expect(found).not.toHaveBeenCalled();
   expect(said).toContainEqual(expect.stringContaining('no workload source is configured'));
 });
+
+test('what has stopped decides nothing, whatever it is told', () => {
+  const node = new PlayedNode();
+  const begin = vi.fn<Evictor['begin']>();
+  start(node, { begin }, two);
+  monitor?.stop();
+  vi.clearAllMocks();
+  node.availableMi = 10n;
+  monitor?.reconfigure(policy([hard]), SECOND);
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  expect(begin).not.toHaveBeenCalled();
+});

@@ -16,11 +16,25 @@ function sample(files: readonly FileSpec[], weights: readonly number[], limits: 
 const samples = () => pause(60);
 
 describe('the sampler', () => {
-  test('the first sample only establishes the side; then each crossing of a limit wakes, in both directions', async () => {
+  test('beyond a limit at the first sample is a crossing: it may have happened since it was armed', async () => {
     const file = makeNumberFile(150);
+    const { wakes, owner } = sample([number(file.path)], [1], [100, 200]);
+    await samples();
+    expect(wakes).toHaveLength(1);
+    owner.setLimits([200]);
+    file.show(250); // before the next sample
+    await samples();
+    expect(wakes).toHaveLength(2);
+  });
+
+  test('each crossing of a limit wakes, in both directions', async () => {
+    const file = makeNumberFile(99);
     const { wakes } = sample([number(file.path)], [1], [100, 200]);
     await pause(60);
     expect(wakes).toHaveLength(0);
+    file.show(150);
+    await samples();
+    expect(wakes.splice(0)).toHaveLength(1);
     const before = process.hrtime.bigint();
     file.show(199);
     await samples();
@@ -50,16 +64,16 @@ describe('the sampler', () => {
     await until('750', () => wakes.length === 1);
   });
 
-  test('new limits begin anew: beyond them from the start is not a crossing', async () => {
+  test('new limits replace the old ones', async () => {
     const file = makeNumberFile(150);
-    const { wakes, owner } = sample([number(file.path)], [1], [100]);
+    const { wakes, owner } = sample([number(file.path)], [1], [160]);
     await pause(30);
-    owner.setLimits([200, 120]);
-    file.show(130);
+    owner.setLimits([200, 170]);
+    file.show(165);
     await samples();
     expect(wakes).toHaveLength(0);
-    file.show(90);
-    await samples(); // 100 is no limit any more, 120 is one
+    file.show(175);
+    await samples(); // 160 is no limit any more, 170 is one
     expect(wakes).toHaveLength(1);
   });
 

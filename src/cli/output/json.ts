@@ -1,15 +1,11 @@
 import type { CheckedSignal } from '../../core/check.js';
+import { jsonInteger } from '../../core/integer.js';
 import { SIGNAL_FACTS } from '../../core/signal.js';
 import { formatPosition } from '../errors.js';
 import { wallTime, type CheckReport, type Clock } from './report.js';
 
-/** An integer that every JSON reader gets right: a number up to 2^53, beyond that a decimal string. */
-export function jsonInteger(value: bigint): number | string {
-  return value >= -(2n ** 53n) && value <= 2n ** 53n ? Number(value) : String(value);
-}
-
 /** The report as docs/check.md describes it. */
-export function checkJson({ status, exit, node, signals, conditions, notifiers, problems, clock }: CheckReport): string {
+export function checkJson({ status, exit, node, signals, conditions, notifiers, problems, notices, clock }: CheckReport): string {
   const report = {
     status,
     exit,
@@ -25,7 +21,7 @@ export function checkJson({ status, exit, node, signals, conditions, notifiers, 
       ...(reason === undefined ? {} : { reason }),
       ...(hint === undefined ? {} : { hint }),
     })),
-    problems: problems.map(({ code, message, hint, position }) => ({
+    problems: [...problems, ...notices].map(({ code, message, hint, position }) => ({
       code,
       message,
       ...(hint === undefined ? {} : { hint }),

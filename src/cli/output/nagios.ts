@@ -13,13 +13,16 @@ const STATUS: Readonly<Record<CheckStatus, string>> = { ok: 'OK', soft: 'WARNING
  * One line as monitoring plugins write it: `CRITICAL - text | perfdata` (Monitoring Plugins Development Guidelines, "Plugin Output" and
  * "Performance data"). A soft threshold is a warning, a hard one critical. The first sentence says what is wrong, the others how the rest stands.
  */
-export function checkNagios({ status, signals, problems }: CheckReport): string {
+export function checkNagios({ status, node, signals, problems }: CheckReport): string {
   const bad = signals.flatMap(({ observation, thresholds }) =>
     thresholds.filter(({ met }) => met === true).flatMap(({ threshold }) => (observation ? [comparisonText(threshold, observation)] : [])),
   );
-  const trouble = problems
+  const troubles = problems
     .filter(({ code }) => status === 'unknown' || code === 'EVICTD_SIGNAL_UNREADABLE')
     .map(({ message, position }) => (position ? `${formatPosition(position)}: ${message}` : message));
+  // Only a wrong configuration has several before the node is known: a pager's line has no room for them.
+  const more = `and ${String(troubles.length - 1)} more: evictd config check`;
+  const trouble = !node && troubles.length > 1 ? [...troubles.slice(0, 1), more] : troubles;
   const rest = signals.flatMap(({ signal, observation, thresholds }) =>
     observation && !thresholds.some(({ met }) => met === true) ? [amountText(signal, observation)] : [],
   );

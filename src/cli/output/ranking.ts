@@ -1,9 +1,9 @@
+import { jsonInteger } from '../../core/integer.js';
 import { amountOfBytes } from '../../core/amount.js';
 import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';
 import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
 import type { UnreadableWorkload } from '../../core/workload.js';
 import type { NodeIdentity, SourceProblem } from '../../monitor/ports.js';
-import { jsonInteger } from './json.js';
 import type { Style } from './style.js';
 import { table, type Column } from './table.js';
 
@@ -15,6 +15,8 @@ export interface RankReport {
   /** Whether a workload source is configured. */
   readonly configured: boolean;
   readonly ranked: readonly RankedWorkload[];
+  /** How many of the source's cgroups have no process: nothing can be ended there. */
+  readonly vacant: number;
   readonly unreadable: readonly UnreadableWorkload[];
   readonly problems: readonly SourceProblem[];
 }
@@ -52,13 +54,15 @@ export function rankText(report: RankReport, style: Style): string {
 }
 
 /** The sentence that answers the question. */
-function conclusion({ signal, evictable, configured, ranked }: RankReport): string {
+function conclusion({ signal, evictable, configured, ranked, vacant }: RankReport): string {
   if (!evictable)
     return `${signal}: no workload is known to give ${SIGNAL_FACTS[signal].resource} back; a threshold sets the condition and evicts nobody`;
   if (!configured) return 'nothing is evictable: no workload source is configured (workloads: in the configuration, or --workload-cgroup)';
   const first = ranked.find(({ protection }) => protection === undefined);
   if (first) return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first)}`;
-  return ranked.length === 0 ? 'nothing is evictable: there is no workload' : 'nothing is evictable: every workload is protected';
+  if (ranked.length > 0) return 'nothing is evictable: every workload is protected';
+  const empty = vacant === 1 ? '1 cgroup has no process' : `${String(vacant)} cgroups have no process`;
+  return `nothing is evictable: there is no workload${vacant > 0 ? ` (${empty})` : ''}`;
 }
 
 export function rankJson(report: RankReport): string {

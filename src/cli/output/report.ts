@@ -23,6 +23,8 @@ export interface CheckReport {
   readonly conditions: readonly CheckedCondition[];
   readonly notifiers: readonly NotifierState[];
   readonly problems: readonly CheckProblem[];
+  /** Warnings of the configuration that change nothing about what was read: in the JSON only. */
+  readonly notices: readonly CheckProblem[];
   /** One moment on both clocks, to date readings: the monotonic clock, and milliseconds since 1970. */
   readonly clock: Clock;
 }
@@ -54,7 +56,8 @@ export function checkReport({ node, observations, thresholds, notifiers, problem
     signals,
     conditions,
     notifiers,
-    problems: [...unread, ...problems, ...warnings].map(problemOf),
+    problems: [...unread, ...problems, ...warnings.filter(concernsReading)].map(problemOf),
+    notices: warnings.filter((notice) => !concernsReading(notice)).map(problemOf),
     clock,
   };
 }
@@ -69,8 +72,14 @@ export function failedReport(error: unknown, clock: Clock): CheckReport {
     conditions: [],
     notifiers: [],
     problems: problemsOf(error),
+    notices: [],
     clock,
   };
+}
+
+/** Something that was written is not in effect, so that a threshold may be missing from the check. The others are for `config check`. */
+function concernsReading({ code }: ConfigNotice): boolean {
+  return code === 'EVICTD_CONFIG_SIGNAL_UNWATCHED' || code === 'EVICTD_CONFIG_DROPIN_NAME';
 }
 
 function problemsOf(error: unknown): CheckProblem[] {

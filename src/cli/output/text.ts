@@ -4,7 +4,7 @@ import { comparisonText } from '../../core/message.js';
 import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
 import type { ThresholdKind } from '../../core/threshold.js';
 import { formatPosition } from '../errors.js';
-import { type CheckReport } from './report.js';
+import { type CheckProblem, type CheckReport } from './report.js';
 import type { Colour, Style } from './style.js';
 import { table, type Column } from './table.js';
 
@@ -20,12 +20,17 @@ const COLUMNS: readonly Column[] = [
   { heading: 'STATUS', align: 'left' },
 ];
 
+/** A wrong command line: nothing was tried. */
+const USAGE = 'EVICTD_USAGE';
+
 const UNWATCHED = 'no threshold';
 const ABSENT = 'not on this node';
 
 /** For people: the verdict, a table, then only what needs attention. */
 export function checkText(report: CheckReport, style: Style): string {
   const { status, node, signals, conditions, notifiers, problems } = report;
+  const [wrong] = problems;
+  if (!node && wrong?.code === USAGE) return `${style('red', 'unknown:')} ${problemText(wrong, style)}\n`;
   const rows = signals.map(rowOf);
   const set = conditions.filter(({ status: on }) => on === true).map(({ type }) => type);
   const dead = notifiers.filter(({ live }) => !live);
@@ -47,15 +52,17 @@ export function checkText(report: CheckReport, style: Style): string {
       ({ mechanism, target, reason, hint, essential }) =>
         `notifier ${mechanism} on ${target} cannot be armed: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}${essential ? '; evictd run would poll' : ''}`,
     ),
-    ...problems.map(
-      ({ code, message, hint, position }) =>
-        `${position ? `${formatPosition(position)}: ` : ''}${message}${hint === undefined ? '' : ` (${hint})`} ${style('dim', `[${code}]`)}`,
-    ),
+    ...problems.map((problem) => problemText(problem, style)),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function verdict({ status, signals }: CheckReport): string {
+function problemText({ code, message, hint, position }: CheckProblem, style: Style): string {
+  const place = position ? `${formatPosition(position)}: ` : '';
+  return `${place}${message}${hint === undefined ? '' : ` (${hint})`} ${style('dim', `[${code}]`)}`;
+}
+
+function verdict({ status, node, signals }: CheckReport): string {
   const met = signals.flatMap(({ observation, thresholds }) =>
     thresholds.flatMap(({ threshold, kind, met: isMet }) =>
       observation && isMet === true && kind === status ? [comparisonText(threshold, observation)] : [],
@@ -69,7 +76,7 @@ function verdict({ status, signals }: CheckReport): string {
     case 'hard':
       return `hard threshold met: ${met.join(', ')}`;
     case 'unknown':
-      return 'unknown: not everything could be checked';
+      return node ? 'unknown: not everything could be checked' : 'unknown: nothing could be checked';
   }
 }
 

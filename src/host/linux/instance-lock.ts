@@ -15,10 +15,13 @@ export interface InstanceLock {
 /**
  * One evictd per node: two would evict twice for one shortage. Several may run beside each other for different nodes.
  *
+ * A dry run ends nobody: it has a lock of its own, and may run beside the one that guards.
+ *
  * @throws UnavailableError where another holds it; HostError where the runtime directory cannot be used
  */
-export function lockInstance(runtimeDirectory: string, node: NodeIdentity, native: Binding): InstanceLock {
-  const path = join(runtimeDirectory, lockName(node));
+export function lockInstance(runtimeDirectory: string, node: NodeIdentity, native: Binding, dryRun = false): InstanceLock {
+  const instance = instanceName(node) + (dryRun ? '-dry-run' : '');
+  const path = join(runtimeDirectory, `${instance}.lock`);
   let lock: { close(): void };
   try {
     mkdirSync(runtimeDirectory, { recursive: true, mode: 0o700 });
@@ -34,19 +37,15 @@ export function lockInstance(runtimeDirectory: string, node: NodeIdentity, nativ
   }
   writeFileSync(path, `${String(process.pid)}\n`); // for people, and for the message below
   return {
-    instance: instanceName(node),
+    instance,
     close: () => {
       lock.close();
     },
   };
 }
 
-export function lockName(node: NodeIdentity): string {
-  return `${instanceName(node)}.lock`;
-}
-
 /** 'machine', 'cgroup-%2Fworkload.slice'; a name that no directory takes becomes its hash. */
-function instanceName({ cgroup }: NodeIdentity): string {
+export function instanceName({ cgroup }: NodeIdentity): string {
   if (cgroup === undefined) return 'machine';
   const name = encodeURIComponent(cgroup);
   return `cgroup-${name.length <= 200 ? name : createHash('sha256').update(cgroup).digest('hex')}`;

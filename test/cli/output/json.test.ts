@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkJson, jsonInteger } from '../../../src/cli/output/json.js';
+import { checkJson } from '../../../src/cli/output/json.js';
+import { jsonInteger } from '../../../src/core/integer.js';
 import { failedReport } from '../../../src/cli/output/report.js';
 import { ConfigError } from '../../../src/errors.js';
 import { clock, dead, live, reading, report, short, unread } from './support.js';

@@ -31,15 +31,26 @@ test.each<[rule: string, report: CheckReport, line: string]>([
   ],
   ['no node: no perfdata', failedReport(new UnavailableError('EVICTD_NODE_MISSING', 'no cgroup /x'), clock), 'UNKNOWN - no cgroup /x\n'],
   [
-    'every configuration error, with its place',
+    'the first configuration error, with its place, and how many there are besides',
     failedReport(
       new ConfigError([
         { code: 'EVICTD_A', message: 'unknown signal', position: { file: '/etc/c.yaml', line: 3, column: 5 } },
         { code: 'EVICTD_B', message: 'above 100%', position: { file: '--eviction-hard' } },
+        { code: 'EVICTD_C', message: 'below 0%', position: { file: '--eviction-hard' } },
       ]),
       clock,
     ),
-    'UNKNOWN - /etc/c.yaml:3:5: unknown signal, --eviction-hard: above 100%\n',
+    'UNKNOWN - /etc/c.yaml:3:5: unknown signal, and 2 more: evictd config check\n',
+  ],
+  [
+    'a single configuration error: nothing besides',
+    failedReport(new ConfigError([{ code: 'EVICTD_A', message: 'unknown signal', position: { file: 'c.yaml' } }]), clock),
+    'UNKNOWN - c.yaml: unknown signal\n',
+  ],
+  [
+    'a warning of the configuration is no trouble',
+    report(unread, { notices: [{ level: 'warn', code: 'EVICTD_CONFIG_DEFAULTS_KEPT', message: 'keeps the defaults' }] }),
+    `UNKNOWN - nodefs.available cannot be read: /var: no answer for 1 s, memory.available 15GiB of 16GiB, pid.available 32000 of 32768 processes${perfdata('16106127360B', "'nodefs.available'=U")}`,
   ],
   ['one line without a second |, whatever the message', failedReport(new Error('a|b\nc  | d'), clock), 'UNKNOWN - a/b c/d\n'],
   ['nothing to watch', report(reading({}), { thresholds: [] }), 'OK - nothing is watched\n'],

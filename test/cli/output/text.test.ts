@@ -3,7 +3,7 @@ import { failedReport, type CheckReport } from '../../../src/cli/output/report.j
 import { styleFor, type Style } from '../../../src/cli/output/style.js';
 import { checkText } from '../../../src/cli/output/text.js';
 import { ConfigError } from '../../../src/errors.js';
-import { calm, clock, dead, live, report, short, unread } from './support.js';
+import { calm, clock, dead, live, reading, report, short, unread } from './support.js';
 
 const plain: Style = (_colour, text) => text;
 
@@ -37,6 +37,24 @@ no cgroup /w (create it) [EVICTD_P]
 `,
   ],
   [
+    'of the warnings of the configuration those that change what was read',
+    report(reading({}), {
+      thresholds: [],
+      notices: [
+        { level: 'warn', code: 'EVICTD_CONFIG_DEFAULTS_KEPT', message: 'evictionHard keeps the defaults' },
+        { level: 'warn', code: 'EVICTD_CONFIG_SIGNAL_UNWATCHED', message: 'ignored: imagefs.available' },
+        { level: 'warn', code: 'EVICTD_CONFIG_DROPIN_NAME', message: 'ignored: 10.yml' },
+        { level: 'info', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used: clusterDNS' },
+      ],
+    }),
+    `
+ok: no threshold is met  (node: machine, cgroup v1)
+
+ignored: imagefs.available [EVICTD_CONFIG_SIGNAL_UNWATCHED]
+ignored: 10.yml [EVICTD_CONFIG_DROPIN_NAME]
+`,
+  ],
+  [
     'a signal that cannot be read',
     report(unread, { notifiers: [{ ...dead, essential: true }] }),
     `
@@ -58,7 +76,7 @@ nodefs.available cannot be read: /var: no answer for 1 s [EVICTD_SIGNAL_UNREADAB
       clock,
     ),
     `
-unknown: not everything could be checked
+unknown: nothing could be checked
 
 c.yaml:1:2: unknown signal (a hint) [EVICTD_A]
 `,

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lockInstance, lockName, type InstanceLock } from '../../../src/host/linux/instance-lock.js';
+import { lockInstance, instanceName, type InstanceLock } from '../../../src/host/linux/instance-lock.js';
 import { native } from '../../../src/native/index.js';
 import { UnavailableError } from '../../../src/errors.js';
 import type { NodeIdentity } from '../../../src/monitor/ports.js';
@@ -57,15 +57,24 @@ test('a runtime directory that cannot be made is an error of the host', () => {
 });
 
 test.each<[rule: string, cgroup: string | undefined, expected: string]>([
-  ['the machine', undefined, 'machine.lock'],
-  ['a cgroup', '/workload.slice', 'cgroup-%2Fworkload.slice.lock'],
-  ['a slash is not a dash', '/a-b', 'cgroup-%2Fa-b.lock'],
+  ['the machine', undefined, 'machine'],
+  ['a cgroup', '/workload.slice', 'cgroup-%2Fworkload.slice'],
+  ['a slash is not a dash', '/a-b', 'cgroup-%2Fa-b'],
 ])('name: %s', (_rule, cgroup, expected) => {
-  expect(lockName({ ...machine, cgroup })).toBe(expected);
+  expect(instanceName({ ...machine, cgroup })).toBe(expected);
 });
 
 test('name: a path longer than a file name may be', () => {
-  const [one, other] = [`/${'a'.repeat(300)}/b`, `/${'a'.repeat(300)}/c`].map((cgroup) => lockName(guarded(cgroup)));
+  const [one, other] = [`/${'a'.repeat(300)}/b`, `/${'a'.repeat(300)}/c`].map((cgroup) => instanceName(guarded(cgroup)));
   expect(one?.length).toBeLessThan(255);
   expect(one).not.toBe(other);
+});
+
+test('a dry run has a lock of its own, and there is one dry run', () => {
+  lock(machine, directory);
+  const dryRun = (): InstanceLock => lockInstance(directory, machine, native, true);
+  const held = dryRun();
+  expect(held.instance).toBe('machine-dry-run');
+  expect(dryRun).toThrow(expect.objectContaining({ code: 'EVICTD_INSTANCE_RUNNING' }));
+  held.close();
 });

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { Status } from '../../src/metrics/status.js';
+import type { NotifierState } from '../../src/monitor/ports.js';
+import { Reporter } from '../../src/monitor/reporter.js';
+
+function reporter(): { reporter: Reporter; said: string[] } {
+  const said: string[] = [];
+  const say = (message: string): void => {
+    said.push(message);
+  };
+  const log = { debug: say, info: say, warn: say, error: say, dropped: 0, flush: () => Promise.resolve() };
+  return { reporter: new Reporter(log, new Status()), said };
+}
+
+const dead = (target: string): NotifierState => {
+  return {
+    mechanism: 'memcg_threshold',
+    signal: 'memory.available',
+    target,
+    live: false,
+    reason: 'EACCES',
+    hint: 'run as root',
+    essential: true,
+  };
+};
+
+test('a notifier that stays dead is said once, wherever its target moves', () => {
+  const { reporter: it, said } = reporter();
+  it.sources([dead('usage ≥ 1')], []);
+  it.sources([dead('usage ≥ 2')], []);
+  expect(said).toEqual([
+    'notifier memcg_threshold on usage ≥ 1 could not be armed: EACCES; until it can be, memory is polled (run as root)',
+  ]);
+});
+
+test('it is said when it lives again, and each of two on its own', () => {
+  const { reporter: it, said } = reporter();
+  it.sources([dead('usage ≥ 1'), dead('usage ≥ 9')], []);
+  it.sources([{ ...dead('usage ≥ 1'), live: true }, dead('usage ≥ 9')], []);
+  expect(said).toHaveLength(3);
+  expect(said[2]).toMatch(/^is live again: notifier memcg_threshold on usage ≥ 1/);
+});
+
+test('a workload source that is missing is said once, and when it is there', () => {
+  const { reporter: it, said } = reporter();
+  const missing = { code: 'EVICTD_SOURCE_MISSING', message: '/w does not exist' };
+  it.sources([], [missing]);
+  it.sources([], [missing]);
+  it.sources([], []);
+  expect(said).toEqual(['/w does not exist', 'is solved: /w does not exist']);
+});
