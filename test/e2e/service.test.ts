@@ -137,7 +137,7 @@ describe(`SIGHUP (${ON})`, () => {
 
     evictd.configure({ ...config, evictionHard: { 'memory.available': '900Mi' } }); // met at once, but batch is critical
     evictd.child.kill('SIGHUP');
-    await evictd.logged(/^the configuration was read again$/);
+    await evictd.logged(/^the configuration was read again: /);
     await evictd.recorded('alert');
     expect(batch.alive).toBe(true);
 
