@@ -9,19 +9,22 @@ const EXIT_USAGE = 64;
 const EXIT_CHECK_UNKNOWN = 3;
 
 const asked = process.argv[2];
-const outputFailure = new AbortController();
+let outputLost = false;
 
 /** What nobody could read makes every other end a failure. */
 function setExitCode(code: number): void {
   const failed = asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_FAILURE;
-  process.exitCode = outputFailure.signal.aborted ? failed : code;
+  process.exitCode = outputLost ? failed : code;
 }
 
-/** `evictd check | head -1`: a reader that has seen enough is no failure. A full disk is one, said once. */
+/**
+ * `evictd check | head -1`: a reader that has seen enough is no failure. A full disk is one, said once; the command goes on to its end, so that what
+ * it made is removed.
+ */
 function outputFailed(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE' || outputFailure.signal.aborted) return;
+  if (error.code === 'EPIPE' || outputLost) return;
   const reason = error.errno === undefined ? error.message : errnoText(-error.errno);
-  outputFailure.abort();
+  outputLost = true;
   io.stderr(formatError(new EvictdError('EVICTD_OUTPUT_WRITE', `cannot write to standard output: ${reason}`)));
   setExitCode(EXIT_FAILURE);
 }
@@ -29,7 +32,6 @@ function outputFailed(error: NodeJS.ErrnoException): void {
 const io: Io = {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
-  outputFailed: outputFailure.signal,
   isTTY: process.stdout.isTTY,
   env: process.env,
 };

@@ -44,18 +44,18 @@ Examples:
   evictd demo
   evictd demo --output json | jq .outcome.spansMs
 
-Exit: 0 all of that was true, 1 it was not, the demo was interrupted, or nobody can read it; 75 it may not create cgroups here.`,
+Exit: 0 all of that was true, 1 it was not, the demo was interrupted, or its output cannot be written; 75 it may not create cgroups here.`,
     )
     .action(async ({ output }: { output: 'text' | 'json' }) => {
-      const interruption = new Interruption(io.outputFailed);
+      const interruption = new Interruption();
       const quiet: Io = { ...io, isTTY: false, stdout: () => undefined };
       try {
         const report = await demo(new Screen(output === 'json' ? quiet : io), io.isTTY && output === 'text' ? LOOK_MS : 0, interruption);
         io.stdout(output === 'json' ? reportJson(report) : reportText(report, styleFor(io)));
         setExitCode(report.ok ? 0 : 1);
       } catch (error) {
-        if (!interruption.signal.aborted || error instanceof EvictdError) throw error;
-        if (interruption.by !== undefined) io.stderr(`evictd demo: interrupted by ${interruption.by}; everything was removed\n`);
+        if (interruption.by === undefined || error instanceof EvictdError) throw error;
+        io.stderr(`evictd demo: interrupted by ${interruption.by}; everything was removed\n`);
         setExitCode(1);
       } finally {
         interruption.dispose();

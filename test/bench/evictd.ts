@@ -39,7 +39,8 @@ export class RunningEvictd {
       ...config,
     };
     writeFileSync(file, JSON.stringify(whole), { mode: 0o600 });
-    const child = spawn(process.execPath, [EVICTD, 'run', '--config', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    // A session of its own, as a service has: priority counts within a session first (sched(7), autogroup).
+    const child = spawn(process.execPath, [EVICTD, 'run', '--config', file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     createInterface({ input: child.stderr }).on('line', (line) => {
       this.#lastLine = line;
       this.#port ??= /metrics are served on [^"]*:(\d+)/.exec(line)?.[1];
