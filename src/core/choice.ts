@@ -47,8 +47,12 @@ export function choose(
     } else if (settled.has(`decided ${id}`)) {
       decided.add(resource);
     } else if (!decided.has(resource) && !evictions.some((eviction) => eviction.decision.resource === resource)) {
-      const found = candidates();
-      const { ranking, victim } = selectVictim(found, state.failedKills, nowNs);
+      let found = candidates();
+      let { ranking, victim } = selectVictim(found, state.failedKills, nowNs);
+      if (ranking.some(({ protection }) => protection?.kind === 'gone')) {
+        found = candidates();
+        ({ ranking, victim } = selectVictim(found, state.failedKills, nowNs));
+      }
       if (victim === undefined) {
         alert('nothing-evictable');
         continue;

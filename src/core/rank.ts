@@ -88,6 +88,8 @@ export function protectionText(protection: Protection): string {
       return 'critical';
     case 'unlisted':
       return 'its processes cannot be listed';
+    case 'gone':
+      return 'it is not there any more';
     case 'vacant':
       return 'no process lives in it';
     case 'self':

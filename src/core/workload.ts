@@ -3,6 +3,8 @@ export type Protection =
   | { readonly kind: 'critical' }
   /** evictd, or a process that it descends from, lives in it. */
   | { readonly kind: 'self' }
+  /** It is not there under its name: it ended, or was renamed. The candidates are read once more. */
+  | { readonly kind: 'gone' }
   /** No process lives in it: there is nothing to end. */
   | { readonly kind: 'vacant' }
   /** Its processes cannot be listed: evictd might be among them. */

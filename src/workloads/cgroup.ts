@@ -123,7 +123,11 @@ class CgroupWorkloads implements WorkloadSource {
     const member = this.#members.get(path);
     const pids = member ? this.#members.processes(member) : [];
     if (pids === undefined) return { kind: 'unlisted' };
-    if (pids.length === 0) return { kind: 'vacant' };
+    if (pids.length === 0) {
+      const found = statSync(cgroupDirectory(this.#hierarchy, path), { throwIfNoEntry: false }) !== undefined;
+      if (!found) this.#members.forget();
+      return { kind: found ? 'vacant' : 'gone' };
+    }
     return this.#ownProcesses.some(({ pid }) => pids.includes(pid)) ? { kind: 'self' } : undefined;
   }
 

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../core/cgroup.js';
 import type { UnreadableWorkload } from '../core/workload.js';
 import { errnoName, errnoText } from '../errors.js';
@@ -34,6 +34,7 @@ export class Members {
   readonly #members = new Map<string, Member>();
   /** Paths of the roots' own files, which are no cgroups: they are the same at every listing. */
   readonly #controls = new Set<string>();
+  #listed = false;
 
   /** @param roots  paths of cgroups, each once */
   constructor(native: Binding, hierarchy: CgroupHierarchy, roots: readonly string[], effectOf: EffectOf) {
@@ -47,10 +48,10 @@ export class Members {
 
   /** One pass over all that have processes in them. What could not be opened is added to `unreadable`. */
   read(unreadable: UnreadableWorkload[]): { readonly occupied: readonly Occupied[]; readonly timeNs: bigint } {
-    this.#list(unreadable);
+    if (!this.#isComplete()) this.#list(unreadable);
     const timeNs = process.hrtime.bigint();
     this.#table.read();
-    this.#replaceRecreated(unreadable);
+    this.#replaceRemoved(unreadable);
     const occupied: Occupied[] = [];
     for (const member of this.#members.values()) {
       const found = this.#look(member);
@@ -88,19 +89,38 @@ export class Members {
     this.#table.close();
   }
 
-  /** Brings the table in line with the directories: one row per child of a source. */
-  #list(unreadable: UnreadableWorkload[]): void {
+  /** The names were wrong: the next pass lists anew. */
+  forget(): void {
+    this.#listed = false;
+  }
+
+  /**
+   * Whether the directories hold as many cgroups as are known: a directory of kernfs counts its subdirectories in its links, at once. As long as none of
+   * the known was removed, they are the same then. Only a renamed one (v1) does not show.
+   */
+  #isComplete(): boolean {
+    let links = 0;
+    for (const root of this.#roots) links += (statSync(cgroupDirectory(this.#hierarchy, root), { throwIfNoEntry: false })?.nlink ?? 2) - 2;
+    return this.#listed && links === this.#members.size;
+  }
+
+  /** Brings the table in line with the directories: one row per child of a source. Returns the rows that are new. */
+  #list(unreadable: UnreadableWorkload[]): number[] {
     const listed = new Set<string>();
+    const added: number[] = [];
     for (const root of this.#roots) {
       for (const name of namesIn(cgroupDirectory(this.#hierarchy, root))) {
         const path = root === '/' ? `/${name}` : `${root}/${name}`;
         if (this.#controls.has(path)) continue;
         listed.add(path);
-        if (!this.#members.has(path)) this.#add(name, path, unreadable);
+        const member = this.#members.has(path) ? undefined : this.#add(name, path, unreadable);
+        if (member) added.push(member.row);
       }
     }
     // Removed, or (on v1) renamed: then its row would live on under the old name.
     for (const member of this.#members.values()) if (!listed.has(member.path)) this.#remove(member);
+    this.#listed = true;
+    return added;
   }
 
   #add(name: string, path: string, unreadable: UnreadableWorkload[]): Member | undefined {
@@ -130,14 +150,13 @@ export class Members {
     this.#members.delete(member.path);
   }
 
-  /** A row whose cgroup was removed is dropped; if another has its name by now, that one is a workload of its own. */
-  #replaceRecreated(unreadable: UnreadableWorkload[]): void {
-    for (const member of [...this.#members.values()]) {
-      if (this.#table.errors[member.row] !== ENODEV) continue;
-      this.#remove(member);
-      const added = this.#add(member.name, member.path, unreadable);
-      if (added) this.#table.read([added.row]);
-    }
+  /** Rows whose cgroup was removed are dropped; what has come since, under their names or others, is a workload of its own. */
+  #replaceRemoved(unreadable: UnreadableWorkload[]): void {
+    const removed = [...this.#members.values()].filter(({ row }) => this.#table.errors[row] === ENODEV);
+    if (removed.length === 0) return;
+    for (const member of removed) this.#remove(member);
+    const added = this.#list(unreadable);
+    if (added.length > 0) this.#table.read(added);
   }
 
   /** undefined: removed, or the same pass says that no process lives in it (v2; on v1 that takes a reading of its own). */

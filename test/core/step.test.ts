@@ -295,6 +295,13 @@ test('one without a process is passed over, and only those before the victim are
   expect(asked).toEqual(['batch', 'web']);
 });
 
+test('one that is gone under its name: the candidates are read once more, and then it is done with', () => {
+  const before = candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
+  const loop = new Timeline(policy([hard]), { ...before, veto: ({ name }) => (name === 'batch' ? { kind: 'gone' } : undefined) });
+  expect(evicted(loop.memory(0, 1n))).toEqual(['evict web grace 0']);
+  expect(loop.asked).toBe(2);
+});
+
 describe('dry run', () => {
   test('one decision an episode, nothing in flight', () => {
     const loop = new Timeline(policy([hard], { dryRun: true }));
