@@ -31,8 +31,8 @@ export interface Guard {
   readonly log: Log;
   /** Takes another configuration over; what needs a restart stays as it is, and is said. */
   reload(loaded: LoadedConfig): void;
-  /** Whether everything was let go of; false: a thread hangs in the state directory, and the process must end without waiting for it. */
-  stop(): Promise<boolean>;
+  /** Resolves within two seconds. A thread may still hang in the state directory: end with exitNow. */
+  stop(): Promise<void>;
 }
 
 export interface GuardOptions {
@@ -107,11 +107,10 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
         monitor.stop();
         server?.close();
         journal.record(stopRecord());
-        const written = await journal.close(CLOSE_MS);
+        await journal.close(CLOSE_MS);
         for (const close of closers) close();
         log.info('stopped');
         await log.flush(CLOSE_MS);
-        return written;
       },
     };
   } catch (error) {
