@@ -14,6 +14,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: system,
           maxWorkers: '100%',
+          testTimeout: 30_000, // nothing here is slow; the machine may be busy
           sequence: { groupOrder: 0 },
         },
       },

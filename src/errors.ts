@@ -56,8 +56,28 @@ export class HostError extends EvictdError {
   }
 }
 
+/** A document of the Kubernetes API, or one that claims to be, is not what it should be. `path` as in 'spec.containers[1].name'; '' for the whole. */
+export class DocumentError extends EvictdError {
+  readonly path: string;
+
+  constructor(message: string, options: { path: string; hint?: string; cause?: unknown }) {
+    super('EVICTD_KUBERNETES_DOCUMENT', message, options);
+    this.path = options.path;
+  }
+}
+
 /** A second instance, a missing node cgroup: nothing is wrong with the configuration, the start may succeed later (exit 75). */
 export class UnavailableError extends EvictdError {}
+
+/** A file that a command was given to read is not there or may not be read (exit 66), or is not what it should be (exit 65). */
+export class InputError extends EvictdError {
+  readonly isMissing: boolean;
+
+  constructor(code: string, message: string, options: { isMissing: boolean; hint?: string; cause?: unknown }) {
+    super(code, message, options);
+    this.isMissing = options.isMissing;
+  }
+}
 
 /** A wrong command line (exit 64). */
 export class UsageError extends EvictdError {}

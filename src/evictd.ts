@@ -11,10 +11,10 @@ const EXIT_CHECK_UNKNOWN = 3;
 const asked = process.argv[2];
 let outputLost = false;
 
-/** What nobody could read makes every other end a failure. */
+/** What nobody could read makes every other end a failure. Only the answer of `admit` is its exit code. */
 function setExitCode(code: number): void {
   const failed = asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_FAILURE;
-  process.exitCode = outputLost ? failed : code;
+  process.exitCode = outputLost && asked !== 'admit' ? failed : code;
 }
 
 /**
@@ -26,7 +26,7 @@ function outputFailed(error: NodeJS.ErrnoException): void {
   const reason = error.errno === undefined ? error.message : errnoText(-error.errno);
   outputLost = true;
   io.stderr(formatError(new EvictdError('EVICTD_OUTPUT_WRITE', `cannot write to standard output: ${reason}`)));
-  setExitCode(EXIT_FAILURE);
+  if (asked !== 'admit') setExitCode(EXIT_FAILURE);
 }
 
 const io: Io = {
@@ -53,7 +53,8 @@ try {
   }).parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    setExitCode(error.exitCode === 0 ? 0 : asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_USAGE);
+    // `admit` has said what it ends with.
+    if (asked !== 'admit') setExitCode(error.exitCode === 0 ? 0 : asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_USAGE);
   } else {
     io.stderr(formatError(error));
     setExitCode(exitCodeOf(error));

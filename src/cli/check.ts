@@ -1,5 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { LoadedConfig } from '../config/config.js';
+import type { Signal } from '../core/signal.js';
+import type { Threshold } from '../core/threshold.js';
 import { UsageError } from '../errors.js';
 import type { Node } from '../monitor/ports.js';
 import type { Io } from './io.js';
@@ -84,8 +86,9 @@ async function check(loaded: LoadedConfig, open: OpenReading): Promise<CheckRepo
     const { node, workloads } = reading;
     const { thresholds } = loaded.config;
     const filesystems = thresholds.some(({ signal }) => signal.startsWith('nodefs.')) ? filesystemsRead(node) : undefined;
-    // Only to say what could be armed; closed again below. One threshold says it, and each costs the kernel a grace period of RCU (15 ms).
-    node.arm(thresholds.filter(({ signal }) => signal === 'memory.available').slice(0, 1), () => undefined);
+    // Only to say what could be armed; closed again below. One threshold of a signal says it, and each costs the kernel a grace period of RCU (15 ms).
+    const first = (wanted: Signal): Threshold[] => thresholds.filter(({ signal }) => signal === wanted).slice(0, 1);
+    node.arm([...first('memory.available'), ...first('allocatableMemory.available')], () => undefined);
     await filesystems;
     const observations = node.read();
     return checkReport({
@@ -103,7 +106,7 @@ async function check(loaded: LoadedConfig, open: OpenReading): Promise<CheckRepo
 }
 
 /** Resolves when the filesystems have answered, or had the time to. */
-function filesystemsRead(node: Node): Promise<void> {
+export function filesystemsRead(node: Node): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, FILESYSTEM_WAIT_MS);
     node.requestFilesystems(() => {

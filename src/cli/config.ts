@@ -1,41 +1,80 @@
 import { Command, Option } from 'commander';
-import type { LoadedConfig, Origin } from '../config/config.js';
+import { lintConfig } from '../compose/lint.js';
+import type { ConfigNotice, LoadedConfig, Origin } from '../config/config.js';
 import { ConfigError } from '../errors.js';
+import type { MachineFacts } from '../lint/machine.js';
 import { formatIssue, formatPosition } from './errors.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
+import { checkedJson, checkedText, type Checked, type CheckedMachine } from './output/checked-config.js';
 import { table } from './output/table.js';
+
+export interface ConfigDeps {
+  readonly io: Io;
+  readonly setExitCode: (code: number) => void;
+  /** Throws where this is no machine for the configuration. */
+  readonly machine: (loaded: LoadedConfig) => Promise<MachineFacts>;
+}
 
 interface ConfigCommandOptions extends ConfigOptions {
   readonly output: 'text' | 'json';
 }
 
-/** `evictd config`: check and show what `run` would read. */
-export function configCommand({ io }: { readonly io: Io }): Command {
-  return new Command('config').description('check or show the configuration').addCommand(checkCommand(io)).addCommand(showCommand(io));
+interface CheckOptions extends ConfigCommandOptions {
+  readonly offline?: boolean;
+  readonly strict?: boolean;
 }
 
-function checkCommand(io: Io): Command {
-  return withOutput(new Command('check').description('say everything that is wrong with the configuration'))
+const EXIT_WARNINGS = 1;
+
+/** `evictd config`: check and show what `run` would read. */
+export function configCommand(deps: ConfigDeps): Command {
+  return new Command('config')
+    .description('check or show the configuration')
+    .addCommand(checkCommand(deps))
+    .addCommand(showCommand(deps.io));
+}
+
+function checkCommand({ io, setExitCode, machine }: ConfigDeps): Command {
+  return withOutput(new Command('check').description('say everything that is wrong with the configuration, and what it will not do'))
+    .option('--offline', 'look at the configuration alone: it is for another machine')
+    .option('--strict', 'warnings are a failure')
     .addHelpText(
       'after',
       `
 Examples:
   evictd config check
   evictd config check --config ./config.yaml && systemctl reload evictd
+  evictd config check --config ./config.yaml --offline --strict      in CI, for another machine
 
-Exit: 0 it can be used, 78 it cannot.`,
+Exit: 0 it can be used, 1 with --strict: it can be used and there are warnings, 78 it cannot be used.`,
     )
-    .action((options: ConfigCommandOptions) => {
+    .action(async ({ offline, strict, ...options }: CheckOptions) => {
       const asJson = options.output === 'json';
+      let loaded: LoadedConfig;
       try {
-        const loaded = configFromOptions(options);
-        io.stdout(asJson ? json({ valid: true, issues: [], notices: loaded.notices }) : checkedText(loaded));
+        loaded = configFromOptions(options);
       } catch (error) {
         if (asJson && error instanceof ConfigError) io.stdout(json({ valid: false, issues: error.issues, notices: [] }));
         throw error;
       }
+      const checked = await check(loaded, offline === true ? undefined : machine);
+      io.stdout(asJson ? checkedJson(checked) : checkedText(checked));
+      if (strict && checked.notices.some(({ level }) => level === 'warn')) setExitCode(EXIT_WARNINGS);
     });
+}
+
+/** A machine that cannot be asked makes nothing wrong with the configuration. */
+async function check(loaded: LoadedConfig, read: ConfigDeps['machine'] | undefined): Promise<Checked> {
+  let machine: CheckedMachine = { kind: 'offline' };
+  if (read !== undefined) {
+    try {
+      machine = { kind: 'read', facts: await read(loaded) };
+    } catch (error) {
+      machine = { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+  return { loaded, machine, notices: [...loaded.notices, ...lintConfig(loaded, machine.kind === 'read' ? machine.facts : undefined)] };
 }
 
 function showCommand(io: Io): Command {
@@ -52,7 +91,7 @@ Exit: 0, or 78 when the configuration cannot be used.`,
     .action((options: ConfigCommandOptions) => {
       const loaded = configFromOptions(options);
       io.stdout(options.output === 'json' ? json(shownJson(loaded)) : shownText(loaded));
-      if (options.output === 'text') io.stderr(noticesText(loaded));
+      if (options.output === 'text') io.stderr(noticesText(loaded.notices));
     });
 }
 
@@ -62,23 +101,7 @@ function withOutput(command: Command): Command {
   );
 }
 
-/** One line, then what is worth knowing. */
-function checkedText(loaded: LoadedConfig): string {
-  const { thresholds, workloads, rules } = loaded.config;
-  const sources = [
-    ...new Set([...loaded.origins.values()].flatMap(({ origin }) => (origin.kind === 'set' ? [origin.position.file] : []))),
-  ].sort();
-  const counts = [count(thresholds.length, 'threshold'), count(workloads.length, 'workload source'), count(rules.length, 'rule')].join(
-    ', ',
-  );
-  return `configuration ok: ${counts} (${sources.length === 0 ? 'defaults only' : `from ${sources.join(', ')}`})\n${noticesText(loaded)}`;
-}
-
-function count(number: number, noun: string): string {
-  return `${String(number)} ${noun}${number === 1 ? '' : 's'}`;
-}
-
-function noticesText({ notices }: LoadedConfig): string {
+function noticesText(notices: readonly ConfigNotice[]): string {
   return notices.map((notice) => `${notice.level}: ${formatIssue(notice)}\n`).join('');
 }
 

@@ -1,11 +1,12 @@
-import { ConfigError, EvictdError, UnavailableError, UsageError, type ConfigIssue, type SourcePosition } from '../errors.js';
+import { ConfigError, EvictdError, InputError, UnavailableError, UsageError, type ConfigIssue, type SourcePosition } from '../errors.js';
 
 /** The code of what has none. */
 const DEFECT = 'EVICTD_INTERNAL';
 
-/** sysexits.h: EX_USAGE 64, EX_TEMPFAIL 75, EX_CONFIG 78; 1 for everything else. */
-export function exitCodeOf(error: unknown): 1 | 64 | 75 | 78 {
+/** sysexits.h: EX_USAGE 64, EX_DATAERR 65, EX_NOINPUT 66, EX_TEMPFAIL 75, EX_CONFIG 78; 1 for everything else. */
+export function exitCodeOf(error: unknown): 1 | 64 | 65 | 66 | 75 | 78 {
   if (error instanceof UsageError) return 64;
+  if (error instanceof InputError) return error.isMissing ? 66 : 65;
   if (error instanceof ConfigError) return 78;
   return error instanceof UnavailableError ? 75 : 1;
 }

@@ -14,8 +14,10 @@ export function addConfigOptions(command: Command): Command {
   return command
     .optionsGroup('Configuration:')
     .option('--config <file>', 'configuration file, and NAME.d/*.yaml beside it (default: /etc/evictd/config.yaml, if it is there)')
+    .option('--compatibility <profile>', 'decide as evictd (default), or bit for bit as the kubelet')
     .option('--node-cgroup <path>', 'the cgroup that is the node (default: the machine)')
     .option('--workload-cgroup <path>', 'a cgroup whose children are the workloads; may be repeated', append)
+    .option('--oom-score-adj <mode>', "mark workloads for the kernel's OOM killer: off, qos or rank")
     .option('--monitoring-interval <duration>', 'how often to look where no event says so')
     .option('--metrics-listen <address:port>', "where metrics are served, or 'off'")
     .option('--state-directory <path>', 'where the journal is kept')

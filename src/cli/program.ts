@@ -1,14 +1,17 @@
 import { Command } from 'commander';
 import type { LoadedConfig } from '../config/config.js';
 import manifest from '../../package.json' with { type: 'json' };
-import { checkCommand } from './check.js';
+import { admitCommand } from './admit.js';
+import { checkCommand, filesystemsRead } from './check.js';
 import { configCommand } from './config.js';
 import { UsageError } from '../errors.js';
+import type { MachineFacts } from '../lint/machine.js';
 import { demoCommand } from './demo.js';
 import { formatError } from './errors.js';
 import type { Io } from './io.js';
 import { rankCommand } from './rank.js';
 import type { Reading } from './reading.js';
+import { replayCommand } from './replay.js';
 import { runCommand } from './run.js';
 
 /** What the commands need from the process edge. */
@@ -52,13 +55,19 @@ export function program(edge: ProgramEdge): Command {
     edge.setExitCode(code);
   };
   const open = async (loaded: LoadedConfig): Promise<Reading> => (await import('../compose/reading.js')).openReading(loaded, 'probe');
+  const machine = async (loaded: LoadedConfig): Promise<MachineFacts> =>
+    (await import('../compose/machine-facts.js')).readMachineFacts(loaded, filesystemsRead);
   const command = new Command('evictd')
     .description('Watches node pressure, evicts the least important workload, and says why')
     .version(manifest.version, '-V, --version')
     .addCommand(runCommand(edge))
     .addCommand(checkCommand({ io, setExitCode, open }))
-    .addCommand(rankCommand({ io, open }))
-    .addCommand(configCommand({ io }))
+    .addCommand(
+      rankCommand({ io, open, readOomKiller: async (cgroup) => (await import('../compose/oom-killer.js')).readOomKiller(cgroup) }),
+    )
+    .addCommand(admitCommand({ io, setExitCode }))
+    .addCommand(configCommand({ io, setExitCode, machine }))
+    .addCommand(replayCommand({ io }))
     .addCommand(demoCommand({ io, setExitCode }));
   for (const parent of [command, ...command.commands.filter(({ commands }) => commands.length > 0)]) {
     parent.helpCommand(false).addCommand(helpCommand(parent));

@@ -4,8 +4,9 @@ import { formatError } from './errors.js';
 import { goFirst, keepSmall, shedStart } from './footprint.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import type { ProgramEdge } from './program.js';
+import { addRecordingOptions, recordingPlan, type RecordingOptions } from './recording-options.js';
 
-interface RunOptions extends ConfigOptions {
+interface RunOptions extends ConfigOptions, RecordingOptions {
   readonly dryRun?: boolean;
 }
 
@@ -14,7 +15,7 @@ export function runCommand(edge: ProgramEdge): Command {
   const command = new Command('run')
     .description('watch and evict: the service')
     .option('--dry-run', 'decide and record, and touch nothing');
-  return addConfigOptions(command)
+  return addConfigOptions(addRecordingOptions(command))
     .addHelpText(
       'after',
       `
@@ -22,6 +23,7 @@ Examples:
   evictd run                                       with /etc/evictd/config.yaml, or the defaults: watches, evicts nobody
   evictd run --workload-cgroup /workload.slice     every child of the slice is a workload
   evictd run --dry-run --eviction-hard 'memory.available<20%'
+  evictd run --record /var/lib/evictd/recording.gz  for evictd replay
 
 Signals: SIGHUP reads the configuration again, SIGTERM and SIGINT stop.
 Exit: 0 stopped, 1 failure at run time, 64 usage, 75 the node cgroup is missing or another evictd guards it, 78 configuration.`,
@@ -37,10 +39,11 @@ Exit: 0 stopped, 1 failure at run time, 64 usage, 75 the node cgroup is missing 
         else started.reloadAsked = true;
       });
       const loaded = configFromOptions(options);
+      const recording = recordingPlan(options);
       keepSmall();
       goFirst();
       const { exitNow, startGuard } = await import('../compose/guard.js');
-      const guard = startGuard(loaded, { dryRun: options.dryRun === true, isTTY: edge.logsToTerminal, env: edge.io.env });
+      const guard = startGuard(loaded, { dryRun: options.dryRun === true, isTTY: edge.logsToTerminal, env: edge.io.env, recording });
       started.guard = guard;
       shedStart();
       if (started.reloadAsked) reload(guard, options);

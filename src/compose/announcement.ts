@@ -1,21 +1,27 @@
+import { isDeepStrictEqual } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config, ConfigNotice, LoadedConfig } from '../config/config.js';
 import { thresholdKind, valueText } from '../core/threshold.js';
+import type { MachineFacts } from '../lint/machine.js';
 import type { Log } from '../log.js';
 import type { NodeIdentity } from '../monitor/ports.js';
+import { lintConfig } from './lint.js';
 
 export interface StartFacts {
   readonly node: NodeIdentity;
   readonly dryRun: boolean;
   /** Processes of other users may be signalled. */
   readonly mayEndOthers: boolean;
+  /** What is known of the machine before the workloads are there. */
+  readonly machine: MachineFacts;
 }
 
 /** Everything that the operator should know at the start, once. */
-export function announceStart(log: Log, { config, notices }: LoadedConfig, { node, dryRun, mayEndOthers }: StartFacts): void {
+export function announceStart(log: Log, loaded: LoadedConfig, { node, dryRun, mayEndOthers, machine }: StartFacts): void {
+  const { config } = loaded;
   const what = dryRun ? 'dry run, guarding nothing' : 'guarding';
   log.info(`evictd ${manifest.version}, ${what}: ${node.name}; ${inForce(config)}`, { thresholds: config.thresholds.length });
-  for (const notice of notices) announce(log, notice);
+  for (const notice of noticesOf(loaded, machine)) announce(log, notice);
   if (config.workloads.length === 0) {
     log.warn('no workload source is configured: evictd watches and exports, and evicts nothing', { code: 'EVICTD_WORKLOADS_NONE' });
   } else if (!mayEndOthers && !dryRun) {
@@ -24,19 +30,26 @@ export function announceStart(log: Log, { config, notices }: LoadedConfig, { nod
 }
 
 /** What a running evictd cannot change: top-level keys of the configuration. */
-const FIXED = ['node', 'filesystems', 'metrics', 'stateDirectory', 'runtimeDirectory', 'log'] as const;
+const FIXED = ['node', 'allocatable', 'filesystems', 'metrics', 'stateDirectory', 'runtimeDirectory', 'log'] as const;
 
 /** What is in force after a reload; notices only where they are new. */
-export function announceReload(log: Log, started: Config, before: LoadedConfig, { config, notices }: LoadedConfig): string {
-  const fixed = FIXED.filter((key) => JSON.stringify(started[key]) !== JSON.stringify(config[key]));
+export function announceReload(log: Log, started: Config, before: LoadedConfig, loaded: LoadedConfig, machine: MachineFacts): string {
+  const { config } = loaded;
+  const fixed = FIXED.filter((key) => !isDeepStrictEqual(started[key], config[key]));
   if (fixed.length > 0) {
     log.warn(`changed, but in force only after a restart: ${fixed.join(', ')}`, { code: 'EVICTD_RELOAD_RESTART' });
   }
-  const said = new Set(before.notices.map(({ message }) => message));
-  for (const notice of notices) if (!said.has(notice.message)) announce(log, notice);
+  const said = new Set(noticesOf(before, machine).map(({ message }) => message));
+  for (const notice of noticesOf(loaded, machine)) if (!said.has(notice.message)) announce(log, notice);
   const message = `the configuration was read again: ${inForce(config)}`;
   log.info(message, { thresholds: config.thresholds.length });
   return message;
+}
+
+/** With what `config check` warns of, as far as it is so whatever workloads come: at a boot most are still to come. */
+function noticesOf(loaded: LoadedConfig, machine: MachineFacts): ConfigNotice[] {
+  const warnings = lintConfig(loaded, machine).filter(({ level, code }) => level === 'warn' && code !== 'EVICTD_WORKLOADS_NONE');
+  return [...loaded.notices, ...warnings];
 }
 
 /** 'memory.available<100Mi, nodefs.available<10% (soft); workloads: /a, /b'. */

@@ -1,22 +1,27 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { openCgroupEvictor } from '../actions/kill-cgroup.js';
 import type { Config, LoadedConfig } from '../config/config.js';
-import type { Policy } from '../core/state.js';
 import { UnavailableError } from '../errors.js';
 import { selectHost } from '../host/select.js';
 import { createLog, type Log } from '../log.js';
 import { MetricsRegistry } from '../metrics/registry.js';
 import { MetricsServer } from '../metrics/server.js';
 import { Status } from '../metrics/status.js';
+import { ConditionsFile } from '../monitor/conditions-file.js';
 import { Journal } from '../monitor/journal.js';
 import { Monitor } from '../monitor/loop.js';
-import type { Node, WorkloadSource } from '../monitor/ports.js';
+import type { Node, Reclaimer, WorkloadSource } from '../monitor/ports.js';
 import { reloadRecord, startRecord, stopRecord } from '../monitor/record.js';
 import { Reporter } from '../monitor/reporter.js';
 import { native } from '../native/index.js';
 import { openWorkloads } from '../workloads/cgroup.js';
+import { conditionsFileOf } from './admission.js';
 import { announceReload, announceStart } from './announcement.js';
+import { readMemoryFacts } from './machine-facts.js';
+import { policyOf } from './policy.js';
 import { openReading } from './reading.js';
+import { openSafetyNet } from './safety-net.js';
+import { createRecorder, recordedConfig, type RecordingPlan } from './recording.js';
 
 /** How long an orderly end waits for a directory or a log that does not answer. */
 const CLOSE_MS = 1_000;
@@ -25,6 +30,9 @@ const CLOSE_MS = 1_000;
 export function exitNow(code: number): never {
   return native.exitNow(code);
 }
+
+/** On a machine nothing but evicting workloads frees anything. */
+const NO_RECLAIM: Reclaimer = { collections: new Set(), run: () => Promise.resolve({ errors: [] }) };
 
 /** A running evictd. */
 export interface Guard {
@@ -39,10 +47,12 @@ export interface GuardOptions {
   readonly dryRun: boolean;
   readonly isTTY: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** undefined: nothing is recorded. */
+  readonly recording: RecordingPlan | undefined;
 }
 
 /** Builds and starts everything. Throws UnavailableError where the node is missing or guarded already; nothing is left behind then. */
-export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOptions): Guard {
+export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording }: GuardOptions): Guard {
   const { config } = loaded;
   const reading = openReading(loaded, dryRun ? 'sample' : 'arm');
   const { node } = reading;
@@ -81,10 +91,22 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
         workloads.close();
       },
     };
-    const parts = { node, workloads: source, evictor: openCgroupEvictor(native, node), journal, reporter: new Reporter(log, status) };
+    const net = dryRun ? undefined : openSafetyNet(config, { node, workloads: source, instance: lock.instance, log });
+    closers.unshift(() => net?.close());
+    const listeners = dryRun ? [] : [new ConditionsFile({ ...conditionsFileOf(config), log }), ...(net ? [net] : [])];
+    const recorder = recording && createRecorder(recording, loaded, node.identity, dryRun, log);
+    const parts = {
+      node,
+      workloads: recorder?.watching(source) ?? source,
+      evictor: openCgroupEvictor(native, node),
+      reclaimer: NO_RECLAIM,
+      journal,
+      reporter: new Reporter(log, status),
+      listeners: recorder ? [...listeners, recorder] : listeners,
+    };
     const monitor = new Monitor(parts, policyOf(config, dryRun), config.monitoringIntervalNs);
     journal.record(startRecord(manifest.version, dryRun, journal.recovered));
-    announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers: host.mayEndOthers() });
+    announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers: host.mayEndOthers(), machine: readMemoryFacts(node) });
     monitor.start();
     server?.start();
 
@@ -98,8 +120,10 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
         workloads = openWorkloads(next.config, native, node);
         before.close();
         status.monitoringInterval(next.config.monitoringIntervalNs);
-        journal.record(reloadRecord(announceReload(log, config, inForce, next)));
+        journal.record(reloadRecord(announceReload(log, config, inForce, next, readMemoryFacts(node))));
         inForce = next;
+        recorder?.reconfigured(recordedConfig(next));
+        net?.configure(next.config.oomScoreAdj);
         monitor.reconfigure(policyOf(next.config, dryRun), next.config.monitoringIntervalNs);
       },
       stop: async () => {
@@ -107,7 +131,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
         monitor.stop();
         server?.close();
         journal.record(stopRecord());
-        await journal.close(CLOSE_MS);
+        await Promise.all([journal.close(CLOSE_MS), recorder?.flush(CLOSE_MS)]);
         for (const close of closers) close();
         log.info('stopped');
         await log.flush(CLOSE_MS);
@@ -117,11 +141,6 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env }: GuardOp
     for (const close of closers) close();
     throw error;
   }
-}
-
-function policyOf(config: Config, dryRun: boolean): Policy {
-  const { thresholds, pressureTransitionPeriodNs, maxPodGracePeriodNs } = config;
-  return { thresholds, pressureTransitionPeriodNs, maxPodGracePeriodNs, hasWorkloadSource: config.workloads.length > 0, dryRun };
 }
 
 function openJournal(config: Config, node: Node, instance: string, log: Log): Journal {

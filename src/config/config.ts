@@ -1,3 +1,4 @@
+import type { Compatibility, Departures } from '../core/departure.js';
 import type { Rule } from '../core/rule.js';
 import type { Threshold } from '../core/threshold.js';
 import type { SourcePosition } from '../errors.js';
@@ -10,12 +11,28 @@ export interface WorkloadSourceConfig {
 export type LogFormat = 'auto' | 'text' | 'systemd' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
+/** How processes are marked for the kernel's OOM killer. `qos`: as the kubelet does; `rank`: in the order of eviction. */
+export type OomScoreAdjMode = 'off' | 'qos' | 'rank';
+
+/** The cgroup that all workloads live in, as the kubelet's pods do in one, and how much memory they may have together. */
+export interface AllocatableConfig {
+  /** Path below the mount of the memory controller. */
+  readonly cgroup: string;
+  /** Bytes, above 0. */
+  readonly capacity: bigint;
+}
+
 /** The effective configuration: complete, checked; after loading it cannot be wrong. */
 export interface Config {
+  readonly compatibility: Compatibility;
+  /** Of the compatibility, and what is switched by name. */
+  readonly departures: Departures;
   readonly thresholds: readonly Threshold[];
   readonly pressureTransitionPeriodNs: bigint;
   /** The cap on the termination grace of a soft eviction. */
   readonly maxPodGracePeriodNs: bigint;
+  /** undefined: allocatableMemory.available cannot be read. */
+  readonly allocatable: AllocatableConfig | undefined;
   readonly monitoringIntervalNs: bigint;
   /** undefined: the machine. */
   readonly node: { readonly cgroup: string | undefined };
@@ -23,6 +40,7 @@ export interface Config {
   readonly filesystems: { readonly nodefs: string };
   readonly workloads: readonly WorkloadSourceConfig[];
   readonly rules: readonly Rule[];
+  readonly oomScoreAdj: OomScoreAdjMode;
   /** undefined: no server. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
   readonly stateDirectory: string;

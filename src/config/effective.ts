@@ -1,10 +1,10 @@
-import type { Config, LoadedConfig, Origin } from './config.js';
-import { readThresholds, type Layers, type OriginMap } from './eviction.js';
-import { keyText, type KeyPath } from './key.js';
+import type { Config, LoadedConfig } from './config.js';
+import { readThresholds } from './eviction.js';
+import { keyText } from './key.js';
 import type { Layer } from './layer.js';
+import { LayeredSettings, type Layers, type ListItem, type OriginMap } from './layered.js';
+import { readProfile } from './profile.js';
 import type { Report } from './report.js';
-import type { Settings } from './schema.js';
-import { isRecord } from './values.js';
 
 /**
  * The layers as one configuration: a later file wins over an earlier one, a flag over both. Maps by signal add up, and so do the lists
@@ -13,63 +13,44 @@ import { isRecord } from './values.js';
 export function effectiveConfig(given: Layers, report: Report): LoadedConfig {
   const layers = { ...given, files: given.files.map((layer) => withoutZeroPeriod(layer, report)) };
   const origins: OriginMap = new Map();
-  const thresholds = readThresholds(layers, origins, report);
-
-  const optional = <T>(path: KeyPath, get: (settings: Settings) => T | undefined): T | undefined => {
-    const layer = [layers.defaults, ...layers.files, layers.flags].findLast(({ settings }) => get(settings) !== undefined);
-    if (layer === undefined) origins.set(keyText(path), { value: null, origin: { kind: 'default' } });
-    else origins.set(keyText(path), { value: valueAt(layer.written, path), origin: originOf(layer, path, layers) });
-    return layer && get(layer.settings);
-  };
-  const preset = <T>(path: KeyPath, get: (settings: Settings) => T | undefined): T => {
-    const value = optional(path, get);
-    if (value === undefined) throw new Error(`${keyText(path)} has no default (defaults.ts)`);
-    return value;
-  };
-  const list = <T>(key: 'workloads' | 'rules', get: (settings: Settings) => readonly T[] | undefined, keep = all<T>): T[] => {
-    const from = get(layers.flags.settings) === undefined ? layers.files : [layers.flags];
-    const items = keep(from.flatMap((layer) => (get(layer.settings) ?? []).map((value, index) => ({ value, layer, path: [key, index] }))));
-    if (items.length === 0) origins.set(key, { value: [], origin: { kind: 'default' } });
-    items.forEach(({ layer, path }, index) => {
-      for (const [below, leaf] of leaves(valueAt(layer.written, path))) {
-        origins.set(keyText([key, index, ...below]), { value: leaf, origin: originOf(layer, [...path, ...below], layers) });
-      }
-    });
-    return items.map(({ value }) => value);
-  };
-
+  const profileOrigins: OriginMap = new Map();
+  const profile = readProfile(new LayeredSettings(layers, profileOrigins));
+  const settings = new LayeredSettings(layers, origins);
+  const { compatibility, departures, allocatable } = profile;
+  const thresholds = readThresholds(layers, profile, origins, report);
   const config: Config = {
+    compatibility,
+    departures,
     thresholds,
-    pressureTransitionPeriodNs: preset(['evictionPressureTransitionPeriod'], (settings) => settings.evictionPressureTransitionPeriod),
-    maxPodGracePeriodNs: preset(['evictionMaxPodGracePeriod'], (settings) => settings.evictionMaxPodGracePeriod),
-    monitoringIntervalNs: preset(['monitoringInterval'], (settings) => settings.monitoringInterval),
-    node: { cgroup: belowTheRoot(optional(['node', 'cgroup'], (settings) => settings.node?.cgroup)) },
-    filesystems: { nodefs: preset(['filesystems', 'nodefs'], (settings) => settings.filesystems?.nodefs) },
-    workloads: list(
+    pressureTransitionPeriodNs: settings.preset(['evictionPressureTransitionPeriod'], (layer) => layer.evictionPressureTransitionPeriod),
+    maxPodGracePeriodNs: departures['soft-default-grace']
+      ? settings.preset(['evictionMaxPodGracePeriod'], (layer) => layer.evictionMaxPodGracePeriod)
+      : settings.derived(['evictionMaxPodGracePeriod'], (layer) => layer.evictionMaxPodGracePeriod, 0n, 0),
+    allocatable,
+    monitoringIntervalNs: settings.preset(['monitoringInterval'], (layer) => layer.monitoringInterval),
+    node: { cgroup: belowTheRoot(settings.optional(['node', 'cgroup'], (layer) => layer.node?.cgroup)) },
+    filesystems: { nodefs: settings.preset(['filesystems', 'nodefs'], (layer) => layer.filesystems?.nodefs) },
+    workloads: settings.list(
       'workloads',
-      (settings) => settings.workloads,
+      (layer) => layer.workloads,
       (items) => distinctSources(items, report),
     ),
-    rules: list(
+    rules: settings.list(
       'rules',
-      (settings) => settings.rules,
+      (layer) => layer.rules,
       (items) => noticeEmptyRules(items, report),
     ),
-    metrics: preset(['metrics', 'listen'], (settings) => settings.metrics?.listen).address,
-    stateDirectory: preset(['stateDirectory'], (settings) => settings.stateDirectory),
-    runtimeDirectory: preset(['runtimeDirectory'], (settings) => settings.runtimeDirectory),
+    oomScoreAdj: settings.preset(['oomScoreAdj'], (layer) => layer.oomScoreAdj),
+    metrics: settings.preset(['metrics', 'listen'], (layer) => layer.metrics?.listen).address,
+    stateDirectory: settings.preset(['stateDirectory'], (layer) => layer.stateDirectory),
+    runtimeDirectory: settings.preset(['runtimeDirectory'], (layer) => layer.runtimeDirectory),
     log: {
-      format: preset(['log', 'format'], (settings) => settings.log?.format),
-      level: preset(['log', 'level'], (settings) => settings.log?.level),
+      format: settings.preset(['log', 'format'], (layer) => layer.log?.format),
+      level: settings.preset(['log', 'level'], (layer) => layer.log?.level),
     },
   };
-  return { config, notices: report.notices, origins };
-}
-
-interface ListItem<T> {
-  readonly value: T;
-  readonly layer: Layer;
-  readonly path: KeyPath;
+  // Last: mostly they are as they come.
+  return { config, notices: report.notices, origins: new Map([...origins, ...profileOrigins]) };
 }
 
 /** The root cgroup is the machine. */
@@ -89,10 +70,6 @@ function withoutZeroPeriod(layer: Layer, report: Report): Layer {
     position: layer.at(['evictionPressureTransitionPeriod']),
   });
   return { ...layer, settings };
-}
-
-function all<T>(items: readonly ListItem<T>[]): readonly ListItem<T>[] {
-  return items;
 }
 
 /** Two files may well name the same source; its workloads are still there once. */
@@ -120,21 +97,4 @@ function noticeEmptyRules<T extends object>(items: readonly ListItem<T>[], repor
     });
   }
   return items;
-}
-
-function originOf(layer: Layer, path: KeyPath, { defaults }: Layers): Origin {
-  return layer === defaults ? { kind: 'default' } : { kind: 'set', position: layer.at(path) };
-}
-
-function valueAt(value: unknown, path: KeyPath): unknown {
-  return path.reduce<unknown>((inner, key) => {
-    if (Array.isArray(inner)) return (inner as readonly unknown[])[Number(key)];
-    return isRecord(inner) ? inner[key] : undefined;
-  }, value);
-}
-
-/** Everything below that is neither a map nor a list, with its path. */
-function leaves(value: unknown): [KeyPath, unknown][] {
-  if (!isRecord(value)) return [[[], value]];
-  return Object.entries(value).flatMap(([key, child]) => leaves(child).map(([path, leaf]): [KeyPath, unknown] => [[key, ...path], leaf]));
 }

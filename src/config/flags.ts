@@ -5,6 +5,7 @@ import type { Report } from './report.js';
 
 /** What the command line said, by commander's names. What was not given is absent. */
 export interface ConfigFlags {
+  readonly compatibility?: string;
   readonly evictionHard?: readonly string[];
   readonly evictionSoft?: readonly string[];
   readonly evictionSoftGracePeriod?: readonly string[];
@@ -13,6 +14,7 @@ export interface ConfigFlags {
   readonly evictionPressureTransitionPeriod?: string;
   readonly nodeCgroup?: string;
   readonly workloadCgroup?: readonly string[];
+  readonly oomScoreAdj?: string;
   readonly monitoringInterval?: string;
   readonly metricsListen?: string;
   readonly stateDirectory?: string;
@@ -33,8 +35,10 @@ export const MAP_FLAGS = Object.keys(MAPS) as readonly MapFlag[];
 
 /** Flags that hold one text for one key. */
 const TEXTS = {
+  compatibility: ['--compatibility', ['compatibility']],
   evictionPressureTransitionPeriod: ['--eviction-pressure-transition-period', ['evictionPressureTransitionPeriod']],
   nodeCgroup: ['--node-cgroup', ['node', 'cgroup']],
+  oomScoreAdj: ['--oom-score-adj', ['oomScoreAdj']],
   monitoringInterval: ['--monitoring-interval', ['monitoringInterval']],
   metricsListen: ['--metrics-listen', ['metrics', 'listen']],
   stateDirectory: ['--state-directory', ['stateDirectory']],

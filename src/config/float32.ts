@@ -1,3 +1,5 @@
+import { quote } from './quote.js';
+
 /** A text that is no 32 bit float. The message is that of Go's strconv.ParseFloat. */
 export class FloatError extends Error {
   override readonly name = 'FloatError';
@@ -22,14 +24,13 @@ export function parseFloat32(text: string): number {
   const hexadecimal = HEXADECIMAL.exec(lower);
   const [, sign = '', whole = '', fraction = '', exponentText = '0'] = hexadecimal ?? DECIMAL.exec(lower) ?? [];
   const digits = withoutUnderscores(whole + fraction);
-  if (digits === '' || !underscoresSeparate(lower))
-    throw new FloatError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (digits === '' || !underscoresSeparate(lower)) throw new FloatError(`strconv.ParseFloat: parsing ${quote(text)}: invalid syntax`);
   const places = BigInt(withoutUnderscores(fraction).length);
   const exponent = BigInt(withoutUnderscores(exponentText).replace('+', ''));
   const magnitude = hexadecimal
     ? scaled(BigInt(`0x${digits}`), 2n, exponent - 4n * places, BigInt(digits.length) * 4n)
     : scaled(BigInt(digits), 10n, exponent - places, BigInt(digits.length));
-  if (magnitude === Infinity) throw new FloatError(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: value out of range`);
+  if (magnitude === Infinity) throw new FloatError(`strconv.ParseFloat: parsing ${quote(text)}: value out of range`);
   return sign === '-' ? -magnitude : magnitude;
 }
 

@@ -51,6 +51,7 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
 function missingHint(path: KeyPath): string {
   const key = path.at(-1);
   if (key === 'match') return 'match: { name: PATTERN }, or match: {} for everything';
+  if (key === 'capacity') return 'capacity: 8Gi';
   return key === 'cgroup' ? 'cgroup: /workload.slice' : 'give it a value';
 }
 

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
+import { COMPATIBILITIES, DEPARTURES } from '../core/departure.js';
 import type { Rule } from '../core/rule.js';
 import { flag, integer, MAX_INT32, parsed, pattern, seconds, text, textOf } from './scalar.js';
-import { bytesText, cgroupText, durationText, listenText, pathText } from './text.js';
+import { bytesText, capacityText, cgroupText, durationText, listenText, pathText } from './text.js';
 
 // Generated validators pay off after thousands of documents; here one is read.
 z.config({ jitless: true });
@@ -9,6 +10,16 @@ z.config({ jitless: true });
 const NS_PER_MS = 1_000_000n;
 const NS_PER_HOUR = 3_600_000_000_000n;
 const MAX_DURATION_NS = 2n ** 63n - 1n;
+
+const ENFORCEABLE = [
+  'none',
+  'pods',
+  'system-reserved',
+  'kube-reserved',
+  'system-reserved-compressible',
+  'kube-reserved-compressible',
+] as const;
+export const OOM_SCORE_ADJ_MODES = ['off', 'qos', 'rank'] as const;
 
 /** Entries are read one by one afterwards (thresholds.ts). null: nothing was written, which is said there. */
 const bySignal = z.optional(
@@ -25,6 +36,9 @@ const evictionKeys = {
   evictionMinimumReclaim: bySignal,
   evictionPressureTransitionPeriod: z.optional(parsed((input) => durationText(input, 0n, MAX_DURATION_NS))),
   evictionMaxPodGracePeriod: z.optional(seconds),
+  /** What a kubelet may enforce; only whether `pods` is among it says something here. */
+  enforceNodeAllocatable: z.optional(z.array(z.enum(ENFORCEABLE))),
+  mergeDefaultEvictionSettings: z.optional(flag),
 };
 
 const rule = z.pipe(
@@ -49,12 +63,16 @@ const rule = z.pipe(
 export const evictdSchema = z.strictObject({
   apiVersion: z.optional(text),
   kind: z.optional(text),
+  compatibility: z.optional(z.enum(COMPATIBILITIES)),
+  departures: z.optional(z.strictObject(Object.fromEntries(DEPARTURES.map((name) => [name, z.optional(flag)])))),
   ...evictionKeys,
+  allocatable: z.optional(z.strictObject({ cgroup: parsed(cgroupText), capacity: parsed(capacityText) })),
   monitoringInterval: z.optional(parsed((input) => durationText(input, 100n * NS_PER_MS, NS_PER_HOUR))),
   node: z.optional(z.strictObject({ cgroup: z.optional(parsed(cgroupText)) })),
   filesystems: z.optional(z.strictObject({ nodefs: z.optional(parsed((input) => pathText(input, '/var'))) })),
   workloads: z.optional(z.array(z.strictObject({ cgroup: parsed(cgroupText) }))),
   rules: z.optional(z.array(rule)),
+  oomScoreAdj: z.optional(z.enum(OOM_SCORE_ADJ_MODES)),
   metrics: z.optional(z.strictObject({ listen: z.optional(parsed((input) => ({ address: listenText(input) }))) })),
   stateDirectory: z.optional(parsed((input) => pathText(input, '/var/lib/evictd'))),
   runtimeDirectory: z.optional(parsed((input) => pathText(input, '/run/evictd'))),
@@ -66,7 +84,7 @@ export const evictdSchema = z.strictObject({
   ),
 });
 
-/** A KubeletConfiguration (kubelet.config.k8s.io/v1beta1): the eviction fields; what else it holds is the kubelet's. */
+/** A KubeletConfiguration (kubelet.config.k8s.io/v1beta1): the fields about eviction; what else it holds is the kubelet's. */
 export const kubeletSchema = z.object(evictionKeys);
 
 export type Settings = z.output<typeof evictdSchema>;
@@ -74,6 +92,8 @@ export type Settings = z.output<typeof evictdSchema>;
 /** Keys that a map of the schema takes, for suggestions. */
 export const KEYS: Readonly<Record<string, readonly string[]>> = {
   '': Object.keys(evictdSchema.shape),
+  departures: DEPARTURES,
+  allocatable: ['cgroup', 'capacity'],
   node: ['cgroup'],
   filesystems: ['nodefs'],
   'workloads[]': ['cgroup'],

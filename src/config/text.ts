@@ -48,6 +48,17 @@ export function bytesText(text: string): bigint {
   throw new TextError('EVICTD_CONFIG_RANGE', `must not be negative: ${text}`, 'write bytes as 512Mi, 1.5Gi or 500M');
 }
 
+/**
+ * Bytes above 0.
+ *
+ * @throws TextError
+ */
+export function capacityText(text: string): bigint {
+  const bytes = bytesText(text);
+  if (bytes > 0n) return bytes;
+  throw new TextError('EVICTD_CONFIG_RANGE', `must be above 0: ${text}`, 'write bytes as 512Mi, 1.5Gi or 500M');
+}
+
 /** For an amount with a unit that Kubernetes does not know (`100MB`, `64MiB`, `1 gb`), what was probably meant. */
 export function meantAmount(text: string): string | undefined {
   const [, number, letter = '', binary] = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(i?)(?:b|bytes?)?\s*$/i.exec(text) ?? [];

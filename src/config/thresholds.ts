@@ -1,36 +1,17 @@
 import { parseDuration } from '../core/duration.js';
-import { canonical, parseQuantity } from '../core/quantity.js';
-import { isSignal, SIGNALS, type Signal } from '../core/signal.js';
-import type { Threshold, ThresholdValue } from '../core/threshold.js';
+import { parseQuantity } from '../core/quantity.js';
+import { isSignal, type Signal } from '../core/signal.js';
+import { thresholdKind, type Threshold, type ThresholdValue } from '../core/threshold.js';
 import { parseFloat32 } from './float32.js';
-
-/** What the kubelet knows and this version does not watch (kubelet: pkg/kubelet/eviction/api/types.go). */
-const UNWATCHED_SIGNALS = [
-  'allocatableMemory.available',
-  'containerfs.available',
-  'containerfs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-] as const;
-export type KubeletSignal = Signal | (typeof UNWATCHED_SIGNALS)[number];
-
-export const KUBELET_SIGNALS: readonly KubeletSignal[] = [...SIGNALS, ...UNWATCHED_SIGNALS];
-
-/** A threshold of any signal that the kubelet knows. */
-export type KubeletThreshold = Omit<Threshold, 'signal'> & { readonly signal: KubeletSignal };
 
 /** The message is the kubelet's (v1.36, eviction/helpers.go). */
 export class ThresholdError extends Error {
   override readonly name = 'ThresholdError';
 }
 
-export function isKubeletSignal(text: string): text is KubeletSignal {
-  return isSignal(text) || (UNWATCHED_SIGNALS as readonly string[]).includes(text);
-}
-
 /** @throws ThresholdError  where the kubelet does not know the signal */
-export function parseSignal(text: string): KubeletSignal {
-  if (!isKubeletSignal(text)) throw new ThresholdError(`unsupported eviction signal ${text}`);
+export function parseSignal(text: string): Signal {
+  if (!isSignal(text)) throw new ThresholdError(`unsupported eviction signal ${text}`);
   return text;
 }
 
@@ -51,7 +32,7 @@ export function parseThresholdValue(signal: string, text: string): ThresholdValu
     return value;
   }
   const quantity = parseQuantity(text);
-  if (quantity.nano <= 0n) throw new ThresholdError(`eviction threshold ${signal} must be positive: ${canonical(quantity)}`);
+  if (quantity.nano <= 0n) throw new ThresholdError(`eviction threshold ${signal} must be positive: ${quantity.text}`);
   return { kind: 'quantity', quantity };
 }
 
@@ -84,24 +65,25 @@ export function parseGracePeriod(text: string): bigint {
 }
 
 export interface ThresholdMaps {
-  readonly hard: ReadonlyMap<KubeletSignal, ThresholdValue>;
-  readonly soft: ReadonlyMap<KubeletSignal, ThresholdValue>;
-  readonly gracePeriodNs: ReadonlyMap<KubeletSignal, bigint>;
-  readonly minReclaim: ReadonlyMap<KubeletSignal, ThresholdValue>;
+  readonly hard: ReadonlyMap<Signal, ThresholdValue>;
+  readonly soft: ReadonlyMap<Signal, ThresholdValue>;
+  readonly gracePeriodNs: ReadonlyMap<Signal, bigint>;
+  readonly minReclaim: ReadonlyMap<Signal, ThresholdValue>;
 }
 
 /**
- * Puts the maps together (kubelet: ParseThresholdConfig): sorted by signal, hard before soft, grace period. A grace period or a minimum
- * reclaim without a threshold is no error.
+ * Puts the maps together: sorted by signal, hard before soft, grace period. A grace period or a minimum reclaim without a threshold is no error.
  *
+ * @param enforceAllocatable  copy hard memory.available to allocatableMemory.available, with its minimum reclaim
  * @param missing  called with a soft signal that has no grace period, and the kubelet's error
  */
 export function combineThresholds(
   maps: ThresholdMaps,
-  missing: (signal: KubeletSignal, error: ThresholdError) => void,
-): KubeletThreshold[] {
-  const minReclaim = (signal: KubeletSignal): ThresholdValue | undefined => maps.minReclaim.get(signal);
-  const thresholds: KubeletThreshold[] = [];
+  enforceAllocatable: boolean,
+  missing: (signal: Signal, error: ThresholdError) => void,
+): Threshold[] {
+  const minReclaim = (signal: Signal): ThresholdValue | undefined => maps.minReclaim.get(signal);
+  const thresholds: Threshold[] = [];
   for (const [signal, value] of maps.hard) thresholds.push({ signal, value, gracePeriodNs: 0n, minReclaim: minReclaim(signal) });
   for (const [signal, value] of maps.soft) {
     const gracePeriodNs = maps.gracePeriodNs.get(signal);
@@ -111,7 +93,16 @@ export function combineThresholds(
       thresholds.push({ signal, value, gracePeriodNs, minReclaim: minReclaim(signal) });
     }
   }
-  return thresholds.sort((a, b) => compare(a.signal, b.signal) || compare(a.gracePeriodNs, b.gracePeriodNs));
+  return [...thresholds, ...(enforceAllocatable ? allocatableThresholds(thresholds) : [])].sort(
+    (a, b) => compare(a.signal, b.signal) || compare(a.gracePeriodNs, b.gracePeriodNs),
+  );
+}
+
+/** A soft threshold with a grace period of 0 is hard here, too (kubelet: addAllocatableThresholds). */
+function allocatableThresholds(thresholds: readonly Threshold[]): Threshold[] {
+  return thresholds
+    .filter((threshold) => threshold.signal === 'memory.available' && thresholdKind(threshold) === 'hard')
+    .map((threshold) => ({ ...threshold, signal: 'allocatableMemory.available' }));
 }
 
 /** `10%` as the fraction 0.1, in 32 bit arithmetic; any number of `%` at the end (kubelet: parsePercentage). */

@@ -1,4 +1,4 @@
-import { SIGNAL_FACTS, type Signal } from './signal.js';
+import { SIGNAL_FACTS, type Resource, type Signal } from './signal.js';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'] as const;
 
@@ -18,4 +18,17 @@ export function amountOfBytes(bytes: bigint): string {
 export function amountOf(signal: Signal, amount: bigint): string {
   const { unit } = SIGNAL_FACTS[signal];
   return unit === 'bytes' ? amountOfBytes(amount) : `${String(amount)} ${unit}`;
+}
+
+/** The same for a resource. */
+export function amountOfResource(resource: Resource, amount: bigint): string {
+  switch (resource) {
+    case 'memory':
+    case 'ephemeral-storage':
+      return amountOfBytes(amount);
+    case 'inodes':
+      return `${String(amount)} inodes`;
+    case 'pids':
+      return `${String(amount)} processes`;
+  }
 }

@@ -1,120 +1,114 @@
+import { decide, selectVictim, type Choice } from './decision.js';
 import type { AlertKind, Effect } from './effect.js';
-import { type Decision, inFlight, type EvictionInFlight } from './eviction.js';
+import type { Layout } from './layout.js';
 import type { Observation, Observations } from './observation.js';
-import { rankMemoryPressure, type RankedWorkload } from './rank.js';
-import { SIGNAL_FACTS, type Resource } from './signal.js';
+import { collectionsFor, type Reclaim } from './reclaim.js';
+import { SIGNAL_FACTS, type Resource, type Signal } from './signal.js';
 import type { Policy, State } from './state.js';
-import { byEvictionPriority, resolve, thresholdId, thresholdKind, type Threshold } from './threshold.js';
-import type { Candidates, Protection } from './workload.js';
+import { byEvictionPriority, limitOf, thresholdId, type Threshold } from './threshold.js';
+import type { Candidates } from './workload.js';
 
-/** What came of looking for somebody to evict. */
-export interface Choice {
-  readonly effects: readonly Effect[];
-  readonly evictions: readonly EvictionInFlight[];
-  readonly settled: State['settled'];
-  readonly decisions: number;
+/** What came of looking for somebody to evict, or something to reclaim. */
+export interface Chosen extends Choice {
+  readonly reclaiming: Reclaim | undefined;
+  readonly withoutYield: ReadonlyMap<Signal, bigint>;
 }
 
-type ChoiceState = Pick<State, 'evictions' | 'settled' | 'decisions' | 'failedKills' | 'thresholdsMet'>;
+/** Everything that a choice depends on besides the choice so far. */
+export interface ChoiceContext {
+  readonly policy: Policy;
+  readonly layout: Layout;
+  readonly observations: Observations;
+  readonly candidates: () => Candidates;
+  readonly failedKills: State['failedKills'];
+  /** Thresholds whose min reclaim is owed. */
+  readonly repaying: readonly Threshold[];
+  readonly nowNs: bigint;
+}
 
-/** At most one victim per resource and step, for thresholds that have been met for their grace period and were read anew. */
-export function choose(
-  policy: Policy,
-  state: ChoiceState,
-  thresholds: readonly Threshold[],
-  observations: Observations,
-  candidates: () => Candidates,
-  nowNs: bigint,
-): Choice {
-  const effects: Effect[] = [];
-  const settled = new Map(state.settled);
-  const decided = new Set<Resource>(); // in a dry run nothing is in flight that would say so
-  let evictions = state.evictions;
-  let decisions = state.decisions;
-  for (const threshold of [...thresholds].sort(byEvictionPriority)) {
+/**
+ * Acts on thresholds that have been met for their grace period and were read anew: at most one victim per resource, or the kubelet's one at all
+ * (departure each-resource).
+ */
+export function choose(context: ChoiceContext, before: Chosen, thresholds: readonly Threshold[]): Chosen {
+  const { policy, observations } = context;
+  const sorted = thresholds.length > 1 ? [...thresholds].sort(byEvictionPriority) : thresholds;
+  const taken = new Set<Resource>(before.evictions.map(({ decision }) => decision.resource));
+  if (before.reclaiming) taken.add(SIGNAL_FACTS[before.reclaiming.threshold.signal].resource);
+  let chosen = before;
+  for (const threshold of sorted) {
     const observation = observations.observed.get(threshold.signal);
-    if (observation === undefined) continue;
-    const id = thresholdId(threshold);
-    const { resource, evictable } = SIGNAL_FACTS[threshold.signal];
-    const alert = (kind: AlertKind): void => {
-      if (!settled.has(`${kind} ${id}`)) effects.push({ kind: 'alert', alert: kind, threshold, observation });
-      settled.set(`${kind} ${id}`, id);
-    };
-    if (!evictable) {
-      alert('signal-not-evictable');
-    } else if (!policy.hasWorkloadSource) {
-      alert('no-workload-source');
-    } else if (settled.has(`decided ${id}`)) {
-      decided.add(resource);
-    } else if (!decided.has(resource) && !evictions.some((eviction) => eviction.decision.resource === resource)) {
-      let found = candidates();
-      let { ranking, victim } = selectVictim(found, state.failedKills, nowNs);
-      if (ranking.some(({ protection }) => protection?.kind === 'gone')) {
-        found = candidates();
-        ({ ranking, victim } = selectVictim(found, state.failedKills, nowNs));
-      }
-      if (victim === undefined) {
-        alert('nothing-evictable');
-        continue;
-      }
-      decisions += 1;
-      const decision: Decision = {
-        serial: decisions,
-        resource,
-        threshold,
-        observation,
-        limit: limitOf(threshold, observation, state.thresholdsMet),
-        victim,
-        graceNs: graceNs(policy, threshold, victim),
-        ranking,
-        unreadable: found.unreadable,
-        decidedAtNs: nowNs,
-        dryRun: policy.dryRun,
-      };
-      effects.push({ kind: 'evict', decision });
-      decided.add(resource);
-      if (policy.dryRun) settled.set(`decided ${id}`, id);
-      else evictions = [...evictions, inFlight(decision)];
-    }
+    const { resource } = SIGNAL_FACTS[threshold.signal];
+    if (observation === undefined || taken.has(resource)) continue;
+    const next = act(context, chosen, threshold, observation);
+    if (next.settled.has(`decided ${thresholdId(threshold)}`) || next.decisions > chosen.decisions || next.reclaiming) taken.add(resource);
+    chosen = next;
+    if (!policy.departures['each-resource']) break;
   }
-  return { effects, evictions, settled, decisions };
+  return chosen;
 }
 
-/** The order of eviction, with those passed over on the way to the victim, and the victim; undefined: nobody may be evicted. */
-function selectVictim(
-  found: Candidates,
-  failedKills: State['failedKills'],
-  nowNs: bigint,
-): { ranking: readonly RankedWorkload[]; victim: RankedWorkload | undefined } {
-  const ranking = rankMemoryPressure(found);
-  for (const [index, ranked] of ranking.entries()) {
-    if (ranked.protection !== undefined) continue;
-    const protection = passedOver(ranked, found, failedKills, nowNs);
-    if (protection === undefined) return { ranking, victim: ranked };
-    ranking[index] = { ...ranked, protection };
+function act(context: ChoiceContext, chosen: Chosen, threshold: Threshold, observation: Observation): Chosen {
+  const { policy, layout } = context;
+  const { resource } = SIGNAL_FACTS[threshold.signal];
+  if (!policy.evictable.has(resource)) return alert(chosen, 'signal-not-evictable', threshold, observation);
+  if (!policy.hasWorkloadSource) return alert(chosen, 'no-workload-source', threshold, observation);
+  if (chosen.settled.has(`decided ${thresholdId(threshold)}`)) return chosen;
+  if (chosen.withoutYield.get(threshold.signal) === observation.available) return alert(chosen, 'no-yield', threshold, observation);
+  const withoutYield = new Map([...chosen.withoutYield].filter(([signal]) => signal !== threshold.signal));
+  const yielding = withoutYield.size === chosen.withoutYield.size ? chosen : { ...chosen, withoutYield };
+  const collections = collectionsFor(threshold.signal, layout).filter((collection) => policy.collections.has(collection));
+  return collections.length > 0 && !policy.dryRun
+    ? reclaim(context, yielding, { threshold, observation, collections })
+    : evict(context, yielding, threshold, observation, context.candidates);
+}
+
+function reclaim(
+  { policy, observations, candidates }: ChoiceContext,
+  chosen: Chosen,
+  { threshold, observation, collections }: Pick<Reclaim, 'threshold' | 'observation' | 'collections'>,
+): Chosen {
+  const reclaiming = {
+    threshold,
+    observation,
+    observations,
+    collections,
+    candidates: policy.departures['reclaim-scope'] ? undefined : candidates(),
+  };
+  const effects: readonly Effect[] = [...chosen.effects, attempt(threshold, observation), { kind: 'reclaim', reclaim: reclaiming }];
+  return { ...chosen, effects, reclaiming };
+}
+
+/** Evicts the first that may be; the kubelet tells that it attempts to even where nobody may. */
+export function evict<C extends Choice>(
+  { policy, layout, failedKills, repaying, nowNs }: Omit<ChoiceContext, 'candidates' | 'observations'>,
+  before: C,
+  threshold: Threshold,
+  observation: Observation,
+  candidates: () => Candidates,
+  attempted = false,
+): C {
+  const id = thresholdId(threshold);
+  const attempting = { ...before, effects: attempted ? before.effects : [...before.effects, attempt(threshold, observation)] };
+  const selected = selectVictim(policy, layout, { threshold }, candidates, failedKills, nowNs);
+  if (selected === undefined) {
+    return alert(policy.departures['each-resource'] ? before : attempting, 'nothing-evictable', threshold, observation);
   }
-  return { ranking, victim: undefined };
+  const owed = repaying.some((other) => thresholdId(other) === id);
+  const cause = { kind: 'threshold', threshold, observation, limit: limitOf(threshold, observation.capacity, owed) } as const;
+  const decided = { ...attempting, ...decide(policy, attempting, cause, selected, nowNs) };
+  return policy.dryRun ? { ...decided, settled: new Map([...decided.settled, [`decided ${id}`, id]]) } : decided;
 }
 
-function passedOver(
-  { workload }: RankedWorkload,
-  found: Candidates,
-  failedKills: State['failedKills'],
-  nowNs: bigint,
-): Protection | undefined {
-  const untilNs = failedKills.get(workload.id);
-  if (untilNs !== undefined && nowNs < untilNs) return { kind: 'kill-failed' };
-  return found.veto?.(workload);
+function attempt(threshold: Threshold, observation: Observation): Effect {
+  return { kind: 'attempt', resource: SIGNAL_FACTS[threshold.signal].resource, threshold, observation };
 }
 
-/** Hard: none. Soft: the smaller of evictionMaxPodGracePeriod and the workload's own. */
-function graceNs(policy: Policy, threshold: Threshold, victim: RankedWorkload): bigint {
-  if (thresholdKind(threshold) === 'hard') return 0n;
-  const own = victim.workload.terminationGracePeriodNs;
-  return own !== undefined && own < policy.maxPodGracePeriodNs ? own : policy.maxPodGracePeriodNs;
-}
-
-function limitOf(threshold: Threshold, observation: Observation, repaying: readonly Threshold[]): bigint {
-  const owed = threshold.minReclaim !== undefined && repaying.some((other) => thresholdId(other) === thresholdId(threshold));
-  return resolve(threshold.value, observation.capacity) + (owed ? resolve(threshold.minReclaim, observation.capacity) : 0n);
+/** Once per episode. */
+function alert<C extends Choice>(chosen: C, kind: AlertKind, threshold: Threshold, observation: Observation): C {
+  const id = thresholdId(threshold);
+  const key = `${kind} ${id}`;
+  if (chosen.settled.has(key)) return chosen;
+  const effects: readonly Effect[] = [...chosen.effects, { kind: 'alert', alert: kind, threshold, observation }];
+  return { ...chosen, effects, settled: new Map([...chosen.settled, [key, id]]) };
 }

@@ -1,16 +1,24 @@
 import type { Decision, EscalationReason, Outcome } from './eviction.js';
 import type { Observation } from './observation.js';
-import type { ConditionType } from './signal.js';
+import type { Reclaim } from './reclaim.js';
+import type { ConditionType, Resource } from './signal.js';
 import type { Threshold } from './threshold.js';
 
 /**
  * Why a threshold that asks for an eviction gets none. `signal-not-evictable`: no workload is known to give this resource back.
- * `no-workload-source`: none is configured. `nothing-evictable`: there is no candidate that may be evicted.
+ * `no-workload-source`: none is configured. `nothing-evictable`: there is no candidate that may be evicted. `no-yield`: the last eviction for this
+ * signal gave nothing back, and its value has not changed since.
  */
-export type AlertKind = 'signal-not-evictable' | 'no-workload-source' | 'nothing-evictable';
+export type AlertKind = 'signal-not-evictable' | 'no-workload-source' | 'nothing-evictable' | 'no-yield';
 
 /** What a step wants done or said, in order. */
 export type Effect =
+  /** Resources are going to be reclaimed for this threshold: by node-level reclaim, or by an eviction (kubelet: event EvictionThresholdMet). */
+  | { readonly kind: 'attempt'; readonly resource: Resource; readonly threshold: Threshold; readonly observation: Observation }
+  /** Run these collections, in order, and come back with what they did. */
+  | { readonly kind: 'reclaim'; readonly reclaim: Reclaim }
+  /** What node-level reclaim came to; `enough`: nobody needs to be evicted. */
+  | { readonly kind: 'reclaimed'; readonly reclaim: Reclaim; readonly enough: boolean; readonly errors: readonly string[] }
   /** Send the first signal of this decision: SIGTERM where it has a grace, else SIGKILL; nothing in a dry run. */
   | { readonly kind: 'evict'; readonly decision: Decision }
   /** SIGKILL what SIGTERM has not ended. */
@@ -20,4 +28,6 @@ export type Effect =
   /** An episode of a threshold begins or ends: it is met, or met no more and repaid. */
   | { readonly kind: 'threshold'; readonly threshold: Threshold; readonly met: boolean; readonly observation: Observation | undefined }
   /** Once per episode. */
-  | { readonly kind: 'alert'; readonly alert: AlertKind; readonly threshold: Threshold; readonly observation: Observation };
+  | { readonly kind: 'alert'; readonly alert: AlertKind; readonly threshold: Threshold; readonly observation: Observation }
+  /** The step could not be made: the filesystem layout is not known. Nothing was decided, nothing changed. */
+  | { readonly kind: 'error'; readonly message: string };

@@ -1,6 +1,7 @@
 import type { Observation } from './observation.js';
 import type { RankedWorkload } from './rank.js';
 import type { Resource } from './signal.js';
+import type { StorageBreach } from './storage-limit.js';
 import type { Threshold } from './threshold.js';
 import type { UnreadableWorkload } from './workload.js';
 
@@ -15,15 +16,27 @@ const UNTOUCHED_PAUSE_NS = 1_000_000_000n;
 /** An eviction that gave back less than this part of what the victim used is ineffective. */
 const EFFECTIVE_SHARE = 10n;
 
+/** A threshold has been met for its grace period. */
+export interface ThresholdCause {
+  readonly kind: 'threshold';
+  readonly threshold: Threshold;
+  readonly observation: Observation;
+  /** The threshold in units of the signal, min reclaim included where it is owed. */
+  readonly limit: bigint;
+}
+
+/** The workload uses more local storage than its own limits allow: whatever the node has left. */
+export interface StorageLimitCause {
+  readonly kind: 'storage-limit';
+  readonly breach: StorageBreach;
+}
+
 /** Why this workload, now: everything that led to it, as it was read. */
 export interface Decision {
   /** Counts the decisions of this run from 1. */
   readonly serial: number;
   readonly resource: Resource;
-  readonly threshold: Threshold;
-  readonly observation: Observation;
-  /** The threshold in units of the signal, min reclaim included where it is owed. */
-  readonly limit: bigint;
+  readonly cause: ThresholdCause | StorageLimitCause;
   readonly victim: RankedWorkload;
   /** Between SIGTERM and SIGKILL; 0: SIGKILL at once. */
   readonly graceNs: bigint;
@@ -68,6 +81,8 @@ export type OutcomeResult = 'killed' | 'ineffective' | 'failed' | 'vanished';
 export interface Outcome {
   readonly result: OutcomeResult;
   readonly decision: Decision;
+  /** Whether it counts as an eviction; the kubelet counts one that failed, too (departure failed-kill). */
+  readonly counted: boolean;
   readonly atNs: bigint;
   /** The victim's working set when it was chosen. */
   readonly expectedBytes: bigint;
@@ -83,12 +98,13 @@ export interface Outcome {
 export type EscalationReason = 'grace period over' | 'hard threshold met';
 
 export function inFlight(decision: Decision): EvictionInFlight {
+  const usageBytes = decision.victim.stats?.usageBytes ?? 0n;
   return {
     decision,
     phase: decision.graceNs > 0n ? 'terminating' : 'dying',
     phaseSinceNs: decision.decidedAtNs,
-    peakUsageBytes: decision.victim.usageBytes,
-    usageBytes: decision.victim.usageBytes,
+    peakUsageBytes: usageBytes,
+    usageBytes,
     usageStillSinceNs: decision.decidedAtNs,
   };
 }
@@ -133,12 +149,17 @@ export function pauseNs({ processes }: VictimReading): bigint {
   return processes === undefined ? UNTOUCHED_PAUSE_NS : SURVIVED_PAUSE_NS;
 }
 
+/** The victim's working set when it was chosen. */
+export function expectedBytes({ victim }: Decision): bigint {
+  return victim.stats?.workingSetBytes ?? 0n;
+}
+
 export function freedBytes(eviction: EvictionInFlight): bigint {
   return eviction.peakUsageBytes - eviction.usageBytes;
 }
 
 function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolean {
-  return reading.removed || freedBytes(eviction) * EFFECTIVE_SHARE >= eviction.decision.victim.workingSetBytes;
+  return reading.removed || freedBytes(eviction) * EFFECTIVE_SHARE >= expectedBytes(eviction.decision);
 }
 
 /** When something will have to be decided about it without any other event. */

@@ -1,5 +1,5 @@
 import type { Observations } from './observation.js';
-import { thresholdId, type Threshold } from './threshold.js';
+import { thresholdId, thresholdKind, type Threshold } from './threshold.js';
 
 /** By thresholdId: when a threshold that is met now was first seen met. */
 export type FirstObserved = ReadonlyMap<string, bigint>;
@@ -7,6 +7,12 @@ export type FirstObserved = ReadonlyMap<string, bigint>;
 /** Thresholds still met keep their time, new ones get `nowNs`, the others are forgotten (kubelet: thresholdsFirstObservedAt). */
 export function thresholdsFirstObservedAt(thresholds: readonly Threshold[], last: FirstObserved, nowNs: bigint): FirstObserved {
   return new Map(thresholds.map((threshold) => [thresholdId(threshold), last.get(thresholdId(threshold)) ?? nowNs]));
+}
+
+/** Forgets since when soft thresholds are met: what nobody saw does not count for their grace. */
+export function withoutSoftGrace(observedAt: FirstObserved, thresholds: readonly Threshold[]): FirstObserved {
+  const soft = new Set(thresholds.filter((threshold) => thresholdKind(threshold) === 'soft').map(thresholdId));
+  return new Map([...observedAt].filter(([id]) => !soft.has(id)));
 }
 
 /** Those that have been met for their grace period; equal to it is enough (kubelet: thresholdsMetGracePeriod). */
@@ -19,11 +25,15 @@ export function graceEndNs(threshold: Threshold, observedAt: FirstObserved, nowN
   return (observedAt.get(thresholdId(threshold)) ?? nowNs) + threshold.gracePeriodNs;
 }
 
-/** Those whose observation is newer than that of the last step; nothing is decided twice on one reading (kubelet: thresholdsUpdatedStats). */
+/**
+ * Those whose observation is newer than that of the last step; nothing is decided twice on one reading (kubelet: thresholdsUpdatedStats). An
+ * observation without a time counts as newer.
+ */
 export function thresholdsUpdatedStats(thresholds: readonly Threshold[], observations: Observations, last: Observations): Threshold[] {
   return thresholds.filter((threshold) => {
     const now = observations.observed.get(threshold.signal);
     const before = last.observed.get(threshold.signal);
-    return now !== undefined && (before === undefined || now.timeNs > before.timeNs);
+    if (now === undefined) return false;
+    return now.timeNs === undefined || before?.timeNs === undefined || now.timeNs > before.timeNs;
   });
 }

@@ -2,3 +2,8 @@
 export function jsonInteger(value: bigint): number | string {
   return value >= -(2n ** 53n) && value <= 2n ** 53n ? Number(value) : value.toString();
 }
+
+/** An amount × 10⁹ as a number: whole where it is (almost always), else a fraction. */
+export function jsonOfNano(nano: bigint): number | string {
+  return nano % 1_000_000_000n === 0n ? jsonInteger(nano / 1_000_000_000n) : Number(nano) / 1e9;
+}

@@ -5,6 +5,7 @@ import type { Decision, Outcome } from './eviction.js';
 import type { Observation } from './observation.js';
 import { describeRanked } from './rank.js';
 import { SIGNAL_FACTS } from './signal.js';
+import type { StorageBreach } from './storage-limit.js';
 import { resolve, thresholdKind, valueText, type Threshold } from './threshold.js';
 
 /** 'memory.available 11.8MiB < 100Mi (hard)'. */
@@ -16,22 +17,35 @@ export function comparisonText(threshold: Threshold, observation: Observation): 
 
 /** 'evicting batch with SIGKILL: memory.available 11.8MiB < 100Mi (hard); batch uses 200MiB, has no request, priority -10'. */
 export function decisionMessage(decision: Decision): string {
-  const { threshold, observation, victim, graceNs, dryRun } = decision;
+  const { cause, resource, victim, graceNs, dryRun } = decision;
   const how = graceNs > 0n ? `SIGTERM, ${formatDuration(graceNs)} later SIGKILL` : 'SIGKILL';
   const { name } = victim.workload;
-  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${how}: ${comparisonText(threshold, observation)}; ${name} ${describeRanked(victim)}`;
+  const why = cause.kind === 'threshold' ? comparisonText(cause.threshold, cause.observation) : breachText(cause.breach);
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${how}: ${why}; ${name} ${describeRanked(victim, resource)}`;
+}
+
+/** 'its emptyDir volume cache is over its limit of 1Gi'. */
+export function breachText(breach: StorageBreach): string {
+  const limit = breach.limit.text;
+  switch (breach.kind) {
+    case 'emptyDir':
+      return `its emptyDir volume ${breach.volume} is over its limit of ${limit}`;
+    case 'pod':
+      return `its local storage is over the limit of ${limit} for all its containers`;
+    case 'container':
+      return `the local storage of its container ${breach.container} is over its limit of ${limit}`;
+  }
 }
 
 export function outcomeMessage(outcome: Outcome): string {
-  const { decision, freedBytes, expectedBytes, nodeAfter, processesLeft, error } = outcome;
+  const { decision, freedBytes, expectedBytes, processesLeft, error } = outcome;
   const { name } = decision.victim.workload;
-  const { signal } = decision.threshold;
-  const node = nodeAfter
-    ? `; ${signal} ${amountOf(signal, decision.observation.available)} → ${amountOf(signal, nodeAfter.available)}`
-    : '';
+  const node = nodeText(outcome);
   switch (outcome.result) {
     case 'killed':
-      return `evicted ${name}: it gave back ${amountOfBytes(freedBytes)}${node}`;
+      return decision.resource === 'memory'
+        ? `evicted ${name}: it gave back ${amountOfBytes(freedBytes)}${node}`
+        : `evicted ${name}${node}`;
     case 'ineffective':
       return `evicted ${name}, but it gave back only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used${node}`;
     case 'failed':
@@ -39,6 +53,13 @@ export function outcomeMessage(outcome: Outcome): string {
     case 'vanished':
       return `${name} was gone before it was evicted${node}`;
   }
+}
+
+/** '; memory.available 11.8MiB → 200MiB'. */
+function nodeText({ decision: { cause }, nodeAfter }: Outcome): string {
+  if (cause.kind !== 'threshold' || nodeAfter === undefined) return '';
+  const { signal } = cause.threshold;
+  return `; ${signal} ${amountOf(signal, cause.observation.available)} → ${amountOf(signal, nodeAfter.available)}`;
 }
 
 export function alertMessage(alert: AlertKind, threshold: Threshold, observation: Observation): string {
@@ -50,6 +71,8 @@ export function alertMessage(alert: AlertKind, threshold: Threshold, observation
       return `${met}: nothing is evicted, because no workload source is configured`;
     case 'nothing-evictable':
       return `${met}: there is no workload that may be evicted`;
+    case 'no-yield':
+      return `${met}: the last eviction gave nothing back, so nobody else is evicted until this value changes`;
   }
 }
 

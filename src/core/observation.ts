@@ -1,11 +1,11 @@
 import type { Signal } from './signal.js';
 
-/** One reading of a signal. Bytes, inodes or processes; `available` is floored at 0. */
+/** One reading of a signal. Bytes, inodes or processes; `available` is floored at 0 on a machine, and may be below it in a kubelet's summary. */
 export interface Observation {
   readonly available: bigint;
   readonly capacity: bigint;
-  /** When the kernel was read, on the monotonic clock. */
-  readonly timeNs: bigint;
+  /** When it was read, on the clock of the source; undefined: the source does not say, which counts as newer than any. */
+  readonly timeNs: bigint | undefined;
   /** Where the numbers come from, for people: 'memory.usage_in_bytes − inactive_file of /web'. */
   readonly source: string;
 }

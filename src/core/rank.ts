@@ -1,91 +1,106 @@
-import { amountOfBytes } from './amount.js';
-import type { Candidates, Protection, Workload } from './workload.js';
+import { amountOfResource } from './amount.js';
+import type { Departures } from './departure.js';
+import type { Layout } from './layout.js';
+import { measureOf } from './measure.js';
+import { SIGNAL_FACTS, type Resource, type Signal } from './signal.js';
+import type { Protection, Workload, WorkloadStats, WorkloadUsage } from './workload.js';
 
-/** A workload's place in the order of eviction, with the value that each comparator saw, in the order in which they decide. */
+/** A workload's place in the order of eviction, with the value that each comparator saw. */
 export interface RankedWorkload {
   /** 1 is evicted first. Protected workloads have their place, too, and are passed over. */
   readonly place: number;
   readonly workload: Workload;
-  readonly workingSetBytes: bigint;
-  readonly usageBytes: bigint;
-  readonly requestBytes: bigint;
+  readonly stats: WorkloadStats | undefined;
+  /** Of the resource that is ranked by, in its unit; undefined: not known. */
+  readonly usage: bigint | undefined;
+  /** × 10⁹, in the same unit. */
+  readonly requestNano: bigint;
   readonly exceedsRequest: boolean;
   readonly priority: number;
-  /** Working set minus request; negative below it. */
-  readonly aboveRequestBytes: bigint;
+  /** Usage minus request, × 10⁹; negative below it; as if the usage were 0 where it is not known. */
+  readonly aboveRequestNano: bigint;
   readonly protection: Protection | undefined;
 }
 
-type Compare<T> = (a: T, b: T) => number;
-type Ordered = bigint | number | string;
+/** Negative: a before b. */
+export type Compare<T> = (a: T, b: T) => number;
 
-/** The first comparator that tells two apart decides. */
-function firstDifference<T>(...compares: Compare<T>[]): Compare<T> {
-  return (a, b) => {
-    for (const compare of compares) {
-      const order = compare(a, b);
-      if (order !== 0) return order;
-    }
-    return 0;
-  };
+const NANO = 1_000_000_000n;
+
+/** All of them in the order of eviction for this signal; equals stay in the order in which they came. */
+export function rank(signal: Signal, layout: Layout, usages: readonly WorkloadUsage[], departures: Departures): RankedWorkload[] {
+  const ranked = rankUsages(signal, layout, usages, departures);
+  ranked.sort(byRank(signal, layout, departures));
+  for (const [index, item] of ranked.entries()) item.place = index + 1;
+  return ranked;
 }
 
-function ascending<T>(key: (item: T) => Ordered): Compare<T> {
-  return (a, b) => {
-    const left = key(a);
-    const right = key(b);
-    return left < right ? -1 : left > right ? 1 : 0;
-  };
-}
+/** Written to once, when they are sorted: on the path of an eviction nothing is copied to stay unchanged. */
+type Unplaced = { -readonly [Key in keyof RankedWorkload]: RankedWorkload[Key] };
 
-function descending<T>(key: (item: T) => Ordered): Compare<T> {
-  const compare = ascending(key);
-  return (a, b) => compare(b, a);
-}
-
-function trueFirst<T>(key: (item: T) => boolean): Compare<T> {
-  return descending((item) => (key(item) ? 1 : 0));
-}
-
-/**
- * Who goes first when memory is short: exceeding the request, then lower priority, then more above the request (kubelet: eviction/helpers.go,
- * rankMemoryPressure), then the youngest, then by name: total, so that the same readings give the same victim.
- */
-const byMemoryPressure: Compare<RankedWorkload> = firstDifference(
-  trueFirst((ranked) => ranked.exceedsRequest),
-  ascending((ranked) => ranked.priority),
-  descending((ranked) => ranked.aboveRequestBytes),
-  descending((ranked) => ranked.workload.startOrder),
-  ascending((ranked) => ranked.workload.name),
-  ascending((ranked) => ranked.workload.id),
-);
-
-/** All candidates in the order of eviction. */
-export function rankMemoryPressure(candidates: Candidates): RankedWorkload[] {
-  const ranked = candidates.usages.map(({ workload, workingSetBytes, usageBytes }) => {
-    const requestBytes = workload.requests.memory;
-    const aboveRequestBytes = workingSetBytes - requestBytes;
+/** What the comparison sees of each, in the order given; no places. */
+export function rankUsages(signal: Signal, layout: Layout, usages: readonly WorkloadUsage[], departures: Departures): Unplaced[] {
+  const measure = measureOf(signal, layout, departures);
+  return usages.map(({ workload, stats }) => {
+    const usage = stats === undefined ? undefined : measure.usage(workload, stats);
+    const usageNano = usage === undefined ? 0n : usage * NANO;
+    const requestNano = measure.requestNano(workload);
     return {
-      place: 0, // when they are sorted; on the path of an eviction nothing is copied to stay unchanged
+      place: 0,
       workload,
-      workingSetBytes,
-      usageBytes,
-      requestBytes,
-      exceedsRequest: aboveRequestBytes > 0n,
+      stats,
+      usage,
+      requestNano,
+      exceedsRequest: usageNano > requestNano,
       priority: workload.priority,
-      aboveRequestBytes,
+      aboveRequestNano: usageNano - measure.subtractedNano(workload),
       protection: workload.protection,
     };
   });
-  ranked.sort(byMemoryPressure);
-  for (const [index, item] of ranked.entries()) item.place = index + 1;
-  return ranked;
+}
+
+/**
+ * Who goes first (kubelet: eviction/helpers.go, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure, v1.36.2): the class, then lower priority,
+ * then more above the request; for processes the priority before the class. 0 for equals, unless departure `total-order` tells any two apart.
+ */
+export function byRank(signal: Signal, _layout: Layout, departures: Departures): Compare<RankedWorkload> {
+  const classOf = departures['unknown-usage'] ? classByUsage : classByStats;
+  const priorityFirst = SIGNAL_FACTS[signal].resource === 'pids';
+  const totalOrder = departures['total-order'];
+  return (a, b) => {
+    const classA = classOf(a);
+    const classB = classOf(b);
+    const order = priorityFirst ? a.priority - b.priority || classA - classB : classA - classB || a.priority - b.priority;
+    if (order !== 0) return order;
+    if (classA !== UNKNOWN && a.aboveRequestNano !== b.aboveRequestNano) return a.aboveRequestNano > b.aboveRequestNano ? -1 : 1;
+    return totalOrder ? youngestFirst(a.workload, b.workload) : 0;
+  };
+}
+
+const UNKNOWN = 1;
+
+/** The kubelet's: those without statistics, then those that exceed their request. A number that is missing from the statistics counts as 0. */
+function classByStats({ stats, exceedsRequest }: RankedWorkload): number {
+  return stats === undefined ? UNKNOWN : exceedsRequest ? 2 : 3;
+}
+
+/** Departure `unknown-usage`: those known to exceed their request come first. */
+function classByUsage({ usage, exceedsRequest }: RankedWorkload): number {
+  return usage === undefined ? UNKNOWN : exceedsRequest ? 0 : 2;
+}
+
+function youngestFirst(a: Workload, b: Workload): number {
+  if (a.startOrder !== b.startOrder) return a.startOrder > b.startOrder ? -1 : 1;
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1;
 }
 
 export function protectionText(protection: Protection): string {
   switch (protection.kind) {
     case 'critical':
       return 'critical';
+    case 'static':
+      return 'static: its manifest would start it again';
     case 'unlisted':
       return 'its processes cannot be listed';
     case 'gone':
@@ -104,14 +119,18 @@ export function protectionText(protection: Protection): string {
 }
 
 /** The reasons for a place, in words: 'uses 200MiB, 136MiB above its request of 64MiB, priority -10'. */
-export function describeRanked(ranked: RankedWorkload): string {
-  const { workingSetBytes, requestBytes, aboveRequestBytes, exceedsRequest, priority, protection } = ranked;
+export function describeRanked(ranked: RankedWorkload, resource: Resource): string {
+  const { usage, requestNano, exceedsRequest, priority, protection } = ranked;
+  const amount = (nano: bigint): string => amountOfResource(resource, nano / NANO);
   const request =
-    requestBytes === 0n
+    requestNano === 0n
       ? 'has no request'
-      : exceedsRequest
-        ? `${amountOfBytes(aboveRequestBytes)} above its request of ${amountOfBytes(requestBytes)}`
-        : `within its request of ${amountOfBytes(requestBytes)}`;
+      : usage === undefined
+        ? `has a request of ${amount(requestNano)}`
+        : exceedsRequest
+          ? `${amount(usage * NANO - requestNano)} above its request of ${amount(requestNano)}`
+          : `within its request of ${amount(requestNano)}`;
+  const uses = usage === undefined ? 'uses an unknown amount' : `uses ${amountOfResource(resource, usage)}`;
   const never = protection ? `; never evicted: ${protectionText(protection)}` : '';
-  return `uses ${amountOfBytes(workingSetBytes)}, ${request}, priority ${String(priority)}${never}`;
+  return `${[uses, ...(resource === 'pids' ? [] : [request]), `priority ${String(priority)}`].join(', ')}${never}`;
 }

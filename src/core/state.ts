@@ -1,22 +1,40 @@
 import type { ConditionsObserved } from './condition.js';
+import type { Departures } from './departure.js';
 import type { EvictionInFlight } from './eviction.js';
 import type { FirstObserved } from './grace.js';
+import type { Collection, Layout } from './layout.js';
 import type { Observations } from './observation.js';
-import type { ConditionType } from './signal.js';
+import type { Reclaim } from './reclaim.js';
+import type { ConditionType, Resource, Signal } from './signal.js';
 import type { Threshold } from './threshold.js';
 
 /** What a configuration says about deciding. */
 export interface Policy {
+  /** As configured: those of the container filesystem are derived once the layout is known. */
   readonly thresholds: readonly Threshold[];
   readonly pressureTransitionPeriodNs: bigint;
+  /** The cap on the termination grace of a soft eviction. The kubelet takes a negative one as it is. */
   readonly maxPodGracePeriodNs: bigint;
+  readonly departures: Departures;
+  /** Steps are expected to be no further apart than this. */
+  readonly monitoringIntervalNs: bigint;
   /** Whether a workload source is configured: without one nothing is ever evicted. */
   readonly hasWorkloadSource: boolean;
+  /** What evicting one of its workloads is known to give back. */
+  readonly evictable: ReadonlySet<Resource>;
+  /** The node-level reclaim that this node can do. */
+  readonly collections: ReadonlySet<Collection>;
+  /** Whether workloads that exceed their own limits of local storage are evicted. The statistics of all are then read at every step. */
+  readonly localStorageCapacityIsolation: boolean;
   readonly dryRun: boolean;
 }
 
 /** All that a step remembers for the next one. Times are on the monotonic clock. */
 export interface State {
+  /** undefined: no step knew it yet. Found out once. */
+  readonly layout: Layout | undefined;
+  /** When the last step was made. */
+  readonly lastStepNs: bigint | undefined;
   /** The thresholds in an episode, by id, for messages at its end. */
   readonly episodes: ReadonlyMap<string, Threshold>;
   readonly firstObservedAt: FirstObserved;
@@ -25,23 +43,31 @@ export interface State {
   /** Met for their grace period and not yet repaid. */
   readonly thresholdsMet: readonly Threshold[];
   readonly lastObservations: Observations;
+  /** Node-level reclaim under way. */
+  readonly reclaiming: Reclaim | undefined;
   readonly evictions: readonly EvictionInFlight[];
   /** By workload id: until when it is passed over. */
   readonly failedKills: ReadonlyMap<string, bigint>;
+  /** By signal: the value that stood there when an eviction for it was found to have given nothing back (departure no-yield). */
+  readonly withoutYield: ReadonlyMap<Signal, bigint>;
   /** What is done once per episode and has been done: alerts, and decisions of a dry run. By what it is, the id of the threshold. */
   readonly settled: ReadonlyMap<string, string>;
   readonly decisions: number;
 }
 
 export const initialState: State = {
+  layout: undefined,
+  lastStepNs: undefined,
   episodes: new Map(),
   firstObservedAt: new Map(),
   conditionsLastObservedAt: new Map(),
   conditions: [],
   thresholdsMet: [],
   lastObservations: { observed: new Map(), missing: new Map() },
+  reclaiming: undefined,
   evictions: [],
   failedKills: new Map(),
+  withoutYield: new Map(),
   settled: new Map(),
   decisions: 0,
 };

@@ -1,153 +1,163 @@
-import { choose } from './choice.js';
+import { choose, type ChoiceContext, type Chosen } from './choice.js';
 import { nodeConditions, nodeConditionsLastObservedAt, nodeConditionsObservedSince } from './condition.js';
+import { updateContainerFsThresholds } from './containerfs.js';
+import { dueAtNs } from './due.js';
 import type { Effect } from './effect.js';
-import { advance, evictionDueNs, freedBytes, pauseNs, type EvictionInFlight, type VictimReading } from './eviction.js';
-import { graceEndNs, thresholdsFirstObservedAt, thresholdsMetGracePeriod, thresholdsUpdatedStats } from './grace.js';
+import { episodeEffects, thresholdsMetOrOwed } from './episode.js';
+import { thresholdsFirstObservedAt, thresholdsMetGracePeriod, thresholdsUpdatedStats, withoutSoftGrace } from './grace.js';
+import type { StepInput } from './input.js';
+import type { Layout } from './layout.js';
 import type { Observations } from './observation.js';
+import { evictOverLimit } from './over-limit.js';
+import { afterReclaim } from './reclaiming.js';
 import { CONDITION_TYPES, SIGNAL_FACTS } from './signal.js';
 import type { Policy, State } from './state.js';
-import { mergeThresholds, thresholdId, thresholdKind, thresholdsMet, type Threshold } from './threshold.js';
-import type { Candidates } from './workload.js';
-
-/** While a threshold asks for an eviction that could not be had, candidates are looked for at this pace. */
-const RECHECK_NS = 1_000_000_000n;
-
-export interface StepInput {
-  /** Monotonic; not before the observations were made. */
-  readonly nowNs: bigint;
-  /** Read after the victims were: what a victim gave back is in them. */
-  readonly observations: Observations;
-  /** One for every eviction in flight, by serial. */
-  readonly victims: ReadonlyMap<number, VictimReading>;
-  /** All candidates, read now. Called only when somebody has to go. */
-  readonly candidates: () => Candidates;
-}
+import { thresholdId, thresholdKind, type Threshold } from './threshold.js';
+import { advanceEvictions, type VictimsNow } from './victim.js';
 
 export interface StepResult {
   readonly state: State;
   readonly effects: readonly Effect[];
   /** When the next step is due though nothing wakes it; undefined: nothing is waiting. */
   readonly dueAtNs: bigint | undefined;
+  /** Whatever wakes, no step is wanted before: the kubelet waits after a kill that failed. */
+  readonly notBeforeNs: bigint | undefined;
 }
+
+/** A gap between two steps that is longer than this many intervals was no observation (departure grace-restart). */
+const INTERVALS = 3n;
 
 /**
  * One pass of the control loop (kubelet: eviction_manager.go, synchronize), as a reducer: everything that it knows comes in, everything that it
- * wants comes out. Same input, same result.
+ * wants comes out. Same input, same result. Never throws.
  */
 export function step(policy: Policy, state: State, input: StepInput): StepResult {
-  const { nowNs, observations } = input;
-  const met = thresholdsMetOrOwed(policy, state, observations);
-  const firstObservedAt = thresholdsFirstObservedAt(met, state.firstObservedAt, nowNs);
+  const layout = state.layout ?? input.layout;
+  if (isIdle(policy, state)) return result(policy, state, input, advanceEvictions(policy, state, input, undefined, new Set()), []);
+  if (typeof layout === 'object') {
+    const message = `eviction manager: failed to get HasDedicatedImageFs: ${layout.error}`;
+    return result(policy, state, input, advanceEvictions(policy, state, input, undefined, new Set()), [{ kind: 'error', message }]);
+  }
+  const known: State = state.layout === undefined ? { ...state, layout } : state;
+  if (state.reclaiming && input.reclaimed) return continued(policy, known, layout, input);
+  if (!policy.departures['each-resource']) {
+    const victims = advanceEvictions(policy, known, input, undefined, new Set());
+    const waiting = victims.evictions.length > 0 || victims.notBeforeNs !== undefined || state.reclaiming !== undefined;
+    if (waiting) return result(policy, known, input, victims, []);
+  }
+  const observations = input.observe();
+  if (observations === undefined) return result(policy, known, input, advanceEvictions(policy, known, input, undefined, new Set()), []);
+  return synchronize(policy, known, layout, input, observations, state.layout === undefined);
+}
+
+/** There is nothing to decide, and nothing left over from when there was. */
+function isIdle({ thresholds, localStorageCapacityIsolation }: Policy, { episodes, conditions }: State): boolean {
+  return thresholds.length === 0 && !localStorageCapacityIsolation && episodes.size === 0 && conditions.length === 0;
+}
+
+/**
+ * @param first  the layout was found out in this step: thresholds that are derived from it do not count yet, as in the kubelet
+ */
+function synchronize(
+  policy: Policy,
+  state: State,
+  layout: Layout,
+  input: StepInput,
+  observations: Observations,
+  first: boolean,
+): StepResult {
+  const { nowNs } = input;
+  const { departures } = policy;
+  const { thresholds, replaced } = updateContainerFsThresholds(policy.thresholds, layout);
+  const met = thresholdsMetOrOwed(first ? replaced : thresholds, thresholds, state, observations, departures['missing-signal']);
+  const before =
+    departures['grace-restart'] && wasInterrupted(policy, state, nowNs)
+      ? withoutSoftGrace(state.firstObservedAt, met)
+      : state.firstObservedAt;
+  const firstObservedAt = thresholdsFirstObservedAt(met, before, nowNs);
   const conditionsLastObservedAt = nodeConditionsLastObservedAt(nodeConditions(met), state.conditionsLastObservedAt, nowNs);
-  const conditions = nodeConditionsObservedSince(conditionsLastObservedAt, policy.pressureTransitionPeriodNs, nowNs);
   const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
   const fresh = thresholdsUpdatedStats(due, observations, state.lastObservations);
-
-  const victims = advanceEvictions(state, input, met);
-  const failedKills = new Map([...state.failedKills, ...victims.failedKills].filter(([, untilNs]) => nowNs < untilNs));
-  const settled = new Map([...state.settled].filter(([, id]) => firstObservedAt.has(id)));
-  const choice = choose(
-    policy,
-    { ...state, evictions: victims.evictions, settled, failedKills },
-    fresh,
-    observations,
-    input.candidates,
-    nowNs,
-  );
+  const victims = advanceEvictions(policy, state, input, observations, departures['hard-preempts-soft'] ? hardResources(met) : new Set());
 
   const next: State = {
+    ...state,
+    lastStepNs: nowNs,
     episodes: new Map(met.map((threshold) => [thresholdId(threshold), threshold])),
     firstObservedAt,
     conditionsLastObservedAt,
-    conditions,
+    conditions: nodeConditionsObservedSince(conditionsLastObservedAt, policy.pressureTransitionPeriodNs, nowNs),
     thresholdsMet: due,
     lastObservations: observations,
-    evictions: choice.evictions,
-    failedKills,
-    settled: choice.settled,
-    decisions: choice.decisions,
+    settled: new Map([...state.settled].filter(([key, id]) => key === id || firstObservedAt.has(id))),
   };
-  const effects = [...victims.effects, ...episodeEffects(state, next, observations), ...conditionEffects(state, next), ...choice.effects];
-  return { state: next, effects, dueAtNs: dueAtNs(policy, next, nowNs) };
+  const effects = [...episodeEffects(state.episodes, next.episodes, observations), ...conditionEffects(state, next)];
+  const context = {
+    policy,
+    layout,
+    observations,
+    candidates: input.candidates,
+    failedKills: victims.failedKills,
+    repaying: state.thresholdsMet,
+    nowNs,
+  };
+  return result(policy, next, input, victims, effects, decided(context, begin(next, victims), fresh));
 }
 
-/** Those met now, and those met before that have not been paid back with their min reclaim. Without a reading an episode goes on. */
-function thresholdsMetOrOwed(policy: Policy, state: State, observations: Observations): Threshold[] {
-  const configured = (list: readonly Threshold[]): Threshold[] => {
-    const ids = new Set(policy.thresholds.map(thresholdId));
-    return list.filter((threshold) => ids.has(thresholdId(threshold)));
-  };
-  const owed = thresholdsMet(configured(state.thresholdsMet), observations, true);
-  const unread = configured([...state.episodes.values()]).filter((threshold) => !observations.observed.has(threshold.signal));
-  return mergeThresholds(mergeThresholds(thresholdsMet(policy.thresholds, observations, false), owed), unread);
+function decided(context: ChoiceContext, before: Chosen, fresh: readonly Threshold[]): Chosen {
+  const { policy, layout, nowNs } = context;
+  if (!policy.localStorageCapacityIsolation) return fresh.length === 0 ? before : choose(context, before, fresh);
+  const found = context.candidates();
+  const limited = evictOverLimit(policy, layout, before, found, nowNs);
+  if (limited.decisions > before.decisions && !policy.departures['each-resource']) return limited;
+  return choose({ ...context, candidates: () => found }, limited, fresh);
 }
 
-/** What became of the victims, with the readings of this step. */
-function advanceEvictions(
+/** The collections of a reclaim are over: only its threshold is decided. */
+function continued(policy: Policy, state: State, layout: Layout, input: StepInput): StepResult {
+  const { reclaiming } = state;
+  const victims = advanceEvictions(policy, state, input, undefined, new Set());
+  if (!reclaiming || !input.reclaimed) return result(policy, state, input, victims, []);
+  const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);
+  const { failedKills } = victims;
+  const { nowNs, candidates } = input;
+  const context = { policy, layout, candidates, failedKills, repaying: state.thresholdsMet, nowNs };
+  const chosen = afterReclaim(context, begin(state, victims), thresholds, reclaiming, input.reclaimed, input.observe());
+  return result(policy, state, input, victims, [], chosen);
+}
+
+function begin(state: State, { evictions, withoutYield }: VictimsNow): Chosen {
+  return { effects: [], evictions, settled: state.settled, decisions: state.decisions, reclaiming: state.reclaiming, withoutYield };
+}
+
+function result(
+  policy: Policy,
   state: State,
-  { nowNs, observations, victims }: StepInput,
-  met: readonly Threshold[],
-): { evictions: EvictionInFlight[]; effects: Effect[]; failedKills: [string, bigint][] } {
-  const hard = new Set(
-    met.filter((threshold) => thresholdKind(threshold) === 'hard').map((threshold) => SIGNAL_FACTS[threshold.signal].resource),
-  );
-  const evictions: EvictionInFlight[] = [];
-  const effects: Effect[] = [];
-  const failedKills: [string, bigint][] = [];
-  for (const eviction of state.evictions) {
-    const { decision } = eviction;
-    const reading = victims.get(decision.serial);
-    if (reading === undefined) {
-      evictions.push(eviction);
-      continue;
-    }
-    const now = advance(eviction, reading, hard.has(decision.resource), nowNs);
-    if (!('result' in now)) {
-      evictions.push(now.eviction);
-      if (now.escalate) effects.push({ kind: 'escalate', decision, reason: now.escalate });
-      continue;
-    }
-    // A vanished one is not listed again; if it were, it would be chosen for ever.
-    if (now.result === 'failed' || now.result === 'vanished') failedKills.push([decision.victim.workload.id, nowNs + pauseNs(reading)]);
-    const outcome = {
-      result: now.result,
-      decision,
-      atNs: nowNs,
-      expectedBytes: decision.victim.workingSetBytes,
-      freedBytes: now.result === 'vanished' ? 0n : freedBytes(now.eviction),
-      removed: reading.removed,
-      processesLeft: reading.processes,
-      error: reading.error,
-      nodeAfter: observations.observed.get(decision.threshold.signal),
-    };
-    effects.push({ kind: 'outcome', outcome });
-  }
-  return { evictions, effects, failedKills };
+  { nowNs }: StepInput,
+  victims: VictimsNow,
+  effects: readonly Effect[],
+  chosen?: Chosen,
+): StepResult {
+  const { effects: more, ...changed } = chosen ?? begin(state, victims);
+  const next: State = { ...state, ...changed, failedKills: victims.failedKills };
+  return {
+    state: next,
+    effects: [...victims.effects, ...effects, ...more],
+    dueAtNs: dueAtNs(policy, next, nowNs),
+    notBeforeNs: victims.notBeforeNs,
+  };
 }
 
-function episodeEffects(before: State, after: State, observations: Observations): Effect[] {
-  const effect = (threshold: Threshold, met: boolean): Effect => {
-    return { kind: 'threshold', threshold, met, observation: observations.observed.get(threshold.signal) };
-  };
-  const begun = [...after.episodes].filter(([id]) => !before.episodes.has(id)).map(([, threshold]) => effect(threshold, true));
-  const ended = [...before.episodes].filter(([id]) => !after.episodes.has(id)).map(([, threshold]) => effect(threshold, false));
-  return [...begun, ...ended];
+function wasInterrupted({ monitoringIntervalNs }: Policy, { lastStepNs }: State, nowNs: bigint): boolean {
+  return lastStepNs !== undefined && (nowNs < lastStepNs || nowNs - lastStepNs > INTERVALS * monitoringIntervalNs);
+}
+
+function hardResources(met: readonly Threshold[]): ReadonlySet<string> {
+  return new Set(met.filter((threshold) => thresholdKind(threshold) === 'hard').map(({ signal }) => SIGNAL_FACTS[signal].resource));
 }
 
 function conditionEffects(before: State, after: State): Effect[] {
   return CONDITION_TYPES.filter((type) => before.conditions.includes(type) !== after.conditions.includes(type)).map((type) => {
     return { kind: 'condition', type, status: after.conditions.includes(type) };
   });
-}
-
-function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | undefined {
-  const times = [
-    ...[...state.episodes.values()].map((threshold) => graceEndNs(threshold, state.firstObservedAt, nowNs)),
-    ...state.conditions.map((type) => (state.conditionsLastObservedAt.get(type) ?? nowNs) + policy.pressureTransitionPeriodNs),
-    ...[...state.failedKills.values()],
-  ].filter((time) => time > nowNs);
-  times.push(...state.evictions.map(evictionDueNs));
-  if (policy.hasWorkloadSource && state.thresholdsMet.some((threshold) => SIGNAL_FACTS[threshold.signal].evictable))
-    times.push(nowNs + RECHECK_NS);
-  return times.reduce<bigint | undefined>((least, time) => (least === undefined || time < least ? time : least), undefined);
 }

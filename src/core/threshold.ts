@@ -32,17 +32,37 @@ export function valueText(value: ThresholdValue): string {
   return value.kind === 'quantity' ? value.quantity.text : value.text;
 }
 
-/**
- * The value in bytes, inodes or processes. A percentage is a 32 bit float times the capacity as a 64 bit float, cut off
- * (kubelet v1.36: eviction/api GetThresholdQuantity): 10% of 8Gi is 858993472.
- */
+/** What Go's conversion of a float to an int64 gives on amd64 for NaN, infinity and everything that does not fit. */
+const NOT_AN_INT64 = -(2n ** 63n);
+const NANO = 1_000_000_000n;
+
+/** A percentage is a 32 bit float times the capacity as a 64 bit float, cut off (kubelet: eviction/api, GetThresholdQuantity): 10% of 8Gi is 858993472. */
+function share(capacity: bigint, fraction: number): bigint {
+  const amount = Math.trunc(Number(capacity) * fraction);
+  return amount >= -(2 ** 63) && amount < 2 ** 63 ? BigInt(amount) : NOT_AN_INT64;
+}
+
+/** The value in bytes, inodes or processes; a part of one counts as one. */
 export function resolve(value: ThresholdValue, capacity: bigint): bigint {
-  return value.kind === 'quantity' ? quantityValue(value.quantity) : BigInt(Math.trunc(Number(capacity) * value.fraction));
+  return value.kind === 'quantity' ? quantityValue(value.quantity) : share(capacity, value.fraction);
+}
+
+/** The exact value × 10⁹: two halves of a byte are one byte. */
+function resolveNano(value: ThresholdValue, capacity: bigint): bigint {
+  return value.kind === 'quantity' ? value.quantity.nano : share(capacity, value.fraction) * NANO;
 }
 
 /** The value as messages print it: a percentage becomes a binary quantity, also for inodes and processes. */
 export function resolvedText(value: ThresholdValue, capacity: bigint): string {
   return value.kind === 'quantity' ? value.quantity.text : formatBytes(resolve(value, capacity));
+}
+
+/** Below which amount the threshold is met, in units of the signal; with the min reclaim where it is owed. */
+export function limitOf(threshold: Threshold, capacity: bigint, owed: boolean): bigint {
+  const { value, minReclaim } = threshold;
+  if (!owed || minReclaim === undefined) return resolve(value, capacity);
+  const nano = resolveNano(value, capacity) + resolveNano(minReclaim, capacity);
+  return nano / NANO + (nano % NANO > 0n ? 1n : 0n);
 }
 
 /**
@@ -53,9 +73,7 @@ export function resolvedText(value: ThresholdValue, capacity: bigint): string {
  * @param owed  add the min reclaim to the limit: true while an earlier breach is still being paid back
  */
 export function thresholdMet(threshold: Threshold, observed: Observation, owed: boolean): boolean {
-  const limit = resolve(threshold.value, observed.capacity);
-  const reclaim = owed && threshold.minReclaim ? resolve(threshold.minReclaim, observed.capacity) : 0n;
-  return observed.available < limit + reclaim;
+  return observed.available < limitOf(threshold, observed.capacity, owed);
 }
 
 /** The thresholds that are met; one without an observation is not (kubelet: thresholdsMet). */
@@ -71,7 +89,10 @@ export function mergeThresholds(a: readonly Threshold[], b: readonly Threshold[]
   return [...a, ...b.filter((threshold) => !a.some((other) => thresholdId(other) === thresholdId(threshold)))];
 }
 
-/** Memory first, then hard before soft, then the order of the signals: total, so that the same input gives the same choice. */
+/**
+ * Memory first (kubelet: byEvictionPriority, which knows no other order), then as the signals are listed, hard before soft: total, so that the same
+ * input gives the same choice.
+ */
 export function byEvictionPriority(a: Threshold, b: Threshold): number {
   const rank = (threshold: Threshold): number => 2 * SIGNALS.indexOf(threshold.signal) + (thresholdKind(threshold) === 'hard' ? 0 : 1);
   if (rank(a) !== rank(b)) return rank(a) - rank(b);

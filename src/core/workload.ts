@@ -1,6 +1,11 @@
+import type { Quantity } from './quantity.js';
+import type { Toleration } from './toleration.js';
+
 /** Why a workload is never evicted. */
 export type Protection =
   | { readonly kind: 'critical' }
+  /** A static or mirror pod: its manifest would start it again. */
+  | { readonly kind: 'static' }
   /** evictd, or a process that it descends from, lives in it. */
   | { readonly kind: 'self' }
   /** It is not there under its name: it ended, or was renamed. The candidates are read once more. */
@@ -16,29 +21,120 @@ export type Protection =
   /** A kill of it failed a moment ago: another candidate's turn. */
   | { readonly kind: 'kill-failed' };
 
-/** The unit of eviction. */
-export interface Workload {
-  /** Unique for ever: a cgroup that is removed and made again under the same name is another workload. */
-  readonly id: string;
-  /** Path below its source's root. */
+/** Kubernetes' quality of service class. */
+export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
+
+/** Amounts × 10⁹: pods may ask for 100.5 bytes, and the ranking sees the half. 0n: nothing is requested. */
+export interface Requests {
+  readonly memory: bigint;
+  readonly ephemeralStorage: bigint;
+  /** Only the ranking by inodes looks at it; Kubernetes has no such resource. */
+  readonly inodes: bigint;
+}
+
+/** Kubernetes' resource list: 'memory', 'ephemeral-storage', 'cpu', … */
+export type ResourceList = ReadonlyMap<string, Quantity>;
+
+export interface Container {
   readonly name: string;
-  /** The cgroup's path as the kernel names it ('/workload.slice/web'). */
+  /** `sidecar`: an init container that restarts always. Ephemeral containers are not listed. */
+  readonly kind: 'regular' | 'init' | 'sidecar';
+  readonly requests: ResourceList;
+  readonly limits: ResourceList;
+}
+
+/** A volume on local storage. `emptyDir` with a medium other than the default is not on a disk, but its limit counts. */
+export interface LocalVolume {
+  readonly name: string;
+  readonly kind: 'hostPath' | 'emptyDir' | 'configMap' | 'gitRepo';
+  /** emptyDir: '' is the default, 'Memory', 'HugePages'. */
+  readonly medium: string;
+  readonly sizeLimit: Quantity | undefined;
+}
+
+export interface PodCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  /** The generation of the pod that it was seen on; 0n: not told. */
+  readonly observedGeneration: bigint;
+}
+
+/** What only a pod has. */
+export interface PodParts {
+  readonly namespace: string;
+  readonly containers: readonly Container[];
+  readonly volumes: readonly LocalVolume[];
+  /** spec.resources, where a supported kind of it is set: it replaces what the containers request. */
+  readonly podLevel: { readonly requests: ResourceList; readonly limits: ResourceList } | undefined;
+  /** Of all containers and the overhead together; 'ephemeral-storage' is what local storage eviction compares with. */
+  readonly limits: ResourceList;
+  readonly priorityClassName: string;
+  readonly tolerations: readonly Toleration[];
+  readonly conditions: readonly PodCondition[];
+  /** metadata.generation; 0n: not told. */
+  readonly generation: bigint;
+}
+
+/** The unit of eviction: a pod, or a machine workload. */
+export interface Workload {
+  /** Unique for ever: a cgroup that is removed and made again under the same name is another workload. A pod's uid. */
+  readonly id: string;
+  /** Path below its source's root; a pod's name. */
+  readonly name: string;
+  /** The cgroup's path as the kernel names it ('/workload.slice/web'); a pod's namespace/name. */
   readonly path: string;
   /** Higher is more important; 0 unless a rule says otherwise. */
   readonly priority: number;
-  readonly requests: { readonly memory: bigint };
+  /** What counts against its usage: for a pod with overhead, init containers and pod-level resources taken into account. */
+  readonly requests: Requests;
+  readonly qosClass: QosClass;
   /** How long the workload may take to end after SIGTERM; undefined: no wish of its own. */
   readonly terminationGracePeriodNs: bigint | undefined;
-  /** Grows with the time of creation; larger is younger. For cgroups the kernel's cgroup id. */
+  /** Grows with the time of creation; larger is younger. For cgroups the kernel's cgroup id, for pods the start time. */
   readonly startOrder: bigint;
   readonly protection: Protection | undefined;
+  /** undefined: a machine workload. */
+  readonly pod: PodParts | undefined;
+}
+
+export interface FilesystemUsage {
+  readonly usedBytes: bigint | undefined;
+  readonly inodesUsed: bigint | undefined;
+}
+
+export interface ContainerStats {
+  readonly name: string;
+  readonly workingSetBytes: bigint | undefined;
+  /** The writable layer. */
+  readonly rootfs: FilesystemUsage | undefined;
+  readonly logs: FilesystemUsage | undefined;
+}
+
+export interface VolumeStats extends FilesystemUsage {
+  readonly name: string;
+}
+
+/** What a workload uses, as far as it is known. undefined is not zero. */
+export interface WorkloadStats {
+  /** usage − inactive_file, floored at 0: what the ranking compares. */
+  readonly workingSetBytes: bigint | undefined;
+  /** The page cache included: what a kill may give back. */
+  readonly usageBytes: bigint | undefined;
+  readonly processes: bigint | undefined;
+  /** A pod's whole local storage. */
+  readonly ephemeralStorageBytes: bigint | undefined;
+  /** What only its images have on an image filesystem that nothing else is on: images that others use stay there whoever goes. Left out: not known. */
+  readonly images?: FilesystemUsage;
+  readonly containers: readonly ContainerStats[];
+  readonly volumes: readonly VolumeStats[];
 }
 
 export interface WorkloadUsage {
   readonly workload: Workload;
-  /** usage − inactive_file, floored at 0: what the ranking compares. */
-  readonly workingSetBytes: bigint;
-  readonly usageBytes: bigint;
+  /** undefined: nothing is known about it. */
+  readonly stats: WorkloadStats | undefined;
 }
 
 /** A workload that could not be read: left out of the ranking, and said. */
@@ -49,6 +145,7 @@ export interface UnreadableWorkload {
 }
 
 export interface Candidates {
+  /** In the order in which they were handed over. */
   readonly usages: readonly WorkloadUsage[];
   readonly unreadable: readonly UnreadableWorkload[];
   /** A last look at the one that would go, by what lives in it now: to look at all takes long. Left out: nothing is against any. */

@@ -1,7 +1,11 @@
 import { HostError } from '../errors.js';
+import { readBootId } from './linux/boot-id.js';
 import { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
-import { lockInstance } from './linux/instance-lock.js';
+import { instanceName, lockInstance } from './linux/instance-lock.js';
+import { readMemoryReserve } from './linux/memory-reserve.js';
 import { openNode } from './linux/node.js';
+import { domainOf } from './linux/oom-killer-domain.js';
+import { readOomKiller } from './linux/oom-killer.js';
 import { readMayEndOthers } from './linux/privilege.js';
 
 export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';
@@ -14,10 +18,28 @@ export interface Host {
   readonly readHierarchies: typeof readHierarchies;
   readonly ownMemoryCgroup: typeof ownMemoryCgroup;
   readonly mayEndOthers: () => boolean;
+  readonly instanceName: typeof instanceName;
+  readonly readBootId: typeof readBootId;
+  readonly readOomKiller: typeof readOomKiller;
+  readonly oomDomainOf: typeof domainOf;
+  readonly readMemoryReserve: typeof readMemoryReserve;
 }
 
 /** The one place that asks which platform this is. */
 export function selectHost(platform: NodeJS.Platform = process.platform): Host {
-  if (platform === 'linux') return { openNode, lockInstance, readHierarchies, ownMemoryCgroup, mayEndOthers: readMayEndOthers };
+  if (platform === 'linux') {
+    return {
+      openNode,
+      lockInstance,
+      readHierarchies,
+      ownMemoryCgroup,
+      mayEndOthers: readMayEndOthers,
+      instanceName,
+      readBootId,
+      readOomKiller,
+      oomDomainOf: domainOf,
+      readMemoryReserve,
+    };
+  }
   throw new HostError('EVICTD_HOST_PLATFORM', `evictd does not run on ${platform} yet`, { hint: 'it runs on Linux' });
 }

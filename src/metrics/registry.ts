@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { CONDITION_TYPES, SIGNALS, SIGNAL_FACTS, type Signal } from '../core/signal.js';
+import { STORAGE_LIMIT_SIGNALS, type EvictionSignal } from '../core/eviction-signal.js';
+import { CONDITION_TYPES, SIGNALS, SIGNAL_FACTS } from '../core/signal.js';
 import { resolve, thresholdKind } from '../core/threshold.js';
 import * as definitions from './definition.js';
 import type { Definition } from './definition.js';
@@ -85,8 +86,8 @@ export class MetricsRegistry {
   /** Every configured signal has its counters from the start, at 0: the first event is an increase that rate() sees. */
   #evictions(status: Status): void {
     const counted = (counts: Status['evictions']): Sample[] => {
-      const signals = new Set<Signal>([...status.thresholds.map(({ signal }) => signal), ...counts.keys()]);
-      return SIGNALS.filter((signal) => signals.has(signal)).map((signal) => [counts.get(signal), signal]);
+      const signals = new Set<EvictionSignal>([...status.thresholds.map(({ signal }) => signal), ...counts.keys()]);
+      return [...SIGNALS, ...STORAGE_LIMIT_SIGNALS].filter((signal) => signals.has(signal)).map((signal) => [counts.get(signal), signal]);
     };
     this.#fill(definitions.EVICTIONS, () => counted(status.evictions));
     this.#fill(definitions.EVICTIONS_FAILED, () => counted(status.failedEvictions));

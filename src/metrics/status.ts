@@ -1,3 +1,4 @@
+import type { EvictionSignal } from '../core/eviction-signal.js';
 import type { Observations } from '../core/observation.js';
 import type { ConditionType, Signal } from '../core/signal.js';
 import type { Threshold, ThresholdKind } from '../core/threshold.js';
@@ -28,9 +29,9 @@ export class Status implements Metrics {
   sampledAtNs: bigint | undefined;
   monitoringIntervalNs = 10_000_000_000n;
   readonly conditions = new Set<ConditionType>();
-  readonly evictions = new Counts<Signal>();
-  readonly failedEvictions = new Counts<Signal>();
-  readonly ineffectiveEvictions = new Counts<Signal>();
+  readonly evictions = new Counts<EvictionSignal>();
+  readonly failedEvictions = new Counts<EvictionSignal>();
+  readonly ineffectiveEvictions = new Counts<EvictionSignal>();
   readonly episodes = new Counts<`${Signal} ${ThresholdKind}`>();
   readonly #nowNs: () => bigint;
   /** Set by the registry, which has the histogram. */
@@ -57,13 +58,13 @@ export class Status implements Metrics {
   thresholdMet(signal: Signal, kind: ThresholdKind): void {
     this.episodes.add(`${signal} ${kind}`);
   }
-  evicted(signal: Signal): void {
+  evicted(signal: EvictionSignal): void {
     this.evictions.add(signal);
   }
-  failed(signal: Signal): void {
+  failed(signal: EvictionSignal): void {
     this.failedEvictions.add(signal);
   }
-  ineffective(signal: Signal): void {
+  ineffective(signal: EvictionSignal): void {
     this.ineffectiveEvictions.add(signal);
   }
   wakeToSignal(seconds: number): void {

@@ -5,18 +5,23 @@ import { step } from '../core/step.js';
 import type { Candidates } from '../core/workload.js';
 import type { Journal } from './journal.js';
 import { Pace } from './pace.js';
-import type { Evictor, Node, Wake, WorkloadSource } from './ports.js';
-import { alertRecord, conditionRecord, decisionRecord, escalationRecord, outcomeRecord, thresholdRecord } from './record.js';
+import type { Evictor, Node, Reclaimer, StepListener, Wake, WorkloadSource } from './ports.js';
+import { decisionRecord, escalationRecord, outcomeRecord, reclaimRecord } from './record.js';
+import { Reclaims } from './reclaims.js';
 import { rehearse } from './rehearsal.js';
 import type { Reporter } from './reporter.js';
+import { tell } from './telling.js';
 import { Victims } from './victims.js';
 
 export interface MonitorParts {
   readonly node: Node;
   readonly workloads: WorkloadSource;
   readonly evictor: Evictor;
+  readonly reclaimer: Reclaimer;
   readonly journal: Journal;
   readonly reporter: Reporter;
+  /** Told of every step, in this order. */
+  readonly listeners: readonly StepListener[];
 }
 
 const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
@@ -25,6 +30,7 @@ const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 export class Monitor {
   readonly #parts: MonitorParts;
   readonly #victims: Victims;
+  readonly #reclaims: Reclaims;
   readonly #pace = new Pace();
   #policy: Policy;
   #intervalNs: bigint;
@@ -32,6 +38,7 @@ export class Monitor {
   #timer: NodeJS.Timeout | undefined;
   #tickAtNs = 0n;
   #dueAtNs: bigint | undefined;
+  #notBeforeNs: bigint | undefined;
   /** A wake that waits for its turn. */
   #waiting: { readonly wake: Wake; readonly atNs: bigint } | undefined;
   #running = false;
@@ -39,6 +46,7 @@ export class Monitor {
   constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint) {
     this.#parts = parts;
     this.#victims = new Victims(parts.evictor);
+    this.#reclaims = new Reclaims(parts.reclaimer, parts.node);
     this.#policy = policy;
     this.#intervalNs = intervalNs;
   }
@@ -63,11 +71,13 @@ export class Monitor {
     this.#running = false;
     clearTimeout(this.#timer);
     this.#victims.close();
+    for (const listener of this.#parts.listeners) listener.close();
   }
 
   #tick(source: 'start' | 'tick' | 'reload'): void {
     const atNs = process.hrtime.bigint();
     this.#tickAtNs = atNs + this.#intervalNs;
+    this.#reclaims.ripen();
     this.#parts.node.requestFilesystems(() => {
       if (this.#running) this.#pass({ source: 'filesystem', atNs: process.hrtime.bigint() });
     });
@@ -102,18 +112,39 @@ export class Monitor {
   /** One pass: read, decide, act, report. Tells whether anything was decided. */
   #pass(wake: Wake): boolean {
     const wakeNs = process.hrtime.bigint();
+    if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs) {
+      this.#schedule();
+      return false;
+    }
+    const { node, workloads, journal, reporter, listeners } = this.#parts;
     const victims = this.#victims.readings();
-    const observations = this.#parts.node.read();
-    const nowNs = process.hrtime.bigint();
-    const candidates = (): Candidates => (this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates() : NOTHING);
-    const { state, effects, dueAtNs } = step(this.#policy, this.#state, { nowNs, observations, victims, candidates });
+    const observations = node.read();
+    const asked: Candidates[] = [];
+    const input = {
+      nowNs: process.hrtime.bigint(),
+      layout: 'single',
+      observe: () => observations,
+      victims,
+      reclaimed: this.#reclaims.take(),
+      candidates: () => {
+        const found = this.#policy.hasWorkloadSource ? workloads.candidates() : NOTHING;
+        asked.push(found);
+        return found;
+      },
+    } as const;
+    const { state, effects, dueAtNs, notBeforeNs } = step(this.#policy, this.#state, input);
     this.#state = state;
     this.#dueAtNs = dueAtNs;
+    this.#notBeforeNs = notBeforeNs;
     for (const effect of effects) this.#act(effect, wake, wakeNs);
-    for (const effect of effects) this.#tell(effect);
-    this.#parts.reporter.sampled(observations, this.#policy.thresholds);
+    for (const effect of effects) tell(effect, journal, reporter);
+    reporter.sampled(observations, this.#policy.thresholds);
+    if (listeners.length > 0) {
+      const report = { wake, policy: this.#policy, input, observations, candidates: asked, state, effects };
+      for (const listener of listeners) listener.stepped(report);
+    }
     this.#schedule();
-    return effects.length > 0;
+    return effects.some(({ kind }) => kind !== 'attempt');
   }
 
   /** What cannot wait. The record of a decision stands before the signal goes out. */
@@ -135,9 +166,18 @@ export class Monitor {
         reporter.outcome(effect.outcome, record);
         return;
       }
+      case 'reclaim':
+        journal.record(reclaimRecord(effect));
+        this.#reclaims.begin(effect.reclaim, () => {
+          if (this.#running) this.#pass({ source: 'reclaim', atNs: process.hrtime.bigint() });
+        });
+        return;
+      case 'attempt':
+      case 'reclaimed':
       case 'threshold':
       case 'condition':
       case 'alert':
+      case 'error':
         return;
     }
   }
@@ -147,39 +187,13 @@ export class Monitor {
     if (signalNs !== undefined) this.#parts.reporter.signalled(signalNs - crossingNs);
   }
 
-  /** What can wait until the signals are out. */
-  #tell(effect: Effect): void {
-    const { journal, reporter } = this.#parts;
-    switch (effect.kind) {
-      case 'evict':
-        reporter.decided(effect.decision);
-        return;
-      case 'escalate':
-        reporter.escalated(effect);
-        return;
-      case 'threshold':
-        journal.record(thresholdRecord(effect));
-        reporter.threshold(effect);
-        return;
-      case 'condition':
-        journal.record(conditionRecord(effect));
-        reporter.condition(effect);
-        return;
-      case 'alert':
-        journal.record(alertRecord(effect));
-        reporter.alert(effect);
-        return;
-      case 'outcome':
-        return;
-    }
-  }
-
   #schedule(): void {
     clearTimeout(this.#timer);
     if (!this.#running) return;
     const nowNs = process.hrtime.bigint();
     const times = [this.#tickAtNs, this.#dueAtNs, this.#waiting?.atNs, this.#victimPollNs(nowNs)].filter((time) => time !== undefined);
-    const nextNs = times.reduce((next, time) => (time < next ? time : next));
+    const wantedNs = times.reduce((next, time) => (time < next ? time : next));
+    const nextNs = this.#notBeforeNs !== undefined && wantedNs < this.#notBeforeNs ? this.#notBeforeNs : wantedNs;
     const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
     this.#timer = setTimeout(() => {
       this.#fire();

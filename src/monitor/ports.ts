@@ -1,4 +1,10 @@
+import type { Effect } from '../core/effect.js';
+import type { StepInput } from '../core/input.js';
+import type { Collection } from '../core/layout.js';
 import type { Observations } from '../core/observation.js';
+import type { OomProcess } from '../core/oom-order.js';
+import type { ReclaimReading } from '../core/reclaim.js';
+import type { Policy, State } from '../core/state.js';
 import type { Threshold } from '../core/threshold.js';
 import type { Candidates, Workload } from '../core/workload.js';
 
@@ -8,12 +14,12 @@ export interface Wake {
   readonly atNs: bigint;
 }
 export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events';
-export type WakeSource = NotifierMechanism | 'start' | 'tick' | 'deadline' | 'victim' | 'reload' | 'filesystem';
+export type WakeSource = NotifierMechanism | 'start' | 'tick' | 'deadline' | 'victim' | 'reload' | 'filesystem' | 'reclaim';
 
 /** One notification source that should be live. `signal`: what it watches for. */
 export interface NotifierState {
   readonly mechanism: NotifierMechanism;
-  readonly signal: 'memory.available';
+  readonly signal: 'memory.available' | 'allocatableMemory.available';
   /** The file or cgroup, and the limit: 'memory.usage_in_bytes ≥ 201326592 of /demo'. */
   readonly target: string;
   readonly live: boolean;
@@ -99,4 +105,61 @@ export interface VictimSample {
 export interface Evictor {
   /** Holds the workload's cgroup. Throws HostError if it is not there any more (or is another one of the same name). */
   begin(workload: Workload): KillInProgress;
+}
+
+/** What frees a resource without hurting a workload. */
+export interface Reclaimer {
+  readonly collections: ReadonlySet<Collection>;
+  /** Runs them one after the other, whether or not one fails. Never rejects. */
+  run(collections: readonly Collection[]): Promise<ReclaimReading>;
+}
+
+/** One step of the loop: what it was told, and what came of it. Values, nothing is read again. */
+export interface StepReport {
+  readonly wake: Wake;
+  readonly policy: Policy;
+  readonly input: Omit<StepInput, 'observe' | 'candidates'>;
+  /** undefined: not asked for, or the node could not be read. */
+  readonly observations: Observations | undefined;
+  /** Each answer that the step asked for, in order; mostly none. */
+  readonly candidates: readonly Candidates[];
+  readonly state: State;
+  readonly effects: readonly Effect[];
+}
+
+/** Is told of every step after what it decided was done and said. Must not throw and must not wait. */
+export interface StepListener {
+  stepped(report: StepReport): void;
+  /** The loop has stopped. */
+  close(): void;
+}
+
+/** The oom_score_adj that the processes of a workload should have. `atLeast`: the value found, where that is higher. */
+export interface OomScoreAdjTarget {
+  readonly workload: Workload;
+  readonly value: number;
+  readonly atLeast: 'found' | 'value';
+}
+
+/**
+ * Writes oom_score_adj, keeps the values found, and gives them back. Nothing of it throws; what goes wrong is said in the log. What takes long yields
+ * after a few processes, so that it can be interrupted, or given up.
+ */
+export interface OomScoreAdjuster {
+  /** The processes of a workload, with the values found; those that are left alone are not among them. undefined: they cannot be listed. */
+  look(workload: Workload): Generator<void, readonly OomProcess[] | undefined>;
+  /** The same of a workload that is never written to: nothing is kept of it. */
+  measure(workload: Workload): Generator<void, readonly OomProcess[]>;
+  /** Keeps in a file what was found in those that are going to be written to. false: it cannot be kept, so nothing may be written. */
+  keep(targets: readonly OomScoreAdjTarget[]): boolean;
+  /** Writes to what `look` has seen and `keep` has kept. Tells whether processes have come since: `keep` and `write` once more. */
+  write(target: OomScoreAdjTarget): Generator<void, boolean>;
+  /** Gives back to all processes but those of these workloads. */
+  giveBackOthers(targets: readonly OomScoreAdjTarget[]): void;
+  /** Gives everything back. What cannot be given back stays in the file. */
+  giveBack(): GivenBack;
+}
+export interface GivenBack {
+  readonly processes: number;
+  readonly failed: number;
 }

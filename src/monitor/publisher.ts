@@ -1,3 +1,4 @@
+import type { EvictionSignal } from '../core/eviction-signal.js';
 import type { Observations } from '../core/observation.js';
 import type { ConditionType, Signal } from '../core/signal.js';
 import type { Threshold, ThresholdKind } from '../core/threshold.js';
@@ -14,11 +15,11 @@ export interface Metrics {
   /** An episode of a threshold began. */
   thresholdMet(signal: Signal, kind: ThresholdKind): void;
   /** A workload was killed: no process of it is left. */
-  evicted(signal: Signal): void;
+  evicted(signal: EvictionSignal): void;
   /** A kill failed, or left processes. */
-  failed(signal: Signal): void;
+  failed(signal: EvictionSignal): void;
   /** A workload was killed (`evicted` counts it, too) and gave back little. */
-  ineffective(signal: Signal): void;
+  ineffective(signal: EvictionSignal): void;
   /** From the moment a threshold was seen crossed to the first signal sent. */
   wakeToSignal(seconds: number): void;
   notifiers(states: readonly NotifierState[]): void;

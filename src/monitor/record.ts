@@ -1,11 +1,13 @@
 import type { Effect } from '../core/effect.js';
+import { evictionSignal } from '../core/eviction-signal.js';
 import type { Decision, Outcome } from '../core/eviction.js';
-import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
 import { jsonInteger } from '../core/integer.js';
+import { alertMessage, comparisonText, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
 import type { Observation } from '../core/observation.js';
-import { protectionText, type RankedWorkload } from '../core/rank.js';
+import { quantityValue } from '../core/quantity.js';
 import { resolve, thresholdKind, valueText, type Threshold } from '../core/threshold.js';
 import type { Wake } from './ports.js';
+import { rankingRow, victimOf } from './ranking-row.js';
 
 /** One line of the journal; docs/journal.md says it field by field. Integers are numbers up to 2^53, beyond that decimal strings. */
 export type JournalRecord = Readonly<Record<string, unknown>> & { readonly type: string; readonly message: string };
@@ -13,7 +15,8 @@ export type JournalRecord = Readonly<Record<string, unknown>> & { readonly type:
 /** When what happened, monotonic nanoseconds; the spans of an eviction are differences of these. */
 export interface EvictionTimes {
   readonly crossingNs: bigint;
-  readonly wakeNs: bigint;
+  /** undefined: in a replay, which does not know it. */
+  readonly wakeNs: bigint | undefined;
   readonly decisionNs: bigint;
   readonly signalNs: bigint | undefined;
   readonly killNs: bigint | undefined;
@@ -35,19 +38,19 @@ export function reloadRecord(message: string): JournalRecord {
 }
 
 export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
-  const { threshold, observation, victim, graceNs, ranking, unreadable } = decision;
+  const { victim, graceNs, ranking, resource, unreadable } = decision;
+  const expectedBytes = victim.stats?.workingSetBytes;
   return {
     type: 'decision',
     decision: decision.serial,
     dryRun: decision.dryRun,
-    ...readingOf(threshold, observation),
-    limit: jsonInteger(decision.limit),
+    ...causeOf(decision),
     wake: wake.source,
     victim: victimOf(victim),
     action: graceNs > 0n ? 'SIGTERM' : 'SIGKILL',
     graceSeconds: Number(graceNs) / 1e9,
-    expectedBytes: jsonInteger(victim.workingSetBytes),
-    ranking: ranking.map(rankingRow),
+    ...(expectedBytes === undefined ? {} : { expectedBytes: jsonInteger(expectedBytes) }),
+    ranking: ranking.map((ranked) => rankingRow(ranked, resource)),
     unreadable,
     message: decisionMessage(decision),
   };
@@ -66,18 +69,19 @@ export function escalationRecord({ decision, reason }: Extract<Effect, { kind: '
 
 export function outcomeRecord(outcome: Outcome, times: EvictionTimes | undefined): JournalRecord {
   const { decision, nodeAfter, error, processesLeft } = outcome;
+  const { cause } = decision;
   return {
     type: 'outcome',
     decision: decision.serial,
     result: outcome.result,
-    signal: decision.threshold.signal,
+    signal: evictionSignal(decision),
     victim: victimOf(decision.victim),
     expectedBytes: jsonInteger(outcome.expectedBytes),
     freedBytes: jsonInteger(outcome.freedBytes),
     cgroupRemoved: outcome.removed,
     ...(processesLeft === undefined ? {} : { processesLeft }),
     ...(error === undefined ? {} : { error }),
-    nodeAvailableBefore: jsonInteger(decision.observation.available),
+    ...(cause.kind === 'threshold' ? { nodeAvailableBefore: jsonInteger(cause.observation.available) } : {}),
     ...(nodeAfter === undefined ? {} : { nodeAvailableAfter: jsonInteger(nodeAfter.available) }),
     ...(times === undefined ? {} : { spansMs: spansMs(times, outcome.atNs) }),
     message: outcomeMessage(outcome),
@@ -97,6 +101,44 @@ export function alertRecord({ alert, threshold, observation }: Extract<Effect, {
   return { type: 'alert', alert, ...readingOf(threshold, observation), message: alertMessage(alert, threshold, observation) };
 }
 
+/** Node-level reclaim begins, or what it came to. */
+export function reclaimRecord(effect: Extract<Effect, { kind: 'reclaim' | 'reclaimed' }>): JournalRecord {
+  const { threshold, observation, collections } = effect.reclaim;
+  const over = effect.kind === 'reclaimed' ? { enough: effect.enough, errors: effect.errors } : {};
+  return { type: effect.kind, ...readingOf(threshold, observation), collections, ...over, message: reclaimMessage(effect) };
+}
+
+/** 'reclaiming containers, images: nodefs.available 1.2GiB < 10% = 5GiB (hard)'. */
+export function reclaimMessage(effect: Extract<Effect, { kind: 'reclaim' | 'reclaimed' }>): string {
+  const { threshold, observation, collections } = effect.reclaim;
+  const what = collections.join(', ');
+  if (effect.kind === 'reclaim') return `reclaiming ${what}: ${comparisonText(threshold, observation)}`;
+  const failed = effect.errors.length === 0 ? '' : `; ${effect.errors.join('; ')}`;
+  const enough = effect.enough ? 'was enough, so nobody is evicted' : 'was not enough';
+  return `reclaiming ${what} for ${threshold.signal} ${enough}${failed}`;
+}
+
+/** A step that could not be made. */
+export function errorRecord({ message }: Extract<Effect, { kind: 'error' }>): JournalRecord {
+  return { type: 'error', message };
+}
+
+function causeOf(decision: Decision): Record<string, unknown> {
+  const { cause } = decision;
+  switch (cause.kind) {
+    case 'threshold':
+      return { ...readingOf(cause.threshold, cause.observation), limit: jsonInteger(cause.limit) };
+    case 'storage-limit': {
+      const { limit, ...which } = cause.breach;
+      return {
+        signal: evictionSignal(decision),
+        kind: 'storage-limit',
+        storageLimit: { ...which, limit: limit.text, limitBytes: jsonInteger(quantityValue(limit)) },
+      };
+    }
+  }
+}
+
 function readingOf(threshold: Threshold, observation: Observation): Record<string, unknown> {
   return {
     signal: threshold.signal,
@@ -109,34 +151,12 @@ function readingOf(threshold: Threshold, observation: Observation): Record<strin
   };
 }
 
-function victimOf({ workload }: RankedWorkload): Record<string, unknown> {
-  return { name: workload.name, path: workload.path, id: workload.id };
-}
-
-/** The comparators' values, in the order in which they decide. */
-function rankingRow(ranked: RankedWorkload): Record<string, unknown> {
-  return {
-    place: ranked.place,
-    name: ranked.workload.name,
-    exceedsRequest: ranked.exceedsRequest,
-    priority: ranked.priority,
-    aboveRequestBytes: jsonInteger(ranked.aboveRequestBytes),
-    startOrder: jsonInteger(ranked.workload.startOrder),
-    workingSetBytes: jsonInteger(ranked.workingSetBytes),
-    usageBytes: jsonInteger(ranked.usageBytes),
-    requestBytes: jsonInteger(ranked.requestBytes),
-    path: ranked.workload.path,
-    ...(ranked.protection ? { protected: ranked.protection.kind, protectedBecause: protectionText(ranked.protection) } : {}),
-  };
-}
-
 /** Milliseconds with microseconds: crossing → wake → decision → signal → kill → gone. */
 function spansMs(times: EvictionTimes, goneNs: bigint): Record<string, number> {
   const ms = (from: bigint, to: bigint): number => Math.round(Number(to - from) / 1e3) / 1e3;
   const { crossingNs, wakeNs, decisionNs, signalNs, killNs } = times;
   return {
-    crossingToWake: ms(crossingNs, wakeNs),
-    wakeToDecision: ms(wakeNs, decisionNs),
+    ...(wakeNs === undefined ? {} : { crossingToWake: ms(crossingNs, wakeNs), wakeToDecision: ms(wakeNs, decisionNs) }),
     ...(signalNs === undefined
       ? {}
       : { decisionToSignal: ms(decisionNs, signalNs), crossingToSignal: ms(crossingNs, signalNs), signalToGone: ms(signalNs, goneNs) }),

@@ -18,8 +18,10 @@ export function rehearse(policy: Policy, workloads: WorkloadSource, evictor: Evi
   for (let round = 0; round < ROUNDS; round += 1) {
     const { effects } = step({ ...policy, thresholds, dryRun: true }, initialState, {
       nowNs: 1n,
-      observations: { observed, missing: new Map() },
+      layout: 'single',
+      observe: () => ({ observed, missing: new Map() }),
       victims: new Map(),
+      reclaimed: undefined,
       candidates: () => workloads.candidates(),
     });
     for (const effect of effects) {

@@ -1,4 +1,5 @@
 import type { Effect } from '../core/effect.js';
+import { evictionSignal } from '../core/eviction-signal.js';
 import type { Decision, Outcome } from '../core/eviction.js';
 import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
 import type { Observations } from '../core/observation.js';
@@ -6,7 +7,11 @@ import { thresholdKind, type Threshold } from '../core/threshold.js';
 import type { Log } from '../log.js';
 import type { NotifierState, SourceProblem } from './ports.js';
 import type { Metrics } from './publisher.js';
-import type { JournalRecord } from './record.js';
+import { reclaimMessage, type JournalRecord } from './record.js';
+
+/** Key of the trouble that a step could not be made. */
+const STEP = 'step ';
+const STEPS_AGAIN = 'is over';
 
 type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>;
 
@@ -16,6 +21,7 @@ export class Reporter {
   readonly #metrics: Metrics;
   /** Lasting trouble that was said, by key. */
   #said = new Map<string, string>();
+  #stepFailed = false;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
@@ -25,7 +31,7 @@ export class Reporter {
   decided(decision: Decision): void {
     this.#log.warn(decisionMessage(decision), {
       decision: decision.serial,
-      signal: decision.threshold.signal,
+      signal: evictionSignal(decision),
       victim: decision.victim.workload.path,
       candidates: decision.ranking.length,
       unreadable: decision.unreadable.length,
@@ -41,16 +47,15 @@ export class Reporter {
   }
 
   outcome(outcome: Outcome, record: JournalRecord): void {
-    const { signal } = outcome.decision.threshold;
+    const signal = evictionSignal(outcome.decision);
     const { decision, freedBytes, expectedBytes, spansMs } = record;
     const fields = { decision, freedBytes, expectedBytes, spansMs };
+    if (outcome.counted) this.#metrics.evicted(signal);
     switch (outcome.result) {
       case 'killed':
-        this.#metrics.evicted(signal);
         this.#log.warn(outcomeMessage(outcome), fields);
         return;
       case 'ineffective':
-        this.#metrics.evicted(signal);
         this.#metrics.ineffective(signal);
         this.#log.warn(outcomeMessage(outcome), fields);
         return;
@@ -75,12 +80,31 @@ export class Reporter {
     this.#log[status ? 'warn' : 'info'](`node condition ${type} is now ${String(status)}`, { condition: type, status });
   }
 
+  reclaim(effect: EffectOf<'reclaim'>): void {
+    this.#log.warn(reclaimMessage(effect), { signal: effect.reclaim.threshold.signal, collections: effect.reclaim.collections });
+  }
+
+  reclaimed(effect: EffectOf<'reclaimed'>): void {
+    const { enough, errors, reclaim } = effect;
+    this.#log[enough && errors.length === 0 ? 'info' : 'warn'](reclaimMessage(effect), { signal: reclaim.threshold.signal });
+  }
+
+  /** Tells whether it is new: the same trouble may come with every step. */
+  error({ message }: EffectOf<'error'>): boolean {
+    const isNew = !this.#said.has(STEP + message);
+    this.#lasting(STEP, new Map([[message, message]]), STEPS_AGAIN);
+    this.#stepFailed = true;
+    return isNew;
+  }
+
   alert({ alert, threshold, observation }: EffectOf<'alert'>): void {
     this.#log.error(alertMessage(alert, threshold, observation), { alert, signal: threshold.signal });
   }
 
   sampled(observations: Observations, thresholds: readonly Threshold[]): void {
     this.#metrics.observe(observations, thresholds);
+    if (!this.#stepFailed) this.#lasting(STEP, new Map(), STEPS_AGAIN);
+    this.#stepFailed = false;
     const missing = [...observations.missing].filter(([signal]) => thresholds.some((threshold) => threshold.signal === signal));
     this.#lasting(
       'signal ',

@@ -17,6 +17,8 @@ export interface CgroupFiles {
   /** Whether a process lives in it or below it; undefined: these files do not tell. */
   populated(values: Float64Array, first: number): boolean | undefined;
   readonly usageFile: string;
+  /** Its own limit, those of its parents left aside. */
+  readonly limitFile: string;
 }
 
 /** What memory.low = max amounts to: the kernel counts bytes in 63 bits. */
@@ -24,6 +26,7 @@ const NO_LIMIT = 2n ** 63n - 1n;
 
 const v1: CgroupFiles = {
   usageFile: 'memory.usage_in_bytes',
+  limitFile: 'memory.limit_in_bytes',
   specs: [
     { path: 'memory.usage_in_bytes', format: 'number' },
     { path: 'memory.stat', format: 'keyed', keys: ['total_inactive_file'] },
@@ -34,6 +37,7 @@ const v1: CgroupFiles = {
 
 const v2: CgroupFiles = {
   usageFile: 'memory.current',
+  limitFile: 'memory.max',
   specs: [
     { path: 'memory.current', format: 'number' },
     { path: 'memory.stat', format: 'keyed', keys: ['inactive_file'] },
@@ -54,6 +58,17 @@ const v2: CgroupFiles = {
 export function cgroupFiles(version: 1 | 2): CgroupFiles {
   return version === 1 ? v1 : v2;
 }
+
+/** What a limit file says, in bytes; undefined: no limit, which v1 writes as the largest number of whole pages. */
+export function limitBytes(text: string): bigint | undefined {
+  const [digits] = /^\d+/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const limit = BigInt(digits);
+  return limit > LARGEST_LIMIT ? undefined : limit;
+}
+
+/** Pages have 64 KiB at most. */
+const LARGEST_LIMIT = NO_LIMIT - 64n * 1024n;
 
 function sample(usage = NaN, inactive = NaN, guaranteedBytes = 0n): CgroupSample | undefined {
   if (Number.isNaN(usage) || Number.isNaN(inactive)) return undefined;

@@ -5,8 +5,8 @@ import type { Candidates, Protection, UnreadableWorkload, Workload, WorkloadUsag
 import { errnoName } from '../errors.js';
 import type { NodeIdentity, SourceProblem, WorkloadSource } from '../monitor/ports.js';
 import type { Binding } from '../native/binding.js';
-import type { CgroupSample } from './cgroup-files.js';
-import { Members, type Member, type Occupied } from './members.js';
+import { usageOf, workloadOf } from './cgroup-workload.js';
+import { Members, type Occupied } from './members.js';
 import { OwnProcesses, type OwnProcess } from './own-processes.js';
 import { protectionsOf } from './protection.js';
 import { compileRules } from './rules.js';
@@ -148,21 +148,4 @@ class CgroupWorkloads implements WorkloadSource {
     }
     return paths;
   }
-}
-
-function workloadOf({ name, path, id, effect }: Member, { guaranteedBytes }: CgroupSample, protection: Protection | undefined): Workload {
-  return {
-    id: `${path}#${String(id)}`,
-    name,
-    path,
-    priority: effect.priority,
-    requests: { memory: effect.requestsMemory ?? guaranteedBytes },
-    terminationGracePeriodNs: effect.terminationGracePeriodNs,
-    startOrder: id,
-    protection,
-  };
-}
-
-function usageOf(workload: Workload, { workingSetBytes, usageBytes }: CgroupSample): WorkloadUsage {
-  return { workload, workingSetBytes, usageBytes };
 }

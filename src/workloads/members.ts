@@ -1,9 +1,9 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../core/cgroup.js';
 import type { UnreadableWorkload } from '../core/workload.js';
 import { errnoName, errnoText } from '../errors.js';
 import type { Binding, CgroupHandle, CgroupTable } from '../native/binding.js';
-import { cgroupFiles, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
+import { cgroupFiles, limitBytes, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
 import type { RuleEffect } from './rules.js';
 
 /** A child of a source. */
@@ -13,6 +13,8 @@ export interface Member {
   readonly row: number;
   readonly id: bigint;
   readonly effect: RuleEffect;
+  /** Of its memory, as of when it was listed; undefined: it has none, or it cannot be read. */
+  readonly limitBytes: bigint | undefined;
 }
 
 /** A member as read in one pass; without those of which the kernel says that no process lives in them. */
@@ -129,7 +131,7 @@ export class Members {
     try {
       row = this.#table.add(directory);
       const id = this.#table.id(row);
-      const member = { name, path, row, id, effect: this.#effectOf({ name, path }) };
+      const member = { name, path, row, id, effect: this.#effectOf({ name, path }), limitBytes: this.#limit(directory) };
       this.#members.set(path, member);
       return member;
     } catch (error) {
@@ -141,6 +143,14 @@ export class Members {
       }
       // ENOENT: removed since it was listed; ESTALE: removed and made again since then. The next pass sees it.
       if (errno !== 'ENOENT' && errno !== 'ESTALE') unreadable.push({ name, path, reason: String(error) });
+      return undefined;
+    }
+  }
+
+  #limit(directory: string): bigint | undefined {
+    try {
+      return limitBytes(readFileSync(`${directory}/${this.#files.limitFile}`, 'utf8'));
+    } catch {
       return undefined;
     }
   }

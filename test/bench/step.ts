@@ -1,53 +1,95 @@
-import { initialState } from '../../src/core/state.js';
+import { departuresOf } from '../../src/core/departure.js';
+import { rank } from '../../src/core/rank.js';
+import { initialState, type Policy, type State } from '../../src/core/state.js';
 import { step as coreStep } from '../../src/core/step.js';
-import { candidates, Mi, observations, policy, SECOND, threshold, workload } from '../core/support.js';
-import type { Benchmark, Result } from './benchmark.js';
+import type { Candidates } from '../../src/core/workload.js';
+import { candidates, input, Mi, observations, policy, requesting, SECOND, threshold, workload } from '../core/support.js';
+import { atMost, type Benchmark, type Result } from './benchmark.js';
 import { Distribution } from './distribution.js';
 
-const WORKLOADS = 110;
-const ROUNDS = 2_000;
-const WARM_UP = 200;
+/** The kubelet's limit of pods on a node, and far beyond. */
+const FEW = 110;
+const MANY = 10_000;
 
-/** The decision itself: ranking included, reading and acting not. 110 is the kubelet's limit of pods on a node. */
+const thresholds = [threshold('memory.available', '100Mi'), threshold('nodefs.available', '10%'), threshold('nodefs.inodesFree', '5%')];
+
+/** The decision itself: ranking included, reading and acting not. */
 export const step: Benchmark = {
   name: 'step',
-  what: `one step under pressure, ${String(WORKLOADS)} workloads`,
+  what: `one step, ${String(FEW)} and ${String(MANY)} workloads`,
   run: (): Result => {
-    const hard = policy([
-      threshold('memory.available', '100Mi'),
-      threshold('nodefs.available', '10%'),
-      threshold('nodefs.inodesFree', '5%'),
-    ]);
-    const found = candidates(
-      ...Array.from({ length: WORKLOADS }, (_, index) => {
-        const use = BigInt((index * 7919) % 997) * Mi;
-        return [workload(`w${String(index)}`, { priority: index % 5, requests: { memory: BigInt(index % 3) * 300n * Mi } }), use] as const;
-      }).map(([each, use]): [typeof each, bigint] => [each, use]),
-    );
-    const input = (nowNs: bigint, availableMi: bigint) => {
-      const observed = observations(nowNs, {
-        'memory.available': availableMi * Mi,
-        'nodefs.available': 500n * Mi,
-        'nodefs.inodesFree': 500n,
-      });
-      return { nowNs, observations: observed, victims: new Map(), candidates: () => found };
-    };
-    const measured = (availableMi: bigint): Distribution => {
-      const times: number[] = [];
-      for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-        const now = input(BigInt(round + WARM_UP + 1) * SECOND, availableMi);
-        const from = process.hrtime.bigint();
-        const { effects } = coreStep(hard, initialState, now);
-        if (round >= 0) times.push(Number(process.hrtime.bigint() - from) / 1e3);
-        if (effects.some(({ kind }) => kind === 'evict') !== availableMi < 100n) throw new Error('decided otherwise than expected');
-      }
-      return new Distribution(times);
-    };
+    const hard = policy(thresholds);
+    const kubelet = policy(thresholds, { departures: departuresOf('kubelet') });
+    const few = measured(hard, workloads(FEW), 50n, 2_000);
+    const thousand = measured(hard, workloads(1_000), 50n, 300);
+    const many = measured(hard, workloads(MANY), 50n, 40);
+    const growth = many.median / thousand.median / ((MANY * Math.log(MANY)) / (1_000 * Math.log(1_000)));
     return {
       figures: [
-        { what: 'step that evicts', unit: 'µs', measured: measured(50n) },
-        { what: 'step without pressure', unit: 'µs', measured: measured(500n) },
+        { what: `step that evicts, ${String(FEW)} workloads`, unit: 'µs', measured: few, ...atMost(500) },
+        { what: 'the same, compatibility kubelet', unit: 'µs', measured: measured(kubelet, workloads(FEW), 50n, 2_000), ...atMost(500) },
+        { what: `step that evicts, ${String(MANY)} workloads`, unit: 'µs', measured: many, ...atMost(50_000) },
+        { what: 'growth from 1,000 to 10,000 / n log n', unit: '×', measured: growth, ...atMost(1.5) },
+        { what: 'ranking 1,000 workloads', unit: 'µs', measured: ranking(1_000), ...atMost(3_000) },
+        {
+          what: `step without pressure, ${String(FEW)} workloads`,
+          unit: 'µs',
+          measured: measured(hard, workloads(FEW), 500n, 5_000),
+          ...atMost(20),
+        },
+        {
+          what: `step without pressure, ${String(MANY)} workloads`,
+          unit: 'µs',
+          measured: measured(hard, workloads(MANY), 500n, 5_000),
+          ...atMost(20),
+        },
       ],
     };
   },
 };
+
+function workloads(count: number): Candidates {
+  return candidates(
+    ...Array.from({ length: count }, (_, index): [ReturnType<typeof workload>, bigint] => {
+      const requests = requesting(BigInt(index % 3) * 300n * Mi);
+      return [
+        workload(`w${String(index)}`, { priority: index % 5, requests, startOrder: BigInt(index) }),
+        BigInt((index * 7919) % 99_991) * 1024n,
+      ];
+    }),
+  );
+}
+
+/** Microseconds of a step; checks that it decided what it should. */
+function measured(decided: Policy, found: Candidates, availableMi: bigint, rounds: number): Distribution {
+  const warmUp = Math.ceil(rounds / 10);
+  const times: number[] = [];
+  let state: State = initialState;
+  for (let round = -warmUp; round < rounds; round += 1) {
+    const nowNs = BigInt(round + warmUp + 1) * SECOND;
+    const observed = observations(nowNs, {
+      'memory.available': availableMi * Mi,
+      'nodefs.available': 500n * Mi,
+      'nodefs.inodesFree': 500n,
+    });
+    const told = input(nowNs, observed, { candidates: () => found });
+    const from = process.hrtime.bigint();
+    const made = coreStep(decided, state, told);
+    if (round >= 0) times.push(Number(process.hrtime.bigint() - from) / 1e3);
+    if (made.effects.some(({ kind }) => kind === 'evict') !== availableMi < 100n) throw new Error('decided otherwise than expected');
+    if (availableMi >= 100n) state = made.state; // a step under pressure always begins where nobody is in flight
+  }
+  return new Distribution(times);
+}
+
+function ranking(count: number): Distribution {
+  const { usages } = workloads(count);
+  const departures = departuresOf('evictd');
+  const times: number[] = [];
+  for (let round = -30; round < 300; round += 1) {
+    const from = process.hrtime.bigint();
+    rank('memory.available', 'single', usages, departures);
+    if (round >= 0) times.push(Number(process.hrtime.bigint() - from) / 1e3);
+  }
+  return new Distribution(times);
+}

@@ -149,6 +149,14 @@ describe('the reading', () => {
     expect(result).toMatchObject({ status: 'ok', exit: 0, notifiers: [{ mechanism: 'psi_trigger', live: false, reason: 'EPERM' }] });
   });
 
+  test('one threshold of each memory signal says what could be armed', async () => {
+    const opened = fakeReading(() => available(500n));
+    await check(() => opened, '--eviction-hard', 'memory.available<1,allocatableMemory.available<2,pid.available<3', '-o', 'json');
+    expect(opened.armed.map((thresholds) => thresholds.map(({ signal }) => signal))).toEqual([
+      ['memory.available', 'allocatableMemory.available'],
+    ]);
+  });
+
   test('a workload source that is not there is a problem, and no reason for a status', async () => {
     const opened = fakeReading(() => available(500n), { problems: [{ code: 'EVICTD_X', message: 'no cgroup /w' }] });
     const result = json(await check(() => opened, ...FLAGS, '-o', 'json'));

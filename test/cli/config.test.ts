@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configCommand } from '../../src/cli/config.js';
 import { exitCodeOf, formatError } from '../../src/cli/errors.js';
+import { UnavailableError } from '../../src/errors.js';
+import type { MachineFacts } from '../../src/lint/machine.js';
 import { scratch } from '../config/scratch.js';
+import { Gi, Mi } from '../core/support.js';
+import { machine, present } from '../lint/support.js';
 
 interface Run {
   readonly stdout: string;
@@ -11,8 +15,13 @@ interface Run {
   readonly exit: number;
 }
 
+const VALID = 'workloads: [{cgroup: /workload.slice}]\n';
+
+/** A machine with one workload that says nothing to a configuration. */
+const quiet = (): MachineFacts => machine({ workloads: { present: [present('web')], problems: [] } });
+
 /** Runs `evictd config …` on a config.yaml and, where given, one drop-in; paths are shown without the directory. */
-async function config(args: readonly string[], yaml: string, dropIn?: string): Promise<Run> {
+async function config(args: readonly string[], yaml: string, dropIn?: string, facts: () => MachineFacts = quiet): Promise<Run> {
   const directory = scratch();
   writeFileSync(join(directory, 'config.yaml'), yaml, { mode: 0o644 });
   if (dropIn !== undefined) {
@@ -28,7 +37,9 @@ async function config(args: readonly string[], yaml: string, dropIn?: string): P
     env: {},
   };
   try {
-    await configCommand({ io }).parseAsync([...args, '--config', join(directory, 'config.yaml')], { from: 'user' });
+    const setExitCode = (code: number): void => void (out.exit = code);
+    const deps = { io, setExitCode, machine: () => Promise.resolve().then(facts) };
+    await configCommand(deps).parseAsync([...args, '--config', join(directory, 'config.yaml')], { from: 'user' });
   } catch (error) {
     io.stderr(formatError(error));
     out.exit = exitCodeOf(error);
@@ -36,18 +47,90 @@ async function config(args: readonly string[], yaml: string, dropIn?: string): P
   return out;
 }
 
-test('check: one line and the notices', async () => {
-  expect(await config(['check', '--log-level', 'warn'], 'workloads: [{cgroup: /a}]\n', 'rules: [{match: {name: x}}]\n')).toEqual({
+test('check: a line on the configuration, one on the machine, and the notices', async () => {
+  const yaml =
+    'workloads: [{cgroup: /workload.slice}]\nevictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\n';
+  expect(await config(['check', '--log-level', 'warn'], yaml, 'rules: [{match: {path: /a}}]\n')).toEqual({
     stdout:
-      'configuration ok: 3 thresholds, 1 workload source, 1 rule (from --log-level, config.d/1.yaml, config.yaml)\n' +
-      'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] says nothing about what it matches (hint: give it critical, priority or requests)\n',
+      'configuration ok: 1 threshold, 1 workload source, 1 rule (from --log-level, config.d/1.yaml, config.yaml)\n' +
+      'checked against this machine: 8GiB of memory, 1 workload there now\n' +
+      'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] says nothing about what it matches (hint: give it critical, priority or requests)\n' +
+      "warn: config.d/1.yaml:1:24: EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: /a) can never match: it reaches no direct child of /workload.slice (hint: a workload's path is that of its source and its name: /workload.slice/NAME)\n",
     stderr: '',
     exit: 0,
   });
 });
 
 test('check: nothing set', async () => {
-  expect((await config(['check'], '')).stdout).toBe('configuration ok: 3 thresholds, 0 workload sources, 0 rules (defaults only)\n');
+  expect(await config(['check'], '')).toMatchObject({
+    stdout:
+      'configuration ok: 3 thresholds, 0 workload sources, 0 rules (defaults only)\n' +
+      'checked against this machine: 8GiB of memory, 1 workload there now\n' +
+      'warn: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd watches and exports, and evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}])\n',
+    exit: 0,
+  });
+});
+
+test('check: a warning stands where the value was written', async () => {
+  const reserve = { totalBytes: 8n * Gi, minFreeBytes: 64n * Mi, hugePagesBytes: 2n * Gi, kernelBytes: 0n };
+  const dropIn =
+    'evictionHard:\n  memory.available: 100Mi\nevictionSoft:\n  memory.available: 50Mi\nevictionSoftGracePeriod: {memory.available: 30s}\n';
+  const { stdout } = await config(['check'], 'workloads: [{cgroup: /workload.slice}]\n', dropIn, () => ({ ...quiet(), reserve }));
+  const lines = stdout.split('\n').map((line) => line.split(' ').slice(0, 3).join(' '));
+  expect(lines.filter((line) => line.includes('EVICTD_LINT'))).toEqual([
+    'warn: config.d/1.yaml:4:21: EVICTD_LINT_SOFT_NOT_ABOVE_HARD',
+    'warn: config.d/1.yaml:2:21: EVICTD_LINT_UNREACHABLE',
+    'warn: config.d/1.yaml:4:21: EVICTD_LINT_UNREACHABLE',
+  ]);
+});
+
+test('check: what was written and belongs to no threshold', async () => {
+  const { stdout } = await config(['check', '--eviction-minimum-reclaim', 'pid.available=10'], VALID);
+  expect(stdout).toContain(
+    'warn: --eviction-minimum-reclaim:15: EVICTD_LINT_WITHOUT_THRESHOLD evictionMinimumReclaim.pid.available has no effect',
+  );
+});
+
+test('check: defaults that were kept are said once', async () => {
+  const { stdout } = await config(['check'], 'evictionHard: {memory.available: 1Gi}\nworkloads: [{cgroup: /workload.slice}]\n');
+  expect(stdout.match(/DEFAULTS_KEPT/g)).toHaveLength(1);
+});
+
+const WARNED = '';
+
+test.each<[rule: string, args: readonly string[], yaml: string, exit: number]>([
+  ['warnings are fine', [], WARNED, 0],
+  ['--strict: they are a failure', ['--strict'], WARNED, 1],
+  ['--strict: none', ['--strict'], VALID, 0],
+  ['--strict: what is only worth knowing is none', ['--strict', '--eviction-pressure-transition-period', '1s'], VALID, 0],
+  ['--strict: in the form for machines, too', ['--strict', '-o', 'json'], WARNED, 1],
+  ['--strict: what is wrong stays 78', ['--strict'], 'x: 1\n', 78],
+])('check, exit code: %s', async (_rule, args, yaml, exit) => {
+  expect((await config(['check', ...args], yaml)).exit).toBe(exit);
+});
+
+test.each<[rule: string, args: readonly string[], line: string]>([
+  [
+    '--offline looks at no machine',
+    ['--offline'],
+    'not checked against a machine (--offline): what depends on capacities, notifiers and workloads was skipped',
+  ],
+  [
+    'one that cannot be read is said, and is no failure',
+    ['--strict'],
+    'not checked against this machine: what depends on capacities, notifiers and workloads was skipped: node cgroup /x does not exist',
+  ],
+])('check: %s', async (_rule, args, line) => {
+  const unavailable = (): MachineFacts => {
+    throw new UnavailableError('EVICTD_NODE_MISSING', 'node cgroup /x does not exist');
+  };
+  const { stdout, stderr, exit } = await config(['check', ...args], VALID, undefined, unavailable);
+  expect({ second: stdout.split('\n')[1], stderr, exit }).toEqual({ second: line, stderr: '', exit: 0 });
+});
+
+test('check --offline: what is so everywhere is said all the same', async () => {
+  const yaml = `${VALID}evictionSoft: {memory.available: 50Mi}\nevictionSoftGracePeriod: {memory.available: 30s}\n`;
+  expect((await config(['check', '--offline'], yaml)).stdout).toContain('EVICTD_LINT_SOFT_NOT_ABOVE_HARD');
 });
 
 test('check: every problem as file:line:column: CODE message (hint: …), exit 78', async () => {
@@ -59,7 +142,7 @@ test('check: every problem as file:line:column: CODE message (hint: …), exit 7
   expect(stderr.split('\n')).toEqual([
     'config.yaml:2:10: EVICTD_CONFIG_VALUE log.level: "warning" is not one of debug, info, warn, error (hint: did you mean warn?)',
     'config.yaml:3:1: EVICTD_CONFIG_UNKNOWN_KEY unknown key evictionSof (hint: did you mean evictionSoft?)',
-    '--eviction-hard:21: EVICTD_CONFIG_SIGNAL evictionHard: unsupported eviction signal pid (hint: accepted: memory.available, nodefs.available, nodefs.inodesFree, pid.available)',
+    '--eviction-hard:21: EVICTD_CONFIG_SIGNAL evictionHard: unsupported eviction signal pid (hint: accepted: memory.available, allocatableMemory.available, nodefs.available, nodefs.inodesFree, pid.available)',
     '',
   ]);
 });
@@ -71,7 +154,27 @@ test('check --output json: valid, issues, notices', async () => {
     valid: false,
     issues: [{ code: 'EVICTD_CONFIG_UNKNOWN_KEY', message: 'unknown key x', position: { file: 'config.yaml', line: 1, column: 1 } }],
   });
-  expect(JSON.parse((await config(['check', '-o', 'json'], '')).stdout)).toEqual({ valid: true, issues: [], notices: [] });
+  expect(JSON.parse((await config(['check', '-o', 'json', '--offline'], VALID)).stdout)).toEqual({
+    valid: true,
+    issues: [],
+    notices: [],
+    machine: { kind: 'offline' },
+  });
+});
+
+test('check --output json: warnings are notices, and the facts are there to compute with', async () => {
+  const facts = (): MachineFacts => ({ ...quiet(), polled: new Map([['memory.available', 'sampler: EACCES']]) });
+  expect(JSON.parse((await config(['check', '-o', 'json'], VALID, undefined, facts)).stdout)).toMatchObject({
+    valid: true,
+    notices: [{ level: 'warn', code: 'EVICTD_LINT_OUTRUN' }],
+    machine: {
+      kind: 'read',
+      capacities: { 'memory.available': 8 * 1024 ** 3, 'pid.available': 1000 },
+      reserve: { totalBytes: 8 * 1024 ** 3, minFreeBytes: 0, hugePagesBytes: 0, kernelBytes: 0 },
+      polled: { 'memory.available': 'sampler: EACCES' },
+      workloads: 1,
+    },
+  });
 });
 
 test('show: keys, values and where each was set, aligned', async () => {
@@ -80,7 +183,8 @@ test('show: keys, values and where each was set, aligned', async () => {
     'evictionHard:\n  memory.available: 0%\n',
     'evictionMaxPodGracePeriod: 3\n',
   );
-  expect(stdout).toBe(`KEY                               VALUE            SET BY
+  const [shown, profile] = stdout.split('compatibility ');
+  expect(shown).toBe(`KEY                               VALUE            SET BY
 evictionHard.memory.available     0%               config.yaml:2:21
 evictionHard.nodefs.available     10%              default
 evictionHard.nodefs.inodesFree    5%               default
@@ -91,12 +195,14 @@ node.cgroup                       -                default
 filesystems.nodefs                /                default
 workloads                         -                default
 rules                             -                default
+oomScoreAdj                       off              default
 metrics.listen                    127.0.0.1:9796   default
 stateDirectory                    /var/lib/evictd  default
 runtimeDirectory                  /run/evictd      default
 log.format                        auto             default
 log.level                         debug            --log-level:1
 `);
+  expect(profile).toMatch(/^ +evictd +default\n(departures\.[a-z-]+ +true +default\n)+allocatable\.cgroup +- +default\n/);
   expect(stderr).toContain('warn: config.yaml: EVICTD_CONFIG_DEFAULTS_KEPT');
 });
 

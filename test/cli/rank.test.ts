@@ -1,16 +1,19 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { rankCommand } from '../../src/cli/rank.js';
 import { ConfigError } from '../../src/errors.js';
 import type { Candidates } from '../../src/core/workload.js';
-import { Mi, candidates, workload } from '../core/support.js';
+import type { OomReading } from '../../src/core/oom-reading.js';
+import { oomReading, task } from '../core/oom-support.js';
+import { Mi, candidates, requesting, workload } from '../core/support.js';
+import { ordinal } from '../../src/cli/output/kernel-report.js';
 import { reading } from './output/support.js';
 import { fakeReading, ran, type FakeReading, type Ran } from './support.js';
 
 const MEMBERS: Candidates = {
   ...candidates(
-    [workload('web', { requests: { memory: 64n * Mi } }), 32n * Mi],
+    [workload('web', { requests: requesting(64n * Mi) }), 32n * Mi],
     [workload('db', { protection: { kind: 'critical' } }), 100n * Mi],
-    [workload('batch', { priority: -10, requests: { memory: 64n * Mi } }), 200n * Mi],
+    [workload('batch', { priority: -10, requests: requesting(64n * Mi) }), 200n * Mi],
   ),
   unreadable: [{ name: 'odd', path: '/w/odd', reason: 'EIO' }],
 };
@@ -21,7 +24,9 @@ const empty = (...names: string[]): Candidates => ({
 const WORKLOADS = ['--workload-cgroup', '/w'];
 
 const opened = (given?: Candidates): FakeReading => fakeReading(() => reading({}), given ? { candidates: given } : {});
-const rank = (given: FakeReading, ...args: string[]): Promise<Ran> => ran((io) => rankCommand({ io, open: () => given }), args);
+const unread = (): OomReading => expect.unreachable('the OOM killer was not asked for');
+const rank = (given: FakeReading, ...args: string[]): Promise<Ran> =>
+  ran((io) => rankCommand({ io, open: () => given, readOomKiller: unread }), args);
 
 test('the order, why, and who is never evicted', async () => {
   const given = opened(MEMBERS);
@@ -113,4 +118,204 @@ test('closed where the candidates cannot be ranked', async () => {
   };
   expect((await rank(failing, ...WORKLOADS)).error).toMatchObject({ message: 'EIO' });
   expect(given.closed()).toBe(1);
+});
+
+test.each<[rule: string, given: Candidates, cells: Record<string, unknown>]>([
+  [
+    'not known is null',
+    { ...MEMBERS, usages: [{ workload: workload('dark'), stats: undefined }] },
+    { workingSetBytes: null, usageBytes: null, aboveRequestBytes: 0, reasons: 'uses an unknown amount, has no request, priority 0' },
+  ],
+  [
+    'a request of half a byte',
+    candidates([workload('half', { requests: { ...requesting(0n), memory: 100_500_000_000n } }), 200n]),
+    { requestBytes: 100.5, aboveRequestBytes: 99.5 },
+  ],
+])('JSON: %s', async (_rule, given, cells) => {
+  const { out } = await rank(opened(given), ...WORKLOADS, '-o', 'json');
+  expect((JSON.parse(out) as { workloads: unknown[] }).workloads[0]).toMatchObject(cells);
+});
+
+describe('--kernel', () => {
+  const asked: (string | undefined)[] = [];
+  const kernel = (oom: OomReading, ...args: string[]): Promise<Ran> =>
+    ran(
+      (io) =>
+        rankCommand({
+          io,
+          open: () => opened(MEMBERS),
+          readOomKiller: (cgroup) => {
+            asked.push(cgroup);
+            return oom;
+          },
+        }),
+      args,
+    );
+  const tasks = [
+    task(1, 9n, { name: 'systemd' }),
+    task(2, 0n, { kernelThread: true, memory: undefined }),
+    task(40, 100n, { name: 'postgres', cgroup: '/db' }),
+    task(41, 80n, { name: 'java', cgroup: '/batch/x' }),
+    task(42, 5n, { name: 'sshd', oomScoreAdj: -1000, oomScore: 0 }),
+    task(43, 30n, { name: 'cron' }),
+  ];
+
+  test('both orders, who is in danger, who is exempt', async () => {
+    const { out, error } = await kernel(oomReading(tasks), ...WORKLOADS, '--kernel');
+    expect(error).toBeUndefined();
+    expect(`\n${out}`).toBe(`
+the OOM killer's order for the machine (8GiB, swap included)
+
+#  PID  PROCESS   SCORE  ADJ  MEMORY  POINTS  WORKLOAD
+1   40  postgres    700    0  100MiB  100MiB  db
+2   41  java        700    0   80MiB   80MiB  batch
+3   43  cron        700    0   30MiB   30MiB  (none)
+
+WORKLOAD  EVICTD  KERNEL  BY
+batch          1       2  java 41
+db             2       1  postgres 40  critical, but the kernel would kill it 1st: consider oomScoreAdj
+web            3       -  -            the kernel kills none of it
+
+out of memory, the kernel would kill postgres (pid 40) of db first; evictd would evict batch
+never killed: at oom_score_adj -1000: sshd 42; process 1: systemd 1; 1 kernel thread
+`);
+  });
+
+  test('as JSON', async () => {
+    const { out } = await kernel(oomReading(tasks), ...WORKLOADS, '--kernel', '-o', 'json', '--limit', '2');
+    const report = JSON.parse(out) as { processes: unknown[]; workloads: unknown[] };
+    expect(report).toMatchObject({
+      domain: { cgroup: null, askedFor: null, cgroupVersion: 2, totalBytes: 8 * 1024 ** 3 },
+      wouldDie: [40],
+      processesTotal: 3,
+      exemptTotal: 3,
+      exempt: [
+        { pid: 1, name: 'systemd', reason: 'init' },
+        { pid: 42, name: 'sshd', reason: 'unkillable' },
+      ],
+      workloadsTotal: 3,
+    });
+    expect(report.processes).toHaveLength(2);
+    expect(report.processes[0]).toStrictEqual({
+      place: 1,
+      pid: 40,
+      name: 'postgres',
+      oomScore: 700,
+      oomScoreAdj: 0,
+      pointsBytes: 104857600,
+      rssBytes: 104857600,
+      swapBytes: 0,
+      pageTableBytes: 0,
+      cgroup: '/db',
+      group: null,
+      workload: '/db',
+    });
+    expect(report.workloads).toMatchObject([
+      { name: 'batch', evictdPlace: 1, kernelPlace: 2, byPid: 41, protection: null, endangered: false, remark: null },
+      { name: 'db', evictdPlace: 2, kernelPlace: 1, byPid: 40, protection: 'critical', endangered: true },
+    ]);
+  });
+
+  const memcg = { memcg: { cgroup: '/w', totalBytes: 256n * Mi } };
+  test.each<[rule: string, oom: OomReading, said: RegExp]>([
+    ['nobody', oomReading([]), /^the machine: the kernel finds nobody that it may kill$/m],
+    ['no more than --limit, and how many there are', oomReading([...tasks, task(44, 1n)]), /^… and 2 more \(--limit 4 shows all\)$/m],
+    [
+      'a group dies together',
+      oomReading(tasks.map((each) => ({ ...each, group: '/g' }))),
+      /kill postgres \(pid 40\) of db and the 2 processes that memory.oom.group joins to it first/,
+    ],
+    ['a group in its row', oomReading(tasks.map((each) => ({ ...each, group: '/g' }))), /^1 .* db {8}with all of \/g$/m],
+    ['v1 has no groups', oomReading(tasks, { cgroupVersion: 1 }), /^cgroup v1 has no memory.oom.group: /m],
+    [
+      'too close to tell',
+      oomReading(tasks, { uncertainBytes: 20n * Mi }),
+      /^postgres \(pid 40\) and java \(pid 41\) are 20MiB apart: it may be either$/m,
+    ],
+    ['no limit of its own', oomReading(tasks, { ...memcg, instead: '/w/a' }), /^\/w\/a has no limit of its own: .* where memcg \/w does$/m],
+    [
+      'killing is switched off',
+      oomReading(tasks, { ...memcg, settings: { panic: 0, killAllocating: false, killDisabled: true } }),
+      /oom_kill_disable is set/,
+    ],
+    ['a panic', oomReading(tasks, { settings: { panic: 1, killAllocating: false, killDisabled: false } }), /^vm.panic_on_oom is 1: /m],
+    [
+      'a panic also in a memcg',
+      oomReading(tasks, { ...memcg, settings: { panic: 2, killAllocating: false, killDisabled: false } }),
+      /^vm.panic_on_oom is 2: /m,
+    ],
+    [
+      'whoever asks is killed',
+      oomReading(tasks, { settings: { panic: 0, killAllocating: true, killDisabled: false } }),
+      /^vm.oom_kill_allocating_task is set/m,
+    ],
+    ['a container', oomReading(tasks, { initialPidNamespace: false }), /^seen from inside a container: /m],
+    ['memory nodes', oomReading(tasks, { boundToNodes: 1 }), /^1 process may use some memory nodes only/m],
+    ['unreadable ones', oomReading(tasks, { unreadable: 2 }), /^2 processes could not be read$/m],
+  ])('%s: said', async (_rule, oom, said) => {
+    const { out, error } = await kernel(oom, ...WORKLOADS, '--kernel', '--limit', '2');
+    expect(error).toBeUndefined();
+    expect(out).toMatch(said);
+  });
+
+  test.each<[rule: string, oom: OomReading, unsaid: RegExp, ...args: string[]]>([
+    [
+      'a panic of the machine only',
+      oomReading(tasks, { ...memcg, settings: { panic: 1, killAllocating: false, killDisabled: false } }),
+      /panic/,
+    ],
+    [
+      'two of one group are close',
+      oomReading(
+        tasks.map((each) => ({ ...each, group: '/g' })),
+        { uncertainBytes: 20n * Mi },
+      ),
+      /apart/,
+    ],
+    ['far enough apart', oomReading(tasks, { uncertainBytes: 20n * Mi - 1n }), /apart/],
+    ['all are listed', oomReading(tasks), /more \(--limit/],
+    ['the advice that is followed already', oomReading(tasks), /consider/, '--oom-score-adj', 'rank'],
+  ])('%s: not said', async (_rule, oom, unsaid, ...args) => {
+    expect((await kernel(oom, ...WORKLOADS, '--kernel', '--limit', '3', ...args)).out).not.toMatch(unsaid);
+  });
+
+  test.each<[rule: string, args: string[], conclusion: RegExp]>([
+    ['no workload source', [], /first; evictd has no workload source to compare with$/m],
+    ['both the same', WORKLOADS, /\(pid 41\) of batch first, and evictd would evict the same workload$/m],
+  ])('%s', async (_rule, args, conclusion) => {
+    const { out } = await kernel(oomReading(tasks.filter(({ name }) => name !== 'postgres')), ...args, '--kernel');
+    expect(out).toMatch(conclusion);
+  });
+
+  test.each<[rule: string, args: string[], cgroup: string | undefined]>([
+    ['the machine', ['--kernel'], undefined],
+    ["the node's cgroup", ['--kernel', '--node-cgroup', '/n'], '/n'],
+    ['--memcg wins, and needs no --kernel', ['--memcg', '/w', '--node-cgroup', '/n'], '/w'],
+  ])('asked of %s', async (_rule, args, cgroup) => {
+    asked.length = 0;
+    expect((await kernel(oomReading(tasks), ...args)).out).toMatch(/OOM killer's order/);
+    expect(asked).toEqual([cgroup]);
+  });
+
+  test.each<[rule: string, args: string[], error: object]>([
+    ['another signal than memory', ['--kernel', '-s', 'pid.available'], { code: 'EVICTD_USAGE' }],
+    ['a limit of nothing', ['--kernel', '--limit', '0'], { code: 'commander.invalidArgument' }],
+    ['a limit that is no number', ['--kernel', '--limit', 'all'], { code: 'commander.invalidArgument' }],
+  ])('%s is a usage error', async (_rule, args, error) => {
+    expect((await kernel(oomReading(tasks), ...args)).error).toMatchObject(error);
+  });
+});
+
+test.each<[place: number, text: string]>([
+  [1, '1st'],
+  [2, '2nd'],
+  [3, '3rd'],
+  [4, '4th'],
+  [11, '11th'],
+  [12, '12th'],
+  [13, '13th'],
+  [21, '21st'],
+  [111, '111th'],
+])('%i is %s', (place, text) => {
+  expect(ordinal(place)).toBe(text);
 });

@@ -34,6 +34,17 @@ test.each(['', '.', 'e1', '1e', '1e+', '0x1', '0xp1', '1__0', '_1', '1_', '1_.5'
   },
 );
 
+test.each<[rule: string, text: string, quoted: string]>([
+  ['quotes and backslashes', '"\\', '"\\"\\\\"'],
+  ['control characters by name', '\t\n\u0007', '"\\t\\n\\a"'],
+  ['control characters by number', '\u0000\u007f', '"\\x00\\x7f"'],
+  ['letters and symbols of any script as they are', '１é€😀', '"１é€😀"'],
+  ['a space that is not the plain one', '\u00a0\u3000', '"\\u00a0\\u3000"'],
+  ['what is not printed beyond 16 bits', '\u{e0001}', '"\\U000e0001"'],
+])('a wrong number is quoted as in Go: %s', (_rule, text, quoted) => {
+  expect(() => parseFloat32(text)).toThrow(`strconv.ParseFloat: parsing ${quoted}: invalid syntax`);
+});
+
 test.each(['3.4028236e38', '1e400', '-1e999999999999', '0x1p128'])('%s is out of range', (text) => {
   expect(() => parseFloat32(text)).toThrow('value out of range');
 });

@@ -36,6 +36,7 @@ test.each<[text: string, message: string]>([
   ['%', 'strconv.ParseFloat: parsing "": invalid syntax'],
   ['0Mi', 'eviction threshold memory.available must be positive: 0'],
   ['-0.1n', 'eviction threshold memory.available must be positive: -1n'],
+  ['-1.234k', 'eviction threshold memory.available must be positive: -1.234k'],
   ['', "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"],
   ['1e', "unable to parse quantity's suffix"],
 ])('a threshold of %j is an error', (text, message) => {
@@ -94,6 +95,7 @@ test('sorted by signal, hard before soft, grace period; a soft one without a gra
       ]),
       minReclaim: new Map([['memory.available', quantity('1Mi')]]),
     },
+    false,
     (_signal, error) => missing.push(error),
   );
   expect(

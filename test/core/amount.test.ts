@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { amountOf, amountOfBytes } from '../../src/core/amount.js';
+import { amountOf, amountOfBytes, amountOfResource } from '../../src/core/amount.js';
 
 test.each<[bytes: bigint, text: string]>([
   [0n, '0B'],
@@ -22,4 +22,11 @@ test.each<[bytes: bigint, text: string]>([
 test('inodes and processes are counts', () => {
   expect(amountOf('nodefs.inodesFree', 2048n)).toBe('2048 inodes');
   expect(amountOf('pid.available', 12n)).toBe('12 processes');
+});
+
+test('of a resource', () => {
+  expect(amountOfResource('memory', 2048n)).toBe('2KiB');
+  expect(amountOfResource('ephemeral-storage', 2048n)).toBe('2KiB');
+  expect(amountOfResource('inodes', 2048n)).toBe('2048 inodes');
+  expect(amountOfResource('pids', 12n)).toBe('12 processes');
 });

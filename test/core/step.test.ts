@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Effect } from '../../src/core/effect.js';
 import type { VictimReading } from '../../src/core/eviction.js';
-import type { Signal } from '../../src/core/signal.js';
-import { initialState, type Policy, type State } from '../../src/core/state.js';
-import { step } from '../../src/core/step.js';
-import type { Candidates, Protection } from '../../src/core/workload.js';
-import { candidates, Mi, observations, policy, SECOND, threshold, workload } from './support.js';
+import type { Protection } from '../../src/core/workload.js';
+import { candidates, Mi, policy, SECOND, threshold, workload } from './support.js';
+import { evicted, Timeline } from './timeline.js';
 
 const hard = threshold('memory.available', '100Mi');
 const soft = threshold('memory.available', '200Mi', { graceSeconds: 30 });
@@ -15,79 +12,22 @@ const all = candidates(
   [workload('db', { protection: { kind: 'critical' } }), 900n * Mi],
 );
 
-/** A control loop on a timeline: each call is one step at a time in seconds. */
-class Timeline {
-  state: State = initialState;
-  asked = 0;
-  dueAtNs: bigint | undefined;
-
-  constructor(
-    public policy: Policy,
-    public candidates: Candidates = all,
-  ) {}
-
-  at(seconds: number, available: Partial<Record<Signal, bigint>>, victims: Record<number, Partial<VictimReading>> = {}): Effect[] {
-    const nowNs = BigInt(Math.round(seconds * 1e9));
-    const readings = Object.entries(victims).map(([serial, reading]) => {
-      return [
-        Number(serial),
-        { processes: 1, usageBytes: 300n * Mi, removed: false, vanished: false, error: undefined, signalledAtNs: undefined, ...reading },
-      ] as const;
-    });
-    const { state, effects, dueAtNs } = step(this.policy, this.state, {
-      nowNs,
-      observations: observations(nowNs, available),
-      victims: new Map(readings),
-      candidates: () => {
-        this.asked += 1;
-        return this.candidates;
-      },
-    });
-    this.state = state;
-    this.dueAtNs = dueAtNs;
-    return [...effects];
-  }
-
-  memory(seconds: number, mebibytes: bigint, victims?: Record<number, Partial<VictimReading>>): string[] {
-    return this.at(seconds, { 'memory.available': mebibytes * Mi }, victims).map(brief);
-  }
-}
-
-function brief(effect: Effect): string {
-  switch (effect.kind) {
-    case 'evict':
-      return `evict ${effect.decision.victim.workload.name} grace ${String(effect.decision.graceNs / SECOND)}${effect.decision.dryRun ? ' dry' : ''}`;
-    case 'escalate':
-      return `escalate: ${effect.reason}`;
-    case 'outcome':
-      return `${effect.outcome.result} ${effect.outcome.decision.victim.workload.name} ${String(effect.outcome.freedBytes / Mi)}Mi`;
-    case 'condition':
-      return `${effect.type}=${String(effect.status)}`;
-    case 'threshold':
-      return `${effect.met ? 'met' : 'cleared'} ${effect.threshold.signal}`;
-    case 'alert':
-      return `alert ${effect.alert}`;
-  }
-}
-
-const evicted = (effects: string[]): string[] => effects.filter((effect) => effect.startsWith('evict'));
-
 describe('hard threshold', () => {
   test('nothing is met: candidates are not even read', () => {
-    const loop = new Timeline(policy([hard]));
+    const loop = new Timeline(policy([hard]), all);
     expect(loop.memory(0, 100n)).toEqual([]);
     expect(loop.asked).toBe(0);
     expect(loop.dueAtNs).toBeUndefined();
   });
 
   test('one byte below: the condition, then exactly one victim at once; never the protected one', () => {
-    const loop = new Timeline(policy([hard]));
+    const loop = new Timeline(policy([hard]), all);
     expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true', 'evict batch grace 0']);
     expect(loop.asked).toBe(1);
   });
 
   test('no second victim while the first is dying; the next one on a reading that still asks for it', () => {
-    const loop = new Timeline(policy([hard]));
+    const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     expect(loop.memory(0.001, 40n, { 1: {} })).toEqual([]);
     loop.candidates = candidates([workload('web'), 50n * Mi]);
@@ -95,7 +35,7 @@ describe('hard threshold', () => {
   });
 
   test('enough was given back: nobody else goes, the condition stays for the transition period', () => {
-    const loop = new Timeline(policy([hard]));
+    const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     expect(loop.memory(0.01, 350n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'cleared memory.available']);
     expect(loop.memory(299.99, 350n)).toEqual([]);
@@ -103,7 +43,7 @@ describe('hard threshold', () => {
   });
 
   test('min reclaim is owed after a breach, so another one goes above the threshold, too', () => {
-    const loop = new Timeline(policy([threshold('memory.available', '100Mi', { minReclaim: '100Mi' })]));
+    const loop = new Timeline(policy([threshold('memory.available', '100Mi', { minReclaim: '100Mi' })]), all);
     loop.memory(0, 50n);
     loop.candidates = candidates([workload('web'), 50n * Mi]);
     expect(loop.memory(0.01, 199n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'evict web grace 0']);
@@ -111,17 +51,10 @@ describe('hard threshold', () => {
   });
 
   test('the same reading decides nothing twice', () => {
-    const loop = new Timeline(policy([hard]));
+    const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
-    const { effects } = step(loop.policy, loop.state, {
-      nowNs: SECOND,
-      observations: loop.state.lastObservations,
-      victims: new Map([
-        [1, { processes: 0, usageBytes: 0n, removed: false, vanished: false, error: undefined, signalledAtNs: undefined }],
-      ]),
-      candidates: () => all,
-    });
-    expect(effects.map(brief)).toEqual(['killed batch 300Mi']);
+    const again = { observe: () => loop.state.lastObservations };
+    expect(loop.said(1, {}, { 1: { processes: 0, usageBytes: 0n } }, again)).toEqual(['killed batch 300Mi']);
   });
 });
 
@@ -145,7 +78,7 @@ describe('outcome', () => {
   });
 
   test('a victim that shrinks all the time has ten seconds', () => {
-    const loop = new Timeline(policy([hard]));
+    const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     for (let tenths = 5; tenths < 100; tenths += 5) {
       expect(loop.memory(tenths / 10, 50n, { 1: { usageBytes: 300n * Mi - BigInt(tenths) * 4096n } })).toEqual([]);
@@ -154,7 +87,7 @@ describe('outcome', () => {
   });
 
   test('after a failed kill another candidate is chosen, the stuck one again after a minute', () => {
-    const loop = new Timeline(policy([hard]));
+    const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     expect(loop.memory(1, 50n, { 1: {} })).toEqual(['failed batch 0Mi', 'evict web grace 0']);
     expect(loop.memory(2, 50n, { 2: { usageBytes: 50n * Mi } })).toEqual(['failed web 0Mi', 'alert nothing-evictable']);
@@ -174,7 +107,7 @@ describe('outcome', () => {
   });
 
   test('what grew until it died gave back its peak', () => {
-    const loop = new Timeline(policy([hard]));
+    const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     loop.memory(0.1, 50n, { 1: { usageBytes: 340n * Mi } });
     expect(loop.memory(0.2, 500n, { 1: { processes: 0, usageBytes: Mi } })).toContain('killed batch 339Mi');
@@ -183,7 +116,7 @@ describe('outcome', () => {
 
 describe('soft threshold', () => {
   test('the condition at once, the eviction after the grace period, with the termination grace', () => {
-    const loop = new Timeline(policy([soft]));
+    const loop = new Timeline(policy([soft]), all);
     expect(loop.memory(0, 150n)).toEqual(['met memory.available', 'MemoryPressure=true']);
     expect(loop.dueAtNs).toBe(30n * SECOND);
     expect(loop.memory(29.999, 150n)).toEqual([]);
@@ -191,7 +124,7 @@ describe('soft threshold', () => {
   });
 
   test('recovering for a moment starts the grace period anew', () => {
-    const loop = new Timeline(policy([soft]));
+    const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
     expect(loop.memory(15, 200n)).toEqual(['cleared memory.available']);
     expect(loop.memory(16, 150n)).toEqual(['met memory.available']);
@@ -200,9 +133,9 @@ describe('soft threshold', () => {
   });
 
   test('a reading that is missing in between does not', () => {
-    const loop = new Timeline(policy([soft]));
+    const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
-    expect(loop.at(15, {})).toEqual([]);
+    expect(loop.said(15, {})).toEqual([]);
     expect(evicted(loop.memory(30, 150n))).toHaveLength(1);
   });
 
@@ -217,7 +150,7 @@ describe('soft threshold', () => {
   });
 
   test('SIGKILL when the termination grace is over, and only then can it fail', () => {
-    const loop = new Timeline(policy([soft]));
+    const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
     loop.memory(30, 150n);
     expect(loop.memory(39.9, 150n, { 1: {} })).toEqual([]);
@@ -227,7 +160,7 @@ describe('soft threshold', () => {
   });
 
   test('the termination grace begins with the signal, not with the decision', () => {
-    const loop = new Timeline(policy([soft]));
+    const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
     loop.memory(30, 150n);
     const signalledAtNs = 30n * SECOND + SECOND / 2n;
@@ -237,7 +170,7 @@ describe('soft threshold', () => {
   });
 
   test('a hard threshold shortens the termination grace of the same victim to nothing', () => {
-    const loop = new Timeline(policy([hard, soft]));
+    const loop = new Timeline(policy([hard, soft]), all);
     loop.memory(0, 150n);
     loop.memory(30, 150n);
     expect(loop.memory(31, 99n, { 1: {} })).toEqual(['escalate: hard threshold met', 'met memory.available']);
@@ -247,8 +180,8 @@ describe('soft threshold', () => {
 
 describe('who is not evicted', () => {
   test('nodefs and process ids set the condition and alert once an episode', () => {
-    const loop = new Timeline(policy([threshold('nodefs.available', '10%'), threshold('pid.available', '100')]));
-    expect(loop.at(0, { 'nodefs.available': Mi, 'pid.available': 1n }).map(brief)).toEqual([
+    const loop = new Timeline(policy([threshold('nodefs.available', '10%'), threshold('pid.available', '100')]), all);
+    expect(loop.said(0, { 'nodefs.available': Mi, 'pid.available': 1n })).toEqual([
       'met nodefs.available',
       'met pid.available',
       'DiskPressure=true',
@@ -256,14 +189,14 @@ describe('who is not evicted', () => {
       'alert signal-not-evictable',
       'alert signal-not-evictable',
     ]);
-    expect(loop.at(1, { 'nodefs.available': Mi, 'pid.available': 1n })).toEqual([]);
+    expect(loop.said(1, { 'nodefs.available': Mi, 'pid.available': 1n })).toEqual([]);
     expect(loop.asked).toBe(0);
-    loop.at(2, { 'nodefs.available': 900n * Mi, 'pid.available': 900n });
-    expect(loop.at(3, { 'nodefs.available': Mi, 'pid.available': 900n }).map(brief)).toContain('alert signal-not-evictable');
+    loop.said(2, { 'nodefs.available': 900n * Mi, 'pid.available': 900n });
+    expect(loop.said(3, { 'nodefs.available': Mi, 'pid.available': 900n })).toContain('alert signal-not-evictable');
   });
 
   test('without a workload source it says so once, and reads no candidates', () => {
-    const loop = new Timeline(policy([hard], { hasWorkloadSource: false }));
+    const loop = new Timeline(policy([hard], { hasWorkloadSource: false }), all);
     expect(loop.memory(0, 1n)).toContain('alert no-workload-source');
     expect(loop.memory(1, 1n)).toEqual([]);
     expect(loop.asked).toBe(0);
@@ -304,7 +237,7 @@ test('one that is gone under its name: the candidates are read once more, and th
 
 describe('dry run', () => {
   test('one decision an episode, nothing in flight', () => {
-    const loop = new Timeline(policy([hard], { dryRun: true }));
+    const loop = new Timeline(policy([hard], { dryRun: true }), all);
     expect(evicted(loop.memory(0, 1n))).toEqual(['evict batch grace 0 dry']);
     expect(loop.state.evictions).toEqual([]);
     expect(loop.memory(1, 1n)).toEqual([]);
@@ -313,7 +246,7 @@ describe('dry run', () => {
   });
 
   test('no soft decision beside a hard one, which would have ended it', () => {
-    const loop = new Timeline(policy([hard, soft], { dryRun: true }));
+    const loop = new Timeline(policy([hard, soft], { dryRun: true }), all);
     loop.memory(0, 150n);
     expect(evicted(loop.memory(29, 99n))).toEqual(['evict batch grace 0 dry']);
     expect(evicted(loop.memory(31, 99n))).toEqual([]);
@@ -328,7 +261,7 @@ describe('dry run', () => {
 });
 
 test('another configuration: episodes of thresholds that are gone end', () => {
-  const loop = new Timeline(policy([soft]));
+  const loop = new Timeline(policy([soft]), all);
   loop.memory(0, 150n);
   loop.policy = policy([hard]);
   expect(loop.memory(1, 150n)).toEqual(['cleared memory.available']);

@@ -1,9 +1,11 @@
+import { departuresOf, type Departure } from '../../src/core/departure.js';
+import type { StepInput } from '../../src/core/input.js';
 import type { Observations } from '../../src/core/observation.js';
 import { parseQuantity } from '../../src/core/quantity.js';
-import type { Signal } from '../../src/core/signal.js';
+import { MACHINE_RESOURCES, type Signal } from '../../src/core/signal.js';
 import type { Policy } from '../../src/core/state.js';
 import type { Threshold, ThresholdValue } from '../../src/core/threshold.js';
-import type { Candidates, Workload } from '../../src/core/workload.js';
+import type { Candidates, Workload, WorkloadStats } from '../../src/core/workload.js';
 
 export const SECOND = 1_000_000_000n;
 export const Mi = 1024n * 1024n;
@@ -29,7 +31,12 @@ export function policy(thresholds: readonly Threshold[], overrides: Partial<Poli
     thresholds,
     pressureTransitionPeriodNs: 300n * SECOND,
     maxPodGracePeriodNs: 10n * SECOND,
+    departures: departuresOf('evictd'),
+    monitoringIntervalNs: 10n * SECOND,
     hasWorkloadSource: true,
+    evictable: MACHINE_RESOURCES,
+    collections: new Set(),
+    localStorageCapacityIsolation: false,
     dryRun: false,
     ...overrides,
   };
@@ -50,7 +57,9 @@ export function workload(name: string, overrides: Partial<Workload> = {}): Workl
     name,
     path: `/${name}`,
     priority: 0,
-    requests: { memory: 0n },
+    requests: { memory: 0n, ephemeralStorage: 0n, inodes: 0n },
+    qosClass: 'BestEffort',
+    pod: undefined,
     terminationGracePeriodNs: undefined,
     startOrder: 0n,
     protection: undefined,
@@ -58,11 +67,47 @@ export function workload(name: string, overrides: Partial<Workload> = {}): Workl
   };
 }
 
+/** What a workload asks for, in bytes. */
+export function requesting(memoryBytes: bigint): Workload['requests'] {
+  return { memory: memoryBytes * 1_000_000_000n, ephemeralStorage: 0n, inodes: 0n };
+}
+
+/** Statistics of which nothing is known but what is given. */
+export function stats(known: Partial<WorkloadStats>): WorkloadStats {
+  return {
+    workingSetBytes: undefined,
+    usageBytes: undefined,
+    processes: undefined,
+    ephemeralStorageBytes: undefined,
+    containers: [],
+    volumes: [],
+    ...known,
+  };
+}
+
 /** Candidates with a usage each; the working set is the whole of it. */
 export function candidates(...usages: [Workload, bigint][]): Candidates {
   return {
-    usages: usages.map(([item, usageBytes]) => ({ workload: item, usageBytes, workingSetBytes: usageBytes })),
+    usages: usages.map(([item, usageBytes]) => ({ workload: item, stats: stats({ usageBytes, workingSetBytes: usageBytes }) })),
     unreadable: [],
     timeNs: 0n,
   };
+}
+
+/** What a step is told at `nowNs`; nobody is in flight and nobody may be evicted unless it is said. */
+export function input(nowNs: bigint, observed: Observations | undefined, rest: Partial<StepInput> = {}): StepInput {
+  return {
+    nowNs,
+    layout: 'single',
+    observe: () => observed,
+    victims: new Map(),
+    reclaimed: undefined,
+    candidates: () => candidates(),
+    ...rest,
+  };
+}
+
+/** The profile evictd without one departure. */
+export function without(departure: Departure): Policy['departures'] {
+  return departuresOf('evictd', { [departure]: false });
 }

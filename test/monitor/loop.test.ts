@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { departuresOf } from '../../src/core/departure.js';
 import type { Observations } from '../../src/core/observation.js';
 import type { Candidates } from '../../src/core/workload.js';
 import { HostError } from '../../src/errors.js';
 import { Status } from '../../src/metrics/status.js';
 import { Journal } from '../../src/monitor/journal.js';
 import { Monitor } from '../../src/monitor/loop.js';
-import type { Evictor, KillInProgress, Node, Wake, WorkloadSource } from '../../src/monitor/ports.js';
+import type { Evictor, KillInProgress, Node, Reclaimer, StepListener, StepReport, Wake, WorkloadSource } from '../../src/monitor/ports.js';
 import { Reporter } from '../../src/monitor/reporter.js';
 import { candidates, Mi, observations, policy, SECOND, threshold, workload } from '../core/support.js';
 
@@ -23,11 +24,16 @@ let said: string[];
 /** What the played evictor saw, the rehearsal left out. */
 let touched: string[];
 let ring: string;
+/** What the played reclaimer ran. */
+let collected: string[];
+let listeners: StepListener[];
 let journal: Journal;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'evictd-test-loop-'));
   said = [];
+  collected = [];
+  listeners = [];
 });
 afterEach(async () => {
   monitor?.stop();
@@ -82,12 +88,20 @@ function start(node: Node, evictor: Evictor, found: () => Candidates, overrides:
   });
   const workloads: WorkloadSource = { candidates: found, refresh: () => undefined, problems: () => [], close: () => undefined };
   const reporter = new Reporter({ debug: log, info: log, warn: log, error: log, dropped: 0, flush: () => Promise.resolve() }, status);
-  monitor = new Monitor({ node, workloads, evictor, journal, reporter }, policy([hard], overrides), 3600n * SECOND);
+  monitor = new Monitor({ node, workloads, evictor, reclaimer, journal, reporter, listeners }, policy([hard], overrides), 3600n * SECOND);
   monitor.start();
   vi.clearAllMocks(); // the rehearsal
   touched = [];
   ring = '';
 }
+
+const reclaimer: Reclaimer = {
+  collections: new Set(),
+  run: (collections) => {
+    collected.push(...collections);
+    return Promise.resolve({ errors: [] });
+  },
+};
 
 const two = (): Candidates => candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
 
@@ -215,4 +229,76 @@ test('what has stopped decides nothing, whatever it is told', () => {
   monitor?.reconfigure(policy([hard]), SECOND);
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   expect(begin).not.toHaveBeenCalled();
+});
+
+test('collections run, the filesystems are read anew, and only then it is decided whether somebody goes', async () => {
+  class Disk extends PlayedNode {
+    freeMi = 500n;
+    requested: (() => void)[] = [];
+    override read(): Observations {
+      return observations(process.hrtime.bigint(), { 'nodefs.available': this.freeMi * Mi });
+    }
+    override requestFilesystems(onDone?: () => void): void {
+      if (onDone) this.requested.push(onDone);
+    }
+  }
+  const node = new Disk();
+  const begin = vi.fn<Evictor['begin']>(() => victim);
+  const thresholds = [threshold('nodefs.available', '200Mi')];
+  start(node, { begin }, two, { thresholds, evictable: new Set(['ephemeral-storage']), collections: new Set(['containers', 'images']) });
+  begin.mockClear();
+  node.freeMi = 10n;
+  node.requested = [];
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  await vi.waitFor(() => {
+    expect(node.requested).toHaveLength(1);
+  });
+  expect(collected).toEqual(['containers', 'images']);
+  expect(begin).not.toHaveBeenCalled();
+  node.freeMi = 20n;
+  node.requested[0]?.();
+  expect(begin).toHaveBeenCalledOnce();
+});
+
+test('listeners are told of every step: what it was told, who was asked for, what came of it', () => {
+  const reports: StepReport[] = [];
+  const close = vi.fn();
+  listeners.push({ stepped: (report) => reports.push(report), close });
+  const node = new PlayedNode();
+  start(node, { begin: () => victim }, two);
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  monitor?.stop();
+  expect(reports.map(({ wake }) => wake.source)).toEqual(['start', 'sampler']);
+  const [first, second] = reports;
+  expect(first?.candidates).toEqual([]);
+  expect(second?.candidates.map(({ usages }) => usages.length)).toEqual([2]);
+  expect(second?.observations?.observed.get('memory.available')?.available).toBe(10n * Mi);
+  expect(second?.effects.map(({ kind }) => kind)).toContain('evict');
+  expect(second?.state.evictions).toHaveLength(1);
+  expect(close).toHaveBeenCalledOnce();
+});
+
+test('compatibility kubelet: after a kill that failed nobody is chosen for 30 s, whatever wakes', async () => {
+  const node = new PlayedNode();
+  const evictor: Evictor = {
+    begin: ({ name }) => {
+      touched.push(name);
+      throw new HostError('EVICTD_KILL_FAILED', 'EPERM', { errno: 'EPERM' });
+    },
+  };
+  start(node, evictor, two, { departures: departuresOf('kubelet') });
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  await vi.waitFor(() => {
+    expect(said).toContainEqual(expect.stringContaining('could not evict batch'));
+  });
+  const before = node.reads;
+  for (let i = 0; i < 5; i += 1) {
+    node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  expect(touched).toEqual(['batch']);
+  expect(node.reads).toBe(before);
+  expect(status.evictions.get('memory.available')).toBe(1); // as the kubelet counts
 });

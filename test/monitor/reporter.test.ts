@@ -49,3 +49,14 @@ test('a workload source that is missing is said once, and when it is there', () 
   it.sources([], []);
   expect(said).toEqual(['/w does not exist', 'is solved: /w does not exist']);
 });
+
+test('a step that cannot be made is said once, and when it is over', () => {
+  const { reporter: it, said } = reporter();
+  const nothing = { observed: new Map(), missing: new Map() };
+  expect(it.error({ kind: 'error', message: 'no layout' })).toBe(true);
+  it.sampled(nothing, []);
+  expect(it.error({ kind: 'error', message: 'no layout' })).toBe(false);
+  it.sampled(nothing, []);
+  it.sampled(nothing, []);
+  expect(said).toEqual(['no layout', 'is over: no layout']);
+});

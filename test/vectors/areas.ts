@@ -1,9 +1,23 @@
+import { checkAdmit } from './admit.js';
 import { checkDuration } from './duration.js';
+import { checkMemcg } from './memcg.js';
+import { checkOomScoreAdj } from './oom_score_adj.js';
 import { checkQuantity } from './quantity.js';
+import { checkRank } from './rank.js';
+import { checkSignals } from './signals.js';
+import { checkSync } from './sync.js';
+import { checkThresholds } from './thresholds.js';
 import type { Check } from './vector.js';
 
 /** What can be checked: the name of a vector file without .jsonl → its check. */
 export const AREAS: ReadonlyMap<string, Check> = new Map([
   ['quantity', checkQuantity],
   ['duration', checkDuration],
+  ['thresholds', checkThresholds],
+  ['admit', checkAdmit],
+  ['signals', checkSignals],
+  ['memcg', checkMemcg],
+  ['oom_score_adj', checkOomScoreAdj],
+  ['rank', checkRank],
+  ['sync', checkSync],
 ]);

@@ -88,7 +88,13 @@ describe('the runner', () => {
   });
 
   test.each<[rule: string, exitCode: number, name: string, lines: readonly string[], message: string]>([
-    ['unknown area', 64, 'ranks.jsonl', [good], ': unknown area "ranks": the file\'s name must be one of quantity, duration, with .jsonl'],
+    [
+      'unknown area',
+      64,
+      'ranks.jsonl',
+      [good],
+      `: unknown area "ranks": the file's name must be one of ${[...AREAS.keys()].join(', ')}, with .jsonl`,
+    ],
     ['a name with another ending', 64, 'duration.json', [good], ': unknown area "duration.json"'],
     ['bad JSON, by its line', 65, 'duration.jsonl', [good, '', '{"name":'], ':3: '],
     ['no object', 65, 'duration.jsonl', ['[]'], ':1: a JSON object is expected'],
@@ -123,15 +129,15 @@ describe('the runner', () => {
     test('without a file all files here are run', () => {
       const lines = ownFiles.reduce((sum, name) => sum + readVectorFile(join(import.meta.dirname, name)).vectors.length, 0);
       expect(command()).toEqual({ status: 0, last: `${lines} passed, 0 failed`, stderr: '' });
-    });
+    }, 60_000);
 
     test('the exit status is that of the run', () => {
       expect(command(write('duration.jsonl', good, bad))).toEqual({ status: 1, last: '1 passed, 1 failed', stderr: '' });
-    });
+    }, 60_000);
 
     test('there are no options', () => {
       expect(command('--help')).toEqual({ status: 64, last: '', stderr: '--help: no such option. Usage: npm run vectors -- [FILE…]\n' });
-    });
+    }, 60_000);
   });
 });
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CgroupHierarchy } from '../../src/core/cgroup.js';
 import type { Rule } from '../../src/core/rule.js';
-import type { Candidates, WorkloadUsage } from '../../src/core/workload.js';
+import type { Candidates, QosClass, WorkloadUsage } from '../../src/core/workload.js';
 import type { WorkloadSource } from '../../src/monitor/ports.js';
 import { native } from '../../src/native/index.js';
 import { openWorkloads } from '../../src/workloads/cgroup.js';
@@ -15,6 +15,7 @@ import { eventually } from '../support/eventually.js';
 import { holdMemory } from '../support/hold-memory.js';
 
 const MiB = 1024n * 1024n;
+const NANO = 1_000_000_000n;
 const controller = memoryController();
 const v2 = controller?.version === 2;
 const hierarchy: CgroupHierarchy = {
@@ -128,12 +129,17 @@ describe('who is a candidate', () => {
   });
 });
 
+const memoryOf = ({ stats }: WorkloadUsage): { usageBytes: bigint; workingSetBytes: bigint } => {
+  if (stats?.usageBytes === undefined || stats.workingSetBytes === undefined) throw new Error('its memory is not known');
+  return { usageBytes: stats.usageBytes, workingSetBytes: stats.workingSetBytes };
+};
+
 describe('what a candidate says', () => {
   test('usage, and usage without the page cache that can be dropped', async () => {
     await holdMemory(root.child('batch'), 40);
     const source = open();
     const usage = await eventually('40 MiB to be taken', () => {
-      const seen = find(source, 'batch');
+      const seen = memoryOf(find(source, 'batch'));
       return seen.workingSetBytes >= 40n * MiB && seen;
     });
     expect(usage.usageBytes).toBeGreaterThanOrEqual(usage.workingSetBytes);
@@ -144,10 +150,18 @@ describe('what a candidate says', () => {
     const file = `/var/tmp/evictd-test-${String(process.pid)}-workload`;
     const { child } = await root.child('reader').spawn('/bin/sh', ['-c', 'head -c 40M /dev/zero > "$0"; sync "$0"; echo; sleep 600', file]);
     await once(child.stdout ?? child, 'data');
-    const { usageBytes, workingSetBytes } = find(open(), 'reader');
+    const { usageBytes, workingSetBytes } = memoryOf(find(open(), 'reader'));
     rmSync(file);
     expect(usageBytes).toBeGreaterThan(40n * MiB);
     expect(workingSetBytes).toBeLessThan(10n * MiB);
+  });
+
+  test('of what a cgroup does not tell nothing is claimed', async () => {
+    await sleeping('web');
+    expect(find(open(), 'web')).toMatchObject({
+      workload: { pod: undefined },
+      stats: { processes: undefined, ephemeralStorageBytes: undefined, containers: [], volumes: [] },
+    });
   });
 
   test('rules: priority, request, grace, critical', async () => {
@@ -158,10 +172,24 @@ describe('what a candidate says', () => {
     ];
     expect(find(open({ rules }), 'web').workload).toMatchObject({
       priority: 7,
-      requests: { memory: 5n * MiB },
+      requests: { memory: 5n * MiB * NANO, ephemeralStorage: 0n, inodes: 0n },
       terminationGracePeriodNs: 3n,
       protection: { kind: 'critical' },
     });
+  });
+
+  test.each<[rule: string, request: bigint | undefined, limit: string | undefined, qosClass: QosClass]>([
+    ['no request', undefined, undefined, 'BestEffort'],
+    ['no request, and a limit', undefined, '64M', 'BestEffort'],
+    ['a request without a limit', 64n * MiB, undefined, 'Burstable'],
+    ['a request below the limit', 64n * MiB - 1n, '64M', 'Burstable'],
+    ['a request of the whole limit', 64n * MiB, '64M', 'Guaranteed'],
+    ['a request above the limit', 65n * MiB, '64M', 'Guaranteed'],
+  ])('its class: %s', async (_rule, requestsMemory, limit, qosClass) => {
+    const web = await sleeping('web');
+    if (limit !== undefined) web.write(v2 ? 'memory.max' : 'memory.limit_in_bytes', limit);
+    const rules = requestsMemory === undefined ? [] : [{ match: {}, requestsMemory }];
+    expect(find(open({ rules }), 'web').workload.qosClass).toBe(qosClass);
   });
 
   if (v2) {
@@ -170,9 +198,9 @@ describe('what a candidate says', () => {
       web.write('memory.low', String(20n * MiB));
       web.write('memory.min', String(30n * MiB));
       const source = open();
-      expect(find(source, 'web').workload.requests.memory).toBe(30n * MiB);
+      expect(find(source, 'web').workload.requests.memory).toBe(30n * MiB * NANO);
       web.write('memory.low', 'max');
-      expect(find(source, 'web').workload.requests.memory).toBe(2n ** 63n - 1n);
+      expect(find(source, 'web').workload.requests.memory).toBe((2n ** 63n - 1n) * NANO);
     });
 
     test('one without the memory controller is named, not guessed', async () => {

@@ -39,7 +39,7 @@ function signalJson({ signal, observation, reason, thresholds }: CheckedSignal, 
       ? {
           [`available${suffix}`]: jsonInteger(observation.available),
           [`capacity${suffix}`]: jsonInteger(observation.capacity),
-          time: wallTime(observation.timeNs, clock),
+          ...(observation.timeNs === undefined ? {} : { time: wallTime(observation.timeNs, clock) }),
           source: observation.source,
         }
       : {}),

@@ -1,5 +1,5 @@
-import { jsonInteger } from '../../core/integer.js';
-import { amountOfBytes } from '../../core/amount.js';
+import { amountOfResource } from '../../core/amount.js';
+import { jsonInteger, jsonOfNano } from '../../core/integer.js';
 import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';
 import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
 import type { UnreadableWorkload } from '../../core/workload.js';
@@ -31,16 +31,20 @@ const COLUMNS: readonly Column[] = [
   { heading: '', align: 'left' },
 ];
 
+const NANO = 1_000_000_000n;
+
 /** A table in the order of eviction, then what would happen, then what could not be ranked. */
 export function rankText(report: RankReport, style: Style): string {
   const { ranked, unreadable, problems } = report;
-  const rows = ranked.map(({ place, workload, workingSetBytes, requestBytes, aboveRequestBytes, priority, protection }) => [
+  const { resource } = SIGNAL_FACTS[report.signal];
+  const amount = (nano: bigint): string => (nano > 0n ? amountOfResource(resource, nano / NANO) : '-');
+  const rows = ranked.map(({ place, workload, usage, requestNano, aboveRequestNano, priority, protection }) => [
     String(place),
     workload.name,
     String(priority),
-    amountOfBytes(workingSetBytes),
-    requestBytes === 0n ? '-' : amountOfBytes(requestBytes),
-    aboveRequestBytes > 0n ? amountOfBytes(aboveRequestBytes) : '-',
+    usage === undefined ? '?' : amountOfResource(resource, usage),
+    amount(requestNano),
+    amount(aboveRequestNano),
     protection ? `never evicted: ${protectionText(protection)}` : '',
   ]);
   const paint = (cell: string, row: number): string => (row === -1 || ranked[row]?.protection ? style('dim', cell) : cell);
@@ -48,9 +52,13 @@ export function rankText(report: RankReport, style: Style): string {
     ...(rows.length > 0 ? [...table(COLUMNS, rows, paint), ''] : []),
     conclusion(report),
     ...unreadable.map(({ name, reason }) => `left out: ${name}: ${reason}`),
-    ...problems.map(({ code, message, hint }) => `${message}${hint === undefined ? '' : ` (${hint})`} ${style('dim', `[${code}]`)}`),
+    ...problemLines(problems, style),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+export function problemLines(problems: readonly SourceProblem[], style: Style): string[] {
+  return problems.map(({ code, message, hint }) => `${message}${hint === undefined ? '' : ` (${hint})`} ${style('dim', `[${code}]`)}`);
 }
 
 /** The sentence that answers the question. */
@@ -59,7 +67,7 @@ function conclusion({ signal, evictable, configured, ranked, vacant }: RankRepor
     return `${signal}: no workload is known to give ${SIGNAL_FACTS[signal].resource} back; a threshold sets the condition and evicts nobody`;
   if (!configured) return 'nothing is evictable: no workload source is configured (workloads: in the configuration, or --workload-cgroup)';
   const first = ranked.find(({ protection }) => protection === undefined);
-  if (first) return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first)}`;
+  if (first) return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first, SIGNAL_FACTS[signal].resource)}`;
   if (ranked.length > 0) return 'nothing is evictable: every workload is protected';
   const empty = vacant === 1 ? '1 cgroup has no process' : `${String(vacant)} cgroups have no process`;
   return `nothing is evictable: there is no workload${vacant > 0 ? ` (${empty})` : ''}`;
@@ -79,12 +87,13 @@ export function rankJson(report: RankReport): string {
         path: item.workload.path,
         exceedsRequest: item.exceedsRequest,
         priority: item.priority,
-        aboveRequestBytes: jsonInteger(item.aboveRequestBytes),
-        workingSetBytes: jsonInteger(item.workingSetBytes),
-        usageBytes: jsonInteger(item.usageBytes),
-        requestBytes: jsonInteger(item.requestBytes),
+        // Only memory is evictable here; null: not known.
+        aboveRequestBytes: jsonOfNano(item.aboveRequestNano),
+        workingSetBytes: item.usage === undefined ? null : jsonInteger(item.usage),
+        usageBytes: item.stats?.usageBytes === undefined ? null : jsonInteger(item.stats.usageBytes),
+        requestBytes: jsonOfNano(item.requestNano),
         protection: item.protection ? protectionText(item.protection) : null,
-        reasons: describeRanked(item),
+        reasons: describeRanked(item, SIGNAL_FACTS[signal].resource),
       })),
       unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
       problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),

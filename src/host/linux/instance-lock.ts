@@ -45,7 +45,7 @@ export function lockInstance(runtimeDirectory: string, node: NodeIdentity, nativ
 }
 
 /** 'machine', 'cgroup-%2Fworkload.slice'; a name that no directory takes becomes its hash. */
-export function instanceName({ cgroup }: NodeIdentity): string {
+export function instanceName({ cgroup }: Pick<NodeIdentity, 'cgroup'>): string {
   if (cgroup === undefined) return 'machine';
   const name = encodeURIComponent(cgroup);
   return `cgroup-${name.length <= 200 ? name : createHash('sha256').update(cgroup).digest('hex')}`;

@@ -10,7 +10,8 @@ import { WatchSlot, type SlotWake } from './watch-slot.js';
 
 /** What there is to watch on a node. */
 export interface WatchPlan {
-  /** For people: 'the machine' or the cgroup's path. */
+  readonly signal: NotifierState['signal'];
+  /** What the memory is of, for people: 'the machine' or the cgroup's path. */
   readonly nodeName: string;
   /** v1: the cgroup whose usage the kernel compares with thresholds; undefined: the sampler watches. */
   readonly thresholdDirectory: string | undefined;
@@ -80,7 +81,8 @@ export class MemoryNotifiers {
     if (sampler === undefined && thresholds.length === 0) return []; // no memory threshold
     const events =
       this.#plan.eventsDirectory === undefined ? undefined : this.#events.state(`memory.events of ${this.#plan.nodeName}`, false);
-    return [...thresholds, sampler, this.#pressure?.state(), events].filter((state) => state !== undefined);
+    const { signal } = this.#plan;
+    return [...thresholds, sampler, this.#pressure?.state(), events].flatMap((state) => (state ? [{ ...state, signal }] : []));
   }
 
   close(): void {

@@ -30,18 +30,39 @@ export function machineMemory(): MemorySource {
 
 /** A cgroup as the node. Its capacity is the smallest limit of it and of all above it that this process can see; limits may change, so they are read each time. */
 export function cgroupMemory(hierarchy: CgroupHierarchy, path: string): MemorySource {
+  const limit = hierarchy.version === 1 ? 'memory.limit_in_bytes' : 'memory.max';
+  const limits = withAncestors(path).map((cgroup): FileSpec => {
+    return { path: `${cgroupDirectory(hierarchy, cgroup)}/${limit}`, format: 'number' };
+  });
+  const { description, files } = usageOf(hierarchy, path);
+  return source(description, files, [1, -1], limits);
+}
+
+/** What all workloads may have together: the configured capacity, whatever the limits of the cgroup that they live in. */
+export function allocatableMemory(hierarchy: CgroupHierarchy, path: string, capacity: bigint): MemorySource {
+  const { description, files } = usageOf(hierarchy, path);
+  const weights = [1, -1];
+  return {
+    description: `${String(capacity)} − (${description})`,
+    workingSet: { files, weights },
+    files,
+    read: (values, errors) =>
+      firstError(files, errors) ?? { capacity, usage: sum(values, weights, 1), inactiveFile: sum(values, weights, -1) },
+  };
+}
+
+function usageOf(hierarchy: CgroupHierarchy, path: string): { readonly description: string; readonly files: readonly FileSpec[] } {
   const directory = cgroupDirectory(hierarchy, path);
   const v1 = hierarchy.version === 1;
   const usage = v1 ? 'memory.usage_in_bytes' : 'memory.current';
-  const files: FileSpec[] = [
-    { path: `${directory}/${usage}`, format: 'number' },
-    // v1 counts only the cgroup's own pages in inactive_file, usage_in_bytes those of all below it too.
-    { path: `${directory}/memory.stat`, format: 'keyed', keys: [v1 ? 'total_inactive_file' : 'inactive_file'] },
-  ];
-  const limits = withAncestors(path).map((cgroup): FileSpec => {
-    return { path: `${cgroupDirectory(hierarchy, cgroup)}/${v1 ? 'memory.limit_in_bytes' : 'memory.max'}`, format: 'number' };
-  });
-  return source(`${usage} − inactive_file of ${path}`, files, [1, -1], limits);
+  return {
+    description: `${usage} − inactive_file of ${path}`,
+    files: [
+      { path: `${directory}/${usage}`, format: 'number' },
+      // v1 counts only the cgroup's own pages in inactive_file, usage_in_bytes those of all below it too.
+      { path: `${directory}/memory.stat`, format: 'keyed', keys: [v1 ? 'total_inactive_file' : 'inactive_file'] },
+    ],
+  };
 }
 
 function source(description: string, files: readonly FileSpec[], weights: readonly number[], limits: readonly FileSpec[]): MemorySource {

@@ -5,6 +5,7 @@ import { resolve, thresholdId, type Threshold } from '../../core/threshold.js';
 import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding, FilesystemStats } from '../../native/binding.js';
 import { filesystemObservations } from './filesystem.js';
+import type { Allocatable } from './allocatable.js';
 import { KernelPass, type KernelSource, type Missing } from './kernel-source.js';
 import type { MemoryNotifiers } from './memory-notifiers.js';
 import { availableOf, type MemorySource } from './memory.js';
@@ -28,6 +29,8 @@ export interface NodeParts {
   readonly pids: KernelSource<PidsReading | Missing>;
   readonly oomKills: OomKillCounter;
   readonly notifiers: MemoryNotifiers;
+  /** Or why there is none. */
+  readonly allocatable: Allocatable | Missing;
 }
 
 /** The machine or a cgroup of it. */
@@ -39,12 +42,14 @@ export class LinuxNodeReader implements LinuxNode {
   readonly #filesystem: FilesystemStats;
   /** Who is told of the answer that is under way: the latest who asked, so that a filesystem that hangs gathers nobody. */
   #onFilesystems: (() => void) | undefined;
+  #asksAllocatable = false;
 
   constructor(parts: NodeParts) {
     this.identity = parts.identity;
     this.hierarchy = parts.hierarchy;
     this.#parts = parts;
-    this.#pass = new KernelPass(parts.native, [parts.memory, parts.pids]);
+    const allocatable = 'missing' in parts.allocatable ? [] : [parts.allocatable.memory];
+    this.#pass = new KernelPass(parts.native, [parts.memory, parts.pids, ...allocatable]);
     this.#filesystem = new parts.native.FilesystemStats(parts.nodefs);
     this.requestFilesystems();
   }
@@ -52,16 +57,11 @@ export class LinuxNodeReader implements LinuxNode {
   read(): Observations {
     const timeNs = process.hrtime.bigint();
     this.#pass.read();
-    const memory = this.#pass.of(this.#parts.memory);
     const pids = this.#pass.of(this.#parts.pids);
     const filesystem = filesystemObservations(this.#parts.nodefs, this.#filesystem.read(), timeNs);
     return collect([
-      [
-        'memory.available',
-        'missing' in memory
-          ? memory
-          : { available: availableOf(memory), capacity: memory.capacity, timeNs, source: this.#parts.memory.description },
-      ],
+      ['memory.available', this.#memory(this.#parts.memory, timeNs)],
+      ...this.#allocatable(timeNs),
       ['nodefs.available', filesystem.available],
       ['nodefs.inodesFree', filesystem.inodesFree],
       ['pid.available', 'missing' in pids ? pids : { ...pids, timeNs }],
@@ -81,17 +81,17 @@ export class LinuxNodeReader implements LinuxNode {
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     // inactive_file and the limits may have moved since the last pass: what is armed follows what is true now.
     this.#pass.read();
-    const memory = this.#pass.of(this.#parts.memory);
-    if ('missing' in memory) return false; // the node is gone: nothing to compute a limit from
-    const limits = thresholds
-      .filter((threshold) => threshold.signal === 'memory.available')
-      .map((threshold) => ({ id: thresholdId(threshold), bytes: resolve(threshold.value, memory.capacity) }))
-      .filter(({ bytes }) => bytes > 0n); // less than nothing is never available
-    return this.#parts.notifiers.arm(limits, memory, process.hrtime.bigint(), onWake);
+    const { memory, notifiers, allocatable } = this.#parts;
+    const asked = (signal: Signal): Threshold[] => thresholds.filter((threshold) => threshold.signal === signal);
+    const armed = this.#arm(memory, notifiers, asked('memory.available'), onWake);
+    this.#asksAllocatable = asked('allocatableMemory.available').length > 0;
+    if ('missing' in allocatable) return armed;
+    return this.#arm(allocatable.memory, allocatable.notifiers, asked('allocatableMemory.available'), onWake) || armed;
   }
 
   notifiers(): readonly NotifierState[] {
-    return this.#parts.notifiers.states();
+    const { notifiers, allocatable } = this.#parts;
+    return [...notifiers.states(), ...('missing' in allocatable ? [] : allocatable.notifiers.states())];
   }
 
   oomKills(): number | undefined {
@@ -100,9 +100,32 @@ export class LinuxNodeReader implements LinuxNode {
 
   close(): void {
     this.#parts.notifiers.close();
+    if (!('missing' in this.#parts.allocatable)) this.#parts.allocatable.notifiers.close();
     this.#parts.oomKills.close();
     this.#pass.close();
     this.#filesystem.close();
+  }
+
+  #memory(source: MemorySource, timeNs: bigint): Observation | Missing {
+    const memory = this.#pass.of(source);
+    if ('missing' in memory) return memory;
+    return { available: availableOf(memory), capacity: memory.capacity, timeNs, source: source.description };
+  }
+
+  /** Nothing where it is not configured, unless a threshold asks for it. */
+  #allocatable(timeNs: bigint): [Signal, Observation | Missing][] {
+    const { allocatable } = this.#parts;
+    if (!('missing' in allocatable)) return [['allocatableMemory.available', this.#memory(allocatable.memory, timeNs)]];
+    return this.#asksAllocatable ? [['allocatableMemory.available', allocatable]] : [];
+  }
+
+  #arm(source: MemorySource, notifiers: MemoryNotifiers, thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
+    const memory = this.#pass.of(source);
+    if ('missing' in memory) return false; // the cgroup is gone: nothing to compute a limit from
+    const limits = thresholds
+      .map((threshold) => ({ id: thresholdId(threshold), bytes: resolve(threshold.value, memory.capacity) }))
+      .filter(({ bytes }) => bytes > 0n); // less than nothing is never available
+    return notifiers.arm(limits, memory, process.hrtime.bigint(), onWake);
   }
 }
 

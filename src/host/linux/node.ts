@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { cgroupDirectory, normalCgroupPath } from '../../core/cgroup.js';
 import { UnavailableError } from '../../errors.js';
 import type { Binding } from '../../native/binding.js';
+import { openAllocatable } from './allocatable.js';
 import { readHierarchies, showsRootCgroup, type Hierarchies } from './hierarchies.js';
 import { MemoryNotifiers, type WatchPlan } from './memory-notifiers.js';
 import { cgroupMemory, machineMemory } from './memory.js';
@@ -18,6 +19,8 @@ export interface NodeConfig {
   /** `cgroup` undefined: the machine. Else a path below the mount of the memory controller. */
   readonly node: { readonly cgroup: string | undefined };
   readonly filesystems: { readonly nodefs: string };
+  /** The cgroup that all workloads live in, and the bytes that they may have together. */
+  readonly allocatable?: { readonly cgroup: string; readonly capacity: bigint } | undefined;
 }
 
 /**
@@ -33,10 +36,11 @@ export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode
       ? openMachine(hierarchies, config.filesystems.nodefs, native)
       : openCgroup(hierarchies, normalCgroupPath(cgroup), config.filesystems.nodefs, native);
   const notifiers = new MemoryNotifiers(...notifierMode(mode, parts.plan, native));
-  return new LinuxNodeReader({ ...parts, native, notifiers });
+  const allocatable = openAllocatable(config.allocatable, hierarchies.memory, native, mode);
+  return new LinuxNodeReader({ ...parts, native, notifiers, allocatable });
 }
 
-type Opened = Omit<NodeParts, 'native' | 'notifiers'> & { readonly plan: WatchPlan };
+type Opened = Omit<NodeParts, 'native' | 'notifiers' | 'allocatable'> & { readonly plan: WatchPlan };
 
 function openMachine({ memory: hierarchy }: Hierarchies, nodefs: string, native: Binding): Opened {
   const v1Root = hierarchy?.version === 1 && showsRootCgroup(hierarchy) ? cgroupDirectory(hierarchy, '/') : undefined;
@@ -49,6 +53,7 @@ function openMachine({ memory: hierarchy }: Hierarchies, nodefs: string, native:
     pids: pidsSource(undefined),
     oomKills: machineOomKills(native),
     plan: {
+      signal: 'memory.available',
       nodeName: 'the machine',
       thresholdDirectory: v1Root,
       workingSet: memory.workingSet,
@@ -77,6 +82,7 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, node
     pids: pidsSource(pids && { hierarchy: pids, path }),
     oomKills: cgroupOomKills(native, hierarchy, path),
     plan: {
+      signal: 'memory.available',
       nodeName: path,
       thresholdDirectory: v1 ? directory : undefined,
       workingSet: memory.workingSet,

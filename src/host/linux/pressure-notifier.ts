@@ -1,8 +1,7 @@
-import type { NotifierState } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { errnoName } from '../../errors.js';
 import { refusal } from './refusal.js';
-import { WatchSlot, type SlotWake, type WatchFailure } from './watch-slot.js';
+import { WatchSlot, type SlotState, type SlotWake, type WatchFailure } from './watch-slot.js';
 
 /** Stalled for a tenth of the window. The kernel allows windows that are no multiple of 2 s only with CAP_SYS_RESOURCE (Documentation/accounting/psi.rst). */
 const WINDOWS_US = [500_000, 2_000_000] as const;
@@ -41,7 +40,7 @@ export class PressureNotifier {
     return false;
   }
 
-  state(): NotifierState {
+  state(): SlotState {
     return this.#slot.state(`some 10 % of ${String(this.#windowUs / 1000)} ms in ${this.#file}`, false);
   }
 

@@ -1,10 +1,9 @@
 import { workingSetLimit } from '../../core/memcg.js';
-import type { NotifierState } from '../../monitor/ports.js';
 import type { Binding, SamplerWatch } from '../../native/binding.js';
 import type { MemoryLimit } from './memory-limit.js';
 import type { MemorySource } from './memory.js';
 import { refusal } from './refusal.js';
-import { WatchSlot, type SlotWake } from './watch-slot.js';
+import { WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
 
 const EVERY_MS = 5;
 
@@ -48,7 +47,7 @@ export class SamplerNotifier {
   }
 
   /** undefined: it is not needed. */
-  state(essential: boolean): NotifierState | undefined {
+  state(essential: boolean): SlotState | undefined {
     return this.live || this.#slot.failure !== undefined ? this.#slot.state(this.#target, essential) : undefined;
   }
 

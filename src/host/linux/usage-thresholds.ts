@@ -1,10 +1,9 @@
 import { registeredUsage, usageThreshold } from '../../core/memcg.js';
-import type { NotifierState } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import type { MemoryLimit } from './memory-limit.js';
 import type { MemoryReading } from './memory.js';
 import { refusal } from './refusal.js';
-import { WatchSlot, type SlotWake } from './watch-slot.js';
+import { WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
 
 /** cgroup v1: one registration with the kernel per memory threshold, moved along with inactive_file and the capacity. */
 export class UsageThresholds {
@@ -50,7 +49,7 @@ export class UsageThresholds {
   }
 
   /** @param covered  something else wakes on these thresholds, too */
-  states(covered: boolean): NotifierState[] {
+  states(covered: boolean): SlotState[] {
     return [...this.#slots.values()].map(({ slot, target }) => slot.state(target, slot.live || !covered));
   }
 

@@ -7,6 +7,9 @@ export interface WatchFailure {
   readonly hint: string | undefined;
 }
 
+/** What it watches for is known to who owns it. */
+export type SlotState = Omit<NotifierState, 'signal'>;
+
 export type SlotWake = (mechanism: NotifierMechanism, atNs: bigint) => void;
 
 /** A place for one watch that should be live: opened, moved and opened again as needed. */
@@ -63,9 +66,9 @@ export class WatchSlot<W extends Watch = Watch> {
     this.#aim = aim;
   }
 
-  state(target: string, essential: boolean): NotifierState {
+  state(target: string, essential: boolean): SlotState {
     const { live, failure } = this;
-    return { mechanism: this.mechanism, signal: 'memory.available', target, live, reason: failure?.reason, hint: failure?.hint, essential };
+    return { mechanism: this.mechanism, target, live, reason: failure?.reason, hint: failure?.hint, essential };
   }
 
   close(): void {

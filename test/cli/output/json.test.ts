@@ -114,3 +114,11 @@ test('large values stay exact', () => {
     signals: [{ availableBytes: '1152921504606846977', capacityBytes: '1152921504606846977' }],
   });
 });
+
+test('a reading that does not say when it was made has no time', () => {
+  const observation = { available: 1n, capacity: 2n, timeNs: undefined, source: 'a summary' };
+  const { signals } = parsed(report({ observed: new Map([['pid.available', observation]]), missing: new Map() }, { thresholds: [] })) as {
+    signals: object[];
+  };
+  expect(signals).toEqual([{ signal: 'pid.available', available: 1, capacity: 2, source: 'a summary', thresholds: [] }]);
+});

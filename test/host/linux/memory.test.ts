@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { CgroupHierarchy } from '../../../src/core/cgroup.js';
 import { fieldCount } from '../../../src/host/linux/kernel-source.js';
 import {
+  allocatableMemory,
   availableOf,
   cgroupMemory,
   machineMemory,
@@ -79,6 +80,23 @@ test('v1 counts the inactive file pages of everything below, and its unlimited i
     '/sys/fs/cgroup/memory/a/memory.limit_in_bytes': 9223372036854771712,
   });
   expect(reading).toEqual({ capacity: 1_000_000_000n, usage: 300_000_000n, inactiveFile: 50_000_000n });
+});
+
+test.each<[rule: string, hierarchy: CgroupHierarchy, files: Record<string, number | Record<string, number>>]>([
+  ['v1', v1, { '/sys/fs/cgroup/memory/a/memory.usage_in_bytes': 300, '/sys/fs/cgroup/memory/a/memory.stat': { total_inactive_file: 50 } }],
+  [
+    'v2',
+    v2,
+    { '/sys/fs/cgroup/a/memory.current': 300, '/sys/fs/cgroup/a/memory.stat': { inactive_file: 50 }, '/sys/fs/cgroup/a/memory.max': 310 },
+  ],
+])('allocatable memory: the capacity is the configured one, whatever the limits (%s)', (_rule, hierarchy, files) => {
+  expect(read(allocatableMemory(hierarchy, '/a', 1000n), files)).toEqual({ capacity: 1000n, usage: 300n, inactiveFile: 50n });
+});
+
+test('allocatable memory of a cgroup that is not there', () => {
+  expect(read(allocatableMemory(v2, '/a', 1000n), meminfo)).toEqual({
+    missing: '/sys/fs/cgroup/a/memory.current: ENOENT (no such file or directory)',
+  });
 });
 
 test('what could not be read is named', () => {

@@ -1,0 +1,64 @@
+import { cgroupDirectory, type CgroupHierarchy } from '../core/cgroup.js';
+import { errnoName } from '../errors.js';
+import type { Binding, CgroupHandle } from '../native/binding.js';
+import type { OomScoreAdjComplaints } from './oom-score-adj-complaints.js';
+import { withProcess, type ProcessIdentity } from './oom-score-adj-process.js';
+
+/** A process at one moment. */
+export interface SeenProcess {
+  readonly identity: ProcessIdentity;
+  readonly value: number;
+  readonly sizeBytes: bigint;
+}
+
+/** The processes of cgroups. evictd itself is in no listing. */
+export class ProcessListing {
+  readonly #native: Binding;
+  readonly #hierarchy: CgroupHierarchy;
+  readonly #complaints: OomScoreAdjComplaints;
+
+  constructor(native: Binding, hierarchy: CgroupHierarchy, complaints: OomScoreAdjComplaints) {
+    this.#native = native;
+    this.#hierarchy = hierarchy;
+    this.#complaints = complaints;
+  }
+
+  /** undefined: they cannot be listed. The cgroup was removed, or made again under its name: nobody of it is left. */
+  pids({ path, cgroupId }: { readonly path: string; readonly cgroupId: bigint }): readonly number[] | undefined {
+    let handle: CgroupHandle | undefined;
+    try {
+      handle = new this.#native.CgroupHandle(cgroupDirectory(this.#hierarchy, path), cgroupId);
+      return handle.processes().filter((pid) => pid !== process.pid);
+    } catch (error) {
+      return GONE.has(errnoName(error) ?? '') ? [] : undefined;
+    } finally {
+      handle?.close();
+    }
+  }
+
+  /** Like `see`, a few at a time. */
+  *seen(pids: readonly number[]): Generator<void, SeenProcess[]> {
+    const seen: SeenProcess[] = [];
+    for (let at = 0; at < pids.length; at += AT_A_TIME) {
+      seen.push(...this.see(pids.slice(at, at + AT_A_TIME)));
+      yield;
+    }
+    return seen;
+  }
+
+  /** Without those that have gone, or may not be looked at. */
+  see(pids: readonly number[]): SeenProcess[] {
+    return pids.flatMap((pid) => {
+      try {
+        return withProcess(pid, (held) => ({ identity: held.identity, value: held.value(), sizeBytes: held.sizeBytes() })) ?? [];
+      } catch (error) {
+        this.#complaints.refused(pid, undefined, error);
+        return [];
+      }
+    });
+  }
+}
+
+/** A third of a millisecond. */
+const AT_A_TIME = 8;
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);

@@ -1,0 +1,135 @@
+import { Command, CommanderError, Option, type ParseOptionsResult } from 'commander';
+import { cgroupText, TextError } from '../config/text.js';
+import { admit, applicantOf, type Applicant } from '../core/admission.js';
+import type { QosClass } from '../core/workload.js';
+import { UsageError } from '../errors.js';
+import { formatError } from './errors.js';
+import type { Io } from './io.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
+import { admissionJson, admissionText, isAdmitted, type AdmissionReport } from './output/admission.js';
+import { readPod } from './pod-file.js';
+
+export interface AdmitDeps {
+  readonly io: Io;
+  readonly setExitCode: (code: number) => void;
+}
+
+const QOS: ReadonlyMap<string, QosClass> = new Map([
+  ['guaranteed', 'Guaranteed'],
+  ['burstable', 'Burstable'],
+  ['best-effort', 'BestEffort'],
+]);
+
+const EXIT_ADMITTED = 0;
+const EXIT_REFUSED = 1;
+const FAIL_CLOSED = '--fail-closed';
+
+interface AdmitOptions extends ConfigOptions {
+  readonly name?: string;
+  readonly path?: string;
+  readonly qos?: string;
+  readonly pod?: string;
+  readonly output: string;
+}
+
+/**
+ * `evictd admit`. Every failure is an answer, a wrong command line, too: a unit that asks whether it may start must not stay down because the question
+ * went wrong.
+ */
+export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
+  const show = (report: AdmissionReport, output: unknown): number => {
+    const exit = isAdmitted(report) ? EXIT_ADMITTED : EXIT_REFUSED;
+    if (!report.known) {
+      const otherwise = report.admit ? `admitted all the same; ${FAIL_CLOSED} would refuse` : `refused, because of ${FAIL_CLOSED}`;
+      io.stderr(`${formatError(report.error)}evictd: warning: ${otherwise}\n`);
+    }
+    io.stdout(output === 'json' ? admissionJson(report) : admissionText(report));
+    setExitCode(exit);
+    return exit;
+  };
+  const command = new AdmitCommand('admit', (error, failClosed, output) => show({ known: false, admit: !failClosed, error }, output))
+    .description('whether a workload may start under the present conditions of the node')
+    .optionsGroup('Workload:')
+    .option('--name <name>', 'its name below its source, as the rules match it (in a unit: %n)')
+    .option('--path <path>', 'the path of its cgroup, as the rules match it')
+    .addOption(new Option('--qos <class>', 'its class, instead of what the rules say').choices([...QOS.keys()]))
+    .addOption(new Option('--pod <file>', "a pod instead: v1.Pod as JSON, '-' for standard input").conflicts(['name', 'path', 'qos']))
+    .optionsGroup('Options:')
+    .option(FAIL_CLOSED, 'where nothing is known, or something fails: refuse instead of admitting')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'));
+  return addConfigOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  ExecCondition=+/usr/bin/evictd admit --name %n    in a unit: skip the start while the node is short of something
+  evictd admit --qos burstable
+  kubectl get pod web-0 -o json | evictd admit --pod -
+
+It asks the evictd that guards the node (by its file in the runtime directory) and touches nothing.
+Exit: 0 admitted, or nothing is known (a warning on standard error); 1 refused.`,
+    )
+    .action(async (options: AdmitOptions) => {
+      let report: AdmissionReport;
+      try {
+        report = await admission(options);
+      } catch (error) {
+        report = { known: false, admit: !command.failsClosed, error };
+      }
+      show(report, options.output);
+    });
+}
+
+/** A command whose usage errors are answers. */
+class AdmitCommand extends Command {
+  readonly #onUsageError: (error: UsageError, failClosed: boolean, output: unknown) => number;
+  #given: readonly string[] = [];
+
+  constructor(name: string, onUsageError: (error: UsageError, failClosed: boolean, output: unknown) => number) {
+    super(name);
+    this.#onUsageError = onUsageError;
+  }
+
+  /** By the words as they were given: behind a wrong one nothing is parsed, and `--name $EMPTY --fail-closed` takes it for the name. */
+  get failsClosed(): boolean {
+    return this.#given.some((word) => word.startsWith(FAIL_CLOSED));
+  }
+
+  override parseOptions(args: string[]): ParseOptionsResult {
+    this.#given = [...args];
+    return super.parseOptions(args);
+  }
+
+  override error(message: string, options: { code?: string } = {}): never {
+    const said = message
+      .replace(/^error: /, '')
+      .trim()
+      .replace(/\s*\n\s*/g, ' ');
+    const error = new UsageError('EVICTD_USAGE', said, { hint: 'evictd admit --help' });
+    const exit = this.#onUsageError(error, this.failsClosed, this.getOptionValue('output'));
+    throw new CommanderError(exit, options.code ?? 'commander.error', message);
+  }
+}
+
+async function admission(options: AdmitOptions): Promise<AdmissionReport> {
+  const { name, path, qos, pod } = options;
+  const { applicantByRules, presentConditionsOf } = await import('../compose/admission.js');
+  const { config } = configFromOptions(options);
+  const qosClass = qos === undefined ? undefined : QOS.get(qos);
+  const applicant: Applicant =
+    pod === undefined
+      ? applicantByRules(config, { name, path: path === undefined ? undefined : cgroupPath(path), qosClass })
+      : applicantOf(readPod(pod));
+  const { conditions } = presentConditionsOf(config);
+  const types = conditions.map(({ type }) => type);
+  return { known: true, admission: admit(types, applicant), conditions, applicant };
+}
+
+function cgroupPath(text: string): string {
+  try {
+    return cgroupText(text);
+  } catch (cause) {
+    if (!(cause instanceof TextError)) throw cause;
+    throw new UsageError('EVICTD_USAGE', `--path ${cause.message}`, { hint: cause.hint, cause });
+  }
+}

@@ -1,0 +1,60 @@
+import type { Admission, Applicant } from '../../core/admission.js';
+import type { PublishedCondition } from '../../monitor/published-conditions.js';
+import { EvictdError, ConfigError } from '../../errors.js';
+import { formatPosition } from '../errors.js';
+
+/** What `evictd admit` found; unknown: an error came in between, and the answer is the one for want of a better. */
+export type AdmissionReport =
+  | {
+      readonly known: true;
+      readonly admission: Admission;
+      readonly conditions: readonly PublishedCondition[];
+      readonly applicant: Applicant;
+    }
+  | { readonly known: false; readonly admit: boolean; readonly error: unknown };
+
+export function isAdmitted(report: AdmissionReport): boolean {
+  return report.known ? report.admission.admit : report.admit;
+}
+
+/** One line for the log of the unit. */
+export function admissionText(report: AdmissionReport): string {
+  if (!report.known) return `${report.admit ? 'admitted' : 'refused'}: whether it may start is not known\n`;
+  const { admission, conditions, applicant } = report;
+  const who = applicant.critical ? 'a critical workload' : `a ${applicant.qosClass} workload`;
+  if (!admission.admit) {
+    const since = conditions.map((condition) => `${condition.type} since ${condition.since}`).join(', ');
+    return `refused: ${admission.reason}: ${admission.message.trimEnd()} (${who}; ${since})\n`;
+  }
+  if (conditions.length === 0) return 'admitted: the node has no condition\n';
+  const types = conditions.map(({ type }) => type).join(', ');
+  const although = !applicant.critical && applicant.qosClass === 'BestEffort' ? `${who} that tolerates it` : who;
+  return `admitted: ${although}, although the node has ${types}\n`;
+}
+
+/** As docs/admission.md describes it. */
+export function admissionJson(report: AdmissionReport): string {
+  return `${JSON.stringify(report.known ? knownJson(report) : unknownJson(report), undefined, 2)}\n`;
+}
+
+function knownJson({ admission, conditions, applicant }: Extract<AdmissionReport, { known: true }>): unknown {
+  return {
+    admit: admission.admit,
+    known: true,
+    ...(admission.admit ? {} : { reason: admission.reason, message: admission.message }),
+    conditions,
+    workload: { critical: applicant.critical, qosClass: applicant.qosClass },
+    problems: [],
+  };
+}
+
+function unknownJson({ admit, error }: Extract<AdmissionReport, { known: false }>): unknown {
+  return { admit, known: false, conditions: [], problems: problemsOf(error) };
+}
+
+function problemsOf(error: unknown): readonly unknown[] {
+  if (error instanceof ConfigError) return error.issues.map((issue) => ({ ...issue, position: formatPosition(issue.position) }));
+  if (error instanceof EvictdError)
+    return [{ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) }];
+  return [{ code: 'EVICTD_INTERNAL', message: error instanceof Error ? error.message : String(error) }];
+}

@@ -1,0 +1,86 @@
+import type { ConfigNotice, LoadedConfig } from '../../config/config.js';
+import { amountOfBytes } from '../../core/amount.js';
+import { jsonInteger } from '../../core/integer.js';
+import type { MemoryReserve } from '../../core/memory-reserve.js';
+import type { MachineFacts } from '../../lint/machine.js';
+import { formatIssue } from '../errors.js';
+
+/** What a configuration was held against. */
+export type CheckedMachine =
+  | { readonly kind: 'read'; readonly facts: MachineFacts }
+  | { readonly kind: 'offline' }
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+/** A configuration that can be used, and what is to be said about it. */
+export interface Checked {
+  readonly loaded: LoadedConfig;
+  readonly machine: CheckedMachine;
+  readonly notices: readonly ConfigNotice[];
+}
+
+/** One line on the configuration, one on the machine, then what is worth knowing. */
+export function checkedText({ loaded, machine, notices }: Checked): string {
+  const { thresholds, workloads, rules } = loaded.config;
+  const sources = [
+    ...new Set([...loaded.origins.values()].flatMap(({ origin }) => (origin.kind === 'set' ? [origin.position.file] : []))),
+  ].sort();
+  const counts = [count(thresholds.length, 'threshold'), count(workloads.length, 'workload source'), count(rules.length, 'rule')].join(
+    ', ',
+  );
+  const lines = [
+    `configuration ok: ${counts} (${sources.length === 0 ? 'defaults only' : `from ${sources.join(', ')}`})`,
+    machineText(machine),
+    ...notices.map((notice) => `${notice.level}: ${formatIssue(notice)}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+export function checkedJson({ machine, notices }: Checked): string {
+  return `${JSON.stringify({ valid: true, issues: [], notices, machine: machineJson(machine) }, undefined, 2)}\n`;
+}
+
+const SKIPPED = 'what depends on capacities, notifiers and workloads was skipped';
+
+function machineText(machine: CheckedMachine): string {
+  switch (machine.kind) {
+    case 'read': {
+      const { capacities, reserve, workloads } = machine.facts;
+      const bytes = capacities.get('memory.available');
+      const parts = [
+        bytes === undefined ? 'memory not known' : `${amountOfBytes(bytes)} of memory`,
+        reserve === undefined ? 'min_free_kbytes and huge pages not known' : '',
+        workloads === undefined ? '' : `${count(workloads.present.length, 'workload')} there now`,
+      ].filter((part) => part !== '');
+      return `checked against this machine: ${parts.join(', ')}`;
+    }
+    case 'offline':
+      return `not checked against a machine (--offline): ${SKIPPED}`;
+    case 'unreadable':
+      return `not checked against this machine: ${SKIPPED}: ${machine.reason}`;
+  }
+}
+
+function machineJson(machine: CheckedMachine): unknown {
+  if (machine.kind !== 'read') return machine;
+  const { capacities, reserve, polled, workloads } = machine.facts;
+  return {
+    kind: 'read',
+    capacities: Object.fromEntries([...capacities].map(([signal, capacity]) => [signal, jsonInteger(capacity)])),
+    reserve: reserve === undefined ? null : reserveJson(reserve),
+    polled: Object.fromEntries(polled),
+    workloads: workloads === undefined ? null : workloads.present.length,
+  };
+}
+
+function reserveJson({ totalBytes, minFreeBytes, hugePagesBytes, kernelBytes }: MemoryReserve): unknown {
+  return {
+    totalBytes: jsonInteger(totalBytes),
+    minFreeBytes: jsonInteger(minFreeBytes),
+    hugePagesBytes: jsonInteger(hugePagesBytes),
+    kernelBytes: jsonInteger(kernelBytes),
+  };
+}
+
+function count(number: number, noun: string): string {
+  return `${String(number)} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,65 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { parseDuration } from '../core/duration.js';
+import { parseQuantity, quantityValue } from '../core/quantity.js';
+import type { RecordingPlan } from '../compose/recording.js';
+import { UsageError } from '../errors.js';
+
+const SMALLEST_BYTES = 64n * 1024n;
+const LARGEST_BYTES = 2n ** 43n;
+const SHORTEST_NS = 60_000_000_000n;
+
+/** What {@link addRecordingOptions} leaves in a command's options. */
+export interface RecordingOptions {
+  readonly record?: string;
+  readonly recordMaxSize: number;
+  readonly recordMaxAge: bigint;
+  readonly recordWorkloads: bigint;
+}
+
+export function addRecordingOptions(command: Command): Command {
+  return command
+    .optionsGroup('Recording:')
+    .option('--record <file>', 'record what decisions are made on, for evictd replay; FILE.1 is what was before it')
+    .addOption(new Option('--record-max-size <bytes>', 'both files together').argParser(size).default(64 * 1024 * 1024, '64Mi'))
+    .addOption(new Option('--record-max-age <duration>', 'nothing older is kept').argParser(age).default(24n * 3_600_000_000_000n, '24h'))
+    .addOption(
+      new Option('--record-workloads <duration>', 'how often all workloads are read though nobody has to go; 0s: never')
+        .argParser(pace)
+        .default(10_000_000_000n, '10s'),
+    )
+    .optionsGroup('Options:');
+}
+
+/** undefined: nothing is recorded. */
+export function recordingPlan(options: RecordingOptions): RecordingPlan | undefined {
+  const { record, recordMaxSize, recordMaxAge, recordWorkloads } = options;
+  if (record === undefined) return undefined;
+  if (record === '') throw new UsageError('EVICTD_USAGE', '--record needs a file', { hint: '--record /var/lib/evictd/recording.gz' });
+  return { path: record, limits: { maxBytes: recordMaxSize, maxAgeMs: Number(recordMaxAge / 1_000_000n) }, sampleEveryNs: recordWorkloads };
+}
+
+function size(text: string): number {
+  const bytes = parsed(text, (quantity) => quantityValue(parseQuantity(quantity)));
+  if (bytes < SMALLEST_BYTES || bytes > LARGEST_BYTES) throw new InvalidArgumentError('From 64Ki to 8Ti.');
+  return Number(bytes);
+}
+
+function age(text: string): bigint {
+  const ns = parsed(text, parseDuration);
+  if (ns < SHORTEST_NS) throw new InvalidArgumentError('At least 1m.');
+  return ns;
+}
+
+function pace(text: string): bigint {
+  const ns = parsed(text, parseDuration);
+  if (ns < 0n) throw new InvalidArgumentError('At least 0s.');
+  return ns;
+}
+
+function parsed(text: string, parse: (text: string) => bigint): bigint {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? `${error.message}.` : String(error));
+  }
+}

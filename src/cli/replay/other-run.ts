@@ -1,0 +1,110 @@
+import type { Effect } from '../../core/effect.js';
+import type { Decision, VictimReading } from '../../core/eviction.js';
+import { initialState, type Policy, type State } from '../../core/state.js';
+import { step } from '../../core/step.js';
+import type { Candidates, Protection, WorkloadUsage } from '../../core/workload.js';
+import type { RecordedCandidates, RecordedStep } from '../../monitor/recording.js';
+import { OtherWorld } from './other-world.js';
+
+/** A veto holds for so long: a workload may have been empty then, and be full now. */
+const VETO_NS = 60_000_000_000n;
+
+/** The recorded workloads under the rules of another configuration. */
+export type Reconsider = (usages: readonly WorkloadUsage[]) => readonly WorkloadUsage[];
+
+/** A run under another policy over what was recorded, beside the recorded run, which says who was evicted in reality. */
+export class OtherRun {
+  readonly #policy: Policy;
+  readonly #reconsider: Reconsider;
+  readonly #world = new OtherWorld();
+  readonly #vetoes = new Map<string, { readonly atNs: bigint; readonly protection: Protection | undefined }>();
+  /** The victims of the recorded run, by its serial. */
+  readonly #recordedVictims = new Map<number, string>();
+  #state: State = initialState;
+  #known: Omit<Candidates, 'veto'> | undefined;
+  /** The oldest reading of the workloads that somebody was chosen from; undefined: nobody was. */
+  oldestReadingNs: bigint | undefined;
+  /** Somebody had to go before any workload was read. */
+  unreadSteps = 0;
+
+  constructor(policy: Policy, reconsider: Reconsider) {
+    this.#policy = policy;
+    this.#reconsider = reconsider;
+  }
+
+  /** The recording goes on from here. Evictions in flight go on, as after a reload. */
+  resume(state: State): void {
+    this.#state = state;
+    for (const { decision } of state.evictions) this.#recordedVictims.set(decision.serial, decision.victim.workload.id);
+  }
+
+  /**
+   * @param recorded  the decisions of the recorded run in this step
+   * @param after  the workloads as read right after this step
+   */
+  step(entry: RecordedStep, recorded: readonly Decision[], after: RecordedCandidates | undefined): readonly Effect[] {
+    this.#learn(entry, after);
+    for (const [serial, reading] of entry.input.victims) {
+      const id = this.#recordedVictims.get(serial);
+      if (id !== undefined) this.#world.victim(id, reading);
+    }
+    const result = step(this.#policy, this.#state, {
+      ...entry.input,
+      reclaimed: undefined,
+      observe: () => this.#world.observations(entry),
+      victims: this.#victims(entry),
+      candidates: () => this.#candidates(entry),
+    });
+    this.#state = result.state;
+    for (const effect of result.effects) {
+      if (effect.kind === 'evict' && !effect.decision.dryRun) this.#world.evictedHere(effect.decision.victim.workload);
+    }
+    for (const { serial, victim, dryRun } of recorded) {
+      if (dryRun) continue;
+      this.#recordedVictims.set(serial, victim.workload.id);
+      this.#world.evictedInReality(victim);
+    }
+    return result.effects;
+  }
+
+  #learn({ candidates, input: { nowNs } }: RecordedStep, after: RecordedCandidates | undefined): void {
+    const found = candidates.at(-1) ?? after;
+    for (const { vetoes } of candidates) for (const [id, protection] of vetoes) this.#vetoes.set(id, { atNs: nowNs, protection });
+    if (found === undefined) return;
+    this.#known = found.candidates;
+    this.#world.read(found.candidates);
+  }
+
+  #candidates({ input: { nowNs } }: RecordedStep): Candidates {
+    const known = this.#known;
+    if (known === undefined) {
+      this.unreadSteps += 1;
+      return { usages: [], unreadable: [], timeNs: nowNs };
+    }
+    const ageNs = nowNs - known.timeNs;
+    if (this.oldestReadingNs === undefined || ageNs > this.oldestReadingNs) this.oldestReadingNs = ageNs;
+    return {
+      ...known,
+      usages: this.#reconsider(this.#world.usages(known.usages)),
+      veto: ({ id }) => {
+        const answer = this.#vetoes.get(id);
+        return answer && nowNs - answer.atNs <= VETO_NS ? answer.protection : undefined;
+      },
+    };
+  }
+
+  /** As recorded where the same workload was being evicted in reality; else it is gone. */
+  #victims({ input }: RecordedStep): Map<number, VictimReading> {
+    const byId = new Map([...input.victims].map(([serial, reading]) => [this.#recordedVictims.get(serial), reading]));
+    return new Map(
+      this.#state.evictions.map(({ decision: { serial, victim, decidedAtNs } }) => [
+        serial,
+        byId.get(victim.workload.id) ?? goneSince(decidedAtNs),
+      ]),
+    );
+  }
+}
+
+function goneSince(signalledAtNs: bigint): VictimReading {
+  return { processes: 0, usageBytes: 0n, removed: true, vanished: false, error: undefined, signalledAtNs };
+}

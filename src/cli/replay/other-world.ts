@@ -1,0 +1,85 @@
+import type { VictimReading } from '../../core/eviction.js';
+import type { Observation, Observations } from '../../core/observation.js';
+import type { Signal } from '../../core/signal.js';
+import type { Candidates, Workload, WorkloadUsage } from '../../core/workload.js';
+import type { RecordedStep } from '../../monitor/recording.js';
+
+/** An eviction of the recorded run. */
+interface RecordedEviction {
+  readonly usage: WorkloadUsage;
+  /** Of its memory, what it has given back so far. */
+  freedBytes: bigint;
+}
+
+const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemory.available'];
+
+/**
+ * What the node would have looked like if other workloads had been evicted. The assumptions, which the command prints (assumptions.ts):
+ * who is evicted only here is gone at the next step, and what it went on using in reality is available here; who was evicted only in reality stays
+ * with the memory that it had, which is not available here.
+ */
+export class OtherWorld {
+  /** Evicted here and not in reality, by workload id. */
+  readonly #gone = new Set<string>();
+  /** Evicted in reality, by workload id. */
+  readonly #recorded = new Map<string, RecordedEviction>();
+  /** Evicted here. */
+  readonly #evicted = new Set<string>();
+  #latest = new Map<string, WorkloadUsage>();
+
+  /** What the workloads use in reality, as last read. */
+  read({ usages }: Pick<Candidates, 'usages'>): void {
+    this.#latest = new Map(usages.map((usage) => [usage.workload.id, usage]));
+  }
+
+  evictedInReality(usage: WorkloadUsage): void {
+    this.#recorded.set(usage.workload.id, { usage, freedBytes: 0n });
+    this.#gone.delete(usage.workload.id);
+  }
+
+  evictedHere({ id }: Workload): void {
+    this.#evicted.add(id);
+    if (!this.#recorded.has(id)) this.#gone.add(id);
+  }
+
+  /** What became of a victim of reality, as a step was told. */
+  victim(id: string, { usageBytes, removed, processes }: VictimReading): void {
+    const eviction = this.#recorded.get(id);
+    if (eviction === undefined) return;
+    const { stats } = eviction.usage;
+    const workingSet = stats?.workingSetBytes ?? 0n;
+    const left = removed ? 0n : usageBytes;
+    const freed = left === undefined ? (processes === 0 ? workingSet : eviction.freedBytes) : (stats?.usageBytes ?? workingSet) - left;
+    eviction.freedBytes = freed < 0n ? 0n : freed > workingSet ? workingSet : freed;
+  }
+
+  observations({ observations }: Pick<RecordedStep, 'observations'>): Observations | undefined {
+    const difference = this.#differenceBytes();
+    if (observations === undefined || difference === 0n) return observations;
+    const observed = new Map([...observations.observed].map(([signal, observation]) => [signal, shifted(signal, observation, difference)]));
+    return { ...observations, observed };
+  }
+
+  /** Without those that are gone here, and with those that are gone only in reality. */
+  usages(usages: readonly WorkloadUsage[]): readonly WorkloadUsage[] {
+    const kept = this.#kept();
+    const present = usages.filter(({ workload: { id } }) => !this.#gone.has(id) && !kept.has(id));
+    return [...present, ...[...kept.values()].map(({ usage }) => usage)];
+  }
+
+  #kept(): Map<string, RecordedEviction> {
+    return new Map([...this.#recorded].filter(([id]) => !this.#evicted.has(id)));
+  }
+
+  #differenceBytes(): bigint {
+    const more = [...this.#gone].reduce((sum, id) => sum + (this.#latest.get(id)?.stats?.workingSetBytes ?? 0n), 0n);
+    const less = [...this.#kept().values()].reduce((sum, { freedBytes }) => sum + freedBytes, 0n);
+    return more - less;
+  }
+}
+
+function shifted(signal: Signal, observation: Observation, bytes: bigint): Observation {
+  if (!MEMORY_SIGNALS.includes(signal)) return observation;
+  const available = observation.available + bytes;
+  return { ...observation, available: available < 0n ? 0n : available > observation.capacity ? observation.capacity : available };
+}

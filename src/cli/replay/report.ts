@@ -1,0 +1,35 @@
+import type { JournalRecord } from '../../monitor/record.js';
+import type { RecordingEnd } from '../../monitor/recording-stream.js';
+import type { RecordingHeader } from '../../monitor/recording.js';
+import type { Difference } from './difference.js';
+
+/** A journal record as replayed; `time`: of the step, on the clock of the machine that recorded it. */
+export interface TimedRecord {
+  readonly time: string;
+  readonly record: JournalRecord;
+}
+
+/** What a replay has shown. */
+export interface ReplayReport {
+  readonly file: string;
+  readonly header: RecordingHeader;
+  readonly end: RecordingEnd;
+  /** Times of the first and the last step; undefined: there is none. */
+  readonly span: { readonly from: string; readonly to: string } | undefined;
+  readonly steps: number;
+  /** Steps that no file has. */
+  readonly lost: number;
+  readonly records: readonly TimedRecord[];
+  /** Decisions of the recorded run that this evictd does not make again, or makes in addition, with the same configuration: it is another version. */
+  readonly deviations: readonly string[];
+  /** undefined: no other configuration was given. */
+  readonly other: OtherReport | undefined;
+}
+
+export interface OtherReport {
+  readonly differences: readonly (Difference & { readonly time: string })[];
+  /** Everything that was decided and would have been said, by the other configuration. */
+  readonly records: readonly TimedRecord[];
+  /** What had to be assumed, as sentences. */
+  readonly assumptions: readonly string[];
+}

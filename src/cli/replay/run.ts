@@ -1,0 +1,51 @@
+import type { Effect } from '../../core/effect.js';
+import { initialState, type Policy, type State } from '../../core/state.js';
+import { step } from '../../core/step.js';
+import type { Candidates } from '../../core/workload.js';
+import type { RecordedCandidates, RecordedStep } from '../../monitor/recording.js';
+
+const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
+
+/** The recorded run once more, from what was recorded: the same policy, the same answers. */
+export class RecordedRun {
+  #policy: Policy | undefined;
+  #state: State = initialState;
+
+  get policy(): Policy | undefined {
+    return this.#policy;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  reconfigure(policy: Policy): void {
+    this.#policy = policy;
+  }
+
+  /** Goes on from here: steps before are not in the file. */
+  resume(state: State): void {
+    this.#state = state;
+  }
+
+  step({ input, observations, candidates }: RecordedStep): readonly Effect[] {
+    if (this.#policy === undefined) throw new TypeError('a step before any policy');
+    let answered = 0;
+    const result = step(this.#policy, this.#state, {
+      ...input,
+      observe: () => observations,
+      candidates: () => {
+        const answer = candidates[Math.min(answered, candidates.length - 1)];
+        answered += 1;
+        return answer === undefined ? NOTHING : answeredAgain(answer);
+      },
+    });
+    this.#state = result.state;
+    return result.effects;
+  }
+}
+
+/** A recorded answer, with the vetoes that it had. */
+function answeredAgain({ candidates, vetoes }: RecordedCandidates): Candidates {
+  return { ...candidates, veto: ({ id }) => vetoes.get(id) };
+}

@@ -1,0 +1,84 @@
+import type { Config } from '../config/config.js';
+import type { Applicant } from '../core/admission.js';
+import { isBelow, normalCgroupPath } from '../core/cgroup.js';
+import type { QosClass } from '../core/workload.js';
+import { selectHost } from '../host/select.js';
+import { readConditions, type ConditionsFileOptions } from '../monitor/conditions-file.js';
+import type { PublishedConditions } from '../monitor/published-conditions.js';
+import { compileRules, type Named } from '../workloads/rules.js';
+
+/** What is known of a workload that is not there yet. */
+export interface NamedWorkload {
+  /** Below its source. */
+  readonly name: string | undefined;
+  /** Of its cgroup, below the mount of the memory controller. */
+  readonly path: string | undefined;
+  /** Wins over what the rules say. */
+  readonly qosClass: QosClass | undefined;
+}
+
+/** The file of the evictd that guards the configured node. Each node has its own; a dry run guards none and has none. */
+export function conditionsFileOf({
+  node,
+  runtimeDirectory,
+}: Pick<Config, 'node' | 'runtimeDirectory'>): Omit<ConditionsFileOptions, 'log'> {
+  const host = selectHost();
+  const cgroup = node.cgroup === undefined ? undefined : normalCgroupPath(node.cgroup);
+  return {
+    path: `${runtimeDirectory}/${host.instanceName({ cgroup })}.conditions.json`,
+    node: cgroup ?? 'machine',
+    bootId: host.readBootId(),
+  };
+}
+
+/**
+ * What `run` published last for the configured node.
+ *
+ * @throws EvictdError  nothing that holds now
+ */
+export function presentConditionsOf(config: Pick<Config, 'node' | 'runtimeDirectory'>): PublishedConditions {
+  const { path, node, bootId } = conditionsFileOf(config);
+  return readConditions(path, { node, bootId });
+}
+
+/**
+ * What the rules make of it: critical, or Burstable with a request for memory; nothing but the caller makes it Guaranteed. Where name and path leave open
+ * which workload it is, one for which a rule speaks is enough.
+ */
+export function applicantByRules({ rules, workloads }: Pick<Config, 'rules' | 'workloads'>, asked: NamedWorkload): Applicant {
+  const roots = workloads.map(({ cgroup }) => normalCgroupPath(cgroup));
+  const effects = namesOf(asked, roots).map(compileRules(rules));
+  const requests = effects.some(({ requestsMemory }) => requestsMemory !== undefined && requestsMemory > 0n);
+  return {
+    critical: effects.some(({ critical }) => critical),
+    qosClass: asked.qosClass ?? (requests ? 'Burstable' : 'BestEffort'),
+    tolerations: [],
+  };
+}
+
+/** What rules are matched against: each child of a source that it can be, and a cgroup further below as itself, too. */
+function namesOf({ name, path }: NamedWorkload, roots: readonly string[]): readonly Named[] {
+  if (path === undefined) {
+    const known = name ?? '';
+    return roots.length === 0 || known === ''
+      ? [{ name: known, path: '' }]
+      : roots.map((root) => ({ name: known, path: below(root, known) }));
+  }
+  const whole = normalCgroupPath(path);
+  if (name !== undefined) return [{ name, path: whole }];
+  const found = roots.filter((root) => isBelow(whole, root)).flatMap((root) => childAndItself(whole, root));
+  return found.length > 0 ? found : [{ name: whole.slice(whole.lastIndexOf('/') + 1), path: whole }];
+}
+
+function childAndItself(path: string, root: string): readonly Named[] {
+  const rest = path.slice(below(root, '').length);
+  const [child = rest] = rest.split('/');
+  return [
+    { name: child, path: below(root, child) },
+    { name: rest, path },
+  ];
+}
+
+function below(root: string, name: string): string {
+  return root === '/' ? `/${name}` : `${root}/${name}`;
+}

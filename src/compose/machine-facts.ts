@@ -1,0 +1,99 @@
+import type { LoadedConfig } from '../config/config.js';
+import type { Observations } from '../core/observation.js';
+import { protectionText } from '../core/rank.js';
+import type { Rule } from '../core/rule.js';
+import { SIGNAL_FACTS, type Signal } from '../core/signal.js';
+import type { Threshold } from '../core/threshold.js';
+import type { Protection } from '../core/workload.js';
+import { selectHost } from '../host/select.js';
+import type { Hindrance, MachineFacts, PresentWorkload, PresentWorkloads } from '../lint/machine.js';
+import type { Node, NotifierState, WorkloadSource } from '../monitor/ports.js';
+import { compileRules } from '../workloads/rules.js';
+import { openReading } from './reading.js';
+
+/** Waits until the filesystems of a node have been read, or had the time to be. */
+export type FilesystemsRead = (node: Node) => Promise<void>;
+
+/**
+ * What this machine has to say to a configuration: read as `run` would read it, and nothing is changed.
+ *
+ * Throws where the node is not there, or this is no machine that evictd runs on.
+ */
+export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<MachineFacts> {
+  const { thresholds, rules, allocatable } = loaded.config;
+  const reading = openReading(loaded, 'probe');
+  try {
+    const { node, workloads } = reading;
+    await filesystemsRead(node);
+    node.arm(thresholds, () => undefined);
+    const observations = node.read();
+    // Without `allocatable` there is nothing to read it from, which the configuration's own notice says.
+    const told = ([signal]: readonly [Signal, string]): boolean => signal !== 'allocatableMemory.available' || allocatable !== undefined;
+    return {
+      ...memoryFacts(node, observations),
+      unreadable: new Map([...observations.missing].filter(told)),
+      absent: new Map([...(observations.absent ?? [])].filter(told)),
+      polled: polledSignals(thresholds, observations, node.notifiers()),
+      workloads: presentWorkloads(workloads, rules),
+    };
+  } finally {
+    reading.close();
+  }
+}
+
+/** The node alone, before anything is armed on it and a filesystem has answered: what a start knows. */
+export function readMemoryFacts(node: Node): MachineFacts {
+  return memoryFacts(node, node.read());
+}
+
+function memoryFacts({ identity }: Node, { observed }: Observations): MachineFacts {
+  const reserve = selectHost().readMemoryReserve();
+  return {
+    capacities: new Map([...observed].map(([signal, { capacity }]) => [signal, capacity])),
+    unreadable: new Map(),
+    absent: new Map(),
+    reserve: reserve && { ...reserve, kernelBytes: identity.cgroup === undefined ? reserve.kernelBytes : 0n },
+    polled: new Map(),
+    workloads: undefined,
+  };
+}
+
+/** Pressure stall and memory.events wake too late to count: by then tasks wait, or limits were hit. */
+function polledSignals(
+  thresholds: readonly Threshold[],
+  { observed }: Observations,
+  states: readonly NotifierState[],
+): Map<Signal, string> {
+  const polled = new Map<Signal, string>();
+  for (const { signal } of thresholds) {
+    if (SIGNAL_FACTS[signal].resource !== 'memory' || !observed.has(signal)) continue;
+    const own = states.filter(
+      (state) => state.signal === signal && (state.mechanism === 'memcg_threshold' || state.mechanism === 'sampler'),
+    );
+    if (own.some(({ live }) => live)) continue;
+    const reasons = own.map(({ mechanism, reason }) => `${mechanism}: ${reason ?? 'not live'}`);
+    polled.set(signal, reasons.length === 0 ? 'there is none for this signal' : [...new Set(reasons)].join('; '));
+  }
+  return polled;
+}
+
+function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): PresentWorkloads {
+  const effectOf = compileRules(rules);
+  const { usages, unreadable, veto } = source.candidates();
+  const read = usages.map(({ workload }): PresentWorkload => {
+    const { name, path } = workload;
+    return { name, path, matched: effectOf(workload).matched, hindrance: hindranceOf(workload.protection, veto?.(workload)) };
+  });
+  const unread = unreadable.map(({ name, path }): PresentWorkload => {
+    return { name, path, matched: effectOf({ name, path }).matched, hindrance: { kind: 'other', text: 'cannot be read' } };
+  });
+  return { present: [...read, ...unread], problems: source.problems() };
+}
+
+/** Where nobody lives it does not matter what else is against an eviction. */
+function hindranceOf(protection: Protection | undefined, veto: Protection | undefined): Hindrance | undefined {
+  const decisive = veto?.kind === 'vacant' || veto?.kind === 'gone' ? veto : (protection ?? veto);
+  if (decisive === undefined) return undefined;
+  const kind = decisive.kind === 'critical' ? 'critical' : decisive.kind === 'vacant' || decisive.kind === 'gone' ? 'vacant' : 'other';
+  return { kind, text: protectionText(decisive) };
+}

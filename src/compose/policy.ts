@@ -1,0 +1,19 @@
+import type { Config } from '../config/config.js';
+import { MACHINE_RESOURCES } from '../core/signal.js';
+import type { Policy } from '../core/state.js';
+
+/** What a configuration says about deciding, on a machine: its workloads are cgroups, and nothing but evicting them frees anything. */
+export function policyOf(config: Config, dryRun: boolean): Policy {
+  return {
+    thresholds: config.thresholds,
+    pressureTransitionPeriodNs: config.pressureTransitionPeriodNs,
+    maxPodGracePeriodNs: config.maxPodGracePeriodNs,
+    departures: config.departures,
+    monitoringIntervalNs: config.monitoringIntervalNs,
+    hasWorkloadSource: config.workloads.length > 0,
+    evictable: MACHINE_RESOURCES,
+    collections: new Set(),
+    localStorageCapacityIsolation: false,
+    dryRun,
+  };
+}

@@ -1,0 +1,42 @@
+import manifest from '../../package.json' with { type: 'json' };
+import type { LoadedConfig } from '../config/config.js';
+import type { Log } from '../log.js';
+import type { NodeIdentity } from '../monitor/ports.js';
+import { Recorder } from '../monitor/recorder.js';
+import type { RecordingLimits } from '../monitor/recording-file.js';
+import type { RecordedConfig } from '../monitor/recording.js';
+
+/** What the operator wants recorded. */
+export interface RecordingPlan {
+  readonly path: string;
+  readonly limits: RecordingLimits;
+  /** How often workloads are read for the recording alone; 0: never. */
+  readonly sampleEveryNs: bigint;
+}
+
+/** Opens nothing yet: a file that cannot be written is said, tried again, and does not keep evictd from guarding. */
+export function createRecorder(plan: RecordingPlan, loaded: LoadedConfig, node: NodeIdentity, dryRun: boolean, log: Log): Recorder {
+  return new Recorder({
+    ...plan,
+    version: manifest.version,
+    node,
+    dryRun,
+    config: recordedConfig(loaded),
+    onError: (error) => {
+      log.warn(`the recording cannot be written: ${error.message}; it is kept in memory, as far as it fits, and tried again`, {
+        code: 'EVICTD_RECORDING_WRITE',
+      });
+    },
+    onLost: () => {
+      log.error(`steps are missing in the recording: too many are waiting for ${plan.path}`, { code: 'EVICTD_RECORDING_LOST' });
+    },
+  });
+}
+
+export function recordedConfig({ config, origins }: LoadedConfig): RecordedConfig {
+  return {
+    settings: Object.fromEntries([...origins].map(([key, { value }]) => [key, value])),
+    sources: config.workloads.map(({ cgroup }) => cgroup),
+    rules: config.rules,
+  };
+}

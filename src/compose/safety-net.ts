@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import { FoundFile } from '../actions/oom-score-adj-found.js';
+import { OomScoreAdj } from '../actions/oom-score-adj.js';
+import type { Config } from '../config/config.js';
+import { selectHost, type LinuxNode } from '../host/select.js';
+import type { Log } from '../log.js';
+import type { WorkloadSource } from '../monitor/ports.js';
+import { SafetyNet } from '../monitor/safety-net.js';
+import { native } from '../native/index.js';
+
+export interface SafetyNetParts {
+  readonly node: LinuxNode;
+  readonly workloads: WorkloadSource;
+  /** Of the instance lock, which is held. */
+  readonly instance: string;
+  readonly log: Log;
+}
+
+/**
+ * The safety net of a running evictd, whether or not it is switched on: what an evictd before this one has left is given back in any case. undefined:
+ * this machine has no memory controller, so there are no workloads.
+ */
+export function openSafetyNet(config: Config, { node, workloads, instance, log }: SafetyNetParts): SafetyNet | undefined {
+  const { hierarchy } = node;
+  if (hierarchy === undefined) return undefined;
+  const host = selectHost();
+  const file = new FoundFile(join(config.runtimeDirectory, `${instance}.oom-score-adj.json`), host.readBootId());
+  const adjuster = new OomScoreAdj(native, hierarchy, file, log);
+  const totalBytes = (): bigint => host.oomDomainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes;
+  const net = new SafetyNet(config.oomScoreAdj, { workloads, adjuster, totalBytes, log });
+  adjuster.takeOver();
+  net.giveBack();
+  return net;
+}

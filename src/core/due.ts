@@ -1,0 +1,28 @@
+import { evictionDueNs } from './eviction.js';
+import { graceEndNs } from './grace.js';
+import { SIGNAL_FACTS } from './signal.js';
+import type { Policy, State } from './state.js';
+
+/** While a threshold asks for an eviction that could not be had, candidates are looked for at this pace. */
+const RECHECK_NS = 1_000_000_000n;
+
+/** When the next step is due though nothing wakes it: a grace, a condition or a pause ends, a victim is to be looked at. undefined: nothing is waiting. */
+export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | undefined {
+  let due: bigint | undefined;
+  const wait = (timeNs: bigint): void => {
+    if (due === undefined || timeNs < due) due = timeNs;
+  };
+  const waitIfAhead = (timeNs: bigint): void => {
+    if (timeNs > nowNs) wait(timeNs);
+  };
+  for (const threshold of state.episodes.values()) waitIfAhead(graceEndNs(threshold, state.firstObservedAt, nowNs));
+  for (const type of state.conditions) {
+    waitIfAhead((state.conditionsLastObservedAt.get(type) ?? nowNs) + policy.pressureTransitionPeriodNs);
+  }
+  for (const untilNs of state.failedKills.values()) waitIfAhead(untilNs);
+  for (const eviction of state.evictions) wait(evictionDueNs(eviction));
+  if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => policy.evictable.has(SIGNAL_FACTS[signal].resource))) {
+    wait(nowNs + RECHECK_NS);
+  }
+  return due;
+}

@@ -1,0 +1,40 @@
+import type { Effect } from './effect.js';
+import type { Observations } from './observation.js';
+import type { State } from './state.js';
+import { mergeThresholds, thresholdId, thresholdsMet, type Threshold } from './threshold.js';
+
+/** The thresholds in an episode, by id. */
+export type Episodes = ReadonlyMap<string, Threshold>;
+
+/**
+ * Those met now, and those met before that have not been paid back with their min reclaim (kubelet: synchronize).
+ *
+ * @param configured  thresholds that left the configuration have no episode any more
+ * @param keepMissing  without a reading an episode goes on (departure missing-signal); the kubelet forgets it
+ */
+export function thresholdsMetOrOwed(
+  thresholds: readonly Threshold[],
+  configured: readonly Threshold[],
+  { thresholdsMet: before, episodes }: State,
+  observations: Observations,
+  keepMissing: boolean,
+): Threshold[] {
+  const met = thresholdsMet(thresholds, observations, false);
+  if (before.length === 0 && episodes.size === 0) return met;
+  const ids = new Set(configured.map(thresholdId));
+  const still = (threshold: Threshold): boolean => ids.has(thresholdId(threshold));
+  const owed = thresholdsMet(before.filter(still), observations, true);
+  const unread = keepMissing ? [...episodes.values()].filter(({ signal }) => !observations.observed.has(signal)).filter(still) : [];
+  return mergeThresholds(mergeThresholds(met, owed), unread);
+}
+
+/** What begins and what ends. */
+export function episodeEffects(before: Episodes, after: Episodes, observations: Observations): Effect[] {
+  if (before.size === 0 && after.size === 0) return [];
+  const effect = (threshold: Threshold, met: boolean): Effect => {
+    return { kind: 'threshold', threshold, met, observation: observations.observed.get(threshold.signal) };
+  };
+  const begun = [...after].filter(([id]) => !before.has(id)).map(([, threshold]) => effect(threshold, true));
+  const ended = [...before].filter(([id]) => !after.has(id)).map(([, threshold]) => effect(threshold, false));
+  return [...begun, ...ended];
+}

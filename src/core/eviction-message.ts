@@ -1,0 +1,106 @@
+import type { Decision, ThresholdCause } from './eviction.js';
+import { canonicalText } from './quantity-format.js';
+import { formatBytes } from './quantity.js';
+import { SIGNAL_FACTS, type Resource } from './signal.js';
+import type { StorageBreach } from './storage-limit.js';
+import { resolvedText } from './threshold.js';
+import type { ContainerStats, ResourceList, Workload, WorkloadStats } from './workload.js';
+
+/** What the kubelet puts into the pod's status and into the event. */
+export interface EvictionMessage {
+  /** It ends with a space. */
+  readonly message: string;
+  /** Of the event; null: it has none. */
+  readonly annotations: Readonly<Record<string, string>> | null;
+}
+
+const NANO = 1_000_000_000n;
+
+/** The kubelet's words for an eviction (eviction/helpers.go, evictionMessage, and the formats of the limits; v1.36.2). */
+export function evictionMessage({ cause, resource, victim }: Decision): EvictionMessage {
+  if (cause.kind === 'storage-limit') return { message: limitMessage(cause.breach), annotations: null };
+  const message = thresholdText(cause, resource);
+  const { workload, stats } = victim;
+  if (stats === undefined) return { message, annotations: {} };
+  const pod = podOffender(workload, stats, resource);
+  const containers = containerOffenders(workload, stats, resource);
+  const sentences = [
+    ...(pod ? [`Pod ${offence(pod, resource)}`] : []),
+    ...containers.map((each) => `Container ${offence(each, resource)}`),
+  ];
+  return {
+    message: message + sentences.join(''),
+    annotations: {
+      ...(pod ? { offending_pod: pod.name, offending_pod_usage: formatBytes(pod.bytes) } : {}),
+      offending_containers: containers.map(({ name }) => name).join(','),
+      offending_containers_usage: containers.map(({ bytes }) => formatBytes(bytes)).join(','),
+      starved_resource: resource,
+    },
+  };
+}
+
+function thresholdText({ threshold, observation }: ThresholdCause, resource: Resource): string {
+  const { available, capacity } = observation;
+  const shown = SIGNAL_FACTS[threshold.signal].unit === 'bytes' ? formatBytes(available) : canonicalText(available * NANO, 'DecimalSI');
+  return `The node was low on resource: ${resource}. Threshold quantity: ${resolvedText(threshold.value, capacity)}, available: ${shown}. `;
+}
+
+function limitMessage(breach: StorageBreach): string {
+  const limit = breach.limit.text;
+  switch (breach.kind) {
+    case 'emptyDir':
+      return `Usage of EmptyDir volume "${breach.volume}" exceeds the limit "${limit}". `;
+    case 'pod':
+      return `Pod ephemeral local storage usage exceeds the total limit of containers ${limit}. `;
+    case 'container':
+      return `Container ${breach.container} exceeded its local ephemeral storage limit "${limit}". `;
+  }
+}
+
+/** Who uses more than it requests. */
+interface Offender {
+  readonly name: string;
+  readonly bytes: bigint;
+  readonly request: string;
+}
+
+function offence({ name, bytes, request }: Offender, resource: Resource): string {
+  return `${name} was using ${formatBytes(bytes)}, request is ${request}, has larger consumption of ${resource}. `;
+}
+
+/** The pod as a whole, where it has a request of its own for the resource. */
+function podOffender({ name, pod }: Workload, { workingSetBytes }: WorkloadStats, resource: Resource): Offender | undefined {
+  if (resource !== 'memory' || pod?.podLevel?.requests.has(resource) !== true) return undefined;
+  return offender(name, workingSetBytes, pod.podLevel.requests, resource);
+}
+
+/** In the order of the statistics. */
+function containerOffenders({ pod }: Workload, stats: WorkloadStats, resource: Resource): Offender[] {
+  if (pod === undefined) return [];
+  return stats.containers.flatMap((measured) =>
+    pod.containers
+      .filter(({ name }) => name === measured.name)
+      .flatMap(({ name, requests }) => offender(name, containerUsage(measured, resource), requests, resource) ?? []),
+  );
+}
+
+/** Of storage both the writable layer and the logs have to be known, and their sum wraps as the kubelet's does; of inodes and processes nothing is. */
+function containerUsage({ workingSetBytes, rootfs, logs }: ContainerStats, resource: Resource): bigint | undefined {
+  switch (resource) {
+    case 'memory':
+      return workingSetBytes;
+    case 'ephemeral-storage':
+      return rootfs?.usedBytes === undefined || logs?.usedBytes === undefined
+        ? undefined
+        : BigInt.asIntN(64, rootfs.usedBytes + logs.usedBytes);
+    case 'inodes':
+    case 'pids':
+      return undefined;
+  }
+}
+
+function offender(name: string, bytes: bigint | undefined, requests: ResourceList, resource: Resource): Offender | undefined {
+  const request = requests.get(resource);
+  if (bytes === undefined || bytes * NANO <= (request?.nano ?? 0n)) return undefined;
+  return { name, bytes, request: request?.text ?? '0' };
+}

@@ -1,0 +1,38 @@
+import { decide, type Choice } from './decision.js';
+import type { RankedWorkload } from './rank.js';
+import type { Layout } from './layout.js';
+import type { Policy } from './state.js';
+import { localStorageEviction } from './storage-limit.js';
+import type { Candidates, WorkloadUsage } from './workload.js';
+
+const KEY = 'over-limit ';
+
+/**
+ * Evicts everybody who uses more local storage than its own limits allow, whatever the node has left (kubelet: localStorageEviction). Those already
+ * being evicted, and in a dry run those already named, are left alone.
+ */
+export function evictOverLimit<C extends Choice>(policy: Policy, layout: Layout, before: C, candidates: Candidates, nowNs: bigint): C {
+  const over = localStorageEviction(candidates.usages, layout).filter(({ usage: { workload } }) => workload.protection === undefined);
+  const named = new Set(over.map(({ usage }) => KEY + usage.workload.id));
+  const settled = new Map([...before.settled].filter(([key]) => !key.startsWith(KEY) || named.has(key)));
+  let chosen: C = { ...before, settled };
+  for (const { usage, breach } of over) {
+    const key = KEY + usage.workload.id;
+    const underway = chosen.evictions.some(({ decision }) => decision.victim.workload.id === usage.workload.id);
+    if (underway || settled.has(key) || candidates.veto?.(usage.workload) !== undefined) continue;
+    const victim = alone(usage);
+    const { unreadable } = candidates;
+    chosen = { ...chosen, ...decide(policy, chosen, { kind: 'storage-limit', breach }, { victim, ranking: [victim], unreadable }, nowNs) };
+    if (policy.dryRun) settled.set(key, key);
+  }
+  return chosen;
+}
+
+/** Nobody is ranked: the limit is its own. */
+function alone({ workload, stats }: WorkloadUsage): RankedWorkload {
+  const usage = stats?.ephemeralStorageBytes;
+  const requestNano = workload.requests.ephemeralStorage;
+  const aboveRequestNano = (usage ?? 0n) * 1_000_000_000n - requestNano;
+  const { priority, protection } = workload;
+  return { place: 1, workload, stats, usage, requestNano, exceedsRequest: aboveRequestNano > 0n, priority, aboveRequestNano, protection };
+}

@@ -1,0 +1,38 @@
+import { cgroupDirectory, normalCgroupPath, type CgroupHierarchy } from '../../core/cgroup.js';
+import type { Binding } from '../../native/binding.js';
+import type { Missing } from './kernel-source.js';
+import { MemoryNotifiers } from './memory-notifiers.js';
+import { allocatableMemory, type MemorySource } from './memory.js';
+import { notifierMode, type NotifierMode } from './notifier-mode.js';
+import { readPageSize } from './page-size.js';
+
+/** allocatableMemory.available: what is left of the memory that all workloads may have together, and what wakes on it. */
+export interface Allocatable {
+  readonly memory: MemorySource;
+  readonly notifiers: MemoryNotifiers;
+}
+
+/** The cgroup need not exist yet: until then there is no reading, and nothing is armed. */
+export function openAllocatable(
+  config: { readonly cgroup: string; readonly capacity: bigint } | undefined,
+  hierarchy: CgroupHierarchy | undefined,
+  native: Binding,
+  mode: NotifierMode,
+): Allocatable | Missing {
+  if (config === undefined) return { missing: 'needs allocatable: {cgroup, capacity}', absent: true }; // nothing here is that signal, as on a kubelet without its pods cgroup
+  if (hierarchy === undefined) return { missing: 'this machine has no cgroup memory controller' };
+  const path = normalCgroupPath(config.cgroup);
+  const directory = cgroupDirectory(hierarchy, path);
+  const v1 = hierarchy.version === 1;
+  const memory = allocatableMemory(hierarchy, path, config.capacity);
+  const plan = {
+    signal: 'allocatableMemory.available',
+    nodeName: path,
+    thresholdDirectory: v1 ? directory : undefined,
+    workingSet: memory.workingSet,
+    pressureFile: v1 ? undefined : `${directory}/memory.pressure`, // v1 has the machine's only, which the node watches
+    eventsDirectory: v1 ? undefined : directory,
+    pageSize: readPageSize(),
+  } as const;
+  return { memory, notifiers: new MemoryNotifiers(...notifierMode(mode, plan, native)) };
+}

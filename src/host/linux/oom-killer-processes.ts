@@ -1,0 +1,96 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cgroupDirectory, membership, pathBelowMount } from '../../core/cgroup.js';
+import { textOf, walk, type OomRoots } from './oom-killer-domain.js';
+import { parseMemory, parseTask, type ParsedTask } from './oom-killer-task.js';
+
+export interface SeenProcess {
+  readonly pid: number;
+  readonly parsed: ParsedTask;
+  /** Below the mount; undefined: not known. */
+  readonly cgroup: string | undefined;
+}
+
+/** In the order in which the kernel looks at them. */
+export interface Processes {
+  readonly seen: readonly SeenProcess[];
+  /** There, but they could not be read. */
+  readonly unreadable: number;
+}
+
+/** By age, as the kernel's list of processes is: a new one is added at its end. */
+export function processesOfMachine(roots: OomRoots): Processes {
+  const pids = readdirSync(roots.proc).filter((name) => /^\d+$/.test(name));
+  const { hierarchy } = roots;
+  const cgroupOf = (pid: number): string | undefined => {
+    const text = hierarchy && textOf(`${roots.proc}/${String(pid)}/cgroup`);
+    const kernelPath = hierarchy && text !== undefined ? membership(text, hierarchy) : undefined;
+    return hierarchy && kernelPath !== undefined ? pathBelowMount(kernelPath.replace(/ \(deleted\)$/, ''), hierarchy) : undefined;
+  };
+  const { seen, unreadable } = look(
+    pids.map((pid) => ({ pid: Number(pid) })),
+    roots,
+  );
+  return { seen: byAge(seen).map((each) => ({ ...each, cgroup: cgroupOf(each.pid) })), unreadable };
+}
+
+/** cgroup by cgroup. In each, cgroup.procs has the kernel's order on v2; v1 sorts it by pid, and age stands for the order of joining. */
+export function processesOfMemcg(domain: string, roots: OomRoots): Processes {
+  const { hierarchy } = roots;
+  if (!hierarchy) return { seen: [], unreadable: 0 };
+  const all = walk(hierarchy, domain).map((cgroup) => {
+    // A threaded cgroup says EOPNOTSUPP; the domain above it lists its processes.
+    const listed = textOf(`${cgroupDirectory(hierarchy, cgroup)}/cgroup.procs`)?.split('\n') ?? [];
+    const pids = [...new Set(listed.filter((line) => line !== '').map(Number))];
+    const { seen, unreadable } = look(
+      pids.map((pid) => ({ pid, cgroup })),
+      roots,
+    );
+    return { seen: hierarchy.version === 1 ? byAge(seen) : seen, unreadable };
+  });
+  return { seen: all.flatMap(({ seen }) => seen), unreadable: all.reduce((sum, { unreadable }) => sum + unreadable, 0) };
+}
+
+function byAge(seen: readonly SeenProcess[]): readonly SeenProcess[] {
+  return [...seen].sort((a, b) => {
+    const [left, right] = [a.parsed.startTicks, b.parsed.startTicks];
+    return left === right ? a.pid - b.pid : left < right ? -1 : 1;
+  });
+}
+
+function look(processes: readonly { readonly pid: number; readonly cgroup?: string }[], { proc }: OomRoots): Processes {
+  const seen: SeenProcess[] = [];
+  let unreadable = 0;
+  for (const { pid, cgroup } of processes) {
+    if (pid === process.pid) continue; // whoever asks is gone by then
+    const directory = `${proc}/${String(pid)}`;
+    const parsed = pid > 0 ? readTask(directory) : undefined; // 0 in cgroup.procs: outside this pid namespace
+    if (parsed) seen.push({ pid, parsed, cgroup });
+    else if (pid === 0 || existsSync(directory)) unreadable++;
+  }
+  return { seen, unreadable };
+}
+
+function readTask(directory: string): ParsedTask | undefined {
+  try {
+    const text = (file: string): string => readFileSync(`${directory}/${file}`, 'utf8');
+    const task = parseTask({
+      status: text('status'),
+      stat: text('stat'),
+      score: textOf(`${directory}/oom_score`),
+      scoreAdj: text('oom_score_adj'),
+    });
+    if (!task || task.memory || task.kernelThread || task.threads <= 1) return task;
+    return { ...task, memory: memoryOfThreads(directory) };
+  } catch {
+    return undefined; // it has ended, or may not be read
+  }
+}
+
+/** The first thread of a process may have ended while others live: they have its memory (find_lock_task_mm). */
+function memoryOfThreads(directory: string): ParsedTask['memory'] {
+  for (const thread of readdirSync(`${directory}/task`)) {
+    const memory = parseMemory(textOf(`${directory}/task/${thread}/status`) ?? '');
+    if (memory) return memory;
+  }
+  return undefined;
+}

@@ -1,0 +1,112 @@
+import { podLimits, isPodLevelSet, rankedRequests } from '../core/pod-resources.js';
+import { computePodQos, type Resources } from '../core/qos.js';
+import type { Toleration } from '../core/toleration.js';
+import type { PodCondition, Protection, QosClass, Workload } from '../core/workload.js';
+import { containersOf } from './container.js';
+import { documentOf, integerOf, isAbsent, items, member, members, resourceListOf, textOf, timeOf, wrong, type Field } from './document.js';
+import { localVolumesOf } from './volume.js';
+
+const NS_PER_SECOND = 1_000_000_000n;
+
+/** From here on the system's own priority classes lie (scheduling.SystemCriticalPriority). */
+const CRITICAL_PRIORITY = 2_000_000_000;
+
+const CONFIG_SOURCE = 'kubernetes.io/config.source';
+const CONFIG_MIRROR = 'kubernetes.io/config.mirror';
+
+/**
+ * A pod of the API (v1.Pod as JSON) as a workload, with the amounts that the kubelet v1.36.2 ranks by.
+ *
+ * A pod without uid has namespace/name for its id; without namespace it is in `default`. Without a start time it counts as the oldest.
+ *
+ * @throws DocumentError  it is no pod, or one that the API would not take; the error has the path
+ */
+export function workloadOfPod(document: unknown): Workload {
+  return workloadAt(documentOf(document));
+}
+
+/** As {@link workloadOfPod}; `pod` may be an item of a list. */
+export function workloadAt(pod: Field): Workload {
+  const kind = member(pod, 'kind');
+  if (isAbsent(pod) || !['', 'Pod'].includes(textOf(kind))) throw wrong(isAbsent(pod) ? pod : kind, 'a Pod');
+  const metadata = member(pod, 'metadata');
+  const spec = required(member(pod, 'spec'), 'an object');
+  const status = member(pod, 'status');
+
+  const name = textOf(required(member(metadata, 'name'), 'the name of the pod'));
+  const namespace = textOf(member(metadata, 'namespace')) || 'default';
+  const path = `${namespace}/${name}`;
+  const containers = containersOf(spec);
+  const ownResources = podLevelOf(spec);
+  const amounts = { containers, podLevel: ownResources, overhead: resourceListOf(member(spec, 'overhead')) };
+  const isSet = ownResources !== undefined && (isPodLevelSet(ownResources.requests) || isPodLevelSet(ownResources.limits));
+  const priority = Number(integerOf(member(spec, 'priority'), 'int32') ?? 0n);
+  const graceSeconds = integerOf(member(spec, 'terminationGracePeriodSeconds'), 'int64');
+  return {
+    id: textOf(member(metadata, 'uid')) || path,
+    name,
+    path,
+    priority,
+    requests: rankedRequests(amounts),
+    qosClass: statedQosClass(member(status, 'qosClass')) ?? computePodQos(containers, ownResources),
+    terminationGracePeriodNs: graceSeconds === undefined ? undefined : graceSeconds * NS_PER_SECOND,
+    startOrder: timeOf(member(status, 'startTime')) ?? timeOf(member(metadata, 'creationTimestamp')) ?? 0n,
+    protection: protectionOf(priority, member(metadata, 'annotations')),
+    pod: {
+      namespace,
+      containers,
+      volumes: localVolumesOf(spec),
+      podLevel: isSet ? ownResources : undefined,
+      limits: podLimits(amounts),
+      priorityClassName: textOf(member(spec, 'priorityClassName')),
+      tolerations: items(member(spec, 'tolerations')).map(tolerationOf),
+      conditions: items(member(status, 'conditions')).map(conditionOf),
+      generation: integerOf(member(metadata, 'generation'), 'int64') ?? 0n,
+    },
+  };
+}
+
+function required(field: Field, wanted: string): Field {
+  if (isAbsent(field) || field.value === '') throw wrong(field, wanted);
+  return field;
+}
+
+function podLevelOf(spec: Field): Resources | undefined {
+  const resources = member(spec, 'resources');
+  if (isAbsent(resources)) return undefined;
+  return { requests: resourceListOf(member(resources, 'requests')), limits: resourceListOf(member(resources, 'limits')) };
+}
+
+/** The class that the API server computed stays with the pod, also where its resources were changed since (kubelet: GetPodQOS). */
+function statedQosClass(field: Field): QosClass | undefined {
+  const text = textOf(field);
+  if (text === '') return undefined;
+  if (text !== 'Guaranteed' && text !== 'Burstable' && text !== 'BestEffort') throw wrong(field, 'Guaranteed, Burstable or BestEffort');
+  return text;
+}
+
+/** kubelet: IsCriticalPod, which the eviction passes over: static, the mirror of a static one, or by priority. */
+function protectionOf(priority: number, annotations: Field): Protection | undefined {
+  const byName = new Map(members(annotations));
+  const source = byName.get(CONFIG_SOURCE);
+  const isStatic = source !== undefined && textOf(source) !== 'api';
+  if (isStatic || byName.has(CONFIG_MIRROR)) return { kind: 'static' };
+  return priority >= CRITICAL_PRIORITY ? { kind: 'critical' } : undefined;
+}
+
+function tolerationOf(toleration: Field): Toleration {
+  const text = (key: string) => textOf(member(toleration, key));
+  return { key: text('key'), operator: text('operator'), value: text('value'), effect: text('effect') };
+}
+
+function conditionOf(condition: Field): PodCondition {
+  const reason = textOf(member(condition, 'reason'));
+  const message = textOf(member(condition, 'message'));
+  return {
+    type: textOf(member(condition, 'type')),
+    status: textOf(member(condition, 'status')),
+    ...(reason === '' ? {} : { reason }),
+    ...(message === '' ? {} : { message }),
+    observedGeneration: integerOf(member(condition, 'observedGeneration'), 'int64') ?? 0n,
+  };
+}

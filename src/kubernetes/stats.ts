@@ -1,0 +1,89 @@
+import type { ContainerStats, FilesystemUsage, VolumeStats, Workload, WorkloadStats, WorkloadUsage } from '../core/workload.js';
+import { documentOf, integerOf, isAbsent, items, member, textOf, type Field } from './document.js';
+
+interface PodStats {
+  readonly uid: string;
+  /** namespace/name */
+  readonly path: string;
+  readonly stats: WorkloadStats;
+}
+
+/**
+ * What the pods of a summary (/stats/summary as JSON) use, by uid; of a uid that comes twice the last counts. A pod without uid stands under
+ * namespace/name.
+ *
+ * Counts are unsigned and 64 bits wide; the kubelet reads them as signed, so that those from 2^63 on come out negative.
+ *
+ * @throws DocumentError  it is no summary: a count that is negative, broken or wider, a list that is none
+ */
+export function statsByUid(summary: unknown): Map<string, WorkloadStats> {
+  return new Map(podStatsOf(summary).map(({ uid, path, stats }) => [uid || path, stats]));
+}
+
+/**
+ * The pods in their order, each with what the summary says about it. The API shows a static pod by its mirror, whose uid is another than the one
+ * that the kubelet reports: those are found by namespace/name, too.
+ *
+ * @throws DocumentError  as {@link statsByUid}
+ */
+export function usagesOf(pods: readonly Workload[], summary: unknown): WorkloadUsage[] {
+  return usagesIn(summary)(pods);
+}
+
+/** As {@link usagesOf}, the summary being read before there are pods. */
+export function usagesIn(summary: unknown): (pods: readonly Workload[]) => WorkloadUsage[] {
+  const all = podStatsOf(summary);
+  const byUid = new Map(all.map(({ uid, path, stats }) => [uid || path, stats]));
+  const byPath = new Map(all.map(({ path, stats }) => [path, stats]));
+  return (pods) =>
+    pods.map((workload) => {
+      const stats = byUid.get(workload.id) ?? (workload.protection?.kind === 'static' ? byPath.get(workload.path) : undefined);
+      return { workload, stats };
+    });
+}
+
+function podStatsOf(summary: unknown): PodStats[] {
+  return items(member(documentOf(summary), 'pods')).map((pod) => {
+    const podRef = member(pod, 'podRef');
+    const path = `${textOf(member(podRef, 'namespace')) || 'default'}/${textOf(member(podRef, 'name'))}`;
+    return { uid: textOf(member(podRef, 'uid')), path, stats: statsOf(pod) };
+  });
+}
+
+function statsOf(pod: Field): WorkloadStats {
+  const memory = member(pod, 'memory');
+  return {
+    workingSetBytes: countOf(member(memory, 'workingSetBytes')),
+    usageBytes: countOf(member(memory, 'usageBytes')),
+    processes: countOf(member(member(pod, 'process_stats'), 'process_count')),
+    ephemeralStorageBytes: countOf(member(member(pod, 'ephemeral-storage'), 'usedBytes')),
+    containers: items(member(pod, 'containers')).map(containerStatsOf),
+    volumes: items(member(pod, 'volume')).map(volumeStatsOf),
+  };
+}
+
+function containerStatsOf(container: Field): ContainerStats {
+  return {
+    name: textOf(member(container, 'name')),
+    workingSetBytes: countOf(member(member(container, 'memory'), 'workingSetBytes')),
+    rootfs: filesystemOf(member(container, 'rootfs')),
+    logs: filesystemOf(member(container, 'logs')),
+  };
+}
+
+function volumeStatsOf(volume: Field): VolumeStats {
+  return { name: textOf(member(volume, 'name')), ...usageOf(volume) };
+}
+
+function filesystemOf(filesystem: Field): FilesystemUsage | undefined {
+  return isAbsent(filesystem) ? undefined : usageOf(filesystem);
+}
+
+function usageOf(filesystem: Field): FilesystemUsage {
+  return { usedBytes: countOf(member(filesystem, 'usedBytes')), inodesUsed: countOf(member(filesystem, 'inodesUsed')) };
+}
+
+function countOf(field: Field): bigint | undefined {
+  const count = integerOf(field, 'uint64');
+  return count === undefined ? undefined : BigInt.asIntN(64, count);
+}

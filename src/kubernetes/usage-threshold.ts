@@ -1,0 +1,44 @@
+import { DocumentError } from '../errors.js';
+import { usageThreshold } from '../core/memcg.js';
+import type { Signal } from '../core/signal.js';
+import { resolve, type ThresholdValue } from '../core/threshold.js';
+import { documentOf, member, type Field } from './document.js';
+import { memoryStatsOf, systemContainer } from './memory.js';
+
+const NANO = 1_000_000_000n;
+
+/**
+ * The usage of the memory cgroup, in bytes, at which to look again (kubelet: eviction/threshold_notifier_linux.go, UpdateThreshold, v1.36.2).
+ *
+ * Usage − working set is the inactive file memory; counts are unsigned and their sums and differences wrap around as 64 bit numbers.
+ *
+ * @param signal  allocatableMemory.available: of the cgroup of all pods; every other: of the node
+ * @throws DocumentError  the summary is none, or has not all of the numbers: then with the kubelet's message
+ */
+export function summaryUsageThreshold(summary: unknown, signal: Signal, threshold: ThresholdValue): bigint {
+  const stats = memoryOf(member(documentOf(summary), 'node'), signal);
+  const { availableBytes, usageBytes, workingSetBytes } = memoryStatsOf(stats);
+  if (availableBytes === undefined || usageBytes === undefined || workingSetBytes === undefined)
+    throw new DocumentError(`summary was incomplete.  Expected MemoryStats and all subfields to be non-nil, but got ${stats.path}`, {
+      path: stats.path,
+    });
+  const capacity = int64(availableBytes + workingSetBytes);
+  return int64(usageThreshold(capacity, roundedDown(threshold, capacity), usageBytes - workingSetBytes));
+}
+
+function memoryOf(node: Field, signal: Signal): Field {
+  if (signal !== 'allocatableMemory.available') return member(node, 'memory');
+  const pods = systemContainer(node, 'pods');
+  if (pods === undefined)
+    throw new DocumentError('system container "pods" not found in metrics', { path: member(node, 'systemContainers').path });
+  return member(pods, 'memory');
+}
+
+/** The result is rounded up, so what is subtracted is rounded down. */
+function roundedDown(threshold: ThresholdValue, capacity: bigint): bigint {
+  return threshold.kind === 'quantity' ? threshold.quantity.nano / NANO : resolve(threshold, capacity);
+}
+
+function int64(value: bigint): bigint {
+  return BigInt.asIntN(64, value);
+}

@@ -1,0 +1,74 @@
+import { amountOfBytes } from '../core/amount.js';
+import { formatDuration } from '../core/duration.js';
+import { SIGNAL_FACTS } from '../core/signal.js';
+import { thresholdKind, type Threshold } from '../core/threshold.js';
+import type { Finding } from './finding.js';
+import { floorOf } from './floor.js';
+import { limitIn, thresholdKey, thresholdText } from './limit.js';
+import type { MachineFacts } from './machine.js';
+import type { LintSubject } from './subject.js';
+
+/**
+ * What one core fills with pages of 4 KiB in a second, at least: 1.5 to 2.5 GB were measured. One core, because one thread that leaks is enough and the
+ * sentence is to be true on every machine; several cores, or huge pages, are quicker.
+ */
+const BYTES_PER_SECOND = 1_500_000_000n;
+const NS_PER_SECOND = 1_000_000_000n;
+
+/** Memory thresholds that a process which allocates at full speed passes between two looks, or during a grace period that nothing cuts short. */
+export function lintAllocation(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
+  const memory = subject.thresholds.filter(({ signal }) => SIGNAL_FACTS[signal].resource === 'memory');
+  return memory.flatMap((threshold): Finding[] => {
+    const limit = limitIn(threshold.value, machine?.capacities.get(threshold.signal));
+    const floor = floorOf(threshold.signal, machine);
+    if (limit === undefined || limit <= floor.amount) return []; // not known, or never met anyway
+    const margin = limit - floor.amount;
+    const found = thresholdKind(threshold) === 'hard' ? outrun(threshold, margin, subject, machine) : unbacked(threshold, margin, memory);
+    return found === undefined ? [] : [{ level: 'warn', key: thresholdKey(threshold, subject), ...found }];
+  });
+}
+
+type Found = Pick<Finding, 'code' | 'message' | 'hint'>;
+
+function outrun(
+  threshold: Threshold,
+  margin: bigint,
+  { monitoringIntervalNs }: LintSubject,
+  machine: MachineFacts | undefined,
+): Found | undefined {
+  const why = machine?.polled.get(threshold.signal);
+  const allocated = allocatedIn(monitoringIntervalNs);
+  if (why === undefined || allocated < margin) return undefined;
+  const interval = formatDuration(monitoringIntervalNs);
+  return {
+    code: 'EVICTD_LINT_OUTRUN',
+    message:
+      `${thresholdText(threshold, machine?.capacities.get(threshold.signal))} is looked at every ${interval} only, because neither a notifier nor the sampler ` +
+      `can be armed (${why}): one core allocates ${amountOfBytes(allocated)} in that time (1.5 GB/s), and ${amountOfBytes(margin)} are left below the threshold`,
+    hint: `see evictd check for what could not be armed; else shorten monitoringInterval to ${formatDuration(fits(margin))} or raise the threshold`,
+  };
+}
+
+function unbacked(threshold: Threshold, margin: bigint, memory: readonly Threshold[]): Found | undefined {
+  const backed = memory.some((other) => other.signal === threshold.signal && thresholdKind(other) === 'hard');
+  const allocated = allocatedIn(threshold.gracePeriodNs);
+  if (backed || allocated < margin) return undefined;
+  return {
+    code: 'EVICTD_LINT_SOFT_ALONE',
+    message:
+      `${thresholdText(threshold, undefined)} has no hard threshold behind it: one core allocates ${amountOfBytes(allocated)} in its grace period of ` +
+      `${formatDuration(threshold.gracePeriodNs)} (1.5 GB/s), and ${amountOfBytes(margin)} are left below the threshold`,
+    hint: `set evictionHard.${threshold.signal}`,
+  };
+}
+
+function allocatedIn(ns: bigint): bigint {
+  return (BYTES_PER_SECOND * ns) / NS_PER_SECOND;
+}
+
+/** The longest whole number of 10 ms in which less than `margin` is allocated; not below evictd's shortest interval. */
+function fits(margin: bigint): bigint {
+  const [shortest, step] = [100_000_000n, 10_000_000n];
+  const ns = (((margin - 1n) * NS_PER_SECOND) / BYTES_PER_SECOND / step) * step;
+  return ns < shortest ? shortest : ns;
+}

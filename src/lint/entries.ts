@@ -1,0 +1,27 @@
+import type { Finding } from './finding.js';
+import type { LintSubject } from './subject.js';
+
+/** Entries of the maps by signal that belong to a threshold that is not there. */
+export function lintEntries({ written, thresholds }: LintSubject): Finding[] {
+  return [...written.keys()].flatMap((key): Finding[] => {
+    const [, map, signal] = /^(evictionMinimumReclaim|evictionSoftGracePeriod)\.(.+)$/.exec(key) ?? [];
+    if (map === undefined || signal === undefined) return [];
+    const soft = map === 'evictionSoftGracePeriod';
+    const found = soft ? hasSoft(signal, written) : thresholds.some((threshold) => threshold.signal === signal);
+    if (found) return [];
+    return [
+      {
+        level: 'warn',
+        code: 'EVICTD_LINT_WITHOUT_THRESHOLD',
+        message: `${key} has no effect: ${signal} has no ${soft ? 'soft ' : ''}threshold`,
+        hint: `set ${soft ? 'evictionSoft' : 'evictionHard'}.${signal}, or remove it`,
+        key,
+      },
+    ];
+  });
+}
+
+function hasSoft(signal: string, written: ReadonlyMap<string, unknown>): boolean {
+  const value = written.get(`evictionSoft.${signal}`);
+  return value !== undefined && value !== '0%' && value !== '100%';
+}

@@ -1,0 +1,28 @@
+import { amountOf } from '../core/amount.js';
+import type { Signal } from '../core/signal.js';
+import { resolve, thresholdKind, valueText, type Threshold, type ThresholdValue } from '../core/threshold.js';
+import type { LintSubject } from './subject.js';
+
+/** A value in units of its signal; undefined: a percentage of a capacity that is not known. */
+export function limitIn(value: ThresholdValue, capacity: bigint | undefined): bigint | undefined {
+  if (value.kind === 'percentage' && value.fraction === 0) return 0n;
+  return value.kind === 'quantity' || capacity !== undefined ? resolve(value, capacity ?? 0n) : undefined;
+}
+
+/** '500Mi', and for a percentage '5% = 409MiB' where the capacity is known. */
+export function limitText(signal: Signal, value: ThresholdValue, capacity: bigint | undefined): string {
+  const limit = value.kind === 'percentage' ? limitIn(value, capacity) : undefined;
+  return limit === undefined ? valueText(value) : `${valueText(value)} = ${amountOf(signal, limit)}`;
+}
+
+/** 'memory.available: hard 5% = 409MiB', how each sentence about a threshold begins. */
+export function thresholdText(threshold: Threshold, capacity: bigint | undefined): string {
+  return `${threshold.signal}: ${thresholdKind(threshold)} ${limitText(threshold.signal, threshold.value, capacity)}`;
+}
+
+/** The key that a threshold was written under; a soft one without a grace period counts as hard, and is still found. */
+export function thresholdKey(threshold: Threshold, { written }: LintSubject): string {
+  const [hard, soft] = [`evictionHard.${threshold.signal}`, `evictionSoft.${threshold.signal}`];
+  if (thresholdKind(threshold) === 'soft') return soft;
+  return written.get(soft) === valueText(threshold.value) && written.get(hard) !== valueText(threshold.value) ? soft : hard;
+}

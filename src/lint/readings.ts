@@ -1,0 +1,25 @@
+import type { Finding } from './finding.js';
+import { thresholdKey } from './limit.js';
+import type { MachineFacts } from './machine.js';
+import type { LintSubject } from './subject.js';
+
+/** Thresholds of signals that the machine does not tell. */
+export function lintReadings(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
+  if (machine === undefined) return [];
+  const seen = new Set<string>();
+  return subject.thresholds.flatMap((threshold): Finding[] => {
+    const { signal } = threshold;
+    const key = thresholdKey(threshold, subject);
+    if (seen.has(signal)) return [];
+    seen.add(signal);
+    const absent = machine.absent.get(signal);
+    if (absent !== undefined) {
+      const message = `${signal} does not exist here, its thresholds are never met: ${absent}`;
+      return [{ level: 'info', code: 'EVICTD_LINT_UNREACHABLE', message, key }];
+    }
+    const reason = machine.unreadable.get(signal);
+    if (reason === undefined) return [];
+    const message = `${signal} cannot be read: ${reason}`;
+    return [{ level: 'warn', code: 'EVICTD_SIGNAL_UNREADABLE', message, hint: '0% switches its threshold off', key }];
+  });
+}

@@ -1,0 +1,14 @@
+import type { Rule } from '../core/rule.js';
+import type { Threshold } from '../core/threshold.js';
+
+/** What a configuration says, as far as it is looked at here. */
+export interface LintSubject {
+  readonly thresholds: readonly Threshold[];
+  readonly pressureTransitionPeriodNs: bigint;
+  readonly maxPodGracePeriodNs: bigint;
+  readonly monitoringIntervalNs: bigint;
+  readonly workloads: readonly { readonly cgroup: string }[];
+  readonly rules: readonly Rule[];
+  /** The keys that somebody has set, with the value as text: 'evictionMinimumReclaim.memory.available' → '200Mi'. */
+  readonly written: ReadonlyMap<string, unknown>;
+}

@@ -1,0 +1,147 @@
+import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { ConditionType } from '../core/signal.js';
+import { EvictdError, errnoName } from '../errors.js';
+import type { Log } from '../log.js';
+import type { StepListener, StepReport } from './ports.js';
+import { conditionsText, presentConditions, type Asked, type PublishedConditions } from './published-conditions.js';
+
+/** A file of ours has some hundred bytes; what is larger is not read to its end. */
+const MAX_BYTES = 64 * 1024;
+
+export interface ConditionsFileOptions {
+  readonly path: string;
+  /** As in {@link PublishedConditions}. */
+  readonly node: string;
+  readonly bootId: string;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+}
+
+/**
+ * Publishes the conditions of the node: at every change, and at least every one and a half intervals, so that the file's age says whether evictd lives. A
+ * reader sees the file before or the file after, never a part. Removed when evictd stops: from then on nothing is known.
+ */
+export class ConditionsFile implements StepListener {
+  readonly #options: ConditionsFileOptions;
+  readonly #since = new Map<ConditionType, string>();
+  #published: string | undefined;
+  #trouble = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ConditionsFileOptions) {
+    this.#options = options;
+  }
+
+  stepped({ wake, policy, input, state }: StepReport): void {
+    const changed = state.conditions.join() !== this.#published;
+    const ticked = wake.source === 'tick' || wake.source === 'start' || wake.source === 'reload';
+    if (ticked || changed) this.#publish(state.conditions, policy.monitoringIntervalNs, input.nowNs, changed);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    removeQuietly(this.#options.path);
+  }
+
+  #publish(conditions: readonly ConditionType[], monitoringIntervalNs: bigint, nowNs: bigint, changed: boolean): void {
+    const { node, bootId } = this.#options;
+    this.#date(conditions);
+    this.#published = conditions.join();
+    this.#write(changed, {
+      node,
+      pid: process.pid,
+      bootId,
+      updatedNs: nowNs,
+      updated: new Date().toISOString(),
+      monitoringIntervalNs,
+      conditions: conditions.map((type) => ({ type, since: this.#since.get(type) ?? '' })),
+    });
+    // After a kill that failed there may be no step for longer than that: the conditions are those of the last one, and evictd lives.
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => {
+        this.#publish(conditions, monitoringIntervalNs, process.hrtime.bigint(), false);
+      },
+      Number(monitoringIntervalNs) * 1.5e-6,
+    ).unref();
+  }
+
+  #date(conditions: readonly ConditionType[]): void {
+    for (const type of [...this.#since.keys()]) if (!conditions.includes(type)) this.#since.delete(type);
+    for (const type of conditions) if (!this.#since.has(type)) this.#since.set(type, new Date().toISOString());
+  }
+
+  /** Tried again at the next tick. A file that says what is no longer true must not stay until it is too old. */
+  #write(changed: boolean, published: PublishedConditions): void {
+    const { path, log } = this.#options;
+    try {
+      replaceFile(path, conditionsText(published));
+      if (this.#trouble) log.info(`the conditions of the node are published again: ${path}`);
+      this.#trouble = false;
+    } catch (error) {
+      if (changed) removeQuietly(path);
+      if (this.#trouble) return;
+      this.#trouble = true;
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn(`the conditions of the node cannot be published: ${reason}; evictd admit will not know them`, {
+        code: 'EVICTD_CONDITIONS_WRITE',
+      });
+    }
+  }
+}
+
+/**
+ * The conditions that a running evictd published, if they hold now. Never waits: what is not a regular file is refused.
+ *
+ * @throws EvictdError  absent, unreadable, malformed, of another node or too old
+ */
+export function readConditions(path: string, asked: Omit<Asked, 'nowNs'>): PublishedConditions {
+  const text = readFile(path, asked.node);
+  return presentConditions(text, { ...asked, nowNs: process.hrtime.bigint() });
+}
+
+function readFile(path: string, node: string): string {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    if (!fstatSync(descriptor).isFile()) throw unreadable(path, 'not a regular file');
+    const buffer = Buffer.alloc(MAX_BYTES);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < MAX_BYTES; length += read) {
+      read = readSync(descriptor, buffer, length, MAX_BYTES - length, null);
+    }
+    return buffer.toString('utf8', 0, length);
+  } catch (error) {
+    if (error instanceof EvictdError) throw error;
+    if (errnoName(error) === 'ENOENT') {
+      throw new EvictdError('EVICTD_CONDITIONS_ABSENT', `the conditions of the node are not known: no evictd guards it (${node})`, {
+        hint: `start evictd, or name its configuration with --config; looked for ${path}`,
+      });
+    }
+    throw unreadable(path, error instanceof Error ? error.message : String(error), error);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function unreadable(path: string, reason: string, cause?: unknown): EvictdError {
+  return new EvictdError('EVICTD_CONDITIONS_UNREADABLE', `the conditions of the node cannot be read: ${path}: ${reason}`, {
+    hint: "the runtime directory is root's: in a unit with User= write ExecCondition=+…",
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** Made beside it and renamed: a crash in the middle leaves the one before. A link in the way is not followed. */
+function replaceFile(path: string, text: string): void {
+  const fresh = `${path}.new`;
+  rmSync(fresh, { force: true });
+  writeFileSync(fresh, text, { flag: 'wx', mode: 0o644 });
+  renameSync(fresh, path);
+}
+
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // what stays will soon be too old
+  }
+}

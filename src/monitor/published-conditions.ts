@@ -1,0 +1,117 @@
+import { CONDITION_TYPES, type ConditionType } from '../core/signal.js';
+import { EvictdError } from '../errors.js';
+
+/** What a running evictd tells of the conditions of its node, in a file of the runtime directory (docs/admission.md). */
+export interface PublishedConditions {
+  /** 'machine', or the path of the node cgroup. */
+  readonly node: string;
+  readonly pid: number;
+  /** Which boot `updatedNs` counts from. '': could not be read. */
+  readonly bootId: string;
+  /** The last sign of life: the monotonic clock, which nobody sets and which stands still while the machine sleeps, as evictd does. */
+  readonly updatedNs: bigint;
+  /** The same for people, RFC 3339. Nothing is decided by it. */
+  readonly updated: string;
+  readonly monitoringIntervalNs: bigint;
+  /** Those that are true; `since`: RFC 3339, by the wall clock of that moment. */
+  readonly conditions: readonly PublishedCondition[];
+}
+
+export interface PublishedCondition {
+  readonly type: ConditionType;
+  readonly since: string;
+}
+
+/** Whose conditions are asked for, and when. */
+export interface Asked {
+  readonly node: string;
+  readonly bootId: string;
+  /** The monotonic clock, read after the file was. */
+  readonly nowNs: bigint;
+}
+
+const FORMAT = 1;
+/** So many intervals without a sign of life, and nothing is known any more. */
+const INTERVALS = 3n;
+
+export function conditionsText(published: PublishedConditions): string {
+  const { updatedNs, monitoringIntervalNs } = published;
+  return `${JSON.stringify({
+    format: FORMAT,
+    ...published,
+    updatedNs: String(updatedNs), // more than a double holds after 104 days
+    monitoringIntervalNs: String(monitoringIntervalNs),
+  })}\n`;
+}
+
+/**
+ * The conditions in such a file, if they hold now.
+ *
+ * @throws EvictdError  not such a file, another node's, or older than three monitoring intervals (exactly three are not)
+ */
+export function presentConditions(text: string, { node, bootId, nowNs }: Asked): PublishedConditions {
+  const published = parse(text);
+  if (published === undefined) throw malformed('it is not what this version of evictd publishes');
+  if (published.node !== node) throw malformed(`it is about the node ${published.node}, not ${node}`);
+  const { updatedNs, monitoringIntervalNs, updated, pid } = published;
+  const said = `the last sign of life of evictd (process ${String(pid)}) is from ${updated}`;
+  if (bootId === '' || published.bootId !== bootId) throw stale(`${said}, before the machine was booted`);
+  const ageNs = nowNs - updatedNs;
+  if (ageNs < 0n) throw stale(`${said}, by a clock that is ahead of this one (another time namespace)`);
+  if (ageNs > INTERVALS * monitoringIntervalNs) {
+    throw stale(`${said}: ${seconds(ageNs)} ago, and it looks every ${seconds(monitoringIntervalNs)}`);
+  }
+  return published;
+}
+
+function malformed(what: string): EvictdError {
+  return new EvictdError('EVICTD_CONDITIONS_MALFORMED', `the conditions of the node cannot be used: ${what}`, {
+    hint: 'restart evictd: it writes the file anew. Run admit and run from the same version',
+  });
+}
+
+function stale(what: string): EvictdError {
+  return new EvictdError('EVICTD_CONDITIONS_STALE', `the conditions of the node are not known: ${what}`, {
+    hint: 'see whether evictd runs: systemctl status evictd',
+  });
+}
+
+/** Cut off to tenths: '30.0s'. */
+function seconds(ns: bigint): string {
+  const tenths = ns / 100_000_000n;
+  return `${String(tenths / 10n)}.${String(tenths % 10n)}s`;
+}
+
+/** undefined: something in it is not as {@link conditionsText} writes it. */
+function parse(text: string): PublishedConditions | undefined {
+  const file = parseObject(text);
+  if (file === undefined) return undefined;
+  const { node, pid, bootId, updated } = file;
+  const updatedNs = nanoseconds(file.updatedNs);
+  const monitoringIntervalNs = nanoseconds(file.monitoringIntervalNs);
+  if (file.format !== FORMAT || typeof node !== 'string' || typeof pid !== 'number' || typeof bootId !== 'string') return undefined;
+  if (typeof updated !== 'string' || updatedNs === undefined || monitoringIntervalNs === undefined) return undefined;
+  if (!Array.isArray(file.conditions) || !file.conditions.every(isCondition)) return undefined;
+  return { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions: file.conditions };
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCondition(value: unknown): value is PublishedCondition {
+  return isObject(value) && typeof value.since === 'string' && CONDITION_TYPES.some((type) => type === value.type);
+}
+
+function nanoseconds(value: unknown): bigint | undefined {
+  return typeof value === 'string' && /^\d{1,19}$/.test(value) ? BigInt(value) : undefined;
+}

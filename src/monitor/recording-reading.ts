@@ -1,0 +1,188 @@
+import type { Observation, Observations } from '../core/observation.js';
+import type { Signal } from '../core/signal.js';
+import type { Candidates, UnreadableWorkload, Workload, WorkloadStats, WorkloadUsage } from '../core/workload.js';
+import type { Wake } from './ports.js';
+import {
+  RECORDING_FORMAT,
+  type RecordedCandidates,
+  type RecordedStep,
+  type RecordingEntry,
+  type RecordingHeader,
+  type Vetoes,
+} from './recording.js';
+import { fromJson } from './recording-value.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What is wrong with a line, as a sentence without the place. `format`: the recording is of another format. */
+export class RecordingLineError extends Error {
+  readonly reason: 'format' | 'line';
+
+  constructor(message: string, reason: 'format' | 'line' = 'line') {
+    super(message);
+    this.name = 'RecordingLineError';
+    this.reason = reason;
+  }
+}
+
+/** The first line. Throws RecordingLineError. */
+export function readHeader(text: string): RecordingHeader {
+  const json = readLine(text);
+  if (json.evictd !== 'recording') throw new RecordingLineError('this is no recording of evictd');
+  if (json.format !== RECORDING_FORMAT) {
+    throw new RecordingLineError(
+      `it has format ${String(json.format)}, and this evictd reads format ${String(RECORDING_FORMAT)}`,
+      'format',
+    );
+  }
+  const { version, node, dryRun, startedAt, startedAtNs, config } = fromJson(json) as Json;
+  const isHeader =
+    typeof version === 'string' && typeof dryRun === 'boolean' && typeof startedAt === 'string' && typeof startedAtNs === 'bigint';
+  if (!isHeader || !isRecord(node) || !isRecord(config)) throw new RecordingLineError('something is missing in the first line');
+  return fromJson(json) as RecordingHeader;
+}
+
+/** Reads the lines behind the first, one after the other: later ones refer to earlier ones. */
+export class RecordingReading {
+  readonly #workloads: Workload[] = [];
+  readonly #sources = new Map<string, string>();
+
+  /** undefined: the line only defines something. Throws RecordingLineError. */
+  entry(text: string): RecordingEntry | undefined {
+    const json = readLine(text);
+    try {
+      return this.#entry(json);
+    } catch (error) {
+      throw error instanceof RecordingLineError ? error : new RecordingLineError(`it is not what evictd writes: ${String(error)}`);
+    }
+  }
+
+  #entry(json: Json): RecordingEntry | undefined {
+    switch (json.kind) {
+      case 'policy':
+      case 'config':
+      case 'state':
+        if (!isRecord(json[json.kind])) throw new RecordingLineError(`${json.kind} is missing`);
+        return fromJson(json) as RecordingEntry;
+      case 'end':
+        return fromJson(json) as RecordingEntry;
+      case 'workload':
+        if (json.number !== this.#workloads.length) throw new RecordingLineError(`workload ${String(json.number)} comes out of turn`);
+        this.#workloads.push(readWorkload(json.workload));
+        return undefined;
+      case 'forget':
+        this.#workloads.length = 0;
+        return undefined;
+      case 'sample':
+        return { kind: 'sample', ...this.#candidates(json) };
+      case 'step':
+        return this.#step(json);
+      default:
+        throw new RecordingLineError(`its kind is ${JSON.stringify(json.kind)}`);
+    }
+  }
+
+  #step(json: Json): RecordedStep {
+    const [source, atNs] = listOf(json.wake);
+    return {
+      kind: 'step',
+      wake: { source: source as Wake['source'], atNs: integer(atNs) },
+      input: {
+        nowNs: integer(json.now),
+        layout: json.layout as RecordedStep['input']['layout'],
+        victims: json.victims === undefined ? new Map() : (fromJson(json.victims) as RecordedStep['input']['victims']),
+        reclaimed: fromJson(json.reclaimed) as RecordedStep['input']['reclaimed'],
+      },
+      observations: json.read === undefined ? undefined : this.#observations(recordOf(json.read)),
+      candidates: listOf(json.candidates ?? []).map((each) => this.#candidates(recordOf(each))),
+      decisions: listOf(json.decisions ?? []).map((pair) => {
+        const [serial, victim] = listOf(pair);
+        return { serial: serial as number, victim: victim as string };
+      }),
+    };
+  }
+
+  #observations({ observed, missing, absent }: Json): Observations {
+    const pairs = (list: unknown) => new Map(listOf(list ?? []) as readonly [Signal, string][]);
+    return {
+      observed: new Map(listOf(observed).map((item) => this.#observation(listOf(item)))),
+      missing: pairs(missing),
+      ...(absent === undefined ? {} : { absent: pairs(absent) }),
+    };
+  }
+
+  #observation([signal, available, capacity, timeNs, source]: readonly unknown[]): [Signal, Observation] {
+    if (typeof signal !== 'string') throw new RecordingLineError('a reading has no signal');
+    if (typeof source === 'string') this.#sources.set(signal, source);
+    const observation = {
+      available: integer(available),
+      capacity: integer(capacity),
+      timeNs: timeNs === null ? undefined : integer(timeNs),
+      source: this.#sources.get(signal) ?? '',
+    };
+    return [signal as Signal, observation];
+  }
+
+  #candidates({ at, usages, unreadable, vetoes }: Json): RecordedCandidates {
+    const candidates: Omit<Candidates, 'veto'> = {
+      usages: listOf(usages).map((usage) => this.#usage(listOf(usage))),
+      unreadable: listOf(unreadable ?? []) as readonly UnreadableWorkload[],
+      timeNs: integer(at),
+    };
+    const asked = listOf(vetoes ?? []).map((pair) => listOf(pair) as [string, unknown]);
+    return { candidates, vetoes: new Map(asked.map(([id, protection]) => [id, protection ?? undefined])) as Vetoes };
+  }
+
+  #usage([number, ...values]: readonly unknown[]): WorkloadUsage {
+    const workload = this.#workloads[Number(number)];
+    if (workload === undefined) throw new RecordingLineError(`workload ${String(number)} was not named before`);
+    return { workload, stats: values.length === 0 ? undefined : readStats(values) };
+  }
+}
+
+function readStats([workingSet, usage, processes, ephemeralStorage, rest]: readonly unknown[]): WorkloadStats {
+  const known = (value: unknown): bigint | undefined => (value === undefined || value === null ? undefined : integer(value));
+  return {
+    workingSetBytes: known(workingSet),
+    usageBytes: known(usage),
+    processes: known(processes),
+    ephemeralStorageBytes: known(ephemeralStorage),
+    ...((rest === undefined ? { containers: [], volumes: [] } : fromJson(rest)) as Pick<WorkloadStats, 'containers' | 'volumes'>),
+  };
+}
+
+/** What was undefined is not in the file. */
+function readWorkload(json: unknown): Workload {
+  const workload = fromJson(recordOf(json)) as Partial<Workload>;
+  if (typeof workload.id !== 'string' || typeof workload.name !== 'string' || typeof workload.path !== 'string' || !workload.requests) {
+    throw new RecordingLineError('a workload has no id, name, path or requests');
+  }
+  return { terminationGracePeriodNs: undefined, protection: undefined, pod: undefined, ...workload } as Workload;
+}
+
+function readLine(text: string): Json {
+  try {
+    return recordOf(JSON.parse(text));
+  } catch {
+    throw new RecordingLineError(`it is no JSON object: ${JSON.stringify(text.slice(0, 40))}`);
+  }
+}
+
+function integer(value: unknown): bigint {
+  if (typeof value !== 'number' && typeof value !== 'string') throw new RecordingLineError(`not an integer: ${JSON.stringify(value)}`);
+  return BigInt(value);
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function recordOf(value: unknown): Json {
+  if (!isRecord(value)) throw new RecordingLineError('not an object');
+  return value;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new RecordingLineError('not a list');
+  return value as readonly unknown[];
+}

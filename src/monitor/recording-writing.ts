@@ -1,0 +1,112 @@
+import { jsonInteger } from '../core/integer.js';
+import type { Observation, Observations } from '../core/observation.js';
+import type { WorkloadStats, WorkloadUsage } from '../core/workload.js';
+import type { RecordedCandidates, RecordedStep, RecordingEntry, RecordingHeader } from './recording.js';
+import { toJson } from './recording-value.js';
+
+/** Workloads that a file knows by number. Beyond it forgets them all: where they come and go, the map must not grow for ever. */
+const KNOWN_AT_MOST = 16_384;
+
+/**
+ * Writes the entries of one file, a line each. A workload is written out once, and after that its number; the source of a reading when it changes:
+ * this is what a line at rest is small by.
+ */
+export class RecordingWriting {
+  readonly #workloads = new Map<string, number>();
+  readonly #sources = new Map<string, string>();
+
+  header(header: RecordingHeader): string {
+    return line({ evictd: 'recording', ...(toJson(header) as object) });
+  }
+
+  /** One line, or several: definitions come before their first use. */
+  entry(entry: RecordingEntry): string {
+    switch (entry.kind) {
+      case 'policy':
+      case 'config':
+      case 'state':
+      case 'end':
+        return line(toJson(entry));
+      case 'sample':
+        return this.#withDefinitions([entry], ([candidates]) => line({ kind: 'sample', ...(candidates as object) }));
+      case 'step':
+        return this.#withDefinitions(entry.candidates, (candidates) => this.#step(entry, candidates));
+    }
+  }
+
+  #step({ wake, input, observations, decisions }: RecordedStep, candidates: readonly unknown[]): string {
+    const { nowNs, layout, victims, reclaimed } = input;
+    return line({
+      kind: 'step',
+      now: jsonInteger(nowNs),
+      wake: [wake.source, jsonInteger(wake.atNs)],
+      layout,
+      ...(observations && { read: this.#observations(observations) }),
+      ...(victims.size > 0 && { victims: toJson(victims) }),
+      ...(reclaimed && { reclaimed: toJson(reclaimed) }),
+      ...(candidates.length > 0 && { candidates }),
+      ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),
+    });
+  }
+
+  #observations({ observed, missing, absent }: Observations): unknown {
+    return {
+      observed: [...observed].map(([signal, observation]) => [signal, ...this.#observation(signal, observation)]),
+      ...(missing.size > 0 && { missing: [...missing] }),
+      ...(absent && absent.size > 0 && { absent: [...absent] }),
+    };
+  }
+
+  #observation(signal: string, { available, capacity, timeNs, source }: Observation): unknown[] {
+    const values = [jsonInteger(available), jsonInteger(capacity), timeNs === undefined ? null : jsonInteger(timeNs)];
+    if (this.#sources.get(signal) === source) return values;
+    this.#sources.set(signal, source);
+    return [...values, source];
+  }
+
+  #withDefinitions(asked: readonly RecordedCandidates[], write: (candidates: readonly unknown[]) => string): string {
+    const lines: string[] = [];
+    if (this.#workloads.size > KNOWN_AT_MOST) {
+      this.#workloads.clear();
+      lines.push(line({ kind: 'forget' }));
+    }
+    const candidates = asked.map((each) => this.#candidates(each, lines));
+    return lines.join('') + write(candidates);
+  }
+
+  #candidates({ candidates: { usages, unreadable, timeNs }, vetoes }: RecordedCandidates, lines: string[]): unknown {
+    return {
+      at: jsonInteger(timeNs),
+      usages: usages.map((usage) => this.#usage(usage, lines)),
+      ...(unreadable.length > 0 && { unreadable }),
+      ...(vetoes.size > 0 && { vetoes: [...vetoes].map(([id, protection]) => [id, protection ?? null]) }),
+    };
+  }
+
+  #usage({ workload, stats }: WorkloadUsage, lines: string[]): unknown[] {
+    const text = JSON.stringify(toJson(workload));
+    let number = this.#workloads.get(text);
+    if (number === undefined) {
+      number = this.#workloads.size;
+      this.#workloads.set(text, number);
+      lines.push(`{"kind":"workload","number":${String(number)},"workload":${text}}\n`);
+    }
+    return stats === undefined ? [number] : [number, ...statsValues(stats)];
+  }
+}
+
+/** A machine workload has four values; what a pod has beyond that comes behind them. */
+function statsValues({ workingSetBytes, usageBytes, processes, ephemeralStorageBytes, ...rest }: WorkloadStats): unknown[] {
+  const values: unknown[] = [workingSetBytes, usageBytes, processes, ephemeralStorageBytes].map((value) =>
+    value === undefined ? null : jsonInteger(value),
+  );
+  const { containers, volumes, ...more } = rest;
+  const isPlain = containers.length === 0 && volumes.length === 0 && Object.keys(more).length === 0;
+  if (!isPlain) return [...values, toJson(rest)];
+  while (values.length > 1 && values.at(-1) === null) values.pop();
+  return values;
+}
+
+function line(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}

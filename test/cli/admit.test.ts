@@ -1,0 +1,237 @@
+import { CommanderError } from 'commander';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { program } from '../../src/cli/program.js';
+import { conditionsFileOf } from '../../src/compose/admission.js';
+import type { ConditionType } from '../../src/core/signal.js';
+import { conditionsText } from '../../src/monitor/published-conditions.js';
+
+const SECOND = 1_000_000_000n;
+const SINCE = '2026-11-21T17:00:00.000Z';
+
+let directory: string;
+let config: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  config = join(directory, 'config.yaml');
+  configure({
+    rules: [
+      { match: { name: 'postgres*' }, critical: true },
+      { match: { name: 'web-*' }, requests: { memory: '64Mi' } },
+    ],
+  });
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+function configure(settings: object): void {
+  const whole = { apiVersion: 'evictd.dev/v1', kind: 'EvictdConfiguration', runtimeDirectory: directory, ...settings };
+  writeFileSync(config, JSON.stringify(whole), { mode: 0o600 });
+}
+
+/** As the evictd that guards the node would have written it `ageNs` ago. */
+function published(conditions: readonly ConditionType[], { cgroup = undefined as string | undefined, ageNs = 0n } = {}): void {
+  const { path, node, bootId } = conditionsFileOf({ node: { cgroup }, runtimeDirectory: directory });
+  const text = conditionsText({
+    node,
+    pid: 42,
+    bootId,
+    updatedNs: process.hrtime.bigint() - ageNs,
+    updated: SINCE,
+    monitoringIntervalNs: 10n * SECOND,
+    conditions: conditions.map((type) => ({ type, since: SINCE })),
+  });
+  writeFileSync(path, text);
+}
+
+interface Answer {
+  readonly exit: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The whole command line, with the configuration of this test. */
+async function admit(...args: readonly string[]): Promise<Answer> {
+  return evictd('admit', '--config', config, ...args);
+}
+
+async function evictd(...args: readonly string[]): Promise<Answer> {
+  const said = { stdout: '', stderr: '', exit: undefined as number | undefined };
+  const io = {
+    stdout: (text: string) => void (said.stdout += text),
+    stderr: (text: string) => void (said.stderr += text),
+    isTTY: false,
+    env: {},
+  };
+  const never = (): never => {
+    throw new Error('nothing is started here');
+  };
+  const command = program({ io, logsToTerminal: false, setExitCode: (code) => (said.exit = code), onStop: never, onReload: never });
+  try {
+    await command.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+  }
+  return said;
+}
+
+function podFile(pod: unknown): string {
+  const file = join(directory, 'pod.json');
+  writeFileSync(file, typeof pod === 'string' ? pod : JSON.stringify(pod));
+  return file;
+}
+
+const pod = (spec: object = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web-0' },
+  spec: { containers: [{ name: 'a' }], ...spec },
+});
+
+describe('the answer', () => {
+  test.each<[rule: string, conditions: readonly ConditionType[], args: readonly string[], exit: number, stdout: string]>([
+    ['no condition', [], [], 0, 'admitted: the node has no condition\n'],
+    [
+      'best effort, by default',
+      ['MemoryPressure'],
+      [],
+      1,
+      `refused: Evicted: The node had condition: [MemoryPressure]. (a BestEffort workload; MemoryPressure since ${SINCE})\n`,
+    ],
+    [
+      'critical by rule',
+      ['DiskPressure'],
+      ['--name', 'postgres-1'],
+      0,
+      'admitted: a critical workload, although the node has DiskPressure\n',
+    ],
+    [
+      'a request by rule',
+      ['MemoryPressure'],
+      ['--name', 'web-1'],
+      0,
+      'admitted: a Burstable workload, although the node has MemoryPressure\n',
+    ],
+    [
+      'a class by option',
+      ['MemoryPressure'],
+      ['--qos', 'guaranteed'],
+      0,
+      'admitted: a Guaranteed workload, although the node has MemoryPressure\n',
+    ],
+    [
+      'guaranteed does not help against a full disk',
+      ['DiskPressure', 'PIDPressure'],
+      ['--qos', 'guaranteed'],
+      1,
+      `refused: Evicted: The node had condition: [DiskPressure PIDPressure]. (a Guaranteed workload; DiskPressure since ${SINCE}, PIDPressure since ${SINCE})\n`,
+    ],
+    ['--fail-closed changes nothing about what is known', [], ['--fail-closed'], 0, 'admitted: the node has no condition\n'],
+  ])('%s', async (_rule, conditions, args, exit, stdout) => {
+    published(conditions);
+    expect(await admit(...args)).toEqual({ exit, stdout, stderr: '' });
+  });
+
+  test.each<[rule: string, spec: object, exit: number]>([
+    ['a best-effort pod', {}, 1],
+    ['a pod with a request', { containers: [{ name: 'a', resources: { requests: { cpu: '1m' } } }] }, 0],
+    ['a pod that tolerates it', { tolerations: [{ operator: 'Exists' }] }, 0],
+    ['a critical pod', { priority: 2_000_000_000 }, 0],
+  ])('%s', async (_rule, spec, exit) => {
+    published(['MemoryPressure']);
+    expect(await admit('--pod', podFile(pod(spec)))).toMatchObject({ exit, stderr: '' });
+  });
+
+  test('is that of the configured node', async () => {
+    published(['MemoryPressure'], { cgroup: '/a.slice' });
+    published([], { cgroup: '/b.slice' });
+    published([]);
+    expect(await admit('--node-cgroup', '/a.slice')).toMatchObject({ exit: 1 });
+    expect(await admit('--node-cgroup', '/b.slice')).toMatchObject({ exit: 0, stderr: '' });
+    configure({ node: { cgroup: '/a.slice/' } });
+    expect(await admit()).toMatchObject({ exit: 1 });
+  });
+
+  test('as JSON', async () => {
+    published(['MemoryPressure']);
+    const { stdout, exit } = await admit('-o', 'json');
+    expect(exit).toBe(1);
+    expect(JSON.parse(stdout)).toEqual({
+      admit: false,
+      known: true,
+      reason: 'Evicted',
+      message: 'The node had condition: [MemoryPressure]. ',
+      conditions: [{ type: 'MemoryPressure', since: SINCE }],
+      workload: { critical: false, qosClass: 'BestEffort' },
+      problems: [],
+    });
+    expect(JSON.parse((await admit('-o', 'json', '--qos', 'burstable')).stdout)).toMatchObject({ admit: true, known: true });
+  });
+});
+
+describe('where nothing is known a workload may start, with a warning; not with --fail-closed', () => {
+  const bad = (settings: object) => (): readonly string[] => {
+    configure(settings);
+    return [];
+  };
+  test.each<[rule: string, prepare: () => readonly string[], code: string]>([
+    ['no evictd has published', () => [], 'EVICTD_CONDITIONS_ABSENT'],
+    ['evictd is gone', () => (published(['MemoryPressure'], { ageNs: 31n * SECOND }), []), 'EVICTD_CONDITIONS_STALE'],
+    ['garbage', () => (writeFileSync(join(directory, 'machine.conditions.json'), '{'), []), 'EVICTD_CONDITIONS_MALFORMED'],
+    ['a runtime directory that is a file', () => ['--runtime-directory', config], 'EVICTD_CONDITIONS_UNREADABLE'],
+    ['a wrong configuration', bad({ rulez: [] }), 'EVICTD_CONFIG_UNKNOWN_KEY'],
+    ['a configuration that everybody may write', () => (chmodSync(config, 0o666), []), 'EVICTD_CONFIG_WRITABLE'],
+    ['a configuration that is not there', () => ['--config', join(directory, 'nope')], 'EVICTD_CONFIG_FILE_MISSING'],
+    ['an unknown option', () => ['--foo'], 'EVICTD_USAGE'],
+    ['an option without its value', () => ['--name'], 'EVICTD_USAGE'],
+    ['a class that does not exist', () => ['--qos', 'platinum'], 'EVICTD_USAGE'],
+    ['an argument too many', () => ['batch-1'], 'EVICTD_USAGE'],
+    ['a pod and a name', () => ['--pod', podFile(pod()), '--name', 'x'], 'EVICTD_USAGE'],
+    ['a format that does not exist', () => ['-o', 'yaml'], 'EVICTD_USAGE'],
+    ['a path with the mount in it', () => ['--path', '/sys/fs/cgroup/batch.slice/a'], 'EVICTD_USAGE'],
+    ['no such pod file', () => ['--pod', join(directory, 'nope')], 'EVICTD_POD_UNREADABLE'],
+    ['a directory for a pod file', () => ['--pod', directory], 'EVICTD_POD_UNREADABLE'],
+    ['an empty pod file', () => ['--pod', podFile('')], 'EVICTD_POD_UNREADABLE'],
+    ['a pod file that never ends', () => ['--pod', '/dev/zero'], 'EVICTD_POD_UNREADABLE'],
+    ['a pod in YAML', () => ['--pod', podFile('kind: Pod\n')], 'EVICTD_POD_UNREADABLE'],
+    ['a list of pods', () => ['--pod', podFile({ kind: 'List', items: [pod()] })], 'EVICTD_KUBERNETES_DOCUMENT'],
+    ['a pod that the API would not take', () => ['--pod', podFile(pod({ priority: 'high' }))], 'EVICTD_KUBERNETES_DOCUMENT'],
+  ])('%s', async (_rule, prepare, code) => {
+    const args = prepare();
+    const open = await admit(...args);
+    expect(open).toMatchObject({ exit: 0, stdout: 'admitted: whether it may start is not known\n' });
+    expect(open.stderr).toContain(code);
+    expect(open.stderr).toMatch(/\nevictd: warning: admitted all the same; --fail-closed would refuse\n$/);
+
+    // Also behind what is wrong, which ends the reading of the command line.
+    for (const closed of [await admit('--fail-closed', ...args), await admit(...args, '--fail-closed')]) {
+      expect(closed).toMatchObject({ exit: 1, stdout: 'refused: whether it may start is not known\n' });
+      expect(closed.stderr).toMatch(/\nevictd: warning: refused, because of --fail-closed\n$/);
+    }
+  });
+
+  test('as JSON', async () => {
+    configure({ rulez: [], nodes: {} });
+    const { stdout, exit } = await admit('-o', 'json');
+    expect(exit).toBe(0);
+    const report = JSON.parse(stdout) as { problems: unknown[] };
+    expect(report).toMatchObject({ admit: true, known: false, conditions: [] });
+    expect(report.problems).toHaveLength(2);
+    expect(report.problems[0]).toMatchObject({ code: 'EVICTD_CONFIG_UNKNOWN_KEY', position: expect.stringContaining(config) as string });
+  });
+
+  test('a wrong command line as JSON, where that was said before', async () => {
+    const { stdout } = await admit('-o', 'json', '--foo');
+    expect(JSON.parse(stdout)).toMatchObject({ admit: true, known: false, problems: [{ code: 'EVICTD_USAGE' }] });
+  });
+});
+
+test('help is help', async () => {
+  const { stdout, stderr, exit } = await evictd('admit', '--help');
+  expect(stdout).toMatch(/^Usage: evictd admit \[options\]\n/);
+  expect({ stderr, exit }).toEqual({ stderr: '', exit: undefined }); // nothing asked to end with anything but 0
+});

@@ -1,0 +1,253 @@
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { exitCodeOf, formatError } from '../../src/cli/errors.js';
+import { replayCommand } from '../../src/cli/replay.js';
+import type { JournalRecord } from '../../src/monitor/record.js';
+import type { Rule } from '../../src/core/rule.js';
+import type { Workload } from '../../src/core/workload.js';
+import { Mi, policy, requesting, threshold, workload } from '../core/support.js';
+import { recorder, scratch, SimulatedRun, type Usages } from '../monitor/recorded-run.js';
+import { ran } from './support.js';
+
+interface Replayed {
+  readonly records: readonly JournalRecord[];
+  readonly deviations: readonly string[];
+  readonly end: string;
+  readonly other?: {
+    readonly differences: readonly { readonly difference: string; readonly victim: string }[];
+    readonly assumptions: readonly string[];
+  };
+}
+
+const replay = (...args: readonly string[]) => ran((io) => replayCommand({ io }), args);
+const at = (name: string, rest: Partial<Workload> = {}): Workload => workload(name, { path: `/node/${name}`, ...rest });
+
+const DB = at('db', { protection: { kind: 'critical' } });
+const WEB = at('web', { requests: requesting(300n * Mi) });
+const BATCH = at('batch', { priority: -10 });
+const RULES: readonly Rule[] = [
+  { match: { name: 'db' }, critical: true },
+  { match: { name: 'web' }, requestsMemory: 300n * Mi },
+  { match: { name: 'batch' }, priority: -10 },
+];
+
+/** batch grows by 50 MiB every ten seconds; 256 MiB are to be available of 1 GiB, so it goes at 90 s. */
+const LEAK: Usages = (second) => [
+  [DB, 100n * Mi],
+  [WEB, 250n * Mi],
+  [BATCH, BigInt(second) * 5n * Mi],
+];
+
+async function recorded(usages: Usages = LEAK, rest: { dryRun?: boolean } = {}): Promise<string> {
+  const dryRun = rest.dryRun ?? false;
+  const it = recorder(undefined, { dryRun, config: { settings: {}, sources: ['/node'], rules: RULES } });
+  const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')], { dryRun }), usages).until(300);
+  await run.end();
+  return it.path;
+}
+
+/** As the recorded one, but for `changes`. */
+function configuration(changes: Readonly<Record<string, unknown>> = {}): string {
+  const file = join(scratch(), 'other.yaml');
+  const settings = {
+    apiVersion: 'evictd.dev/v1',
+    kind: 'EvictdConfiguration',
+    evictionHard: { 'memory.available': '256Mi', 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
+    node: { cgroup: '/node' },
+    workloads: [{ cgroup: '/node' }],
+    rules: [
+      { match: { name: 'db' }, critical: true },
+      { match: { name: 'web' }, requests: { memory: '300Mi' } },
+      { match: { name: 'batch' }, priority: -10 },
+    ],
+    ...changes,
+  };
+  writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
+  return file;
+}
+
+const hard = (limit: string) => ({ evictionHard: { 'memory.available': limit, 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' } });
+
+async function json(...args: readonly string[]): Promise<Replayed> {
+  const { out, error } = await replay(...args, '--output', 'json');
+  expect(error).toBeUndefined();
+  return JSON.parse(out.slice(out.indexOf('{'))) as Replayed;
+}
+
+test('the recorded run once more: decision, outcome, episode and condition', async () => {
+  const { records, deviations, end } = await json(await recorded());
+  expect(records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition', 'outcome', 'threshold']);
+  expect(records[0]).toMatchObject({ decision: 1, victim: { name: 'batch' }, wake: 'tick', limit: 256 * 1024 * 1024 });
+  expect(records[3]).toMatchObject({ result: 'killed', spansMs: { decisionToSignal: 1_000, signalToGone: 9_000 } });
+  expect({ deviations, end }).toEqual({ deviations: [], end: 'whole' });
+});
+
+test('a file that continues another goes on in its state: the outcome of an eviction that was decided before', async () => {
+  const limits = { maxBytes: 100, maxAgeMs: 86_400_000 }; // every write fills a file
+  const it = recorder(undefined, { limits, config: { settings: {}, sources: ['/node'], rules: RULES } });
+  const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')]), LEAK).until(90);
+  await it.recorder.flush(5_000);
+  await run.until(200);
+  await run.end();
+  expect((await json(`${it.path}.1`)).records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition']);
+  const { records, deviations, other } = await json(it.path, '--config', configuration());
+  expect(records.map(({ type, decision }) => `${type} ${String(decision)}`)).toEqual(['outcome 1', 'threshold undefined']);
+  expect(deviations).toEqual([]);
+  expect(other?.differences).toEqual([]);
+});
+
+test.each<[rule: string, changes: Readonly<Record<string, unknown>>, differences: readonly string[]]>([
+  ['the same configuration', {}, ['same batch']],
+  ['a higher threshold: the same one, earlier', hard('400Mi'), ['earlier batch']],
+  ['a lower one: nobody goes, though the leak stays with the memory that it had', hard('10Mi'), ['missing batch']],
+  [
+    'another victim is protected: the next one goes',
+    {
+      rules: [
+        { match: { name: 'batch' }, critical: true },
+        { match: { name: 'web' }, requests: { memory: '300Mi' } },
+      ],
+    },
+    ['missing batch', 'additional db'],
+  ],
+  ['no rules at all: the one that uses most', { rules: [] }, ['same batch']],
+  [
+    'another order of priorities',
+    {
+      rules: [
+        { match: { name: 'web' }, priority: -100 },
+        { match: { name: 'db' }, critical: true },
+      ],
+    },
+    ['missing batch', 'additional web'],
+  ],
+  [
+    'a request that is exceeded',
+    { rules: [{ match: { name: 'batch' }, requests: { memory: '1Gi' } }] },
+    ['missing batch', 'additional web'],
+  ],
+  ['another source', { workloads: [{ cgroup: '/elsewhere' }] }, ['missing batch']],
+  ['no source', { workloads: [] }, ['missing batch']],
+])('another configuration: %s', async (_rule, changes, expected) => {
+  const { other } = await json(await recorded(), '--config', configuration(changes));
+  expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(expected);
+});
+
+test.each<[rule: string, changes: Readonly<Record<string, unknown>>, said: RegExp]>([
+  ['who goes only now is taken for dead', hard('400Mi'), /dead at the next step/],
+  ['who went only in reality stays', hard('10Mi'), /stays, with the memory that it had/],
+  ['only the first difference is certain', hard('10Mi'), /what follows it is a model/],
+  ['a source that was not recorded', { workloads: [{ cgroup: '/elsewhere' }] }, /\/elsewhere were not recorded/],
+  ['a request that a recorded rule gave', { rules: [] }, /only a recorded rule gave a request/],
+])('what is assumed is said: %s', async (_rule, changes, said) => {
+  const { other } = await json(await recorded(), '--config', configuration(changes));
+  expect(other?.assumptions).toContainEqual(expect.stringMatching(said));
+});
+
+test('with the same configuration nothing is assumed but when the node is looked at', async () => {
+  const { other } = await json(await recorded(), '--config', configuration());
+  expect(other?.assumptions).toEqual([expect.stringMatching(/looked at when the recorded evictd looked/)]);
+});
+
+test('of a dry run nothing is assumed to be dead', async () => {
+  const { other } = await json(await recorded(LEAK, { dryRun: true }), '--config', configuration(hard('400Mi')));
+  expect(other?.differences.map(({ difference }) => difference)).toEqual(['earlier']);
+  expect(other?.assumptions).toHaveLength(1);
+});
+
+test('a victim that stays keeps its memory from others: what is enough in reality is too little then', async () => {
+  // In reality batch goes with 350 MiB, and cache may grow to 400 MiB. Where batch is critical, web goes in its place, and cache when it has grown.
+  const leak: Usages = (second) => [
+    [WEB, 250n * Mi],
+    [BATCH, BigInt(second) * 5n * Mi],
+    [at('cache'), second < 100 ? 200n * Mi : 400n * Mi],
+  ];
+  const rules = [{ match: { name: 'batch' }, critical: true }];
+  const { other } = await json(await recorded(leak), '--config', configuration({ rules, ...hard('300Mi') }));
+  expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual([
+    'additional web',
+    'missing batch',
+    'additional cache',
+  ]);
+});
+
+test('text: who, when and why, and what was assumed', async () => {
+  const { out } = await replay(await recorded(), '--config', configuration(hard('400Mi')));
+  expect(out).toMatch(/31 steps\n/);
+  expect(out).toMatch(/decision +evicting batch with SIGKILL: memory\.available 224MiB < 256Mi \(hard\)/);
+  expect(out).toMatch(/with the other configuration:\nWHEN +THEN +WORKLOAD +WHY\n.* earlier +batch +by 30\.0 s: evicting batch/);
+  expect(out).toMatch(/assumed:\n {2}- the node is looked at/);
+});
+
+test('flags are another configuration, too', async () => {
+  const { out } = await replay(
+    await recorded(),
+    '--config',
+    configuration(),
+    '--eviction-hard',
+    'memory.available<1Mi,nodefs.available<0%',
+  );
+  expect(out).toMatch(/not evicted +batch/);
+});
+
+test('cut off: what is whole is replayed, and it is said', async () => {
+  const file = await recorded();
+  const lines = gunzipSync(readFileSync(file)).toString('utf8');
+  writeFileSync(file, gzipSync(lines.slice(0, lines.lastIndexOf('"kind":"step"') + 30)));
+  const { out, error } = await replay(file);
+  expect(error).toBeUndefined();
+  expect(out).toMatch(/it ends in the middle \(the last line is not whole\): replayed up to there/);
+  truncateSync(file, 600);
+  expect((await replay(file)).out).toMatch(/it (ends in the middle|has no end)/);
+});
+
+const edited = async (edit: (lines: string[]) => readonly string[]): Promise<string> => {
+  const file = await recorded();
+  const lines = gunzipSync(readFileSync(file)).toString('utf8').split('\n');
+  writeFileSync(file, edit(lines).join('\n'));
+  return file;
+};
+const insert = (line: string) => edited((lines) => [...lines.slice(0, 5), line, ...lines.slice(5)]);
+
+test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp]>([
+  ['missing', () => Promise.resolve('/nowhere/rec.gz'), 66, /EVICTD_RECORDING_FILE: \/nowhere\/rec\.gz cannot be read: ENOENT/],
+  ['a directory', () => Promise.resolve(scratch()), 66, /EVICTD_RECORDING_FILE: .*EISDIR/],
+  ['empty', () => edited(() => []), 65, /EVICTD_RECORDING_EMPTY/],
+  ['something else', () => edited(() => ['hello', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: it is no JSON object: "hello"/],
+  ['other JSON', () => edited(() => ['{"a":1}', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: this is no recording of evictd/],
+  [
+    'another format',
+    () => edited(([first = '', ...rest]) => [first.replace('"format":1', '"format":2'), ...rest]),
+    65,
+    /EVICTD_RECORDING_FORMAT: .* it has format 2, and this evictd reads format 1/,
+  ],
+  [
+    'a header without a node',
+    () => edited(([first = '', ...rest]) => [first.replace('"node"', '"nod"'), ...rest]),
+    65,
+    /EVICTD_RECORDING_FORMAT/,
+  ],
+  ['a garbage line', () => insert('garbage'), 65, /EVICTD_RECORDING_LINE: .*:6: it is no JSON object: "garbage"/],
+  ['a line of an unknown kind', () => insert('{"kind":"x"}'), 65, /EVICTD_RECORDING_LINE: .*:6: its kind is "x"/],
+  ['a step without a time', () => insert('{"kind":"step","wake":["tick",1]}'), 65, /EVICTD_RECORDING_LINE: .*:6: not an integer/],
+  ['a workload that was not named', () => insert('{"kind":"sample","at":1,"usages":[[99,1]]}'), 65, /:6: workload 99 was not named before/],
+  ['a policy that is none', () => insert('{"kind":"policy","policy":{}}'), 65, /EVICTD_RECORDING_LINE: .*this step cannot be replayed/],
+  ['no policy', () => edited((lines) => lines.filter((line) => !line.includes('"kind":"policy"'))), 65, /a step before any policy/],
+])('a file that is %s is refused with its reason', async (_rule, file, exit, said) => {
+  const { error } = await replay(await file());
+  expect(formatError(error)).toMatch(said);
+  expect(exitCodeOf(error)).toBe(exit);
+});
+
+test('lines without gzip are read, too', async () => {
+  const file = await edited((lines) => lines);
+  expect((await json(file)).records).toHaveLength(5);
+  appendFileSync(file, '{"kind":"end","lost":0}\n');
+});
+
+test('an evictd that decides otherwise than the one that recorded says so', async () => {
+  const file = await edited((lines) => lines.map((line) => line.replace('"decisions":[[1,"id-batch"]]', '"decisions":[[1,"id-web"]]')));
+  expect((await json(file)).deviations).toEqual([expect.stringMatching(/the recorded evictd chose id-web, this one chooses id-batch/)]);
+});

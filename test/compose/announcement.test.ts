@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { announceReload, announceStart } from '../../src/compose/announcement.js';
+import type { LoadedConfig } from '../../src/config/config.js';
+import type { Log } from '../../src/log.js';
+import { load } from '../config/scratch.js';
+import { Gi } from '../core/support.js';
+import { machine } from '../lint/support.js';
+
+const facts = machine({ reserve: { totalBytes: 8n * Gi, minFreeBytes: 0n, hugePagesBytes: 2n * Gi, kernelBytes: Gi } });
+const config = (yaml: string): LoadedConfig => load({ 'config.yaml': yaml });
+
+/** The codes of what was warned of. */
+function warned(announce: (log: Log) => void): string[] {
+  const codes: string[] = [];
+  const warn: Log['warn'] = (_message, fields) => void codes.push(String(fields?.code));
+  const silent = (): void => undefined;
+  announce({ debug: silent, info: silent, warn, error: silent, dropped: 0, flush: () => Promise.resolve() });
+  return codes;
+}
+
+const start = (yaml: string): string[] =>
+  warned((log) => {
+    const node = { name: 'machine', cgroup: undefined, cgroupVersion: 1 } as const;
+    announceStart(log, config(yaml), { node, dryRun: false, mayEndOthers: true, machine: facts });
+  });
+
+test.each<[rule: string, yaml: string, codes: readonly string[]]>([
+  [
+    'what this machine makes unreachable',
+    'evictionHard: {memory.available: 2Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]',
+    ['EVICTD_LINT_UNREACHABLE'],
+  ],
+  [
+    'what is only worth knowing is left to config check',
+    'evictionHard: {memory.available: 2.5Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]',
+    [],
+  ],
+  [
+    'without a source: once',
+    'evictionHard: {memory.available: 4Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}',
+    ['EVICTD_WORKLOADS_NONE'],
+  ],
+])('a start warns: %s', (_rule, yaml, codes) => {
+  expect(start(yaml)).toEqual(codes);
+});
+
+test('a reload warns of what is new', () => {
+  const before = config('evictionHard: {memory.available: 2Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]');
+  const after = config('evictionHard: {memory.available: 2Gi, nodefs.available: 100Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]');
+  expect(warned((log) => announceReload(log, before.config, before, before, facts))).toEqual([]);
+  expect(warned((log) => announceReload(log, before.config, before, after, facts))).toEqual(['EVICTD_LINT_ALWAYS_MET']);
+});

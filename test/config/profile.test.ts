@@ -1,0 +1,195 @@
+import { expect, test } from 'vitest';
+import type { LoadedConfig } from '../../src/config/config.js';
+import type { ConfigFlags } from '../../src/config/flags.js';
+import { DEPARTURES, departuresOf } from '../../src/core/departure.js';
+import { thresholdId } from '../../src/core/threshold.js';
+import { formatPosition } from '../../src/cli/errors.js';
+import { issuesOf, load } from './scratch.js';
+
+const idsOf = ({ config }: LoadedConfig): string[] => config.thresholds.map(thresholdId);
+const noticesOf = ({ notices }: LoadedConfig): string[] =>
+  notices.map(({ level, code, message }) => `${level} ${code.replace('EVICTD_CONFIG_', '')} ${message}`);
+
+const KUBELET = 'compatibility: kubelet\n';
+const DEFAULTS = ['memory.available<100Mi/0', 'nodefs.available<10%/0', 'nodefs.inodesFree<5%/0'];
+const COPY = 'allocatableMemory.available<100Mi/0';
+
+test.each<[rule: string, yaml: string, expected: object]>([
+  ['the default', '', { compatibility: 'evictd', departures: departuresOf('evictd') }],
+  ['the kubelet, bit for bit', KUBELET, { compatibility: 'kubelet', departures: departuresOf('kubelet') }],
+  [
+    'one departure left out',
+    'departures: {inode-ranking: false, no-yield: true}\n',
+    { departures: { ...departuresOf('evictd'), 'inode-ranking': false } },
+  ],
+  [
+    'one departure from the kubelet',
+    `${KUBELET}departures: {hard-grace: true}\n`,
+    { departures: { ...departuresOf('kubelet'), 'hard-grace': true } },
+  ],
+  ['no allocatable', '', { allocatable: undefined }],
+  ['allocatable', 'allocatable: {cgroup: /kubepods/, capacity: 1Ki}\n', { allocatable: { cgroup: '/kubepods', capacity: 1024n } }],
+  ['processes are not marked', '', { oomScoreAdj: 'off' }],
+  ['off is a word in YAML 1.2', 'oomScoreAdj: off\n', { oomScoreAdj: 'off' }],
+  ['processes are marked by rank', 'oomScoreAdj: rank\n', { oomScoreAdj: 'rank' }],
+])('reads %s', (_rule, yaml, expected) => {
+  expect(load({ 'config.yaml': yaml }).config).toMatchObject(expected);
+});
+
+test('drop-ins switch departures one by one, and a flag sets the profile under them', () => {
+  const files = {
+    'config.yaml': 'departures: {no-yield: true, image-usage: true}\n',
+    'config.d/1.yaml': 'departures: {image-usage: false}\n',
+  };
+  const { config, origins } = load(files, { compatibility: 'kubelet', oomScoreAdj: 'qos' });
+  expect(config.departures).toEqual({ ...departuresOf('kubelet'), 'no-yield': true });
+  expect(config.oomScoreAdj).toBe('qos');
+  const shown = ['compatibility', 'departures.image-usage', 'departures.no-yield', 'departures.hard-grace'].map((key) => {
+    const entry = origins.get(key);
+    const at = entry?.origin.kind === 'set' ? formatPosition(entry.origin.position).replace(/^\/.*\/evictd-test-[^/]*\//, '') : 'default';
+    return `${JSON.stringify(entry?.value)} ${at}`;
+  });
+  expect(shown).toEqual(['"kubelet" --compatibility:1', 'false config.d/1.yaml:1:27', 'true config.yaml:1:24', 'false default']);
+});
+
+test('every departure is shown', () => {
+  const { origins } = load({ 'config.yaml': '' });
+  expect(DEPARTURES.filter((name) => !origins.has(`departures.${name}`))).toEqual([]);
+});
+
+test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[], notices: string[]]>([
+  ['nothing set: the defaults', 'departures: {merge-defaults: false}\n', {}, DEFAULTS, []],
+  [
+    'setting one drops the others, and says which',
+    'departures: {merge-defaults: false}\nevictionHard: {memory.available: 1Gi}\n',
+    {},
+    ['memory.available<1Gi/0'],
+    [
+      'warn DEFAULTS_DROPPED evictionHard drops the defaults of what it does not set, as in the kubelet (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi',
+    ],
+  ],
+  [
+    'an empty map stays empty',
+    'departures: {merge-defaults: false}\nevictionHard: {}\n',
+    {},
+    [],
+    [
+      'warn DEFAULTS_DROPPED evictionHard drops the defaults of what it does not set, as in the kubelet (memory.available, nodefs.available, nodefs.inodesFree); in effect: none',
+    ],
+  ],
+  [
+    'a flag drops them, too',
+    'departures: {merge-defaults: false}\n',
+    { evictionHard: ['pid.available<9'] },
+    ['pid.available<9/0'],
+    [
+      'warn DEFAULTS_DROPPED evictionHard drops the defaults of what it does not set, as in the kubelet (memory.available, nodefs.available, nodefs.inodesFree); in effect: pid.available<9',
+    ],
+  ],
+  [
+    'everything set: nothing to say',
+    'departures: {merge-defaults: false}\nevictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 1%}\n',
+    {},
+    ['memory.available<1Gi/0', 'nodefs.inodesFree<1%/0'],
+    [],
+  ],
+  [
+    'mergeDefaultEvictionSettings fills in what the kubelet would drop',
+    'departures: {merge-defaults: false}\nmergeDefaultEvictionSettings: true\nevictionHard: {memory.available: 1Gi}\n',
+    {},
+    ['memory.available<1Gi/0', ...DEFAULTS.slice(1)],
+    [
+      'info DEFAULTS_KEPT evictionHard keeps the defaults of what it does not set (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi, nodefs.available<10%, nodefs.inodesFree<5%',
+    ],
+  ],
+  [
+    'it fills an empty map, too',
+    'departures: {merge-defaults: false}\nmergeDefaultEvictionSettings: true\nevictionHard: {}\n',
+    {},
+    DEFAULTS,
+    [],
+  ],
+  [
+    'said to be false it drops them, departure or not',
+    'mergeDefaultEvictionSettings: false\nevictionHard: {memory.available: 1Gi}\n',
+    {},
+    ['memory.available<1Gi/0'],
+    [
+      'info DEFAULTS_DROPPED evictionHard drops the defaults of what it does not set, as in the kubelet (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi',
+    ],
+  ],
+])('merge-defaults: %s', (_rule, yaml, flags, thresholds, notices) => {
+  const loaded = load({ 'config.yaml': yaml }, flags);
+  expect(idsOf(loaded)).toEqual(thresholds);
+  expect(noticesOf(loaded)).toEqual(notices);
+});
+
+const UNREADABLE = 'warn ALLOCATABLE allocatableMemory.available has a threshold and cannot be read without allocatable';
+
+test.each<[rule: string, yaml: string, thresholds: string[], notices: string[]]>([
+  ['departure taken, nothing configured: no copy', '', DEFAULTS, []],
+  ['departure taken, configured: copied', 'allocatable: {cgroup: /a, capacity: 1Gi}\n', [COPY, ...DEFAULTS], []],
+  [
+    'departure taken, configured, not enforced: no copy',
+    'allocatable: {cgroup: /a, capacity: 1Gi}\nenforceNodeAllocatable: [none]\n',
+    DEFAULTS,
+    [],
+  ],
+  ['not taken: always copied, and said where it cannot be read', 'departures: {allocatable: false}\n', [COPY, ...DEFAULTS], [UNREADABLE]],
+  [
+    'not taken, configured: nothing to say',
+    'departures: {allocatable: false}\nallocatable: {cgroup: /a, capacity: 1Gi}\n',
+    [COPY, ...DEFAULTS],
+    [],
+  ],
+  ['not taken, not enforced: no copy', 'departures: {allocatable: false}\nenforceNodeAllocatable: []\n', DEFAULTS, []],
+  [
+    'a threshold of its own that cannot be read',
+    'evictionHard: {allocatableMemory.available: 5%, memory.available: 0%, nodefs.available: 0%, nodefs.inodesFree: 0%}\n',
+    ['allocatableMemory.available<5%/0'],
+    [UNREADABLE],
+  ],
+])('allocatable: %s', (_rule, yaml, thresholds, notices) => {
+  const loaded = load({ 'config.yaml': yaml });
+  expect(idsOf(loaded)).toEqual(thresholds);
+  expect(noticesOf(loaded)).toEqual(notices);
+});
+
+test.each<[rule: string, yaml: string, flags: ConfigFlags, graceNs: bigint]>([
+  ['the departure: 10 s', '', {}, 10_000_000_000n],
+  ['without it unset is 0', 'departures: {soft-default-grace: false}\n', {}, 0n],
+  ['the kubelet: 0', KUBELET, {}, 0n],
+  ['set in a file', `${KUBELET}evictionMaxPodGracePeriod: 7\n`, {}, 7_000_000_000n],
+  ['set as a flag', KUBELET, { evictionMaxPodGracePeriod: '8' }, 8_000_000_000n],
+])('soft-default-grace: %s', (_rule, yaml, flags, graceNs) => {
+  const { config, origins } = load({ 'config.yaml': yaml }, flags);
+  expect(config.maxPodGracePeriodNs).toBe(graceNs);
+  expect(origins.get('evictionMaxPodGracePeriod')?.value).toBe(Number(graceNs / 1_000_000_000n));
+});
+
+test('as the kubelet: a transition period of 0s in a file is 5m', () => {
+  expect(load({ 'config.yaml': `${KUBELET}evictionPressureTransitionPeriod: 0s\n` }).config.pressureTransitionPeriodNs).toBe(
+    300_000_000_000n,
+  );
+});
+
+test('as the kubelet: NaN% gets through', () => {
+  const yaml = `${KUBELET}enforceNodeAllocatable: []\nevictionHard: {memory.available: NaN%}\nevictionMinimumReclaim: {memory.available: Inf%}\n`;
+  expect(idsOf(load({ 'config.yaml': yaml }))).toEqual(['memory.available<NaN%/0+Inf%']);
+});
+
+test.each<[rule: string, yaml: string, at: string]>([
+  ['a signal that no machine has', `${KUBELET}evictionHard: {imagefs.available: 15%}\n`, '2:16'],
+  ['the container filesystem', `${KUBELET}evictionSoftGracePeriod: {containerfs.available: 15s}\n`, '2:27'],
+])('as the kubelet: %s stays an error in an EvictdConfiguration', (_rule, yaml, at) => {
+  expect(issuesOf(() => load({ 'config.yaml': yaml }))).toEqual([`config.yaml:${at} EVICTD_CONFIG_SIGNAL_UNWATCHED`]);
+});
+
+test('a KubeletConfiguration says what is enforced and merged; the profile is evictd’s', () => {
+  const kubelet =
+    'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nenforceNodeAllocatable: [none]\nmergeDefaultEvictionSettings: false\nevictionHard: {memory.available: 1Gi}\ncompatibility: kubelet\n';
+  const loaded = load({ 'config.yaml': kubelet, 'config.d/1.yaml': 'allocatable: {cgroup: /a, capacity: 1Gi}\n' });
+  expect(idsOf(loaded)).toEqual(['memory.available<1Gi/0']);
+  expect(loaded.config.compatibility).toBe('evictd');
+  expect(noticesOf(loaded)[0]).toBe('info KEYS_UNUSED not used by evictd: compatibility');
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { candidates, Mi, policy, threshold, without, workload } from '../support.js';
+import { evicted, Timeline } from '../timeline.js';
+
+/** One reading fails in the middle of a soft grace period: the kubelet forgets the threshold, and its grace period begins anew. */
+test.each([
+  { side: 'kubelet', departures: without('missing-signal'), missed: ['cleared memory.available'], then: [] },
+  { side: 'evictd', departures: policy([]).departures, missed: [], then: ['evict batch grace 10'] },
+])('$side', ({ departures, missed, then }) => {
+  const soft = threshold('memory.available', '200Mi', { graceSeconds: 30 });
+  const timeline = new Timeline(policy([soft], { departures }), candidates([workload('batch'), 300n * Mi]));
+  timeline.memory(0, 150n);
+  timeline.memory(10, 150n);
+  expect(timeline.said(20, {})).toEqual(missed);
+  expect(evicted(timeline.memory(30, 150n))).toEqual(then);
+});
+
+test('nobody is evicted on a reading that is not there', () => {
+  const soft = threshold('memory.available', '200Mi', { graceSeconds: 30 });
+  const timeline = new Timeline(policy([soft]), candidates([workload('batch'), 300n * Mi]));
+  for (const at of [0, 10, 20]) timeline.memory(at, 150n);
+  expect(timeline.said(30, {})).toEqual([]);
+});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { candidates, Mi, policy, threshold, without, workload } from '../support.js';
+import { evicted, Timeline } from '../timeline.js';
+
+/**
+ * The disk is filled by a file that belongs to no workload (a core dump, a log that was deleted and is still open). The kubelet evicts pod after
+ * pod, and not one byte comes back.
+ */
+const disk = threshold('nodefs.available', '100Mi');
+const all = candidates([workload('a', { priority: 1 }), 1n], [workload('b', { priority: 2 }), 1n], [workload('c', { priority: 3 }), 1n]);
+const killed = (serial: number): Record<number, object> => ({ [serial]: { processes: 0, usageBytes: 0n } });
+
+function evictions(departures: ReturnType<typeof without>, readings: readonly bigint[]): string[] {
+  const timeline = new Timeline(policy([disk], { departures, evictable: new Set(['ephemeral-storage']) }), all);
+  return readings.flatMap((mebibytes, index) => {
+    const gone = index === 0 ? {} : killed(timeline.state.decisions);
+    const names = new Set(timeline.state.evictions.map(({ decision }) => decision.victim.workload.name));
+    timeline.candidates = {
+      ...timeline.candidates,
+      usages: timeline.candidates.usages.filter(({ workload: { name } }) => !names.has(name)),
+    };
+    return evicted(timeline.said(index * 10, { 'nodefs.available': mebibytes * Mi }, gone));
+  });
+}
+
+test.each<[rule: string, mebibytes: bigint[], kubelet: number, evictd: number]>([
+  ['nothing comes back: the kubelet goes on', [50n, 50n, 50n], 3, 1],
+  ['less than nothing comes back: it is not asked again on that value', [50n, 40n, 40n], 3, 1],
+  ['it gave something back, and more is needed', [50n, 60n, 70n], 3, 3],
+  ['the value moves: another try', [50n, 50n, 45n, 45n], 3, 2],
+])('%s', (_rule, mebibytes, kubelet, evictd) => {
+  expect(evictions(without('no-yield'), mebibytes)).toHaveLength(kubelet);
+  expect(evictions(policy([]).departures, mebibytes)).toHaveLength(evictd);
+});
+
+test('it is said, once', () => {
+  const timeline = new Timeline(policy([disk], { evictable: new Set(['ephemeral-storage']) }), all);
+  timeline.said(0, { 'nodefs.available': 50n * Mi });
+  expect(timeline.said(10, { 'nodefs.available': 50n * Mi }, killed(1))).toEqual(['killed a 0Mi', 'alert no-yield']);
+  expect(timeline.said(20, { 'nodefs.available': 50n * Mi })).toEqual([]);
+});

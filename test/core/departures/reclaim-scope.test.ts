@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { candidates, Mi, policy, threshold, without, workload } from '../support.js';
+import { Timeline } from '../timeline.js';
+
+/**
+ * The image filesystem is full and the collections empty it. Memory stands below a soft threshold whose grace period of an hour has just begun:
+ * the kubelet looks at every threshold without its grace period, finds the memory, and evicts a pod for a disk that has room again.
+ */
+const thresholds = [threshold('imagefs.available', '100Mi'), threshold('memory.available', '500Mi', { graceSeconds: 3600 })];
+const all = candidates([workload('batch'), 300n * Mi]);
+const collected = { reclaimed: { errors: [] } };
+
+function loop(departures: ReturnType<typeof without>): Timeline {
+  const evictable = new Set(['memory', 'ephemeral-storage'] as const);
+  return new Timeline(policy(thresholds, { departures, evictable, collections: new Set(['containers', 'images']) }), all);
+}
+
+test.each([
+  { side: 'kubelet', departures: without('reclaim-scope'), then: ['reclaimed too little', 'evict batch grace 0'] },
+  { side: 'evictd', departures: policy([]).departures, then: ['reclaimed enough'] },
+])('$side', ({ departures, then }) => {
+  const timeline = loop(departures);
+  const first = timeline.said(0, { 'imagefs.available': 50n * Mi, 'memory.available': 400n * Mi });
+  expect(first.at(-1)).toBe('reclaim containers, images');
+  expect(timeline.said(1, { 'imagefs.available': 900n * Mi, 'memory.available': 400n * Mi }, {}, collected)).toEqual(then);
+});
+
+test.each<[rule: string, available: bigint | undefined, enough: boolean]>([
+  ['exactly the threshold is enough', 100n, true],
+  ['below it is not', 99n, false],
+  ['a node that cannot be read was not relieved', undefined, false],
+])('%s', (_rule, mebibytes, enough) => {
+  const timeline = loop(policy([]).departures);
+  timeline.said(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
+  const said = timeline.said(1, mebibytes === undefined ? undefined : { 'imagefs.available': mebibytes * Mi }, {}, collected);
+  expect(said[0]).toBe(enough ? 'reclaimed enough' : 'reclaimed too little');
+  expect(said.length).toBe(enough ? 1 : 2);
+});
+
+test('while collections run, nobody is evicted for that resource; another does not wait', () => {
+  const timeline = loop(policy([]).departures);
+  timeline.policy = policy([threshold('imagefs.available', '100Mi'), threshold('memory.available', '100Mi')], {
+    evictable: new Set(['memory', 'ephemeral-storage'] as const),
+    collections: new Set(['images'] as const),
+  });
+  timeline.said(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
+  const said = timeline.said(1, { 'imagefs.available': 40n * Mi, 'memory.available': 50n * Mi });
+  expect(said).toEqual(['met memory.available', 'MemoryPressure=true', 'evict batch grace 0']);
+});
+
+test('evictd decides on what it read after the collections, the kubelet on what it read before', () => {
+  const limits = [without('reclaim-scope'), policy([]).departures].map((departures) => {
+    const timeline = loop(departures);
+    timeline.at(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
+    const effects = timeline.at(1, { 'imagefs.available': 60n * Mi }, {}, collected);
+    const causes = effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision.cause] : []));
+    return causes.map((cause) => (cause.kind === 'threshold' ? cause.observation.available / Mi : undefined));
+  });
+  expect(limits).toEqual([[50n], [60n]]);
+});
+
+test('in a dry run nothing is collected', () => {
+  const timeline = loop(policy([]).departures);
+  timeline.policy = { ...timeline.policy, dryRun: true };
+  expect(timeline.said(0, { 'imagefs.available': 50n * Mi }).at(-1)).toBe('evict batch grace 0 dry');
+  expect(timeline.state.reclaiming).toBeUndefined();
+});

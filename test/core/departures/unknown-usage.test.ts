@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { departuresOf } from '../../../src/core/departure.js';
+import { rank } from '../../../src/core/rank.js';
+import type { Signal } from '../../../src/core/signal.js';
+import type { WorkloadUsage } from '../../../src/core/workload.js';
+import { containerStats, emptyDir, files, pod, volumeStats } from '../usage.js';
+
+const Mi = 1024n * 1024n;
+
+const order = (on: boolean, signal: Signal, ...usages: WorkloadUsage[]): string[] =>
+  rank(signal, 'single', usages, { ...departuresOf('kubelet'), 'unknown-usage': on }).map(({ workload }) => workload.name);
+
+describe('memory runs out while the statistics of the database have not come yet', () => {
+  const database = pod('database', { priority: 1000, requests: { memory: 900n * Mi }, stats: null });
+  const leaking = pod('leaking', { requests: { memory: 10n * Mi }, stats: { workingSetBytes: 800n * Mi } });
+  const modest = pod('modest', { requests: { memory: 100n * Mi }, stats: { workingSetBytes: 50n * Mi } });
+
+  test('the kubelet evicts the database', () => {
+    expect(order(false, 'memory.available', modest, leaking, database)).toEqual(['database', 'leaking', 'modest']);
+  });
+
+  test('with unknown-usage the one goes that is known to exceed its request; the unknown is still before those within theirs', () => {
+    expect(order(true, 'memory.available', modest, leaking, database)).toEqual(['leaking', 'database', 'modest']);
+  });
+
+  test('nobody exceeds a request: the unknown goes first in both', () => {
+    expect(order(false, 'memory.available', modest, database)).toEqual(['database', 'modest']);
+    expect(order(true, 'memory.available', modest, database)).toEqual(['database', 'modest']);
+  });
+});
+
+test('statistics without the number are not a number of 0', () => {
+  const empty = pod('empty', { requests: { memory: 1n }, stats: {} });
+  const within = pod('within', { requests: { memory: 100n * Mi }, stats: { workingSetBytes: 100n * Mi } });
+  expect(order(false, 'memory.available', empty, within)).toEqual(['within', 'empty']);
+  expect(order(true, 'memory.available', empty, within)).toEqual(['empty', 'within']);
+});
+
+test('of the unknown the lower priority goes first', () => {
+  const [low, high] = [pod('low', { priority: -1, stats: null }), pod('high', { requests: { memory: 1n }, stats: null })];
+  expect(order(true, 'memory.available', high, low)).toEqual(['low', 'high']);
+});
+
+test.each([false, true])('of the unknown the request says nothing: they are equal (departure %s)', (on) => {
+  const [much, little] = [
+    pod('much', { requests: { memory: 1000n }, stats: null }),
+    pod('little', { requests: { memory: 1n }, stats: null }),
+  ];
+  expect(order(on, 'memory.available', much, little)).toEqual(['much', 'little']);
+  expect(order(on, 'memory.available', little, much)).toEqual(['little', 'much']);
+});
+
+test('process ids: priority first; within one, after those that have processes', () => {
+  const unknown = pod('unknown', { stats: null });
+  const many = pod('many', { stats: { processes: 900n } });
+  const none = pod('none', { stats: { processes: 0n } });
+  const low = pod('low', { priority: -1, stats: { processes: 1n } });
+  expect(order(false, 'pid.available', none, many, unknown, low)).toEqual(['low', 'unknown', 'many', 'none']);
+  expect(order(true, 'pid.available', none, many, unknown, low)).toEqual(['low', 'many', 'unknown', 'none']);
+});
+
+test('disk: a pod with a volume that nothing is known of', () => {
+  const unknown = pod('unknown', { pod: { volumes: [emptyDir('v')] }, stats: { volumes: [volumeStats('v')] } });
+  const writing = pod('writing', { stats: { containers: [containerStats('a', { rootfs: files(1n) })] } });
+  const nothing = pod('nothing');
+  expect(order(true, 'nodefs.available', nothing, unknown, writing)).toEqual(['writing', 'unknown', 'nothing']);
+});

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import { departuresOf } from '../../src/core/departure.js';
+import { evictionMessage, type EvictionMessage } from '../../src/core/eviction-message.js';
+import type { Decision, StorageLimitCause, ThresholdCause } from '../../src/core/eviction.js';
+import { parseQuantity } from '../../src/core/quantity.js';
+import { rank } from '../../src/core/rank.js';
+import { SIGNAL_FACTS, type Signal } from '../../src/core/signal.js';
+import type { StorageBreach } from '../../src/core/storage-limit.js';
+import type { ThresholdValue } from '../../src/core/threshold.js';
+import type { WorkloadUsage } from '../../src/core/workload.js';
+import { container, containerStats, files, machine, pod, resources } from './usage.js';
+
+const Mi = 1024n * 1024n;
+const Gi = 1024n * Mi;
+
+function messageOf(cause: ThresholdCause | StorageLimitCause, usage: WorkloadUsage, signal: Signal = 'memory.available'): EvictionMessage {
+  const ranking = rank(signal, 'single', [usage], departuresOf('kubelet'));
+  const [victim] = ranking;
+  if (victim === undefined) throw new Error('nobody was ranked');
+  const { resource } = SIGNAL_FACTS[signal];
+  const decision: Decision = { serial: 1, resource, cause, victim, graceNs: 0n, ranking, unreadable: [], decidedAtNs: 0n, dryRun: false };
+  return evictionMessage(decision);
+}
+
+function because(signal: Signal, value: ThresholdValue, available: bigint, capacity = 8n * Gi): ThresholdCause {
+  const observation = { available, capacity, timeNs: undefined, source: 'test' };
+  return { kind: 'threshold', threshold: { signal, value, gracePeriodNs: 0n, minReclaim: undefined }, observation, limit: 0n };
+}
+
+const below = (signal: Signal, text: string, available: bigint): ThresholdCause =>
+  because(signal, { kind: 'quantity', quantity: parseQuantity(text) }, available);
+
+test.each<[rule: string, cause: ThresholdCause, words: string]>([
+  ['bytes in binary', below('memory.available', '1Gi', 900n * Mi), 'memory. Threshold quantity: 1Gi, available: 900Mi. '],
+  ['the threshold as it was written', below('memory.available', '2e9', 1025n), 'memory. Threshold quantity: 2e9, available: 1025. '],
+  ['inodes in decimal', below('nodefs.inodesFree', '10k', 4096n), 'inodes. Threshold quantity: 10k, available: 4096. '],
+  ['processes in decimal', below('pid.available', '5k', 2000n), 'pids. Threshold quantity: 5k, available: 2k. '],
+  [
+    'a percentage as the binary quantity that it stands for, also of processes',
+    because('pid.available', { kind: 'percentage', fraction: Math.fround(0.125), text: '12.5%' }, 4095n, 32_768n),
+    'pids. Threshold quantity: 4Ki, available: 4095. ',
+  ],
+  ['more processes than there may be', below('pid.available', '5', -3n), 'pids. Threshold quantity: 5, available: -3. '],
+])('%s', (_rule, cause, words) => {
+  const { message } = messageOf(cause, pod('p'), cause.threshold.signal);
+  expect(message).toBe(`The node was low on resource: ${words}`);
+});
+
+const low = 'The node was low on resource: memory. Threshold quantity: 1Gi, available: 900Mi. ';
+const memory = below('memory.available', '1Gi', 900n * Mi);
+
+test('memory: containers above their request, in the order of the statistics', () => {
+  const containers = [
+    container('above', { memory: '100Mi' }),
+    container('equal', { memory: '50Mi' }),
+    container('none'),
+    container('sidecar', { memory: '10Mi' }, { kind: 'sidecar' }),
+    container('setup', { memory: '1Ki' }, { kind: 'init' }),
+  ];
+  const stats = [
+    containerStats('sidecar', { workingSetBytes: 20n * Mi }),
+    containerStats('debug', { workingSetBytes: 900n * Mi }), // ephemeral: not among the containers
+    containerStats('above', { workingSetBytes: 150n * Mi }),
+    containerStats('equal', { workingSetBytes: 50n * Mi }),
+    containerStats('none', { workingSetBytes: 1n }),
+    containerStats('none'),
+    containerStats('setup', { workingSetBytes: 1025n }),
+  ];
+  expect(messageOf(memory, pod('p', { pod: { containers }, stats: { containers: stats } }))).toEqual({
+    message:
+      low +
+      'Container sidecar was using 20Mi, request is 10Mi, has larger consumption of memory. ' +
+      'Container above was using 150Mi, request is 100Mi, has larger consumption of memory. ' +
+      'Container none was using 1, request is 0, has larger consumption of memory. ' +
+      'Container setup was using 1025, request is 1Ki, has larger consumption of memory. ',
+    annotations: {
+      offending_containers: 'sidecar,above,none,setup',
+      offending_containers_usage: '20Mi,150Mi,1,1025',
+      starved_resource: 'memory',
+    },
+  });
+});
+
+test.each<[rule: string, requests: Record<string, string>, used: bigint, names: boolean]>([
+  ['above the request of the pod itself', { memory: '1.5Gi' }, 1537n * Mi, true],
+  ['equal to it', { memory: '1.5Gi' }, 1536n * Mi, false],
+  ['it requests something else', { cpu: '1' }, 1537n * Mi, false],
+])('pod-level resources: %s', (_rule, requests, used, names) => {
+  const podLevel = { requests: resources(requests), limits: new Map() };
+  const { message, annotations } = messageOf(memory, pod('p', { pod: { podLevel }, stats: { workingSetBytes: used } }));
+  expect(message).toBe(low + (names ? 'Pod p was using 1537Mi, request is 1536Mi, has larger consumption of memory. ' : ''));
+  expect(annotations).toEqual({
+    ...(names ? { offending_pod: 'p', offending_pod_usage: '1537Mi' } : {}),
+    offending_containers: '',
+    offending_containers_usage: '',
+    starved_resource: 'memory',
+  });
+});
+
+test('storage: a container of which both the writable layer and the logs are known', () => {
+  const containers = ['both', 'no-logs', 'no-rootfs'].map((name) => container(name, { 'ephemeral-storage': '1Gi' }));
+  const stats = [
+    containerStats('both', { rootfs: files(Gi), logs: files(1n) }),
+    containerStats('no-logs', { rootfs: files(5n * Gi) }),
+    containerStats('no-rootfs', { logs: files(5n * Gi), rootfs: files() }),
+  ];
+  const cause = below('nodefs.available', '10Gi', 9n * Gi);
+  expect(messageOf(cause, pod('p', { pod: { containers }, stats: { containers: stats } }), 'nodefs.available')).toEqual({
+    message:
+      'The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi. ' +
+      'Container both was using 1073741825, request is 1Gi, has larger consumption of ephemeral-storage. ',
+    annotations: { offending_containers: 'both', offending_containers_usage: '1073741825', starved_resource: 'ephemeral-storage' },
+  });
+});
+
+test('of inodes no container is blamed', () => {
+  const usage = pod('p', {
+    pod: { containers: [container('a')] },
+    stats: { containers: [containerStats('a', { rootfs: files(9n, 9n), logs: files(9n, 9n) })] },
+  });
+  expect(messageOf(below('nodefs.inodesFree', '1k', 900n), usage, 'nodefs.inodesFree').annotations).toEqual({
+    offending_containers: '',
+    offending_containers_usage: '',
+    starved_resource: 'inodes',
+  });
+});
+
+test('without statistics there is nothing to blame anybody with', () => {
+  expect(messageOf(memory, pod('p', { stats: null }))).toEqual({ message: low, annotations: {} });
+});
+
+test('a machine workload has no containers', () => {
+  expect(messageOf(memory, machine('m', Gi)).message).toBe(low);
+});
+
+test.each<[breach: StorageBreach, words: string]>([
+  [{ kind: 'emptyDir', volume: 'cache', limit: parseQuantity('1Gi') }, 'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". '],
+  [{ kind: 'pod', limit: parseQuantity('2Gi') }, 'Pod ephemeral local storage usage exceeds the total limit of containers 2Gi. '],
+  [{ kind: 'container', container: 'a', limit: parseQuantity('1Gi') }, 'Container a exceeded its local ephemeral storage limit "1Gi". '],
+])('over a limit of its own: %#', (breach, message) => {
+  expect(messageOf({ kind: 'storage-limit', breach }, pod('p'))).toEqual({ message, annotations: null });
+});

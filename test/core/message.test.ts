@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { departuresOf } from '../../src/core/departure.js';
+import type { AlertKind } from '../../src/core/effect.js';
+import type { Decision, Outcome, StorageLimitCause, ThresholdCause } from '../../src/core/eviction.js';
+import { alertMessage, decisionMessage, outcomeMessage } from '../../src/core/message.js';
+import { parseQuantity } from '../../src/core/quantity.js';
+import { rank } from '../../src/core/rank.js';
+import { SIGNAL_FACTS, type Signal } from '../../src/core/signal.js';
+import type { StorageBreach } from '../../src/core/storage-limit.js';
+import type { WorkloadUsage } from '../../src/core/workload.js';
+import { machine, pod } from './usage.js';
+
+const Mi = 1024n * 1024n;
+const batch = machine('batch', 200n * Mi, { priority: -10 });
+
+function below(signal: Signal, limit: string, available: bigint): ThresholdCause {
+  const threshold = {
+    signal,
+    value: { kind: 'quantity', quantity: parseQuantity(limit) },
+    gracePeriodNs: 0n,
+    minReclaim: undefined,
+  } as const;
+  const observation = { available, capacity: 1024n * Mi, timeNs: undefined, source: 'test' };
+  return { kind: 'threshold', threshold, observation, limit: 0n };
+}
+
+function decision(cause: ThresholdCause | StorageLimitCause, usage: WorkloadUsage = batch, overrides: Partial<Decision> = {}): Decision {
+  const signal = cause.kind === 'threshold' ? cause.threshold.signal : 'nodefs.available';
+  const ranking = rank(signal, 'single', [usage], departuresOf('evictd'));
+  const [victim] = ranking;
+  if (victim === undefined) throw new Error('nobody was ranked');
+  const { resource } = SIGNAL_FACTS[signal];
+  return { serial: 1, resource, cause, victim, graceNs: 0n, ranking, unreadable: [], decidedAtNs: 0n, dryRun: false, ...overrides };
+}
+
+const memory = below('memory.available', '100Mi', 12n * Mi);
+const inodes = below('nodefs.inodesFree', '1k', 900n);
+
+test.each<[decision: Decision, words: string]>([
+  [decision(memory), 'evicting batch with SIGKILL: memory.available 12MiB < 100Mi (hard); batch uses 200MiB, has no request, priority -10'],
+  [
+    decision(memory, batch, { graceNs: 10_000_000_000n, dryRun: true }),
+    'dry run: would evict batch with SIGTERM, 10s later SIGKILL: memory.available 12MiB < 100Mi (hard); ' +
+      'batch uses 200MiB, has no request, priority -10',
+  ],
+  [
+    decision(inodes, pod('p', { stats: null })),
+    'evicting p with SIGKILL: nodefs.inodesFree 900 inodes < 1k (hard); p uses an unknown amount, has no request, priority 0',
+  ],
+])('a decision: %#', (given, words) => {
+  expect(decisionMessage(given)).toBe(words);
+});
+
+test.each<[breach: StorageBreach, words: string]>([
+  [{ kind: 'emptyDir', volume: 'cache', limit: parseQuantity('1Gi') }, 'its emptyDir volume cache is over its limit of 1Gi'],
+  [{ kind: 'pod', limit: parseQuantity('2Gi') }, 'its local storage is over the limit of 2Gi for all its containers'],
+  [{ kind: 'container', container: 'app', limit: parseQuantity('1Gi') }, 'the local storage of its container app is over its limit of 1Gi'],
+])('a decision over a limit of its own: %#', (breach, why) => {
+  expect(decisionMessage(decision({ kind: 'storage-limit', breach }, pod('p')))).toBe(
+    `evicting p with SIGKILL: ${why}; p uses 0B, has no request, priority 0`,
+  );
+});
+
+describe('an outcome', () => {
+  function outcome(overrides: Partial<Outcome> = {}): Outcome {
+    return {
+      result: 'killed',
+      decision: decision(memory),
+      counted: true,
+      atNs: 0n,
+      expectedBytes: 200n * Mi,
+      freedBytes: 198n * Mi,
+      removed: false,
+      processesLeft: 0,
+      error: undefined,
+      nodeAfter: { available: 210n * Mi, capacity: 1024n * Mi, timeNs: undefined, source: 'test' },
+      ...overrides,
+    };
+  }
+
+  const overLimit = decision({ kind: 'storage-limit', breach: { kind: 'pod', limit: parseQuantity('1Gi') } }, pod('p'));
+
+  test.each<[outcome: Outcome, words: string]>([
+    [outcome(), 'evicted batch: it gave back 198MiB; memory.available 12MiB → 210MiB'],
+    [outcome({ nodeAfter: undefined }), 'evicted batch: it gave back 198MiB'],
+    [
+      outcome({ decision: decision(inodes), nodeAfter: { available: 950n, capacity: 1000n, timeNs: undefined, source: 'test' } }),
+      'evicted batch; nodefs.inodesFree 900 inodes → 950 inodes',
+    ],
+    [outcome({ decision: overLimit }), 'evicted p'],
+    [
+      outcome({ result: 'ineffective', freedBytes: Mi }),
+      'evicted batch, but it gave back only 1MiB of the 200MiB that it used; memory.available 12MiB → 210MiB',
+    ],
+    [outcome({ result: 'failed', processesLeft: 3 }), 'could not evict batch: 3 processes left after the kill'],
+    [outcome({ result: 'failed', processesLeft: undefined }), 'could not evict batch: an unknown number of processes left after the kill'],
+    [outcome({ result: 'failed', error: 'EACCES' }), 'could not evict batch: EACCES'],
+    [outcome({ result: 'vanished' }), 'batch was gone before it was evicted; memory.available 12MiB → 210MiB'],
+  ])('%#', (given, words) => {
+    expect(outcomeMessage(given)).toBe(words);
+  });
+});
+
+test.each<[alert: AlertKind, words: string]>([
+  ['signal-not-evictable', 'no workload is known to give inodes back, so none is evicted'],
+  ['no-workload-source', 'nothing is evicted, because no workload source is configured'],
+  ['nothing-evictable', 'there is no workload that may be evicted'],
+  ['no-yield', 'the last eviction gave nothing back, so nobody else is evicted until this value changes'],
+])('an alert: %s', (alert, words) => {
+  expect(alertMessage(alert, inodes.threshold, inodes.observation)).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
+});

@@ -1,0 +1,93 @@
+import type { Effect } from '../../src/core/effect.js';
+import type { VictimReading } from '../../src/core/eviction.js';
+import type { StepInput } from '../../src/core/input.js';
+import type { Signal } from '../../src/core/signal.js';
+import { initialState, type Policy, type State } from '../../src/core/state.js';
+import { step } from '../../src/core/step.js';
+import type { Candidates } from '../../src/core/workload.js';
+import { input, Mi, observations, SECOND } from './support.js';
+
+/** A control loop on a timeline: each call is one step at a time in seconds. */
+export class Timeline {
+  state: State = initialState;
+  asked = 0;
+  dueAtNs: bigint | undefined;
+  notBeforeNs: bigint | undefined;
+
+  constructor(
+    public policy: Policy,
+    public candidates: Candidates,
+  ) {}
+
+  at(
+    seconds: number,
+    available: Partial<Record<Signal, bigint>> | undefined,
+    victims: Readonly<Record<number, Partial<VictimReading>>> = {},
+    rest: Partial<StepInput> = {},
+  ): Effect[] {
+    const nowNs = BigInt(Math.round(seconds * 1e9));
+    const readings = Object.entries(victims).map(([serial, reading]) => {
+      return [
+        Number(serial),
+        { processes: 1, usageBytes: 300n * Mi, removed: false, vanished: false, error: undefined, signalledAtNs: undefined, ...reading },
+      ] as const;
+    });
+    const made = step(
+      this.policy,
+      this.state,
+      input(nowNs, available && observations(nowNs, available), {
+        victims: new Map(readings),
+        candidates: () => {
+          this.asked += 1;
+          return this.candidates;
+        },
+        ...rest,
+      }),
+    );
+    this.state = made.state;
+    this.dueAtNs = made.dueAtNs;
+    this.notBeforeNs = made.notBeforeNs;
+    return [...made.effects];
+  }
+
+  /** What a step says, in brief. */
+  said(...step: Parameters<Timeline['at']>): string[] {
+    return this.at(...step).flatMap(brief);
+  }
+
+  memory(seconds: number, mebibytes: bigint, victims?: Readonly<Record<number, Partial<VictimReading>>>): string[] {
+    return this.said(seconds, { 'memory.available': mebibytes * Mi }, victims);
+  }
+}
+
+function brief(effect: Effect): string[] {
+  switch (effect.kind) {
+    case 'attempt':
+      return []; // the reclaim or the eviction that follows says it
+    case 'reclaim':
+      return [`reclaim ${effect.reclaim.collections.join(', ')}`];
+    case 'reclaimed':
+      return [`reclaimed ${effect.enough ? 'enough' : 'too little'}`];
+    case 'evict':
+      return [
+        `evict ${effect.decision.victim.workload.name} grace ${String(effect.decision.graceNs / SECOND)}${effect.decision.dryRun ? ' dry' : ''}`,
+      ];
+    case 'escalate':
+      return [`escalate: ${effect.reason}`];
+    case 'outcome':
+      return [`${effect.outcome.result} ${effect.outcome.decision.victim.workload.name} ${String(effect.outcome.freedBytes / Mi)}Mi`];
+    case 'condition':
+      return [`${effect.type}=${String(effect.status)}`];
+    case 'threshold':
+      return [`${effect.met ? 'met' : 'cleared'} ${effect.threshold.signal}`];
+    case 'alert':
+      return [`alert ${effect.alert}`];
+    case 'error':
+      return [`error ${effect.message}`];
+  }
+}
+
+/** Only the evictions. */
+export function evicted(said: readonly string[]): string[] {
+  return said.filter((effect) => effect.startsWith('evict'));
+}

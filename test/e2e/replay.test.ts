@@ -1,0 +1,166 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Evictd, evictd as command, scratchDirectory, type JournalLine } from './evictd.js';
+import { guarding, ON, testNode, workload } from './node.js';
+import { aWhile } from './wait.js';
+
+interface Replayed {
+  readonly records: readonly JournalLine[];
+  readonly deviations: readonly string[];
+  readonly end: string;
+  readonly steps: number;
+  readonly lost: number;
+  readonly other: { readonly differences: readonly { readonly difference: string; readonly victim: string }[] };
+}
+
+async function replayed(file: string, ...args: readonly string[]): Promise<Replayed> {
+  const { code, stdout, stderr } = await command('replay', file, '--output', 'json', ...args);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Replayed;
+}
+
+/** What the journal has beside decisions, and what only the moment knew. */
+function decided(lines: readonly JournalLine[]): unknown[] {
+  return lines
+    .filter(({ type }) => !['start', 'stop', 'reload'].includes(type))
+    .map(({ time, ...line }) => {
+      expect(Number.isNaN(Date.parse(time))).toBe(false);
+      const spans = line.spansMs as Record<string, number> | undefined;
+      if (spans === undefined) return line;
+      const known = Object.entries(spans).filter(([span]) => span !== 'crossingToWake' && span !== 'wakeToDecision'); // when JavaScript ran is not recorded
+      return { ...line, spansMs: Object.fromEntries(known) };
+    });
+}
+
+function scratch(): string {
+  const directory = scratchDirectory();
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** The demo's node: db is critical, web stays within its request, batch leaks. */
+async function demo(directory: string, through: readonly string[] = []) {
+  const node = testNode();
+  await workload(node.child('db'), { holdsMib: 48 });
+  await workload(node.child('web'), { holdsMib: 24 });
+  const batch = await workload(node.child('batch'), { growsMib: Infinity });
+  const rules = [
+    { match: { name: 'db' }, critical: true },
+    { match: { name: 'web' }, requests: { memory: '64Mi' } },
+    { match: { name: 'batch' }, priority: -10 },
+  ];
+  const file = join(directory, 'rec/recording.gz');
+  const config = { ...guarding(node, rules), monitoringInterval: '500ms' };
+  const evictd = new Evictd({ config, directory, through, args: ['--record', file, '--record-workloads', '500ms'] });
+  return { node, batch, evictd, file };
+}
+
+describe(`record and replay (${ON})`, () => {
+  test('the same configuration gives the decisions of the journal: same order, same fields', async () => {
+    const directory = scratch();
+    mkdirSync(join(directory, 'rec'));
+    const { batch, evictd, file } = await demo(directory);
+    await evictd.guarding();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.recorded('outcome', 'batch');
+    await aWhile();
+    expect(await evictd.stop()).toBe(0);
+
+    const journal = evictd.journal();
+    const again = await replayed(file);
+    expect(again).toMatchObject({ deviations: [], end: 'whole', lost: 0 });
+    expect(decided(again.records)).toEqual(decided(journal));
+    expect(journal.filter(({ type }) => type === 'decision')).toHaveLength(1);
+
+    const same = await replayed(file, '--config', evictd.configFile);
+    expect(same.other.differences).toMatchObject([{ difference: 'same', victim: 'batch' }]);
+  });
+
+  test('with a grace period: SIGTERM, escalation, and their times', async () => {
+    const directory = scratch();
+    mkdirSync(join(directory, 'rec'));
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
+    const file = join(directory, 'rec/recording.gz');
+    const soft = {
+      evictionHard: { 'memory.available': '64Mi' },
+      evictionSoft: { 'memory.available': '384Mi' },
+      evictionSoftGracePeriod: { 'memory.available': '100ms' },
+      evictionMaxPodGracePeriod: 1,
+    };
+    const evictd = await new Evictd({ config: { ...guarding(node), ...soft }, directory, args: ['--record', file] }).guarding();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.recorded('outcome', 'batch');
+    expect(await evictd.stop()).toBe(0);
+    const again = await replayed(file);
+    expect(decided(again.records)).toEqual(decided(evictd.journal()));
+    expect(again.records.map(({ type }) => type)).toEqual(expect.arrayContaining(['decision', 'escalation', 'outcome']));
+  });
+
+  test('another configuration: who would have gone instead', async () => {
+    const directory = scratch();
+    mkdirSync(join(directory, 'rec'));
+    const { node, batch, evictd, file } = await demo(directory);
+    await evictd.guarding();
+    batch.grow();
+    await evictd.recorded('outcome', 'batch');
+    expect(await evictd.stop()).toBe(0);
+    evictd.configure(guarding(node, [{ match: { name: 'batch' }, critical: true }]));
+    const { other } = await replayed(file, '--config', evictd.configFile);
+    expect(other.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(
+      expect.arrayContaining(['missing batch', 'additional db']),
+    );
+  });
+
+  test('after kill −9 the recording has everything up to the last second', async () => {
+    const directory = scratch();
+    mkdirSync(join(directory, 'rec'));
+    const { batch, evictd, file } = await demo(directory);
+    await evictd.guarding();
+    batch.grow();
+    await evictd.recorded('outcome', 'batch');
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await evictd.stop('SIGKILL')).toBe('SIGKILL');
+    const again = await replayed(file);
+    expect(again).toMatchObject({ deviations: [], end: 'open' });
+    expect(decided(again.records)).toEqual(decided(evictd.journal()));
+  });
+
+  test.each<[trouble: string, script: string, said: RegExp]>([
+    ['missing', 'true', /cannot be written: ENOENT/],
+    [
+      'full',
+      'mkdir $DIR && mount -t tmpfs -o size=16k none $DIR && { cat /dev/zero > $DIR/filler; true; } 2>/dev/null',
+      /cannot be written: ENOSPC/,
+    ],
+    ['read-only', 'mkdir $DIR && mount -t tmpfs -o ro none $DIR', /cannot be written: EROFS/],
+  ])('a directory that is %s does not stop an eviction, and is said', async (_trouble, script, said) => {
+    const directory = scratch();
+    const prepare = `${script.replaceAll('$DIR', join(directory, 'rec'))} && exec "$@"`;
+    const { batch, evictd } = await demo(directory, ['unshare', '--mount', 'sh', '-c', prepare, 'sh']);
+    await evictd.guarding();
+    await evictd.logged(said);
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.recorded('outcome', 'batch');
+    expect(await evictd.stop()).toBe(0);
+  });
+
+  test('a dry run is recorded as one', async () => {
+    const directory = scratch();
+    mkdirSync(join(directory, 'rec'));
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { holdsMib: 140 });
+    const file = join(directory, 'rec/recording.gz');
+    const evictd = await new Evictd({ config: guarding(node), directory, args: ['--dry-run', '--record', file] }).guarding();
+    await evictd.recorded('decision', 'batch');
+    expect(await evictd.stop()).toBe(0);
+    expect(batch.alive).toBe(true);
+    const again = await replayed(file);
+    expect(decided(again.records)).toEqual(decided(evictd.journal()));
+    expect(again.records.find(({ type }) => type === 'decision')).toMatchObject({ dryRun: true });
+  });
+});

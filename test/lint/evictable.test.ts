@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import type { Rule } from '../../src/core/rule.js';
+import { lintEvictable } from '../../src/lint/evictable.js';
+import type { Hindrance, PresentWorkload, PresentWorkloads } from '../../src/lint/machine.js';
+import { threshold } from '../core/support.js';
+import { machine, present, subject } from './support.js';
+
+const memory = [threshold('memory.available', '100Mi')];
+const critical: Hindrance = { kind: 'critical', text: 'critical' };
+const vacant: Hindrance = { kind: 'vacant', text: 'no process lives in it' };
+const outside: Hindrance = { kind: 'other', text: 'outside the node' };
+const missing = { code: 'EVICTD_SOURCE_MISSING', message: 'workload source /workload.slice does not exist', hint: 'create it' };
+
+const there = (workloads: readonly PresentWorkload[], problems: PresentWorkloads['problems'] = []) =>
+  machine({ workloads: { present: workloads, problems } });
+
+describe('without a machine', () => {
+  const rule = (match: Rule['match'], isCritical = true): readonly Rule[] => [
+    { match: { name: 'web' }, critical: true },
+    { match, critical: isCritical },
+  ];
+  test.each<[rule: string, subject: Parameters<typeof lintEvictable>[0], code: string | undefined]>([
+    ['a threshold of memory and a source', subject(memory), undefined],
+    ['no threshold at all', subject([]), 'EVICTD_LINT_NO_THRESHOLD'],
+    ['no threshold at all: also where nothing could be evicted', subject([], { workloads: [] }), 'EVICTD_LINT_NO_THRESHOLD'],
+    ['no source', subject(memory, { workloads: [] }), 'EVICTD_WORKLOADS_NONE'],
+    ['a disk is not given back by an eviction', subject([threshold('nodefs.available', '10%')]), 'EVICTD_LINT_NOTHING_EVICTABLE'],
+    ['process ids neither', subject([threshold('pid.available', '10%')]), 'EVICTD_LINT_NOTHING_EVICTABLE'],
+    ['a source for memory of its own', subject([threshold('allocatableMemory.available', '1Gi')]), undefined],
+    ['a rule for everything', subject(memory, { rules: rule({}) }), 'EVICTD_LINT_ALL_CRITICAL'],
+    ['… by name', subject(memory, { rules: rule({ name: '*' }) }), 'EVICTD_LINT_ALL_CRITICAL'],
+    ['… by path', subject(memory, { rules: rule({ path: '/**' }) }), 'EVICTD_LINT_ALL_CRITICAL'],
+    ['both must match', subject(memory, { rules: rule({ name: '*', path: '/a/*' }) }), undefined],
+    ['* is not every path', subject(memory, { rules: rule({ path: '*' }) }), undefined],
+    ['critical: false makes nobody critical', subject(memory, { rules: rule({}, false) }), undefined],
+  ])('%s', (_rule, looked, code) => {
+    expect(lintEvictable(looked, undefined).map((finding) => finding.code)).toEqual(code === undefined ? [] : [code]);
+  });
+
+  test('the rule is named', () => {
+    const found = lintEvictable(subject(memory, { rules: rule({}) }), undefined);
+    expect(found).toMatchObject([{ key: 'rules[1]', message: 'rules[1] makes every workload critical: nothing is ever evicted' }]);
+  });
+});
+
+describe('with the workloads that are there', () => {
+  test.each<[rule: string, workloads: readonly PresentWorkload[], problems: PresentWorkloads['problems'], codes: readonly string[]]>([
+    ['one that may be evicted is enough', [present('a'), present('b', { hindrance: critical })], [], []],
+    ['all critical', [present('a', { hindrance: critical })], [], ['EVICTD_LINT_ALL_CRITICAL']],
+    [
+      'all critical but those where nobody lives',
+      [present('a', { hindrance: critical }), present('b', { hindrance: vacant })],
+      [],
+      ['EVICTD_LINT_ALL_CRITICAL'],
+    ],
+    [
+      'all protected, not all critical',
+      [present('a', { hindrance: critical }), present('b', { hindrance: outside })],
+      [],
+      ['EVICTD_LINT_NOTHING_EVICTABLE'],
+    ],
+    ['nobody lives in any', [present('a', { hindrance: vacant })], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
+    ['an empty source', [], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
+    ['a source that is not there says so, once', [], [missing], ['EVICTD_SOURCE_MISSING']],
+    ['… also beside one with workloads', [present('a')], [missing], ['EVICTD_SOURCE_MISSING']],
+  ])('%s', (_rule, workloads, problems, codes) => {
+    expect(lintEvictable(subject(memory), there(workloads, problems)).map(({ code }) => code)).toEqual(codes);
+  });
+
+  test('one of two sources is missing, the other is empty: both are said', () => {
+    const found = lintEvictable(subject(memory, { workloads: [{ cgroup: '/workload.slice' }, { cgroup: '/b' }] }), there([], [missing]));
+    expect(found.map(({ code, message }) => [code, message])).toEqual([
+      ['EVICTD_SOURCE_MISSING', missing.message],
+      ['EVICTD_LINT_NOTHING_EVICTABLE', 'nothing is evicted: there is no workload in /workload.slice, /b now'],
+    ]);
+  });
+
+  test('who is critical by which rule', () => {
+    const rules: readonly Rule[] = [
+      { match: { name: 'x' }, priority: 1 },
+      { match: { name: '?' }, critical: true },
+      { match: { name: 'db' }, critical: true },
+    ];
+    const workloads = ['e', 'd', 'b', 'a', 'c'].map((name) => present(name, { matched: [1], hindrance: critical }));
+    const found = lintEvictable(subject(memory, { rules }), there([...workloads, present('db', { matched: [2], hindrance: critical })]));
+    expect(found).toMatchObject([
+      {
+        key: 'rules[1]',
+        message: 'every workload that is there now (6) is critical: rules[1] a, b, c and 2 more, rules[2] db; nothing is evicted',
+      },
+    ]);
+  });
+
+  test('the reasons are counted', () => {
+    const workloads = [present('a', { hindrance: outside }), present('b', { hindrance: critical }), present('c', { hindrance: outside })];
+    expect(lintEvictable(subject(memory), there(workloads))[0]?.message).toBe(
+      'nothing is evicted: of the workloads in /workload.slice now none may be evicted: 2 outside the node, 1 critical',
+    );
+  });
+});

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import type { VictimReading } from '../../src/core/eviction.js';
+import { initialState, type Policy, type State } from '../../src/core/state.js';
+import { step } from '../../src/core/step.js';
+import type { Candidates, Workload } from '../../src/core/workload.js';
+import type { StepReport, WorkloadSource } from '../../src/monitor/ports.js';
+import { Recorder, type RecorderOptions } from '../../src/monitor/recorder.js';
+import { candidates, Gi, observations, SECOND } from '../core/support.js';
+
+export const NODE = { name: '/node', cgroup: '/node', cgroupVersion: 2 } as const;
+
+/** A directory of the test's own. */
+export function scratch(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-recording-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export interface Recorded {
+  readonly recorder: Recorder;
+  readonly path: string;
+  readonly errors: Error[];
+  readonly lost: () => number;
+}
+
+export function recorder(path = join(scratch(), 'rec.gz'), options: Partial<RecorderOptions> = {}): Recorded {
+  const errors: Error[] = [];
+  let lost = 0;
+  const made = new Recorder({
+    path,
+    limits: { maxBytes: 1 << 26, maxAgeMs: 86_400_000 },
+    sampleEveryNs: 10n * SECOND,
+    version: '0.0.0-test',
+    node: NODE,
+    dryRun: false,
+    config: { settings: {}, sources: ['/node'], rules: [] },
+    onError: (error) => errors.push(error),
+    onLost: () => (lost += 1),
+    ...options,
+  });
+  return { recorder: made, path, errors, lost: () => lost };
+}
+
+/** What every workload uses at a second; a workload without an entry is not there. */
+export type Usages = (second: number) => readonly [Workload, bigint][];
+
+/** A node of 1Gi whose workloads are all that uses memory; who is evicted uses nothing from the next step on. A step every ten seconds. */
+export class SimulatedRun {
+  readonly reports: StepReport[] = [];
+  readonly #policy: Policy;
+  readonly #usages: Usages;
+  readonly #source: WorkloadSource;
+  readonly #recorder: Recorder;
+  readonly #evicted = new Map<number, string>();
+  #second = 0;
+  #state: State = initialState;
+
+  constructor({ recorder: it }: Recorded, policy: Policy, usages: Usages) {
+    this.#policy = policy;
+    this.#usages = usages;
+    this.#recorder = it;
+    this.#source = it.watching({
+      candidates: () => ({ ...candidates(...this.#now()), timeNs: BigInt(this.#second) * SECOND, veto: () => undefined }),
+      refresh: () => undefined,
+      problems: () => [],
+      close: () => undefined,
+    });
+  }
+
+  async until(second: number): Promise<this> {
+    for (; this.#second <= second; this.#second += 10) {
+      this.#step();
+      await turn();
+    }
+    return this;
+  }
+
+  async end(): Promise<void> {
+    this.#recorder.close();
+    await this.#recorder.flush(5_000);
+  }
+
+  #now(): [Workload, bigint][] {
+    const gone = new Set(this.#evicted.values());
+    return this.#usages(this.#second).map(([workload, bytes]) => [workload, gone.has(workload.id) ? 0n : bytes]);
+  }
+
+  #step(): void {
+    const nowNs = BigInt(this.#second) * SECOND;
+    const used = this.#now().reduce((sum, [, bytes]) => sum + bytes, 0n);
+    const observed = observations(nowNs, { 'memory.available': Gi - used });
+    const asked: Candidates[] = [];
+    const dead: VictimReading = {
+      processes: 0,
+      usageBytes: 0n,
+      removed: false,
+      vanished: false,
+      error: undefined,
+      signalledAtNs: nowNs - 9n * SECOND,
+    };
+    const input = {
+      nowNs,
+      layout: 'single' as const,
+      victims: new Map(this.#state.evictions.map(({ decision: { serial } }) => [serial, dead])),
+      reclaimed: undefined,
+    };
+    const { state, effects } = step(this.#policy, this.#state, {
+      ...input,
+      observe: () => observed,
+      candidates: () => {
+        const found = this.#source.candidates();
+        asked.push(found);
+        return found;
+      },
+    });
+    this.#state = state;
+    for (const effect of effects) {
+      if (effect.kind === 'evict' && !effect.decision.dryRun) this.#evicted.set(effect.decision.serial, effect.decision.victim.workload.id);
+    }
+    const wake = { source: this.#second === 0 ? 'start' : 'tick', atNs: nowNs } as const;
+    const report: StepReport = { wake, policy: this.#policy, input, observations: observed, candidates: asked, state, effects };
+    this.reports.push(report);
+    this.#recorder.stepped(report);
+  }
+}

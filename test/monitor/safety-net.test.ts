@@ -1,0 +1,216 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { FoundFile } from '../../src/actions/oom-score-adj-found.js';
+import { OomScoreAdj } from '../../src/actions/oom-score-adj.js';
+import { initialState } from '../../src/core/state.js';
+import type { Protection, Workload, WorkloadUsage } from '../../src/core/workload.js';
+import { readHierarchies } from '../../src/host/linux/hierarchies.js';
+import type { StepReport, WakeSource, WorkloadSource } from '../../src/monitor/ports.js';
+import { SafetyNet, type OomScoreAdjMode } from '../../src/monitor/safety-net.js';
+import { native } from '../../src/native/index.js';
+import { Gi, observations, policy } from '../core/support.js';
+import { testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { eventually } from '../support/eventually.js';
+import { adjOf, CollectedLog, freshFile, machineWorkload } from '../support/oom-score-adj.js';
+
+/** Candidates as they are handed over, and how often they were asked for. */
+class FakeSource implements WorkloadSource {
+  usages: readonly WorkloadUsage[] = [];
+  asked = 0;
+  veto: ((workload: Workload) => Protection | undefined) | undefined;
+
+  candidates() {
+    this.asked += 1;
+    return { usages: this.usages, unreadable: [], timeNs: 0n, ...(this.veto ? { veto: this.veto } : {}) };
+  }
+  refresh(): void {
+    // nothing changes
+  }
+  problems(): [] {
+    return [];
+  }
+  close(): void {
+    // nothing is held
+  }
+}
+
+function usage(workload: Workload, workingSetBytes: bigint): WorkloadUsage {
+  const unknown = { processes: undefined, ephemeralStorageBytes: undefined, containers: [], volumes: [] };
+  return { workload, stats: { workingSetBytes, usageBytes: workingSetBytes, ...unknown } };
+}
+
+function report(source: WakeSource): StepReport {
+  return {
+    wake: { source, atNs: 0n },
+    policy: policy([]),
+    input: { nowNs: 0n, layout: 'single', victims: new Map(), reclaimed: undefined },
+    observations: observations(0n, { 'memory.available': Gi }),
+    candidates: [],
+    state: initialState,
+    effects: [],
+  };
+}
+
+async function setUp(mode: OomScoreAdjMode) {
+  const parent = testCgroup();
+  onTestFinished(() => parent.cleanup());
+  const { memory: hierarchy } = readHierarchies();
+  if (hierarchy === undefined) throw new Error('no memory controller on this machine: these tests need one');
+  const [log, source, file] = [new CollectedLog(), new FakeSource(), freshFile()];
+  const adjuster = new OomScoreAdj(native, hierarchy, new FoundFile(file, 'boot'), log);
+  const net = new SafetyNet(mode, { workloads: source, adjuster, totalBytes: () => Gi, log });
+  const cgroups: TestCgroup[] = ['a', 'b', 'c'].map((name) => parent.child(name));
+  const processes = await Promise.all(cgroups.map((cgroup) => cgroup.spawn('sleep', ['60'])));
+  const adjs = (): number[] => processes.map(({ pid }) => adjOf(pid));
+  const offer = (...changes: Partial<Workload>[]): void => {
+    source.usages = cgroups.map((cgroup, index) => usage(machineWorkload(cgroup, changes[index]), 1n << 20n));
+  };
+  offer({ priority: -1 }, { priority: 0 }, { priority: 1 });
+  /** All that one tick leads to. */
+  const tick = async (source: WakeSource = 'tick'): Promise<void> => {
+    net.stepped(report(source));
+    for (let turns = 0; turns < 100; turns += 1) await turn();
+  };
+  return { net, log, source, file, adjs, offer, tick, cgroups, processes };
+}
+
+describe('by rank', () => {
+  test('the order of eviction, and nothing is left of it at the end', async () => {
+    const { net, adjs, tick, file, log } = await setUp('rank');
+    await tick();
+    const [a = 0, b = 0, c = 0] = adjs();
+    expect(a).toBe(1000);
+    expect(a > b && b > c && c > 0).toBe(true);
+    expect(existsSync(file)).toBe(true);
+    net.close();
+    net.close();
+    expect([adjs(), existsSync(file)]).toEqual([[0, 0, 0], false]);
+    expect(log.information).toEqual(['oom_score_adj follows the order of eviction', 'oom_score_adj was given back to 3 processes']);
+  });
+
+  test('another order: other values', async () => {
+    const { adjs, offer, tick } = await setUp('rank');
+    await tick();
+    offer({ priority: 1 }, { priority: 0 }, { priority: -1 });
+    await tick();
+    const [a = 0, b = 0, c = 0] = adjs();
+    expect(c === 1000 && c > b && b > a).toBe(true);
+  });
+
+  test.each<[rule: string, protection: Protection]>([
+    ['critical', { kind: 'critical' }],
+    ['evictd lives in it', { kind: 'self' }],
+    ['outside the node', { kind: 'outside' }],
+  ])('protected (%s): not written to, and given back where it was', async (_rule, protection) => {
+    const { adjs, offer, tick } = await setUp('rank');
+    offer({ protection });
+    await tick();
+    expect(adjs()[0]).toBe(0);
+    offer({ priority: -1 });
+    await tick();
+    expect(adjs()[0]).toBe(1000);
+    offer({ protection });
+    await tick();
+    expect(adjs()[0]).toBe(0);
+  });
+
+  test('whoever the last look protects is not written to either', async () => {
+    const { adjs, source, tick } = await setUp('rank');
+    source.veto = ({ name }) => (name === 'a' ? { kind: 'self' } : undefined);
+    await tick();
+    expect(adjs()[0]).toBe(0);
+    expect(adjs()[1]).toBe(1000);
+  });
+
+  test('whoever the kernel would take earlier is named once', async () => {
+    const { adjs, tick, log, processes, source } = await setUp('rank');
+    writeFileSync(`/proc/${String(processes[2]?.pid)}/oom_score_adj`, '1000');
+    writeFileSync(`/proc/${String(processes[1]?.pid)}/oom_score_adj`, '1000');
+    source.usages = source.usages.slice(1);
+    await tick();
+    await tick();
+    expect(adjs().slice(1)).toEqual([1000, 1000]);
+    expect(log.information.filter((line) => line.startsWith('the kernel would take c earlier than evictd'))).toHaveLength(1);
+  });
+});
+
+describe('by QoS class', () => {
+  test('the kubelet’s values, of the node’s capacity', async () => {
+    const { adjs, offer, tick } = await setUp('qos');
+    const requests = (memory: bigint) => ({ memory: memory * 1_000_000_000n, ephemeralStorage: 0n, inodes: 0n });
+    offer(
+      { qosClass: 'BestEffort' },
+      { qosClass: 'Burstable', requests: requests(Gi / 4n) },
+      { qosClass: 'Burstable', requests: requests(1n) },
+    );
+    await tick();
+    expect(adjs()).toEqual([1000, 750, 999]);
+  });
+
+  test('not where the capacity is not known', async () => {
+    const { adjs, net } = await setUp('qos');
+    net.stepped({ ...report('tick'), observations: undefined });
+    for (let turns = 0; turns < 100; turns += 1) await turn();
+    expect(adjs()).toEqual([0, 0, 0]);
+  });
+});
+
+describe('when', () => {
+  test.each<[source: WakeSource, written: boolean]>([
+    ['start', true],
+    ['tick', true],
+    ['reload', true],
+    ['sampler', false],
+    ['memcg_threshold', false],
+    ['victim', false],
+    ['deadline', false],
+    ['filesystem', false],
+  ])('%s: %s', async (source, written) => {
+    const { adjs, tick, source: workloads } = await setUp('rank');
+    await tick(source);
+    expect([workloads.asked > 0, adjs()[0]]).toEqual([written, written ? 1000 : 0]);
+  });
+
+  test('off: nobody is asked, nothing is made', async () => {
+    const { adjs, tick, source, file, net } = await setUp('off');
+    await tick();
+    net.close();
+    expect([source.asked, adjs(), existsSync(file)]).toEqual([0, [0, 0, 0], false]);
+  });
+
+  test('nothing is done before the step has returned, nor after the end', async () => {
+    const { adjs, net, source } = await setUp('rank');
+    net.stepped(report('tick'));
+    expect([source.asked, adjs()]).toEqual([0, [0, 0, 0]]);
+    net.close();
+    for (let turns = 0; turns < 100; turns += 1) await turn();
+    expect([source.asked, adjs()]).toEqual([0, [0, 0, 0]]);
+  });
+
+  test('a tick while the work of the one before goes on begins nothing', async () => {
+    const { adjs, net, source } = await setUp('rank');
+    for (let tick = 0; tick < 5; tick += 1) net.stepped(report('tick'));
+    await eventually('values are written', () => adjs()[0] === 1000);
+    expect(source.asked).toBe(1);
+  });
+
+  test('candidates that the step has read are not read again', async () => {
+    const { adjs, net, source } = await setUp('rank');
+    net.stepped({ ...report('tick'), candidates: [{ usages: source.usages, unreadable: [], timeNs: 0n }] });
+    await eventually('values are written', () => adjs()[0] === 1000);
+    expect(source.asked).toBe(0);
+  });
+
+  test('switched off: given back at once; on again: at the next tick', async () => {
+    const { adjs, net, tick, file } = await setUp('rank');
+    await tick();
+    net.configure('off');
+    expect([adjs(), existsSync(file)]).toEqual([[0, 0, 0], false]);
+    await tick();
+    expect(adjs()).toEqual([0, 0, 0]);
+    net.configure('qos');
+    await tick();
+    expect(adjs()).toEqual([1000, 1000, 1000]);
+  });
+});
