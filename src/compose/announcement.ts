@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config, ConfigNotice, LoadedConfig } from '../config/config.js';
+import { DEPARTURES, departuresOf } from '../core/departure.js';
 import { thresholdKind, valueText } from '../core/threshold.js';
 import type { MachineFacts } from '../lint/machine.js';
 import type { Log } from '../log.js';
@@ -23,7 +24,7 @@ export function announceStart(log: Log, loaded: LoadedConfig, { node, dryRun, ma
   log.info(`evictd ${manifest.version}, ${what}: ${node.name}; ${inForce(config)}`, { thresholds: config.thresholds.length });
   for (const notice of noticesOf(loaded, machine)) announce(log, notice);
   if (config.workloads.length === 0) {
-    log.warn('no workload source is configured: evictd watches and exports, and evicts nothing', { code: 'EVICTD_WORKLOADS_NONE' });
+    announceNoSource(log);
   } else if (!mayEndOthers && !dryRun) {
     log.warn('evictd may end processes of its own user only (run it as root, or grant CAP_KILL)', { code: 'EVICTD_KILL_PRIVILEGE' });
   }
@@ -41,6 +42,7 @@ export function announceReload(log: Log, started: Config, before: LoadedConfig, 
   }
   const said = new Set(noticesOf(before, machine).map(({ message }) => message));
   for (const notice of noticesOf(loaded, machine)) if (!said.has(notice.message)) announce(log, notice);
+  if (config.workloads.length === 0 && before.config.workloads.length > 0) announceNoSource(log);
   const message = `the configuration was read again: ${inForce(config)}`;
   log.info(message, { thresholds: config.thresholds.length });
   return message;
@@ -52,13 +54,22 @@ function noticesOf(loaded: LoadedConfig, machine: MachineFacts): ConfigNotice[] 
   return [...loaded.notices, ...warnings];
 }
 
-/** 'memory.available<100Mi, nodefs.available<10% (soft); workloads: /a, /b'. */
-function inForce({ thresholds, workloads }: Config): string {
+function announceNoSource(log: Log): void {
+  log.warn('no workload source is configured: evictd watches and exports, and evicts nothing', { code: 'EVICTD_WORKLOADS_NONE' });
+}
+
+/** 'memory.available<100Mi, nodefs.available<10% (soft); workloads: /a, /b; compatibility kubelet, with hard-grace'. */
+function inForce({ thresholds, workloads, compatibility, departures }: Config): string {
   const limits = thresholds.map((threshold) => {
     return `${threshold.signal}<${valueText(threshold.value)}${thresholdKind(threshold) === 'soft' ? ' (soft)' : ''}`;
   });
   const sources = workloads.length === 0 ? '' : `; workloads: ${workloads.map(({ cgroup }) => cgroup).join(', ')}`;
-  return (limits.join(', ') || 'no thresholds') + sources;
+  const profile = departuresOf(compatibility);
+  const switched = DEPARTURES.filter((name) => departures[name] !== profile[name]).map(
+    (name) => `${departures[name] ? 'with' : 'without'} ${name}`,
+  );
+  const decides = compatibility === 'evictd' ? switched : [`compatibility ${compatibility}`, ...switched];
+  return `${limits.join(', ') || 'no thresholds'}${sources}${decides.length === 0 ? '' : `; ${decides.join(', ')}`}`;
 }
 
 function announce(log: Log, { level, code, message, hint }: ConfigNotice): void {

@@ -124,7 +124,8 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
         inForce = next;
         recorder?.reconfigured(recordedConfig(next));
         net?.configure(next.config.oomScoreAdj);
-        monitor.reconfigure(policyOf(next.config, dryRun), next.config.monitoringIntervalNs);
+        // The node reads what it was started with.
+        monitor.reconfigure(policyOf({ ...next.config, allocatable: config.allocatable }, dryRun), next.config.monitoringIntervalNs);
       },
       stop: async () => {
         stopped = true;

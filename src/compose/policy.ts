@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.js';
+import { normalCgroupPath } from '../core/cgroup.js';
 import { MACHINE_RESOURCES } from '../core/signal.js';
 import type { Policy } from '../core/state.js';
 
@@ -12,6 +13,7 @@ export function policyOf(config: Config, dryRun: boolean): Policy {
     monitoringIntervalNs: config.monitoringIntervalNs,
     hasWorkloadSource: config.workloads.length > 0,
     evictable: MACHINE_RESOURCES,
+    ...(config.allocatable && { allocatableCgroup: normalCgroupPath(config.allocatable.cgroup) }),
     collections: new Set(),
     localStorageCapacityIsolation: false,
     dryRun,

@@ -26,7 +26,15 @@ export function openSafetyNet(config: Config, { node, workloads, instance, log }
   const host = selectHost();
   const file = new FoundFile(join(config.runtimeDirectory, `${instance}.oom-score-adj.json`), host.readBootId());
   const adjuster = new OomScoreAdj(native, hierarchy, file, log);
-  const totalBytes = (): bigint => host.oomDomainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes;
+  let totalBytesBefore = 0n;
+  const totalBytes = (): bigint => {
+    try {
+      totalBytesBefore = host.oomDomainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes;
+    } catch {
+      // Out of descriptors, say: it has hardly changed since the last tick.
+    }
+    return totalBytesBefore;
+  };
   const net = new SafetyNet(config.oomScoreAdj, { workloads, adjuster, totalBytes, log });
   adjuster.takeOver();
   net.giveBack();

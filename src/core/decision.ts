@@ -1,7 +1,8 @@
+import { isBelow } from './cgroup.js';
 import { inFlight, type Decision, type EvictionInFlight, type StorageLimitCause, type ThresholdCause } from './eviction.js';
 import type { Effect } from './effect.js';
 import { rank, type RankedWorkload } from './rank.js';
-import { SIGNAL_FACTS, type Resource } from './signal.js';
+import { SIGNAL_FACTS, type Resource, type Signal } from './signal.js';
 import type { Layout } from './layout.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind } from './threshold.js';
@@ -82,7 +83,7 @@ export function selectVictim(
     const ranking = rank(threshold.signal, layout, found.usages, policy.departures);
     for (const [index, item] of ranking.entries()) {
       if (item.protection !== undefined) continue;
-      const protection = passedOver(item, found, failedKills, nowNs);
+      const protection = outside(policy, threshold.signal, item) ?? passedOver(item, found, failedKills, nowNs);
       if (protection === undefined) return { victim: item, ranking, unreadable: found.unreadable };
       ranking[index] = { ...item, protection };
     }
@@ -92,6 +93,12 @@ export function selectVictim(
   if (choice.ranking.some(({ protection }) => protection?.kind === 'gone')) choice = ranked();
   const { victim } = choice;
   return victim && { ...choice, victim };
+}
+
+/** Evicting a workload of another cgroup gives nothing back to the one whose memory is short. */
+function outside({ allocatableCgroup: cgroup }: Policy, signal: Signal, { workload: { path } }: RankedWorkload): Protection | undefined {
+  if (signal !== 'allocatableMemory.available' || cgroup === undefined) return undefined;
+  return path === cgroup || isBelow(path, cgroup) || isBelow(cgroup, path) ? undefined : { kind: 'outside', cgroup };
 }
 
 function passedOver(

@@ -10,21 +10,26 @@ export type Episodes = ReadonlyMap<string, Threshold>;
  * Those met now, and those met before that have not been paid back with their min reclaim (kubelet: synchronize).
  *
  * @param configured  thresholds that left the configuration have no episode any more
- * @param keepMissing  without a reading an episode goes on (departure missing-signal); the kubelet forgets it
+ * @param keepsSinceNs  without a reading an episode that was seen since then goes on (departure missing-signal); undefined: it is forgotten, as in
+ *   the kubelet
  */
 export function thresholdsMetOrOwed(
   thresholds: readonly Threshold[],
   configured: readonly Threshold[],
-  { thresholdsMet: before, episodes }: State,
+  { thresholdsMet: before, episodes, lastSeenAt }: State,
   observations: Observations,
-  keepMissing: boolean,
+  keepsSinceNs: bigint | undefined,
 ): Threshold[] {
   const met = thresholdsMet(thresholds, observations, false);
   if (before.length === 0 && episodes.size === 0) return met;
   const ids = new Set(configured.map(thresholdId));
   const still = (threshold: Threshold): boolean => ids.has(thresholdId(threshold));
   const owed = thresholdsMet(before.filter(still), observations, true);
-  const unread = keepMissing ? [...episodes.values()].filter(({ signal }) => !observations.observed.has(signal)).filter(still) : [];
+  if (keepsSinceNs === undefined) return mergeThresholds(met, owed);
+  const seen = (threshold: Threshold): boolean => (lastSeenAt.get(thresholdId(threshold)) ?? keepsSinceNs) >= keepsSinceNs;
+  const unread = [...episodes.values()].filter(
+    (threshold) => !observations.observed.has(threshold.signal) && still(threshold) && seen(threshold),
+  );
   return mergeThresholds(mergeThresholds(met, owed), unread);
 }
 

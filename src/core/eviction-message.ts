@@ -57,7 +57,7 @@ function limitMessage(breach: StorageBreach): string {
   }
 }
 
-/** Who uses more than it requests. */
+/** Who is named in the message. */
 interface Offender {
   readonly name: string;
   readonly bytes: bigint;
@@ -68,20 +68,20 @@ function offence({ name, bytes, request }: Offender, resource: Resource): string
   return `${name} was using ${formatBytes(bytes)}, request is ${request}, has larger consumption of ${resource}. `;
 }
 
-/** The pod as a whole, where it has a request of its own for the resource. */
-function podOffender({ name, pod }: Workload, { workingSetBytes }: WorkloadStats, resource: Resource): Offender | undefined {
-  if (resource !== 'memory' || pod?.podLevel?.requests.has(resource) !== true) return undefined;
-  return offender(name, workingSetBytes, pod.podLevel.requests, resource);
+/** The pod as a whole, where it has a request of its own for memory: whether or not it uses more than that, as the kubelet does. */
+function podOffender({ name, pod }: Workload, stats: WorkloadStats, resource: Resource): Offender | undefined {
+  const request = resource === 'memory' ? pod?.podLevel?.requests.get(resource) : undefined;
+  const bytes = stats.workingSetBytes ?? (stats.memoryWithoutWorkingSet ? 0n : undefined);
+  return request === undefined || bytes === undefined ? undefined : { name, bytes, request: request.text };
 }
 
-/** In the order of the statistics. */
+/** In the order of the statistics; of a name that comes twice the first container, init containers last. */
 function containerOffenders({ pod }: Workload, stats: WorkloadStats, resource: Resource): Offender[] {
   if (pod === undefined) return [];
-  return stats.containers.flatMap((measured) =>
-    pod.containers
-      .filter(({ name }) => name === measured.name)
-      .flatMap(({ name, requests }) => offender(name, containerUsage(measured, resource), requests, resource) ?? []),
-  );
+  return stats.containers.flatMap((measured) => {
+    const container = pod.containers.find(({ name }) => name === measured.name);
+    return (container && offender(container.name, containerUsage(measured, resource), container.requests, resource)) ?? [];
+  });
 }
 
 /** Of storage both the writable layer and the logs have to be known, and their sum wraps as the kubelet's does; of inodes and processes nothing is. */

@@ -9,10 +9,26 @@ export function thresholdsFirstObservedAt(thresholds: readonly Threshold[], last
   return new Map(thresholds.map((threshold) => [thresholdId(threshold), last.get(thresholdId(threshold)) ?? nowNs]));
 }
 
-/** Forgets since when soft thresholds are met: what nobody saw does not count for their grace. */
-export function withoutSoftGrace(observedAt: FirstObserved, thresholds: readonly Threshold[]): FirstObserved {
+/**
+ * Forgets since when these are met, as far as they are soft: what nobody saw does not count for their grace. A time that is still to come, because the
+ * clock jumped back, is forgotten of all: a hard threshold does not wait for it.
+ */
+export function withoutSoftGrace(observedAt: FirstObserved, thresholds: readonly Threshold[], nowNs: bigint): FirstObserved {
   const soft = new Set(thresholds.filter((threshold) => thresholdKind(threshold) === 'soft').map(thresholdId));
-  return new Map([...observedAt].filter(([id]) => !soft.has(id)));
+  return new Map([...observedAt].filter(([id, atNs]) => !soft.has(id) && atNs <= nowNs));
+}
+
+/** When a new reading last showed each threshold in an episode; those that were not read, or not anew, keep their time. */
+export function thresholdsLastSeenAt(
+  met: readonly Threshold[],
+  updated: readonly Threshold[],
+  last: ReadonlyMap<string, bigint>,
+  nowNs: bigint,
+): ReadonlyMap<string, bigint> {
+  const seen = new Set(updated);
+  return new Map(
+    met.map((threshold) => [thresholdId(threshold), seen.has(threshold) ? nowNs : (last.get(thresholdId(threshold)) ?? nowNs)]),
+  );
 }
 
 /** Those that have been met for their grace period; equal to it is enough (kubelet: thresholdsMetGracePeriod). */

@@ -6,7 +6,7 @@ import type { Observation } from './observation.js';
 import { describeRanked } from './rank.js';
 import { SIGNAL_FACTS } from './signal.js';
 import type { StorageBreach } from './storage-limit.js';
-import { resolve, thresholdKind, valueText, type Threshold } from './threshold.js';
+import { resolve, thresholdKind, thresholdMet, valueText, type Threshold } from './threshold.js';
 
 /** 'memory.available 11.8MiB < 100Mi (hard)'. */
 export function comparisonText(threshold: Threshold, observation: Observation): string {
@@ -76,12 +76,16 @@ export function alertMessage(alert: AlertKind, threshold: Threshold, observation
   }
 }
 
-/** The sentence of a threshold's beginning or ended episode. */
+/** The sentence of a threshold's beginning or ended episode. It may end though it is still met: where a reload took the threshold away. */
 export function thresholdMessage({ threshold, met, observation }: Extract<Effect, { kind: 'threshold' }>): string {
   const { signal, value, gracePeriodNs } = threshold;
   if (!met) {
-    const now = observation ? `: ${amountOf(signal, observation.available)} available` : '';
-    return `${signal} is back above ${valueText(value)} (${thresholdKind(threshold)})${now}`;
+    const limit = `${valueText(value)} (${thresholdKind(threshold)})`;
+    if (observation === undefined) return `${signal} has no reading any more: whether it is below ${limit} is not known`;
+    const available = `${amountOf(signal, observation.available)} available`;
+    return thresholdMet(threshold, observation, false)
+      ? `${signal} is not held to ${limit} any more: ${available}`
+      : `${signal} is back above ${limit}: ${available}`;
   }
   const grace = gracePeriodNs > 0n ? `; evicting if it holds for ${formatDuration(gracePeriodNs)}` : '';
   return observation ? comparisonText(threshold, observation) + grace : `${signal} cannot be read`;

@@ -1,7 +1,6 @@
+import type { ChoiceContext } from './choice.js';
 import { decide, type Choice } from './decision.js';
 import type { RankedWorkload } from './rank.js';
-import type { Layout } from './layout.js';
-import type { Policy } from './state.js';
 import { localStorageEviction } from './storage-limit.js';
 import type { Candidates, WorkloadUsage } from './workload.js';
 
@@ -9,9 +8,13 @@ const KEY = 'over-limit ';
 
 /**
  * Evicts everybody who uses more local storage than its own limits allow, whatever the node has left (kubelet: localStorageEviction). Those already
- * being evicted, and in a dry run those already named, are left alone.
+ * being evicted, those whose kill has just failed, and in a dry run those already named, are left alone.
  */
-export function evictOverLimit<C extends Choice>(policy: Policy, layout: Layout, before: C, candidates: Candidates, nowNs: bigint): C {
+export function evictOverLimit<C extends Choice>(
+  { policy, layout, failedKills, nowNs }: Pick<ChoiceContext, 'policy' | 'layout' | 'failedKills' | 'nowNs'>,
+  before: C,
+  candidates: Candidates,
+): C {
   const over = localStorageEviction(candidates.usages, layout).filter(({ usage: { workload } }) => workload.protection === undefined);
   const named = new Set(over.map(({ usage }) => KEY + usage.workload.id));
   const settled = new Map([...before.settled].filter(([key]) => !key.startsWith(KEY) || named.has(key)));
@@ -19,7 +22,8 @@ export function evictOverLimit<C extends Choice>(policy: Policy, layout: Layout,
   for (const { usage, breach } of over) {
     const key = KEY + usage.workload.id;
     const underway = chosen.evictions.some(({ decision }) => decision.victim.workload.id === usage.workload.id);
-    if (underway || settled.has(key) || candidates.veto?.(usage.workload) !== undefined) continue;
+    const paused = nowNs < (failedKills.get(usage.workload.id) ?? nowNs);
+    if (underway || paused || settled.has(key) || candidates.veto?.(usage.workload) !== undefined) continue;
     const victim = alone(usage);
     const { unreadable } = candidates;
     chosen = { ...chosen, ...decide(policy, chosen, { kind: 'storage-limit', breach }, { victim, ranking: [victim], unreadable }, nowNs) };

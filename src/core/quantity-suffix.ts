@@ -53,8 +53,9 @@ export function parseSuffix(scanned: ScannedQuantity): QuantitySuffix {
 
 function parseExponent({ suffix, whole, fraction }: ScannedQuantity): QuantitySuffix {
   if (!/^[eE][+-]?[0-9]+$/.test(suffix)) throw new QuantityError(QUANTITY_PROBLEMS.suffix);
-  const exponent = BigInt(suffix[1] === '+' ? suffix.slice(2) : suffix.slice(1));
-  if (BigInt.asIntN(64, exponent) !== exponent) throw new QuantityError(QUANTITY_PROBLEMS.suffix);
+  const written = BigInt(suffix[1] === '+' ? suffix.slice(2) : suffix.slice(1));
+  if (BigInt.asIntN(64, written) !== written) throw new QuantityError(QUANTITY_PROBLEMS.suffix);
+  const exponent = BigInt.asIntN(32, written); // Kubernetes keeps the low 32 bits: 1e4294967298 is 100
   const isZero = !/[1-9]/.test(whole + fraction);
   if (exponent > LARGEST_EXPONENT && !isZero) throw new QuantityError(QUANTITY_PROBLEMS.suffix);
   return decimal('DecimalExponent', Number(exponent));

@@ -112,7 +112,7 @@ export function protectionText(protection: Protection): string {
     case 'contains':
       return `contains ${protection.name}, which is protected`;
     case 'outside':
-      return 'outside the node';
+      return protection.cgroup === undefined ? 'outside the node' : `outside ${protection.cgroup}, whose memory is short`;
     case 'kill-failed':
       return 'a kill of it failed a moment ago';
   }

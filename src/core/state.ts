@@ -22,6 +22,8 @@ export interface Policy {
   readonly hasWorkloadSource: boolean;
   /** What evicting one of its workloads is known to give back. */
   readonly evictable: ReadonlySet<Resource>;
+  /** What allocatableMemory.available is read from: nobody outside it goes for that. Left out: it is about all candidates, as with a kubelet's pods. */
+  readonly allocatableCgroup?: string;
   /** The node-level reclaim that this node can do. */
   readonly collections: ReadonlySet<Collection>;
   /** Whether workloads that exceed their own limits of local storage are evicted. The statistics of all are then read at every step. */
@@ -38,6 +40,8 @@ export interface State {
   /** The thresholds in an episode, by id, for messages at its end. */
   readonly episodes: ReadonlyMap<string, Threshold>;
   readonly firstObservedAt: FirstObserved;
+  /** By threshold id: when a new reading last showed it. */
+  readonly lastSeenAt: ReadonlyMap<string, bigint>;
   readonly conditionsLastObservedAt: ConditionsObserved;
   readonly conditions: readonly ConditionType[];
   /** Met for their grace period and not yet repaid. */
@@ -60,6 +64,7 @@ export const initialState: State = {
   lastStepNs: undefined,
   episodes: new Map(),
   firstObservedAt: new Map(),
+  lastSeenAt: new Map(),
   conditionsLastObservedAt: new Map(),
   conditions: [],
   thresholdsMet: [],

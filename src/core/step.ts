@@ -4,7 +4,13 @@ import { updateContainerFsThresholds } from './containerfs.js';
 import { dueAtNs } from './due.js';
 import type { Effect } from './effect.js';
 import { episodeEffects, thresholdsMetOrOwed } from './episode.js';
-import { thresholdsFirstObservedAt, thresholdsMetGracePeriod, thresholdsUpdatedStats, withoutSoftGrace } from './grace.js';
+import {
+  thresholdsFirstObservedAt,
+  thresholdsLastSeenAt,
+  thresholdsMetGracePeriod,
+  thresholdsUpdatedStats,
+  withoutSoftGrace,
+} from './grace.js';
 import type { StepInput } from './input.js';
 import type { Layout } from './layout.js';
 import type { Observations } from './observation.js';
@@ -12,7 +18,7 @@ import { evictOverLimit } from './over-limit.js';
 import { afterReclaim } from './reclaiming.js';
 import { CONDITION_TYPES, SIGNAL_FACTS } from './signal.js';
 import type { Policy, State } from './state.js';
-import { thresholdId, thresholdKind, type Threshold } from './threshold.js';
+import { thresholdId, thresholdKind, thresholdsMet, type Threshold } from './threshold.js';
 import { advanceEvictions, type VictimsNow } from './victim.js';
 
 export interface StepResult {
@@ -24,7 +30,7 @@ export interface StepResult {
   readonly notBeforeNs: bigint | undefined;
 }
 
-/** A gap between two steps that is longer than this many intervals was no observation (departure grace-restart). */
+/** A gap between two steps, or two readings of a signal, that is longer than this many intervals was no observation (departure grace-restart). */
 const INTERVALS = 3n;
 
 /**
@@ -41,7 +47,7 @@ export function step(policy: Policy, state: State, input: StepInput): StepResult
   const known: State = state.layout === undefined ? { ...state, layout } : state;
   if (state.reclaiming && input.reclaimed) return continued(policy, known, layout, input);
   if (!policy.departures['each-resource']) {
-    const victims = advanceEvictions(policy, known, input, undefined, new Set());
+    const victims = advanceEvictions(policy, known, input, undefined, hardWhileWaiting(policy, known, layout, input));
     const waiting = victims.evictions.length > 0 || victims.notBeforeNs !== undefined || state.reclaiming !== undefined;
     if (waiting) return result(policy, known, input, victims, []);
   }
@@ -69,11 +75,12 @@ function synchronize(
   const { nowNs } = input;
   const { departures } = policy;
   const { thresholds, replaced } = updateContainerFsThresholds(policy.thresholds, layout);
-  const met = thresholdsMetOrOwed(first ? replaced : thresholds, thresholds, state, observations, departures['missing-signal']);
-  const before =
-    departures['grace-restart'] && wasInterrupted(policy, state, nowNs)
-      ? withoutSoftGrace(state.firstObservedAt, met)
-      : state.firstObservedAt;
+  const keepsSinceNs = departures['missing-signal'] ? nowNs - keepsUnreadNs(policy) : undefined;
+  const met = thresholdsMetOrOwed(first ? replaced : thresholds, thresholds, state, observations, keepsSinceNs);
+  const updated = thresholdsUpdatedStats(met, observations, state.lastObservations);
+  const before = departures['grace-restart']
+    ? withoutSoftGrace(state.firstObservedAt, wasInterrupted(policy, state, nowNs) ? met : unseen(policy, state, updated, nowNs), nowNs)
+    : state.firstObservedAt;
   const firstObservedAt = thresholdsFirstObservedAt(met, before, nowNs);
   const conditionsLastObservedAt = nodeConditionsLastObservedAt(nodeConditions(met), state.conditionsLastObservedAt, nowNs);
   const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
@@ -85,6 +92,7 @@ function synchronize(
     lastStepNs: nowNs,
     episodes: new Map(met.map((threshold) => [thresholdId(threshold), threshold])),
     firstObservedAt,
+    lastSeenAt: thresholdsLastSeenAt(met, updated, state.lastSeenAt, nowNs),
     conditionsLastObservedAt,
     conditions: nodeConditionsObservedSince(conditionsLastObservedAt, policy.pressureTransitionPeriodNs, nowNs),
     thresholdsMet: due,
@@ -105,15 +113,15 @@ function synchronize(
 }
 
 function decided(context: ChoiceContext, before: Chosen, fresh: readonly Threshold[]): Chosen {
-  const { policy, layout, nowNs } = context;
+  const { policy } = context;
   if (!policy.localStorageCapacityIsolation) return fresh.length === 0 ? before : choose(context, before, fresh);
   const found = context.candidates();
-  const limited = evictOverLimit(policy, layout, before, found, nowNs);
+  const limited = evictOverLimit(context, before, found);
   if (limited.decisions > before.decisions && !policy.departures['each-resource']) return limited;
   return choose({ ...context, candidates: () => found }, limited, fresh);
 }
 
-/** The collections of a reclaim are over: only its threshold is decided. */
+/** The collections of a reclaim are over: only its threshold is decided, and what else may have been crossed has its step right after. */
 function continued(policy: Policy, state: State, layout: Layout, input: StepInput): StepResult {
   const { reclaiming } = state;
   const victims = advanceEvictions(policy, state, input, undefined, new Set());
@@ -123,7 +131,7 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
   const { nowNs, candidates } = input;
   const context = { policy, layout, candidates, failedKills, repaying: state.thresholdsMet, nowNs };
   const chosen = afterReclaim(context, begin(state, victims), thresholds, reclaiming, input.reclaimed, input.observe());
-  return result(policy, state, input, victims, [], chosen);
+  return { ...result(policy, state, input, victims, [], chosen), dueAtNs: nowNs };
 }
 
 function begin(state: State, { evictions, withoutYield }: VictimsNow): Chosen {
@@ -148,8 +156,27 @@ function result(
   };
 }
 
+/** How long a threshold is kept that cannot be read: as long as a condition, and not for one reading that fails. */
+function keepsUnreadNs({ pressureTransitionPeriodNs, monitoringIntervalNs }: Policy): bigint {
+  const gap = INTERVALS * monitoringIntervalNs;
+  return pressureTransitionPeriodNs > gap ? pressureTransitionPeriodNs : gap;
+}
+
 function wasInterrupted({ monitoringIntervalNs }: Policy, { lastStepNs }: State, nowNs: bigint): boolean {
   return lastStepNs !== undefined && (nowNs < lastStepNs || nowNs - lastStepNs > INTERVALS * monitoringIntervalNs);
+}
+
+/** Those that a new reading shows, after more than a gap without one: the filesystem did not answer, the cgroup was not there. */
+function unseen({ monitoringIntervalNs }: Policy, { lastSeenAt }: State, updated: readonly Threshold[], nowNs: bigint): Threshold[] {
+  return updated.filter((threshold) => nowNs - (lastSeenAt.get(thresholdId(threshold)) ?? nowNs) > INTERVALS * monitoringIntervalNs);
+}
+
+/** Where one eviction at a time is waited for, a hard threshold still ends its grace. */
+function hardWhileWaiting({ departures, thresholds }: Policy, { evictions }: State, layout: Layout, input: StepInput): ReadonlySet<string> {
+  if (!departures['hard-preempts-soft'] || !evictions.some(({ phase }) => phase === 'terminating')) return new Set();
+  const observations = input.observe();
+  if (observations === undefined) return new Set();
+  return hardResources(thresholdsMet(updateContainerFsThresholds(thresholds, layout).thresholds, observations, false));
 }
 
 function hardResources(met: readonly Threshold[]): ReadonlySet<string> {

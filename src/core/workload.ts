@@ -16,8 +16,8 @@ export type Protection =
   | { readonly kind: 'unlisted' }
   /** It contains a protected workload, which would die with it. */
   | { readonly kind: 'contains'; readonly name: string }
-  /** Outside the node: evicting it would not help. */
-  | { readonly kind: 'outside' }
+  /** Outside the node, or the cgroup whose memory is short: evicting it would not help. `cgroup` left out: the node. */
+  | { readonly kind: 'outside'; readonly cgroup?: string }
   /** A kill of it failed a moment ago: another candidate's turn. */
   | { readonly kind: 'kill-failed' };
 
@@ -120,6 +120,8 @@ export interface VolumeStats extends FilesystemUsage {
 export interface WorkloadStats {
   /** usage − inactive_file, floored at 0: what the ranking compares. */
   readonly workingSetBytes: bigint | undefined;
+  /** There are statistics of its memory, and the working set is missing in them: in a message the kubelet calls it 0. */
+  readonly memoryWithoutWorkingSet?: true;
   /** The page cache included: what a kill may give back. */
   readonly usageBytes: bigint | undefined;
   readonly processes: bigint | undefined;

@@ -52,8 +52,10 @@ function podStatsOf(summary: unknown): PodStats[] {
 
 function statsOf(pod: Field): WorkloadStats {
   const memory = member(pod, 'memory');
+  const workingSetBytes = countOf(member(memory, 'workingSetBytes'));
   return {
-    workingSetBytes: countOf(member(memory, 'workingSetBytes')),
+    workingSetBytes,
+    ...(workingSetBytes === undefined && !isAbsent(memory) ? { memoryWithoutWorkingSet: true } : {}),
     usageBytes: countOf(member(memory, 'usageBytes')),
     processes: countOf(member(member(pod, 'process_stats'), 'process_count')),
     ephemeralStorageBytes: countOf(member(member(pod, 'ephemeral-storage'), 'usedBytes')),

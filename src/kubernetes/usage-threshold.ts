@@ -23,7 +23,10 @@ export function summaryUsageThreshold(summary: unknown, signal: Signal, threshol
       path: stats.path,
     });
   const capacity = int64(availableBytes + workingSetBytes);
-  return int64(usageThreshold(capacity, roundedDown(threshold, capacity), usageBytes - workingSetBytes));
+  const inactiveFile = int64(usageBytes - workingSetBytes);
+  const usage = usageThreshold(capacity, roundedDown(threshold, capacity), inactiveFile);
+  // A part of a byte is rounded away from zero: the other way below it.
+  return int64(usage > 0n ? usage : usageThreshold(capacity, resolve(threshold, capacity), inactiveFile));
 }
 
 function memoryOf(node: Field, signal: Signal): Field {
@@ -34,7 +37,7 @@ function memoryOf(node: Field, signal: Signal): Field {
   return member(pods, 'memory');
 }
 
-/** The result is rounded up, so what is subtracted is rounded down. */
+/** A positive result is rounded up, so what is subtracted is rounded down. */
 function roundedDown(threshold: ThresholdValue, capacity: bigint): bigint {
   return threshold.kind === 'quantity' ? threshold.quantity.nano / NANO : resolve(threshold, capacity);
 }

@@ -11,6 +11,7 @@ import { Reclaims } from './reclaims.js';
 import { rehearse } from './rehearsal.js';
 import type { Reporter } from './reporter.js';
 import { tell } from './telling.js';
+import { nextLookNs, victimLookNs } from './timetable.js';
 import { Victims } from './victims.js';
 
 export interface MonitorParts {
@@ -63,6 +64,7 @@ export class Monitor {
     if (!this.#running) return;
     this.#policy = policy;
     this.#intervalNs = intervalNs;
+    if (policy.departures['failed-kill']) this.#notBeforeNs = undefined; // what the policy before waits for, this one does not
     this.#tick('reload');
   }
 
@@ -71,7 +73,11 @@ export class Monitor {
     this.#running = false;
     clearTimeout(this.#timer);
     this.#victims.close();
-    for (const listener of this.#parts.listeners) listener.close();
+    for (const listener of this.#parts.listeners) {
+      this.#told(() => {
+        listener.close();
+      });
+    }
   }
 
   #tick(source: 'start' | 'tick' | 'reload'): void {
@@ -113,6 +119,7 @@ export class Monitor {
   #pass(wake: Wake): boolean {
     const wakeNs = process.hrtime.bigint();
     if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs) {
+      if (wake.source === 'tick') this.#parts.reporter.sampled(this.#parts.node.read(), this.#policy.thresholds); // it is alive all the same
       this.#schedule();
       return false;
     }
@@ -141,10 +148,23 @@ export class Monitor {
     reporter.sampled(observations, this.#policy.thresholds);
     if (listeners.length > 0) {
       const report = { wake, policy: this.#policy, input, observations, candidates: asked, state, effects };
-      for (const listener of listeners) listener.stepped(report);
+      for (const listener of listeners) {
+        this.#told(() => {
+          listener.stepped(report);
+        });
+      }
     }
     this.#schedule();
     return effects.some(({ kind }) => kind !== 'attempt');
+  }
+
+  /** A listener must not throw; if one does, the loop goes on, and the others are told. */
+  #told(tell: () => void): void {
+    try {
+      tell();
+    } catch (error) {
+      this.#parts.reporter.listenerFailed(error);
+    }
   }
 
   /** What cannot wait. The record of a decision stands before the signal goes out. */
@@ -191,9 +211,13 @@ export class Monitor {
     clearTimeout(this.#timer);
     if (!this.#running) return;
     const nowNs = process.hrtime.bigint();
-    const times = [this.#tickAtNs, this.#dueAtNs, this.#waiting?.atNs, this.#victimPollNs(nowNs)].filter((time) => time !== undefined);
-    const wantedNs = times.reduce((next, time) => (time < next ? time : next));
-    const nextNs = this.#notBeforeNs !== undefined && wantedNs < this.#notBeforeNs ? this.#notBeforeNs : wantedNs;
+    const nextNs = nextLookNs({
+      tickAtNs: this.#tickAtNs,
+      dueAtNs: this.#dueAtNs,
+      wakeAtNs: this.#waiting?.atNs,
+      victimAtNs: this.#victims.size === 0 ? undefined : victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs),
+      notBeforeNs: this.#notBeforeNs,
+    });
     const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
     this.#timer = setTimeout(() => {
       this.#fire();
@@ -211,12 +235,5 @@ export class Monitor {
     } else {
       this.#pass({ source: this.#victims.size > 0 ? 'victim' : 'deadline', atNs: nowNs });
     }
-  }
-
-  /** Dying victims are looked at often at first, then less: most are gone within milliseconds. */
-  #victimPollNs(nowNs: bigint): bigint | undefined {
-    if (this.#victims.size === 0) return undefined;
-    const sinceMs = Number(nowNs - (this.#victims.lastSignalNs ?? nowNs)) / 1e6;
-    return nowNs + BigInt(sinceMs < 50 ? 1_000_000 : sinceMs < 1_000 ? 10_000_000 : 50_000_000);
   }
 }

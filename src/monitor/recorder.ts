@@ -114,9 +114,11 @@ export class Recorder implements StepListener {
     return remembering;
   }
 
+  /** As it is now: other listeners may ask these candidates later, when the victim is dead. */
   #recorded(candidates: Candidates): RecordedCandidates {
     const { usages, unreadable, timeNs } = candidates;
-    return { candidates: { usages, unreadable, timeNs }, vetoes: this.#vetoes.get(candidates) ?? NO_VETOES };
+    const vetoes = this.#vetoes.get(candidates);
+    return { candidates: { usages, unreadable, timeNs }, vetoes: vetoes === undefined ? NO_VETOES : new Map(vetoes) };
   }
 }
 

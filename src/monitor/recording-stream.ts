@@ -88,10 +88,15 @@ async function* linesOf(path: string): AsyncGenerator<string, string | undefined
       if (bytes.length === 0) break;
       if (offset === 0 && isGzip(bytes)) decompressor = new Decompressor();
       offset += bytes.length;
-      rest += decoder.decode(decompressor ? await decompressor.add(bytes) : bytes, { stream: true });
-      const lines = rest.split('\n');
-      rest = lines.pop() ?? '';
-      yield* lines;
+      // Only what is new is searched: a line may be as long as all workloads of a machine.
+      const [first = '', ...more] = decoder.decode(decompressor ? await decompressor.add(bytes) : bytes, { stream: true }).split('\n');
+      rest += first;
+      const next = more.pop();
+      if (next !== undefined) {
+        yield rest;
+        yield* more;
+        rest = next;
+      }
       if (decompressor?.problem !== undefined) return decompressor.problem;
       if (rest.length > LINE_CHARACTERS) return 'a line has no end';
     }

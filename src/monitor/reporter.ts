@@ -22,6 +22,7 @@ export class Reporter {
   /** Lasting trouble that was said, by key. */
   #said = new Map<string, string>();
   #stepFailed = false;
+  #listenerFailed = false;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
@@ -95,6 +96,14 @@ export class Reporter {
     this.#lasting(STEP, new Map([[message, message]]), STEPS_AGAIN);
     this.#stepFailed = true;
     return isNew;
+  }
+
+  /** Something beside the loop is broken; said once, for it may be so at every step. */
+  listenerFailed(error: unknown): void {
+    if (this.#listenerFailed) return;
+    this.#listenerFailed = true;
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#log.error(`what follows a step failed; evictions are not affected, please report it: ${reason}`);
   }
 
   alert({ alert, threshold, observation }: EffectOf<'alert'>): void {

@@ -50,3 +50,10 @@ test('a reload warns of what is new', () => {
   expect(warned((log) => announceReload(log, before.config, before, before, facts))).toEqual([]);
   expect(warned((log) => announceReload(log, before.config, before, after, facts))).toEqual(['EVICTD_LINT_ALWAYS_MET']);
 });
+
+test('a reload that takes the last workload source away says so, once', () => {
+  const thresholds = 'evictionHard: {memory.available: 4Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\n';
+  const [before, after] = [config(`${thresholds}workloads: [{cgroup: /a}]`), config(thresholds)];
+  expect(warned((log) => announceReload(log, before.config, before, after, facts))).toEqual(['EVICTD_WORKLOADS_NONE']);
+  expect(warned((log) => announceReload(log, before.config, after, after, facts))).toEqual([]);
+});

@@ -27,6 +27,12 @@ test.each<[rule: string, yaml: string, dryRun: boolean, expected: Partial<Policy
   ['a workload source', 'workloads: [{cgroup: /a}]\n', false, { hasWorkloadSource: true }],
   ['the kubelet’s decisions', 'compatibility: kubelet\n', false, { departures: departuresOf('kubelet'), maxPodGracePeriodNs: 0n }],
   ['the interval that steps keep', 'monitoringInterval: 1s\n', false, { monitoringIntervalNs: 1_000_000_000n }],
+  [
+    'what allocatableMemory.available is about',
+    'allocatable: {cgroup: /kubepods/, capacity: 1Gi}\n',
+    false,
+    { allocatableCgroup: '/kubepods' },
+  ],
   ['a dry run', '', true, { dryRun: true }],
 ])('%s', (_rule, yaml, dryRun, expected) => {
   expect(policy(yaml, dryRun)).toMatchObject(expected);

@@ -7,7 +7,7 @@ import { rank } from '../../src/core/rank.js';
 import { SIGNAL_FACTS, type Signal } from '../../src/core/signal.js';
 import type { StorageBreach } from '../../src/core/storage-limit.js';
 import type { ThresholdValue } from '../../src/core/threshold.js';
-import type { WorkloadUsage } from '../../src/core/workload.js';
+import type { WorkloadStats, WorkloadUsage } from '../../src/core/workload.js';
 import { container, containerStats, files, machine, pod, resources } from './usage.js';
 
 const Mi = 1024n * 1024n;
@@ -81,20 +81,29 @@ test('memory: containers above their request, in the order of the statistics', (
   });
 });
 
-test.each<[rule: string, requests: Record<string, string>, used: bigint, names: boolean]>([
-  ['above the request of the pod itself', { memory: '1.5Gi' }, 1537n * Mi, true],
-  ['equal to it', { memory: '1.5Gi' }, 1536n * Mi, false],
-  ['it requests something else', { cpu: '1' }, 1537n * Mi, false],
-])('pod-level resources: %s', (_rule, requests, used, names) => {
+test.each<[rule: string, requests: Record<string, string>, stats: Partial<WorkloadStats>, used: string | undefined]>([
+  ['above the request of the pod itself', { memory: '1.5Gi' }, { workingSetBytes: 1537n * Mi }, '1537Mi'],
+  ['within it: named all the same', { memory: '1.5Gi' }, { workingSetBytes: 1535n * Mi }, '1535Mi'],
+  ['the working set is missing in its statistics', { memory: '1.5Gi' }, { memoryWithoutWorkingSet: true }, '0'],
+  ['it has no statistics of memory', { memory: '1.5Gi' }, {}, undefined],
+  ['it requests something else', { cpu: '1' }, { workingSetBytes: 1537n * Mi }, undefined],
+])('pod-level resources: %s', (_rule, requests, stats, used) => {
   const podLevel = { requests: resources(requests), limits: new Map() };
-  const { message, annotations } = messageOf(memory, pod('p', { pod: { podLevel }, stats: { workingSetBytes: used } }));
-  expect(message).toBe(low + (names ? 'Pod p was using 1537Mi, request is 1536Mi, has larger consumption of memory. ' : ''));
+  const { message, annotations } = messageOf(memory, pod('p', { pod: { podLevel }, stats }));
+  const sentence = used === undefined ? '' : `Pod p was using ${used}, request is 1536Mi, has larger consumption of memory. `;
+  expect(message).toBe(low + sentence);
   expect(annotations).toEqual({
-    ...(names ? { offending_pod: 'p', offending_pod_usage: '1537Mi' } : {}),
+    ...(used === undefined ? {} : { offending_pod: 'p', offending_pod_usage: used }),
     offending_containers: '',
     offending_containers_usage: '',
     starved_resource: 'memory',
   });
+});
+
+test('of two containers with one name the first is blamed, or none', () => {
+  const containers = [container('twice', { memory: '1Gi' }), container('twice', {}, { kind: 'init' })];
+  const stats = { containers: [containerStats('twice', { workingSetBytes: Gi })] };
+  expect(messageOf(memory, pod('p', { pod: { containers }, stats })).message).toBe(low);
 });
 
 test('storage: a container of which both the writable layer and the logs are known', () => {

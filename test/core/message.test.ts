@@ -2,12 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { departuresOf } from '../../src/core/departure.js';
 import type { AlertKind } from '../../src/core/effect.js';
 import type { Decision, Outcome, StorageLimitCause, ThresholdCause } from '../../src/core/eviction.js';
-import { alertMessage, decisionMessage, outcomeMessage } from '../../src/core/message.js';
+import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../../src/core/message.js';
 import { parseQuantity } from '../../src/core/quantity.js';
 import { rank } from '../../src/core/rank.js';
 import { SIGNAL_FACTS, type Signal } from '../../src/core/signal.js';
 import type { StorageBreach } from '../../src/core/storage-limit.js';
 import type { WorkloadUsage } from '../../src/core/workload.js';
+import { observations, threshold } from './support.js';
 import { machine, pod } from './usage.js';
 
 const Mi = 1024n * 1024n;
@@ -108,4 +109,14 @@ test.each<[alert: AlertKind, words: string]>([
   ['no-yield', 'the last eviction gave nothing back, so nobody else is evicted until this value changes'],
 ])('an alert: %s', (alert, words) => {
   expect(alertMessage(alert, inodes.threshold, inodes.observation)).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
+});
+
+test.each<[rule: string, availableMi: bigint | undefined, words: string]>([
+  ['exactly the limit is not below it', 512n, 'memory.available is back above 50% (soft): 512MiB available'],
+  ['a reload took it away', 511n, 'memory.available is not held to 50% (soft) any more: 511MiB available'],
+  ['without a reading', undefined, 'memory.available has no reading any more: whether it is below 50% (soft) is not known'],
+])('the end of an episode: %s', (_rule, availableMi, words) => {
+  const ended = threshold('memory.available', '50%', { graceSeconds: 30 });
+  const observed = availableMi === undefined ? undefined : observations(0n, { 'memory.available': availableMi * Mi }).observed;
+  expect(thresholdMessage({ kind: 'threshold', threshold: ended, met: false, observation: observed?.get('memory.available') })).toBe(words);
 });

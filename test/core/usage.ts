@@ -11,6 +11,7 @@ import type {
   WorkloadStats,
   WorkloadUsage,
 } from '../../src/core/workload.js';
+import { stats as knowing } from './support.js';
 
 const NANO = 1_000_000_000n;
 
@@ -58,25 +59,13 @@ export function pod(name: string, { requests = {}, pod: parts = {}, stats = {}, 
     },
     ...overrides,
   };
-  return { workload, stats: stats === null ? undefined : statsOf(stats) };
+  return { workload, stats: stats === null ? undefined : knowing(stats) };
 }
 
 /** A machine workload, the working set of which is all that is known. */
 export function machine(name: string, workingSetBytes: bigint, given: Omit<Given, 'pod' | 'stats'> = {}): WorkloadUsage {
   const { workload } = pod(name, { path: `/${name}`, ...given });
-  return { workload: { ...workload, pod: undefined }, stats: statsOf({ workingSetBytes, usageBytes: workingSetBytes }) };
-}
-
-function statsOf(stats: Partial<WorkloadStats>): WorkloadStats {
-  return {
-    workingSetBytes: undefined,
-    usageBytes: undefined,
-    processes: undefined,
-    ephemeralStorageBytes: undefined,
-    containers: [],
-    volumes: [],
-    ...stats,
-  };
+  return { workload: { ...workload, pod: undefined }, stats: knowing({ workingSetBytes, usageBytes: workingSetBytes }) };
 }
 
 export function container(name: string, requests: Readonly<Record<string, string>> = {}, more: Partial<Container> = {}): Container {

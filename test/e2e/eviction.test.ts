@@ -214,7 +214,11 @@ describe(`what wakes (${ON})`, () => {
     expect(batch.alive).toBe(true);
     node.limit(512n << 20n);
     expect(await batch.ended).toBe('SIGKILL');
-    expect(await evictd.recorded('decision')).toMatchObject({ wake: 'tick', capacity: 512 * MIB });
+    // a tick also asks for the filesystems, and their answer is a look of its own
+    expect(await evictd.recorded('decision')).toMatchObject({
+      wake: expect.stringMatching(/^(tick|filesystem)$/) as string,
+      capacity: 512 * MIB,
+    });
   });
 
   test('the sampler, where the kernel refuses its notification, and evictd says so', async () => {

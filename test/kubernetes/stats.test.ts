@@ -48,6 +48,16 @@ test('nothing but the name: every number is unknown, not zero', () => {
   });
 });
 
+test.each<[rule: string, pod: Readonly<Record<string, unknown>>, without: true | undefined]>([
+  ['with a working set', using(0), undefined],
+  ['without', { memory: { usageBytes: 1 } }, true],
+  ['of nothing', { memory: {} }, true],
+  ['none', {}, undefined],
+  ['null', { memory: null }, undefined],
+])('statistics of memory: %s', (_rule, pod, without) => {
+  expect(statsByUid({ pods: [{ ...podRef('u'), ...pod }] }).get('u')?.memoryWithoutWorkingSet).toBe(without);
+});
+
 test.each<[rule: string, count: unknown, bytes: bigint | undefined]>([
   ['zero', 0, 0n],
   ['null is absent', null, undefined],

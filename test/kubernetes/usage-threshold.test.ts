@@ -16,6 +16,8 @@ test.each<[rule: string, node: Readonly<Record<string, unknown>>, threshold: Thr
   ['a nano of a byte, too', memory(300, 200, 200), amount('100000000001n'), 400n],
   ['a percentage of the capacity', memory(300, 200, 200), { kind: 'percentage', fraction: 0.5, text: '50%' }, 250n],
   ['negative where the threshold is larger than the capacity', memory(3, 2, 2), amount('6'), -1n],
+  ['a part of a byte below zero is rounded away from it, too', memory(3, 2, 2), amount('5500m'), -1n],
+  ['so is more than that', memory(3, 2, 2), amount('7500m'), -3n],
   ['usage below the working set is negative inactive file', memory(300, 150, 200), amount('100'), 350n],
   ['usage beyond the capacity is not questioned', memory(3, 1000, 2), amount('1'), 1002n],
   ['more than a double holds', memory(2n ** 53n + 1n, 1, 1), amount('1'), 2n ** 53n + 1n],

@@ -279,6 +279,21 @@ test('listeners are told of every step: what it was told, who was asked for, wha
   expect(close).toHaveBeenCalledOnce();
 });
 
+test('a listener that throws ends neither the loop nor the other listeners, and is said once', () => {
+  const node = new PlayedNode();
+  const told: string[] = [];
+  const broken = (): never => {
+    throw new TypeError('broken');
+  };
+  listeners.push({ stepped: broken, close: broken }, { stepped: ({ wake }) => told.push(wake.source), close: () => told.push('close') });
+  start(node, { begin: () => victim }, two);
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  monitor?.stop();
+  expect(told).toEqual(['start', 'sampler', 'close']);
+  expect(said.filter((message) => message.includes('TypeError: broken'))).toHaveLength(1);
+});
+
 test('compatibility kubelet: after a kill that failed nobody is chosen for 30 s, whatever wakes', async () => {
   const node = new PlayedNode();
   const evictor: Evictor = {
@@ -301,4 +316,6 @@ test('compatibility kubelet: after a kill that failed nobody is chosen for 30 s,
   expect(touched).toEqual(['batch']);
   expect(node.reads).toBe(before);
   expect(status.evictions.get('memory.available')).toBe(1); // as the kubelet counts
+  monitor?.reconfigure(policy([hard]), 3600n * SECOND);
+  expect(touched.slice(0, 2)).toEqual(['batch', 'batch']); // a reload with departure failed-kill does not wait on
 });

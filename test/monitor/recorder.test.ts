@@ -72,11 +72,12 @@ test('what a pod has comes back, too, and what is not known stays so', async () 
   expect(step?.candidates).toEqual([{ candidates: { usages: [pod, unknown], unreadable, timeNs: 2n ** 60n }, vetoes: new Map() }]);
 });
 
-test('what a veto answered is remembered with the candidates that it was asked of', async () => {
+test('what a veto answered is remembered with the candidates that it was asked of, as it was in the step', async () => {
   const it = recorder();
   const vacant: Protection = { kind: 'vacant' };
+  let dead = false;
   const source = it.recorder.watching({
-    candidates: () => ({ ...candidates([web, 1n], [batch, 2n]), veto: ({ name }) => (name === 'web' ? vacant : undefined) }),
+    candidates: () => ({ ...candidates([web, 1n], [batch, 2n]), veto: ({ name }) => (dead || name === 'web' ? vacant : undefined) }),
     refresh: () => undefined,
     problems: () => [],
     close: () => undefined,
@@ -84,6 +85,8 @@ test('what a veto answered is remembered with the candidates that it was asked o
   const found = source.candidates();
   expect([found.veto?.(web), found.veto?.(batch)]).toEqual([vacant, undefined]);
   it.recorder.stepped(report(0, { candidates: [found] }));
+  dead = true;
+  expect(found.veto?.(batch)).toEqual(vacant); // oom_score_adj asks, too
   it.recorder.close();
   await it.recorder.flush(5_000);
   const [step] = stepsIn((await read(it.path)).entries);

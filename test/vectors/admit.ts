@@ -11,6 +11,7 @@ export const checkAdmit: Check = ({ line: { nodeConditions, pod, expect } }) => 
 };
 
 function conditionsOf(names: Json | undefined): ConditionType[] {
+  if (names === null) return [];
   if (!Array.isArray(names)) throw new VectorFormatError('"nodeConditions" must be a list');
   return names.map((name) => {
     const type = CONDITION_TYPES.find((candidate) => candidate === name);

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 
 import { AREAS } from './areas.js';
 import { isObject, parseJson, type JsonObject } from './json.js';
+import { lineArea } from './line-area.js';
 import type { Check, Vector } from './vector.js';
 
 /** Exit codes of sysexits.h. */
@@ -28,14 +29,7 @@ export interface VectorFile {
 
 /** @throws VectorFileError */
 export function readVectorFile(path: string): VectorFile {
-  const area = basename(path, '.jsonl');
-  const check = AREAS.get(area);
-  if (check === undefined) {
-    throw new VectorFileError(
-      64,
-      `${path}: unknown area "${area}": the file's name must be one of ${[...AREAS.keys()].join(', ')}, with .jsonl`,
-    );
-  }
+  const byName = AREAS.get(basename(path, '.jsonl'));
   const seen = new Set<string>();
   const vectors = readText(path)
     .split('\n')
@@ -48,7 +42,24 @@ export function readVectorFile(path: string): VectorFile {
       return [vector];
     });
   if (vectors.length === 0) throw new VectorFileError(65, `${path}:1: no vectors`);
-  return { path, check, vectors };
+  return { path, check: byName ?? checkByFields(path, vectors), vectors };
+}
+
+function checkByFields(path: string, vectors: VectorFile['vectors']): Check {
+  const checks = new Map(
+    vectors.map((vector) => {
+      const area = lineArea(vector.line);
+      const check = area === undefined ? undefined : AREAS.get(area);
+      if (check === undefined) {
+        throw new VectorFileError(
+          64,
+          `${path}:${vector.lineNumber}: unknown area: the line looks like none, and the file's name is not one of ${[...AREAS.keys()].join(', ')}, with .jsonl`,
+        );
+      }
+      return [vector.name, check];
+    }),
+  );
+  return (vector) => checks.get(vector.name)?.(vector) ?? [];
 }
 
 function readText(path: string): string {

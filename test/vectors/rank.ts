@@ -40,7 +40,9 @@ function groupsOf(ranked: readonly RankedWorkload[], compare: ReturnType<typeof 
   return groups.map((group) => group.map(({ workload }) => workload.name).sort());
 }
 
+/** null is what Go writes for a list that nothing was put into. */
 function list(value: Json | undefined, name: string): readonly Json[] {
+  if (value === null) return [];
   if (!Array.isArray(value)) throw new VectorFormatError(`"${name}" must be a list`);
   return value as readonly Json[];
 }

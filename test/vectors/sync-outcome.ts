@@ -30,7 +30,7 @@ function killOf(decision: Decision): Readonly<Record<string, unknown>> {
   const status = evictedStatus(workload, message, decision.cause.kind === 'threshold');
   return {
     pod: workload.name,
-    gracePeriodSeconds: Number(decision.graceNs) / 1e9,
+    gracePeriodSeconds: decision.graceNs / 1_000_000_000n,
     status: { ...status, conditions: status.conditions.map(withoutZero) },
   };
 }

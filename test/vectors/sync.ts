@@ -126,7 +126,9 @@ function secondsNs(seconds: Json | undefined): bigint {
   return Number.isInteger(seconds) ? BigInt(seconds) * SECOND : BigInt(Math.round(seconds * 1e9));
 }
 
+/** null is what Go writes for a list that nothing was put into. */
 function list(value: Json | undefined): readonly Json[] {
+  if (value === null) return [];
   if (!Array.isArray(value)) throw new VectorFormatError('a list is expected');
   return value as readonly Json[];
 }

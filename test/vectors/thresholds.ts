@@ -1,9 +1,10 @@
 import { parseThresholdConfig, type ThresholdConfig } from '../../src/config/threshold-config.js';
 import { FloatError } from '../../src/config/float32.js';
-import { parseMinimumReclaim, ThresholdError } from '../../src/config/thresholds.js';
+import { parseMinimumReclaim, parseThresholdValue, ThresholdError } from '../../src/config/thresholds.js';
 import { updateContainerFsThresholds, type ReportedLayout } from '../../src/core/containerfs.js';
 import { DurationError } from '../../src/core/duration.js';
 import { parseQuantity, QuantityError, quantityValue } from '../../src/core/quantity.js';
+import type { Signal } from '../../src/core/signal.js';
 import { resolve, resolvedText, thresholdKind, valueText, type Threshold, type ThresholdValue } from '../../src/core/threshold.js';
 import { isObject, type Json, type JsonObject } from './json.js';
 import { compareKeys, VectorFormatError, type Check, type Mismatch } from './vector.js';
@@ -41,8 +42,7 @@ function checkContainerFs(config: ThresholdConfig, layout: ReportedLayout, expec
 }
 
 function resolved(text: string, capacity: bigint): Record<string, unknown> {
-  // Of all that is read as an amount or a percentage minimum reclaim has the fewest limits.
-  const value = parseMinimumReclaim('memory.available', text);
+  const value = anyValue('memory.available', text);
   return {
     value: String(resolve(value, capacity)),
     string: resolvedText(value, capacity),
@@ -50,8 +50,21 @@ function resolved(text: string, capacity: bigint): Record<string, unknown> {
   };
 }
 
+/** A minimum reclaim may be more than 100 % or no amount, a threshold may be a percentage of 0 as long as it is not `0%`. */
+function anyValue(signal: Signal, text: string): ThresholdValue {
+  if (text === '0%') return anyValue(signal, '0.0%');
+  try {
+    return parseMinimumReclaim(signal, text);
+  } catch (error) {
+    const value = error instanceof ThresholdError ? parseThresholdValue(signal, text) : undefined;
+    if (value === undefined) throw error;
+    return value;
+  }
+}
+
 /** Thresholds of the same signal, kind and grace period have no order. One with an empty operator is never met and is not there in this program. */
 function compareThresholds(expected: Json | undefined, got: readonly Threshold[]): readonly Mismatch[] {
+  if (expected === null) return compareThresholds([], got);
   if (!Array.isArray(expected)) throw new VectorFormatError('"expect.thresholds" must be a list');
   const left = [...got];
   const missing = (expected as readonly Json[]).filter((one) => {
@@ -110,7 +123,7 @@ function float32Json(fraction: number): number | string {
 
 export function configOf({ config }: JsonObject): ThresholdConfig {
   if (!isObject(config)) throw new VectorFormatError('"config" must be an object');
-  const { enforceNodeAllocatable = [] } = config;
+  const enforceNodeAllocatable = config.enforceNodeAllocatable ?? [];
   if (!Array.isArray(enforceNodeAllocatable)) throw new VectorFormatError('"enforceNodeAllocatable" must be a list');
   return {
     enforceNodeAllocatable: enforceNodeAllocatable.map(String),

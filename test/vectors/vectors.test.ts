@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AREAS } from './areas.js';
 import { readVectorFile } from './file.js';
 import { parseJson } from './json.js';
+import { lineArea } from './line-area.js';
 import { failuresOf, runVectors } from './runner.js';
 
 const ownFiles = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.jsonl'));
@@ -92,10 +93,9 @@ describe('the runner', () => {
       'unknown area',
       64,
       'ranks.jsonl',
-      [good],
-      `: unknown area "ranks": the file's name must be one of ${[...AREAS.keys()].join(', ')}, with .jsonl`,
+      [good, '{"name":"b","input":"1s","expect":{"ok":true}}'],
+      `:2: unknown area: the line looks like none, and the file's name is not one of ${[...AREAS.keys()].join(', ')}, with .jsonl`,
     ],
-    ['a name with another ending', 64, 'duration.json', [good], ': unknown area "duration.json"'],
     ['bad JSON, by its line', 65, 'duration.jsonl', [good, '', '{"name":'], ':3: '],
     ['no object', 65, 'duration.jsonl', ['[]'], ':1: a JSON object is expected'],
     ['no name', 65, 'duration.jsonl', ['{"input":"1s","expect":{"ok":true}}'], ':1: "name" must be a text'],
@@ -109,6 +109,44 @@ describe('the runner', () => {
     expect({ ...run, stderr: run.stderr.startsWith(path + message) }).toEqual({ exitCode, stdout: '', stderr: true });
   });
 
+  test.each(ownFiles)('under another name the fields of a line tell its area: %s', (name) => {
+    const { vectors } = readVectorFile(join(import.meta.dirname, name));
+    expect([...new Set(vectors.map(({ line }) => `${String(lineArea(line))}.jsonl`))]).toEqual([name]);
+  });
+
+  test('lines of several areas in one file', () => {
+    const quantity = '{"name":"q","why":"","input":"x","expect":{"ok":false,"error":"y"}}';
+    const { exitCode, stdout } = runVectors([write('more.json', good, bad, quantity)]);
+    expect({ exitCode, failed: stdout.match(/FAIL \S+ (\S)/g)?.map((text) => text.at(-1)) }).toEqual({ exitCode: 1, failed: ['b', 'q'] });
+  });
+
+  test.each<[value: string, resolved: string]>([
+    ['0%', '"value":"0","string":"0","float32":0'],
+    ['0.0%', '"value":"0","string":"0","float32":0'],
+    ['100%', '"value":"2048","string":"2Ki","float32":1'],
+    ['150%', '"value":"3072","string":"3Ki","float32":1.5'],
+    ['NaN%', '"value":"-9223372036854775808","string":"-8Ei","float32":"NaN"'],
+    ['0', '"value":"0","string":"0"'],
+  ])('any threshold or minimum reclaim resolves: %s', (value, resolved) => {
+    const line = `{"name":"a","kind":"resolve","value":"${value}","capacity":"2048","expect":{${resolved}}}`;
+    expect(runVectors([write('thresholds.jsonl', line)])).toEqual({ exitCode: 0, stdout: '1 passed, 0 failed\n', stderr: '' });
+  });
+
+  test.each<[rule: string, name: string, line: string]>([
+    ['rankings', 'rank.jsonl', '{"name":"a","pods":null,"podStats":null,"rankings":[{"signal":"pid.available","groups":null}]}'],
+    ['conditions', 'admit.jsonl', '{"name":"a","nodeConditions":null,"pod":{"metadata":{"name":"p"},"spec":{}},"expect":{"admit":true}}'],
+    [
+      'pods of a step',
+      'sync.jsonl',
+      '{"name":"a","config":{"evictionPressureTransitionPeriod":"0s","evictionMaxPodGracePeriod":0,"localStorageCapacityIsolation":true},' +
+        '"layout":"single","pods":null,"steps":[{"at":0.5,"activePods":null,"killErrorPods":null,"summary":{"node":{},"pods":null}}],' +
+        '"expect":[[{"error":null,"nodeConditions":[],"evicted":[],"kills":[],"events":[],"gc":[],"evictionCounts":{},"summaryReads":1}]]}',
+    ],
+    ['thresholds', 'thresholds.jsonl', '{"name":"a","kind":"parse","config":{"evictionHard":null},"expect":{"ok":true,"thresholds":null}}'],
+  ])('null is an empty list: %s', (_rule, name, line) => {
+    expect(runVectors([write(name, line)])).toEqual({ exitCode: 0, stdout: '1 passed, 0 failed\n', stderr: '' });
+  });
+
   test('a missing file', () => {
     const run = runVectors([join(dir, 'nowhere', 'duration.jsonl')]);
     expect(run.exitCode).toBe(66);
@@ -116,7 +154,7 @@ describe('the runner', () => {
   });
 
   test('nothing is run unless all files can be read', () => {
-    expect(runVectors([write('duration.jsonl', bad), join(dir, 'rank.jsonl')]).stdout).toBe('');
+    expect(runVectors([write('duration.jsonl', bad), join(dir, 'signals.jsonl')]).stdout).toBe('');
   });
 
   describe('as a command', () => {

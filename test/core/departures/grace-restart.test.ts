@@ -46,6 +46,30 @@ test('a clock that jumps back restarts it, too', () => {
   expect(outcomes).toEqual([undefined, 560]); // the kubelet would wait until 1060
 });
 
+test.each<[rule: string, readableAt: readonly number[], since: number]>([
+  ['readings that fail for three intervals are no gap', [0, 10, 40, 50, 60], 60],
+  ['readings that fail for longer: nobody knows what was in between', [0, 10, 50, 60, 70, 80, 90, 100, 109, 110], 110],
+])('%s', (_rule, readableAt, since) => {
+  const timeline = new Timeline(policy([soft]), all);
+  const evictedAt: number[] = [];
+  for (let at = 0; at <= since; at += 1) {
+    if (at % 10 !== 0 && !readableAt.includes(at)) continue;
+    const said = readableAt.includes(at) ? timeline.memory(at, 150n) : timeline.said(at, {});
+    if (evicted(said).length > 0) evictedAt.push(at);
+  }
+  expect(evictedAt).toEqual([since]);
+});
+
+test('a hard threshold does not wait until a clock that jumped back has caught up', () => {
+  const outcomes = sides.map(({ departures }) => {
+    const timeline = new Timeline(policy([threshold('memory.available', '200Mi')], { departures }), candidates());
+    timeline.memory(1000, 150n);
+    timeline.candidates = all;
+    return [500, 510, 520, 999, 1000].find((at) => evicted(timeline.memory(at, 150n)).length > 0);
+  });
+  expect(outcomes).toEqual([1000, 510]); // the reading at 500 is not newer than that at 1000
+});
+
 test('a hard threshold waits for nobody', () => {
   for (const side of sides) {
     const timeline = new Timeline(policy([threshold('memory.available', '200Mi')], { departures: side.departures }), all);

@@ -25,3 +25,11 @@ test.each([
   expect(timeline.memory(10, 400n)).toEqual(['evict slow grace 3600']);
   expect(timeline.memory(20, 50n, { 1: { processes: 2 } })).toEqual(then);
 });
+
+test('also where one eviction at a time is waited for', () => {
+  const timeline = new Timeline(policy(thresholds, { departures: without('each-resource'), maxPodGracePeriodNs: hour }), all);
+  timeline.memory(0, 400n);
+  timeline.memory(10, 400n);
+  expect(timeline.memory(20, 100n, { 1: { processes: 2 } })).toEqual([]);
+  expect(timeline.memory(30, 99n, { 1: { processes: 2 } })).toEqual(['escalate: hard threshold met']);
+});

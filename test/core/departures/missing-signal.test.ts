@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { candidates, Mi, policy, threshold, without, workload } from '../support.js';
+import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 
 /** One reading fails in the middle of a soft grace period: the kubelet forgets the threshold, and its grace period begins anew. */
@@ -20,4 +20,15 @@ test('nobody is evicted on a reading that is not there', () => {
   const timeline = new Timeline(policy([soft]), candidates([workload('batch'), 300n * Mi]));
   for (const at of [0, 10, 20]) timeline.memory(at, 150n);
   expect(timeline.said(30, {})).toEqual([]);
+});
+
+test('a signal that stays away is given up when a condition would be: it does not hold MemoryPressure for ever', () => {
+  const period = { pressureTransitionPeriodNs: 60n * SECOND };
+  const timeline = new Timeline(policy([threshold('memory.available', '200Mi')], { ...period, hasWorkloadSource: false }), candidates());
+  timeline.memory(0, 150n);
+  const said = [10, 20, 30, 40, 50, 60, 61, 70, 80, 90, 100, 110, 120].map((at) => [at, ...timeline.said(at, {})]);
+  expect(said.filter(([, ...effects]) => effects.length > 0)).toEqual([
+    [61, 'cleared memory.available'],
+    [120, 'MemoryPressure=false'],
+  ]);
 });

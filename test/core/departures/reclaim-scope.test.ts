@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { candidates, Mi, policy, threshold, without, workload } from '../support.js';
+import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 
 /**
@@ -46,6 +46,16 @@ test('while collections run, nobody is evicted for that resource; another does n
   timeline.said(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
   const said = timeline.said(1, { 'imagefs.available': 40n * Mi, 'memory.available': 50n * Mi });
   expect(said).toEqual(['met memory.available', 'MemoryPressure=true', 'evict batch grace 0']);
+});
+
+test('memory that ran out while a disk was collected has its step right after', () => {
+  const timeline = loop(policy([]).departures);
+  timeline.policy = { ...timeline.policy, thresholds: [threshold('imagefs.available', '100Mi'), threshold('memory.available', '100Mi')] };
+  timeline.said(0, { 'imagefs.available': 50n * Mi, 'memory.available': 900n * Mi });
+  const now = { 'imagefs.available': 900n * Mi, 'memory.available': 50n * Mi };
+  expect(timeline.said(1, now, {}, collected)).toEqual(['reclaimed enough']);
+  expect(timeline.dueAtNs).toBe(SECOND);
+  expect(timeline.said(1, now)).toContain('evict batch grace 0');
 });
 
 test('evictd decides on what it read after the collections, the kubelet on what it read before', () => {

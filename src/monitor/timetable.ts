@@ -1,0 +1,25 @@
+/** What the loop waits for, on the monotonic clock. */
+export interface Timetable {
+  readonly tickAtNs: bigint;
+  /** What the last step asked for. */
+  readonly dueAtNs: bigint | undefined;
+  /** A wake that waits for its turn. */
+  readonly wakeAtNs: bigint | undefined;
+  /** Somebody is dying. */
+  readonly victimAtNs: bigint | undefined;
+  /** Nothing is decided before; ticks go on, because they say that evictd lives. */
+  readonly notBeforeNs: bigint | undefined;
+}
+
+/** When to look next. */
+export function nextLookNs({ tickAtNs, dueAtNs, wakeAtNs, victimAtNs, notBeforeNs }: Timetable): bigint {
+  const wanted = [dueAtNs, wakeAtNs, victimAtNs].filter((time) => time !== undefined);
+  const allowed = wanted.map((time) => (notBeforeNs !== undefined && time < notBeforeNs ? notBeforeNs : time));
+  return allowed.reduce((next, time) => (time < next ? time : next), tickAtNs);
+}
+
+/** Dying victims are looked at often at first, then less: most are gone within milliseconds. */
+export function victimLookNs(nowNs: bigint, lastSignalNs: bigint): bigint {
+  const sinceMs = Number(nowNs - lastSignalNs) / 1e6;
+  return nowNs + BigInt(sinceMs < 50 ? 1_000_000 : sinceMs < 1_000 ? 10_000_000 : 50_000_000);
+}
