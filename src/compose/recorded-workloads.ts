@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import { normalCgroupPath, withAncestors } from '../core/cgroup.js';
 import type { WorkloadUsage } from '../core/workload.js';
 import type { NodeIdentity } from '../monitor/ports.js';
-import type { RecordedConfig } from '../monitor/recording.js';
+import type { RecordedConfig } from '../monitor/recording/format.js';
 import { protectionsOf } from '../workloads/protection.js';
 import { compileRules } from '../workloads/rules.js';
 

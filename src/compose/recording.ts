@@ -2,9 +2,9 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { LoadedConfig } from '../config/config.js';
 import type { Log } from '../log.js';
 import type { NodeIdentity } from '../monitor/ports.js';
-import { Recorder } from '../monitor/recorder.js';
-import type { RecordingLimits } from '../monitor/recording-file.js';
-import type { RecordedConfig } from '../monitor/recording.js';
+import { Recorder } from '../monitor/recording/recorder.js';
+import type { RecordingLimits } from '../monitor/recording/file.js';
+import type { RecordedConfig } from '../monitor/recording/format.js';
 
 /** What the operator wants recorded. */
 export interface RecordingPlan {

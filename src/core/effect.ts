@@ -9,7 +9,8 @@ import type { Threshold } from './threshold.js';
  * `no-workload-source`: none is configured. `nothing-evictable`: there is no candidate that may be evicted. `no-yield`: the last eviction for this
  * signal gave nothing back, and its value has not changed since.
  */
-export type AlertKind = 'signal-not-evictable' | 'no-workload-source' | 'nothing-evictable' | 'no-yield';
+export const ALERT_KINDS = ['signal-not-evictable', 'no-workload-source', 'nothing-evictable', 'no-yield'] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** What a step wants done or said, in order. */
 export type Effect =

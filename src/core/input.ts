@@ -4,7 +4,7 @@ import type { Observations } from './observation.js';
 import type { ReclaimReading } from './reclaim.js';
 import type { Candidates } from './workload.js';
 
-/** Everything that a step is told. A recording of it (monitor/recording.ts) replays the run. */
+/** Everything that a step is told. A recording of it (monitor/recording/format.ts) replays the run. */
 export interface StepInput {
   /** Monotonic; not before the observations were made. */
   readonly nowNs: bigint;

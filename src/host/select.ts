@@ -4,8 +4,8 @@ import { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
 import { instanceName, lockInstance } from './linux/instance-lock.js';
 import { readMemoryReserve } from './linux/memory-reserve.js';
 import { openNode } from './linux/node.js';
-import { domainOf } from './linux/oom-killer-domain.js';
-import { readOomKiller } from './linux/oom-killer.js';
+import { domainOf } from './linux/oom-killer/domain.js';
+import { readOomKiller } from './linux/oom-killer/killer.js';
 import { readMayEndOthers } from './linux/privilege.js';
 
 export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';

@@ -1,3 +1,4 @@
+import { lintAllocatable } from './allocatable.js';
 import { lintAllocation } from './allocation.js';
 import { lintEntries } from './entries.js';
 import { lintEvictable } from './evictable.js';
@@ -24,6 +25,7 @@ export function lintPolicy(subject: LintSubject, machine: MachineFacts | undefin
     ...lintEntries(subject),
     ...lintPeriods(subject),
     ...lintEvictable(subject, machine),
+    ...lintAllocatable(subject),
     ...lintRules(subject, machine),
   ];
 }

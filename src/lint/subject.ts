@@ -9,6 +9,8 @@ export interface LintSubject {
   readonly monitoringIntervalNs: bigint;
   readonly workloads: readonly { readonly cgroup: string }[];
   readonly rules: readonly Rule[];
+  /** What allocatableMemory.available is about; undefined: nothing here. */
+  readonly allocatable: { readonly cgroup: string; readonly capacity: bigint } | undefined;
   /** The keys that somebody has set, with the value as text: 'evictionMinimumReclaim.memory.available' → '200Mi'. */
   readonly written: ReadonlyMap<string, unknown>;
 }

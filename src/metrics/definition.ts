@@ -62,6 +62,12 @@ export const EVICTIONS_INEFFECTIVE = define(
   'Workloads killed that gave back little; counted in evictd_evictions_total, too.',
   ['eviction_signal'],
 );
+export const ALERTS = define(
+  'counter',
+  'evictd_alerts_total',
+  'Episodes in which a threshold asked for an eviction and got none, by the reason.',
+  ['alert', 'eviction_signal'],
+);
 export const THRESHOLDS_MET = define('counter', 'evictd_thresholds_met_total', 'Episodes in which a threshold was met.', [
   'eviction_signal',
   'kind',

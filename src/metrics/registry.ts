@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { ALERT_KINDS } from '../core/effect.js';
 import { STORAGE_LIMIT_SIGNALS, type EvictionSignal } from '../core/eviction-signal.js';
 import { CONDITION_TYPES, SIGNALS, SIGNAL_FACTS } from '../core/signal.js';
 import { resolve, thresholdKind } from '../core/threshold.js';
@@ -92,6 +93,11 @@ export class MetricsRegistry {
     this.#fill(definitions.EVICTIONS, () => counted(status.evictions));
     this.#fill(definitions.EVICTIONS_FAILED, () => counted(status.failedEvictions));
     this.#fill(definitions.EVICTIONS_INEFFECTIVE, () => counted(status.ineffectiveEvictions));
+    this.#fill(definitions.ALERTS, () => {
+      const signals = [...new Set(status.thresholds.map(({ signal }) => signal))];
+      const possible = ALERT_KINDS.flatMap((kind) => signals.map((signal) => `${kind} ${signal}` as const));
+      return [...new Set([...possible, ...status.alerts.keys()])].map((key) => [status.alerts.get(key), ...key.split(' ')]);
+    });
     this.#fill(definitions.THRESHOLDS_MET, () => {
       const configured = status.thresholds.map((threshold) => `${threshold.signal} ${thresholdKind(threshold)}` as const);
       return [...new Set([...configured, ...status.episodes.keys()])].map((key) => [status.episodes.get(key), ...key.split(' ')]);

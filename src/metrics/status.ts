@@ -1,3 +1,4 @@
+import type { AlertKind } from '../core/effect.js';
 import type { EvictionSignal } from '../core/eviction-signal.js';
 import type { Observations } from '../core/observation.js';
 import type { ConditionType, Signal } from '../core/signal.js';
@@ -32,6 +33,7 @@ export class Status implements Metrics {
   readonly evictions = new Counts<EvictionSignal>();
   readonly failedEvictions = new Counts<EvictionSignal>();
   readonly ineffectiveEvictions = new Counts<EvictionSignal>();
+  readonly alerts = new Counts<`${AlertKind} ${Signal}`>();
   readonly episodes = new Counts<`${Signal} ${ThresholdKind}`>();
   readonly #nowNs: () => bigint;
   /** Set by the registry, which has the histogram. */
@@ -66,6 +68,9 @@ export class Status implements Metrics {
   }
   ineffective(signal: EvictionSignal): void {
     this.ineffectiveEvictions.add(signal);
+  }
+  alerted(kind: AlertKind, signal: Signal): void {
+    this.alerts.add(`${kind} ${signal}`);
   }
   wakeToSignal(seconds: number): void {
     this.onWakeToSignal(seconds);

@@ -1,3 +1,4 @@
+import type { AlertKind } from '../core/effect.js';
 import type { EvictionSignal } from '../core/eviction-signal.js';
 import type { Observations } from '../core/observation.js';
 import type { ConditionType, Signal } from '../core/signal.js';
@@ -20,6 +21,8 @@ export interface Metrics {
   failed(signal: EvictionSignal): void;
   /** A workload was killed (`evicted` counts it, too) and gave back little. */
   ineffective(signal: EvictionSignal): void;
+  /** A threshold asks for an eviction and gets none, once per episode. */
+  alerted(kind: AlertKind, signal: Signal): void;
   /** From the moment a threshold was seen crossed to the first signal sent. */
   wakeToSignal(seconds: number): void;
   notifiers(states: readonly NotifierState[]): void;

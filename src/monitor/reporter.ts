@@ -107,6 +107,7 @@ export class Reporter {
   }
 
   alert({ alert, threshold, observation }: EffectOf<'alert'>): void {
+    this.#metrics.alerted(alert, threshold.signal);
     this.#log.error(alertMessage(alert, threshold, observation), { alert, signal: threshold.signal });
   }
 

@@ -8,7 +8,7 @@ import type { JournalRecord } from '../../src/monitor/record.js';
 import type { Rule } from '../../src/core/rule.js';
 import type { Workload } from '../../src/core/workload.js';
 import { Mi, policy, requesting, threshold, workload } from '../core/support.js';
-import { recorder, scratch, SimulatedRun, type Usages } from '../monitor/recorded-run.js';
+import { recorder, scratch, SimulatedRun, type Usages } from '../monitor/recording/recorded-run.js';
 import { ran } from './support.js';
 
 interface Replayed {

@@ -11,6 +11,7 @@ export function subject(thresholds: readonly Threshold[], overrides: Partial<Lin
     monitoringIntervalNs: 10n * SECOND,
     workloads: [{ cgroup: '/workload.slice' }],
     rules: [],
+    allocatable: undefined,
     written: new Map(),
     ...overrides,
   };

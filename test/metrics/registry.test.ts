@@ -149,6 +149,13 @@ test('counters of configured signals begin at 0, and never fall', async () => {
   expect(samples(families, 'evictd_evictions_failed_total')?.[name('evictions_failed_total', memory)]).toBe(1);
   expect(samples(families, 'evictd_thresholds_met_total')?.[name('thresholds_met_total', `${memory},kind="soft"`)]).toBe(1);
 
+  status.alerted('nothing-evictable', 'memory.available');
+  expect(samples(await scrape(), 'evictd_alerts_total')).toMatchObject({
+    [name('alerts_total', `alert="nothing-evictable",${memory}`)]: 1,
+    [name('alerts_total', `alert="nothing-evictable",${inodes}`)]: 0,
+    [name('alerts_total', `alert="no-yield",${memory}`)]: 0,
+  });
+
   status.observe(observations(0n, {}), []); // reloaded without thresholds
   expect(samples(await scrape(), 'evictd_evictions_total')).toEqual({ [name('evictions_total', memory)]: 2 });
 });

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import { formatDuration } from '../../core/duration.js';
 import type { Rule } from '../../core/rule.js';
 import type { Policy } from '../../core/state.js';
-import type { RecordedConfig } from '../../monitor/recording.js';
+import type { RecordedConfig } from '../../monitor/recording/format.js';
 import type { Difference } from './difference.js';
 import type { OtherRun } from './other-run.js';
 

@@ -3,7 +3,7 @@ import { unrecordedSources, workloadsUnder } from '../../compose/recorded-worklo
 import type { Config } from '../../config/config.js';
 import type { Decision } from '../../core/eviction.js';
 import type { Policy, State } from '../../core/state.js';
-import type { RecordedCandidates, RecordedConfig, RecordedStep, RecordingHeader } from '../../monitor/recording.js';
+import type { RecordedCandidates, RecordedConfig, RecordedStep, RecordingHeader } from '../../monitor/recording/format.js';
 import { assumptions } from './assumptions.js';
 import { differences, madeIn, type Made } from './difference.js';
 import { OtherRun } from './other-run.js';

@@ -13,7 +13,7 @@ import {
   type EvictionTimes,
   type JournalRecord,
 } from '../../monitor/record.js';
-import type { RecordedStep } from '../../monitor/recording.js';
+import type { RecordedStep } from '../../monitor/recording/format.js';
 
 /** The journal that a run would have written of these steps: the records, in the order, of monitor/loop.ts. */
 export class ReplayedJournal {

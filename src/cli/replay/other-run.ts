@@ -3,7 +3,7 @@ import type { Decision, VictimReading } from '../../core/eviction.js';
 import { initialState, type Policy, type State } from '../../core/state.js';
 import { step } from '../../core/step.js';
 import type { Candidates, Protection, WorkloadUsage } from '../../core/workload.js';
-import type { RecordedCandidates, RecordedStep } from '../../monitor/recording.js';
+import type { RecordedCandidates, RecordedStep } from '../../monitor/recording/format.js';
 import { OtherWorld } from './other-world.js';
 
 /** A veto holds for so long: a workload may have been empty then, and be full now. */

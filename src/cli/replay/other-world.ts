@@ -2,7 +2,7 @@ import type { VictimReading } from '../../core/eviction.js';
 import type { Observation, Observations } from '../../core/observation.js';
 import type { Signal } from '../../core/signal.js';
 import type { Candidates, Workload, WorkloadUsage } from '../../core/workload.js';
-import type { RecordedStep } from '../../monitor/recording.js';
+import type { RecordedStep } from '../../monitor/recording/format.js';
 
 /** An eviction of the recorded run. */
 interface RecordedEviction {

@@ -1,8 +1,8 @@
 import type { Config } from '../../config/config.js';
 import type { Decision } from '../../core/eviction.js';
 import { InputError } from '../../errors.js';
-import { RecordingStream, type NumberedEntry } from '../../monitor/recording-stream.js';
-import type { RecordedCandidates, RecordedDecision, RecordedStep } from '../../monitor/recording.js';
+import { RecordingStream, type NumberedEntry } from '../../monitor/recording/stream.js';
+import type { RecordedCandidates, RecordedDecision, RecordedStep } from '../../monitor/recording/format.js';
 import { Comparison } from './comparison.js';
 import type { ReplayReport } from './report.js';
 import { RecordedRun } from './run.js';

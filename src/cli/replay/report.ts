@@ -1,6 +1,6 @@
 import type { JournalRecord } from '../../monitor/record.js';
-import type { RecordingEnd } from '../../monitor/recording-stream.js';
-import type { RecordingHeader } from '../../monitor/recording.js';
+import type { RecordingEnd } from '../../monitor/recording/stream.js';
+import type { RecordingHeader } from '../../monitor/recording/format.js';
 import type { Difference } from './difference.js';
 
 /** A journal record as replayed; `time`: of the step, on the clock of the machine that recorded it. */

@@ -2,7 +2,7 @@ import type { Effect } from '../../core/effect.js';
 import { initialState, type Policy, type State } from '../../core/state.js';
 import { step } from '../../core/step.js';
 import type { Candidates } from '../../core/workload.js';
-import type { RecordedCandidates, RecordedStep } from '../../monitor/recording.js';
+import type { RecordedCandidates, RecordedStep } from '../../monitor/recording/format.js';
 
 const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 

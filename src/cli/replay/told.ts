@@ -1,6 +1,6 @@
 import type { Effect } from '../../core/effect.js';
 import type { Decision } from '../../core/eviction.js';
-import type { RecordedStep } from '../../monitor/recording.js';
+import type { RecordedStep } from '../../monitor/recording/format.js';
 import type { Made } from './difference.js';
 import { ReplayedJournal } from './journal.js';
 import type { TimedRecord } from './report.js';

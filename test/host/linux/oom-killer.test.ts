@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { badnessPages, oomOrder, oomScoreOf } from '../../../src/core/oom-badness.js';
 import { UnavailableError } from '../../../src/errors.js';
-import { domainOf, groupFinder, walk, type OomRoots } from '../../../src/host/linux/oom-killer-domain.js';
-import { parseMemory, parseTask, type ParsedTask, type ProcessTexts } from '../../../src/host/linux/oom-killer-task.js';
-import { readOomKiller } from '../../../src/host/linux/oom-killer.js';
+import { domainOf, groupFinder, walk, type OomRoots } from '../../../src/host/linux/oom-killer/domain.js';
+import { parseMemory, parseTask, type ParsedTask, type ProcessTexts } from '../../../src/host/linux/oom-killer/task.js';
+import { readOomKiller } from '../../../src/host/linux/oom-killer/killer.js';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/linux/oom-killer');
 const captured = (name: string): ProcessTexts => {

@@ -1,12 +1,12 @@
 import { existsSync, readlinkSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { cgroupDirectory, normalCgroupPath, type CgroupHierarchy } from '../../core/cgroup.js';
-import type { OomDomain, OomReading, OomSettings, OomTask } from '../../core/oom-reading.js';
-import { UnavailableError } from '../../errors.js';
-import { readHierarchies } from './hierarchies.js';
-import { domainOf, groupFinder, limitIn, machineMemory, textOf, type OomRoots } from './oom-killer-domain.js';
-import { processesOfMachine, processesOfMemcg } from './oom-killer-processes.js';
-import { readPageSize } from './page-size.js';
+import { cgroupDirectory, normalCgroupPath, type CgroupHierarchy } from '../../../core/cgroup.js';
+import type { OomDomain, OomReading, OomSettings, OomTask } from '../../../core/oom-reading.js';
+import { UnavailableError } from '../../../errors.js';
+import { readHierarchies } from '../hierarchies.js';
+import { domainOf, groupFinder, limitIn, machineMemory, textOf, type OomRoots } from './domain.js';
+import { processesOfMachine, processesOfMemcg } from './processes.js';
+import { readPageSize } from '../page-size.js';
 
 /** PROC_PID_INIT_INO, the same on every kernel (include/linux/proc_ns.h). */
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]';

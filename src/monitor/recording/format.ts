@@ -1,9 +1,9 @@
-import type { StepInput } from '../core/input.js';
-import type { Observations } from '../core/observation.js';
-import type { Rule } from '../core/rule.js';
-import type { Policy, State } from '../core/state.js';
-import type { Candidates, Protection } from '../core/workload.js';
-import type { NodeIdentity, Wake } from './ports.js';
+import type { StepInput } from '../../core/input.js';
+import type { Observations } from '../../core/observation.js';
+import type { Rule } from '../../core/rule.js';
+import type { Policy, State } from '../../core/state.js';
+import type { Candidates, Protection } from '../../core/workload.js';
+import type { NodeIdentity, Wake } from '../ports.js';
 
 /** Raised when an older evictd could not read it any more, or would read it wrongly. */
 export const RECORDING_FORMAT = 1;

@@ -1,8 +1,8 @@
-import type { State } from '../core/state.js';
-import type { Candidates, Protection, Workload } from '../core/workload.js';
-import type { StepListener, StepReport, WorkloadSource } from './ports.js';
-import { RecordingQueue, type RecordingQueueOptions } from './recording-queue.js';
-import type { RecordedCandidates, RecordedConfig, RecordedStep, Vetoes } from './recording.js';
+import type { State } from '../../core/state.js';
+import type { Candidates, Protection, Workload } from '../../core/workload.js';
+import type { StepListener, StepReport, WorkloadSource } from '../ports.js';
+import { RecordingQueue, type RecordingQueueOptions } from './queue.js';
+import type { RecordedCandidates, RecordedConfig, RecordedStep, Vetoes } from './format.js';
 
 /** Ticks come a little early or late. */
 const SLACK_NS = 100_000_000n;

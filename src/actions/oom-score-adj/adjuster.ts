@@ -1,10 +1,10 @@
-import type { CgroupHierarchy } from '../core/cgroup.js';
-import { UNKILLABLE } from '../core/oom-badness.js';
-import type { OomProcess } from '../core/oom-order.js';
-import type { Workload } from '../core/workload.js';
-import type { Log } from '../log.js';
-import type { GivenBack, OomScoreAdjTarget, OomScoreAdjuster } from '../monitor/ports.js';
-import type { Binding } from '../native/binding.js';
+import type { CgroupHierarchy } from '../../core/cgroup.js';
+import { UNKILLABLE } from '../../core/oom-badness.js';
+import type { OomProcess } from '../../core/oom-order.js';
+import type { Workload } from '../../core/workload.js';
+import type { Log } from '../../log.js';
+import type { GivenBack, OomScoreAdjTarget, OomScoreAdjuster } from '../../monitor/ports.js';
+import type { Binding } from '../../native/binding.js';
 import { OomScoreAdjComplaints } from './oom-score-adj-complaints.js';
 import type { FoundFile } from './oom-score-adj-found.js';
 import { Touched, type Known } from './oom-score-adj-known.js';

@@ -1,8 +1,8 @@
-import type { Policy, State } from '../core/state.js';
-import type { NodeIdentity } from './ports.js';
-import { RecordingFile, type RecordingLimits } from './recording-file.js';
-import { RecordingWriting } from './recording-writing.js';
-import { RECORDING_FORMAT, type RecordedConfig, type RecordedStep, type RecordingEntry } from './recording.js';
+import type { Policy, State } from '../../core/state.js';
+import type { NodeIdentity } from '../ports.js';
+import { RecordingFile, type RecordingLimits } from './file.js';
+import { RecordingWriting } from './writing.js';
+import { RECORDING_FORMAT, type RecordedConfig, type RecordedStep, type RecordingEntry } from './format.js';
 
 /** How long a kill −9 may take along. */
 const GATHER_MS = 1_000;

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { VictimReading } from '../../src/core/eviction.js';
-import { initialState, type Policy, type State } from '../../src/core/state.js';
-import { step } from '../../src/core/step.js';
-import type { Candidates, Workload } from '../../src/core/workload.js';
-import type { StepReport, WorkloadSource } from '../../src/monitor/ports.js';
-import { Recorder, type RecorderOptions } from '../../src/monitor/recorder.js';
-import { candidates, Gi, observations, SECOND } from '../core/support.js';
+import type { VictimReading } from '../../../src/core/eviction.js';
+import { initialState, type Policy, type State } from '../../../src/core/state.js';
+import { step } from '../../../src/core/step.js';
+import type { Candidates, Workload } from '../../../src/core/workload.js';
+import type { StepReport, WorkloadSource } from '../../../src/monitor/ports.js';
+import { Recorder, type RecorderOptions } from '../../../src/monitor/recording/recorder.js';
+import { candidates, Gi, observations, SECOND } from '../../core/support.js';
 
 export const NODE = { name: '/node', cgroup: '/node', cgroupVersion: 2 } as const;
 

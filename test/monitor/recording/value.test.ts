@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fromJson, toJson } from '../../src/monitor/recording-value.js';
+import { fromJson, toJson } from '../../../src/monitor/recording/value.js';
 
 const roundTrip = (value: unknown): unknown => fromJson(JSON.parse(JSON.stringify(toJson(value))));
 

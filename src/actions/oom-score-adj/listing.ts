@@ -1,6 +1,6 @@
-import { cgroupDirectory, type CgroupHierarchy } from '../core/cgroup.js';
-import { errnoName } from '../errors.js';
-import type { Binding, CgroupHandle } from '../native/binding.js';
+import { cgroupDirectory, type CgroupHierarchy } from '../../core/cgroup.js';
+import { errnoName } from '../../errors.js';
+import type { Binding, CgroupHandle } from '../../native/binding.js';
 import type { OomScoreAdjComplaints } from './oom-score-adj-complaints.js';
 import { withProcess, type ProcessIdentity } from './oom-score-adj-process.js';
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { cgroupDirectory, membership, pathBelowMount } from '../../core/cgroup.js';
-import { textOf, walk, type OomRoots } from './oom-killer-domain.js';
-import { parseMemory, parseTask, type ParsedTask } from './oom-killer-task.js';
+import { cgroupDirectory, membership, pathBelowMount } from '../../../core/cgroup.js';
+import { textOf, walk, type OomRoots } from './domain.js';
+import { parseMemory, parseTask, type ParsedTask } from './task.js';
 
 export interface SeenProcess {
   readonly pid: number;

@@ -1,4 +1,4 @@
-import type { Workload } from '../core/workload.js';
+import type { Workload } from '../../core/workload.js';
 import type { FoundProcess, FoundWorkload } from './oom-score-adj-found.js';
 
 /** What evictd knows of a process from pass to pass. */

@@ -1,4 +1,4 @@
-import type { OomMemory } from '../../core/oom-reading.js';
+import type { OomMemory } from '../../../core/oom-reading.js';
 
 /** The texts of /proc/PID, unchanged. */
 export interface ProcessTexts {

@@ -1,7 +1,7 @@
-import type { Observation, Observations } from '../core/observation.js';
-import type { Signal } from '../core/signal.js';
-import type { Candidates, UnreadableWorkload, Workload, WorkloadStats, WorkloadUsage } from '../core/workload.js';
-import type { Wake } from './ports.js';
+import type { Observation, Observations } from '../../core/observation.js';
+import type { Signal } from '../../core/signal.js';
+import type { Candidates, UnreadableWorkload, Workload, WorkloadStats, WorkloadUsage } from '../../core/workload.js';
+import type { Wake } from '../ports.js';
 import {
   RECORDING_FORMAT,
   type RecordedCandidates,
@@ -9,8 +9,8 @@ import {
   type RecordingEntry,
   type RecordingHeader,
   type Vetoes,
-} from './recording.js';
-import { fromJson } from './recording-value.js';
+} from './format.js';
+import { fromJson } from './value.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import { errnoName } from '../errors.js';
-import type { Log } from '../log.js';
+import { errnoName } from '../../errors.js';
+import type { Log } from '../../log.js';
 
 /** What evictd wanted to do to a process. */
 export interface Attempt {

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { errnoName } from '../errors.js';
+import { errnoName } from '../../errors.js';
 
 /** A process that has a value of evictd's, or is going to get one. */
 export interface FoundProcess {

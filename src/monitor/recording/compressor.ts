@@ -1,5 +1,5 @@
 import { constants, createGzip } from 'node:zlib';
-import { Pieces } from './recording-pieces.js';
+import { Pieces } from './pieces.js';
 
 /** One gzip stream, given out piece by piece: each piece can be read as soon as it and those before it are there. On libuv's pool. */
 export class Compressor {

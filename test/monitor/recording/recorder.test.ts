@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileS
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { initialState } from '../../src/core/state.js';
-import type { Protection } from '../../src/core/workload.js';
-import { InputError } from '../../src/errors.js';
-import type { StepReport } from '../../src/monitor/ports.js';
-import { RecordingStream, type RecordingEnd } from '../../src/monitor/recording-stream.js';
-import type { RecordedStep, RecordingEntry } from '../../src/monitor/recording.js';
-import { candidates, Mi, observations, policy, SECOND, stats, threshold, workload } from '../core/support.js';
+import { initialState } from '../../../src/core/state.js';
+import type { Protection } from '../../../src/core/workload.js';
+import { InputError } from '../../../src/errors.js';
+import type { StepReport } from '../../../src/monitor/ports.js';
+import { RecordingStream, type RecordingEnd } from '../../../src/monitor/recording/stream.js';
+import type { RecordedStep, RecordingEntry } from '../../../src/monitor/recording/format.js';
+import { candidates, Mi, observations, policy, SECOND, stats, threshold, workload } from '../../core/support.js';
 import { recorder, scratch, SimulatedRun } from './recorded-run.js';
 
 const POLICY = policy([threshold('memory.available', '256Mi')]);

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
-import { errnoName } from '../errors.js';
+import { errnoName } from '../../errors.js';
 
 /** Longer than /proc/PID/status on a machine of thousands of cores. */
 const TEXT_BYTES = 16 * 1024;

@@ -1,8 +1,8 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { errnoName, InputError } from '../errors.js';
-import { Decompressor } from './recording-decompressor.js';
-import { readHeader, RecordingLineError, RecordingReading } from './recording-reading.js';
-import type { RecordingEntry, RecordingHeader } from './recording.js';
+import { errnoName, InputError } from '../../errors.js';
+import { Decompressor } from './decompressor.js';
+import { readHeader, RecordingLineError, RecordingReading } from './reading.js';
+import type { RecordingEntry, RecordingHeader } from './format.js';
 
 /** No line of a recording comes near it: what is longer is another file. */
 const LINE_CHARACTERS = 64 * 1024 * 1024;

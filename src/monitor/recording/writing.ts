@@ -1,8 +1,8 @@
-import { jsonInteger } from '../core/integer.js';
-import type { Observation, Observations } from '../core/observation.js';
-import type { WorkloadStats, WorkloadUsage } from '../core/workload.js';
-import type { RecordedCandidates, RecordedStep, RecordingEntry, RecordingHeader } from './recording.js';
-import { toJson } from './recording-value.js';
+import { jsonInteger } from '../../core/integer.js';
+import type { Observation, Observations } from '../../core/observation.js';
+import type { WorkloadStats, WorkloadUsage } from '../../core/workload.js';
+import type { RecordedCandidates, RecordedStep, RecordingEntry, RecordingHeader } from './format.js';
+import { toJson } from './value.js';
 
 /** Workloads that a file knows by number. Beyond it forgets them all: where they come and go, the map must not grow for ever. */
 const KNOWN_AT_MOST = 16_384;

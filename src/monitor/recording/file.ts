@@ -1,6 +1,6 @@
 import { open, rename, stat, type FileHandle } from 'node:fs/promises';
-import { errnoName } from '../errors.js';
-import { Compressor } from './recording-compressor.js';
+import { errnoName } from '../../errors.js';
+import { Compressor } from './compressor.js';
 
 export interface RecordingLimits {
   /** Of both files together, as compressed. */

@@ -1,5 +1,5 @@
 import { constants, createGunzip } from 'node:zlib';
-import { Pieces } from './recording-pieces.js';
+import { Pieces } from './pieces.js';
 
 /** Undoes gzip as far as it goes: what ends in the middle or is damaged is given out up to there. */
 export class Decompressor {

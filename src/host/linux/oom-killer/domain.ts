@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { cgroupDirectory, isBelow, withAncestors, type CgroupHierarchy } from '../../core/cgroup.js';
-import type { OomDomain } from '../../core/oom-reading.js';
+import { cgroupDirectory, isBelow, withAncestors, type CgroupHierarchy } from '../../../core/cgroup.js';
+import type { OomDomain } from '../../../core/oom-reading.js';
 
 /** Where the kernel's texts are; another directory in tests. */
 export interface OomRoots {

@@ -1,0 +1,23 @@
+import { isBelow, normalCgroupPath } from '../core/cgroup.js';
+import type { Finding } from './finding.js';
+import type { LintSubject } from './subject.js';
+
+/** A source whose workloads do not live in the cgroup that allocatableMemory.available is about: evicting them would not help it, so none of them is. */
+export function lintAllocatable({ thresholds, workloads, allocatable }: LintSubject): Finding[] {
+  if (allocatable === undefined || !thresholds.some(({ signal }) => signal === 'allocatableMemory.available')) return [];
+  const cgroup = normalCgroupPath(allocatable.cgroup);
+  return workloads.flatMap((source, index): Finding[] => {
+    const path = normalCgroupPath(source.cgroup);
+    if (path === cgroup || isBelow(path, cgroup)) return [];
+    const some = isBelow(cgroup, path) ? 'some workloads' : 'the workloads';
+    return [
+      {
+        level: 'warn',
+        code: 'EVICTD_LINT_OUTSIDE_ALLOCATABLE',
+        message: `${some} of ${path} live outside allocatable.cgroup (${cgroup}): none of them is evicted for allocatableMemory.available`,
+        hint: 'name a cgroup that holds all sources, or add a threshold of memory.available for the others',
+        key: `workloads[${String(index)}]`,
+      },
+    ];
+  });
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { lintAllocatable } from '../../src/lint/allocatable.js';
+import { threshold } from '../core/support.js';
+import { subject } from './support.js';
+
+const own = [threshold('allocatableMemory.available', '100Mi')];
+
+test.each<[rule: string, cgroup: string, source: string, found: string | undefined]>([
+  ['the cgroup itself', '/pods', '/pods', undefined],
+  ['written otherwise', '/pods/', 'pods', undefined],
+  ['below it', '/pods', '/pods/batch', undefined],
+  ['all of the machine', '/', '/batch', undefined],
+  ['beside it', '/pods', '/batch', 'the workloads of /batch live outside allocatable.cgroup (/pods)'],
+  ['only the beginning of its name is the same', '/pods', '/podsandmore', 'the workloads of /podsandmore live outside'],
+  ['above it', '/a/pods', '/a', 'some workloads of /a live outside allocatable.cgroup (/a/pods)'],
+])('%s', (_rule, cgroup, source, found) => {
+  const looked = subject(own, { workloads: [{ cgroup: source }], allocatable: { cgroup, capacity: 1n } });
+  const findings = lintAllocatable(looked);
+  expect(findings).toHaveLength(found === undefined ? 0 : 1);
+  if (found !== undefined) expect(findings[0]?.message).toContain(found);
+});
+
+test('nothing to say without the signal, or without the cgroup', () => {
+  const beside = { workloads: [{ cgroup: '/batch' }] };
+  expect(
+    lintAllocatable(subject([threshold('memory.available', '1Gi')], { ...beside, allocatable: { cgroup: '/pods', capacity: 1n } })),
+  ).toEqual([]);
+  expect(lintAllocatable(subject(own, beside))).toEqual([]);
+});
