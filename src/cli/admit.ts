@@ -1,13 +1,15 @@
 import { Command, CommanderError, Option, type ParseOptionsResult } from 'commander';
+import type { NamedWorkload } from '../compose/admission.js';
 import { cgroupText, TextError } from '../config/text.js';
 import { admit, applicantOf, type Applicant } from '../core/admission.js';
 import type { QosClass } from '../core/workload.js';
 import { UsageError } from '../errors.js';
+import { workloadOfPod } from '../kubernetes/pod.js';
+import { readDocument } from './document-file.js';
 import { formatError } from './errors.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import { admissionJson, admissionText, isAdmitted, type AdmissionReport } from './output/admission.js';
-import { readPod } from './pod-file.js';
 
 export interface AdmitDeps {
   readonly io: Io;
@@ -23,6 +25,11 @@ const QOS: ReadonlyMap<string, QosClass> = new Map([
 const EXIT_ADMITTED = 0;
 const EXIT_REFUSED = 1;
 const FAIL_CLOSED = '--fail-closed';
+/** Whoever mistypes it means it. */
+const MEANS_FAIL_CLOSED = '--fail';
+
+/** More than the API server stores of one object. */
+const POD_FILE = { maxBytes: 4 * 1024 * 1024, hint: 'kubectl get pod NAME -o json writes what is needed' };
 
 interface AdmitOptions extends ConfigOptions {
   readonly name?: string;
@@ -40,14 +47,15 @@ export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
   const show = (report: AdmissionReport, output: unknown): number => {
     const exit = isAdmitted(report) ? EXIT_ADMITTED : EXIT_REFUSED;
     if (!report.known) {
-      const otherwise = report.admit ? `admitted all the same; ${FAIL_CLOSED} would refuse` : `refused, because of ${FAIL_CLOSED}`;
-      io.stderr(`${formatError(report.error)}evictd: warning: ${otherwise}\n`);
+      io.stderr(`${formatError(report.error)}evictd: warning: ${consequence(report)}\n`);
     }
     io.stdout(output === 'json' ? admissionJson(report) : admissionText(report));
     setExitCode(exit);
     return exit;
   };
-  const command = new AdmitCommand('admit', (error, failClosed, output) => show({ known: false, admit: !failClosed, error }, output))
+  const command = new AdmitCommand('admit', (error, failClosed, output) =>
+    show({ known: false, admit: !failClosed, applicant: undefined, error }, output),
+  )
     .description('whether a workload may start under the present conditions of the node')
     .optionsGroup('Workload:')
     .option('--name <name>', 'its name below its source, as the rules match it (in a unit: %n)')
@@ -55,7 +63,7 @@ export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
     .addOption(new Option('--qos <class>', 'its class, instead of what the rules say').choices([...QOS.keys()]))
     .addOption(new Option('--pod <file>', "a pod instead: v1.Pod as JSON, '-' for standard input").conflicts(['name', 'path', 'qos']))
     .optionsGroup('Options:')
-    .option(FAIL_CLOSED, 'where nothing is known, or something fails: refuse instead of admitting')
+    .option(FAIL_CLOSED, 'where nothing is known, or something fails: refuse all but critical ones')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'));
   return addConfigOptions(command)
     .addHelpText(
@@ -70,13 +78,7 @@ It asks the evictd that guards the node (by its file in the runtime directory) a
 Exit: 0 admitted, or nothing is known (a warning on standard error); 1 refused.`,
     )
     .action(async (options: AdmitOptions) => {
-      let report: AdmissionReport;
-      try {
-        report = await admission(options);
-      } catch (error) {
-        report = { known: false, admit: !command.failsClosed, error };
-      }
-      show(report, options.output);
+      show(await admission(options, command.failsClosed), options.output);
     });
 }
 
@@ -90,9 +92,9 @@ class AdmitCommand extends Command {
     this.#onUsageError = onUsageError;
   }
 
-  /** By the words as they were given: behind a wrong one nothing is parsed, and `--name $EMPTY --fail-closed` takes it for the name. */
+  /** By the words as they were given: behind a wrong one nothing is parsed. */
   get failsClosed(): boolean {
-    return this.#given.some((word) => word.startsWith(FAIL_CLOSED));
+    return this.#given.some((word) => word.startsWith(MEANS_FAIL_CLOSED));
   }
 
   override parseOptions(args: string[]): ParseOptionsResult {
@@ -111,18 +113,41 @@ class AdmitCommand extends Command {
   }
 }
 
-async function admission(options: AdmitOptions): Promise<AdmissionReport> {
-  const { name, path, qos, pod } = options;
-  const { applicantByRules, presentConditionsOf } = await import('../compose/admission.js');
-  const { config } = configFromOptions(options);
-  const qosClass = qos === undefined ? undefined : QOS.get(qos);
-  const applicant: Applicant =
-    pod === undefined
-      ? applicantByRules(config, { name, path: path === undefined ? undefined : cgroupPath(path), qosClass })
-      : applicantOf(readPod(pod));
-  const { conditions } = presentConditionsOf(config);
-  const types = conditions.map(({ type }) => type);
-  return { known: true, admission: admit(types, applicant), conditions, applicant };
+async function admission(options: AdmitOptions, failsClosed: boolean): Promise<AdmissionReport> {
+  let applicant: Applicant | undefined;
+  try {
+    const { applicantByRules, presentConditionsOf } = await import('../compose/admission.js');
+    if (options.pod !== undefined) applicant = applicantOf(readDocument(options.pod, POD_FILE, workloadOfPod));
+    const { config } = configFromOptions(options);
+    applicant ??= applicantByRules(config, named(options));
+    const { conditions } = presentConditionsOf(config);
+    const types = conditions.map(({ type }) => type);
+    return { known: true, admission: admit(types, applicant), conditions, applicant };
+  } catch (error) {
+    return { known: false, admit: applicant?.critical === true || !failsClosed, applicant, error };
+  }
+}
+
+function consequence({ admit, applicant }: Extract<AdmissionReport, { known: false }>): string {
+  if (!admit) return `refused, because of ${FAIL_CLOSED}`;
+  return `admitted all the same; ${applicant?.critical ? 'a critical workload may start under every condition' : `${FAIL_CLOSED} would refuse`}`;
+}
+
+function named({ name, path, qos }: AdmitOptions): NamedWorkload {
+  return {
+    name: name === undefined ? undefined : nameBelowSource(name),
+    path: path === undefined ? undefined : cgroupPath(path),
+    qosClass: qos === undefined ? undefined : QOS.get(qos),
+  };
+}
+
+/** 'db', 'db/worker': no rule could match anything else. `--name $EMPTY --fail-closed` takes the option for the name. */
+function nameBelowSource(text: string): string {
+  const isName = text.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+  if (isName && !text.startsWith(MEANS_FAIL_CLOSED)) return text;
+  throw new UsageError('EVICTD_USAGE', `--name is not the name of a workload: ${JSON.stringify(text)}`, {
+    hint: 'write it as it stands below its source: batch-1.service; a path goes with --path',
+  });
 }
 
 function cgroupPath(text: string): string {
@@ -130,6 +155,7 @@ function cgroupPath(text: string): string {
     return cgroupText(text);
   } catch (cause) {
     if (!(cause instanceof TextError)) throw cause;
-    throw new UsageError('EVICTD_USAGE', `--path ${cause.message}`, { hint: cause.hint, cause });
+    const message = cause.message.replace(/^not /, 'is not ');
+    throw new UsageError('EVICTD_USAGE', `--path ${message}`, { hint: cause.hint, cause });
   }
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { lintConfig } from '../compose/lint.js';
+import { lintConfig, lintNode } from '../compose/lint.js';
 import type { ConfigNotice, LoadedConfig, Origin } from '../config/config.js';
 import { ConfigError } from '../errors.js';
 import type { MachineFacts } from '../lint/machine.js';
@@ -64,17 +64,20 @@ Exit: 0 it can be used, 1 with --strict: it can be used and there are warnings, 
     });
 }
 
-/** A machine that cannot be asked makes nothing wrong with the configuration. */
+/** A machine that cannot be asked makes nothing wrong with the configuration, unless it is the node that is not there. */
 async function check(loaded: LoadedConfig, read: ConfigDeps['machine'] | undefined): Promise<Checked> {
   let machine: CheckedMachine = { kind: 'offline' };
+  let node: readonly ConfigNotice[] = [];
   if (read !== undefined) {
     try {
       machine = { kind: 'read', facts: await read(loaded) };
     } catch (error) {
+      node = lintNode(loaded, error);
       machine = { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) };
     }
   }
-  return { loaded, machine, notices: [...loaded.notices, ...lintConfig(loaded, machine.kind === 'read' ? machine.facts : undefined)] };
+  const found = lintConfig(loaded, machine.kind === 'read' ? machine.facts : undefined);
+  return { loaded, machine, notices: [...loaded.notices, ...node, ...found] };
 }
 
 function showCommand(io: Io): Command {
@@ -115,7 +118,7 @@ function shownJson({ origins, notices }: LoadedConfig): unknown {
   const values = [...origins].map(([key, { value, origin }]) => ({
     key,
     value,
-    origin: origin.kind === 'default' ? { kind: 'default' } : { kind: 'set', ...origin.position },
+    origin: originJson(origin),
   }));
   return { values, notices };
 }
@@ -127,7 +130,20 @@ function valueText(value: unknown): string {
 }
 
 function originText(origin: Origin): string {
-  return origin.kind === 'default' ? 'default' : formatPosition(origin.position);
+  switch (origin.kind) {
+    case 'default':
+      return 'default';
+    case 'set':
+      return formatPosition(origin.position);
+    case 'follows':
+      return `${origin.key}: ${valueText(origin.value)}`;
+    case 'copied':
+      return `copied from ${origin.from}`;
+  }
+}
+
+function originJson(origin: Origin): unknown {
+  return origin.kind === 'set' ? { kind: 'set', ...origin.position } : origin;
 }
 
 function json(value: unknown): string {

@@ -10,6 +10,7 @@ import { verdict } from './demo/verdict.js';
 import { DemoWorkload, WORKLOADS } from './demo/workload.js';
 import type { Io } from './io.js';
 import { styleFor } from './output/style.js';
+import { recordOption } from './recording-options.js';
 
 const LIMIT_BYTES = 256n << 20n;
 const THRESHOLD_BYTES = 64n << 20n;
@@ -34,6 +35,7 @@ export function demoCommand({ io, setExitCode }: DemoDeps): Command {
   return new Command('demo')
     .description('see one real eviction, in a sandbox cgroup that is removed afterwards')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addOption(recordOption('record what the demo decides on, for evictd replay; the file stays'))
     .addHelpText(
       'after',
       `
@@ -43,14 +45,16 @@ no other was evicted, before the kernel's OOM killer had to act. Nothing outside
 Examples:
   evictd demo
   evictd demo --output json | jq .outcome.spansMs
+  evictd demo --record demo.gz && evictd replay demo.gz
 
 Exit: 0 all of that was true, 1 it was not, the demo was interrupted, or its output cannot be written; 75 it may not create cgroups here.`,
     )
-    .action(async ({ output }: { output: 'text' | 'json' }) => {
+    .action(async ({ output, record }: { output: 'text' | 'json'; record?: string }) => {
       const interruption = new Interruption();
       const quiet: Io = { ...io, isTTY: false, stdout: () => undefined };
       try {
-        const report = await demo(new Screen(output === 'json' ? quiet : io), io.isTTY && output === 'text' ? LOOK_MS : 0, interruption);
+        const lookMs = io.isTTY && output === 'text' ? LOOK_MS : 0;
+        const report = await demo({ screen: new Screen(output === 'json' ? quiet : io), lookMs, interruption, record });
         io.stdout(output === 'json' ? reportJson(report) : reportText(report, styleFor(io)));
         setExitCode(report.ok ? 0 : 1);
       } catch (error) {
@@ -63,8 +67,17 @@ Exit: 0 all of that was true, 1 it was not, the demo was interrupted, or its out
     });
 }
 
-/** From nothing to nothing: what is made here is removed here, however it ends. */
-async function demo(screen: Screen, lookMs: number, interruption: Interruption): Promise<DemoReport> {
+interface Audience {
+  readonly screen: Screen;
+  readonly lookMs: number;
+  readonly interruption: Interruption;
+  /** Where to record; undefined: nowhere. */
+  readonly record: string | undefined;
+}
+
+/** From nothing to nothing: what is made here is removed here, however it ends. Only the recording stays. */
+async function demo(audience: Audience): Promise<DemoReport> {
+  const { screen, interruption, record } = audience;
   const memory = (await import('../compose/reading.js')).memoryHierarchy();
   if (memory === undefined) {
     throw new UnavailableError('EVICTD_DEMO_CGROUP', 'this machine has no cgroup memory controller', {
@@ -87,11 +100,11 @@ async function demo(screen: Screen, lookMs: number, interruption: Interruption):
     screen.watch(sandbox, WORKLOADS, LIMIT_BYTES, THRESHOLD_BYTES);
     screen.line(`three workloads are running: ${workloads.map(({ plan }) => `${plan.name} (${plan.what})`).join(', ')}`);
 
-    const guard = new DemoGuard(sandbox.path, THRESHOLD, (level, message) => {
+    const guard = new DemoGuard({ nodePath: sandbox.path, threshold: THRESHOLD, record }, (level, message) => {
       screen.line(`evictd: ${message}`, level === 'info' ? 'dim' : 'yellow');
     });
     guards.push(guard);
-    return eviction({ sandbox, workloads, guard, screen, lookMs, interruption });
+    return eviction({ ...audience, sandbox, workloads, guard });
   };
   return show().finally(async () => {
     screen.still();
@@ -103,16 +116,13 @@ async function demo(screen: Screen, lookMs: number, interruption: Interruption):
   });
 }
 
-interface Stage {
+interface Stage extends Audience {
   readonly sandbox: Sandbox;
   readonly workloads: readonly DemoWorkload[];
   readonly guard: DemoGuard;
-  readonly screen: Screen;
-  readonly lookMs: number;
-  readonly interruption: Interruption;
 }
 
-async function eviction({ sandbox, workloads, guard, screen, lookMs, interruption: { signal } }: Stage): Promise<DemoReport> {
+async function eviction({ sandbox, workloads, guard, screen, lookMs, record, interruption: { signal } }: Stage): Promise<DemoReport> {
   await until(() => guard.ready(), READY_WITHIN_MS, signal);
   const oomKillsBefore = sandbox.oomKills();
   await pause(lookMs, undefined, { signal });
@@ -137,6 +147,7 @@ async function eviction({ sandbox, workloads, guard, screen, lookMs, interruptio
     oomKillsAfter: sandbox.oomKills(),
     leakingProcesses: sandbox.processes(LEAKING).length,
     survivors,
+    ...(record === undefined ? {} : { recording: { file: record, problem: guard.recordingProblem } }),
     guardEnd: guardEnded === undefined ? (guard.end ?? 'still running') : `it ended by itself: ${guardEnded}`,
   };
   const checks = verdict(facts, LEAKING);
@@ -151,6 +162,7 @@ async function eviction({ sandbox, workloads, guard, screen, lookMs, interruptio
     },
     decision: ofLeaking('decision'),
     outcome: ofLeaking('outcome'),
+    journal: records,
     oomKills: { source: sandbox.oomKillSource, before: facts.oomKillsBefore, after: facts.oomKillsAfter },
     workloads: [
       ...survivors.map(({ name, answers, end }) => ({ name, alive: answers, end })),

@@ -37,6 +37,14 @@ function helpCommand(parent: Command): Command {
     });
 }
 
+/** `evictd nope --help` is wrong as `evictd nope` is: commander itself would help with `evictd` instead. */
+function refuseUnknown(parent: Command): string {
+  const [name] = parent.args;
+  const isUnknown = name !== undefined && !name.startsWith('-') && !parent.commands.some((child) => child.name() === name);
+  if (isUnknown) parent.parse([name], { from: 'user' });
+  return '';
+}
+
 /** What commander says about a wrong command line, `error: …` and maybe a line with what was meant, as every other error. */
 function usageError(message: string, command: Command): UsageError {
   const path: string[] = [];
@@ -70,7 +78,10 @@ export function program(edge: ProgramEdge): Command {
     .addCommand(replayCommand({ io }))
     .addCommand(demoCommand({ io, setExitCode }));
   for (const parent of [command, ...command.commands.filter(({ commands }) => commands.length > 0)]) {
-    parent.helpCommand(false).addCommand(helpCommand(parent));
+    parent
+      .helpCommand(false)
+      .addCommand(helpCommand(parent))
+      .addHelpText('before', () => refuseUnknown(parent));
   }
   for (const each of [command, ...command.commands.flatMap((child) => [child, ...child.commands])]) {
     each.exitOverride().configureOutput({

@@ -5,7 +5,7 @@ import { compareWithKernel } from '../core/oom-comparison.js';
 import type { OomReading } from '../core/oom-reading.js';
 import { rank } from '../core/rank.js';
 import { MACHINE_RESOURCES, SIGNAL_FACTS, SIGNALS, type Signal } from '../core/signal.js';
-import type { Candidates } from '../core/workload.js';
+import type { Candidates, WorkloadUsage } from '../core/workload.js';
 import { UsageError } from '../errors.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
@@ -27,8 +27,10 @@ interface RankOptions extends ConfigOptions, RankPodsOptions {
   readonly output: 'text' | 'json';
   readonly kernel?: true;
   readonly memcg?: string;
-  readonly limit: number;
+  readonly limit?: number;
 }
+
+const LISTED = 20;
 
 /** `evictd rank`: the order that an eviction would follow now, protected workloads in their place. Nothing is touched. */
 export function rankCommand({ io, open, readOomKiller }: RankDeps): Command {
@@ -38,8 +40,10 @@ export function rankCommand({ io, open, readOomKiller }: RankDeps): Command {
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .option('--kernel', "the order of the kernel's OOM killer, and where evictd's is another")
     .addOption(new Option('--memcg <path>', 'the same for an OOM within this memory cgroup').implies({ kernel: true }))
-    .addOption(new Option('--limit <lines>', 'with --kernel: how many processes and workloads to list').argParser(lines).default(20));
-  return addConfigOptions(addPodOptions(command))
+    .addOption(
+      new Option('--limit <lines>', `with --kernel: how many processes and workloads to list (${String(LISTED)})`).argParser(lines),
+    );
+  return addPodOptions(addConfigOptions(command))
     .addHelpText(
       'after',
       `
@@ -57,7 +61,9 @@ Exit: 0, also where nothing is evictable; 64 usage, 65 and 66 a document, 75 the
         rankPods(options, io);
         return;
       }
-      const { kernel, signal } = options;
+      const { kernel, signal, limit } = options;
+      if (limit !== undefined && !kernel)
+        throw new UsageError('EVICTD_USAGE', '--limit goes with --kernel', { hint: 'evictd rank --help' });
       if (kernel && SIGNAL_FACTS[signal].resource !== 'memory')
         throw new UsageError('EVICTD_USAGE', `--kernel is about memory, not about ${signal}`, { hint: 'leave --signal out' });
       const loaded = configFromOptions(options);
@@ -69,7 +75,13 @@ Exit: 0, also where nothing is evictable; 64 usage, 65 and 66 a document, 75 the
     });
 }
 
-function withKernel(ranking: RankReport, oom: OomReading, { config }: LoadedConfig, { output, limit }: RankOptions, io: Io): string {
+function withKernel(
+  ranking: RankReport,
+  oom: OomReading,
+  { config }: LoadedConfig,
+  { output, limit = LISTED }: RankOptions,
+  io: Io,
+): string {
   const order = oomOrder(oom);
   const comparison = compareWithKernel(ranking.ranked, order, oom.domain.cgroup);
   const report = { ranking, oom, order, comparison, limit, oomScoreAdj: config.oomScoreAdj };
@@ -84,17 +96,17 @@ async function ranking(loaded: LoadedConfig, signal: Signal, open: OpenReading):
     const { node, workloads } = reading;
     const problems = workloads.problems();
     if (!evictable || !configured)
-      return { signal, node: node.identity, evictable, configured, ranked: [], vacant: 0, unreadable: [], problems };
+      return { signal, node: node.identity, evictable, configured, ranked: [], vacant: [], unreadable: [], problems };
     const candidates = workloads.candidates();
-    const withProcess = inhabited(candidates);
+    const { inhabited, vacant } = lookedAt(candidates);
     return {
       signal,
       node: node.identity,
       evictable,
       configured,
       // What is evictable here does not depend on the filesystems.
-      ranked: rank(signal, 'single', withProcess.usages, loaded.config.departures),
-      vacant: candidates.usages.length - withProcess.usages.length,
+      ranked: rank(signal, 'single', inhabited, loaded.config.departures),
+      vacant,
       unreadable: candidates.unreadable,
       problems: workloads.problems(),
     };
@@ -103,10 +115,17 @@ async function ranking(loaded: LoadedConfig, signal: Signal, open: OpenReading):
   }
 }
 
-/** `run` asks only those that would go; here everybody is shown. */
-function inhabited(candidates: Candidates): Candidates {
-  const usages = candidates.usages.filter(({ workload }) => candidates.veto?.(workload)?.kind !== 'vacant');
-  return { ...candidates, usages };
+/** `run` looks only at those that would go; here everybody is shown, and apart from them where nobody lives. */
+function lookedAt({ usages, veto, vacant: leftOut }: Candidates): Record<'inhabited' | 'vacant', readonly WorkloadUsage[]> {
+  const inhabited: WorkloadUsage[] = [];
+  const vacant: WorkloadUsage[] = [...(leftOut?.() ?? [])];
+  for (const usage of usages) {
+    const { workload } = usage;
+    const found = veto?.(workload);
+    if (found?.kind === 'vacant') vacant.push(usage);
+    else inhabited.push({ ...usage, workload: { ...workload, protection: workload.protection ?? found } });
+  }
+  return { inhabited, vacant };
 }
 
 function lines(text: string): number {

@@ -2,7 +2,6 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../core/duration.js';
 import { parseQuantity, quantityValue } from '../core/quantity.js';
 import type { RecordingPlan } from '../compose/recording.js';
-import { UsageError } from '../errors.js';
 
 const SMALLEST_BYTES = 64n * 1024n;
 const LARGEST_BYTES = 2n ** 43n;
@@ -19,7 +18,7 @@ export interface RecordingOptions {
 export function addRecordingOptions(command: Command): Command {
   return command
     .optionsGroup('Recording:')
-    .option('--record <file>', 'record what decisions are made on, for evictd replay; FILE.1 is what was before it')
+    .addOption(recordOption('record what decisions are made on, for evictd replay, behind what is in it; FILE.1 is what was before it'))
     .addOption(new Option('--record-max-size <bytes>', 'both files together').argParser(size).default(64 * 1024 * 1024, '64Mi'))
     .addOption(new Option('--record-max-age <duration>', 'nothing older is kept').argParser(age).default(24n * 3_600_000_000_000n, '24h'))
     .addOption(
@@ -30,11 +29,17 @@ export function addRecordingOptions(command: Command): Command {
     .optionsGroup('Options:');
 }
 
+export function recordOption(description: string): Option {
+  return new Option('--record <file>', description).argParser((text: string) => {
+    if (text === '') throw new InvalidArgumentError('It needs a file.');
+    return text;
+  });
+}
+
 /** undefined: nothing is recorded. */
 export function recordingPlan(options: RecordingOptions): RecordingPlan | undefined {
   const { record, recordMaxSize, recordMaxAge, recordWorkloads } = options;
   if (record === undefined) return undefined;
-  if (record === '') throw new UsageError('EVICTD_USAGE', '--record needs a file', { hint: '--record /var/lib/evictd/recording.gz' });
   return { path: record, limits: { maxBytes: recordMaxSize, maxAgeMs: Number(recordMaxAge / 1_000_000n) }, sampleEveryNs: recordWorkloads };
 }
 

@@ -24,7 +24,7 @@ Examples:
   evictd run --record /var/lib/evictd/recording.gz
   evictd replay /var/lib/evictd/recording.gz
   evictd replay /var/lib/evictd/recording.gz --config new.yaml
-  evictd replay recording.gz --eviction-hard 'memory.available<500Mi' --output json | jq .other.differences
+  evictd replay recording.gz --eviction-hard 'memory.available<500Mi' --output json | jq '.runs[].other.differences'
 
 Exit: 0 replayed, 64 usage, 65 the file is no recording or damaged, 66 it cannot be read, 78 configuration.`,
     )

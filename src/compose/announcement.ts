@@ -35,17 +35,27 @@ const FIXED = ['node', 'allocatable', 'filesystems', 'metrics', 'stateDirectory'
 
 /** What is in force after a reload; notices only where they are new. */
 export function announceReload(log: Log, started: Config, before: LoadedConfig, loaded: LoadedConfig, machine: MachineFacts): string {
-  const { config } = loaded;
-  const fixed = FIXED.filter((key) => !isDeepStrictEqual(started[key], config[key]));
+  const config = { ...loaded.config, allocatable: started.allocatable };
+  const fixed = FIXED.filter((key) => !isDeepStrictEqual(started[key], loaded.config[key]));
   if (fixed.length > 0) {
     log.warn(`changed, but in force only after a restart: ${fixed.join(', ')}`, { code: 'EVICTD_RELOAD_RESTART' });
   }
-  const said = new Set(noticesOf(before, machine).map(({ message }) => message));
-  for (const notice of noticesOf(loaded, machine)) if (!said.has(notice.message)) announce(log, notice);
+  const said = new Set(noticesAfter(started, before, machine).map(({ message }) => message));
+  for (const notice of noticesAfter(started, loaded, machine)) if (!said.has(notice.message)) announce(log, notice);
   if (config.workloads.length === 0 && before.config.workloads.length > 0) announceNoSource(log);
   const message = `the configuration was read again: ${inForce(config)}`;
   log.info(message, { thresholds: config.thresholds.length });
   return message;
+}
+
+/** Of a configuration that was read again: the node reads what evictd was started with. */
+function noticesAfter({ allocatable }: Config, loaded: LoadedConfig, machine: MachineFacts): ConfigNotice[] {
+  const notices = noticesOf({ ...loaded, config: { ...loaded.config, allocatable } }, machine);
+  const isNew = allocatable === undefined && loaded.config.allocatable !== undefined;
+  const unread = loaded.config.thresholds.find(({ signal }) => isNew && signal === 'allocatableMemory.available');
+  if (unread === undefined) return notices;
+  const message = `${unread.signal}<${valueText(unread.value)} cannot be read before a restart: evictd was started without allocatable`;
+  return [...notices, { level: 'warn', code: 'EVICTD_CONFIG_ALLOCATABLE', message, hint: 'restart evictd' }];
 }
 
 /** With what `config check` warns of, as far as it is so whatever workloads come: at a boot most are still to come. */
@@ -58,10 +68,11 @@ function announceNoSource(log: Log): void {
   log.warn('no workload source is configured: evictd watches and exports, and evicts nothing', { code: 'EVICTD_WORKLOADS_NONE' });
 }
 
-/** 'memory.available<100Mi, nodefs.available<10% (soft); workloads: /a, /b; compatibility kubelet, with hard-grace'. */
-function inForce({ thresholds, workloads, compatibility, departures }: Config): string {
+/** 'allocatableMemory.available<1Gi (not read), memory.available<100Mi, nodefs.available<10% (soft); workloads: /a, /b; compatibility kubelet, with hard-grace'. */
+function inForce({ thresholds, workloads, compatibility, departures, allocatable }: Config): string {
   const limits = thresholds.map((threshold) => {
-    return `${threshold.signal}<${valueText(threshold.value)}${thresholdKind(threshold) === 'soft' ? ' (soft)' : ''}`;
+    const unread = threshold.signal === 'allocatableMemory.available' && allocatable === undefined ? ' (not read)' : '';
+    return `${threshold.signal}<${valueText(threshold.value)}${thresholdKind(threshold) === 'soft' ? ' (soft)' : ''}${unread}`;
   });
   const sources = workloads.length === 0 ? '' : `; workloads: ${workloads.map(({ cgroup }) => cgroup).join(', ')}`;
   const profile = departuresOf(compatibility);

@@ -130,6 +130,9 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       stop: async () => {
         stopped = true;
         monitor.stop();
+        for (const { serial, victim } of monitor.terminating) {
+          log.warn(`${victim.workload.name} was told to end (SIGTERM) and is left to itself: nobody sends SIGKILL`, { decision: serial });
+        }
         server?.close();
         journal.record(stopRecord());
         await Promise.all([journal.close(CLOSE_MS), recorder?.flush(CLOSE_MS)]);

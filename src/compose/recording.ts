@@ -2,8 +2,9 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { LoadedConfig } from '../config/config.js';
 import type { Log } from '../log.js';
 import type { NodeIdentity } from '../monitor/ports.js';
+import { SharedFileError } from '../monitor/recording/file.js';
 import { Recorder } from '../monitor/recording/recorder.js';
-import type { RecordingLimits } from '../monitor/recording/file.js';
+import type { RecordingLimits } from '../monitor/recording/place.js';
 import type { RecordedConfig } from '../monitor/recording/format.js';
 
 /** What the operator wants recorded. */
@@ -23,9 +24,11 @@ export function createRecorder(plan: RecordingPlan, loaded: LoadedConfig, node: 
     dryRun,
     config: recordedConfig(loaded),
     onError: (error) => {
-      log.warn(`the recording cannot be written: ${error.message}; it is kept in memory, as far as it fits, and tried again`, {
-        code: 'EVICTD_RECORDING_WRITE',
-      });
+      const isShared = error instanceof SharedFileError;
+      const goesOn = isShared
+        ? 'the last second of it is lost, and the file is begun anew'
+        : 'it is kept in memory, as far as it fits, and tried again';
+      log.warn(`the recording cannot be written: ${error.message}; ${goesOn}`, { code: 'EVICTD_RECORDING_WRITE' });
     },
     onLost: () => {
       log.error(`steps are missing in the recording: too many are waiting for ${plan.path}`, { code: 'EVICTD_RECORDING_LOST' });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { FoundFile } from '../actions/oom-score-adj-found.js';
-import { OomScoreAdj } from '../actions/oom-score-adj.js';
+import { FoundFile } from '../actions/oom-score-adj/found-file.js';
+import { OomScoreAdj } from '../actions/oom-score-adj/adjuster.js';
 import type { Config } from '../config/config.js';
 import { selectHost, type LinuxNode } from '../host/select.js';
 import type { Log } from '../log.js';
@@ -26,17 +26,22 @@ export function openSafetyNet(config: Config, { node, workloads, instance, log }
   const host = selectHost();
   const file = new FoundFile(join(config.runtimeDirectory, `${instance}.oom-score-adj.json`), host.readBootId());
   const adjuster = new OomScoreAdj(native, hierarchy, file, log);
-  let totalBytesBefore = 0n;
-  const totalBytes = (): bigint => {
-    try {
-      totalBytesBefore = host.oomDomainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes;
-    } catch {
-      // Out of descriptors, say: it has hardly changed since the last tick.
-    }
-    return totalBytesBefore;
-  };
+  const totalBytes = lastKnown(() => host.oomDomainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes);
   const net = new SafetyNet(config.oomScoreAdj, { workloads, adjuster, totalBytes, log });
   adjuster.takeOver();
   net.giveBack();
   return net;
+}
+
+/** Out of descriptors, say: it has hardly changed since the last tick. 0 where it was never known. */
+export function lastKnown(read: () => bigint): () => bigint {
+  let known = 0n;
+  return () => {
+    try {
+      known = read();
+    } catch {
+      // the value before stands
+    }
+    return known;
+  };
 }

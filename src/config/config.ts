@@ -48,8 +48,15 @@ export interface Config {
   readonly log: { readonly format: LogFormat; readonly level: LogLevel };
 }
 
-/** Where an effective value was set: a file or flag with its position, or the default. */
-export type Origin = { readonly kind: 'default' } | { readonly kind: 'set'; readonly position: SourcePosition };
+/**
+ * Where an effective value was set: a file or flag with its position, or the default. `follows`: nobody has set it, and it is as another key
+ * that somebody has set makes it. `copied`: of a hard threshold of memory.available, for allocatableMemory.available.
+ */
+export type Origin =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'set'; readonly position: SourcePosition }
+  | { readonly kind: 'follows'; readonly key: string; readonly value: unknown; readonly position: SourcePosition }
+  | { readonly kind: 'copied'; readonly from: string };
 
 /** A sentence for the operator about the configuration that is not an error. */
 export interface ConfigNotice {
@@ -63,6 +70,8 @@ export interface ConfigNotice {
 export interface LoadedConfig {
   readonly config: Config;
   readonly notices: readonly ConfigNotice[];
+  /** The file and the drop-ins that were read, in this order, whether or not they set anything. */
+  readonly files: readonly string[];
   /** By key path as written in a file ('evictionHard.memory.available', 'metrics.listen'): the value as text and where it comes from. */
   readonly origins: ReadonlyMap<string, { readonly value: unknown; readonly origin: Origin }>;
 }

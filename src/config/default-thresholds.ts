@@ -10,6 +10,8 @@ export function mergesDefaults({ mergeDefaults, departures }: Profile): boolean 
   return mergeDefaults ?? departures['merge-defaults'];
 }
 
+const ON_PURPOSE = 'mergeDefaultEvictionSettings: true says the same on purpose, and leaves an info of this';
+
 /** Who sets one hard threshold expects the defaults of the others to be kept, or, knowing the kubelet, to be gone. */
 export function noticeDefaults(
   hard: ReadonlyMap<Signal, Entry<ThresholdValue>>,
@@ -34,7 +36,7 @@ export function noticeDefaults(
   if (isKept) {
     const message = `evictionHard keeps the defaults of what it does not set (${others.join(', ')}); ${inEffect}`;
     report.notice(level, 'EVICTD_CONFIG_DEFAULTS_KEPT', message, {
-      hint: `set one to 0% to switch it off, like ${others[0] ?? ''}: 0%`,
+      hint: `set one to 0% to switch it off, like ${others[0] ?? ''}: 0%${level === 'warn' ? `; ${ON_PURPOSE}` : ''}`,
       position,
     });
   } else {

@@ -10,11 +10,12 @@ import type { Report } from './report.js';
  * The layers as one configuration: a later file wins over an earlier one, a flag over both. Maps by signal add up, and so do the lists
  * `workloads` and `rules`, in the order of the files.
  */
-export function effectiveConfig(given: Layers, report: Report): LoadedConfig {
+export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfig, 'files'> {
   const layers = { ...given, files: given.files.map((layer) => withoutZeroPeriod(layer, report)) };
   const origins: OriginMap = new Map();
   const profileOrigins: OriginMap = new Map();
-  const profile = readProfile(new LayeredSettings(layers, profileOrigins));
+  const profileSettings = new LayeredSettings(layers, profileOrigins);
+  const profile = readProfile(profileSettings);
   const settings = new LayeredSettings(layers, origins);
   const { compatibility, departures, allocatable } = profile;
   const thresholds = readThresholds(layers, profile, origins, report);
@@ -25,7 +26,13 @@ export function effectiveConfig(given: Layers, report: Report): LoadedConfig {
     pressureTransitionPeriodNs: settings.preset(['evictionPressureTransitionPeriod'], (layer) => layer.evictionPressureTransitionPeriod),
     maxPodGracePeriodNs: departures['soft-default-grace']
       ? settings.preset(['evictionMaxPodGracePeriod'], (layer) => layer.evictionMaxPodGracePeriod)
-      : settings.derived(['evictionMaxPodGracePeriod'], (layer) => layer.evictionMaxPodGracePeriod, 0n, 0),
+      : settings.derived(
+          ['evictionMaxPodGracePeriod'],
+          (layer) => layer.evictionMaxPodGracePeriod,
+          0n,
+          profileSettings.following('departures.soft-default-grace'),
+          0,
+        ),
     allocatable,
     monitoringIntervalNs: settings.preset(['monitoringInterval'], (layer) => layer.monitoringInterval),
     node: { cgroup: belowTheRoot(settings.optional(['node', 'cgroup'], (layer) => layer.node?.cgroup)) },
@@ -92,7 +99,7 @@ function noticeEmptyRules<T extends object>(items: readonly ListItem<T>[], repor
     if (Object.entries(value).some(([key, setting]) => key !== 'match' && setting !== undefined)) continue;
     const message = `${keyText(path)} says nothing about what it matches`;
     report.notice('warn', 'EVICTD_CONFIG_RULE_EMPTY', message, {
-      hint: 'give it critical, priority or requests',
+      hint: 'give it critical, priority, requests or terminationGracePeriodSeconds',
       position: layer.at(path),
     });
   }

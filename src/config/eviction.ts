@@ -2,14 +2,16 @@ import { QuantityError } from '../core/quantity-scan.js';
 import { isWatched, WATCHED_SIGNALS, type Signal } from '../core/signal.js';
 import { thresholdId, type Threshold, type ThresholdValue } from '../core/threshold.js';
 import type { SourcePosition } from '../errors.js';
+import { copiesMemory, noteCopies, noticeUnreadable } from './allocatable-copy.js';
 import type { Origin } from './config.js';
 import { mergesDefaults, noticeDefaults } from './default-thresholds.js';
+import { FloatError } from './float32.js';
 import { suggestion } from './key.js';
 import type { Layer } from './layer.js';
 import type { Layers, OriginMap } from './layered.js';
 import type { Profile } from './profile.js';
 import type { Report } from './report.js';
-import { meantAmount, messageOf } from './text.js';
+import { meantAmount, meantPercentage, messageOf } from './text.js';
 import { PARSE_ENTRY, type ThresholdMapKey } from './threshold-config.js';
 import { combineThresholds, parseSignal, ThresholdError } from './thresholds.js';
 
@@ -22,7 +24,7 @@ export interface Entry<T> {
 }
 
 /** An entry as the parser of its map reads it. */
-type Parse<T> = (signal: Signal, text: string) => T | undefined;
+type Parse<T> = (signal: string, text: string) => T | undefined;
 
 /** The thresholds of all layers together, and where each entry of the four maps comes from. */
 export function readThresholds(layers: Layers, profile: Profile, origins: OriginMap, report: Report): Threshold[] {
@@ -39,14 +41,16 @@ export function readThresholds(layers: Layers, profile: Profile, origins: Origin
     for (const [signal, { text, origin }] of entries) origins.set(`${key}.${signal}`, { value: text, origin });
   }
   const parsed = { hard: values(hard), soft: values(soft), gracePeriodNs: values(gracePeriod), minReclaim: values(minReclaim) };
-  const combined = combineThresholds(parsed, profile.enforceAllocatable, (signal, error) => {
+  const copies = copiesMemory(maps, profile);
+  if (copies) noteCopies(maps, origins);
+  const combined = combineThresholds(parsed, copies, (signal, error) => {
     // Where the grace period itself is wrong, or the file that may have it, that has been said.
     if (layers.unread || isMentioned(layers, 'evictionSoftGracePeriod', signal)) return;
     const hint = `add evictionSoftGracePeriod: {${signal}: 30s}, or --eviction-soft-grace-period '${signal}=30s'`;
     report.issue('EVICTD_CONFIG_GRACE_PERIOD', error.message, soft.get(signal)?.keyAt ?? { file: 'default' }, hint);
   });
   noticeDefaults(hard, layers, profile, report);
-  noticeUnreadable(combined, profile, report);
+  noticeUnreadable(maps, copies, profile, report);
   return combined.filter((threshold, index) => combined.findIndex((other) => thresholdId(other) === thresholdId(threshold)) === index);
 }
 
@@ -88,27 +92,28 @@ function mergeMap<T>(
 
 function readEntries<T>(key: ThresholdMapKey, parse: Parse<T>, layer: Layer, isDefault: boolean, report: Report): Map<Signal, Entry<T>> {
   const entries = new Map<Signal, Entry<T>>();
-  const ignored: string[] = [];
+  const ignored: { readonly signal: Signal; readonly keyAt: SourcePosition }[] = [];
   for (const [name, text] of Object.entries(layer.settings[key] ?? {})) {
     const at = layer.at([key, name]);
     const keyAt = layer.keyAt([key, name]);
     const signal = readSignal(key, name, keyAt, report);
-    if (signal === undefined) continue;
-    if (!isWatched(signal) && layer.dialect === 'evictd') {
+    if (signal !== undefined && !isWatched(signal) && layer.dialect === 'evictd') {
       report.issue('EVICTD_CONFIG_SIGNAL_UNWATCHED', `${key}: ${signal} is not watched by this version`, keyAt, 'remove it');
       continue;
     }
     try {
-      const value = parse(signal, text);
+      const value = parse(name, text);
+      if (signal === undefined) continue;
       entries.set(signal, { text, value, keyAt, origin: isDefault ? { kind: 'default' } : { kind: 'set', position: at } });
-      if (!isWatched(signal)) ignored.push(signal);
+      if (!isWatched(signal)) ignored.push({ signal, keyAt });
     } catch (error) {
-      reportValue(key, signal, text, error, at, report);
+      reportValue(key, name, text, error, at, report);
     }
   }
-  if (ignored.length > 0) {
-    const message = `${key}: not watched by this version and ignored: ${ignored.join(', ')}`;
-    report.notice('warn', 'EVICTD_CONFIG_SIGNAL_UNWATCHED', message, { position: layer.keyAt([key]) });
+  const [first] = ignored;
+  if (first !== undefined) {
+    const message = `${key}: not watched by this version and ignored: ${ignored.map(({ signal }) => signal).join(', ')}`;
+    report.notice('warn', 'EVICTD_CONFIG_SIGNAL_UNWATCHED', message, { position: first.keyAt });
   }
   return new Map([...entries].filter(([signal]) => isWatched(signal)));
 }
@@ -127,7 +132,7 @@ function reportValue(key: ThresholdMapKey, signal: string, text: string, error: 
   const code = isGracePeriod ? 'EVICTD_CONFIG_GRACE_PERIOD' : 'EVICTD_CONFIG_THRESHOLD';
   const hint = isGracePeriod
     ? 'write a number and a unit: 500ms, 30s, 1m30s'
-    : ((error instanceof QuantityError ? meantAmount(text) : undefined) ??
+    : ((error instanceof QuantityError || error instanceof FloatError ? (meantPercentage(text) ?? meantAmount(text)) : undefined) ??
       (key === 'evictionMinimumReclaim'
         ? 'write an amount (500Mi) or a percentage above 0 (5%)'
         : 'write an amount (100Mi, 1.5Gi, 500M) or a percentage from 0 to 100 (10%); 0% switches the threshold off'));
@@ -138,14 +143,6 @@ function reportValue(key: ThresholdMapKey, signal: string, text: string, error: 
 function isMentioned(layers: Layers, key: ThresholdMapKey, signal: string): boolean {
   const from = layers.flags.settings[key] === undefined ? layers.files : [layers.flags];
   return from.some((layer) => layer.wrong.includes(key) || Object.hasOwn(layer.settings[key] ?? {}, signal));
-}
-
-/** Thresholds of allocatableMemory.available without what could be read for it. */
-function noticeUnreadable(thresholds: readonly Threshold[], { allocatable }: Profile, report: Report): void {
-  if (allocatable !== undefined || !thresholds.some(({ signal }) => signal === 'allocatableMemory.available')) return;
-  report.notice('warn', 'EVICTD_CONFIG_ALLOCATABLE', 'allocatableMemory.available has a threshold and cannot be read without allocatable', {
-    hint: 'add allocatable: {cgroup: /kubepods, capacity: 8Gi}, or enforceNodeAllocatable: []',
-  });
 }
 
 function values<T>(entries: ReadonlyMap<Signal, Entry<T>>): Map<Signal, T> {

@@ -9,13 +9,13 @@ export function keyText(path: KeyPath): string {
   }, '');
 }
 
-/** The candidate that was probably meant: at most half of the letters differ, whatever the case. */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+/** The candidate that was probably meant: at most half of the letters (one part in `part`) differ, whatever the case. */
+export function nearest(word: string, candidates: readonly string[], part = 2): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  return best !== undefined && best.distance * 2 <= Math.max(word.length, best.candidate.length) ? best.candidate : undefined;
+  return best !== undefined && best.distance * part <= Math.max(word.length, best.candidate.length) ? best.candidate : undefined;
 }
 
 /** "did you mean X?", or what is accepted when nothing is near. */

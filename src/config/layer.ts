@@ -75,12 +75,31 @@ function dialectOf(written: Readonly<Record<string, unknown>>, document: Setting
 }
 
 function reportUnused(written: Readonly<Record<string, unknown>>, document: SettingsDocument, report: Report): void {
-  const used = ['apiVersion', 'kind', ...Object.keys(kubeletSchema.shape)];
-  const unused = Object.keys(written).filter((key) => !used.includes(key));
-  if (unused.length === 0) return;
-  report.notice('info', 'EVICTD_CONFIG_KEYS_UNUSED', `not used by evictd: ${unused.sort().join(', ')}`, {
+  const read = Object.keys(kubeletSchema.shape);
+  const unused = Object.keys(written).filter((key) => !['apiVersion', 'kind', ...read].includes(key));
+  const hints = new Map(
+    unused.flatMap((key) => {
+      const hint = hintOfUnused(key, written[key], read);
+      return hint === undefined ? [] : [[key, hint] as const];
+    }),
+  );
+  for (const [key, hint] of hints) {
+    report.notice('warn', 'EVICTD_CONFIG_KEYS_UNUSED', `not used by evictd: ${key}`, { hint, position: document.keyAt([key]) });
+  }
+  const others = unused.filter((key) => !hints.has(key));
+  if (others.length === 0) return;
+  report.notice('info', 'EVICTD_CONFIG_KEYS_UNUSED', `not used by evictd: ${others.sort().join(', ')}`, {
     position: { file: document.at([]).file },
   });
+}
+
+/** What was probably meant; undefined: it is the kubelet's. Its `oomScoreAdj` is a number, evictd's a word. */
+function hintOfUnused(key: string, value: unknown, read: readonly string[]): string | undefined {
+  if (Object.hasOwn(evictdSchema.shape, key) && !(key === 'oomScoreAdj' && typeof value === 'number')) {
+    return 'it belongs into an EvictdConfiguration (a drop-in)';
+  }
+  const near = nearest(key, read, 4);
+  return near === undefined ? undefined : `did you mean ${near}?`;
 }
 
 /**

@@ -44,12 +44,18 @@ export class LayeredSettings {
     return value;
   }
 
-  /** A value whose default depends on others. */
-  derived<T>(path: KeyPath, get: (settings: Settings) => T | undefined, otherwise: T, written: unknown = otherwise): T {
+  /** A value whose default depends on others; `origin`: see {@link following}. */
+  derived<T>(path: KeyPath, get: (settings: Settings) => T | undefined, otherwise: T, origin: Origin, written: unknown = otherwise): T {
     const set = this.setBy(get);
     if (set !== undefined) return this.preset(path, get);
-    this.origins.set(keyText(path), { value: written, origin: { kind: 'default' } });
+    this.origins.set(keyText(path), { value: written, origin });
     return otherwise;
+  }
+
+  /** The origin of what is as `key`, which has been read, makes it. */
+  following(key: string): Origin {
+    const { value, origin } = this.origins.get(key) ?? { value: null, origin: { kind: 'default' } };
+    return origin.kind === 'set' ? { kind: 'follows', key, value, position: origin.position } : origin;
   }
 
   /** The last layer, other than the defaults, that has it. */

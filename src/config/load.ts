@@ -34,7 +34,7 @@ export function loadConfig({ file, flags = {} }: ConfigSources): LoadedConfig {
   };
   const loaded = effectiveConfig(layers, report);
   report.throwIssues(paths);
-  return loaded;
+  return { ...loaded, files: paths.filter((_, index) => files[index] !== undefined) };
 }
 
 /** Undefined where the file is absent or wrong as a whole. */

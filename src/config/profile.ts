@@ -1,5 +1,5 @@
 import { DEPARTURES, departuresOf, type Compatibility, type Departures } from '../core/departure.js';
-import type { AllocatableConfig } from './config.js';
+import type { AllocatableConfig, Origin } from './config.js';
 import type { LayeredSettings } from './layered.js';
 import { enforcesPods } from './threshold-config.js';
 
@@ -8,6 +8,8 @@ export interface Profile {
   readonly compatibility: Compatibility;
   readonly departures: Departures;
   readonly allocatable: AllocatableConfig | undefined;
+  /** What decides whether the departure `allocatable` is taken. */
+  readonly allocatableOrigin: Origin;
   /** Hard memory thresholds hold for allocatableMemory.available, too. */
   readonly enforceAllocatable: boolean;
   /** Hard thresholds that are not set keep their default; undefined: nobody says so, the departure decides. */
@@ -26,11 +28,13 @@ export function readProfile(settings: LayeredSettings): Profile {
     ['mergeDefaultEvictionSettings'],
     (layer) => layer.mergeDefaultEvictionSettings,
     departures['merge-defaults'],
+    settings.following('departures.merge-defaults'),
   );
   return {
     compatibility,
     departures,
     allocatable,
+    allocatableOrigin: settings.following('departures.allocatable'),
     enforceAllocatable: enforcesPods(enforced) && (allocatable !== undefined || !departures.allocatable),
     mergeDefaults: isSet ? merge : undefined,
   };
@@ -38,8 +42,9 @@ export function readProfile(settings: LayeredSettings): Profile {
 
 function readDepartures(settings: LayeredSettings, compatibility: Compatibility): Departures {
   const profile = departuresOf(compatibility);
+  const origin = settings.following('compatibility');
   const taken = DEPARTURES.map((name) => {
-    return [name, settings.derived(['departures', name], (layer) => layer.departures?.[name], profile[name])] as const;
+    return [name, settings.derived(['departures', name], (layer) => layer.departures?.[name], profile[name], origin)] as const;
   });
   return departuresOf(compatibility, Object.fromEntries(taken));
 }

@@ -68,6 +68,12 @@ export function meantAmount(text: string): string | undefined {
   return `did you mean ${meant.map((unit) => number + unit).join(' or ')}?`;
 }
 
+/** For a percentage with white space in it (`10 %`), what was meant. */
+export function meantPercentage(text: string): string | undefined {
+  const meant = text.replace(/\s+/g, '');
+  return meant !== text && /^[0-9]*\.?[0-9]+%$/.test(meant) ? `remove the space: ${meant}` : undefined;
+}
+
 /** Where the controller is usually mounted: a path below it was meant without it. */
 const CGROUP_MOUNT = /^\/sys\/fs\/cgroup(?:\/(?:memory|unified))?(?=\/|$)/;
 

@@ -15,9 +15,9 @@ export interface ThresholdConfig {
 export const PARSE_ENTRY = {
   evictionHard: parseThresholdValue,
   evictionSoft: parseThresholdValue,
-  evictionSoftGracePeriod: (_signal: Signal, text: string): bigint => parseGracePeriod(text),
+  evictionSoftGracePeriod: (_signal: string, text: string): bigint => parseGracePeriod(text),
   evictionMinimumReclaim: parseMinimumReclaim,
-} as const satisfies Record<string, (signal: Signal, text: string) => ThresholdValue | bigint | undefined>;
+} as const satisfies Record<string, (signal: string, text: string) => ThresholdValue | bigint | undefined>;
 export type ThresholdMapKey = keyof typeof PARSE_ENTRY;
 
 /**

@@ -54,13 +54,23 @@ function act(context: ChoiceContext, chosen: Chosen, threshold: Threshold, obser
   if (!policy.evictable.has(resource)) return alert(chosen, 'signal-not-evictable', threshold, observation);
   if (!policy.hasWorkloadSource) return alert(chosen, 'no-workload-source', threshold, observation);
   if (chosen.settled.has(`decided ${thresholdId(threshold)}`)) return chosen;
-  if (chosen.withoutYield.get(threshold.signal) === observation.available) return alert(chosen, 'no-yield', threshold, observation);
+  if (isWithoutYield(chosen.withoutYield.get(threshold.signal), threshold, observation))
+    return alert(chosen, 'no-yield', threshold, observation);
   const withoutYield = new Map([...chosen.withoutYield].filter(([signal]) => signal !== threshold.signal));
   const yielding = withoutYield.size === chosen.withoutYield.size ? chosen : { ...chosen, withoutYield };
   const collections = collectionsFor(threshold.signal, layout).filter((collection) => policy.collections.has(collection));
   return collections.length > 0 && !policy.dryRun
     ? reclaim(context, yielding, { threshold, observation, collections })
     : evict(context, yielding, threshold, observation, context.candidates);
+}
+
+/** A change is one of at least this part of the threshold: memory never stands still, and a page more or less is no reason to try again. */
+const CHANGE = 20n;
+
+function isWithoutYield(value: bigint | undefined, threshold: Threshold, { available, capacity }: Observation): boolean {
+  if (value === undefined) return false;
+  const moved = available > value ? available - value : value - available;
+  return moved === 0n || moved * CHANGE < limitOf(threshold, capacity, false);
 }
 
 function reclaim(

@@ -12,7 +12,7 @@
  * hard-grace          a hard eviction gives no grace instead of 1 s
  * soft-default-grace  an evictionMaxPodGracePeriod that is not set means 10 s instead of 0
  * allocatable         hard memory thresholds are copied to allocatableMemory.available only with `allocatable: {cgroup, capacity}`
- * no-yield            after an eviction that gave nothing back, its signal evicts nobody more until its value has changed
+ * no-yield            after an eviction that gave nothing back, its signal evicts nobody more until its value has moved by a twentieth of the threshold
  * each-resource       one eviction per resource, not one at a time: a full disk does not wait for a dying memory hog
  * missing-signal      a threshold whose signal cannot be read stays as it is, and is not forgotten
  * grace-restart       a clock that jumps, or a gap of more than three intervals, restarts soft grace periods instead of ending them

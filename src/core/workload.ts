@@ -152,6 +152,8 @@ export interface Candidates {
   readonly unreadable: readonly UnreadableWorkload[];
   /** A last look at the one that would go, by what lives in it now: to look at all takes long. Left out: nothing is against any. */
   readonly veto?: (workload: Workload) => Protection | undefined;
+  /** Whom the pass left out because no process lives in them, with what is still on their account. Left out: the pass does not tell, `veto` does. */
+  readonly vacant?: () => readonly WorkloadUsage[];
   /** When the pass over the cgroups was made, monotonic clock. */
   readonly timeNs: bigint;
 }

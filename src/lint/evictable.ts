@@ -11,13 +11,14 @@ export function lintEvictable(subject: LintSubject, machine: MachineFacts | unde
   return [...missing, ...(found === undefined ? [] : [found])];
 }
 
-function withoutThreshold({ thresholds, workloads }: LintSubject): Finding | undefined {
+function withoutThreshold({ thresholds, workloads, written }: LintSubject): Finding | undefined {
   if (thresholds.length === 0) {
+    const off = [...written].find(([key, value]) => /^eviction(Hard|Soft)\./.test(key) && (value === '0%' || value === '100%'))?.[1];
     return {
       level: 'warn',
       code: 'EVICTD_LINT_NO_THRESHOLD',
-      message: 'every threshold is switched off: nothing is watched, and nothing is ever evicted',
-      hint: 'set evictionHard.memory.available, or remove the 0%',
+      message: `${off === undefined ? 'there is no threshold' : 'every threshold is switched off'}: nothing is watched, and nothing is ever evicted`,
+      hint: `set evictionHard.memory.available${off === undefined ? '' : `, or remove the ${String(off)}`}`,
       key: 'evictionHard',
     };
   }

@@ -1,3 +1,4 @@
+import type { Signal } from '../core/signal.js';
 import type { Finding } from './finding.js';
 import { thresholdKey } from './limit.js';
 import type { MachineFacts } from './machine.js';
@@ -20,6 +21,12 @@ export function lintReadings(subject: LintSubject, machine: MachineFacts | undef
     const reason = machine.unreadable.get(signal);
     if (reason === undefined) return [];
     const message = `${signal} cannot be read: ${reason}`;
-    return [{ level: 'warn', code: 'EVICTD_SIGNAL_UNREADABLE', message, hint: '0% switches its threshold off', key }];
+    return [{ level: 'warn', code: 'EVICTD_SIGNAL_UNREADABLE', message, hint: hintFor(signal), key }];
   });
+}
+
+/** What is copied from memory.available has no entry that could be 0%. */
+function hintFor(signal: Signal): string {
+  if (signal !== 'allocatableMemory.available') return '0% switches its threshold off';
+  return 'enforceNodeAllocatable: [] switches the threshold off that is copied from memory.available, 0% one of its own';
 }

@@ -68,6 +68,11 @@ export class Monitor {
     this.#tick('reload');
   }
 
+  /** Those that got SIGTERM and may still end by themselves. */
+  get terminating(): readonly Decision[] {
+    return this.#state.evictions.filter(({ phase }) => phase === 'terminating').map(({ decision }) => decision);
+  }
+
   /** Stops deciding. Victims that got SIGTERM are left to themselves. */
   stop(): void {
     this.#running = false;

@@ -142,8 +142,9 @@ export interface OomScoreAdjTarget {
 }
 
 /**
- * Writes oom_score_adj, keeps the values found, and gives them back. Nothing of it throws; what goes wrong is said in the log. What takes long yields
- * after a few processes, so that it can be interrupted, or given up.
+ * Writes oom_score_adj, keeps the values found, and gives them back. What goes wrong with a process is said in the log; where evictd itself is short of
+ * something (descriptors, memory), `look`, `measure` and `write` throw, and all may be begun again. What takes long yields after a few processes, so
+ * that it can be interrupted, or given up.
  */
 export interface OomScoreAdjuster {
   /** The processes of a workload, with the values found; those that are left alone are not among them. undefined: they cannot be listed. */

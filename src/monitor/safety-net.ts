@@ -31,6 +31,8 @@ export class SafetyNet implements StepListener {
   #pass: Generator<void, void> | undefined;
   #values: ReadonlyMap<string, number> = new Map();
   #outOfPlace: ReadonlySet<string> = new Set();
+  /** The last pass did not get to its end. */
+  #failing = false;
 
   constructor(mode: OomScoreAdjMode, parts: SafetyNetParts) {
     this.#mode = mode;
@@ -77,12 +79,32 @@ export class SafetyNet implements StepListener {
   #go(pass: Generator<void, void>): void {
     const startNs = process.hrtime.bigint();
     while (this.#pass === pass) {
-      if (pass.next().done === true) {
+      if (this.#isAtEnd(pass)) {
         this.#pass = undefined;
       } else if (process.hrtime.bigint() - startNs >= SLICE_NS) {
         setImmediate(() => this.#go(pass));
         return;
       }
+    }
+  }
+
+  /** Goes on with a pass. One that fails is at its end, too: nobody waits for it, and the next tick begins another. */
+  #isAtEnd(pass: Generator<void, void>): boolean {
+    try {
+      const done = pass.next().done === true;
+      if (done) this.#failing = false;
+      return done;
+    } catch (error) {
+      if (!this.#failing) {
+        this.#parts.log.warn(
+          `oom_score_adj cannot be brought up to date now: ${String(error)} (tried again at every tick; this is said once)`,
+          {
+            code: 'EVICTD_OOM_SCORE_ADJ_FAILED',
+          },
+        );
+      }
+      this.#failing = true;
+      return true;
     }
   }
 

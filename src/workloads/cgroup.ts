@@ -6,7 +6,7 @@ import { errnoName } from '../errors.js';
 import type { NodeIdentity, SourceProblem, WorkloadSource } from '../monitor/ports.js';
 import type { Binding } from '../native/binding.js';
 import { usageOf, workloadOf } from './cgroup-workload.js';
-import { Members, type Occupied } from './members.js';
+import { Members, type Sampled } from './members.js';
 import { OwnProcesses, type OwnProcess } from './own-processes.js';
 import { protectionsOf } from './protection.js';
 import { compileRules } from './rules.js';
@@ -84,7 +84,11 @@ class CgroupWorkloads implements WorkloadSource {
       if (sample) usages.push(usageOf(workloadOf(member, sample, protections.get(path)), sample));
       else unreadable.push({ name, path, reason: this.#members.whyUnreadable(member) });
     }
-    return { usages, unreadable, timeNs, veto: (workload) => this.#veto(workload) };
+    return { usages, unreadable, timeNs, veto: (workload) => this.#veto(workload), vacant: () => this.#vacant() };
+  }
+
+  #vacant(): readonly WorkloadUsage[] {
+    return this.#members.vacant().flatMap(({ member, sample }) => (sample ? [usageOf(workloadOf(member, sample, undefined), sample)] : []));
   }
 
   problems(): readonly SourceProblem[] {
@@ -132,7 +136,7 @@ class CgroupWorkloads implements WorkloadSource {
   }
 
   /** The paths of all cgroups that evictd or a process it descends from lives in, directly or further below, as of the last tick. */
-  #whatHoldsEvictd(occupied: readonly Occupied[]): ReadonlySet<string> {
+  #whatHoldsEvictd(occupied: readonly Sampled[]): ReadonlySet<string> {
     const paths = new Set<string>();
     const hidden: number[] = [];
     for (const { pid, cgroup } of this.#ownProcesses) {

@@ -17,8 +17,8 @@ export interface Member {
   readonly limitBytes: bigint | undefined;
 }
 
-/** A member as read in one pass; without those of which the kernel says that no process lives in them. */
-export interface Occupied {
+/** A member as read in one pass. */
+export interface Sampled {
   readonly member: Member;
   readonly sample: CgroupSample | undefined;
 }
@@ -49,17 +49,25 @@ export class Members {
   }
 
   /** One pass over all that have processes in them. What could not be opened is added to `unreadable`. */
-  read(unreadable: UnreadableWorkload[]): { readonly occupied: readonly Occupied[]; readonly timeNs: bigint } {
+  read(unreadable: UnreadableWorkload[]): { readonly occupied: readonly Sampled[]; readonly timeNs: bigint } {
     if (!this.#isComplete()) this.#list(unreadable);
     const timeNs = process.hrtime.bigint();
     this.#table.read();
     this.#replaceRemoved(unreadable);
-    const occupied: Occupied[] = [];
+    const occupied: Sampled[] = [];
     for (const member of this.#members.values()) {
       const found = this.#look(member);
       if (found) occupied.push(found);
     }
     return { timeNs, occupied };
+  }
+
+  /** Those that the last pass left out: the kernel says that no process lives in them (v2). */
+  vacant(): readonly Sampled[] {
+    const { columns, values, errors } = this.#table;
+    return [...this.#members.values()]
+      .filter(({ row }) => errors[row] !== ENODEV && this.#files.populated(values, row * columns) === false)
+      .map((member) => ({ member, sample: this.#files.sample(values, member.row * columns) }));
   }
 
   /** The pids of the cgroup and all below it; undefined: not known, which is not the same as none. */
@@ -170,7 +178,7 @@ export class Members {
   }
 
   /** undefined: removed, or the same pass says that no process lives in it (v2; on v1 that takes a reading of its own). */
-  #look(member: Member): Occupied | undefined {
+  #look(member: Member): Sampled | undefined {
     if (this.#table.errors[member.row] === ENODEV) return undefined;
     const { columns, values } = this.#table;
     const first = member.row * columns;

@@ -192,24 +192,29 @@ describe('where nothing is known a workload may start, with a warning; not with 
     ['an argument too many', () => ['batch-1'], 'EVICTD_USAGE'],
     ['a pod and a name', () => ['--pod', podFile(pod()), '--name', 'x'], 'EVICTD_USAGE'],
     ['a format that does not exist', () => ['-o', 'yaml'], 'EVICTD_USAGE'],
+    ['no name', () => ['--name', ''], 'EVICTD_USAGE'],
+    ['a path for a name', () => ['--name', '/db/'], 'EVICTD_USAGE'],
+    ['a slash behind a name', () => ['--name', 'db/'], 'EVICTD_USAGE'],
+    ['a name that leads out', () => ['--name', 'a/../db'], 'EVICTD_USAGE'],
+    ['no path', () => ['--path', ''], 'EVICTD_USAGE'],
     ['a path with the mount in it', () => ['--path', '/sys/fs/cgroup/batch.slice/a'], 'EVICTD_USAGE'],
-    ['no such pod file', () => ['--pod', join(directory, 'nope')], 'EVICTD_POD_UNREADABLE'],
-    ['a directory for a pod file', () => ['--pod', directory], 'EVICTD_POD_UNREADABLE'],
-    ['an empty pod file', () => ['--pod', podFile('')], 'EVICTD_POD_UNREADABLE'],
-    ['a pod file that never ends', () => ['--pod', '/dev/zero'], 'EVICTD_POD_UNREADABLE'],
-    ['a pod in YAML', () => ['--pod', podFile('kind: Pod\n')], 'EVICTD_POD_UNREADABLE'],
+    ['no such pod file', () => ['--pod', join(directory, 'nope')], 'EVICTD_KUBERNETES_FILE'],
+    ['a directory for a pod file', () => ['--pod', directory], 'EVICTD_KUBERNETES_FILE'],
+    ['an empty pod file', () => ['--pod', podFile('')], 'EVICTD_KUBERNETES_FILE'],
+    ['a pod file that never ends', () => ['--pod', '/dev/zero'], 'EVICTD_KUBERNETES_FILE'],
+    ['a pod in YAML', () => ['--pod', podFile('kind: Pod\n')], 'EVICTD_KUBERNETES_FILE'],
     ['a list of pods', () => ['--pod', podFile({ kind: 'List', items: [pod()] })], 'EVICTD_KUBERNETES_DOCUMENT'],
     ['a pod that the API would not take', () => ['--pod', podFile(pod({ priority: 'high' }))], 'EVICTD_KUBERNETES_DOCUMENT'],
   ])('%s', async (_rule, prepare, code) => {
     const args = prepare();
     const open = await admit(...args);
-    expect(open).toMatchObject({ exit: 0, stdout: 'admitted: whether it may start is not known\n' });
+    expect(open).toMatchObject({ exit: 0, stdout: `admitted: the conditions of the node are not known (${code})\n` });
     expect(open.stderr).toContain(code);
     expect(open.stderr).toMatch(/\nevictd: warning: admitted all the same; --fail-closed would refuse\n$/);
 
     // Also behind what is wrong, which ends the reading of the command line.
     for (const closed of [await admit('--fail-closed', ...args), await admit(...args, '--fail-closed')]) {
-      expect(closed).toMatchObject({ exit: 1, stdout: 'refused: whether it may start is not known\n' });
+      expect(closed).toMatchObject({ exit: 1, stdout: `refused: the conditions of the node are not known (${code})\n` });
       expect(closed.stderr).toMatch(/\nevictd: warning: refused, because of --fail-closed\n$/);
     }
   });
@@ -228,6 +233,60 @@ describe('where nothing is known a workload may start, with a warning; not with 
     const { stdout } = await admit('-o', 'json', '--foo');
     expect(JSON.parse(stdout)).toMatchObject({ admit: true, known: false, problems: [{ code: 'EVICTD_USAGE' }] });
   });
+});
+
+describe('a critical workload may start whatever the conditions, so that none need be known', () => {
+  const system = { containers: [{ name: 'a' }], priority: 2_000_000_000 };
+  test.each<[rule: string, args: () => readonly string[], code: string]>([
+    ['by rule', () => ['--name', 'postgres-1'], 'EVICTD_CONDITIONS_ABSENT'],
+    ['a pod', () => ['--pod', podFile(pod(system))], 'EVICTD_CONDITIONS_ABSENT'],
+    [
+      'a pod, where the configuration is wrong',
+      () => (configure({ rulez: [] }), ['--pod', podFile(pod(system))]),
+      'EVICTD_CONFIG_UNKNOWN_KEY',
+    ],
+  ])('%s', async (_rule, prepare, code) => {
+    const args = prepare();
+    for (const given of [args, [...args, '--fail-closed']]) {
+      const { exit, stdout, stderr } = await admit(...given);
+      expect({ exit, stdout }).toEqual({
+        exit: 0,
+        stdout: `admitted: a critical workload; the conditions of the node are not known (${code})\n`,
+      });
+      expect(stderr).toContain(code);
+      expect(stderr).toMatch(/\nevictd: warning: admitted all the same; a critical workload may start under every condition\n$/);
+    }
+    const { stdout } = await admit(...args, '--fail-closed', '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({ admit: true, known: false, workload: { critical: true }, problems: [{ code }] });
+  });
+
+  test('not one of which it is not known', async () => {
+    expect(await admit('--name', 'postgres-1', '--fail-closed', '--foo')).toMatchObject({ exit: 1 });
+  });
+});
+
+test.each(['--fail', '--fail-close', '--fail-closd', '--fail-closed=yes', '--failclosed'])(
+  '%s is taken for --fail-closed',
+  async (option) => {
+    published([]);
+    const { exit, stderr } = await admit(option);
+    expect(exit).toBe(1);
+    expect(stderr).toMatch(/EVICTD_USAGE: [^]*warning: refused, because of --fail-closed\n$/);
+  },
+);
+
+test.each<[args: readonly string[], said: string]>([
+  [['--path', 'db'], '--path is not an absolute path: "db"\n  hint: write it from the top: /db'],
+  [['--path', '/a/../b'], '--path contains ..: "/a/../b"\n'],
+  [['--path', '/sys/fs/cgroup/a'], '--path begins with the mount of the controller: /sys/fs/cgroup/a\n  hint: write the path below it: /a'],
+  [['--name', '/db/'], '--name is not the name of a workload: "/db/"\n  hint: write it as it stands below its source'],
+])('%j: what is wrong is a sentence', async (args, said) => {
+  expect((await admit(...args)).stderr).toContain(`evictd: EVICTD_USAGE: ${said}`);
+});
+
+test('a name may have several parts', async () => {
+  published(['MemoryPressure']);
+  expect(await admit('--name', 'web-1/worker')).toMatchObject({ stderr: '' });
 });
 
 test('help is help', async () => {

@@ -36,6 +36,11 @@ test.each<[rule: string, args: string[], message: string, hint: string]>([
   ],
   ['an unknown command', ['nope'], "unknown command 'nope'", 'evictd --help'],
   ['an unknown command below a command', ['config', 'nope'], "unknown command 'nope'", 'evictd config --help'],
+  ['an unknown command with --help', ['nope', '--help'], "unknown command 'nope'", 'evictd --help'],
+  ['one that was nearly right', ['chek'], "unknown command 'chek' (Did you mean check?)", 'evictd --help'],
+  ['one that was nearly right with --help', ['chek', '--help'], "unknown command 'chek' (Did you mean check?)", 'evictd --help'],
+  ['the same with -h behind other words', ['chek', 'it', '-h'], "unknown command 'chek' (Did you mean check?)", 'evictd --help'],
+  ['the same below a command', ['config', 'chek', '--help'], "unknown command 'chek' (Did you mean check?)", 'evictd config --help'],
   ['help for an unknown command', ['help', 'nope'], "unknown command 'nope'", 'evictd --help'],
   ['help for an unknown command below a command', ['help', 'config', 'nope'], "unknown command 'config nope'", 'evictd --help'],
   ['a command’s help for an unknown command', ['config', 'help', 'nope'], "unknown command 'nope'", 'evictd config --help'],
@@ -47,6 +52,11 @@ test.each<[rule: string, args: string[], message: string, hint: string]>([
 
 test.each<[args: string[], usage: string]>([
   [['help'], 'Usage: evictd [options] [command]\n'],
+  [['--help'], 'Usage: evictd [options] [command]\n'],
+  [['run', '--help'], 'Usage: evictd run [options]\n'],
+  [['config', '--help'], 'Usage: evictd config [options] [command]\n'],
+  [['config', 'show', '--help'], 'Usage: evictd config show [options]\n'],
+  [['help', 'config'], 'Usage: evictd config [options] [command]\n'],
   [['help', 'run'], 'Usage: evictd run [options]\n'],
   [['help', 'config', 'show'], 'Usage: evictd config show [options]\n'],
   [['config', 'help', 'show'], 'Usage: evictd config show [options]\n'],

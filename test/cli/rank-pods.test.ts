@@ -21,13 +21,10 @@ const file = (name: string, content: unknown): string => {
   return path;
 };
 
+const unasked = (): never => expect.unreachable('the machine was read');
+
 /** Nothing of the machine may be asked for. */
-const rank = (...args: string[]): Promise<Ran> =>
-  ran(
-    (io) =>
-      rankCommand({ io, open: () => expect.unreachable('the machine was read'), readOomKiller: () => expect.unreachable('so was this') }),
-    args,
-  );
+const rank = (...args: string[]): Promise<Ran> => ran((io) => rankCommand({ io, open: unasked, readOomKiller: unasked }), args);
 
 const Mi = 1024 ** 2;
 const pod = (name: string, spec: Readonly<Record<string, unknown>>, parts: Parameters<typeof podDocument>[0] = {}) =>
@@ -122,7 +119,7 @@ describe('documents', () => {
   });
 
   test('integers beyond 2^53 are kept', async () => {
-    const summary = '{"pods":[{"podRef":{"uid":"uid-web"},"memory":{"workingSetBytes":9007199254740993}}]}';
+    const summary = '{"node":{},"pods":[{"podRef":{"uid":"uid-web"},"memory":{"workingSetBytes":9007199254740993}}]}';
     const { out } = await rank('--pods', file('pods.json', pod('web', {})), '--summary', file('summary.json', summary), '-o', 'json');
     expect(JSON.parse(out)).toMatchObject({ node: null, available: null, pods: [{ usage: '9007199254740993' }] });
   });
@@ -138,11 +135,18 @@ describe('documents', () => {
       65,
       'pods.json: [1].spec.containers[0].resources.requests.memory: "1Gig": ',
     ],
-    ['a summary that is none', PODS, { node: 7 }, 65, 'summary.json: node is 7: an object is expected'],
+    ['a summary whose node is none', PODS, { node: 7 }, 65, 'summary.json: node is 7: an object is expected'],
+    ['a summary without its node', PODS, {}, 65, 'summary.json: node is missing: an object is expected'],
+    ['a summary whose node is null', PODS, { node: null }, 65, 'summary.json: node is null: an object is expected'],
+    ['pods for a summary', PODS, PODS, 65, 'summary.json: node is missing: an object is expected'],
+    ['nothing for a summary', PODS, null, 65, 'summary.json: node is missing: an object is expected'],
+    ['a list for a summary', PODS, [], 65, 'summary.json: the document is a list: an object is expected'],
+    ['a summary whose pods are no list', PODS, { node: {}, pods: {} }, 65, 'summary.json: pods is an object: a list is expected'],
+    ['a summary for pods', SUMMARY, SUMMARY, 65, 'pods.json: kind is missing: PodList, List or Pod is expected'],
     [
       'statistics that are none',
       PODS,
-      { pods: [{ memory: { workingSetBytes: -1 } }] },
+      { node: {}, pods: [{ memory: { workingSetBytes: -1 } }] },
       65,
       'summary.json: pods[0].memory.workingSetBytes is -1: ',
     ],
@@ -162,11 +166,40 @@ describe('documents', () => {
   });
 });
 
+test('a summary may leave out its pods', async () => {
+  const { error, out } = await rank('--pods', file('pods.json', pod('web', {})), '--summary', file('summary.json', { node: {} }));
+  expect(error).toBeUndefined();
+  expect(out).toMatch(/^1 {2}shop\/web .* \? /m);
+});
+
+test('--help sets them apart from the configuration', () => {
+  const help = rankCommand({ io: { stdout: () => 0, stderr: () => 0, isTTY: false, env: {} }, open: unasked, readOomKiller: unasked })
+    .helpInformation()
+    .split('\n\n');
+  const part = help.find((text) => text.includes('--pods <file>'));
+  expect(part).toMatch(/^Pods of a kubelet, instead of this machine and its configuration:\n/);
+  expect(part?.match(/^ +--?[\w-]+/gm)?.map((option) => option.trim())).toEqual(['--pods', '--summary', '--layout']);
+});
+
 test.each<[rule: string, args: readonly string[], message: RegExp]>([
   ['--pods without --summary', ['--pods', 'p'], /--pods needs --summary/],
   ['both from standard input', ['--pods', '-', '--summary', '-'], /--pods needs --summary/],
   ['--summary alone', ['--summary', 's'], /--summary goes with --pods/],
   ['--layout alone', ['--layout', 'split'], /--layout goes with --pods/],
+  ...[
+    ['--config', '/nowhere'],
+    ['--compatibility', 'kubelet'],
+    ['--node-cgroup', '/n'],
+    ['--workload-cgroup', '/w'],
+    ['--eviction-hard', 'memory.available<1Mi'],
+    ['--eviction-max-pod-grace-period', '1'],
+    ['--log-level', 'debug'],
+    ['--limit', '3'],
+  ].map((option): [string, string[], RegExp] => [
+    `with ${option.join(' ')}`,
+    ['--pods', 'p', '--summary', 's', ...option],
+    new RegExp(`'--pods <file>' cannot be used with option '${option[0] ?? ''}`),
+  ]),
   ['with --kernel', ['--pods', 'p', '--summary', 's', '--kernel'], /cannot be used with option '--kernel'/],
   ['an unknown layout', ['--layout', 'many'], /Allowed choices are single, imagefs, split/],
 ])('usage: %s', async (_rule, args, message) => {

@@ -4,7 +4,7 @@ import { ConfigError } from '../../src/errors.js';
 import type { Candidates } from '../../src/core/workload.js';
 import type { OomReading } from '../../src/core/oom-reading.js';
 import { oomReading, task } from '../core/oom-support.js';
-import { Mi, candidates, requesting, workload } from '../core/support.js';
+import { Mi, candidates, requesting, stats, workload } from '../core/support.js';
 import { ordinal } from '../../src/cli/output/kernel-report.js';
 import { reading } from './output/support.js';
 import { fakeReading, ran, type FakeReading, type Ran } from './support.js';
@@ -52,6 +52,8 @@ test('as JSON, every comparator of the order', async () => {
     signal: 'memory.available',
     node: { name: '/demo', cgroup: '/demo', cgroupVersion: 2 },
     evictable: true,
+    victim: 'batch',
+    vacant: [],
     unreadable: [{ name: 'odd', path: '/w/odd', reason: 'EIO' }],
     problems: [],
   });
@@ -95,6 +97,83 @@ test.each<[rule: string, given: Candidates | undefined, args: string[], conclusi
   const { out, error } = await rank(opened(given), ...args);
   expect(error).toBeUndefined();
   expect(out).toMatch(conclusion);
+});
+
+describe('cgroups without a process', () => {
+  const vacant = (...used: readonly (bigint | undefined)[]): Candidates => ({
+    ...candidates(),
+    usages: used.map((workingSetBytes, index) => ({
+      workload: workload(`w${String(index)}`),
+      stats: workingSetBytes === undefined ? undefined : stats({ workingSetBytes, usageBytes: workingSetBytes + Mi }),
+    })),
+    veto: () => ({ kind: 'vacant' }),
+  });
+  const listed = async (given: Candidates): Promise<string[]> => {
+    const { out } = await rank(opened(given), ...WORKLOADS);
+    return out.split('\n').filter((line) => line.startsWith('no process: '));
+  };
+
+  test('are listed with what is on their account, the largest first, and all of it together', async () => {
+    expect(await listed(vacant(Mi, undefined, 107n * Mi, 0n))).toEqual([
+      'no process: /w2 uses 107MiB',
+      'no process: /w0 uses 1MiB',
+      'no process: /w1 uses an unknown amount',
+      'no process: /w3 uses 0B',
+      'no process: 4 in all use 108MiB',
+    ]);
+  });
+
+  test('one: no sum', async () => {
+    expect(await listed(vacant(Mi))).toEqual(['no process: /w0 uses 1MiB']);
+  });
+
+  test('twenty are listed', async () => {
+    expect((await listed(vacant(...Array<bigint>(20).fill(Mi)))).slice(19)).toEqual([
+      'no process: /w9 uses 1MiB',
+      'no process: 20 in all use 20MiB',
+    ]);
+    const more = await listed(vacant(...Array<bigint>(21).fill(Mi)));
+    expect(more.slice(20)).toEqual(['no process: 1 more, 21 in all use 21MiB']);
+  });
+
+  test('stand below the others, whether the pass or the last look tells', async () => {
+    const [kept, left] = [candidates([workload('kept'), 2n * Mi]), candidates([workload('left'), 3n * Mi])];
+    const given: Candidates = {
+      ...candidates([workload('web'), Mi]),
+      vacant: () => left.usages,
+      veto: ({ name }) => (name === 'kept' ? { kind: 'vacant' } : undefined),
+    };
+    const { out } = await rank(opened({ ...given, usages: [...given.usages, ...kept.usages] }), ...WORKLOADS);
+    expect(out).toMatch(/^1 {2}web .*\n\nmemory.available: web would .*\nno process: \/left uses 3MiB\nno process: \/kept uses 2MiB\nno/m);
+  });
+
+  test('as JSON, all of them', async () => {
+    const report = JSON.parse((await rank(opened(vacant(0n, Mi, undefined)), ...WORKLOADS, '-o', 'json')).out) as unknown;
+    expect(report).toMatchObject({
+      evictable: true,
+      victim: null,
+      conclusion: 'nothing is evictable: there is no workload (3 cgroups have no process)',
+      workloads: [],
+      vacant: [
+        { name: 'w1', path: '/w1', workingSetBytes: 1048576, usageBytes: 2097152 },
+        { name: 'w0', path: '/w0', workingSetBytes: 0, usageBytes: 1048576 },
+        { name: 'w2', path: '/w2', workingSetBytes: null, usageBytes: null },
+      ],
+    });
+  });
+});
+
+test('whoever is protected by what lives in it now is no victim', async () => {
+  const given: Candidates = { ...MEMBERS, veto: ({ name }) => (name === 'batch' ? { kind: 'unlisted' } : undefined) };
+  const { out } = await rank(opened(given), ...WORKLOADS);
+  expect(out).toMatch(/^1 {2}batch .* never evicted: its processes cannot be listed$/m);
+  expect(out).toMatch(/^memory.available: web would be evicted first/m);
+  expect(JSON.parse((await rank(opened(given), ...WORKLOADS, '-o', 'json')).out)).toMatchObject({ victim: 'web' });
+});
+
+test.each([['text'], ['json']])('--limit without --kernel is a usage error (%s)', async (output) => {
+  const { error, out } = await rank(opened(MEMBERS), ...WORKLOADS, '--limit', '3', '-o', output);
+  expect({ error, out }).toMatchObject({ error: { code: 'EVICTD_USAGE', message: '--limit goes with --kernel' }, out: '' });
 });
 
 test('a wrong configuration is an error', async () => {

@@ -17,6 +17,7 @@ interface Replayed {
   readonly end: string;
   readonly other?: {
     readonly differences: readonly { readonly difference: string; readonly victim: string }[];
+    readonly records: readonly { readonly time: string; readonly type: string }[];
     readonly assumptions: readonly string[];
   };
 }
@@ -40,10 +41,10 @@ const LEAK: Usages = (second) => [
   [BATCH, BigInt(second) * 5n * Mi],
 ];
 
-async function recorded(usages: Usages = LEAK, rest: { dryRun?: boolean } = {}): Promise<string> {
+async function recorded(usages: Usages = LEAK, rest: { dryRun?: boolean; file?: string; killError?: string } = {}): Promise<string> {
   const dryRun = rest.dryRun ?? false;
-  const it = recorder(undefined, { dryRun, config: { settings: {}, sources: ['/node'], rules: RULES } });
-  const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')], { dryRun }), usages).until(300);
+  const it = recorder(rest.file, { dryRun, config: { settings: {}, sources: ['/node'], rules: RULES } });
+  const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')], { dryRun }), usages, rest.killError).until(300);
   await run.end();
   return it.path;
 }
@@ -70,10 +71,17 @@ function configuration(changes: Readonly<Record<string, unknown>> = {}): string 
 
 const hard = (limit: string) => ({ evictionHard: { 'memory.available': limit, 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' } });
 
-async function json(...args: readonly string[]): Promise<Replayed> {
+async function runsOf(...args: readonly string[]): Promise<readonly Replayed[]> {
   const { out, error } = await replay(...args, '--output', 'json');
   expect(error).toBeUndefined();
-  return JSON.parse(out.slice(out.indexOf('{'))) as Replayed;
+  return (JSON.parse(out.slice(out.indexOf('{'))) as { runs: readonly Replayed[] }).runs;
+}
+
+/** The only run. */
+async function json(...args: readonly string[]): Promise<Replayed> {
+  const [run, ...more] = await runsOf(...args);
+  if (run === undefined || more.length > 0) throw new Error(`${String(more.length + 1)} runs`);
+  return run;
 }
 
 test('the recorded run once more: decision, outcome, episode and condition', async () => {
@@ -171,6 +179,34 @@ test('a victim that stays keeps its memory from others: what is enough in realit
     'missing batch',
     'additional cache',
   ]);
+});
+
+test('several runs in one file are replayed one by one, each from its own beginning', async () => {
+  const file = await recorded();
+  await recorded((second) => [[WEB, BigInt(second) * 5n * Mi]], { file });
+  const runs = await runsOf(file, '--config', configuration(hard('400Mi')));
+  expect(runs.map(({ records }) => records.filter(({ type }) => type === 'decision'))).toMatchObject([
+    [{ decision: 1, victim: { name: 'batch' } }],
+    [{ decision: 1, victim: { name: 'web' } }],
+  ]);
+  expect(runs.map(({ other }) => other?.differences)).toMatchObject([
+    [{ difference: 'earlier', victim: 'batch' }],
+    [{ difference: 'earlier', victim: 'web' }],
+  ]);
+  const { out } = await replay(file);
+  expect(out).toMatch(/run 1 of 2: \/node, .* 31 steps\n[^]*evicting batch[^]*run 2 of 2: \/node, .* 31 steps\n[^]*evicting web/);
+});
+
+test.each<[compatibility: string, seconds: number]>([
+  ['kubelet', 30],
+  ['evictd', 0],
+])('after a kill that failed the next decision follows as compatibility %s has it: %d s later', async (compatibility, seconds) => {
+  const file = await recorded(LEAK, { killError: 'EPERM' });
+  const records = (await json(file, '--config', configuration({ compatibility }))).other?.records ?? [];
+  const at = (type: string) => records.filter((record) => record.type === type).map(({ time }) => Date.parse(time));
+  const [, ...next] = at('decision');
+  expect(next.length).toBeGreaterThan(3);
+  expect(next.map((time, index) => (time - (at('outcome')[index] ?? 0)) / 1_000)).toEqual(next.map(() => seconds));
 });
 
 test('text: who, when and why, and what was assumed', async () => {

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
 import { evictd, scratchDirectory } from './evictd.js';
+import { memoryHolder, type MemoryHolder } from './memory-holder.js';
 import { isV1, MIB, ON, testNode, workload, type Workload } from './node.js';
 import { aWhile, until } from './wait.js';
 
@@ -29,15 +29,12 @@ interface Member {
 
 interface Running {
   readonly cgroup: TestCgroup;
-  readonly process: Workload;
+  readonly process: MemoryHolder;
 }
 
 /** What is left below the limit, and what the trigger asks for: more than that and the file pages that could be dropped, less than a victim gives back. */
 const LEFT_MIB = 8;
 const ASKED_MIB = 64;
-
-/** A second death that the kernel adds by itself (see `hurry`) is no wrong prediction: that one would be wrong each time. */
-const AGAIN = { retry: 2 };
 
 /** CAP_SYS_RESOURCE: oom_score_adj may be lowered. */
 const mayLower = ((BigInt(`0x${/^CapEff:\s*(\w+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`) >> 24n) & 1n) === 1n;
@@ -57,9 +54,8 @@ async function outOfMemory(
   for (const [name, { holdsMib, oomScoreAdj = 0, below, group }] of Object.entries(plan)) {
     const member = node.child(name);
     const cgroup = below ? member.child('deep') : member;
-    const process = await workload(cgroup, { holdsMib });
+    const process = await memoryHolder(cgroup, holdsMib);
     writeFileSync(`/proc/${String(process.pid)}/oom_score_adj`, String(oomScoreAdj));
-    hurry(process, -20);
     if (group) {
       await workload(cgroup); // a second one, which is small
       cgroup.write('memory.oom.group', '1');
@@ -67,7 +63,6 @@ async function outOfMemory(
     running.set(name, { cgroup, process });
   }
   const trigger = await workload(node.child('trigger'), { growsMib: ASKED_MIB });
-  hurry(trigger, 19);
   node.limit(BigInt(node.read(isV1 ? 'memory.usage_in_bytes' : 'memory.current')) + BigInt(LEFT_MIB * MIB));
 
   const prediction = await predict(node, plan);
@@ -75,14 +70,6 @@ async function outOfMemory(
   trigger.grow();
   await until('the trigger has what it asked for', () => !trigger.alive || resident(trigger) >= before + (ASKED_MIB - 1) * MIB);
   return { prediction, running };
-}
-
-/**
- * Whoever asks tries again at once, and a process that has begun to end is not among those that the kernel looks at in a memcg any more: where it does not
- * get to give its memory back before the next try, a second one dies (mm/memcontrol.c, mem_cgroup_scan_tasks; seen at a load of 10 on two CPUs, once in 20).
- */
-function hurry({ pid }: Workload, nice: number): void {
-  for (const thread of readdirSync(`/proc/${String(pid)}/task`)) setPriority(Number(thread), nice);
 }
 
 async function predict(node: TestCgroup, plan: Readonly<Record<string, Member>>): Promise<Prediction> {
@@ -134,10 +121,10 @@ describe(`out of memory within a memcg, the predicted process dies (${ON})`, () 
       ({ workloads, conclusion }) => {
         const remark = 'critical, but the kernel would kill it 1st: consider oomScoreAdj';
         expect(workloads.find(({ name }) => name === 'db')).toMatchObject({ kernelPlace: 1, remark });
-        expect(conclusion).toMatch(/would kill node \(pid \d+\) of db first; evictd would evict (web|trigger)$/);
+        expect(conclusion).toMatch(/would kill dd \(pid \d+\) of db first; evictd would evict (web|trigger)$/);
       },
     ],
-  ])('%s', AGAIN, async (_rule, plan, victim, says) => {
+  ])('%s', async (_rule, plan, victim, says) => {
     const { prediction, running } = await outOfMemory(plan);
     const predicted = running.get(victim);
     expect(prediction.wouldDie).toEqual([predicted?.process.pid]);

@@ -14,10 +14,17 @@ interface Replayed {
   readonly other: { readonly differences: readonly { readonly difference: string; readonly victim: string }[] };
 }
 
-async function replayed(file: string, ...args: readonly string[]): Promise<Replayed> {
+async function runsOf(file: string, ...args: readonly string[]): Promise<readonly Replayed[]> {
   const { code, stdout, stderr } = await command('replay', file, '--output', 'json', ...args);
   expect(code, stderr).toBe(0);
-  return JSON.parse(stdout) as Replayed;
+  return (JSON.parse(stdout) as { runs: readonly Replayed[] }).runs;
+}
+
+/** The only run. */
+async function replayed(file: string, ...args: readonly string[]): Promise<Replayed> {
+  const [run, ...more] = await runsOf(file, ...args);
+  if (run === undefined || more.length > 0) throw new Error(`${String(more.length + 1)} runs`);
+  return run;
 }
 
 /** What the journal has beside decisions, and what only the moment knew. */
@@ -39,7 +46,7 @@ function scratch(): string {
   return directory;
 }
 
-/** The demo's node: db is critical, web stays within its request, batch leaks. */
+/** As the demo's node: db is critical, web stays within its request, batch leaks. */
 async function demo(directory: string, through: readonly string[] = []) {
   const node = testNode();
   await workload(node.child('db'), { holdsMib: 48 });
@@ -57,6 +64,24 @@ async function demo(directory: string, through: readonly string[] = []) {
 }
 
 describe(`record and replay (${ON})`, () => {
+  test('a recording of evictd demo gives the decisions of its journal', async () => {
+    const file = join(scratch(), 'demo.gz');
+    const { code, stdout, stderr } = await command('demo', '--record', file, '--output', 'json');
+    expect(code, stdout + stderr).toBe(0);
+    const { journal, checks } = JSON.parse(stdout) as { journal: readonly JournalLine[]; checks: readonly unknown[] };
+    expect(checks).toContainEqual({ check: 'it was recorded', ok: true, seen: `written to ${file}` });
+    const again = await replayed(file);
+    expect(again).toMatchObject({ deviations: [], end: 'whole', lost: 0 });
+    expect(decided(again.records)).toEqual(decided(journal));
+    expect(again.records.filter(({ type }) => type === 'decision')).toMatchObject([{ decision: 1, victim: { name: 'batch' } }]);
+    expect(again.records.filter(({ type }) => type === 'outcome')).toHaveLength(1);
+  });
+
+  test('a demo that cannot record says so, and fails', async () => {
+    const { code, stdout } = await command('demo', '--record', '/nowhere/demo.gz');
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/not true: it was recorded \(.*ENOENT.*\/nowhere\/demo\.gz/) as string]);
+  });
+
   test('the same configuration gives the decisions of the journal: same order, same fields', async () => {
     const directory = scratch();
     mkdirSync(join(directory, 'rec'));
@@ -127,6 +152,36 @@ describe(`record and replay (${ON})`, () => {
     const again = await replayed(file);
     expect(again).toMatchObject({ deviations: [], end: 'open' });
     expect(decided(again.records)).toEqual(decided(evictd.journal()));
+  });
+
+  test('killed and started again: the same file has both runs', async () => {
+    const directory = scratch();
+    mkdirSync(join(directory, 'rec'));
+    const node = testNode();
+    const [first, second] = [
+      await workload(node.child('first'), { growsMib: Infinity }),
+      await workload(node.child('second'), { growsMib: Infinity }),
+    ];
+    const file = join(directory, 'rec/recording.gz');
+    const start = () => new Evictd({ config: guarding(node), directory, args: ['--record', file] }).guarding();
+    const killed = await start();
+    first.grow();
+    await killed.recorded('outcome', 'first');
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await killed.stop('SIGKILL');
+    const before = killed.journal();
+    const evictd = await start();
+    second.grow();
+    await evictd.recorded('outcome', 'second');
+    expect(await evictd.stop()).toBe(0);
+
+    const runs = await runsOf(file);
+    expect(runs).toMatchObject([
+      { deviations: [], end: 'open' },
+      { deviations: [], end: 'whole' },
+    ]);
+    expect(runs.map(({ records }) => decided(records))).toEqual([decided(before), decided(evictd.journal().slice(before.length))]);
+    expect((await command('replay', file)).stdout).toMatch(/: run 1 of 2: .*\nit has no end: evictd was killed\n[^]*: run 2 of 2: /);
   });
 
   test.each<[trouble: string, script: string, said: RegExp]>([

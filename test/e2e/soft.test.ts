@@ -80,6 +80,19 @@ describe(`a soft eviction (${ON})`, () => {
     expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
   });
 
+  test('is not finished by an evictd that is stopped, which says so', async () => {
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
+    const evictd = await new Evictd({ config: softly(node) }).guarding();
+    batch.grow();
+    await evictd.recorded('decision');
+    expect(await evictd.stop()).toBe(0);
+    expect(batch.alive).toBe(true);
+    expect(evictd.log.map(({ msg }) => msg)).toContainEqual(
+      expect.stringMatching(/^batch was told to end \(SIGTERM\) and is left to itself/),
+    );
+  });
+
   test('while one is given its time, no second one is asked', async () => {
     const node = testNode();
     const [batch, other] = [

@@ -1,8 +1,8 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { FoundFile } from '../../src/actions/oom-score-adj-found.js';
-import { OomScoreAdj } from '../../src/actions/oom-score-adj.js';
+import { OomScoreAdj } from '../../src/actions/oom-score-adj/adjuster.js';
+import { FoundFile } from '../../src/actions/oom-score-adj/found-file.js';
 import { initialState } from '../../src/core/state.js';
 import type { Protection, Workload, WorkloadUsage } from '../../src/core/workload.js';
 import { readHierarchies } from '../../src/host/linux/hierarchies.js';
@@ -11,7 +11,9 @@ import { SafetyNet, type OomScoreAdjMode } from '../../src/monitor/safety-net.js
 import { native } from '../../src/native/index.js';
 import { Gi, observations, policy } from '../core/support.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { withoutDescriptors } from '../support/descriptors.js';
 import { eventually } from '../support/eventually.js';
+import { holdMemory } from '../support/hold-memory.js';
 import { adjOf, CollectedLog, freshFile, machineWorkload } from '../support/oom-score-adj.js';
 
 /** Candidates as they are handed over, and how often they were asked for. */
@@ -50,6 +52,21 @@ function report(source: WakeSource): StepReport {
     state: initialState,
     effects: [],
   };
+}
+
+const pidsIn = (cgroup: TestCgroup): number[] => cgroup.read('cgroup.procs').split('\n').filter(Boolean).map(Number);
+
+/** The resident bytes of its largest process. */
+function largestIn(cgroup: TestCgroup): number {
+  return Math.max(...pidsIn(cgroup).map((pid) => 1024 * Number(/^VmRSS:\s*(\d+)/m.exec(statusOf(pid))?.[1] ?? 0)));
+}
+
+function statusOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${String(pid)}/status`, 'latin1');
+  } catch {
+    return ''; // it has ended
+  }
 }
 
 async function setUp(mode: OomScoreAdjMode) {
@@ -124,9 +141,12 @@ describe('by rank', () => {
   });
 
   test('whoever the kernel would take earlier is named once', async () => {
-    const { adjs, tick, log, processes, source } = await setUp('rank');
-    writeFileSync(`/proc/${String(processes[2]?.pid)}/oom_score_adj`, '1000');
-    writeFileSync(`/proc/${String(processes[1]?.pid)}/oom_score_adj`, '1000');
+    const { adjs, tick, log, processes, cgroups, source } = await setUp('rank');
+    const [, , c] = cgroups;
+    if (c === undefined) throw new Error('no third cgroup');
+    await holdMemory(c, 64);
+    await eventually('c is the largest by far', () => largestIn(c) > 64 << 20);
+    for (const pid of [processes[1]?.pid, ...pidsIn(c)]) writeFileSync(`/proc/${String(pid)}/oom_score_adj`, '1000');
     source.usages = source.usages.slice(1);
     await tick();
     await tick();
@@ -212,5 +232,43 @@ describe('when', () => {
     net.configure('qos');
     await tick();
     expect(adjs()).toEqual([1000, 1000, 1000]);
+  });
+});
+
+describe('a pass that fails', () => {
+  const failed = (log: CollectedLog): readonly string[] =>
+    log.lines.filter((_, index) => log.codes[index] === 'EVICTD_OOM_SCORE_ADJ_FAILED');
+
+  test('no descriptors are left: said once, tried again, and said once more when it has worked meanwhile', async () => {
+    const { adjs, tick, log, offer } = await setUp('rank');
+    await withoutDescriptors(async () => {
+      await tick();
+      await tick();
+    });
+    expect(failed(log)).toEqual([expect.stringMatching(/EMFILE.*this is said once/)]);
+    expect(adjs()).toEqual([0, 0, 0]);
+    await tick();
+    expect(adjs()[0]).toBe(1000);
+    offer({ priority: 1 }, { priority: 0 }, { priority: -1 });
+    await withoutDescriptors(() => tick());
+    expect(failed(log)).toHaveLength(2);
+    expect(adjs()[0]).toBe(1000);
+    await tick();
+    expect(adjs()[2]).toBe(1000);
+    expect(log.lines).toHaveLength(2);
+  });
+
+  test('candidates that cannot be read: the same', async () => {
+    const { adjs, tick, log, source } = await setUp('rank');
+    const candidates = source.candidates.bind(source);
+    source.candidates = () => {
+      throw new Error('unreadable');
+    };
+    await tick();
+    await tick();
+    source.candidates = candidates;
+    await tick();
+    expect(failed(log)).toEqual([expect.stringContaining('Error: unreadable')]);
+    expect(adjs()[0]).toBe(1000);
   });
 });

@@ -4,7 +4,8 @@ import type { Log } from '../../log.js';
 /** What evictd wanted to do to a process. */
 export interface Attempt {
   readonly workload: string;
-  readonly from: number;
+  /** undefined: not known. */
+  readonly from: number | undefined;
   readonly to: number;
 }
 
@@ -21,8 +22,7 @@ export class OomScoreAdjComplaints {
   refused(pid: number, attempt: Attempt | undefined, error: unknown): void {
     const errno = errnoName(error) ?? String(error);
     const process = `process ${String(pid)}${attempt ? ` of ${attempt.workload}` : ''}`;
-    const lowering = attempt !== undefined && attempt.to < attempt.from && errno === 'EACCES' && syscallOf(error) === 'write';
-    if (lowering) {
+    if (attempt?.from !== undefined && attempt.to < attempt.from && errno === 'EACCES' && syscallOf(error) === 'write') {
       const change = `from ${String(attempt.from)} to ${String(attempt.to)}`;
       this.#once(
         'EVICTD_OOM_SCORE_ADJ_CAPABILITY',
@@ -38,8 +38,17 @@ export class OomScoreAdjComplaints {
     }
   }
 
+  /** Giving back to processes of a workload failed, and not for what they are. */
+  postponed(workload: string, error: unknown): void {
+    this.#once(
+      'EVICTD_OOM_SCORE_ADJ_FAILED',
+      `oom_score_adj cannot be given back to all processes of ${workload} now (${errnoName(error) ?? String(error)}), and this is said once`,
+      'it is tried again, and kept in the file until then; for EMFILE raise the limit of open files (LimitNOFILE)',
+    );
+  }
+
   /** Their own line for each workload: somebody wanted it so. */
-  drifted(workload: string, processes: readonly { readonly pid: number; readonly value: number }[]): void {
+  drifted(workload: string, processes: readonly { readonly pid: number; readonly value: number | undefined }[]): void {
     const [first] = processes;
     if (first === undefined) return;
     const more = processes.length === 1 ? '' : ` and ${String(processes.length - 1)} more`;

@@ -1,8 +1,9 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/cgroup.js';
 import { errnoName } from '../../errors.js';
 import type { Binding, CgroupHandle } from '../../native/binding.js';
-import type { OomScoreAdjComplaints } from './oom-score-adj-complaints.js';
-import { withProcess, type ProcessIdentity } from './oom-score-adj-process.js';
+import type { OomScoreAdjComplaints } from './complaints.js';
+import { withProcess, type ProcessIdentity } from './process.js';
+import { isShortage } from './refusal.js';
 
 /** A process at one moment. */
 export interface SeenProcess {
@@ -11,7 +12,7 @@ export interface SeenProcess {
   readonly sizeBytes: bigint;
 }
 
-/** The processes of cgroups. evictd itself is in no listing. */
+/** The processes of cgroups. evictd itself is in no listing. Throws where evictd is short of something: nobody is missing for that. */
 export class ProcessListing {
   readonly #native: Binding;
   readonly #hierarchy: CgroupHierarchy;
@@ -30,6 +31,7 @@ export class ProcessListing {
       handle = new this.#native.CgroupHandle(cgroupDirectory(this.#hierarchy, path), cgroupId);
       return handle.processes().filter((pid) => pid !== process.pid);
     } catch (error) {
+      if (isShortage(error)) throw error;
       return GONE.has(errnoName(error) ?? '') ? [] : undefined;
     } finally {
       handle?.close();
@@ -52,6 +54,7 @@ export class ProcessListing {
       try {
         return withProcess(pid, (held) => ({ identity: held.identity, value: held.value(), sizeBytes: held.sizeBytes() })) ?? [];
       } catch (error) {
+        if (isShortage(error)) throw error;
         this.#complaints.refused(pid, undefined, error);
         return [];
       }

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { EvictdError } from '../../errors.js';
 
@@ -31,6 +31,14 @@ export interface DemoRecord {
 interface LogLine {
   readonly level: string;
   readonly msg: string;
+  readonly code?: string;
+}
+
+export interface DemoGuardOptions {
+  readonly nodePath: string;
+  readonly threshold: string;
+  /** Where it records; undefined: nowhere. */
+  readonly record: string | undefined;
 }
 
 /** A real `evictd run` on the demo's node, with directories of its own, so that it meets no other evictd. */
@@ -40,23 +48,27 @@ export class DemoGuard {
   readonly #ended: Promise<void>;
   #port: string | undefined;
   #lastSaid = '';
+  /** What it says against its recording; undefined: nothing so far. */
+  recordingProblem: string | undefined;
 
   /** @param onLine  what evictd says */
-  constructor(nodePath: string, threshold: string, onLine: (level: string, message: string) => void) {
+  constructor({ nodePath, threshold, record }: DemoGuardOptions, onLine: (level: string, message: string) => void) {
     this.#directory = makeDirectory();
     const file = join(this.#directory, 'config.yaml');
     writeFileSync(file, configuration(nodePath, threshold, this.#directory), { mode: 0o600 });
     const [, evictd = ''] = process.argv;
-    this.#child = spawn(process.execPath, [...process.execArgv, evictd, 'run', '--config', file], {
+    const recording = record === undefined ? [] : ['--record', resolve(record)];
+    this.#child = spawn(process.execPath, [...process.execArgv, evictd, 'run', '--config', file, ...recording], {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()).once('error', () => resolve()));
     if (this.#child.stderr) {
       createInterface({ input: this.#child.stderr }).on('line', (text) => {
-        const { level, msg } = parsed(text);
+        const { level, msg, code } = parsed(text);
         this.#lastSaid = msg;
         this.#port ??= /^metrics are served on .*:(\d+)/.exec(msg)?.[1];
+        if (code === 'EVICTD_RECORDING_WRITE' || code === 'EVICTD_RECORDING_LOST') this.recordingProblem ??= msg;
         onLine(level, msg);
       });
     }

@@ -15,6 +15,8 @@ export interface DemoReport {
   /** Journal records, as docs/journal.md describes them. */
   readonly decision: DemoRecord | undefined;
   readonly outcome: DemoRecord | undefined;
+  /** All records, in their order. */
+  readonly journal: readonly DemoRecord[];
   readonly oomKills: { readonly source: string; readonly before: number; readonly after: number };
   readonly workloads: readonly { readonly name: string; readonly alive: boolean; readonly end: string | undefined }[];
   readonly checks: readonly Check[];

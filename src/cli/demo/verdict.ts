@@ -8,6 +8,8 @@ export interface DemoFacts {
   /** Processes left of the workload that leaked. */
   readonly leakingProcesses: number;
   readonly survivors: readonly { readonly name: string; readonly answers: boolean; readonly end: string | undefined }[];
+  /** undefined: none was wanted. `problem`: what evictd said about it; undefined: nothing. */
+  readonly recording?: { readonly file: string; readonly problem: string | undefined };
   /** How evictd ended when it was asked to. */
   readonly guardEnd: string;
 }
@@ -20,7 +22,7 @@ export interface Check {
 
 /** What has to be true for the demo to have shown what it promises; each with what was seen. */
 export function verdict(facts: DemoFacts, leaking: string): Check[] {
-  const { records, oomKillsBefore, oomKillsAfter, leakingProcesses, survivors, guardEnd } = facts;
+  const { records, oomKillsBefore, oomKillsAfter, leakingProcesses, survivors, recording, guardEnd } = facts;
   const decided = records.findIndex(({ type, victim }) => type === 'decision' && victim?.name === leaking);
   const ended = records.findIndex(({ type, victim }) => type === 'outcome' && victim?.name === leaking);
   const outcome = records[ended];
@@ -51,6 +53,9 @@ export function verdict(facts: DemoFacts, leaking: string): Check[] {
       ok: answers,
       seen: answers ? 'it answers' : (end ?? 'it does not answer'),
     })),
+    ...(recording === undefined
+      ? []
+      : [{ check: 'it was recorded', ok: recording.problem === undefined, seen: recording.problem ?? `written to ${recording.file}` }]),
     { check: 'evictd stopped when asked', ok: guardEnd === 'exit code 0', seen: guardEnd },
   ];
 }

@@ -11,7 +11,17 @@ export type AdmissionReport =
       readonly conditions: readonly PublishedCondition[];
       readonly applicant: Applicant;
     }
-  | { readonly known: false; readonly admit: boolean; readonly error: unknown };
+  | {
+      readonly known: false;
+      readonly admit: boolean;
+      /** undefined: not known either. */
+      readonly applicant: Applicant | undefined;
+      readonly error: unknown;
+    };
+
+type Unknown = Extract<AdmissionReport, { known: false }>;
+
+const DEFECT = 'EVICTD_INTERNAL';
 
 export function isAdmitted(report: AdmissionReport): boolean {
   return report.known ? report.admission.admit : report.admit;
@@ -19,7 +29,7 @@ export function isAdmitted(report: AdmissionReport): boolean {
 
 /** One line for the log of the unit. */
 export function admissionText(report: AdmissionReport): string {
-  if (!report.known) return `${report.admit ? 'admitted' : 'refused'}: whether it may start is not known\n`;
+  if (!report.known) return unknownText(report);
   const { admission, conditions, applicant } = report;
   const who = applicant.critical ? 'a critical workload' : `a ${applicant.qosClass} workload`;
   if (!admission.admit) {
@@ -30,6 +40,12 @@ export function admissionText(report: AdmissionReport): string {
   const types = conditions.map(({ type }) => type).join(', ');
   const although = !applicant.critical && applicant.qosClass === 'BestEffort' ? `${who} that tolerates it` : who;
   return `admitted: ${although}, although the node has ${types}\n`;
+}
+
+function unknownText({ admit, applicant, error }: Unknown): string {
+  const code = error instanceof EvictdError ? error.code : DEFECT;
+  const who = applicant?.critical ? 'a critical workload; ' : '';
+  return `${admit ? 'admitted' : 'refused'}: ${who}the conditions of the node are not known (${code})\n`;
 }
 
 /** As docs/admission.md describes it. */
@@ -43,18 +59,22 @@ function knownJson({ admission, conditions, applicant }: Extract<AdmissionReport
     known: true,
     ...(admission.admit ? {} : { reason: admission.reason, message: admission.message }),
     conditions,
-    workload: { critical: applicant.critical, qosClass: applicant.qosClass },
+    workload: workloadJson(applicant),
     problems: [],
   };
 }
 
-function unknownJson({ admit, error }: Extract<AdmissionReport, { known: false }>): unknown {
-  return { admit, known: false, conditions: [], problems: problemsOf(error) };
+function unknownJson({ admit, applicant, error }: Unknown): unknown {
+  return { admit, known: false, conditions: [], ...(applicant ? { workload: workloadJson(applicant) } : {}), problems: problemsOf(error) };
+}
+
+function workloadJson({ critical, qosClass }: Applicant): unknown {
+  return { critical, qosClass };
 }
 
 function problemsOf(error: unknown): readonly unknown[] {
   if (error instanceof ConfigError) return error.issues.map((issue) => ({ ...issue, position: formatPosition(issue.position) }));
   if (error instanceof EvictdError)
     return [{ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) }];
-  return [{ code: 'EVICTD_INTERNAL', message: error instanceof Error ? error.message : String(error) }];
+  return [{ code: DEFECT, message: error instanceof Error ? error.message : String(error) }];
 }

@@ -21,9 +21,8 @@ export interface Checked {
 /** One line on the configuration, one on the machine, then what is worth knowing. */
 export function checkedText({ loaded, machine, notices }: Checked): string {
   const { thresholds, workloads, rules } = loaded.config;
-  const sources = [
-    ...new Set([...loaded.origins.values()].flatMap(({ origin }) => (origin.kind === 'set' ? [origin.position.file] : []))),
-  ].sort();
+  const setBy = [...loaded.origins.values()].flatMap(({ origin }) => (origin.kind === 'set' ? [origin.position.file] : []));
+  const sources = [...new Set([...loaded.files, ...setBy.sort()])];
   const counts = [count(thresholds.length, 'threshold'), count(workloads.length, 'workload source'), count(rules.length, 'rule')].join(
     ', ',
   );

@@ -1,8 +1,8 @@
-import { amountOfResource } from '../../core/amount.js';
+import { amountOfBytes, amountOfResource } from '../../core/amount.js';
 import { jsonInteger, jsonOfNano } from '../../core/integer.js';
 import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';
 import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
-import type { UnreadableWorkload } from '../../core/workload.js';
+import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload.js';
 import type { NodeIdentity, SourceProblem } from '../../monitor/ports.js';
 import type { Style } from './style.js';
 import { table, type Column } from './table.js';
@@ -15,8 +15,8 @@ export interface RankReport {
   /** Whether a workload source is configured. */
   readonly configured: boolean;
   readonly ranked: readonly RankedWorkload[];
-  /** How many of the source's cgroups have no process: nothing can be ended there. */
-  readonly vacant: number;
+  /** The source's cgroups without a process: nothing can be ended there, whatever memory is on their account. */
+  readonly vacant: readonly WorkloadUsage[];
   readonly unreadable: readonly UnreadableWorkload[];
   readonly problems: readonly SourceProblem[];
 }
@@ -51,6 +51,7 @@ export function rankText(report: RankReport, style: Style): string {
   const lines = [
     ...(rows.length > 0 ? [...table(COLUMNS, rows, paint), ''] : []),
     conclusion(report),
+    ...vacantLines(report),
     ...unreadable.map(({ name, reason }) => `left out: ${name}: ${reason}`),
     ...problemLines(problems, style),
   ];
@@ -66,20 +67,50 @@ function conclusion({ signal, evictable, configured, ranked, vacant }: RankRepor
   if (!evictable)
     return `${signal}: no workload is known to give ${SIGNAL_FACTS[signal].resource} back; a threshold sets the condition and evicts nobody`;
   if (!configured) return 'nothing is evictable: no workload source is configured (workloads: in the configuration, or --workload-cgroup)';
-  const first = ranked.find(({ protection }) => protection === undefined);
+  const first = victimOf(ranked);
   if (first) return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first, SIGNAL_FACTS[signal].resource)}`;
   if (ranked.length > 0) return 'nothing is evictable: every workload is protected';
-  const empty = vacant === 1 ? '1 cgroup has no process' : `${String(vacant)} cgroups have no process`;
-  return `nothing is evictable: there is no workload${vacant > 0 ? ` (${empty})` : ''}`;
+  const empty = vacant.length === 1 ? '1 cgroup has no process' : `${String(vacant.length)} cgroups have no process`;
+  return `nothing is evictable: there is no workload${vacant.length > 0 ? ` (${empty})` : ''}`;
+}
+
+function victimOf(ranked: readonly RankedWorkload[]): RankedWorkload | undefined {
+  return ranked.find(({ protection }) => protection === undefined);
+}
+
+const VACANT_LISTED = 20;
+
+/** What no eviction gives back: files in a tmpfs, above all. */
+function vacantLines({ vacant }: RankReport): string[] {
+  const uses = (bytes: bigint | undefined): string => (bytes === undefined ? 'an unknown amount' : amountOfBytes(bytes));
+  const listed = largestFirst(vacant).slice(0, VACANT_LISTED);
+  const more = vacant.length - listed.length;
+  const total = vacant.reduce((sum, { stats }) => sum + (stats?.workingSetBytes ?? 0n), 0n);
+  return [
+    ...listed.map(({ workload, stats }) => `no process: ${workload.path} uses ${uses(stats?.workingSetBytes)}`),
+    ...(vacant.length > 1
+      ? [`no process: ${more > 0 ? `${String(more)} more, ` : ''}${String(vacant.length)} in all use ${uses(total)}`]
+      : []),
+  ];
+}
+
+function largestFirst(vacant: readonly WorkloadUsage[]): readonly WorkloadUsage[] {
+  const used = ({ stats }: WorkloadUsage): bigint => stats?.workingSetBytes ?? 0n;
+  return [...vacant].sort((a, b) => Number(used(b) - used(a)) || (a.workload.path < b.workload.path ? -1 : 1));
+}
+
+function amountOrNull(bytes: bigint | undefined): ReturnType<typeof jsonInteger> | null {
+  return bytes === undefined ? null : jsonInteger(bytes);
 }
 
 export function rankJson(report: RankReport): string {
-  const { signal, node, evictable, ranked, unreadable, problems } = report;
+  const { signal, node, evictable, ranked, vacant, unreadable, problems } = report;
   return `${JSON.stringify(
     {
       signal,
       node: { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion },
       evictable,
+      victim: victimOf(ranked)?.workload.name ?? null,
       conclusion: conclusion(report),
       workloads: ranked.map((item) => ({
         place: item.place,
@@ -89,11 +120,17 @@ export function rankJson(report: RankReport): string {
         priority: item.priority,
         // Only memory is evictable here; null: not known.
         aboveRequestBytes: jsonOfNano(item.aboveRequestNano),
-        workingSetBytes: item.usage === undefined ? null : jsonInteger(item.usage),
-        usageBytes: item.stats?.usageBytes === undefined ? null : jsonInteger(item.stats.usageBytes),
+        workingSetBytes: amountOrNull(item.usage),
+        usageBytes: amountOrNull(item.stats?.usageBytes),
         requestBytes: jsonOfNano(item.requestNano),
         protection: item.protection ? protectionText(item.protection) : null,
         reasons: describeRanked(item, SIGNAL_FACTS[signal].resource),
+      })),
+      vacant: largestFirst(vacant).map(({ workload: { name, path }, stats }) => ({
+        name,
+        path,
+        workingSetBytes: amountOrNull(stats?.workingSetBytes),
+        usageBytes: amountOrNull(stats?.usageBytes),
       })),
       unreadable: unreadable.map(({ name, path, reason }) => ({ name, path, reason })),
       problems: problems.map(({ code, message, hint }) => ({ code, message, ...(hint === undefined ? {} : { hint }) })),

@@ -1,7 +1,7 @@
 import { table } from './table.js';
 import type { Style } from './style.js';
 import type { Difference } from '../replay/difference.js';
-import type { OtherReport, ReplayReport, TimedRecord } from '../replay/report.js';
+import type { OtherReport, ReplayReport, RunReport, TimedRecord } from '../replay/report.js';
 
 const COLOURS = { same: 'dim', earlier: 'yellow', later: 'yellow', missing: 'yellow', additional: 'red' } as const;
 const WORDS: Readonly<Record<Difference['kind'], string>> = {
@@ -12,13 +12,22 @@ const WORDS: Readonly<Record<Difference['kind'], string>> = {
   additional: 'in addition',
 };
 
-export function replayText(report: ReplayReport, style: Style): string {
-  const { records, deviations, other, end } = report;
+export function replayText({ file, runs }: ReplayReport, style: Style): string {
+  return runs
+    .map((run, index) => {
+      const which = runs.length === 1 ? '' : ` run ${String(index + 1)} of ${String(runs.length)}:`;
+      return runText(run, `${file}:${which}`, index + 1 === runs.length, style);
+    })
+    .join('\n');
+}
+
+function runText(run: RunReport, name: string, isLast: boolean, style: Style): string {
+  const { records, deviations, other, end, lost } = run;
   return [
-    summary(report),
+    `${name} ${summary(run)}`,
     ...(end.kind === 'cut' ? [style('yellow', `it ends in the middle (${end.reason}): replayed up to there`)] : []),
-    ...(end.kind === 'open' ? ['it has no end: it is still being written, or evictd was killed'] : []),
-    ...(report.lost > 0 ? [style('yellow', `${String(report.lost)} steps are missing: the disk could not take them`)] : []),
+    ...(end.kind === 'open' ? [`it has no end: ${isLast ? 'it is still being written, or ' : ''}evictd was killed`] : []),
+    ...(lost > 0 ? [style('yellow', `${String(lost)} steps are missing: the disk could not take them`)] : []),
     '',
     ...(records.length === 0 ? ['nothing was decided'] : records.map(line)),
     ...(deviations.length === 0 ? [] : ['', style('yellow', 'this evictd decides otherwise than the one that recorded:'), ...deviations]),
@@ -27,10 +36,10 @@ export function replayText(report: ReplayReport, style: Style): string {
   ].join('\n');
 }
 
-function summary({ file, header, span, steps }: ReplayReport): string {
+function summary({ header, span, steps }: RunReport): string {
   const when = span === undefined ? '' : `, ${span.from} to ${span.to}`;
   const dry = header.dryRun ? ', a dry run' : '';
-  return `${file}: ${header.node.name}, evictd ${header.version}${dry}${when}, ${String(steps)} steps`;
+  return `${header.node.name}, evictd ${header.version}${dry}${when}, ${String(steps)} steps`;
 }
 
 function line({ time, record }: TimedRecord): string {
@@ -81,13 +90,17 @@ function seconds(ns: bigint): string {
 }
 
 /** Records as docs/journal.md has them. */
-export function replayJson({ header, other, records, end, ...report }: ReplayReport): string {
+export function replayJson({ file, runs }: ReplayReport): string {
+  return `${JSON.stringify({ file, runs: runs.map(runJson) }, undefined, 2)}\n`;
+}
+
+function runJson({ header, other, records, end, ...report }: RunReport): unknown {
   const { version, node, dryRun } = header;
   const timed = (list: readonly TimedRecord[]) =>
     list.map(({ time, record: { type, ...rest } }) => ({ time, type, node: node.name, ...rest }));
-  const plain = {
-    ...report,
+  return {
     recorded: { version, node: node.name, dryRun },
+    ...report,
     end: end.kind,
     ...(end.kind === 'cut' ? { cut: end.reason } : {}),
     records: timed(records),
@@ -107,5 +120,4 @@ export function replayJson({ header, other, records, end, ...report }: ReplayRep
           },
         }),
   };
-  return `${JSON.stringify(plain, undefined, 2)}\n`;
 }

@@ -21,6 +21,7 @@ export class OtherRun {
   /** The victims of the recorded run, by its serial. */
   readonly #recordedVictims = new Map<number, string>();
   #state: State = initialState;
+  #notBeforeNs: bigint | undefined;
   #known: Omit<Candidates, 'veto'> | undefined;
   /** The oldest reading of the workloads that somebody was chosen from; undefined: nobody was. */
   oldestReadingNs: bigint | undefined;
@@ -48,23 +49,34 @@ export class OtherRun {
       const id = this.#recordedVictims.get(serial);
       if (id !== undefined) this.#world.victim(id, reading);
     }
-    const result = step(this.#policy, this.#state, {
+    const effects = this.#isWaiting(entry) ? [] : this.#step(entry);
+    for (const { serial, victim, dryRun } of recorded) {
+      if (dryRun) continue;
+      this.#recordedVictims.set(serial, victim.workload.id);
+      this.#world.evictedInReality(victim);
+    }
+    return effects;
+  }
+
+  /** As the loop, which makes no step before. */
+  #isWaiting({ input: { nowNs } }: RecordedStep): boolean {
+    return this.#notBeforeNs !== undefined && nowNs < this.#notBeforeNs;
+  }
+
+  #step(entry: RecordedStep): readonly Effect[] {
+    const { state, effects, notBeforeNs } = step(this.#policy, this.#state, {
       ...entry.input,
       reclaimed: undefined,
       observe: () => this.#world.observations(entry),
       victims: this.#victims(entry),
       candidates: () => this.#candidates(entry),
     });
-    this.#state = result.state;
-    for (const effect of result.effects) {
+    this.#state = state;
+    this.#notBeforeNs = notBeforeNs;
+    for (const effect of effects) {
       if (effect.kind === 'evict' && !effect.decision.dryRun) this.#world.evictedHere(effect.decision.victim.workload);
     }
-    for (const { serial, victim, dryRun } of recorded) {
-      if (dryRun) continue;
-      this.#recordedVictims.set(serial, victim.workload.id);
-      this.#world.evictedInReality(victim);
-    }
-    return result.effects;
+    return effects;
   }
 
   #learn({ candidates, input: { nowNs } }: RecordedStep, after: RecordedCandidates | undefined): void {

@@ -1,35 +1,48 @@
 import type { Config } from '../../config/config.js';
 import type { Decision } from '../../core/eviction.js';
 import { InputError } from '../../errors.js';
-import { RecordingStream, type NumberedEntry } from '../../monitor/recording/stream.js';
-import type { RecordedCandidates, RecordedDecision, RecordedStep } from '../../monitor/recording/format.js';
+import type {
+  RecordedCandidates,
+  RecordedDecision,
+  RecordedStep,
+  RecordingEntry,
+  RecordingHeader,
+} from '../../monitor/recording/format.js';
+import { RecordingStream, type RecordingEnd } from '../../monitor/recording/stream.js';
 import { Comparison } from './comparison.js';
-import type { ReplayReport } from './report.js';
+import type { ReplayReport, RunReport } from './report.js';
 import { RecordedRun } from './run.js';
 import { Told } from './told.js';
 
 /**
- * Feeds a recording through the step: as recorded and, where there is another configuration, under that beside it.
+ * Feeds every run of a recording through the step: as recorded and, where there is another configuration, under that beside it.
  *
  * @throws InputError  where the file is no recording, or one of its lines is wrong
  */
 export async function replay(file: string, other: Config | undefined): Promise<ReplayReport> {
   const stream = await RecordingStream.open(file);
-  const replaying = new Replaying(stream, other);
-  for await (const numbered of stream.entries()) {
+  const runs: RunReport[] = [];
+  let replaying = new Replaying(stream.header, other);
+  for await (const { line, entry } of stream.entries()) {
+    if (entry.kind === 'run') {
+      runs.push(replaying.report(entry.before));
+      replaying = new Replaying(entry.header, other);
+      continue;
+    }
     try {
-      replaying.entry(numbered);
+      replaying.entry(entry);
     } catch (error) {
-      const message = `${file}:${String(numbered.line)}: this ${numbered.entry.kind} cannot be replayed: ${String(error)}`;
+      const message = `${file}:${String(line)}: this ${entry.kind} cannot be replayed: ${String(error)}`;
       const hint = 'the line was changed, or written by an evictd that records otherwise';
       throw new InputError('EVICTD_RECORDING_LINE', message, { isMissing: false, hint, cause: error });
     }
   }
-  return replaying.report(file);
+  return { file, runs: [...runs, replaying.report(stream.end)] };
 }
 
+/** One run. */
 class Replaying {
-  readonly #stream: RecordingStream;
+  readonly #header: RecordingHeader;
   readonly #other: Config | undefined;
   readonly #run = new RecordedRun();
   readonly #told = new Told();
@@ -41,17 +54,17 @@ class Replaying {
   #steps = 0;
   #lost = 0;
 
-  constructor(stream: RecordingStream, other: Config | undefined) {
-    this.#stream = stream;
+  constructor(header: RecordingHeader, other: Config | undefined) {
+    this.#header = header;
     this.#other = other;
   }
 
-  entry({ entry }: NumberedEntry): void {
+  entry(entry: RecordingEntry): void {
     this.#compare(entry.kind === 'sample' ? entry : undefined);
     switch (entry.kind) {
       case 'policy':
         this.#run.reconfigure(entry.policy);
-        if (this.#other) this.#comparison ??= new Comparison(this.#other, this.#stream.header, entry.policy);
+        if (this.#other) this.#comparison ??= new Comparison(this.#other, this.#header, entry.policy);
         return;
       case 'config':
         this.#comparison?.reconfigure(entry.config);
@@ -70,13 +83,12 @@ class Replaying {
     }
   }
 
-  report(file: string): ReplayReport {
+  report(end: RecordingEnd): RunReport {
     this.#compare(undefined);
     const span = this.#span && { from: this.#time(this.#span.fromNs), to: this.#time(this.#span.toNs) };
     return {
-      file,
-      header: this.#stream.header,
-      end: this.#stream.end,
+      header: this.#header,
+      end,
       span,
       steps: this.#steps,
       lost: this.#lost,
@@ -102,7 +114,7 @@ class Replaying {
   }
 
   #time(atNs: bigint): string {
-    const { startedAt, startedAtNs } = this.#stream.header;
+    const { startedAt, startedAtNs } = this.#header;
     return new Date(Date.parse(startedAt) + Number(atNs - startedAtNs) / 1e6).toISOString();
   }
 }

@@ -12,6 +12,11 @@ export interface TimedRecord {
 /** What a replay has shown. */
 export interface ReplayReport {
   readonly file: string;
+  /** Those that the file has, in their order: at least one. */
+  readonly runs: readonly RunReport[];
+}
+
+export interface RunReport {
   readonly header: RecordingHeader;
   readonly end: RecordingEnd;
   /** Times of the first and the last step; undefined: there is none. */

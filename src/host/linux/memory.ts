@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/cgroup.js';
 import type { FileSpec } from '../../native/binding.js';
 import { firstError, type KernelSource, type Missing } from './kernel-source.js';
@@ -38,7 +39,10 @@ export function cgroupMemory(hierarchy: CgroupHierarchy, path: string): MemorySo
   return source(description, files, [1, -1], limits);
 }
 
-/** What all workloads may have together: the configured capacity, whatever the limits of the cgroup that they live in. */
+/**
+ * What all workloads may have together: the configured capacity, whatever the limits of the cgroup that they live in. While it is not there, nothing here is
+ * that signal, as on a kubelet without its pods cgroup.
+ */
 export function allocatableMemory(hierarchy: CgroupHierarchy, path: string, capacity: bigint): MemorySource {
   const { description, files } = usageOf(hierarchy, path);
   const weights = [1, -1];
@@ -46,10 +50,15 @@ export function allocatableMemory(hierarchy: CgroupHierarchy, path: string, capa
     description: `${String(capacity)} − (${description})`,
     workingSet: { files, weights },
     files,
-    read: (values, errors) =>
-      firstError(files, errors) ?? { capacity, usage: sum(values, weights, 1), inactiveFile: sum(values, weights, -1) },
+    read: (values, errors) => {
+      if (errors.some((errno) => GONE.has(errno))) return { missing: `${path} does not exist`, absent: true };
+      return firstError(files, errors) ?? { capacity, usage: sum(values, weights, 1), inactiveFile: sum(values, weights, -1) };
+    },
   };
 }
+
+/** What a file of a cgroup that is not there, or no more, is answered with. */
+const GONE: ReadonlySet<number> = new Set([constants.errno.ENOENT, constants.errno.ENODEV]);
 
 function usageOf(hierarchy: CgroupHierarchy, path: string): { readonly description: string; readonly files: readonly FileSpec[] } {
   const directory = cgroupDirectory(hierarchy, path);

@@ -1,31 +1,29 @@
-import { open, rename, stat, type FileHandle } from 'node:fs/promises';
-import { errnoName } from '../../errors.js';
+import type { FileHandle } from 'node:fs/promises';
 import { Compressor } from './compressor.js';
+import { makePlace, removeOlder, type RecordingLimits } from './place.js';
 
-export interface RecordingLimits {
-  /** Of both files together, as compressed. */
-  readonly maxBytes: number;
-  /** Nothing is kept that is older. */
-  readonly maxAgeMs: number;
-}
+/** Somebody else writes to FILE, too: another begins FILE anew, and this one is closed. */
+export class SharedFileError extends Error {}
 
-/**
- * FILE, and FILE.1 that was before it. Half of what may be kept is in each, so that there is always at least that much. What an earlier run left
- * becomes FILE.1. Nothing is forced to the disk: what was written survives a kill, not a power cut.
- */
+/** One gzip member, in FILE. Nothing is forced to the disk: what was written survives a kill, not a power cut. */
 export class RecordingFile {
   readonly #path: string;
   readonly #limits: RecordingLimits;
+  readonly #isContinued: boolean;
   readonly #compressor = new Compressor();
   #file: FileHandle | undefined;
   #offset = 0;
   /** Compressed, and not in the file yet: where a write has failed, it is tried again. */
   #pending: Buffer = Buffer.alloc(0);
-  readonly #begunMs = performance.now();
+  #begunMs = performance.now();
+  /** When FILE.1 was begun; undefined: there is none. */
+  #olderBegunMs: number | undefined;
 
-  constructor(path: string, limits: RecordingLimits) {
+  /** @param isContinued  what is in FILE is of this run, and full */
+  constructor(path: string, limits: RecordingLimits, isContinued: boolean) {
     this.#path = path;
     this.#limits = limits;
+    this.#isContinued = isContinued;
   }
 
   /** Half of what may be kept is in it: it is another's turn. */
@@ -39,14 +37,20 @@ export class RecordingFile {
     await this.retry();
   }
 
-  /** Writes what was not taken. */
+  /** Writes what was not taken. Rejects with SharedFileError for good. */
   async retry(): Promise<void> {
     this.#file ??= await this.#open();
+    if (this.#pending.length > 0 && (await this.#file.stat()).size > this.#offset) {
+      throw new SharedFileError(`another process writes to ${this.#path}, too`);
+    }
     while (this.#pending.length > 0) {
       const { bytesWritten } = await this.#file.write(this.#pending, 0, this.#pending.length, this.#offset);
       this.#offset += bytesWritten;
       this.#pending = this.#pending.subarray(bytesWritten);
     }
+    if (this.#olderBegunMs === undefined || performance.now() - this.#olderBegunMs < this.#limits.maxAgeMs) return;
+    this.#olderBegunMs = undefined;
+    await removeOlder(this.#path);
   }
 
   /** The last text. Whatever becomes of it, the file is closed. */
@@ -67,12 +71,11 @@ export class RecordingFile {
   }
 
   async #open(): Promise<FileHandle> {
-    const found = await stat(this.#path).catch((error: unknown) => {
-      if (errnoName(error) === 'ENOENT') return undefined;
-      throw error;
-    });
-    if (found && !found.isFile()) throw new Error(`${this.#path} is not a regular file`);
-    if (found) await rename(this.#path, `${this.#path}.1`);
-    return open(this.#path, 'wx', 0o640);
+    const { file, offset, ageMs, olderAgeMs } = await makePlace(this.#path, this.#limits, this.#isContinued);
+    const nowMs = performance.now();
+    this.#offset = offset;
+    this.#begunMs = nowMs - ageMs;
+    this.#olderBegunMs = olderAgeMs === undefined ? undefined : nowMs - olderAgeMs;
+    return file;
   }
 }

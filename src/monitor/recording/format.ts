@@ -17,14 +17,14 @@ export interface RecordedConfig {
   readonly rules: readonly Rule[];
 }
 
-/** The first line of every file. */
+/** The first line of every file, and of every run that goes on writing to one. */
 export interface RecordingHeader {
   readonly format: number;
   /** Of the evictd that recorded it. */
   readonly version: string;
   readonly node: NodeIdentity;
   readonly dryRun: boolean;
-  /** When this file was begun, on both clocks. */
+  /** When this line was written, on both clocks. */
   readonly startedAt: string;
   readonly startedAtNs: bigint;
   readonly config: RecordedConfig;

@@ -1,6 +1,7 @@
 import type { Policy, State } from '../../core/state.js';
 import type { NodeIdentity } from '../ports.js';
-import { RecordingFile, type RecordingLimits } from './file.js';
+import { RecordingFile, SharedFileError } from './file.js';
+import type { RecordingLimits } from './place.js';
 import { RecordingWriting } from './writing.js';
 import { RECORDING_FORMAT, type RecordedConfig, type RecordedStep, type RecordingEntry } from './format.js';
 
@@ -42,6 +43,10 @@ export class RecordingQueue {
   #waiting: QueuedEntry[] = [];
   #weight = 0;
   #file: RecordingFile | undefined;
+  /** What is in FILE is full, or another's: the next one is begun anew. */
+  #isContinued = false;
+  /** Steps that the file was given and has not written. */
+  #unwritten = 0;
   #writing = new RecordingWriting();
   /** What the file has. */
   #written: { policy?: Policy; config?: RecordedConfig; state?: State } = {};
@@ -88,7 +93,7 @@ export class RecordingQueue {
     const dropped = this.#take(WAITING_AT_MOST / 2);
     const last = dropped.at(-1);
     if (last === undefined) return;
-    const steps = dropped.filter(({ entry }) => entry.kind === 'step').length;
+    const steps = stepsIn(dropped);
     this.lost += steps;
     this.#gap = { lost: (this.#gap?.lost ?? 0) + steps, state: last.state };
   }
@@ -131,16 +136,38 @@ export class RecordingQueue {
   }
 
   async #drain(): Promise<void> {
-    await this.#file?.retry();
+    if (this.#file) await this.#settled(this.#file, this.#file.retry());
     while (this.#waiting.length > 0) {
-      this.#file ??= new RecordingFile(this.#options.path, this.#options.limits);
-      const text = this.#nextText();
-      await this.#file.write(text);
-      if (this.#file.isFull) await this.#close();
+      const file = (this.#file ??= new RecordingFile(this.#options.path, this.#options.limits, this.#isContinued));
+      await this.#settled(file, file.write(this.#nextText()));
+      if (this.#file === file && file.isFull) {
+        this.#isContinued = true;
+        await this.#close();
+      }
     }
     if (this.#ending && !this.#ended) {
       await this.#close();
       this.#ended = true;
+    }
+  }
+
+  /** Where another process writes there, too, what the file has not written is lost, and the next one is begun. */
+  async #settled(file: RecordingFile, writing: Promise<void>): Promise<void> {
+    try {
+      await writing;
+      this.#unwritten = 0;
+    } catch (error) {
+      if (!(error instanceof SharedFileError)) throw error;
+      this.#options.onError(error);
+      const { state } = this.#written;
+      this.lost += this.#unwritten;
+      if (state) this.#gap = { lost: this.#unwritten + (this.#gap?.lost ?? 0), state: this.#gap?.state ?? state };
+      this.#unwritten = 0;
+      this.#isContinued = true;
+      this.#file = undefined;
+      this.#writing = new RecordingWriting();
+      this.#written = {};
+      await file.close();
     }
   }
 
@@ -156,7 +183,9 @@ export class RecordingQueue {
 
   /** The lines of the next entries, and what must stand before them. */
   #nextText(): string {
-    return this.#take(BATCH)
+    const batch = this.#take(BATCH);
+    this.#unwritten += stepsIn(batch);
+    return batch
       .map((queued) => {
         const lines = this.#before(queued) + this.#writing.entry(queued.entry);
         this.#written = { policy: queued.policy, config: queued.config, state: queued.state };
@@ -179,6 +208,10 @@ export class RecordingQueue {
       state === undefined ? '' : this.#writing.entry({ kind: 'state', state, lost }),
     ].join('');
   }
+}
+
+function stepsIn(entries: readonly QueuedEntry[]): number {
+  return entries.filter(({ entry }) => entry.kind === 'step').length;
 }
 
 function weightOf({ entry }: QueuedEntry): number {

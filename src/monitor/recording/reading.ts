@@ -1,5 +1,6 @@
 import type { Observation, Observations } from '../../core/observation.js';
 import type { Signal } from '../../core/signal.js';
+import { initialState, type State } from '../../core/state.js';
 import type { Candidates, UnreadableWorkload, Workload, WorkloadStats, WorkloadUsage } from '../../core/workload.js';
 import type { Wake } from '../ports.js';
 import {
@@ -14,26 +15,28 @@ import { fromJson } from './value.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a line, as a sentence without the place. `format`: the recording is of another format. */
+/** What is wrong with a line, as a sentence without the place. */
 export class RecordingLineError extends Error {
-  readonly reason: 'format' | 'line';
-
-  constructor(message: string, reason: 'format' | 'line' = 'line') {
+  constructor(message: string) {
     super(message);
     this.name = 'RecordingLineError';
-    this.reason = reason;
   }
 }
 
-/** The first line. Throws RecordingLineError. */
+/** Whether a run begins with this line. */
+export function isHeader(text: string): boolean {
+  return text.startsWith('{"evictd":');
+}
+
+/** The first line of a run. Throws RecordingLineError. */
 export function readHeader(text: string): RecordingHeader {
-  const json = readLine(text);
+  return asLineError(() => headerOf(readLine(text)));
+}
+
+function headerOf(json: Json): RecordingHeader {
   if (json.evictd !== 'recording') throw new RecordingLineError('this is no recording of evictd');
   if (json.format !== RECORDING_FORMAT) {
-    throw new RecordingLineError(
-      `it has format ${String(json.format)}, and this evictd reads format ${String(RECORDING_FORMAT)}`,
-      'format',
-    );
+    throw new RecordingLineError(`it has format ${String(json.format)}, and this evictd reads format ${String(RECORDING_FORMAT)}`);
   }
   const { version, node, dryRun, startedAt, startedAtNs, config } = fromJson(json) as Json;
   const isHeader =
@@ -49,21 +52,17 @@ export class RecordingReading {
 
   /** undefined: the line only defines something. Throws RecordingLineError. */
   entry(text: string): RecordingEntry | undefined {
-    const json = readLine(text);
-    try {
-      return this.#entry(json);
-    } catch (error) {
-      throw error instanceof RecordingLineError ? error : new RecordingLineError(`it is not what evictd writes: ${String(error)}`);
-    }
+    return asLineError(() => this.#entry(readLine(text)));
   }
 
   #entry(json: Json): RecordingEntry | undefined {
     switch (json.kind) {
       case 'policy':
       case 'config':
-      case 'state':
         if (!isRecord(json[json.kind])) throw new RecordingLineError(`${json.kind} is missing`);
         return fromJson(json) as RecordingEntry;
+      case 'state':
+        return readState(json);
       case 'end':
         return fromJson(json) as RecordingEntry;
       case 'workload':
@@ -151,6 +150,14 @@ function readStats([workingSet, usage, processes, ephemeralStorage, rest]: reado
   };
 }
 
+/** What was undefined is not in the file, and neither is what the evictd that recorded did not remember yet. */
+function readState(json: Json): RecordingEntry {
+  if (!isRecord(json.state)) throw new RecordingLineError('state is missing');
+  const { lost } = json;
+  if (typeof lost !== 'number') throw new RecordingLineError('a state does not say how many steps are lost before it');
+  return { kind: 'state', state: { ...initialState, ...(fromJson(json.state) as Partial<State>) }, lost };
+}
+
 /** What was undefined is not in the file. */
 function readWorkload(json: unknown): Workload {
   const workload = fromJson(recordOf(json)) as Partial<Workload>;
@@ -158,6 +165,14 @@ function readWorkload(json: unknown): Workload {
     throw new RecordingLineError('a workload has no id, name, path or requests');
   }
   return { terminationGracePeriodNs: undefined, protection: undefined, pod: undefined, ...workload } as Workload;
+}
+
+function asLineError<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof RecordingLineError ? error : new RecordingLineError(`it is not what evictd writes: ${String(error)}`);
+  }
 }
 
 function readLine(text: string): Json {

@@ -1,32 +1,34 @@
-import { open, type FileHandle } from 'node:fs/promises';
-import { errnoName, InputError } from '../../errors.js';
-import { Decompressor } from './decompressor.js';
-import { readHeader, RecordingLineError, RecordingReading } from './reading.js';
+import { InputError } from '../../errors.js';
 import type { RecordingEntry, RecordingHeader } from './format.js';
+import { linesOf, type RecordingLine } from './lines.js';
+import { isHeader, readHeader, RecordingLineError, RecordingReading } from './reading.js';
 
-/** No line of a recording comes near it: what is longer is another file. */
-const LINE_CHARACTERS = 64 * 1024 * 1024;
-
-/** What is read in one go. Of a damaged file everything before the damaged piece is read. */
-const PIECE_BYTES = 4 * 1024;
+/** Another run of evictd, which went on writing to the same file. */
+export interface RunBegins {
+  readonly kind: 'run';
+  readonly header: RecordingHeader;
+  /** How the run before ends. */
+  readonly before: RecordingEnd;
+}
 
 export interface NumberedEntry {
   readonly line: number;
-  readonly entry: RecordingEntry;
+  readonly entry: RecordingEntry | RunBegins;
 }
 
-/** How a recording ends: with its last line; without it, because it is still being written or evictd was killed; or in the middle of something. */
+/** How a run ends: with its last line; without it, because it is still being written or evictd was killed; or in the middle of something. */
 export type RecordingEnd = { readonly kind: 'whole' } | { readonly kind: 'open' } | { readonly kind: 'cut'; readonly reason: string };
 
-/** A recording, read from its beginning to where it is whole. Gzip, or the lines themselves. */
+/** A recording, read from its beginning, every run to where it is whole. */
 export class RecordingStream {
+  /** Of the first run. */
   readonly header: RecordingHeader;
   readonly #path: string;
-  readonly #lines: AsyncGenerator<string, string | undefined>;
-  /** Known when all entries were read. */
+  readonly #lines: AsyncGenerator<RecordingLine, string | undefined>;
+  /** Of the run that was read last. */
   end: RecordingEnd = { kind: 'open' };
 
-  private constructor(path: string, header: RecordingHeader, lines: AsyncGenerator<string, string | undefined>) {
+  private constructor(path: string, header: RecordingHeader, lines: AsyncGenerator<RecordingLine, string | undefined>) {
     this.#path = path;
     this.header = header;
     this.#lines = lines;
@@ -37,104 +39,55 @@ export class RecordingStream {
     const lines = linesOf(path);
     const first = await lines.next();
     if (first.done) throw emptyError(path, first.value);
+    if (first.value.kind === 'cut') throw emptyError(path, first.value.reason);
     try {
-      return new RecordingStream(path, readHeader(first.value), lines);
+      return new RecordingStream(path, readHeader(first.value.text), lines);
     } catch (error) {
       await lines.return(undefined);
-      throw wrong(path, 1, error);
+      throw wrong(path, 1, error, true);
     }
+  }
+
+  /** Whoever reads the entries need not call it. */
+  async close(): Promise<void> {
+    await this.#lines.return(undefined);
   }
 
   /** @throws InputError  with the number of the line that is wrong */
   async *entries(): AsyncGenerator<NumberedEntry> {
-    const reading = new RecordingReading();
-    let line = 1;
-    let ended = false;
+    let reading = new RecordingReading();
+    let number = 1;
     try {
-      for (;;) {
-        const next = await this.#lines.next();
-        if (next.done) {
-          this.end = next.value !== undefined ? { kind: 'cut', reason: next.value } : { kind: ended ? 'whole' : 'open' };
-          return;
+      for await (const line of this.#lines) {
+        if (line.kind === 'cut') {
+          this.end = line;
+          continue;
         }
-        line += 1;
-        const entry = this.#entry(reading, next.value, line);
-        ended = entry?.kind === 'end';
-        if (entry) yield { line, entry };
+        number += 1;
+        if (isHeader(line.text)) {
+          const header = this.#read(number, true, () => readHeader(line.text));
+          const before = this.end;
+          reading = new RecordingReading();
+          this.end = { kind: 'open' };
+          yield { line: number, entry: { kind: 'run', header, before } };
+          continue;
+        }
+        const entry = this.#read(number, false, () => reading.entry(line.text));
+        this.end = { kind: entry?.kind === 'end' ? 'whole' : 'open' };
+        if (entry) yield { line: number, entry };
       }
     } finally {
-      await this.#lines.return(undefined); // closes the file, whoever has seen enough
+      await this.close(); // whoever has seen enough
     }
   }
 
-  #entry(reading: RecordingReading, text: string, line: number): RecordingEntry | undefined {
+  #read<T>(line: number, isFirst: boolean, read: () => T): T {
     try {
-      return reading.entry(text);
+      return read();
     } catch (error) {
-      throw wrong(this.#path, line, error);
+      throw wrong(this.#path, line, error, isFirst);
     }
   }
-}
-
-/** Whole lines; returns why there are no more of them, undefined at a proper end. */
-async function* linesOf(path: string): AsyncGenerator<string, string | undefined> {
-  const file = await openFile(path);
-  const decoder = new TextDecoder();
-  let decompressor: Decompressor | undefined;
-  let rest = '';
-  try {
-    for (let offset = 0; ;) {
-      const bytes = await readAt(file, offset, path);
-      if (bytes.length === 0) break;
-      if (offset === 0 && isGzip(bytes)) decompressor = new Decompressor();
-      offset += bytes.length;
-      // Only what is new is searched: a line may be as long as all workloads of a machine.
-      const [first = '', ...more] = decoder.decode(decompressor ? await decompressor.add(bytes) : bytes, { stream: true }).split('\n');
-      rest += first;
-      const next = more.pop();
-      if (next !== undefined) {
-        yield rest;
-        yield* more;
-        rest = next;
-      }
-      if (decompressor?.problem !== undefined) return decompressor.problem;
-      if (rest.length > LINE_CHARACTERS) return 'a line has no end';
-    }
-    return rest === '' ? undefined : 'the last line is not whole';
-  } finally {
-    decompressor?.close();
-    await file.close();
-  }
-}
-
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-}
-
-async function readAt(file: FileHandle, offset: number, path: string): Promise<Buffer> {
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, offset);
-    return buffer.subarray(0, bytesRead);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-}
-
-function isGzip(bytes: Buffer): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b;
-}
-
-function unreadable(path: string, cause: unknown): InputError {
-  const hint = 'name the file that evictd run --record writes, and see that you may read it';
-  return new InputError('EVICTD_RECORDING_FILE', `${path} cannot be read: ${errnoName(cause) ?? String(cause)}`, {
-    isMissing: true,
-    hint,
-    cause,
-  });
 }
 
 function emptyError(path: string, reason: string | undefined): InputError {
@@ -143,12 +96,12 @@ function emptyError(path: string, reason: string | undefined): InputError {
   return new InputError('EVICTD_RECORDING_EMPTY', `${path} has no whole line${why}`, { isMissing: false, hint });
 }
 
-function wrong(path: string, line: number, error: unknown): unknown {
+/** @param isFirst  of a run */
+function wrong(path: string, line: number, error: unknown, isFirst: boolean): unknown {
   if (!(error instanceof RecordingLineError)) return error;
-  const isFormat = error.reason === 'format' || line === 1;
-  return new InputError(isFormat ? 'EVICTD_RECORDING_FORMAT' : 'EVICTD_RECORDING_LINE', `${path}:${String(line)}: ${error.message}`, {
+  return new InputError(isFirst ? 'EVICTD_RECORDING_FORMAT' : 'EVICTD_RECORDING_LINE', `${path}:${String(line)}: ${error.message}`, {
     isMissing: false,
-    hint: isFormat
+    hint: isFirst
       ? 'name a file that evictd run --record has written; another format needs the evictd of its time'
       : 'this line was changed or damaged; what stands before it can be replayed on its own',
   });

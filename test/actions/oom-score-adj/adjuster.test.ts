@@ -2,18 +2,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { FoundFile } from '../../src/actions/oom-score-adj-found.js';
-import { withProcess } from '../../src/actions/oom-score-adj-process.js';
-import { OomScoreAdj } from '../../src/actions/oom-score-adj.js';
-import { membership } from '../../src/core/cgroup.js';
-import type { Workload } from '../../src/core/workload.js';
-import { readBootId } from '../../src/host/linux/boot-id.js';
-import { readHierarchies } from '../../src/host/linux/hierarchies.js';
-import type { OomScoreAdjTarget } from '../../src/monitor/ports.js';
-import { native } from '../../src/native/index.js';
-import { testCgroup, type TestCgroup } from '../support/cgroup.js';
-import { eventually } from '../support/eventually.js';
-import { adjOf, CollectedLog, freshFifo, freshFile, hasCapSysResource, machineWorkload } from '../support/oom-score-adj.js';
+import { OomScoreAdj } from '../../../src/actions/oom-score-adj/adjuster.js';
+import { FoundFile } from '../../../src/actions/oom-score-adj/found-file.js';
+import { membership } from '../../../src/core/cgroup.js';
+import type { Workload } from '../../../src/core/workload.js';
+import { readBootId } from '../../../src/host/linux/boot-id.js';
+import { readHierarchies } from '../../../src/host/linux/hierarchies.js';
+import type { OomScoreAdjTarget } from '../../../src/monitor/ports.js';
+import { native } from '../../../src/native/index.js';
+import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
+import { withoutDescriptors } from '../../support/descriptors.js';
+import { eventually } from '../../support/eventually.js';
+import { adjOf, CollectedLog, freshFifo, freshFile, hasCapSysResource, machineWorkload } from '../../support/oom-score-adj.js';
 
 const hierarchy = readHierarchies().memory ?? fail();
 
@@ -424,14 +424,80 @@ describe('below what was found', () => {
   });
 });
 
-describe('a held process', () => {
-  test('says nothing more when it has gone, whoever has its number', async () => {
+describe('while evictd has no descriptor left', () => {
+  const given = { processes: 2, failed: 0 };
+
+  async function two(): Promise<Net & { readonly target: OomScoreAdjTarget; readonly adjs: () => number[] }> {
     const cgroup = node();
-    const { pid, child, ended } = await cgroup.spawn('sleep', ['60']);
-    const whole = withProcess(pid, ({ identity }) => identity);
-    expect(whole).toMatchObject({ pid, parent: process.pid });
-    child.kill('SIGKILL');
-    await ended;
-    expect(withProcess(pid, (held) => held.value())).toBeUndefined();
+    const processes = [await cgroup.spawn('sleep', ['60']), await cgroup.spawn('sleep', ['60'])];
+    return { ...net(), target: to(machineWorkload(cgroup), 700), adjs: () => processes.map(({ pid }) => adjOf(pid)) };
+  }
+
+  test('a write throws, and is done the next time: nobody has refused', async () => {
+    const { adjuster, target, adjs, log } = await two();
+    through(adjuster.look(target.workload));
+    adjuster.keep([target]);
+    await withoutDescriptors(() => {
+      expect(() => through(adjuster.write(target))).toThrow(/EMFILE/);
+    });
+    expect(adjs()).toEqual([0, 0]);
+    through(adjuster.write(target));
+    expect(adjs()).toEqual([700, 700]);
+    expect(log.lines).toEqual([]);
+    expect(adjuster.giveBack()).toEqual(given);
+  });
+
+  test('a look throws, and nobody is taken for gone', async () => {
+    const { adjuster, target, tick, adjs, log } = await two();
+    tick(target);
+    const { workload } = target;
+    await withoutDescriptors(() => {
+      expect(() => through(adjuster.look(workload))).toThrow(/EMFILE/);
+      expect(() => through(adjuster.measure(workload))).toThrow(/EMFILE/);
+    });
+    expect(adjs()).toEqual([700, 700]);
+    tick(target);
+    expect(log.lines).toEqual([]);
+    expect(adjuster.giveBack()).toEqual(given);
+  });
+
+  test.each<[rule: string, next: (same: Net) => Net]>([
+    ['the same evictd', (same) => same],
+    [
+      'the next one',
+      ({ file }) => {
+        const other = net(file);
+        other.adjuster.takeOver();
+        return other;
+      },
+    ],
+  ])('what cannot be given back is said once, stays in the file, and is given back later: by %s', async (_rule, next) => {
+    const { adjs, target, ...same } = await two();
+    same.tick(target);
+    await withoutDescriptors(() => {
+      expect(same.adjuster.giveBack()).toEqual({ processes: 0, failed: 2 });
+      expect(same.adjuster.giveBack()).toEqual({ processes: 0, failed: 2 });
+    });
+    expect(adjs()).toEqual([700, 700]);
+    expect(same.log.codes.filter((code) => code === 'EVICTD_OOM_SCORE_ADJ_FAILED')).toHaveLength(1);
+    expect(same.log.codes).not.toContain('EVICTD_OOM_SCORE_ADJ_REFUSED');
+    expect(next(same).adjuster.giveBack()).toEqual(given);
+    expect(adjs()).toEqual([0, 0]);
+    expect(existsSync(same.file)).toBe(false);
+  });
+
+  test('at the start: what an evictd before left is still known for its own at the next tick', async () => {
+    const { tick, target, file, adjs } = await two();
+    tick(target);
+    const next = net(file);
+    next.adjuster.takeOver();
+    await withoutDescriptors(() => {
+      expect(next.adjuster.giveBack()).toMatchObject({ failed: 2 });
+    });
+    next.tick({ ...target, value: 800 });
+    expect(adjs()).toEqual([800, 800]);
+    expect(next.log.codes).not.toContain('EVICTD_OOM_SCORE_ADJ_CHANGED');
+    expect(next.adjuster.giveBack()).toEqual(given);
+    expect(adjs()).toEqual([0, 0]);
   });
 });

@@ -55,11 +55,14 @@ export class SimulatedRun {
   readonly #usages: Usages;
   readonly #source: WorkloadSource;
   readonly #recorder: Recorder;
+  readonly #killError: string | undefined;
   readonly #evicted = new Map<number, string>();
   #second = 0;
   #state: State = initialState;
 
-  constructor({ recorder: it }: Recorded, policy: Policy, usages: Usages) {
+  /** @param killError  what keeps every victim alive; undefined: they die */
+  constructor({ recorder: it }: Recorded, policy: Policy, usages: Usages, killError?: string) {
+    this.#killError = killError;
     this.#policy = policy;
     this.#usages = usages;
     this.#recorder = it;
@@ -94,18 +97,18 @@ export class SimulatedRun {
     const used = this.#now().reduce((sum, [, bytes]) => sum + bytes, 0n);
     const observed = observations(nowNs, { 'memory.available': Gi - used });
     const asked: Candidates[] = [];
-    const dead: VictimReading = {
-      processes: 0,
-      usageBytes: 0n,
+    const victim: VictimReading = {
+      processes: this.#killError === undefined ? 0 : undefined,
+      usageBytes: this.#killError === undefined ? 0n : undefined,
       removed: false,
       vanished: false,
-      error: undefined,
-      signalledAtNs: nowNs - 9n * SECOND,
+      error: this.#killError,
+      signalledAtNs: this.#killError === undefined ? nowNs - 9n * SECOND : undefined,
     };
     const input = {
       nowNs,
       layout: 'single' as const,
-      victims: new Map(this.#state.evictions.map(({ decision: { serial } }) => [serial, dead])),
+      victims: new Map(this.#state.evictions.map(({ decision: { serial } }) => [serial, victim])),
       reclaimed: undefined,
     };
     const { state, effects } = step(this.#policy, this.#state, {
@@ -119,7 +122,8 @@ export class SimulatedRun {
     });
     this.#state = state;
     for (const effect of effects) {
-      if (effect.kind === 'evict' && !effect.decision.dryRun) this.#evicted.set(effect.decision.serial, effect.decision.victim.workload.id);
+      const dies = effect.kind === 'evict' && !effect.decision.dryRun && this.#killError === undefined;
+      if (dies) this.#evicted.set(effect.decision.serial, effect.decision.victim.workload.id);
     }
     const wake = { source: this.#second === 0 ? 'start' : 'tick', atNs: nowNs } as const;
     const report: StepReport = { wake, policy: this.#policy, input, observations: observed, candidates: asked, state, effects };

@@ -1,24 +1,48 @@
 import { existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
 import { initialState } from '../../../src/core/state.js';
 import type { Protection } from '../../../src/core/workload.js';
 import { InputError } from '../../../src/errors.js';
 import type { StepReport } from '../../../src/monitor/ports.js';
+import { makePlace, type RecordingLimits } from '../../../src/monitor/recording/place.js';
 import { RecordingStream, type RecordingEnd } from '../../../src/monitor/recording/stream.js';
 import type { RecordedStep, RecordingEntry } from '../../../src/monitor/recording/format.js';
+import { toJson } from '../../../src/monitor/recording/value.js';
 import { candidates, Mi, observations, policy, SECOND, stats, threshold, workload } from '../../core/support.js';
-import { recorder, scratch, SimulatedRun } from './recorded-run.js';
+import { recorder, scratch, SimulatedRun, type Recorded } from './recorded-run.js';
 
 const POLICY = policy([threshold('memory.available', '256Mi')]);
 const [web, batch] = [workload('web', { path: '/node/web' }), workload('batch', { path: '/node/batch', priority: -1 })];
 
-async function read(path: string): Promise<{ entries: RecordingEntry[]; end: RecordingEnd }> {
+interface ReadRun {
+  readonly entries: RecordingEntry[];
+  end: RecordingEnd;
+}
+
+async function readRuns(path: string): Promise<ReadRun[]> {
   const stream = await RecordingStream.open(path);
-  const entries: RecordingEntry[] = [];
-  for await (const { entry } of stream.entries()) entries.push(entry);
-  return { entries, end: stream.end };
+  let run: ReadRun = { entries: [], end: { kind: 'open' } };
+  const runs = [run];
+  for await (const { entry } of stream.entries()) {
+    if (entry.kind !== 'run') {
+      run.entries.push(entry);
+      continue;
+    }
+    run.end = entry.before;
+    run = { entries: [], end: { kind: 'open' } };
+    runs.push(run);
+  }
+  run.end = stream.end;
+  return runs;
+}
+
+/** The only run. */
+async function read(path: string): Promise<ReadRun> {
+  const [run, ...more] = await readRuns(path);
+  if (run === undefined || more.length > 0) throw new Error(`${String(more.length + 1)} runs`);
+  return run;
 }
 
 const stepsIn = (entries: readonly RecordingEntry[]): RecordedStep[] => entries.filter((entry) => entry.kind === 'step');
@@ -131,14 +155,147 @@ test('a full file makes room for the next, which goes on by itself', async () =>
   expect(statSync(it.path).size + statSync(`${it.path}.1`).size).toBeLessThan(3 * 3_000);
 });
 
-test('what an earlier run left becomes FILE.1', async () => {
+/** A run that makes these steps; killed: neither closed nor ended. */
+async function recordedRun(
+  path: string,
+  seconds: readonly number[],
+  how: 'ends' | 'is killed' = 'ends',
+  limits?: RecordingLimits,
+): Promise<void> {
+  const { recorder: run } = recorder(path, limits && { limits });
+  for (const second of seconds) run.stepped(report(second));
+  if (how === 'ends') run.close();
+  expect(await run.flush(5_000)).toBe(true);
+  onTestFinished(async () => {
+    run.close();
+    await run.flush(5_000);
+  });
+}
+
+const stepTimes = (runs: readonly ReadRun[]): number[][] =>
+  runs.map(({ entries }) => stepsIn(entries).map(({ input }) => Number(input.nowNs / SECOND)));
+
+test('a new run goes on behind what earlier ones left, also behind one that was killed', async () => {
+  const path = join(scratch(), 'rec.gz');
+  await recordedRun(path, [0, 10]);
+  await recordedRun(path, [5, 15, 25], 'is killed');
+  await recordedRun(path, [7], 'is killed');
+  await recordedRun(path, [1]);
+  const runs = await readRuns(path);
+  expect(stepTimes(runs)).toEqual([[0, 10], [5, 15, 25], [7], [1]]);
+  expect(runs.map(({ end }) => end.kind)).toEqual(['whole', 'open', 'open', 'whole']);
+  expect(existsSync(`${path}.1`)).toBe(false);
+});
+
+test('a run whose end the disk has lost does not take the next one along', async () => {
+  const path = join(scratch(), 'rec.gz');
+  await recordedRun(path, [0]);
+  const ended = statSync(path).size;
+  await recordedRun(path, [5], 'is killed');
+  const killed = statSync(path).size;
+  await recordedRun(path, [7]);
+  const bytes = readFileSync(path);
+  const third = bytes.subarray(killed);
+  const [inFirstLine, inLastLine] = [bytes.subarray(0, ended + 30), bytes.subarray(0, killed - 20)];
+  for (const torn of [inFirstLine, inLastLine]) {
+    writeFileSync(path, Buffer.concat([torn, third]));
+    const runs = await readRuns(path);
+    expect(stepTimes(runs).at(-1)).toEqual([7]);
+    expect(stepTimes(runs)[0]).toEqual([0]);
+    expect([runs[0]?.end.kind, runs.at(-1)?.end.kind]).toEqual(['whole', 'whole']);
+    expect(runs.slice(1, -1).every(({ end }) => end.kind !== 'whole')).toBe(true);
+  }
+});
+
+const HALF_DAY_AGO = Date.now() - 43_200_000;
+const begunAt = (path: string, ms: number): void => {
+  const [header = '', ...rest] = gunzipSync(readFileSync(path)).toString('utf8').split('\n');
+  const json = JSON.parse(header) as object;
+  writeFileSync(path, gzipSync([JSON.stringify({ ...json, startedAt: new Date(ms).toISOString() }), ...rest].join('\n')));
+};
+
+test.each<[rule: string, prepare: (path: string) => void, limits: RecordingLimits, before: number[][], now: number[][]]>([
+  ['too big', () => undefined, { maxBytes: 600, maxAgeMs: 86_400_000 }, [[0]], [[5]]],
+  ['half as old as may be', (path) => begunAt(path, HALF_DAY_AGO), { maxBytes: 1 << 26, maxAgeMs: 86_400_000 }, [[0]], [[5]]],
+  ['nearly so', (path) => begunAt(path, HALF_DAY_AGO + 60_000), { maxBytes: 1 << 26, maxAgeMs: 86_400_000 }, [], [[0], [5]]],
+  ['older than may be: removed', (path) => begunAt(path, HALF_DAY_AGO), { maxBytes: 1 << 26, maxAgeMs: 3_600_000 }, [], [[5]]],
+  [
+    'of the future: a clock was set back',
+    (path) => begunAt(path, Date.now() + 1e10),
+    { maxBytes: 1 << 26, maxAgeMs: 3_600_000 },
+    [],
+    [[0], [5]],
+  ],
+])('what an earlier run left is %s', async (_rule, prepare, limits, before, now) => {
+  const path = join(scratch(), 'rec.gz');
+  await recordedRun(path, [0]);
+  prepare(path);
+  await recordedRun(path, [5], 'ends', limits);
+  expect(stepTimes(existsSync(`${path}.1`) ? await readRuns(`${path}.1`) : [])).toEqual(before);
+  expect(stepTimes(await readRuns(path))).toEqual(now);
+});
+
+test('a file of the future is as old as one of now: it has its time to be full', async () => {
+  const path = join(scratch(), 'rec.gz');
+  await recordedRun(path, [0]);
+  begunAt(path, Date.now() + 1e10);
+  const { file, ageMs } = await makePlace(path, { maxBytes: 1 << 26, maxAgeMs: 3_600_000 }, false);
+  await file.close();
+  expect(ageMs).toBe(0);
+});
+
+test('FILE.1 of an earlier run is removed when it becomes too old, though FILE is not full', async () => {
+  const path = join(scratch(), 'rec.gz');
+  await recordedRun(`${path}.1`, [0]);
+  begunAt(`${path}.1`, HALF_DAY_AGO);
+  await recordedRun(path, [5], 'ends', { maxBytes: 1 << 26, maxAgeMs: 43_200_000 - 60_000 });
+  expect(existsSync(`${path}.1`)).toBe(false);
+  expect(stepTimes(await readRuns(path))).toEqual([[5]]);
+});
+
+test('two that write to one file: the first begins another, says so, and has lost what it wrote last', async () => {
+  const path = join(scratch(), 'rec.gz');
+  const [first, second] = [recorder(path), recorder(path)];
+  const step = async ({ recorder: it }: Recorded, at: number): Promise<void> => {
+    it.stepped(report(at));
+    await it.flush(5_000);
+  };
+  await step(first, 0);
+  await step(second, 5);
+  await step(first, 10);
+  await step(second, 15);
+  await step(first, 20);
+  for (const { recorder: it } of [second, first]) {
+    it.close();
+    await it.flush(5_000);
+  }
+  expect(first.errors.map(({ message }) => message)).toEqual([expect.stringMatching(/another process writes to .*rec\.gz, too/)]);
+  expect([second.errors, first.recorder.lost, second.recorder.lost]).toEqual([[], 1, 0]);
+  expect(stepTimes(await readRuns(`${path}.1`))).toEqual([[0], [5, 15]]);
+  const { entries, end } = await read(path);
+  expect(stepTimes([{ entries, end }])).toEqual([[20]]);
+  expect(entries.slice(0, 2)).toMatchObject([{ kind: 'policy' }, { kind: 'state', lost: 1 }]);
+  expect(end.kind).toBe('whole');
+});
+
+test('what is no recording becomes FILE.1', async () => {
+  const path = join(scratch(), 'rec.gz');
+  writeFileSync(path, 'before');
+  await recordedRun(path, [0]);
+  expect(readFileSync(`${path}.1`, 'utf8')).toBe('before');
+  expect((await read(path)).end).toEqual({ kind: 'whole' });
+});
+
+test('a state of an evictd that remembered less is completed', async () => {
   const it = recorder();
-  writeFileSync(it.path, 'before');
-  it.recorder.stepped(report(0));
-  it.recorder.close();
-  expect(await it.recorder.flush(5_000)).toBe(true);
-  expect(readFileSync(`${it.path}.1`, 'utf8')).toBe('before');
-  expect((await read(it.path)).end).toEqual({ kind: 'whole' });
+  await recordedRun(it.path, [0]);
+  const lines = gunzipSync(readFileSync(it.path)).toString('utf8').split('\n');
+  const { lastSeenAt, ...rest } = initialState;
+  expect(lastSeenAt.size).toBe(0);
+  const older = JSON.stringify({ kind: 'state', lost: 0, state: toJson({ ...rest, decisions: 3 }) });
+  writeFileSync(it.path, [...lines.slice(0, 2), older, ...lines.slice(2)].join('\n'));
+  const { entries } = await read(it.path);
+  expect(entries[1]).toEqual({ kind: 'state', lost: 0, state: { ...initialState, decisions: 3 } });
 });
 
 test('cut off anywhere, it is read up to where it is whole', async () => {

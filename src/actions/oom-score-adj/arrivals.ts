@@ -1,0 +1,51 @@
+import { UNKILLABLE } from '../../core/oom-badness.js';
+import type { Ledger } from './ledger.js';
+import type { ProcessListing, SeenProcess } from './listing.js';
+import { Member } from './member.js';
+import type { Touched } from './touched.js';
+
+/** Processes that were not members of their workload before: started, moved in, or forked by a member. */
+export class Arrivals {
+  readonly #ledger: Ledger;
+  readonly #listing: ProcessListing;
+
+  constructor(ledger: Ledger, listing: ProcessListing) {
+    this.#ledger = ledger;
+    this.#listing = listing;
+  }
+
+  pids(touched: Touched): readonly number[] {
+    return (this.#listing.pids(touched) ?? []).filter((pid) => !touched.members.has(pid));
+  }
+
+  /** They become members if they are still listed: the number was theirs before and is after. Returns how many did. */
+  admit(touched: Touched, unknown: readonly SeenProcess[]): number {
+    if (unknown.length === 0) return 0;
+    const listed = new Set(this.#listing.pids(touched));
+    const arrived = unknown.filter(({ identity: { pid }, value }) => listed.has(pid) && value !== UNKILLABLE);
+    for (const seen of arrived) {
+      if (!this.#move(touched, seen)) touched.add(this.#memberOf(touched, seen));
+      this.#ledger.changed();
+    }
+    return arrived.length;
+  }
+
+  #move(touched: Touched, { identity: { pid, start } }: SeenProcess): boolean {
+    const from = this.#ledger.ofProcess(pid);
+    const member = from?.members.get(pid);
+    if (member?.start !== start) return false;
+    from?.members.delete(pid);
+    touched.adopt(member);
+    return true;
+  }
+
+  /** One that has a value of evictd's is the child of one to which it was written. */
+  #memberOf(touched: Touched, { identity: { pid, start, parent }, value }: SeenProcess): Member {
+    const kin = this.#ledger.ofProcess(parent)?.members.get(parent);
+    const heirOf = kin?.now === value ? kin : undefined;
+    const left = heirOf?.left === true;
+    const ours = !left && (touched.written.has(value) || heirOf?.ours === true);
+    if (ours) touched.written.add(value);
+    return new Member({ pid, start, found: ours ? (kin?.found ?? touched.found) : value, left, now: value, ours });
+  }
+}

@@ -1,0 +1,80 @@
+import type { GivenBack } from '../../monitor/ports.js';
+import type { Arrivals } from './arrivals.js';
+import type { OomScoreAdjComplaints } from './complaints.js';
+import type { Ledger } from './ledger.js';
+import type { ProcessListing } from './listing.js';
+import type { Member, Returned } from './member.js';
+import { isShortage } from './refusal.js';
+import type { Touched } from './touched.js';
+
+/** Children that are forked meanwhile: looked for so often. */
+const ROUNDS = 8;
+
+export interface GivingBackParts {
+  readonly ledger: Ledger;
+  readonly listing: ProcessListing;
+  readonly arrivals: Arrivals;
+  readonly complaints: OomScoreAdjComplaints;
+}
+
+/** Writes what was found. Nothing of it throws: what fails stays in the ledger, and so in the file. */
+export class GivingBack {
+  readonly #parts: GivingBackParts;
+
+  constructor(parts: GivingBackParts) {
+    this.#parts = parts;
+  }
+
+  /** To one that has ended, or lives elsewhere now. */
+  toOneThatLeft(touched: Touched, member: Member): void {
+    if (this.#to(touched, member) === 'failed') return;
+    touched.members.delete(member.pid);
+    this.#parts.ledger.changed();
+  }
+
+  /** To all of a workload, and to the children that they have had meanwhile. */
+  toAll(touched: Touched): GivenBack {
+    const results = new Map<Member, Returned>();
+    let children: number | undefined;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const member of touched.members.values()) if (!results.has(member)) results.set(member, this.#to(touched, member));
+      children = this.#admitChildren(touched);
+      if (children === undefined || children === 0) break;
+    }
+    const failed = countOf(results, 'failed');
+    if (failed === 0 && children !== undefined) {
+      this.#parts.ledger.remove(touched);
+    } else {
+      for (const [{ pid }, result] of results) if (result === 'given' || result === 'nothing') touched.members.delete(pid);
+      this.#parts.ledger.changed();
+    }
+    return { processes: countOf(results, 'given'), failed };
+  }
+
+  /** Those with a value of evictd's. undefined: they cannot be looked for now. */
+  #admitChildren(touched: Touched): number | undefined {
+    const { arrivals, listing, complaints } = this.#parts;
+    try {
+      const children = listing.see(arrivals.pids(touched)).filter(({ value }) => touched.written.has(value));
+      return arrivals.admit(touched, children);
+    } catch (error) {
+      complaints.postponed(touched.name, error);
+      return undefined;
+    }
+  }
+
+  #to(touched: Touched, member: Member): Returned {
+    try {
+      return member.giveBack(touched.written);
+    } catch (error) {
+      const { complaints } = this.#parts;
+      if (isShortage(error)) complaints.postponed(touched.name, error);
+      else complaints.refused(member.pid, { workload: touched.name, from: member.now, to: member.found }, error);
+      return 'failed';
+    }
+  }
+}
+
+function countOf(results: ReadonlyMap<Member, Returned>, wanted: Returned): number {
+  return [...results.values()].filter((result) => result === wanted).length;
+}

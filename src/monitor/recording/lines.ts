@@ -1,0 +1,123 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { errnoName, InputError } from '../../errors.js';
+import { Decompressor } from './decompressor.js';
+import { membersOf } from './member.js';
+
+/** No line of a recording comes near it: what is longer is another file. */
+const LINE_CHARACTERS = 64 * 1024 * 1024;
+
+/** What is read in one go. Of a damaged file everything before the damaged piece is read. */
+const PIECE_BYTES = 4 * 1024;
+
+/** A whole line, or why there are no more of them in this part of the file; another part may follow. */
+export type RecordingLine = { readonly kind: 'line'; readonly text: string } | { readonly kind: 'cut'; readonly reason: string };
+
+/**
+ * The lines of a file, gzip or as they are. Returns why the last part has not a single one, undefined where it has.
+ *
+ * @throws InputError  where it cannot be read
+ */
+export async function* linesOf(path: string): AsyncGenerator<RecordingLine, string | undefined> {
+  const file = await openFile(path);
+  let part = new Part();
+  let hasLines = false;
+  let empty: string | undefined;
+  try {
+    for await (const { begins, bytes } of membersOf(piecesOf(file, path))) {
+      if (begins) {
+        if (hasLines && part.problem !== undefined) yield { kind: 'cut', reason: part.problem };
+        part.close();
+        part = new Part();
+        hasLines = false;
+      }
+      for (const text of await part.add(bytes)) {
+        yield { kind: 'line', text };
+        hasLines = true;
+      }
+      empty = hasLines ? undefined : part.problem;
+    }
+    if (hasLines && part.problem !== undefined) yield { kind: 'cut', reason: part.problem };
+    return empty;
+  } finally {
+    part.close();
+    await file.close();
+  }
+}
+
+/** One gzip member, or a file that is none. */
+class Part {
+  readonly #decoder = new TextDecoder();
+  #decompressor: Decompressor | undefined;
+  #isFirst = true;
+  #rest = '';
+  #endless = false;
+
+  /** What is wrong if this was the last piece. */
+  get problem(): string | undefined {
+    if (this.#decompressor?.problem !== undefined) return this.#decompressor.problem;
+    if (this.#endless) return 'a line has no end';
+    return this.#rest === '' ? undefined : 'the last line is not whole';
+  }
+
+  /** The lines that are whole now; none behind what is damaged. */
+  async add(bytes: Buffer): Promise<readonly string[]> {
+    if (this.#isFirst && isGzip(bytes)) this.#decompressor = new Decompressor();
+    this.#isFirst = false;
+    if (this.#decompressor?.problem !== undefined || this.#endless) return [];
+    // Only what is new is searched: a line may be as long as all workloads of a machine.
+    const added = this.#decompressor ? await this.#decompressor.add(bytes) : bytes;
+    const [first = '', ...more] = this.#decoder.decode(added, { stream: true }).split('\n');
+    const last = more.pop();
+    this.#rest += first;
+    if (last === undefined) {
+      this.#endless = this.#rest.length > LINE_CHARACTERS;
+      return [];
+    }
+    const lines = [this.#rest, ...more];
+    this.#rest = last;
+    return lines;
+  }
+
+  close(): void {
+    this.#decompressor?.close();
+  }
+}
+
+async function* piecesOf(file: FileHandle, path: string): AsyncGenerator<Buffer, void> {
+  for (let offset = 0; ;) {
+    const bytes = await readAt(file, offset, path);
+    if (bytes.length === 0) return;
+    offset += bytes.length;
+    yield bytes;
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+async function readAt(file: FileHandle, offset: number, path: string): Promise<Buffer> {
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, offset);
+    return buffer.subarray(0, bytesRead);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+function unreadable(path: string, cause: unknown): InputError {
+  const hint = 'name the file that evictd run --record writes, and see that you may read it';
+  return new InputError('EVICTD_RECORDING_FILE', `${path} cannot be read: ${errnoName(cause) ?? String(cause)}`, {
+    isMissing: true,
+    hint,
+    cause,
+  });
+}

@@ -1,0 +1,66 @@
+import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { errnoName, InputError } from '../../errors.js';
+import { RecordingStream } from './stream.js';
+
+export interface RecordingLimits {
+  /** Of both files together, as compressed. */
+  readonly maxBytes: number;
+  /** Nothing is kept that is older. */
+  readonly maxAgeMs: number;
+}
+
+/** Where to go on writing. Ages are those of the first line. */
+export interface Place {
+  readonly file: FileHandle;
+  readonly offset: number;
+  readonly ageMs: number;
+  /** Of FILE.1; undefined: there is none. */
+  readonly olderAgeMs: number | undefined;
+}
+
+/**
+ * The end of FILE, where a run before has left it and it is not full: many short runs do not drive out what was before them. A full one becomes
+ * FILE.1, and so does what is no recording. Half of what may be kept is in each, so that there is always at least that much.
+ *
+ * @param isFull  it is, whatever it looks like
+ */
+export async function makePlace(path: string, { maxBytes, maxAgeMs }: RecordingLimits, isFull: boolean): Promise<Place> {
+  const older = olderOf(path);
+  const found = await statOf(path);
+  if (found && !found.isFile()) throw new Error(`${path} is not a regular file`);
+  const ageMs = found && (await ageOf(path));
+  if (found && ageMs !== undefined && !isFull && found.size * 2 < maxBytes && ageMs * 2 < maxAgeMs) {
+    return { file: await open(path, 'r+'), offset: found.size, ageMs, olderAgeMs: await ageOf(older) };
+  }
+  if (found) await rename(path, older);
+  return { file: await open(path, 'wx', 0o640), offset: 0, ageMs: 0, olderAgeMs: await ageOf(older) };
+}
+
+/** FILE.1 is too old. */
+export async function removeOlder(path: string): Promise<void> {
+  await rm(olderOf(path), { force: true });
+}
+
+function olderOf(path: string): string {
+  return `${path}.1`;
+}
+
+async function statOf(path: string) {
+  return stat(path).catch((error: unknown) => {
+    if (errnoName(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+/** undefined: it is not there, or no recording. A clock that was set back makes it new. */
+async function ageOf(path: string): Promise<number | undefined> {
+  if (!(await statOf(path))?.isFile()) return undefined; // a pipe would be waited for
+  try {
+    const stream = await RecordingStream.open(path);
+    await stream.close();
+    return Math.max(0, Date.now() - Date.parse(stream.header.startedAt));
+  } catch (error) {
+    if (error instanceof InputError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,16 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { withProcess } from '../../../src/actions/oom-score-adj/process.js';
+import { testCgroup } from '../../support/cgroup.js';
+
+describe('a held process', () => {
+  test('says nothing more when it has gone, whoever has its number', async () => {
+    const cgroup = testCgroup();
+    onTestFinished(() => cgroup.cleanup());
+    const { pid, child, ended } = await cgroup.spawn('sleep', ['60']);
+    const whole = withProcess(pid, ({ identity }) => identity);
+    expect(whole).toMatchObject({ pid, parent: process.pid });
+    child.kill('SIGKILL');
+    await ended;
+    expect(withProcess(pid, (held) => held.value())).toBeUndefined();
+  });
+});
