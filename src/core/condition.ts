@@ -1,3 +1,4 @@
+import type { Effect } from './effect.js';
 import { CONDITION_TYPES, SIGNAL_FACTS, type ConditionType } from './signal.js';
 import type { Threshold } from './threshold.js';
 
@@ -23,5 +24,12 @@ export function nodeConditionsObservedSince(observed: ConditionsObserved, period
   return CONDITION_TYPES.filter((type) => {
     const at = observed.get(type);
     return at !== undefined && nowNs - at < periodNs;
+  });
+}
+
+/** What begins and what ends. */
+export function conditionEffects(before: readonly ConditionType[], after: readonly ConditionType[]): Effect[] {
+  return CONDITION_TYPES.filter((type) => before.includes(type) !== after.includes(type)).map((type) => {
+    return { kind: 'condition', type, status: after.includes(type) };
   });
 }

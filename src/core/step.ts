@@ -1,9 +1,10 @@
 import { choose, type ChoiceContext, type Chosen } from './choice.js';
-import { nodeConditions, nodeConditionsLastObservedAt, nodeConditionsObservedSince } from './condition.js';
+import { conditionEffects, nodeConditions, nodeConditionsLastObservedAt, nodeConditionsObservedSince } from './condition.js';
 import { updateContainerFsThresholds } from './containerfs.js';
 import { dueAtNs } from './due.js';
 import type { Effect } from './effect.js';
 import { episodeEffects, thresholdsMetOrOwed } from './episode.js';
+import { keepsUnreadNs, unseen, wasInterrupted } from './gap.js';
 import {
   thresholdsFirstObservedAt,
   thresholdsLastSeenAt,
@@ -15,10 +16,10 @@ import type { StepInput } from './input.js';
 import type { Layout } from './layout.js';
 import type { Observations } from './observation.js';
 import { evictOverLimit } from './over-limit.js';
+import { hardResources, hardWhileWaiting } from './preemption.js';
 import { afterReclaim } from './reclaiming.js';
-import { CONDITION_TYPES, SIGNAL_FACTS } from './signal.js';
 import type { Policy, State } from './state.js';
-import { thresholdId, thresholdKind, thresholdsMet, type Threshold } from './threshold.js';
+import { thresholdId, type Threshold } from './threshold.js';
 import { advanceEvictions, type VictimsNow } from './victim.js';
 
 export interface StepResult {
@@ -29,9 +30,6 @@ export interface StepResult {
   /** Whatever wakes, no step is wanted before: the kubelet waits after a kill that failed. */
   readonly notBeforeNs: bigint | undefined;
 }
-
-/** A gap between two steps, or two readings of a signal, that is longer than this many intervals was no observation (departure grace-restart). */
-const INTERVALS = 3n;
 
 /**
  * One pass of the control loop (kubelet: eviction_manager.go, synchronize), as a reducer: everything that it knows comes in, everything that it
@@ -99,7 +97,7 @@ function synchronize(
     lastObservations: observations,
     settled: new Map([...state.settled].filter(([key, id]) => key === id || firstObservedAt.has(id))),
   };
-  const effects = [...episodeEffects(state.episodes, next.episodes, observations), ...conditionEffects(state, next)];
+  const effects = [...episodeEffects(state.episodes, next.episodes, observations), ...conditionEffects(state.conditions, next.conditions)];
   const context = {
     policy,
     layout,
@@ -154,37 +152,4 @@ function result(
     dueAtNs: dueAtNs(policy, next, nowNs),
     notBeforeNs: victims.notBeforeNs,
   };
-}
-
-/** How long a threshold is kept that cannot be read: as long as a condition, and not for one reading that fails. */
-function keepsUnreadNs({ pressureTransitionPeriodNs, monitoringIntervalNs }: Policy): bigint {
-  const gap = INTERVALS * monitoringIntervalNs;
-  return pressureTransitionPeriodNs > gap ? pressureTransitionPeriodNs : gap;
-}
-
-function wasInterrupted({ monitoringIntervalNs }: Policy, { lastStepNs }: State, nowNs: bigint): boolean {
-  return lastStepNs !== undefined && (nowNs < lastStepNs || nowNs - lastStepNs > INTERVALS * monitoringIntervalNs);
-}
-
-/** Those that a new reading shows, after more than a gap without one: the filesystem did not answer, the cgroup was not there. */
-function unseen({ monitoringIntervalNs }: Policy, { lastSeenAt }: State, updated: readonly Threshold[], nowNs: bigint): Threshold[] {
-  return updated.filter((threshold) => nowNs - (lastSeenAt.get(thresholdId(threshold)) ?? nowNs) > INTERVALS * monitoringIntervalNs);
-}
-
-/** Where one eviction at a time is waited for, a hard threshold still ends its grace. */
-function hardWhileWaiting({ departures, thresholds }: Policy, { evictions }: State, layout: Layout, input: StepInput): ReadonlySet<string> {
-  if (!departures['hard-preempts-soft'] || !evictions.some(({ phase }) => phase === 'terminating')) return new Set();
-  const observations = input.observe();
-  if (observations === undefined) return new Set();
-  return hardResources(thresholdsMet(updateContainerFsThresholds(thresholds, layout).thresholds, observations, false));
-}
-
-function hardResources(met: readonly Threshold[]): ReadonlySet<string> {
-  return new Set(met.filter((threshold) => thresholdKind(threshold) === 'hard').map(({ signal }) => SIGNAL_FACTS[signal].resource));
-}
-
-function conditionEffects(before: State, after: State): Effect[] {
-  return CONDITION_TYPES.filter((type) => before.conditions.includes(type) !== after.conditions.includes(type)).map((type) => {
-    return { kind: 'condition', type, status: after.conditions.includes(type) };
-  });
 }

@@ -32,6 +32,13 @@ export interface Requests {
   readonly inodes: bigint;
 }
 
+/** Amounts × 10⁹; undefined: no limit. */
+export interface Limits {
+  readonly memory: bigint | undefined;
+  /** What local storage eviction compares with: of all containers together. */
+  readonly ephemeralStorage: bigint | undefined;
+}
+
 /** Kubernetes' resource list: 'memory', 'ephemeral-storage', 'cpu', … */
 export type ResourceList = ReadonlyMap<string, Quantity>;
 
@@ -89,6 +96,7 @@ export interface Workload {
   readonly priority: number;
   /** What counts against its usage: for a pod with overhead, init containers and pod-level resources taken into account. */
   readonly requests: Requests;
+  readonly limits: Limits;
   readonly qosClass: QosClass;
   /** How long the workload may take to end after SIGTERM; undefined: no wish of its own. */
   readonly terminationGracePeriodNs: bigint | undefined;

@@ -39,6 +39,7 @@ export function workloadAt(pod: Field): Workload {
   const containers = containersOf(spec);
   const ownResources = podLevelOf(spec);
   const amounts = { containers, podLevel: ownResources, overhead: resourceListOf(member(spec, 'overhead')) };
+  const limits = podLimits(amounts);
   const isSet = ownResources !== undefined && (isPodLevelSet(ownResources.requests) || isPodLevelSet(ownResources.limits));
   const priority = Number(integerOf(member(spec, 'priority'), 'int32') ?? 0n);
   const graceSeconds = integerOf(member(spec, 'terminationGracePeriodSeconds'), 'int64');
@@ -48,6 +49,7 @@ export function workloadAt(pod: Field): Workload {
     path,
     priority,
     requests: rankedRequests(amounts),
+    limits: { memory: limits.get('memory')?.nano, ephemeralStorage: limits.get('ephemeral-storage')?.nano },
     qosClass: statedQosClass(member(status, 'qosClass')) ?? computePodQos(containers, ownResources),
     terminationGracePeriodNs: graceSeconds === undefined ? undefined : graceSeconds * NS_PER_SECOND,
     startOrder: timeOf(member(status, 'startTime')) ?? timeOf(member(metadata, 'creationTimestamp')) ?? 0n,
@@ -57,7 +59,7 @@ export function workloadAt(pod: Field): Workload {
       containers,
       volumes: localVolumesOf(spec),
       podLevel: isSet ? ownResources : undefined,
-      limits: podLimits(amounts),
+      limits,
       priorityClassName: textOf(member(spec, 'priorityClassName')),
       tolerations: items(member(spec, 'tolerations')).map(tolerationOf),
       conditions: items(member(status, 'conditions')).map(conditionOf),

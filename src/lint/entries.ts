@@ -1,4 +1,5 @@
 import type { Finding } from './finding.js';
+import { isOff } from './limit.js';
 import type { LintSubject } from './subject.js';
 
 /** Entries of the maps by signal that belong to a threshold that is not there. */
@@ -23,5 +24,5 @@ export function lintEntries({ written, thresholds }: LintSubject): Finding[] {
 
 function hasSoft(signal: string, written: ReadonlyMap<string, unknown>): boolean {
   const value = written.get(`evictionSoft.${signal}`);
-  return value !== undefined && value !== '0%' && value !== '100%';
+  return value !== undefined && !isOff(value);
 }

@@ -1,6 +1,7 @@
 import { MACHINE_RESOURCES, SIGNAL_FACTS } from '../core/signal.js';
 import type { Finding } from './finding.js';
 import { matchesEveryName } from './glob.js';
+import { isOff } from './limit.js';
 import type { MachineFacts, PresentWorkload } from './machine.js';
 import type { LintSubject } from './subject.js';
 
@@ -13,12 +14,12 @@ export function lintEvictable(subject: LintSubject, machine: MachineFacts | unde
 
 function withoutThreshold({ thresholds, workloads, written }: LintSubject): Finding | undefined {
   if (thresholds.length === 0) {
-    const off = [...written].find(([key, value]) => /^eviction(Hard|Soft)\./.test(key) && (value === '0%' || value === '100%'))?.[1];
+    const [off] = [...written].flatMap(([key, value]) => (/^eviction(Hard|Soft)\./.test(key) && isOff(value) ? [value] : []));
     return {
       level: 'warn',
       code: 'EVICTD_LINT_NO_THRESHOLD',
       message: `${off === undefined ? 'there is no threshold' : 'every threshold is switched off'}: nothing is watched, and nothing is ever evicted`,
-      hint: `set evictionHard.memory.available${off === undefined ? '' : `, or remove the ${String(off)}`}`,
+      hint: `set evictionHard.memory.available${off === undefined ? '' : `, or remove the ${off}`}`,
       key: 'evictionHard',
     };
   }

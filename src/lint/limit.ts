@@ -20,9 +20,18 @@ export function thresholdText(threshold: Threshold, capacity: bigint | undefined
   return `${threshold.signal}: ${thresholdKind(threshold)} ${limitText(threshold.signal, threshold.value, capacity)}`;
 }
 
-/** The key that a threshold was written under; a soft one without a grace period counts as hard, and is still found. */
+/**
+ * The key that a threshold was written under; a soft one without a grace period counts as hard, and is still found. Where the signal's own entry is
+ * switched off, the threshold is a copy.
+ */
 export function thresholdKey(threshold: Threshold, { written }: LintSubject): string {
   const [hard, soft] = [`evictionHard.${threshold.signal}`, `evictionSoft.${threshold.signal}`];
   if (thresholdKind(threshold) === 'soft') return soft;
+  if (isOff(written.get(hard))) return 'evictionHard.memory.available';
   return written.get(soft) === valueText(threshold.value) && written.get(hard) !== valueText(threshold.value) ? soft : hard;
+}
+
+/** The two texts that switch a threshold off. */
+export function isOff(written: unknown): written is '0%' | '100%' {
+  return written === '0%' || written === '100%';
 }

@@ -4,6 +4,8 @@ import { thresholdKey } from './limit.js';
 import type { MachineFacts } from './machine.js';
 import type { LintSubject } from './subject.js';
 
+const COPY_HINT = 'enforceNodeAllocatable: [] switches the threshold off that is copied from memory.available, 0% one of its own';
+
 /** Thresholds of signals that the machine does not tell. */
 export function lintReadings(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   if (machine === undefined) return [];
@@ -16,17 +18,24 @@ export function lintReadings(subject: LintSubject, machine: MachineFacts | undef
     const absent = machine.absent.get(signal);
     if (absent !== undefined) {
       const message = `${signal} does not exist here, its thresholds are never met: ${absent}`;
-      return [{ level: 'info', code: 'EVICTD_LINT_UNREACHABLE', message, key }];
+      return [{ level: 'info', code: 'EVICTD_LINT_UNREACHABLE', message, ...(isCopied(signal) && { hint: COPY_HINT }), key }];
     }
     const reason = machine.unreadable.get(signal);
     if (reason === undefined) return [];
     const message = `${signal} cannot be read: ${reason}`;
-    return [{ level: 'warn', code: 'EVICTD_SIGNAL_UNREADABLE', message, hint: hintFor(signal), key }];
+    return [
+      {
+        level: 'warn',
+        code: 'EVICTD_SIGNAL_UNREADABLE',
+        message,
+        hint: isCopied(signal) ? COPY_HINT : '0% switches its threshold off',
+        key,
+      },
+    ];
   });
 }
 
-/** What is copied from memory.available has no entry that could be 0%. */
-function hintFor(signal: Signal): string {
-  if (signal !== 'allocatableMemory.available') return '0% switches its threshold off';
-  return 'enforceNodeAllocatable: [] switches the threshold off that is copied from memory.available, 0% one of its own';
+/** It may have no entry of its own that could be 0%. */
+function isCopied(signal: Signal): boolean {
+  return signal === 'allocatableMemory.available';
 }

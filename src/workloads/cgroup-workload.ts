@@ -19,6 +19,7 @@ export function workloadOf(
     path,
     priority: effect.priority,
     requests: { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
+    limits: { memory: limitBytes === undefined ? undefined : limitBytes * NANO, ephemeralStorage: undefined },
     qosClass: qosClass(requestBytes, limitBytes),
     terminationGracePeriodNs: effect.terminationGracePeriodNs,
     startOrder: id,

@@ -26,6 +26,7 @@ const workload = ({ path, dir }: TestCgroup, protection?: Protection): Workload 
   path,
   priority: 0,
   requests: { memory: 0n, ephemeralStorage: 0n, inodes: 0n },
+  limits: { memory: undefined, ephemeralStorage: undefined },
   qosClass: 'BestEffort',
   pod: undefined,
   terminationGracePeriodNs: undefined,

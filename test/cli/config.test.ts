@@ -52,9 +52,9 @@ test('check: a line on the configuration, one on the machine, and the notices', 
     'workloads: [{cgroup: /workload.slice}]\nevictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\n';
   expect(await config(['check', '--log-level', 'warn'], yaml, 'rules: [{match: {path: /a}}]\n')).toEqual({
     stdout:
-      'configuration ok: 1 threshold, 1 workload source, 1 rule (from --log-level, config.d/1.yaml, config.yaml)\n' +
+      'configuration ok: 1 threshold, 1 workload source, 1 rule (from config.yaml, config.d/1.yaml, --log-level)\n' +
       'checked against this machine: 8GiB of memory, 1 workload there now\n' +
-      'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] says nothing about what it matches (hint: give it critical, priority or requests)\n' +
+      'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] says nothing about what it matches (hint: give it critical, priority, requests or terminationGracePeriodSeconds)\n' +
       "warn: config.d/1.yaml:1:24: EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: /a) can never match: it reaches no direct child of /workload.slice (hint: a workload's path is that of its source and its name: /workload.slice/NAME)\n",
     stderr: '',
     exit: 0,
@@ -64,7 +64,7 @@ test('check: a line on the configuration, one on the machine, and the notices', 
 test('check: nothing set', async () => {
   expect(await config(['check'], '')).toMatchObject({
     stdout:
-      'configuration ok: 3 thresholds, 0 workload sources, 0 rules (defaults only)\n' +
+      'configuration ok: 3 thresholds, 0 workload sources, 0 rules (from config.yaml)\n' +
       'checked against this machine: 8GiB of memory, 1 workload there now\n' +
       'warn: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd watches and exports, and evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}])\n',
     exit: 0,
@@ -118,14 +118,33 @@ test.each<[rule: string, args: readonly string[], line: string]>([
   [
     'one that cannot be read is said, and is no failure',
     ['--strict'],
-    'not checked against this machine: what depends on capacities, notifiers and workloads was skipped: node cgroup /x does not exist',
+    'not checked against this machine: what depends on capacities, notifiers and workloads was skipped: this is no Linux',
   ],
 ])('check: %s', async (_rule, args, line) => {
   const unavailable = (): MachineFacts => {
-    throw new UnavailableError('EVICTD_NODE_MISSING', 'node cgroup /x does not exist');
+    throw new UnavailableError('EVICTD_HOST_PLATFORM', 'this is no Linux');
   };
   const { stdout, stderr, exit } = await config(['check', ...args], VALID, undefined, unavailable);
   expect({ second: stdout.split('\n')[1], stderr, exit }).toEqual({ second: line, stderr: '', exit: 0 });
+});
+
+test.each<[rule: string, args: readonly string[], said: boolean, exit: number]>([
+  ['a warning', [], true, 0],
+  ['--strict: a failure', ['--strict'], true, 1],
+  ['--offline does not look', ['--strict', '--offline'], false, 0],
+])('check: a node that is not there is %s', async (_rule, args, said, exit) => {
+  const missing = (): MachineFacts => {
+    throw new UnavailableError('EVICTD_NODE_MISSING', 'node cgroup /x does not exist', { hint: 'create it first' });
+  };
+  const ran = await config(['check', ...args], `${VALID}node: {cgroup: /x}\n`, undefined, missing);
+  const line = 'warn: config.yaml:2:16: EVICTD_NODE_MISSING node cgroup /x does not exist (hint: create it first)\n';
+  expect([ran.stdout.includes(line), ran.exit]).toEqual([said, exit]);
+});
+
+test('check: a warning about a copied threshold stands where the original was written', async () => {
+  const facts = (): MachineFacts => ({ ...quiet(), unreadable: new Map([['allocatableMemory.available', 'EIO']]) });
+  const yaml = `${VALID}allocatable: {cgroup: /, capacity: 4Gi}\nevictionHard: {memory.available: 1Gi}\n`;
+  expect((await config(['check'], yaml, undefined, facts)).stdout).toContain('config.yaml:3:34: EVICTD_SIGNAL_UNREADABLE');
 });
 
 test('check --offline: what is so everywhere is said all the same', async () => {
@@ -204,6 +223,24 @@ log.level                         debug            --log-level:1
 `);
   expect(profile).toMatch(/^ +evictd +default\n(departures\.[a-z-]+ +true +default\n)+allocatable\.cgroup +- +default\n/);
   expect(stderr).toContain('warn: config.yaml: EVICTD_CONFIG_DEFAULTS_KEPT');
+});
+
+test('show: what is copied, and what the profile decides', async () => {
+  const { stdout } = await config(['show'], 'compatibility: kubelet\n');
+  expect(stdout).toMatch(/^evictionHard\.allocatableMemory\.available +100Mi +copied from evictionHard\.memory\.available$/m);
+  expect(stdout).toMatch(/^evictionMaxPodGracePeriod +0 +compatibility: kubelet$/m);
+  expect(stdout).toMatch(/^mergeDefaultEvictionSettings +false +compatibility: kubelet$/m);
+  const { values } = JSON.parse((await config(['show', '-o', 'json'], 'compatibility: kubelet\n')).stdout) as { values: unknown[] };
+  expect(values).toContainEqual({
+    key: 'evictionHard.allocatableMemory.available',
+    value: '100Mi',
+    origin: { kind: 'copied', from: 'evictionHard.memory.available' },
+  });
+  expect(values).toContainEqual({
+    key: 'departures.hard-grace',
+    value: false,
+    origin: { kind: 'follows', key: 'compatibility', value: 'kubelet', position: { file: 'config.yaml', line: 1, column: 16 } },
+  });
 });
 
 test('show --output json', async () => {

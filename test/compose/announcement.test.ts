@@ -57,3 +57,45 @@ test('a reload that takes the last workload source away says so, once', () => {
   expect(warned((log) => announceReload(log, before.config, before, after, facts))).toEqual(['EVICTD_WORKLOADS_NONE']);
   expect(warned((log) => announceReload(log, before.config, after, after, facts))).toEqual([]);
 });
+
+const ALLOCATABLE = 'allocatable: {cgroup: /a, capacity: 4Gi}\n';
+
+test.each<[rule: string, started: string, after: string, codes: readonly string[], inForce: string]>([
+  [
+    'what a start without it cannot read is said',
+    '',
+    ALLOCATABLE,
+    ['EVICTD_RELOAD_RESTART', 'EVICTD_CONFIG_ALLOCATABLE'],
+    'allocatableMemory.available<1Gi (not read), memory.available<1Gi; workloads: /a',
+  ],
+  [
+    'what it was started with is read',
+    ALLOCATABLE,
+    ALLOCATABLE,
+    [],
+    'allocatableMemory.available<1Gi, memory.available<1Gi; workloads: /a',
+  ],
+  [
+    'also where another one is configured',
+    ALLOCATABLE,
+    ALLOCATABLE.replace('4Gi', '5Gi'),
+    ['EVICTD_RELOAD_RESTART'],
+    'allocatableMemory.available<1Gi, memory.available<1Gi; workloads: /a',
+  ],
+  [
+    'one that is not enforced needs no warning',
+    '',
+    `${ALLOCATABLE}enforceNodeAllocatable: []\n`,
+    ['EVICTD_RELOAD_RESTART'],
+    'memory.available<1Gi; workloads: /a',
+  ],
+])('allocatable after a reload: %s', (_rule, started, after, codes, inForce) => {
+  const rest = 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]\n';
+  const [before, loaded] = [config(started + rest), config(after + rest)];
+  let message = '';
+  const quiet = machine();
+  expect(warned((log) => (message = announceReload(log, before.config, before, loaded, quiet)))).toEqual(codes);
+  expect(message).toBe(`the configuration was read again: ${inForce}`);
+  const again = codes.filter((code) => code !== 'EVICTD_CONFIG_ALLOCATABLE');
+  expect(warned((log) => announceReload(log, before.config, loaded, loaded, quiet))).toEqual(again);
+});

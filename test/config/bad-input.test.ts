@@ -159,6 +159,17 @@ test.each<[rule: string, yaml: string, issues: string[]]>([
     'apiVersion: evictd.dev/v2\nkind: EvictdConfiguration\nx: 1\n',
     ['1:13 EVICTD_CONFIG_KIND', '3:1 EVICTD_CONFIG_UNKNOWN_KEY'],
   ],
+  [
+    'the value of a signal that does not exist',
+    'evictionHard: {memory.availble: 200MB, nodefs.availble: 1Gi}\nevictionSoftGracePeriod: {memory.availble: 30}\n',
+    [
+      '1:16 EVICTD_CONFIG_SIGNAL',
+      '1:33 EVICTD_CONFIG_THRESHOLD',
+      '1:40 EVICTD_CONFIG_SIGNAL',
+      '2:27 EVICTD_CONFIG_SIGNAL',
+      '2:44 EVICTD_CONFIG_GRACE_PERIOD',
+    ],
+  ],
   ['a file for somebody else is not gone into', 'apiVersion: v1\nkind: Pod\nspec: {}\n', ['1:13 EVICTD_CONFIG_KIND']],
 ])('the rest is checked, too: %s', (_rule, yaml, issues) => {
   expect(issuesOf(() => load({ 'config.yaml': yaml }))).toEqual(issues.map((issue) => `config.yaml:${issue}`));
@@ -226,6 +237,9 @@ test.each<[rule: string, yaml: string, message: string, hint: string]>([
   ],
   ['a compatibility that is nearly right', 'compatibility: kublet\n', '"kublet" is not one of evictd, kubelet', 'did you mean kubelet?'],
   ['allocatable without its capacity', 'allocatable: {cgroup: /kubepods}\n', 'allocatable.capacity: is missing', 'capacity: 8Gi'],
+  ['a space in a percentage', 'evictionHard: {nodefs.available: 10 %}\n', '"10 %"', 'remove the space: 10%'],
+  ['a space behind a percentage', 'evictionMinimumReclaim: {nodefs.available: "5% "}\n', '"5% "', 'remove the space: 5%'],
+  ['no percentage at all', 'evictionHard: {nodefs.available: x %}\n', '"x %"', 'write an amount (100Mi'],
   ['an unwatched signal', 'evictionHard: {imagefs.available: 1%}\n', 'not watched by this version', 'remove it'],
 ])('message and hint: %s', (_rule, yaml, message, hint) => {
   const [issue] = errorOf(() => load({ 'config.yaml': yaml })).issues;

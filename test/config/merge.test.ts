@@ -279,10 +279,66 @@ test('a KubeletConfiguration is read for its eviction fields; the rest is named 
   expect(thresholdsOf(loaded)).toEqual(['hard memory.available<200Mi', ...DEFAULTS.slice(1)]);
   expect(loaded.config).toMatchObject({ maxPodGracePeriodNs: 60_000_000_000n, workloads: [{ cgroup: '/a' }] });
   expect(loaded.notices).toMatchObject([
-    { level: 'info', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used by evictd: authentication, maxPods, workloads' },
-    { level: 'warn', code: 'EVICTD_CONFIG_SIGNAL_UNWATCHED' },
+    { level: 'warn', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used by evictd: workloads' },
+    { level: 'info', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used by evictd: authentication, maxPods' },
+    { level: 'warn', code: 'EVICTD_CONFIG_SIGNAL_UNWATCHED', position: { line: 5, column: 41 } },
     { level: 'warn', code: 'EVICTD_CONFIG_DEFAULTS_KEPT' },
   ]);
+});
+
+test.each<[rule: string, line: string, level: string, hint: string | undefined]>([
+  ['a key in the wrong case', 'evictionhard: {}', 'warn', 'did you mean evictionHard?'],
+  ['a letter too many', 'enforceNodeAllocateable: []', 'warn', 'did you mean enforceNodeAllocatable?'],
+  ['a part left out', 'evictionMinReclaim: {}', 'warn', 'did you mean evictionMinimumReclaim?'],
+  ['a key of evictd', 'compatibility: kubelet', 'warn', 'it belongs into an EvictdConfiguration (a drop-in)'],
+  ['evictd’s oomScoreAdj', 'oomScoreAdj: qos', 'warn', 'it belongs into an EvictdConfiguration (a drop-in)'],
+  ['the kubelet’s oomScoreAdj', 'oomScoreAdj: -999', 'info', undefined],
+  ['a key of the kubelet', 'maxPods: 110', 'info', undefined],
+])('in a KubeletConfiguration, %s', (_rule, line, level, hint) => {
+  const { notices } = load({ 'config.yaml': `${KUBELET}${line}\n` });
+  const at = level === 'warn' ? { line: 3, column: 1 } : {};
+  expect(notices).toMatchObject([{ level, code: 'EVICTD_CONFIG_KEYS_UNUSED', position: at }]);
+  expect(notices[0]?.hint).toBe(hint);
+});
+
+/** Fields of a KubeletConfiguration that evictd does not read: none is taken for a misspelt one that it does. */
+const OTHER_FIELDS = `
+  enableServer staticPodPath podLogsDir syncFrequency fileCheckFrequency httpCheckFrequency staticPodURL staticPodURLHeader address port
+  readOnlyPort tlsCertFile tlsPrivateKeyFile tlsCipherSuites tlsMinVersion rotateCertificates serverTLSBootstrap authentication
+  authorization registryPullQPS registryBurst imagePullCredentialsVerificationPolicy preloadedImagesVerificationAllowlist eventRecordQPS
+  eventBurst enableDebuggingHandlers enableContentionProfiling healthzPort healthzBindAddress oomScoreAdj clusterDomain clusterDNS
+  streamingConnectionIdleTimeout nodeStatusUpdateFrequency nodeStatusReportFrequency nodeLeaseDurationSeconds imageMinimumGCAge
+  imageMaximumGCAge imageGCHighThresholdPercent imageGCLowThresholdPercent volumeStatsAggPeriod kubeletCgroups systemCgroups cgroupRoot
+  cgroupsPerQOS cgroupDriver cpuManagerPolicy singleProcessOOMKill cpuManagerPolicyOptions cpuManagerReconcilePeriod memoryManagerPolicy
+  topologyManagerPolicy topologyManagerScope topologyManagerPolicyOptions qosReserved runtimeRequestTimeout hairpinMode maxPods podCIDR
+  podPidsLimit resolvConf runOnce cpuCFSQuota cpuCFSQuotaPeriod nodeStatusMaxImages maxOpenFiles contentType kubeAPIQPS kubeAPIBurst
+  serializeImagePulls maxParallelImagePulls podsPerCore enableControllerAttachDetach protectKernelDefaults makeIPTablesUtilChains
+  iptablesMasqueradeBit iptablesDropBit featureGates failSwapOn memorySwap containerLogMaxSize containerLogMaxFiles
+  containerLogMaxWorkers containerLogMonitorInterval configMapAndSecretChangeDetectionStrategy systemReserved kubeReserved
+  reservedSystemCPUs showHiddenMetricsForVersion systemReservedCgroup kubeReservedCgroup allowedUnsafeSysctls volumePluginDir providerID
+  kernelMemcgNotification logging enableSystemLogHandler enableSystemLogQuery shutdownGracePeriod shutdownGracePeriodCriticalPods
+  shutdownGracePeriodByPodPriority crashLoopBackOff reservedMemory enableProfilingHandler enableDebugFlagsHandler seccompDefault
+  memoryThrottlingFactor registerWithTaints registerNode tracing localStorageCapacityIsolation containerRuntimeEndpoint
+  imageServiceEndpoint failCgroupV1 userNamespaces
+`
+  .trim()
+  .split(/\s+/);
+
+test('a field that is the kubelet’s own is no mistake', () => {
+  const yaml = `${KUBELET}${OTHER_FIELDS.map((name) => `${name}: 1\n`).join('')}`;
+  expect(load({ 'config.yaml': yaml }).notices.map(({ level, code }) => `${level} ${code}`)).toEqual(['info EVICTD_CONFIG_KEYS_UNUSED']);
+});
+
+test('to say that defaults are kept on purpose is offered to who has not said it', () => {
+  const hintOf = (yaml: string) => load({ 'config.yaml': `${yaml}evictionHard: {memory.available: 1Gi}\n` }).notices[0]?.hint;
+  expect(hintOf('')).toContain('mergeDefaultEvictionSettings: true says the same on purpose');
+  expect(hintOf('mergeDefaultEvictionSettings: true\n')).toBe('set one to 0% to switch it off, like nodefs.available: 0%');
+});
+
+test('the files that were read are told, whether or not they set anything', () => {
+  const { files } = load({ 'config.yaml': '', 'config.d/2.yaml': 'log: {level: warn}\n', 'config.d/1.yaml': '', 'config.d/x.txt': '' });
+  expect(files.map((file) => file.replace(/^.*\/evictd-test-[^/]*\//, ''))).toEqual(['config.yaml', 'config.d/1.yaml', 'config.d/2.yaml']);
+  expect(loadConfig({}).files).toEqual([]);
 });
 
 test('what is wrong for the kubelet is wrong here, for a signal that is not watched too', () => {

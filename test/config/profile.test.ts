@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LoadedConfig } from '../../src/config/config.js';
+import type { LoadedConfig, Origin } from '../../src/config/config.js';
 import type { ConfigFlags } from '../../src/config/flags.js';
 import { DEPARTURES, departuresOf } from '../../src/core/departure.js';
 import { thresholdId } from '../../src/core/threshold.js';
@@ -10,9 +10,28 @@ const idsOf = ({ config }: LoadedConfig): string[] => config.thresholds.map(thre
 const noticesOf = ({ notices }: LoadedConfig): string[] =>
   notices.map(({ level, code, message }) => `${level} ${code.replace('EVICTD_CONFIG_', '')} ${message}`);
 
+/** An origin for people, without the directory. */
+function at(origin: Origin | undefined): string {
+  switch (origin?.kind) {
+    case undefined:
+    case 'default':
+      return 'default';
+    case 'set':
+      return formatPosition(origin.position).replace(/^\/.*\/evictd-test-[^/]*\//, '');
+    case 'follows':
+      return `${origin.key}: ${String(origin.value)}`;
+    case 'copied':
+      return `copied from ${origin.from}`;
+  }
+}
+
 const KUBELET = 'compatibility: kubelet\n';
 const DEFAULTS = ['memory.available<100Mi/0', 'nodefs.available<10%/0', 'nodefs.inodesFree<5%/0'];
 const COPY = 'allocatableMemory.available<100Mi/0';
+const ALLOCATABLE = 'allocatable: {cgroup: /a, capacity: 4Gi}\n';
+/** Nothing but memory, so that no default is left to speak of. */
+const BOTH = (own: string): string =>
+  `evictionHard: {allocatableMemory.available: ${own}, memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\n`;
 
 test.each<[rule: string, yaml: string, expected: object]>([
   ['the default', '', { compatibility: 'evictd', departures: departuresOf('evictd') }],
@@ -46,15 +65,41 @@ test('drop-ins switch departures one by one, and a flag sets the profile under t
   expect(config.oomScoreAdj).toBe('qos');
   const shown = ['compatibility', 'departures.image-usage', 'departures.no-yield', 'departures.hard-grace'].map((key) => {
     const entry = origins.get(key);
-    const at = entry?.origin.kind === 'set' ? formatPosition(entry.origin.position).replace(/^\/.*\/evictd-test-[^/]*\//, '') : 'default';
-    return `${JSON.stringify(entry?.value)} ${at}`;
+    return `${JSON.stringify(entry?.value)} ${at(entry?.origin)}`;
   });
-  expect(shown).toEqual(['"kubelet" --compatibility:1', 'false config.d/1.yaml:1:27', 'true config.yaml:1:24', 'false default']);
+  expect(shown).toEqual([
+    '"kubelet" --compatibility:1',
+    'false config.d/1.yaml:1:27',
+    'true config.yaml:1:24',
+    'false compatibility: kubelet',
+  ]);
 });
 
-test('every departure is shown', () => {
-  const { origins } = load({ 'config.yaml': '' });
-  expect(DEPARTURES.filter((name) => !origins.has(`departures.${name}`))).toEqual([]);
+test('every departure is shown, in the order in which they are listed', () => {
+  const shown = [...load({ 'config.yaml': '' }).origins.keys()].filter((key) => key.startsWith('departures.'));
+  expect(shown).toEqual(DEPARTURES.map((name) => `departures.${name}`));
+});
+
+test.each<[rule: string, yaml: string, key: string, origin: string]>([
+  ['the default profile is nobody’s choice', '', 'mergeDefaultEvictionSettings', 'default'],
+  ['a departure, by the profile', KUBELET, 'departures.no-yield', 'compatibility: kubelet'],
+  ['a value that a departure decides, by the profile', KUBELET, 'mergeDefaultEvictionSettings', 'compatibility: kubelet'],
+  ['the grace period, by the profile', KUBELET, 'evictionMaxPodGracePeriod', 'compatibility: kubelet'],
+  [
+    'by a departure of its own',
+    'departures: {merge-defaults: false}\n',
+    'mergeDefaultEvictionSettings',
+    'departures.merge-defaults: false',
+  ],
+  [
+    'the grace period, by its departure',
+    'departures: {soft-default-grace: false}\n',
+    'evictionMaxPodGracePeriod',
+    'departures.soft-default-grace: false',
+  ],
+  ['what is set is set', `${KUBELET}evictionMaxPodGracePeriod: 3\n`, 'evictionMaxPodGracePeriod', 'config.yaml:2:28'],
+])('who decides a value that nobody has set: %s', (_rule, yaml, key, origin) => {
+  expect(at(load({ 'config.yaml': yaml }).origins.get(key)?.origin)).toBe(origin);
 });
 
 test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[], notices: string[]]>([
@@ -124,7 +169,8 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[],
   expect(noticesOf(loaded)).toEqual(notices);
 });
 
-const UNREADABLE = 'warn ALLOCATABLE allocatableMemory.available has a threshold and cannot be read without allocatable';
+const unreadable = (because: string): string =>
+  `warn ALLOCATABLE ${COPY.replace('/0', '')} cannot be read without allocatable; it is copied from memory.available because of ${because}`;
 
 test.each<[rule: string, yaml: string, thresholds: string[], notices: string[]]>([
   ['departure taken, nothing configured: no copy', '', DEFAULTS, []],
@@ -135,7 +181,13 @@ test.each<[rule: string, yaml: string, thresholds: string[], notices: string[]]>
     DEFAULTS,
     [],
   ],
-  ['not taken: always copied, and said where it cannot be read', 'departures: {allocatable: false}\n', [COPY, ...DEFAULTS], [UNREADABLE]],
+  [
+    'not taken: always copied, and said where it cannot be read',
+    'departures: {allocatable: false}\n',
+    [COPY, ...DEFAULTS],
+    [unreadable('departures.allocatable: false')],
+  ],
+  ['not taken, by the profile', KUBELET, [COPY, ...DEFAULTS], [unreadable('compatibility: kubelet')]],
   [
     'not taken, configured: nothing to say',
     'departures: {allocatable: false}\nallocatable: {cgroup: /a, capacity: 1Gi}\n',
@@ -147,12 +199,80 @@ test.each<[rule: string, yaml: string, thresholds: string[], notices: string[]]>
     'a threshold of its own that cannot be read',
     'evictionHard: {allocatableMemory.available: 5%, memory.available: 0%, nodefs.available: 0%, nodefs.inodesFree: 0%}\n',
     ['allocatableMemory.available<5%/0'],
-    [UNREADABLE],
+    ['warn ALLOCATABLE allocatableMemory.available<5% cannot be read without allocatable'],
+  ],
+  [
+    'departure taken: an entry of its own stands instead of the copy',
+    `${BOTH('5%')}${ALLOCATABLE}`,
+    ['allocatableMemory.available<5%/0'],
+    [],
+  ],
+  ['departure taken: 0% switches the copy off', `${BOTH('0%')}${ALLOCATABLE}`, [], []],
+  [
+    'departure taken: a soft one of its own stands beside the copy',
+    `${ALLOCATABLE}evictionSoft: {allocatableMemory.available: 1Gi}\nevictionSoftGracePeriod: {allocatableMemory.available: 1s}\n`,
+    [COPY, 'allocatableMemory.available<1Gi/1000000000', ...DEFAULTS],
+    [],
+  ],
+  [
+    'not taken: an entry of its own stands beside the copy, as in the kubelet',
+    `${KUBELET}${BOTH('5%')}${ALLOCATABLE}`,
+    ['allocatableMemory.available<5%/0', 'allocatableMemory.available<1Gi/0'],
+    [],
+  ],
+  [
+    'not taken: 0% does not switch the copy off, as in the kubelet',
+    `${KUBELET}${BOTH('0%')}${ALLOCATABLE}`,
+    ['allocatableMemory.available<1Gi/0'],
+    [],
   ],
 ])('allocatable: %s', (_rule, yaml, thresholds, notices) => {
   const loaded = load({ 'config.yaml': yaml });
-  expect(idsOf(loaded)).toEqual(thresholds);
+  expect(idsOf(loaded).filter((id) => id !== 'memory.available<1Gi/0')).toEqual(thresholds);
   expect(noticesOf(loaded)).toEqual(notices);
+});
+
+test.each<[rule: string, yaml: string, position: string | undefined]>([
+  ['the line of the threshold', 'evictionHard: {memory.available: 1Gi}\ncompatibility: kubelet\n', '1:34'],
+  ['by default, that of what copies it', '\ncompatibility: kubelet\n', '2:16'],
+  ['that of its own', 'evictionHard: {allocatableMemory.available: 1Gi}\n', '1:45'],
+])('allocatable that cannot be read is said at %s', (_rule, yaml, position) => {
+  const found = load({ 'config.yaml': yaml }).notices.filter(({ code }) => code === 'EVICTD_CONFIG_ALLOCATABLE');
+  expect(found.map((notice) => [notice.position?.line, notice.position?.column].join(':'))).toEqual([position]);
+});
+
+test.each<[rule: string, yaml: string, shown: string[]]>([
+  ['no copy', '', []],
+  [
+    'the copy, with its minimum reclaim',
+    `${ALLOCATABLE}evictionMinimumReclaim: {memory.available: 1Mi}\n`,
+    [
+      'evictionHard.allocatableMemory.available 100Mi copied from evictionHard.memory.available',
+      'evictionMinimumReclaim.allocatableMemory.available 1Mi copied from evictionMinimumReclaim.memory.available',
+    ],
+  ],
+  [
+    'beside one of its own',
+    `${KUBELET}${BOTH('0%')}`,
+    [
+      'evictionHard.allocatableMemory.available 0% config.yaml:2:45',
+      'evictionHard.allocatableMemory.available (copy) 1Gi copied from evictionHard.memory.available',
+    ],
+  ],
+  ['one of its own instead', `${ALLOCATABLE}${BOTH('5%')}`, ['evictionHard.allocatableMemory.available 5% config.yaml:2:45']],
+  [
+    'a soft one that is hard',
+    `${ALLOCATABLE}evictionHard: {memory.available: 0%}\nevictionSoft: {memory.available: 2Gi}\nevictionSoftGracePeriod: {memory.available: 0s}\n`,
+    [
+      'evictionSoft.allocatableMemory.available 2Gi copied from evictionSoft.memory.available',
+      'evictionSoftGracePeriod.allocatableMemory.available 0s copied from evictionSoftGracePeriod.memory.available',
+    ],
+  ],
+  ['nothing of a soft one', `${ALLOCATABLE}evictionHard: {memory.available: 0%}\nevictionMinimumReclaim: {memory.available: 1Mi}\n`, []],
+])('what is copied is shown: %s', (_rule, yaml, shown) => {
+  const { origins } = load({ 'config.yaml': yaml });
+  const rows = [...origins].filter(([key]) => key.includes('allocatableMemory'));
+  expect(rows.map(([key, { value, origin }]) => `${key} ${String(value)} ${at(origin)}`)).toEqual(shown);
 });
 
 test.each<[rule: string, yaml: string, flags: ConfigFlags, graceNs: bigint]>([
@@ -191,5 +311,5 @@ test('a KubeletConfiguration says what is enforced and merged; the profile is ev
   const loaded = load({ 'config.yaml': kubelet, 'config.d/1.yaml': 'allocatable: {cgroup: /a, capacity: 1Gi}\n' });
   expect(idsOf(loaded)).toEqual(['memory.available<1Gi/0']);
   expect(loaded.config.compatibility).toBe('evictd');
-  expect(noticesOf(loaded)[0]).toBe('info KEYS_UNUSED not used by evictd: compatibility');
+  expect(noticesOf(loaded)[0]).toBe('warn KEYS_UNUSED not used by evictd: compatibility');
 });

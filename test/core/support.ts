@@ -58,6 +58,7 @@ export function workload(name: string, overrides: Partial<Workload> = {}): Workl
     path: `/${name}`,
     priority: 0,
     requests: { memory: 0n, ephemeralStorage: 0n, inodes: 0n },
+    limits: { memory: undefined, ephemeralStorage: undefined },
     qosClass: 'BestEffort',
     pod: undefined,
     terminationGracePeriodNs: undefined,

@@ -37,6 +37,16 @@ describe('without a machine', () => {
     expect(lintEvictable(looked, undefined).map((finding) => finding.code)).toEqual(code === undefined ? [] : [code]);
   });
 
+  test.each<[rule: string, written: Readonly<Record<string, string>>, message: string, hint: string]>([
+    ['0% is there to be removed', { 'evictionHard.memory.available': '0%' }, 'every threshold is switched off', 'or remove the 0%'],
+    ['100% too', { 'evictionSoft.memory.available': '100%' }, 'every threshold is switched off', 'or remove the 100%'],
+    ['nothing is', { evictionPressureTransitionPeriod: '0%' }, 'there is no threshold', 'set evictionHard.memory.available'],
+  ])('no threshold: %s', (_rule, written, message, hint) => {
+    const [found] = lintEvictable(subject([], { written: new Map(Object.entries(written)) }), undefined);
+    expect(found?.message).toContain(message);
+    expect(found?.hint?.endsWith(hint)).toBe(true);
+  });
+
   test('the rule is named', () => {
     const found = lintEvictable(subject(memory, { rules: rule({}) }), undefined);
     expect(found).toMatchObject([{ key: 'rules[1]', message: 'rules[1] makes every workload critical: nothing is ever evicted' }]);

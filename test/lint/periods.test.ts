@@ -77,6 +77,25 @@ describe('signals that this machine does not tell', () => {
     expect(found).toMatchObject([{ level: 'info', code: 'EVICTD_LINT_UNREACHABLE' }]);
   });
 
+  const own = { 'evictionHard.allocatableMemory.available': '0%' };
+  test.each<[rule: string, signal: Signal, written: Readonly<Record<string, string>>, hint: string, key: string]>([
+    ['0% switches it off', 'nodefs.inodesFree', {}, '0% switches its threshold off', 'evictionHard.nodefs.inodesFree'],
+    ['not a copied one', 'allocatableMemory.available', {}, 'enforceNodeAllocatable: []', 'evictionHard.allocatableMemory.available'],
+    ['beside 0% it is the copy', 'allocatableMemory.available', own, 'enforceNodeAllocatable: []', 'evictionHard.memory.available'],
+  ])('what to do: %s', (_rule, signal, written, hint, key) => {
+    const looked = subject([threshold(signal, '1Gi')], { written: new Map(Object.entries(written)) });
+    const found = lintReadings(looked, machine({ unreadable: new Map([[signal, 'EIO']]) }));
+    expect(found).toMatchObject([{ key, hint: expect.stringContaining(hint) as unknown }]);
+  });
+
+  test('a copied one that does not exist can be switched off, too', () => {
+    const found = lintReadings(
+      subject([threshold('allocatableMemory.available', '1Gi')]),
+      machine({ absent: new Map([['allocatableMemory.available', '/a does not exist']]) }),
+    );
+    expect(found).toMatchObject([{ level: 'info', hint: expect.stringContaining('enforceNodeAllocatable: []') as unknown }]);
+  });
+
   test('one without a threshold does not matter', () => {
     expect(lintReadings(subject([]), machine({ unreadable: new Map([['nodefs.inodesFree', 'ENOENT']]) }))).toEqual([]);
   });

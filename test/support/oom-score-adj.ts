@@ -38,6 +38,7 @@ export function machineWorkload({ path, dir }: TestCgroup, changes: Partial<Work
     path,
     priority: 0,
     requests: { memory: 0n, ephemeralStorage: 0n, inodes: 0n },
+    limits: { memory: undefined, ephemeralStorage: undefined },
     qosClass: 'BestEffort',
     terminationGracePeriodNs: undefined,
     startOrder,

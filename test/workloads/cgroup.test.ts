@@ -189,7 +189,9 @@ describe('what a candidate says', () => {
     const web = await sleeping('web');
     if (limit !== undefined) web.write(v2 ? 'memory.max' : 'memory.limit_in_bytes', limit);
     const rules = requestsMemory === undefined ? [] : [{ match: {}, requestsMemory }];
-    expect(find(open({ rules }), 'web').workload.qosClass).toBe(qosClass);
+    const { workload } = find(open({ rules }), 'web');
+    expect(workload.qosClass).toBe(qosClass);
+    expect(workload.limits.memory).toBe(limit === undefined ? undefined : 64n * MiB * NANO);
   });
 
   if (v2) {
