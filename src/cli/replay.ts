@@ -1,7 +1,9 @@
 import { Command, Option } from 'commander';
+import type { LoadedConfig } from '../config/config.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import { styleFor } from './output/style.js';
+import { flagText, isDeciding, recordedWith, type OtherConfig } from './replay/other-config.js';
 
 interface ReplayOptions extends ConfigOptions {
   readonly output: 'text' | 'json';
@@ -17,8 +19,8 @@ export function replayCommand({ io }: { readonly io: Io }): Command {
     .addHelpText(
       'after',
       `
-Touches nothing and needs no rights but to read the file. With a configuration, or a flag of one, the same run is also decided under that: who
-would have been evicted, when and why, and what had to be assumed (docs/replay.md).
+Touches nothing and needs no rights but to read the file. With --config the same run is also decided under that configuration; with flags and no
+--config under the recorded one with these flags: who would have been evicted, when and why, and what had to be assumed (docs/replay.md).
 
 Examples:
   evictd run --record /var/lib/evictd/recording.gz
@@ -29,10 +31,32 @@ Examples:
 Exit: 0 replayed, 64 usage, 65 the file is no recording or damaged, 66 it cannot be read, 78 configuration.`,
     )
     .action(async (file: string, { output, ...options }: ReplayOptions) => {
-      const other = Object.keys(options).length === 0 ? undefined : configFromOptions(options);
       const [{ replay }, { replayJson, replayText }] = await Promise.all([import('./replay/replay.js'), import('./output/replay.js')]);
-      for (const { level, message } of other?.notices ?? []) if (level === 'warn') io.stderr(`evictd: ${message}\n`);
-      const report = await replay(file, other?.config);
+      const said = new Set<string>();
+      const warn = (message: string): void => {
+        if (!said.has(message)) io.stderr(`evictd: ${message}\n`);
+        said.add(message);
+      };
+      const report = await replay(file, otherConfig(options, warn));
       io.stdout(output === 'json' ? replayJson(report) : replayText(report, styleFor(io)));
     });
+}
+
+/** undefined: the options name none. */
+function otherConfig({ config, ...flags }: ConfigOptions, warn: (message: string) => void): OtherConfig | undefined {
+  const warning = (loaded: LoadedConfig): LoadedConfig => {
+    for (const { level, message } of loaded.notices) if (level === 'warn') warn(message);
+    return loaded;
+  };
+  if (config !== undefined) {
+    const loaded = warning(configFromOptions({ config, ...flags }));
+    return () => loaded;
+  }
+  const given = Object.keys(flags);
+  if (given.some(isDeciding)) {
+    const other = recordedWith(flags);
+    return (recorded) => warning(other(recorded));
+  }
+  if (given.length > 0) warn(`no decision depends on ${given.map(flagText).join(', ')}: replayed as recorded`);
+  return undefined;
 }

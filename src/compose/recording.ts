@@ -36,10 +36,11 @@ export function createRecorder(plan: RecordingPlan, loaded: LoadedConfig, node: 
   });
 }
 
-export function recordedConfig({ config, origins }: LoadedConfig): RecordedConfig {
+export function recordedConfig({ config, origins, written }: LoadedConfig): RecordedConfig {
   return {
     settings: Object.fromEntries([...origins].map(([key, { value }]) => [key, value])),
     sources: config.workloads.map(({ cgroup }) => cgroup),
     rules: config.rules,
+    written: { files: written.files, flags: { ...written.flags } },
   };
 }

@@ -2,6 +2,7 @@ import type { Compatibility, Departures } from '../core/departure.js';
 import type { Rule } from '../core/rule.js';
 import type { Threshold } from '../core/threshold.js';
 import type { SourcePosition } from '../errors.js';
+import type { ConfigFlags } from './flags.js';
 
 export interface WorkloadSourceConfig {
   /** Path below the mount of the memory controller ('/workload.slice'); every child is a workload. */
@@ -67,8 +68,16 @@ export interface ConfigNotice {
   readonly position?: SourcePosition;
 }
 
+/** What was written: enough to read the configuration again, without the files, and with other flags. */
+export interface WrittenConfig {
+  /** With their settings as plain values, in the order in which the later wins. */
+  readonly files: readonly { readonly file: string; readonly settings: unknown }[];
+  readonly flags: ConfigFlags;
+}
+
 export interface LoadedConfig {
   readonly config: Config;
+  readonly written: WrittenConfig;
   readonly notices: readonly ConfigNotice[];
   /** The file and the drop-ins that were read, in this order, whether or not they set anything. */
   readonly files: readonly string[];

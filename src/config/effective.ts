@@ -10,7 +10,7 @@ import type { Report } from './report.js';
  * The layers as one configuration: a later file wins over an earlier one, a flag over both. Maps by signal add up, and so do the lists
  * `workloads` and `rules`, in the order of the files.
  */
-export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfig, 'files'> {
+export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfig, 'files' | 'written'> {
   const layers = { ...given, files: given.files.map((layer) => withoutZeroPeriod(layer, report)) };
   const origins: OriginMap = new Map();
   const profileOrigins: OriginMap = new Map();

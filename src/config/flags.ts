@@ -47,6 +47,12 @@ const TEXTS = {
   logLevel: ['--log-level', ['log', 'level']],
 } as const;
 
+/** Only the flags of a configuration: a command has options of its own beside them. */
+export function configFlags(options: ConfigFlags): ConfigFlags {
+  const names: readonly string[] = [...MAP_FLAGS, ...Object.keys(TEXTS), 'evictionMaxPodGracePeriod', 'workloadCgroup'];
+  return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name)));
+}
+
 /** The flags as settings. A position's file is the flag, its column the offset in the flag's text, from 1. */
 export function readFlags(flags: ConfigFlags, report: Report): SettingsDocument {
   const value: Record<string, unknown> = {};

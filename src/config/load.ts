@@ -1,10 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { LoadedConfig } from './config.js';
+import type { LoadedConfig, WrittenConfig } from './config.js';
 import { DEFAULT_FILE, DEFAULTS } from './defaults.js';
 import { readDocument } from './document.js';
 import { effectiveConfig } from './effective.js';
-import { readFlags, type ConfigFlags } from './flags.js';
+import { configFlags, readFlags, type ConfigFlags } from './flags.js';
 import { readLayer, type Layer } from './layer.js';
 import { Report } from './report.js';
 import { checkDirectory, errnoOf, readSource } from './source.js';
@@ -22,22 +22,47 @@ export interface ConfigSources {
  */
 export function loadConfig({ file, flags = {} }: ConfigSources): LoadedConfig {
   const report = new Report();
-  const defaults = requireLayer(readLayer(DEFAULTS, report));
   const main = file ?? DEFAULT_FILE;
   const paths = [main, ...dropIns(main, report)];
-  const files = paths.map((path) => readFile(path, path === main && file === undefined ? 'fine' : 'wrong', report));
+  const files = paths.map((path) => ({ path, layer: readFile(path, path === main && file === undefined ? 'fine' : 'wrong', report) }));
+  return load(files, flags, report);
+}
+
+/**
+ * A configuration that was loaded before, perhaps elsewhere, with more flags: each wins over the same one of then.
+ *
+ * @throws ConfigError  with everything that is wrong
+ */
+export function loadWritten({ files, flags }: WrittenConfig, more: ConfigFlags): LoadedConfig {
+  const report = new Report();
+  const layers = files.map(({ file, settings }) => {
+    const at = () => ({ file });
+    return { path: file, layer: readLayer({ value: settings, at, keyAt: at }, report) };
+  });
+  return load(layers, { ...flags, ...more }, report);
+}
+
+/** A file, and what it sets; undefined: it is absent or wrong as a whole. */
+interface ReadFile {
+  readonly path: string;
+  readonly layer: Layer | undefined;
+}
+
+function load(files: readonly ReadFile[], flags: ConfigFlags, report: Report): LoadedConfig {
+  const paths = files.map(({ path }) => path);
+  const read = files.flatMap(({ path, layer }) => (layer === undefined ? [] : [{ path, layer }]));
   const layers = {
-    defaults,
-    files: files.filter((layer) => layer !== undefined),
+    defaults: requireLayer(readLayer(DEFAULTS, report)),
+    files: read.map(({ layer }) => layer),
     flags: readLayerOfFlags(flags, report),
-    unread: report.issues.some(({ position }) => paths.includes(position.file)) && files.includes(undefined),
+    unread: report.issues.some(({ position }) => paths.includes(position.file)) && read.length < files.length,
   };
   const loaded = effectiveConfig(layers, report);
   report.throwIssues(paths);
-  return { ...loaded, files: paths.filter((_, index) => files[index] !== undefined) };
+  const written = { files: read.map(({ path, layer }) => ({ file: path, settings: layer.written })), flags: configFlags(flags) };
+  return { ...loaded, written, files: read.map(({ path }) => path) };
 }
 
-/** Undefined where the file is absent or wrong as a whole. */
 function readFile(file: string, absent: 'fine' | 'wrong', report: Report): Layer | undefined {
   const text = readSource(file, absent, report);
   const document = text === undefined ? undefined : readDocument(file, text, report);

@@ -17,7 +17,7 @@ export function amountOfBytes(bytes: bigint): string {
 /** An amount of what a signal counts: '11.8MiB', '1200 inodes', '300 processes'. */
 export function amountOf(signal: Signal, amount: bigint): string {
   const { unit } = SIGNAL_FACTS[signal];
-  return unit === 'bytes' ? amountOfBytes(amount) : `${String(amount)} ${unit}`;
+  return unit === 'bytes' ? amountOfBytes(amount) : counted(amount, unit);
 }
 
 /** The same for a resource. */
@@ -27,8 +27,15 @@ export function amountOfResource(resource: Resource, amount: bigint): string {
     case 'ephemeral-storage':
       return amountOfBytes(amount);
     case 'inodes':
-      return `${String(amount)} inodes`;
+      return counted(amount, 'inodes');
     case 'pids':
-      return `${String(amount)} processes`;
+      return counted(amount, 'processes');
   }
+}
+
+const ONE = { inodes: 'inode', processes: 'process' } as const;
+
+/** '1 process', '300 processes'. */
+export function counted(amount: bigint, unit: keyof typeof ONE): string {
+  return `${String(amount)} ${amount === 1n ? ONE[unit] : unit}`;
 }

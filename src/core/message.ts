@@ -1,4 +1,4 @@
-import { amountOf, amountOfBytes } from './amount.js';
+import { amountOf, amountOfBytes, counted } from './amount.js';
 import { formatDuration } from './duration.js';
 import type { AlertKind, Effect } from './effect.js';
 import type { Decision, Outcome } from './eviction.js';
@@ -48,8 +48,10 @@ export function outcomeMessage(outcome: Outcome): string {
         : `evicted ${name}${node}`;
     case 'ineffective':
       return `evicted ${name}, but it gave back only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used${node}`;
-    case 'failed':
-      return `could not evict ${name}: ${error ?? `${String(processesLeft ?? 'an unknown number of')} processes left after the kill`}`;
+    case 'failed': {
+      const left = processesLeft === undefined ? 'an unknown number of processes' : counted(BigInt(processesLeft), 'processes');
+      return `could not evict ${name}: ${error ?? `${left} left after the kill`}`;
+    }
     case 'vanished':
       return `${name} was gone before it was evicted${node}`;
   }

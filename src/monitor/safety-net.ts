@@ -1,3 +1,4 @@
+import { counted } from '../core/amount.js';
 import { oomScoreAdjsByRank, type OomPlace, type OomProcess } from '../core/oom-order.js';
 import { qosOomScoreAdj } from '../core/oom-score.js';
 import { rank } from '../core/rank.js';
@@ -67,8 +68,8 @@ export class SafetyNet implements StepListener {
 
   giveBack(): void {
     const { processes, failed } = this.#parts.adjuster.giveBack();
-    if (failed > 0) this.#parts.log.warn(`oom_score_adj could not be given back to ${String(failed)} processes`);
-    if (processes > 0) this.#parts.log.info(`oom_score_adj was given back to ${String(processes)} processes`);
+    if (failed > 0) this.#parts.log.warn(`oom_score_adj could not be given back to ${counted(BigInt(failed), 'processes')}`);
+    if (processes > 0) this.#parts.log.info(`oom_score_adj was given back to ${counted(BigInt(processes), 'processes')}`);
   }
 
   #announce(): void {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -5,10 +6,11 @@ import { expect, test } from 'vitest';
 import { exitCodeOf, formatError } from '../../src/cli/errors.js';
 import { replayCommand } from '../../src/cli/replay.js';
 import type { JournalRecord } from '../../src/monitor/record.js';
+import type { RecordedConfig } from '../../src/monitor/recording/format.js';
 import type { Rule } from '../../src/core/rule.js';
 import type { Workload } from '../../src/core/workload.js';
 import { Mi, policy, requesting, threshold, workload } from '../core/support.js';
-import { recorder, scratch, SimulatedRun, type Usages } from '../monitor/recording/recorded-run.js';
+import { recorder, scratch, SimulatedRun, type Dying, type Usages } from '../monitor/recording/recorded-run.js';
 import { ran } from './support.js';
 
 interface Replayed {
@@ -18,6 +20,7 @@ interface Replayed {
   readonly other?: {
     readonly differences: readonly { readonly difference: string; readonly victim: string }[];
     readonly records: readonly { readonly time: string; readonly type: string }[];
+    readonly warnings: readonly string[];
     readonly assumptions: readonly string[];
   };
 }
@@ -41,33 +44,39 @@ const LEAK: Usages = (second) => [
   [BATCH, BigInt(second) * 5n * Mi],
 ];
 
-async function recorded(usages: Usages = LEAK, rest: { dryRun?: boolean; file?: string; killError?: string } = {}): Promise<string> {
+async function recorded(
+  usages: Usages = LEAK,
+  rest: Dying & { dryRun?: boolean; file?: string; written?: RecordedConfig['written'] } = {},
+): Promise<string> {
   const dryRun = rest.dryRun ?? false;
-  const it = recorder(rest.file, { dryRun, config: { settings: {}, sources: ['/node'], rules: RULES } });
-  const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')], { dryRun }), usages, rest.killError).until(300);
+  const config = { settings: {}, sources: ['/node'], rules: RULES, ...(rest.written && { written: rest.written }) };
+  const it = recorder(rest.file, { dryRun, config });
+  const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')], { dryRun }), usages, rest).until(300);
   await run.end();
   return it.path;
 }
 
+const SETTINGS = {
+  apiVersion: 'evictd.dev/v1',
+  kind: 'EvictdConfiguration',
+  evictionHard: { 'memory.available': '256Mi', 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
+  node: { cgroup: '/node' },
+  workloads: [{ cgroup: '/node' }],
+  rules: [
+    { match: { name: 'db' }, critical: true },
+    { match: { name: 'web' }, requests: { memory: '300Mi' } },
+    { match: { name: 'batch' }, priority: -10 },
+  ],
+};
+
 /** As the recorded one, but for `changes`. */
 function configuration(changes: Readonly<Record<string, unknown>> = {}): string {
   const file = join(scratch(), 'other.yaml');
-  const settings = {
-    apiVersion: 'evictd.dev/v1',
-    kind: 'EvictdConfiguration',
-    evictionHard: { 'memory.available': '256Mi', 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
-    node: { cgroup: '/node' },
-    workloads: [{ cgroup: '/node' }],
-    rules: [
-      { match: { name: 'db' }, critical: true },
-      { match: { name: 'web' }, requests: { memory: '300Mi' } },
-      { match: { name: 'batch' }, priority: -10 },
-    ],
-    ...changes,
-  };
-  writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
+  writeFileSync(file, JSON.stringify({ ...SETTINGS, ...changes }), { mode: 0o600 });
   return file;
 }
+
+const WRITTEN = { files: [{ file: '/etc/evictd/config.yaml', settings: SETTINGS }], flags: {} };
 
 const hard = (limit: string) => ({ evictionHard: { 'memory.available': limit, 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' } });
 
@@ -213,8 +222,91 @@ test('text: who, when and why, and what was assumed', async () => {
   const { out } = await replay(await recorded(), '--config', configuration(hard('400Mi')));
   expect(out).toMatch(/31 steps\n/);
   expect(out).toMatch(/decision +evicting batch with SIGKILL: memory\.available 224MiB < 256Mi \(hard\)/);
+  const told = [...out.matchAll(/^\S+Z {2}(\w+)/gm)].map(([, type]) => type);
+  expect(told.slice(0, 5)).toEqual(['threshold', 'condition', 'decision', 'outcome', 'threshold']);
   expect(out).toMatch(/with the other configuration:\nWHEN +THEN +WORKLOAD +WHY\n.* earlier +batch +by 30\.0 s: evicting batch/);
   expect(out).toMatch(/assumed:\n {2}- the node is looked at/);
+});
+
+test.each<[rule: string, flags: readonly string[], differences: readonly string[], warnings: readonly RegExp[]]>([
+  ['a higher threshold, and the recorded workloads and rules', ['--eviction-hard', 'memory.available<400Mi'], ['earlier batch'], []],
+  ['a lower one', ['--eviction-hard', 'memory.available<10Mi'], ['missing batch'], []],
+  ['a profile', ['--compatibility', 'kubelet'], ['same batch'], []],
+  ['other workloads', ['--workload-cgroup', '/elsewhere'], ['missing batch'], []],
+  ['the recorded node', ['--node-cgroup', '/node'], ['same batch'], []],
+  ['another node: said', ['--node-cgroup', '/other'], ['same batch'], [/its node is \/other, .* those of \/node/]],
+  [
+    'a flag that decides beside one that does not',
+    ['--log-format', 'json', '--eviction-hard', 'memory.available<400Mi'],
+    ['earlier batch'],
+    [],
+  ],
+])('flags alone are laid over the recorded configuration: %s', async (_rule, flags, differences, warnings) => {
+  const { other } = await json(await recorded(LEAK, { written: WRITTEN }), ...flags);
+  expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(differences);
+  expect(other?.warnings).toEqual(warnings.map((said) => expect.stringMatching(said) as string));
+});
+
+test('a flag replaces the same one of the recorded command line, and leaves the others', async () => {
+  const flags = { evictionHard: ['memory.available<256Mi,nodefs.available<0%'], workloadCgroup: ['/node'] };
+  const file = await recorded(LEAK, { written: { files: [], flags } });
+  const { other } = await json(file, '--eviction-hard', 'memory.available<400Mi');
+  expect(other?.differences).toMatchObject([{ difference: 'earlier', victim: 'batch' }]);
+});
+
+test('after a reload in the recording flags are laid over what was in force then', async () => {
+  const recorded = (written: RecordedConfig['written']): RecordedConfig => ({
+    settings: {},
+    sources: ['/node'],
+    rules: RULES,
+    ...(written && { written }),
+  });
+  const it = recorder(undefined, { config: recorded({ files: [{ file: 'a', settings: { ...SETTINGS, workloads: [] } }], flags: {} }) });
+  const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')]), LEAK).until(70);
+  it.recorder.reconfigured(recorded(WRITTEN));
+  await run.until(300);
+  await run.end();
+  const { other } = await json(it.path, '--eviction-hard', 'memory.available<400Mi');
+  expect(other?.differences).toMatchObject([{ difference: 'earlier', victim: 'batch' }]);
+  expect(other?.warnings).toEqual([expect.stringMatching(/names no workloads/)]);
+});
+
+test('flags alone over a recording that does not hold its configuration are refused', async () => {
+  const { error } = await replay(await recorded(), '--eviction-hard', 'memory.available<400Mi');
+  expect(formatError(error)).toMatch(/EVICTD_RECORDING_CONFIG: .*older evictd[^]*hint: name the configuration .* with --config/);
+  expect(exitCodeOf(error)).toBe(65);
+});
+
+test('flags that are wrong are refused', async () => {
+  const { error } = await replay(await recorded(LEAK, { written: WRITTEN }), '--eviction-hard', 'memory<1');
+  expect(exitCodeOf(error)).toBe(78);
+});
+
+test.each([
+  ['--log-format', 'json'],
+  ['--metrics-listen', 'off'],
+  ['--state-directory', '/nowhere'],
+  ['--oom-score-adj', 'rank'],
+])('%s makes no other configuration, and it is said', async (...flags) => {
+  const { out, error } = await replay(await recorded(), ...flags);
+  expect(error).toBeUndefined();
+  expect(out).not.toContain('with the other configuration');
+  expect(out).toContain(`evictd: no decision depends on ${flags[0]}: replayed as recorded\n`);
+});
+
+test('a configuration without workloads says loudly that it can evict nobody, and what it would have said', async () => {
+  const { out } = await replay(await recorded(), '--config', configuration({ workloads: [] }));
+  expect(out).toMatch(/with the other configuration:\nWARNING: it names no workloads: whatever happens, nobody can be evicted under it\n/);
+  expect(out).toMatch(/\nit would have said:\n\S+ {2}alert +.*memory\.available/);
+});
+
+test('who was evicted earlier than in reality is not evicted again while it dies in reality', async () => {
+  const file = await recorded(LEAK, { lingersSeconds: 10 });
+  const { other, records } = await json(file, '--config', configuration(hard('400Mi')));
+  expect(records.find(({ type }) => type === 'outcome')).toMatchObject({ result: 'killed' });
+  expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(['earlier batch']);
+  // What it still has in reality is available: nothing else is wrong either.
+  expect(other?.records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition', 'outcome', 'threshold']);
 });
 
 test('flags are another configuration, too', async () => {
@@ -245,11 +337,28 @@ const edited = async (edit: (lines: string[]) => readonly string[]): Promise<str
   writeFileSync(file, edit(lines).join('\n'));
   return file;
 };
+/** A byte near its beginning is another: nothing of it can be read. */
+async function flipped(): Promise<string> {
+  const file = await recorded();
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, 12, 40);
+  writeFileSync(file, bytes);
+  return file;
+}
+
+function pipe(): string {
+  const path = join(scratch(), 'pipe');
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
 const insert = (line: string) => edited((lines) => [...lines.slice(0, 5), line, ...lines.slice(5)]);
 
 test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp]>([
   ['missing', () => Promise.resolve('/nowhere/rec.gz'), 66, /EVICTD_RECORDING_FILE: \/nowhere\/rec\.gz cannot be read: ENOENT/],
-  ['a directory', () => Promise.resolve(scratch()), 66, /EVICTD_RECORDING_FILE: .*EISDIR/],
+  ['a directory', () => Promise.resolve(scratch()), 66, /EVICTD_RECORDING_FILE: .* it is no regular file/],
+  ['a pipe that nobody writes to', () => Promise.resolve(pipe()), 66, /EVICTD_RECORDING_FILE: .* it is no regular file/],
+  ['damaged as a whole', () => flipped(), 65, /EVICTD_RECORDING_LINE: .*:1: the file is damaged/],
   ['empty', () => edited(() => []), 65, /EVICTD_RECORDING_EMPTY/],
   ['something else', () => edited(() => ['hello', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: it is no JSON object: "hello"/],
   ['other JSON', () => edited(() => ['{"a":1}', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: this is no recording of evictd/],
@@ -265,6 +374,12 @@ test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp
     65,
     /EVICTD_RECORDING_FORMAT/,
   ],
+  [
+    'without one of its steps',
+    () => edited((lines) => lines.filter((line) => !line.includes('"kind":"step","number":7,'))),
+    65,
+    /EVICTD_RECORDING_LINE: .* it is step 8 of its run, and step 7 was due/,
+  ],
   ['a garbage line', () => insert('garbage'), 65, /EVICTD_RECORDING_LINE: .*:6: it is no JSON object: "garbage"/],
   ['a line of an unknown kind', () => insert('{"kind":"x"}'), 65, /EVICTD_RECORDING_LINE: .*:6: its kind is "x"/],
   ['a step without a time', () => insert('{"kind":"step","wake":["tick",1]}'), 65, /EVICTD_RECORDING_LINE: .*:6: not an integer/],
@@ -275,6 +390,21 @@ test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp
   const { error } = await replay(await file());
   expect(formatError(error)).toMatch(said);
   expect(exitCodeOf(error)).toBe(exit);
+});
+
+test('a run that is damaged as a whole is said, and the others are replayed', async () => {
+  const file = await flipped();
+  await recorded(LEAK, { file: `${file}.second` });
+  appendFileSync(file, readFileSync(`${file}.second`));
+  const { out } = await replay(file);
+  expect(out).toMatch(/: a run cannot be read: the file is damaged: .*\n.*: \/node, .* 31 steps\n/);
+});
+
+test('a recording of one step says so, and one of none that nothing could be replayed', async () => {
+  const one = await edited((lines) => lines.slice(0, lines.findIndex((line) => line.includes('"kind":"step"')) + 1).concat(''));
+  expect((await replay(one)).out).toMatch(/, 1 step\n[^]*nothing was decided/);
+  const none = await edited((lines) => [lines[0] ?? '', '']);
+  expect((await replay(none)).out).toMatch(/, 0 steps\n[^]*nothing could be replayed/);
 });
 
 test('lines without gzip are read, too', async () => {

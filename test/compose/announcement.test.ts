@@ -70,7 +70,7 @@ test.each<[rule: string, started: string, after: string, codes: readonly string[
   ],
   [
     'what it was started with is read',
-    ALLOCATABLE,
+    `${ALLOCATABLE}enforceNodeAllocatable: []\n`,
     ALLOCATABLE,
     [],
     'allocatableMemory.available<1Gi, memory.available<1Gi; workloads: /a',

@@ -22,11 +22,14 @@ test.each<[bytes: bigint, text: string]>([
 test('inodes and processes are counts', () => {
   expect(amountOf('nodefs.inodesFree', 2048n)).toBe('2048 inodes');
   expect(amountOf('pid.available', 12n)).toBe('12 processes');
+  expect(amountOf('pid.available', 1n)).toBe('1 process');
+  expect(amountOf('nodefs.inodesFree', 0n)).toBe('0 inodes');
 });
 
 test('of a resource', () => {
   expect(amountOfResource('memory', 2048n)).toBe('2KiB');
   expect(amountOfResource('ephemeral-storage', 2048n)).toBe('2KiB');
   expect(amountOfResource('inodes', 2048n)).toBe('2048 inodes');
+  expect(amountOfResource('inodes', 1n)).toBe('1 inode');
   expect(amountOfResource('pids', 12n)).toBe('12 processes');
 });

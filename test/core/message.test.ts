@@ -94,6 +94,7 @@ describe('an outcome', () => {
       'evicted batch, but it gave back only 1MiB of the 200MiB that it used; memory.available 12MiB → 210MiB',
     ],
     [outcome({ result: 'failed', processesLeft: 3 }), 'could not evict batch: 3 processes left after the kill'],
+    [outcome({ result: 'failed', processesLeft: 1 }), 'could not evict batch: 1 process left after the kill'],
     [outcome({ result: 'failed', processesLeft: undefined }), 'could not evict batch: an unknown number of processes left after the kill'],
     [outcome({ result: 'failed', error: 'EACCES' }), 'could not evict batch: EACCES'],
     [outcome({ result: 'vanished' }), 'batch was gone before it was evicted; memory.available 12MiB → 210MiB'],

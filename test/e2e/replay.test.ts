@@ -101,6 +101,12 @@ describe(`record and replay (${ON})`, () => {
 
     const same = await replayed(file, '--config', evictd.configFile);
     expect(same.other.differences).toMatchObject([{ difference: 'same', victim: 'batch' }]);
+
+    // Without --config: the recorded workloads and rules, and the same one goes, once.
+    const sooner = await replayed(file, '--eviction-hard', 'memory.available<388Mi');
+    expect(sooner.other.differences).toMatchObject([{ difference: expect.stringMatching(/^(earlier|same)$/) as string, victim: 'batch' }]);
+    const kubelet = await replayed(file, '--compatibility', 'kubelet');
+    expect(kubelet.other.differences).toMatchObject([{ difference: 'same', victim: 'batch' }]);
   });
 
   test('with a grace period: SIGTERM, escalation, and their times', async () => {

@@ -12,24 +12,26 @@ const WORDS: Readonly<Record<Difference['kind'], string>> = {
   additional: 'in addition',
 };
 
-export function replayText({ file, runs }: ReplayReport, style: Style): string {
-  return runs
-    .map((run, index) => {
-      const which = runs.length === 1 ? '' : ` run ${String(index + 1)} of ${String(runs.length)}:`;
-      return runText(run, `${file}:${which}`, index + 1 === runs.length, style);
-    })
-    .join('\n');
+export function replayText({ file, damages, runs }: ReplayReport, style: Style): string {
+  const lost = damages.map((damage) => `${style('red', `${file}: a run cannot be read: ${damage}`)}\n`);
+  const texts = runs.map((run, index) => {
+    const which = runs.length === 1 ? '' : ` run ${String(index + 1)} of ${String(runs.length)}:`;
+    return runText(run, `${file}:${which}`, index + 1 === runs.length, style);
+  });
+  return lost.join('') + texts.join('\n');
 }
 
 function runText(run: RunReport, name: string, isLast: boolean, style: Style): string {
-  const { records, deviations, other, end, lost } = run;
+  const { records, deviations, other, end, lost, steps } = run;
   return [
     `${name} ${summary(run)}`,
     ...(end.kind === 'cut' ? [style('yellow', `it ends in the middle (${end.reason}): replayed up to there`)] : []),
     ...(end.kind === 'open' ? [`it has no end: ${isLast ? 'it is still being written, or ' : ''}evictd was killed`] : []),
-    ...(lost > 0 ? [style('yellow', `${String(lost)} steps are missing: the disk could not take them`)] : []),
+    ...(lost > 0
+      ? [style('yellow', `${stepsText(lost)} ${lost === 1 ? 'is' : 'are'} missing: the disk could not take ${lost === 1 ? 'it' : 'them'}`)]
+      : []),
     '',
-    ...(records.length === 0 ? ['nothing was decided'] : records.map(line)),
+    ...(records.length > 0 ? inOrder(records).map(line) : [steps === 0 ? 'nothing could be replayed' : 'nothing was decided']),
     ...(deviations.length === 0 ? [] : ['', style('yellow', 'this evictd decides otherwise than the one that recorded:'), ...deviations]),
     ...(other === undefined ? [] : ['', ...otherText(other, style)]),
     '',
@@ -39,18 +41,33 @@ function runText(run: RunReport, name: string, isLast: boolean, style: Style): s
 function summary({ header, span, steps }: RunReport): string {
   const when = span === undefined ? '' : `, ${span.from} to ${span.to}`;
   const dry = header.dryRun ? ', a dry run' : '';
-  return `${header.node.name}, evictd ${header.version}${dry}${when}, ${String(steps)} steps`;
+  return `${header.node.name}, evictd ${header.version}${dry}${when}, ${stepsText(steps)}`;
+}
+
+function stepsText(steps: number): string {
+  return steps === 1 ? '1 step' : `${String(steps)} steps`;
+}
+
+/** What comes first where several things happen in one step: what became of victims, then what was seen, then what follows from it. */
+const ORDER = ['outcome', 'escalation', 'reclaimed', 'threshold', 'condition', 'reclaim', 'decision', 'alert', 'error'];
+
+/** As one would tell it: the journal has a decision first, because it is written first. */
+function inOrder(records: readonly TimedRecord[]): readonly TimedRecord[] {
+  const rank = ({ record }: TimedRecord): number => ORDER.indexOf(record.type);
+  return records.toSorted((a, b) => (a.atNs === b.atNs ? rank(a) - rank(b) : Number(a.atNs - b.atNs)));
 }
 
 function line({ time, record }: TimedRecord): string {
   return `${time}  ${record.type.padEnd(10)}  ${record.message}`;
 }
 
-function otherText({ differences, assumptions }: OtherReport, style: Style): string[] {
+function otherText({ differences, records, warnings, assumptions }: OtherReport, style: Style): string[] {
+  const alerts = records.filter(({ record }) => record.type === 'alert');
   const rows = differences.map((difference) => [difference.time, WORDS[difference.kind], victimOf(difference), whyOf(difference)]);
   const headings = ['WHEN', 'THEN', 'WORKLOAD', 'WHY'];
   return [
     'with the other configuration:',
+    ...warnings.map((text) => style('red', `WARNING: ${text}`)),
     ...(rows.length === 0
       ? ['nobody is evicted, as recorded']
       : table(
@@ -61,6 +78,7 @@ function otherText({ differences, assumptions }: OtherReport, style: Style): str
             return column === 1 && difference ? style(COLOURS[difference.kind], cell) : cell;
           },
         )),
+    ...(alerts.length === 0 ? [] : ['', 'it would have said:', ...alerts.map(line)]),
     '',
     'assumed:',
     ...assumptions.map((text) => `  - ${text}`),
@@ -90,8 +108,8 @@ function seconds(ns: bigint): string {
 }
 
 /** Records as docs/journal.md has them. */
-export function replayJson({ file, runs }: ReplayReport): string {
-  return `${JSON.stringify({ file, runs: runs.map(runJson) }, undefined, 2)}\n`;
+export function replayJson({ file, damages, runs }: ReplayReport): string {
+  return `${JSON.stringify({ file, damages, runs: runs.map(runJson) }, undefined, 2)}\n`;
 }
 
 function runJson({ header, other, records, end, ...report }: RunReport): unknown {
@@ -116,6 +134,7 @@ function runJson({ header, other, records, end, ...report }: RunReport): unknown
               ...(difference.kind === 'missing' ? {} : { replayed: difference.replayed.record }),
             })),
             records: timed(other.records),
+            warnings: other.warnings,
             assumptions: other.assumptions,
           },
         }),

@@ -42,7 +42,7 @@ export function assumptions(facts: AssumptionFacts): string[] {
     ],
     [
       run.unreadSteps > 0,
-      `in ${String(run.unreadSteps)} steps somebody would have had to go before any workload was read: nobody was evicted there`,
+      `somebody would have had to go before any workload was read: nobody was evicted there (steps: ${String(run.unreadSteps)})`,
     ],
     [unrecordedSources.length > 0, `the workloads of ${unrecordedSources.join(', ')} were not recorded: they are no candidates here`],
     [

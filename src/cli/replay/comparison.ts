@@ -1,42 +1,44 @@
 import { policyOf } from '../../compose/policy.js';
 import { unrecordedSources, workloadsUnder } from '../../compose/recorded-workloads.js';
 import type { Config } from '../../config/config.js';
+import { normalCgroupPath } from '../../core/cgroup.js';
 import type { Decision } from '../../core/eviction.js';
 import type { Policy, State } from '../../core/state.js';
 import type { RecordedCandidates, RecordedConfig, RecordedStep, RecordingHeader } from '../../monitor/recording/format.js';
 import { assumptions } from './assumptions.js';
 import { differences, madeIn, type Made } from './difference.js';
+import type { OtherConfig } from './other-config.js';
 import { OtherRun } from './other-run.js';
 import type { OtherReport } from './report.js';
 import { Told } from './told.js';
 
 /** Another configuration over the same recording. */
 export class Comparison {
-  readonly #config: Config;
+  readonly #other: OtherConfig;
   readonly #header: RecordingHeader;
   readonly #recordedPolicy: Policy;
   readonly #told = new Told();
   readonly #run: OtherRun;
+  readonly #warnings = new Set<string>();
   #recorded: RecordedConfig;
-  #reconsider: ReturnType<typeof workloadsUnder>;
+  #config: Config;
 
   /** @param recordedPolicy  the first of the recording */
-  constructor(config: Config, header: RecordingHeader, recordedPolicy: Policy) {
-    this.#config = config;
+  constructor(other: OtherConfig, header: RecordingHeader, recordedPolicy: Policy) {
+    this.#other = other;
     this.#header = header;
     this.#recordedPolicy = recordedPolicy;
     this.#recorded = header.config;
-    this.#reconsider = workloadsUnder(config, header.config, header.node);
-    const policy = policyOf(config, header.dryRun);
-    const { monitoringIntervalNs } = recordedPolicy;
-    // Steps are as far apart as they were: a shorter interval would take each of them for a gap.
-    const interval = policy.monitoringIntervalNs < monitoringIntervalNs ? { monitoringIntervalNs } : {};
-    this.#run = new OtherRun({ ...policy, ...interval }, (usages) => this.#reconsider(usages));
+    this.#config = other(header.config).config;
+    this.#run = new OtherRun(this.#policy(), workloadsUnder(this.#config, header.config, header.node));
+    this.#warn();
   }
 
   reconfigure(recorded: RecordedConfig): void {
     this.#recorded = recorded;
-    this.#reconsider = workloadsUnder(this.#config, recorded, this.#header.node);
+    this.#config = this.#other(recorded).config;
+    this.#run.reconfigure(this.#policy(), workloadsUnder(this.#config, recorded, this.#header.node));
+    this.#warn();
   }
 
   resume(state: State): void {
@@ -52,6 +54,7 @@ export class Comparison {
     return {
       differences: found.map((difference) => ({ ...difference, time: timeOf(madeIn(difference).atNs) })),
       records: this.#told.records,
+      warnings: [...this.#warnings],
       assumptions: assumptions({
         config: this.#config,
         recorded: this.#recorded,
@@ -63,4 +66,25 @@ export class Comparison {
       }),
     };
   }
+
+  #policy(): Policy {
+    const policy = policyOf(this.#config, this.#header.dryRun);
+    const { monitoringIntervalNs } = this.#recordedPolicy;
+    // Steps are as far apart as they were: a shorter interval would take each of them for a gap.
+    return policy.monitoringIntervalNs < monitoringIntervalNs ? { ...policy, monitoringIntervalNs } : policy;
+  }
+
+  #warn(): void {
+    const { workloads, node } = this.#config;
+    const recorded = this.#header.node.cgroup;
+    if (workloads.length === 0) this.#warnings.add('it names no workloads: whatever happens, nobody can be evicted under it');
+    if (cgroupText(node.cgroup) === cgroupText(recorded)) return;
+    this.#warnings.add(
+      `its node is ${cgroupText(node.cgroup)}, of which nothing is known: the readings are those of ${cgroupText(recorded)}`,
+    );
+  }
+}
+
+function cgroupText(cgroup: string | undefined): string {
+  return cgroup === undefined ? 'the machine' : normalCgroupPath(cgroup);
 }

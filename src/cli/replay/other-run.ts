@@ -14,8 +14,8 @@ export type Reconsider = (usages: readonly WorkloadUsage[]) => readonly Workload
 
 /** A run under another policy over what was recorded, beside the recorded run, which says who was evicted in reality. */
 export class OtherRun {
-  readonly #policy: Policy;
-  readonly #reconsider: Reconsider;
+  #policy: Policy;
+  #reconsider: Reconsider;
   readonly #world = new OtherWorld();
   readonly #vetoes = new Map<string, { readonly atNs: bigint; readonly protection: Protection | undefined }>();
   /** The victims of the recorded run, by its serial. */
@@ -29,6 +29,12 @@ export class OtherRun {
   unreadSteps = 0;
 
   constructor(policy: Policy, reconsider: Reconsider) {
+    this.#policy = policy;
+    this.#reconsider = reconsider;
+  }
+
+  /** In force from the next step on. */
+  reconfigure(policy: Policy, reconsider: Reconsider): void {
     this.#policy = policy;
     this.#reconsider = reconsider;
   }
@@ -49,9 +55,9 @@ export class OtherRun {
       const id = this.#recordedVictims.get(serial);
       if (id !== undefined) this.#world.victim(id, reading);
     }
-    const effects = this.#isWaiting(entry) ? [] : this.#step(entry);
-    for (const { serial, victim, dryRun } of recorded) {
-      if (dryRun) continue;
+    const chosen = recorded.filter(({ dryRun }) => !dryRun);
+    const effects = this.#isWaiting(entry) ? [] : this.#step(entry, this.#victimsInReality(entry, chosen));
+    for (const { serial, victim } of chosen) {
       this.#recordedVictims.set(serial, victim.workload.id);
       this.#world.evictedInReality(victim);
     }
@@ -63,7 +69,13 @@ export class OtherRun {
     return this.#notBeforeNs !== undefined && nowNs < this.#notBeforeNs;
   }
 
-  #step(entry: RecordedStep): readonly Effect[] {
+  /** Who was being evicted in this step, or was chosen in it. */
+  #victimsInReality({ input }: RecordedStep, chosen: readonly Decision[]): ReadonlySet<string | undefined> {
+    const dying = [...input.victims.keys()].map((serial) => this.#recordedVictims.get(serial));
+    return new Set([...dying, ...chosen.map(({ victim }) => victim.workload.id)]);
+  }
+
+  #step(entry: RecordedStep, inReality: ReadonlySet<string | undefined>): readonly Effect[] {
     const { state, effects, notBeforeNs } = step(this.#policy, this.#state, {
       ...entry.input,
       reclaimed: undefined,
@@ -74,7 +86,9 @@ export class OtherRun {
     this.#state = state;
     this.#notBeforeNs = notBeforeNs;
     for (const effect of effects) {
-      if (effect.kind === 'evict' && !effect.decision.dryRun) this.#world.evictedHere(effect.decision.victim.workload);
+      if (effect.kind !== 'evict' || effect.decision.dryRun) continue;
+      const { workload } = effect.decision.victim;
+      this.#world.evictedHere(workload, inReality.has(workload.id));
     }
     return effects;
   }
@@ -105,14 +119,16 @@ export class OtherRun {
     };
   }
 
-  /** As recorded where the same workload was being evicted in reality; else it is gone. */
+  /** As recorded where the same workload was being evicted in reality; else it is gone, and stays so. */
   #victims({ input }: RecordedStep): Map<number, VictimReading> {
     const byId = new Map([...input.victims].map(([serial, reading]) => [this.#recordedVictims.get(serial), reading]));
     return new Map(
-      this.#state.evictions.map(({ decision: { serial, victim, decidedAtNs } }) => [
-        serial,
-        byId.get(victim.workload.id) ?? goneSince(decidedAtNs),
-      ]),
+      this.#state.evictions.map(({ decision: { serial, victim, decidedAtNs } }) => {
+        const { id } = victim.workload;
+        const recorded = this.#world.isGone(id) ? undefined : byId.get(id);
+        if (recorded === undefined) this.#world.goes(id);
+        return [serial, recorded ?? goneSince(decidedAtNs)];
+      }),
     );
   }
 }

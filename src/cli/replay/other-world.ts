@@ -19,8 +19,8 @@ const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemor
  * with the memory that it had, which is not available here.
  */
 export class OtherWorld {
-  /** Evicted here and not in reality, by workload id. */
-  readonly #gone = new Set<string>();
+  /** Evicted here before reality did or without it, by workload id: what it uses in reality, as last read. */
+  readonly #gone = new Map<string, bigint>();
   /** Evicted in reality, by workload id. */
   readonly #recorded = new Map<string, RecordedEviction>();
   /** Evicted here. */
@@ -30,16 +30,26 @@ export class OtherWorld {
   /** What the workloads use in reality, as last read. */
   read({ usages }: Pick<Candidates, 'usages'>): void {
     this.#latest = new Map(usages.map((usage) => [usage.workload.id, usage]));
+    for (const id of this.#gone.keys()) this.#gone.set(id, this.#latestBytes(id));
   }
 
   evictedInReality(usage: WorkloadUsage): void {
     this.#recorded.set(usage.workload.id, { usage, freedBytes: 0n });
-    this.#gone.delete(usage.workload.id);
   }
 
-  evictedHere({ id }: Workload): void {
+  /** @param isVictim  in reality, too, at this moment: then what becomes of it here is what became of it there */
+  evictedHere({ id }: Workload, isVictim: boolean): void {
     this.#evicted.add(id);
-    if (!this.#recorded.has(id)) this.#gone.add(id);
+    if (!isVictim) this.goes(id);
+  }
+
+  /** It is dead here from now on, whatever it does in reality. */
+  goes(id: string): void {
+    if (!this.#gone.has(id)) this.#gone.set(id, this.#latestBytes(id));
+  }
+
+  isGone(id: string): boolean {
+    return this.#gone.has(id);
   }
 
   /** What became of a victim of reality, as a step was told. */
@@ -51,6 +61,7 @@ export class OtherWorld {
     const left = removed ? 0n : usageBytes;
     const freed = left === undefined ? (processes === 0 ? workingSet : eviction.freedBytes) : (stats?.usageBytes ?? workingSet) - left;
     eviction.freedBytes = freed < 0n ? 0n : freed > workingSet ? workingSet : freed;
+    if (this.#gone.has(id)) this.#gone.set(id, workingSet - eviction.freedBytes);
   }
 
   observations({ observations }: Pick<RecordedStep, 'observations'>): Observations | undefined {
@@ -72,9 +83,13 @@ export class OtherWorld {
   }
 
   #differenceBytes(): bigint {
-    const more = [...this.#gone].reduce((sum, id) => sum + (this.#latest.get(id)?.stats?.workingSetBytes ?? 0n), 0n);
+    const more = [...this.#gone.values()].reduce((sum, bytes) => sum + bytes, 0n);
     const less = [...this.#kept().values()].reduce((sum, { freedBytes }) => sum + freedBytes, 0n);
     return more - less;
+  }
+
+  #latestBytes(id: string): bigint {
+    return this.#latest.get(id)?.stats?.workingSetBytes ?? 0n;
   }
 }
 

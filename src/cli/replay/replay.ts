@@ -1,6 +1,5 @@
-import type { Config } from '../../config/config.js';
 import type { Decision } from '../../core/eviction.js';
-import { InputError } from '../../errors.js';
+import { EvictdError, InputError } from '../../errors.js';
 import type {
   RecordedCandidates,
   RecordedDecision,
@@ -10,6 +9,7 @@ import type {
 } from '../../monitor/recording/format.js';
 import { RecordingStream, type RecordingEnd } from '../../monitor/recording/stream.js';
 import { Comparison } from './comparison.js';
+import type { OtherConfig } from './other-config.js';
 import type { ReplayReport, RunReport } from './report.js';
 import { RecordedRun } from './run.js';
 import { Told } from './told.js';
@@ -17,9 +17,9 @@ import { Told } from './told.js';
 /**
  * Feeds every run of a recording through the step: as recorded and, where there is another configuration, under that beside it.
  *
- * @throws InputError  where the file is no recording, or one of its lines is wrong
+ * @throws InputError  where the file is no recording, or one of its lines is wrong; what `other` throws
  */
-export async function replay(file: string, other: Config | undefined): Promise<ReplayReport> {
+export async function replay(file: string, other: OtherConfig | undefined): Promise<ReplayReport> {
   const stream = await RecordingStream.open(file);
   const runs: RunReport[] = [];
   let replaying = new Replaying(stream.header, other);
@@ -32,18 +32,19 @@ export async function replay(file: string, other: Config | undefined): Promise<R
     try {
       replaying.entry(entry);
     } catch (error) {
+      if (error instanceof EvictdError) throw error;
       const message = `${file}:${String(line)}: this ${entry.kind} cannot be replayed: ${String(error)}`;
       const hint = 'the line was changed, or written by an evictd that records otherwise';
       throw new InputError('EVICTD_RECORDING_LINE', message, { isMissing: false, hint, cause: error });
     }
   }
-  return { file, runs: [...runs, replaying.report(stream.end)] };
+  return { file, damages: stream.damages, runs: [...runs, replaying.report(stream.end)] };
 }
 
 /** One run. */
 class Replaying {
   readonly #header: RecordingHeader;
-  readonly #other: Config | undefined;
+  readonly #other: OtherConfig | undefined;
   readonly #run = new RecordedRun();
   readonly #told = new Told();
   readonly #deviations: string[] = [];
@@ -54,7 +55,7 @@ class Replaying {
   #steps = 0;
   #lost = 0;
 
-  constructor(header: RecordingHeader, other: Config | undefined) {
+  constructor(header: RecordingHeader, other: OtherConfig | undefined) {
     this.#header = header;
     this.#other = other;
   }

@@ -14,7 +14,7 @@ export class Told {
   /** Returns the decisions among the effects. */
   add(entry: RecordedStep, effects: readonly Effect[], time: string): readonly Decision[] {
     const records = this.#journal.records(entry, effects);
-    for (const record of records) this.records.push({ time, record });
+    for (const record of records) this.records.push({ time, atNs: entry.input.nowNs, record });
     const decided = effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
     for (const decision of decided) {
       const record = records.find(({ type, decision: serial }) => type === 'decision' && serial === decision.serial);

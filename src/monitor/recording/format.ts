@@ -15,6 +15,11 @@ export interface RecordedConfig {
   /** Cgroups whose children are the workloads. */
   readonly sources: readonly string[];
   readonly rules: readonly Rule[];
+  /** The files and flags as they were given, so that a replay can lay other flags over them. undefined: an older evictd recorded it. */
+  readonly written?: {
+    readonly files: readonly { readonly file: string; readonly settings: unknown }[];
+    readonly flags: Readonly<Record<string, unknown>>;
+  };
 }
 
 /** The first line of every file, and of every run that goes on writing to one. */

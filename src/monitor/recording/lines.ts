@@ -1,4 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { constants, open, type FileHandle } from 'node:fs/promises';
 import { errnoName, InputError } from '../../errors.js';
 import { Decompressor } from './decompressor.js';
 import { membersOf } from './member.js';
@@ -9,11 +9,14 @@ const LINE_CHARACTERS = 64 * 1024 * 1024;
 /** What is read in one go. Of a damaged file everything before the damaged piece is read. */
 const PIECE_BYTES = 4 * 1024;
 
-/** A whole line, or why there are no more of them in this part of the file; another part may follow. */
-export type RecordingLine = { readonly kind: 'line'; readonly text: string } | { readonly kind: 'cut'; readonly reason: string };
+/** A whole line, or why there are no more of them in this part of the file, or none at all; another part may follow. */
+export type RecordingLine =
+  | { readonly kind: 'line'; readonly text: string }
+  | { readonly kind: 'cut'; readonly reason: string }
+  | { readonly kind: 'lost'; readonly reason: string };
 
 /**
- * The lines of a file, gzip or as they are. Returns why the last part has not a single one, undefined where it has.
+ * The lines of a file, gzip or as they are. Returns what is wrong at its end.
  *
  * @throws InputError  where it cannot be read
  */
@@ -21,11 +24,10 @@ export async function* linesOf(path: string): AsyncGenerator<RecordingLine, stri
   const file = await openFile(path);
   let part = new Part();
   let hasLines = false;
-  let empty: string | undefined;
   try {
     for await (const { begins, bytes } of membersOf(piecesOf(file, path))) {
       if (begins) {
-        if (hasLines && part.problem !== undefined) yield { kind: 'cut', reason: part.problem };
+        yield* endOf(part, hasLines);
         part.close();
         part = new Part();
         hasLines = false;
@@ -34,14 +36,20 @@ export async function* linesOf(path: string): AsyncGenerator<RecordingLine, stri
         yield { kind: 'line', text };
         hasLines = true;
       }
-      empty = hasLines ? undefined : part.problem;
     }
-    if (hasLines && part.problem !== undefined) yield { kind: 'cut', reason: part.problem };
-    return empty;
+    yield* endOf(part, hasLines);
+    return part.problem;
   } finally {
     part.close();
     await file.close();
   }
+}
+
+/** A part that has no line yet was begun and not written, which is no loss; unless it is damaged. */
+function* endOf({ problem, isDamaged }: Part, hasLines: boolean): Generator<RecordingLine> {
+  if (problem === undefined) return;
+  if (hasLines) yield { kind: 'cut', reason: problem };
+  else if (isDamaged) yield { kind: 'lost', reason: problem };
 }
 
 /** One gzip member, or a file that is none. */
@@ -51,6 +59,10 @@ class Part {
   #isFirst = true;
   #rest = '';
   #endless = false;
+
+  get isDamaged(): boolean {
+    return this.#decompressor?.problem !== undefined || this.#endless;
+  }
 
   /** What is wrong if this was the last piece. */
   get problem(): string | undefined {
@@ -93,11 +105,15 @@ async function* piecesOf(file: FileHandle, path: string): AsyncGenerator<Buffer,
 }
 
 async function openFile(path: string): Promise<FileHandle> {
+  let file: FileHandle;
   try {
-    return await open(path, 'r');
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // a pipe that nobody writes to would be waited for
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadable(path, errnoName(error) ?? String(error), error);
   }
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw unreadable(path, 'it is no regular file', undefined);
 }
 
 async function readAt(file: FileHandle, offset: number, path: string): Promise<Buffer> {
@@ -105,7 +121,7 @@ async function readAt(file: FileHandle, offset: number, path: string): Promise<B
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, offset);
     return buffer.subarray(0, bytesRead);
   } catch (error) {
-    throw unreadable(path, error);
+    throw unreadable(path, errnoName(error) ?? String(error), error);
   }
 }
 
@@ -113,11 +129,7 @@ function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-function unreadable(path: string, cause: unknown): InputError {
+function unreadable(path: string, why: string, cause: unknown): InputError {
   const hint = 'name the file that evictd run --record writes, and see that you may read it';
-  return new InputError('EVICTD_RECORDING_FILE', `${path} cannot be read: ${errnoName(cause) ?? String(cause)}`, {
-    isMissing: true,
-    hint,
-    cause,
-  });
+  return new InputError('EVICTD_RECORDING_FILE', `${path} cannot be read: ${why}`, { isMissing: true, hint, cause });
 }

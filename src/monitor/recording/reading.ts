@@ -49,6 +49,7 @@ function headerOf(json: Json): RecordingHeader {
 export class RecordingReading {
   readonly #workloads: Workload[] = [];
   readonly #sources = new Map<string, string>();
+  #steps = 0;
 
   /** undefined: the line only defines something. Throws RecordingLineError. */
   entry(text: string): RecordingEntry | undefined {
@@ -82,6 +83,13 @@ export class RecordingReading {
   }
 
   #step(json: Json): RecordedStep {
+    this.#steps += 1;
+    // An older evictd did not number them.
+    if (json.number !== undefined && json.number !== this.#steps) {
+      throw new RecordingLineError(
+        `it is step ${JSON.stringify(json.number)} of its run, and step ${String(this.#steps)} was due: lines are missing`,
+      );
+    }
     const [source, atNs] = listOf(json.wake);
     return {
       kind: 'step',

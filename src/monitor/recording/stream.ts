@@ -25,26 +25,35 @@ export class RecordingStream {
   readonly header: RecordingHeader;
   readonly #path: string;
   readonly #lines: AsyncGenerator<RecordingLine, string | undefined>;
+  /** Why a run cannot be read at all, for each of those that were met so far. */
+  readonly damages: string[];
   /** Of the run that was read last. */
   end: RecordingEnd = { kind: 'open' };
 
-  private constructor(path: string, header: RecordingHeader, lines: AsyncGenerator<RecordingLine, string | undefined>) {
+  private constructor(path: string, header: RecordingHeader, lines: AsyncGenerator<RecordingLine, string | undefined>, damages: string[]) {
     this.#path = path;
     this.header = header;
     this.#lines = lines;
+    this.damages = damages;
   }
 
   /** @throws InputError  where there is none, it is empty, or it is something else */
   static async open(path: string): Promise<RecordingStream> {
     const lines = linesOf(path);
-    const first = await lines.next();
-    if (first.done) throw emptyError(path, first.value);
-    if (first.value.kind === 'cut') throw emptyError(path, first.value.reason);
-    try {
-      return new RecordingStream(path, readHeader(first.value.text), lines);
-    } catch (error) {
-      await lines.return(undefined);
-      throw wrong(path, 1, error, true);
+    const damages: string[] = [];
+    for (;;) {
+      const next = await lines.next();
+      if (next.done) throw emptyError(path, next.value, damages[0]);
+      if (next.value.kind !== 'line') {
+        damages.push(next.value.reason);
+        continue;
+      }
+      try {
+        return new RecordingStream(path, readHeader(next.value.text), lines, damages);
+      } catch (error) {
+        await lines.return(undefined);
+        throw wrong(path, 1, error, true);
+      }
     }
   }
 
@@ -61,6 +70,10 @@ export class RecordingStream {
       for await (const line of this.#lines) {
         if (line.kind === 'cut') {
           this.end = line;
+          continue;
+        }
+        if (line.kind === 'lost') {
+          this.damages.push(line.reason);
           continue;
         }
         number += 1;
@@ -90,7 +103,11 @@ export class RecordingStream {
   }
 }
 
-function emptyError(path: string, reason: string | undefined): InputError {
+function emptyError(path: string, reason: string | undefined, damage: string | undefined): InputError {
+  if (damage !== undefined) {
+    const hint = `nothing of it can be read; ${path}.1, if it is there, is what was before it`;
+    return new InputError('EVICTD_RECORDING_LINE', `${path}:1: ${damage}`, { isMissing: false, hint });
+  }
   const why = reason === undefined ? '' : `: ${reason}`;
   const hint = 'a recording begins with its first step, and is written about a second later';
   return new InputError('EVICTD_RECORDING_EMPTY', `${path} has no whole line${why}`, { isMissing: false, hint });

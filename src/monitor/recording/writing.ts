@@ -14,6 +14,7 @@ const KNOWN_AT_MOST = 16_384;
 export class RecordingWriting {
   readonly #workloads = new Map<string, number>();
   readonly #sources = new Map<string, string>();
+  #steps = 0;
 
   header(header: RecordingHeader): string {
     return line({ evictd: 'recording', ...(toJson(header) as object) });
@@ -36,8 +37,10 @@ export class RecordingWriting {
 
   #step({ wake, input, observations, decisions }: RecordedStep, candidates: readonly unknown[]): string {
     const { nowNs, layout, victims, reclaimed } = input;
+    this.#steps += 1;
     return line({
       kind: 'step',
+      number: this.#steps,
       now: jsonInteger(nowNs),
       wake: [wake.source, jsonInteger(wake.atNs)],
       layout,

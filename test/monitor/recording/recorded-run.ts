@@ -48,7 +48,23 @@ export function recorder(path = join(scratch(), 'rec.gz'), options: Partial<Reco
 /** What every workload uses at a second; a workload without an entry is not there. */
 export type Usages = (second: number) => readonly [Workload, bigint][];
 
-/** A node of 1Gi whose workloads are all that uses memory; who is evicted uses nothing from the next step on. A step every ten seconds. */
+const STAYING: VictimReading = {
+  processes: undefined,
+  usageBytes: undefined,
+  removed: false,
+  vanished: false,
+  error: undefined,
+  signalledAtNs: undefined,
+};
+
+export interface Dying {
+  /** What keeps every victim alive; undefined: they die. */
+  readonly killError?: string | undefined;
+  /** For how long a victim goes on using what it used; undefined: it uses nothing from the next step on. */
+  readonly lingersSeconds?: number | undefined;
+}
+
+/** A node of 1Gi whose workloads are all that uses memory. A step every ten seconds. */
 export class SimulatedRun {
   readonly reports: StepReport[] = [];
   readonly #policy: Policy;
@@ -56,13 +72,14 @@ export class SimulatedRun {
   readonly #source: WorkloadSource;
   readonly #recorder: Recorder;
   readonly #killError: string | undefined;
-  readonly #evicted = new Map<number, string>();
+  readonly #lingersSeconds: number;
+  readonly #evicted = new Map<number, { readonly id: string; readonly second: number }>();
   #second = 0;
   #state: State = initialState;
 
-  /** @param killError  what keeps every victim alive; undefined: they die */
-  constructor({ recorder: it }: Recorded, policy: Policy, usages: Usages, killError?: string) {
+  constructor({ recorder: it }: Recorded, policy: Policy, usages: Usages, { killError, lingersSeconds = 0 }: Dying = {}) {
     this.#killError = killError;
+    this.#lingersSeconds = lingersSeconds;
     this.#policy = policy;
     this.#usages = usages;
     this.#recorder = it;
@@ -88,8 +105,22 @@ export class SimulatedRun {
   }
 
   #now(): [Workload, bigint][] {
-    const gone = new Set(this.#evicted.values());
+    const gone = new Set([...this.#evicted.values()].filter((victim) => this.#isGone(victim)).map(({ id }) => id));
     return this.#usages(this.#second).map(([workload, bytes]) => [workload, gone.has(workload.id) ? 0n : bytes]);
+  }
+
+  #isGone({ second }: { readonly second: number }): boolean {
+    return this.#second > second + this.#lingersSeconds;
+  }
+
+  #readingOf(serial: number): VictimReading {
+    if (this.#killError !== undefined) return { ...STAYING, error: this.#killError };
+    const victim = this.#evicted.get(serial);
+    if (victim === undefined) throw new Error(`nobody was evicted as ${String(serial)}`);
+    const signalledAtNs = BigInt(victim.second + 1) * SECOND;
+    if (this.#isGone(victim)) return { ...STAYING, processes: 0, usageBytes: 0n, signalledAtNs };
+    const [, usageBytes = 0n] = this.#now().find(([{ id }]) => id === victim.id) ?? [];
+    return { ...STAYING, processes: 1, usageBytes, signalledAtNs };
   }
 
   #step(): void {
@@ -97,18 +128,10 @@ export class SimulatedRun {
     const used = this.#now().reduce((sum, [, bytes]) => sum + bytes, 0n);
     const observed = observations(nowNs, { 'memory.available': Gi - used });
     const asked: Candidates[] = [];
-    const victim: VictimReading = {
-      processes: this.#killError === undefined ? 0 : undefined,
-      usageBytes: this.#killError === undefined ? 0n : undefined,
-      removed: false,
-      vanished: false,
-      error: this.#killError,
-      signalledAtNs: this.#killError === undefined ? nowNs - 9n * SECOND : undefined,
-    };
     const input = {
       nowNs,
       layout: 'single' as const,
-      victims: new Map(this.#state.evictions.map(({ decision: { serial } }) => [serial, victim])),
+      victims: new Map(this.#state.evictions.map(({ decision: { serial } }) => [serial, this.#readingOf(serial)])),
       reclaimed: undefined,
     };
     const { state, effects } = step(this.#policy, this.#state, {
@@ -123,7 +146,7 @@ export class SimulatedRun {
     this.#state = state;
     for (const effect of effects) {
       const dies = effect.kind === 'evict' && !effect.decision.dryRun && this.#killError === undefined;
-      if (dies) this.#evicted.set(effect.decision.serial, effect.decision.victim.workload.id);
+      if (dies) this.#evicted.set(effect.decision.serial, { id: effect.decision.victim.workload.id, second: this.#second });
     }
     const wake = { source: this.#second === 0 ? 'start' : 'tick', atNs: nowNs } as const;
     const report: StepReport = { wake, policy: this.#policy, input, observations: observed, candidates: asked, state, effects };
