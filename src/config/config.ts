@@ -70,7 +70,7 @@ export interface ConfigNotice {
 
 /** What was written: enough to read the configuration again, without the files, and with other flags. */
 export interface WrittenConfig {
-  /** With their settings as plain values, in the order in which the later wins. */
+  /** All that were read, whether or not they set anything, with their settings as plain values, in the order in which the later wins. */
   readonly files: readonly { readonly file: string; readonly settings: unknown }[];
   readonly flags: ConfigFlags;
 }
@@ -79,8 +79,6 @@ export interface LoadedConfig {
   readonly config: Config;
   readonly written: WrittenConfig;
   readonly notices: readonly ConfigNotice[];
-  /** The file and the drop-ins that were read, in this order, whether or not they set anything. */
-  readonly files: readonly string[];
   /** By key path as written in a file ('evictionHard.memory.available', 'metrics.listen'): the value as text and where it comes from. */
   readonly origins: ReadonlyMap<string, { readonly value: unknown; readonly origin: Origin }>;
 }

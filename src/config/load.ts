@@ -60,7 +60,7 @@ function load(files: readonly ReadFile[], flags: ConfigFlags, report: Report): L
   const loaded = effectiveConfig(layers, report);
   report.throwIssues(paths);
   const written = { files: read.map(({ path, layer }) => ({ file: path, settings: layer.written })), flags: configFlags(flags) };
-  return { ...loaded, written, files: read.map(({ path }) => path) };
+  return { ...loaded, written };
 }
 
 function readFile(file: string, absent: 'fine' | 'wrong', report: Report): Layer | undefined {

@@ -17,9 +17,6 @@ export type Admission =
 /** The kubelet gives it to whom it evicts and to whom it does not let in (eviction/helpers.go, Reason). */
 const EVICTION_REASON = 'Evicted';
 
-/** The least priority that is critical in itself (kubelet: types.IsCriticalPodBasedOnPriority, scheduling.SystemCriticalPriority). */
-export const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
-
 const MEMORY_PRESSURE_TAINT = { key: 'node.kubernetes.io/memory-pressure', value: '', effect: 'NoSchedule' } as const;
 
 /**

@@ -41,7 +41,8 @@ export function choose(context: ChoiceContext, before: Chosen, thresholds: reado
     const { resource } = SIGNAL_FACTS[threshold.signal];
     if (observation === undefined || taken.has(resource)) continue;
     const next = act(context, chosen, threshold, observation);
-    if (next.settled.has(`decided ${thresholdId(threshold)}`) || next.decisions > chosen.decisions || next.reclaiming) taken.add(resource);
+    if (next.settled.has(`decided ${thresholdId(threshold)}`) || next.decisions > chosen.decisions || next.reclaiming !== chosen.reclaiming)
+      taken.add(resource);
     chosen = next;
     if (!policy.departures['each-resource']) break;
   }
@@ -59,9 +60,9 @@ function act(context: ChoiceContext, chosen: Chosen, threshold: Threshold, obser
   const withoutYield = new Map([...chosen.withoutYield].filter(([signal]) => signal !== threshold.signal));
   const yielding = withoutYield.size === chosen.withoutYield.size ? chosen : { ...chosen, withoutYield };
   const collections = collectionsFor(threshold.signal, layout).filter((collection) => policy.collections.has(collection));
-  return collections.length > 0 && !policy.dryRun
-    ? reclaim(context, yielding, { threshold, observation, collections })
-    : evict(context, yielding, threshold, observation, context.candidates);
+  if (collections.length === 0 || policy.dryRun) return evict(context, yielding, threshold, observation, context.candidates);
+  // One reclaim at a time: the collections are the same, and bytes and inodes are mostly short together.
+  return yielding.reclaiming ? yielding : reclaim(context, yielding, { threshold, observation, collections });
 }
 
 /** A change is one of at least this part of the threshold: memory never stands still, and a page more or less is no reason to try again. */
@@ -70,7 +71,7 @@ const CHANGE = 20n;
 function isWithoutYield(value: bigint | undefined, threshold: Threshold, { available, capacity }: Observation): boolean {
   if (value === undefined) return false;
   const moved = available > value ? available - value : value - available;
-  return moved === 0n || moved * CHANGE < limitOf(threshold, capacity, false);
+  return moved * CHANGE < limitOf(threshold, capacity, false);
 }
 
 function reclaim(

@@ -17,6 +17,7 @@ import type { Layout } from './layout.js';
 import type { Observations } from './observation.js';
 import { evictOverLimit } from './over-limit.js';
 import { hardResources, hardWhileWaiting } from './preemption.js';
+import type { Reclaim, ReclaimReading } from './reclaim.js';
 import { afterReclaim } from './reclaiming.js';
 import type { Policy, State } from './state.js';
 import { thresholdId, type Threshold } from './threshold.js';
@@ -37,21 +38,26 @@ export interface StepResult {
  */
 export function step(policy: Policy, state: State, input: StepInput): StepResult {
   const layout = state.layout ?? input.layout;
-  if (isIdle(policy, state)) return result(policy, state, input, advanceEvictions(policy, state, input, undefined, new Set()), []);
+  if (isIdle(policy, state)) return onlyVictims(policy, state, input);
   if (typeof layout === 'object') {
     const message = `eviction manager: failed to get HasDedicatedImageFs: ${layout.error}`;
-    return result(policy, state, input, advanceEvictions(policy, state, input, undefined, new Set()), [{ kind: 'error', message }]);
+    return onlyVictims(policy, state, input, [{ kind: 'error', message }]);
   }
   const known: State = state.layout === undefined ? { ...state, layout } : state;
-  if (state.reclaiming && input.reclaimed) return continued(policy, known, layout, input);
+  if (state.reclaiming && input.reclaimed) return continued(policy, known, layout, input, state.reclaiming, input.reclaimed);
   if (!policy.departures['each-resource']) {
     const victims = advanceEvictions(policy, known, input, undefined, hardWhileWaiting(policy, known, layout, input));
     const waiting = victims.evictions.length > 0 || victims.notBeforeNs !== undefined || state.reclaiming !== undefined;
     if (waiting) return result(policy, known, input, victims, []);
   }
   const observations = input.observe();
-  if (observations === undefined) return result(policy, known, input, advanceEvictions(policy, known, input, undefined, new Set()), []);
+  if (observations === undefined) return onlyVictims(policy, known, input);
   return synchronize(policy, known, layout, input, observations, state.layout === undefined);
+}
+
+/** Nothing is known of the node, or wanted: only the evictions in flight go on. */
+function onlyVictims(policy: Policy, state: State, input: StepInput, effects: readonly Effect[] = []): StepResult {
+  return result(policy, state, input, advanceEvictions(policy, state, input, undefined, new Set()), effects);
 }
 
 /** There is nothing to decide, and nothing left over from when there was. */
@@ -82,7 +88,7 @@ function synchronize(
   const firstObservedAt = thresholdsFirstObservedAt(met, before, nowNs);
   const conditionsLastObservedAt = nodeConditionsLastObservedAt(nodeConditions(met), state.conditionsLastObservedAt, nowNs);
   const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
-  const fresh = thresholdsUpdatedStats(due, observations, state.lastObservations);
+  const fresh = due.filter((threshold) => updated.includes(threshold));
   const victims = advanceEvictions(policy, state, input, observations, departures['hard-preempts-soft'] ? hardResources(met) : new Set());
 
   const next: State = {
@@ -120,15 +126,13 @@ function decided(context: ChoiceContext, before: Chosen, fresh: readonly Thresho
 }
 
 /** The collections of a reclaim are over: only its threshold is decided, and what else may have been crossed has its step right after. */
-function continued(policy: Policy, state: State, layout: Layout, input: StepInput): StepResult {
-  const { reclaiming } = state;
+function continued(policy: Policy, state: State, layout: Layout, input: StepInput, reclaim: Reclaim, reading: ReclaimReading): StepResult {
   const victims = advanceEvictions(policy, state, input, undefined, new Set());
-  if (!reclaiming || !input.reclaimed) return result(policy, state, input, victims, []);
   const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);
   const { failedKills } = victims;
   const { nowNs, candidates } = input;
   const context = { policy, layout, candidates, failedKills, repaying: state.thresholdsMet, nowNs };
-  const chosen = afterReclaim(context, begin(state, victims), thresholds, reclaiming, input.reclaimed, input.observe());
+  const chosen = afterReclaim(context, begin(state, victims), thresholds, reclaim, reading, input.observe());
   return { ...result(policy, state, input, victims, [], chosen), dueAtNs: nowNs };
 }
 

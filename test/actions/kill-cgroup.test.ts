@@ -7,6 +7,7 @@ import type { Protection, Workload } from '../../src/core/workload.js';
 import { HostError } from '../../src/errors.js';
 import type { KillInProgress } from '../../src/monitor/ports.js';
 import { native } from '../../src/native/index.js';
+import { workload as anyWorkload } from '../core/support.js';
 import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
 import { holdMemory } from '../support/hold-memory.js';
@@ -20,19 +21,8 @@ const hierarchy: CgroupHierarchy = {
 };
 const evictor = openCgroupEvictor(native, { hierarchy });
 
-const workload = ({ path, dir }: TestCgroup, protection?: Protection): Workload => ({
-  id: path,
-  name: path.slice(1),
-  path,
-  priority: 0,
-  requests: { memory: 0n, ephemeralStorage: 0n, inodes: 0n },
-  limits: { memory: undefined, ephemeralStorage: undefined },
-  qosClass: 'BestEffort',
-  pod: undefined,
-  terminationGracePeriodNs: undefined,
-  startOrder: statSync(dir, { bigint: true }).ino,
-  protection,
-});
+const workload = ({ path, dir }: TestCgroup, protection?: Protection): Workload =>
+  anyWorkload(path.slice(1), { id: path, path, startOrder: statSync(dir, { bigint: true }).ino, protection });
 
 let victim: TestCgroup;
 const begun: KillInProgress[] = [];

@@ -336,9 +336,13 @@ test('to say that defaults are kept on purpose is offered to who has not said it
 });
 
 test('the files that were read are told, whether or not they set anything', () => {
-  const { files } = load({ 'config.yaml': '', 'config.d/2.yaml': 'log: {level: warn}\n', 'config.d/1.yaml': '', 'config.d/x.txt': '' });
-  expect(files.map((file) => file.replace(/^.*\/evictd-test-[^/]*\//, ''))).toEqual(['config.yaml', 'config.d/1.yaml', 'config.d/2.yaml']);
-  expect(loadConfig({}).files).toEqual([]);
+  const { written } = load({ 'config.yaml': '', 'config.d/2.yaml': 'log: {level: warn}\n', 'config.d/1.yaml': '', 'config.d/x.txt': '' });
+  expect(written.files.map(({ file }) => file.replace(/^.*\/evictd-test-[^/]*\//, ''))).toEqual([
+    'config.yaml',
+    'config.d/1.yaml',
+    'config.d/2.yaml',
+  ]);
+  expect(loadConfig({}).written.files).toEqual([]);
 });
 
 test('what is wrong for the kubelet is wrong here, for a signal that is not watched too', () => {

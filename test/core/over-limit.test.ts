@@ -24,3 +24,22 @@ test.each<[rule: string, reading: Partial<VictimReading>, pauseSeconds: number]>
   expect(evicted(timeline.said(pauseSeconds, plenty))).toEqual([]);
   expect(evicted(timeline.said(pauseSeconds + 0.01, plenty))).toEqual(['evict big grace 0']);
 });
+
+test('one over its limits is not evicted again while it is dying', () => {
+  const timeline = loop();
+  expect(evicted(timeline.said(0, plenty))).toEqual(['evict big grace 0']);
+  expect(evicted(timeline.said(0.01, plenty, { 1: { processes: 3 } }))).toEqual([]);
+  expect(timeline.state.evictions).toHaveLength(1);
+});
+
+test('a dry run names one over its limits once, and again when it was within them meanwhile', () => {
+  const timeline = loop();
+  timeline.policy = { ...timeline.policy, dryRun: true };
+  const over = timeline.candidates;
+  expect(evicted(timeline.said(0, plenty))).toEqual(['evict big grace 0 dry']);
+  expect(evicted(timeline.said(1, plenty))).toEqual([]);
+  timeline.candidates = candidates();
+  expect(evicted(timeline.said(2, plenty))).toEqual([]);
+  timeline.candidates = over;
+  expect(evicted(timeline.said(3, plenty))).toEqual(['evict big grace 0 dry']);
+});

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Workload } from '../../src/core/workload.js';
 import type { Log } from '../../src/log.js';
+import { workload } from '../core/support.js';
 import type { TestCgroup } from './cgroup.js';
 
 /** Without it oom_score_adj cannot be lowered below the last value that somebody wrote who had it. */
@@ -32,20 +33,8 @@ export function freshFifo(): string {
 
 export function machineWorkload({ path, dir }: TestCgroup, changes: Partial<Workload> = {}): Workload {
   const startOrder = statSync(dir, { bigint: true }).ino;
-  return {
-    id: `${path}#${String(startOrder)}`,
-    name: path.slice(path.lastIndexOf('/') + 1),
-    path,
-    priority: 0,
-    requests: { memory: 0n, ephemeralStorage: 0n, inodes: 0n },
-    limits: { memory: undefined, ephemeralStorage: undefined },
-    qosClass: 'BestEffort',
-    terminationGracePeriodNs: undefined,
-    startOrder,
-    protection: undefined,
-    pod: undefined,
-    ...changes,
-  };
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return workload(name, { id: `${path}#${String(startOrder)}`, path, startOrder, ...changes });
 }
 
 /** Keeps warnings and information apart: what is only information is no complaint. */

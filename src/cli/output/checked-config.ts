@@ -22,7 +22,7 @@ export interface Checked {
 export function checkedText({ loaded, machine, notices }: Checked): string {
   const { thresholds, workloads, rules } = loaded.config;
   const setBy = [...loaded.origins.values()].flatMap(({ origin }) => (origin.kind === 'set' ? [origin.position.file] : []));
-  const sources = [...new Set([...loaded.files, ...setBy.sort()])];
+  const sources = [...new Set([...loaded.written.files.map(({ file }) => file), ...setBy.sort()])];
   const counts = [count(thresholds.length, 'threshold'), count(workloads.length, 'workload source'), count(rules.length, 'rule')].join(
     ', ',
   );

@@ -58,6 +58,20 @@ test('memory that ran out while a disk was collected has its step right after', 
   expect(timeline.said(1, now)).toContain('evict batch grace 0');
 });
 
+test('bytes and inodes short together: one reclaim at a time, and the other waits for it', () => {
+  const timeline = loop(policy([]).departures);
+  timeline.policy = policy([threshold('imagefs.available', '100Mi'), threshold('imagefs.inodesFree', '100')], {
+    evictable: new Set(['ephemeral-storage', 'inodes'] as const),
+    collections: new Set(['images'] as const),
+  });
+  const short = { 'imagefs.available': 50n * Mi, 'imagefs.inodesFree': 5n };
+  expect(timeline.said(0, short).filter((said) => said.startsWith('reclaim'))).toEqual(['reclaim images']);
+  expect(timeline.said(1, short).filter((said) => said.startsWith('reclaim'))).toEqual([]);
+  expect(timeline.state.reclaiming?.threshold.signal).toBe('imagefs.available');
+  expect(timeline.said(2, { 'imagefs.available': 900n * Mi, 'imagefs.inodesFree': 5n }, {}, collected)).toEqual(['reclaimed enough']);
+  expect(timeline.said(3, { 'imagefs.available': 900n * Mi, 'imagefs.inodesFree': 5n }).at(-1)).toBe('reclaim images');
+});
+
 test('evictd decides on what it read after the collections, the kubelet on what it read before', () => {
   const limits = [without('reclaim-scope'), policy([]).departures].map((departures) => {
     const timeline = loop(departures);
