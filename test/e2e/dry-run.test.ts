@@ -42,7 +42,7 @@ test(`a dry run decides, once per episode, and touches nothing (${ON})`, async (
 
   batch.grow();
   const decision = await evictd.recorded('decision');
-  expect(decision).toMatchObject({ dryRun: true, victim: { name: 'batch' }, wake: 'sampler' });
+  expect(decision).toMatchObject({ dryRun: true, victim: { name: 'batch' } });
   expect(decision.message).toMatch(/^dry run: would evict batch /);
   await aWhile(); // several ticks
 
@@ -54,6 +54,14 @@ test(`a dry run decides, once per episode, and touches nothing (${ON})`, async (
   expect(openForWriting(evictd.pid)).toEqual([]);
   expect(await evictd.stop()).toBe(0);
   expect([...written]).toEqual([]);
+});
+
+test(`a dry run is woken by the sampler, which writes nothing (${ON})`, async () => {
+  const node = testNode();
+  const batch = await workload(node.child('batch'), { growsMib: 140 });
+  const evictd = await new Evictd({ config: guarding(node), args: ['--dry-run'] }).guarding();
+  batch.grow();
+  expect(await evictd.recorded('decision')).toMatchObject({ dryRun: true, victim: { name: 'batch' }, wake: 'sampler' });
 });
 
 test(`another episode is another decision (${ON})`, async () => {
