@@ -66,6 +66,15 @@ void Waiter::Remove(uint64_t id) {
   if (watch != watches_.end()) Forget(watch);
 }
 
+void Waiter::Post(uint64_t id, Wake wake, unsigned detail) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Watches::iterator watch = watches_.find(id);
+  if (watch == watches_.end()) return;
+  const std::shared_ptr<WatchSource> source = watch->second;
+  if (wake == Wake::kGone) Forget(watch);
+  if (source->wakes().Post(wake, detail, MonotonicNs())) bell_->Ring();
+}
+
 void Waiter::Forget(Watches::iterator watch) {
   // By name, not by closing: a descriptor that a fork duplicated would stay in the set.
   for (const WatchSource::Descriptor& descriptor : watch->second->Descriptors()) {
@@ -98,7 +107,7 @@ void Waiter::Loop() {
         const Wake wake = source->OnEvent(event.data.u64 & ((1u << kWhichBits) - 1), event.events);
         if (wake == Wake::kNothing) continue;
         if (wake == Wake::kGone) Forget(watch);
-        if (source->wakes().Post(wake, now_ns)) ring = true;
+        if (source->wakes().Post(wake, source->TakeDetail(), now_ns)) ring = true;
       }
     }
     owed = ring && !bell_->Ring();

@@ -3,10 +3,12 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/bell.h"
@@ -34,8 +36,26 @@ class WatchSource {
 
   WakeMask& wakes() { return wakes_; }
 
+  // Waiter thread, after OnEvent: the detail bits of the wake that it returned.
+  unsigned TakeDetail() { return std::exchange(detail_, 0); }
+
+  // Any thread: why the source went away, where that is known; else 0.
+  int error() const { return error_; }
+
+ protected:
+  // In OnEvent: what JavaScript is told beside the wake itself. The bits are the contract's, of this kind of watch.
+  void Detail(unsigned bits) { detail_ |= bits; }
+
+  // In OnEvent, for `return Gone(errno)`.
+  Wake Gone(int error) {
+    error_ = error;
+    return Wake::kGone;
+  }
+
  private:
   WakeMask wakes_;
+  unsigned detail_ = 0;
+  std::atomic<int> error_{0};
 };
 
 // One epoll thread that carries every watch of an environment.
@@ -54,6 +74,10 @@ class Waiter {
   // Any thread but the waiter's. After it returns the source is not called any more. Unknown ids (gone, removed before)
   // are ignored.
   void Remove(uint64_t id);
+
+  // Any thread: wakes a watch for a reason that did not come through its descriptors. Once it was removed nobody is
+  // told.
+  void Post(uint64_t id, Wake wake, unsigned detail);
 
  private:
   using Watches = std::unordered_map<uint64_t, std::shared_ptr<WatchSource>>;

@@ -14,16 +14,27 @@ export interface WakeBits {
 }
 
 /**
- * Called on the JavaScript thread. `atNs`: when the waiter thread saw the first of the coalesced events. What it throws is an uncaught exception;
- * the other watches are called all the same.
+ * Called on the JavaScript thread. `atNs`: when the waiter thread saw the first of the coalesced events. `detail`: bits of this kind of watch (which counter
+ * moved), 0 where it has none to tell. What it throws is an uncaught exception; the other watches are called all the same.
  */
-export type OnWake = (wake: number, atNs: bigint) => void;
+export type OnWake = (wake: number, atNs: bigint, detail: number) => void;
 
 /** Live watches keep the event loop (and themselves) alive, as fs.watch does. The environment's first watch starts its waiter thread. */
 export interface Watch {
   /** false after `close()` and after GONE. */
   readonly live: boolean;
+  status(): WatchStatus;
   close(): void;
+}
+
+/** What a watch is, for people and logs. It may be asked after `close()`. */
+export interface WatchStatus {
+  readonly mechanism: string;
+  /** The file or cgroup. */
+  readonly target: string;
+  readonly live: boolean;
+  /** After GONE: why, where it is known (positive); else 0. */
+  readonly errno: number;
 }
 
 /**

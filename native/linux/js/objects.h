@@ -5,7 +5,12 @@
 
 namespace evictd {
 
-// The constructors of what is not a watch; each in the file of its name.
+// The constructors of the addon's classes; each in the file of its name. First the watches.
+Napi::Function DefineMemcgThreshold(Napi::Env env);
+Napi::Function DefinePsiTrigger(Napi::Env env);
+Napi::Function DefineMemcgEvents(Napi::Env env);
+Napi::Function DefineSampler(Napi::Env env);
+
 Napi::Function DefineFileReader(Napi::Env env);
 Napi::Function DefineCgroupTable(Napi::Env env);
 Napi::Function DefineFilesystemStats(Napi::Env env);

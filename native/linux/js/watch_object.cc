@@ -9,7 +9,9 @@ Watch::~Watch() {
   if (environment_ != nullptr) Stop();
 }
 
-void Watch::Start(const Napi::CallbackInfo& info, std::shared_ptr<WatchSource> source, const Napi::Function& on_wake) {
+void Watch::Start(const Napi::CallbackInfo& info, std::shared_ptr<WatchSource> source, const Napi::Function& on_wake,
+                  std::string target) {
+  target_ = std::move(target);
   Environment* const environment = Environment::Of(info.Env());
   on_wake_ = Napi::Persistent(on_wake);
   self_ = Napi::Persistent(info.This().As<Napi::Object>());
@@ -32,7 +34,17 @@ void Watch::Stop() {
   Release();
 }
 
+Napi::Value Watch::StatusOf(Napi::Env env, const char* mechanism) const {
+  Napi::Object status = Napi::Object::New(env);
+  status.Set("mechanism", Napi::String::New(env, mechanism));
+  status.Set("target", Napi::String::New(env, target_));
+  status.Set("live", Napi::Boolean::New(env, live()));
+  status.Set("errno", Napi::Number::New(env, error_));
+  return status;
+}
+
 void Watch::Release() {
+  error_ = source_->error();
   source_.reset();
   environment_->Unregister(target_id_);
   environment_->WatchEnded();
@@ -49,7 +61,9 @@ void Watch::Deliver() {
   const Napi::Value self = self_.Value();
   const Napi::Function on_wake = on_wake_.Value();
   if ((pending.bits & static_cast<unsigned>(Wake::kGone)) != 0) Release();
-  CallBack(env, self, on_wake, {Napi::Number::New(env, pending.bits), Napi::BigInt::New(env, pending.at_ns)});
+  CallBack(env, self, on_wake,
+           {Napi::Number::New(env, pending.bits), Napi::BigInt::New(env, pending.at_ns),
+            Napi::Number::New(env, pending.detail)});
 }
 
 void Watch::Abandon() {

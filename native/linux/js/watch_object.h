@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "linux/js/environment.h"
 #include "linux/waiter.h"
@@ -21,22 +23,28 @@ class Watch : public WakeTarget {
   void Abandon() override;
 
  protected:
-  // Throws what the waiter throws.
-  void Start(const Napi::CallbackInfo& info, std::shared_ptr<WatchSource> source, const Napi::Function& on_wake);
+  // `target`: what it watches, for people. Throws what the waiter throws.
+  void Start(const Napi::CallbackInfo& info, std::shared_ptr<WatchSource> source, const Napi::Function& on_wake,
+             std::string target);
   void Stop();
   bool live() const { return source_ != nullptr; }
+  uint64_t watch_id() const { return watch_id_; }
+  Napi::Value StatusOf(Napi::Env env, const char* mechanism) const;
 
  private:
   void Release();
 
   Environment* environment_ = nullptr;  // null: never started, or the environment ended
   std::shared_ptr<WatchSource> source_;
+  std::string target_;
+  int error_ = 0;
   uint64_t watch_id_ = 0;
   uint64_t target_id_ = 0;
   Napi::ObjectReference self_;
   Napi::FunctionReference on_wake_;
 };
 
+// Derived has kName, the class's name, and kMechanism, what status() calls it.
 template <typename Derived>
 class WatchObject : public Napi::ObjectWrap<Derived>, public Watch {
  public:
@@ -44,19 +52,18 @@ class WatchObject : public Napi::ObjectWrap<Derived>, public Watch {
 
   Napi::Value Live(const Napi::CallbackInfo& info) { return Napi::Boolean::New(info.Env(), live()); }
   void Close(const Napi::CallbackInfo&) { Stop(); }
+  Napi::Value Status(const Napi::CallbackInfo& info) { return StatusOf(info.Env(), Derived::kMechanism); }
 
-  static Napi::Function Define(Napi::Env env) {
-    return Derived::DefineClass(
-        env, Derived::kName,
-        {Derived::InstanceAccessor("live", &Derived::Live, nullptr),
-         Derived::InstanceMethod("close", static_cast<void (Derived::*)(const Napi::CallbackInfo&)>(&Derived::Close))});
+  // `more`: what this kind of watch has beside what all have.
+  static Napi::Function Define(Napi::Env env, std::vector<Napi::ClassPropertyDescriptor<Derived>> more = {}) {
+    more.push_back(Derived::InstanceAccessor("live", &Derived::Live, nullptr));
+    more.push_back(
+        Derived::InstanceMethod("close", static_cast<void (Derived::*)(const Napi::CallbackInfo&)>(&Derived::Close)));
+    more.push_back(Derived::InstanceMethod(
+        "status", static_cast<Napi::Value (Derived::*)(const Napi::CallbackInfo&)>(&Derived::Status)));
+    return Derived::DefineClass(env, Derived::kName, more);
   }
 };
-
-Napi::Function DefineMemcgThreshold(Napi::Env env);
-Napi::Function DefinePsiTrigger(Napi::Env env);
-Napi::Function DefineMemcgEvents(Napi::Env env);
-Napi::Function DefineSampler(Napi::Env env);
 
 }  // namespace evictd
 

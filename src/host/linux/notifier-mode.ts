@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
-import type { Binding, Watch } from '../../native/binding.js';
+import type { Binding, Watch, WatchStatus } from '../../native/binding.js';
 import type { WatchPlan } from './memory-notifiers.js';
 
 /**
@@ -23,10 +23,16 @@ export function notifierMode(mode: NotifierMode, plan: WatchPlan, native: Bindin
 /** Stands for a v1 threshold that could be registered: fails where the files that registering needs may not be opened. Never wakes. */
 class ThresholdProbe implements Watch {
   live = true;
+  readonly #cgroup: string;
 
   constructor(cgroup: string) {
+    this.#cgroup = cgroup;
     closeSync(openSync(`${cgroup}/memory.usage_in_bytes`, 'r'));
     closeSync(openSync(`${cgroup}/cgroup.event_control`, 'a'));
+  }
+
+  status(): WatchStatus {
+    return { mechanism: 'memcg_threshold', target: this.#cgroup, live: this.live, errno: 0 };
   }
 
   close(): void {
