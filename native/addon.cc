@@ -3,6 +3,7 @@
 
 #include "common/js_argument.h"
 #include "common/wake_mask.h"
+#include "linux/deadline_sampler.h"
 #include "linux/js/environment.h"
 #include "linux/js/objects.h"
 #include "linux/js/watch_object.h"
@@ -23,6 +24,10 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   wake.Set("FIRED", Napi::Number::New(env, static_cast<unsigned>(evictd::Wake::kFired)));
   wake.Set("GONE", Napi::Number::New(env, static_cast<unsigned>(evictd::Wake::kGone)));
   exports.Set("WAKE", wake);
+  Napi::Object sampler = Napi::Object::New(env);
+  sampler.Set("APPROACHING", Napi::Number::New(env, evictd::DeadlineSampler::kApproaching));
+  sampler.Set("CROSSED", Napi::Number::New(env, evictd::DeadlineSampler::kCrossed));
+  exports.Set("SAMPLER", sampler);
   exports.Set("MemcgThreshold", evictd::DefineMemcgThreshold(env));
   exports.Set("PsiTrigger", evictd::DefinePsiTrigger(env));
   exports.Set("MemcgEvents", evictd::DefineMemcgEvents(env));

@@ -8,79 +8,78 @@
 #include <cmath>
 #include <utility>
 
+#include "common/monotonic_clock.h"
 #include "common/system_error.h"
 
 namespace evictd {
 
 namespace {
 
-constexpr uint64_t kNsPerSecond = 1000000000u;
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
+constexpr uint64_t kNow = 1;  // 0 would disarm the timer
 
-// Under memory exhaustion the kernel may have no page for the text: exactly then the sampler has to go on.
-bool Passing(int error) {
-  return error == ENOMEM || error == EAGAIN || error == EINTR || error == EMFILE || error == ENFILE;
-}
+// Which of the descriptors.
+constexpr size_t kTimer = 0;
 
 }  // namespace
 
-DeadlineSampler::DeadlineSampler(std::vector<FileSpec> files, std::vector<double> weights, uint64_t interval_ns,
+DeadlineSampler::DeadlineSampler(std::unique_ptr<SampledValue> value, double rate, SamplingPeriod period,
                                  std::vector<double> limits)
-    : reader_(std::move(files)), weights_(std::move(weights)), values_(reader_.fields()), errors_(reader_.files()) {
-  SetLimits(std::move(limits));
-  for (size_t file = 0; file < reader_.files(); file++) {
-    if (const int error = reader_.Open(file)) throw SystemError(error, "open", reader_.spec(file).path);
-  }
-  reader_.Read(values_.data(), errors_.data());
-  for (size_t file = 0; file < reader_.files(); file++) {
-    if (errors_[file] != 0) throw SystemError(errors_[file], "read", reader_.spec(file).path);
-  }
+    : value_(std::move(value)), rate_(rate), period_(period) {
+  // A timerfd has no slack: it rings when it should, whatever the thread's timer slack is.
   timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!timer_) throw SystemError(errno, "timerfd_create");
-  itimerspec period = {};
-  period.it_interval.tv_sec = static_cast<time_t>(interval_ns / kNsPerSecond);
-  period.it_interval.tv_nsec = static_cast<long>(interval_ns % kNsPerSecond);
-  period.it_value.tv_nsec = 1;  // the first sample at once
-  if (timerfd_settime(timer_.get(), 0, &period, nullptr) != 0) throw SystemError(errno, "timerfd_settime");
+  SetLimits(std::move(limits));
 }
 
 void DeadlineSampler::SetLimits(std::vector<double> limits) {
-  std::vector<Limit> fresh;
-  fresh.reserve(limits.size());
-  for (const double limit : limits) fresh.push_back({limit, Limit::Side::kBelow});
   const std::lock_guard<std::mutex> lock(mutex_);
-  limits_.swap(fresh);
+  sides_.Set(std::move(limits));
+  LookIn(kNow);
 }
 
-std::vector<WatchSource::Descriptor> DeadlineSampler::Descriptors() const { return {{timer_.get(), EPOLLIN}}; }
+void DeadlineSampler::Seen(double value) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (sides_.Seen(value)) LookIn(kNow);
+}
 
-Wake DeadlineSampler::OnEvent(size_t, uint32_t) {
+std::vector<WatchSource::Descriptor> DeadlineSampler::Descriptors() const {
+  std::vector<Descriptor> descriptors = {{timer_.get(), EPOLLIN}};
+  if (value_->descriptor() >= 0) descriptors.push_back({value_->descriptor(), EPOLLIN});
+  return descriptors;
+}
+
+Wake DeadlineSampler::OnEvent(size_t which, uint32_t) {
+  if (which != kTimer) return Sample();
   uint64_t expirations = 0;
   if (read(timer_.get(), &expirations, sizeof expirations) < 0) return Wake::kNothing;
-  double sum = 0;
-  const int error = Sample(&sum);
-  if (error != 0) return Passing(error) ? Wake::kNothing : Wake::kGone;
-  return Crossed(sum) ? Wake::kFired : Wake::kNothing;
+  return value_->Ask() ? Sample() : Wake::kNothing;
 }
 
-int DeadlineSampler::Sample(double* sum) {
-  reader_.Read(values_.data(), errors_.data());
-  for (const int32_t error : errors_) {
-    if (error != 0) return error;
-  }
-  for (size_t field = 0; field < values_.size(); field++) *sum += weights_[field] * values_[field];
-  return 0;
-}
-
-bool DeadlineSampler::Crossed(double sum) {
-  if (std::isnan(sum)) return false;  // no limit minus no limit: neither side
-  bool crossed = false;
+Wake DeadlineSampler::Sample() {
+  double value = 0;
+  const int error = value_->Take(&value);
+  if (error != 0 && !value_->Passing(error)) return Gone(error);
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (Limit& limit : limits_) {
-    const Limit::Side side = sum < limit.value ? Limit::Side::kBelow : Limit::Side::kAtOrAbove;
-    if (limit.side != side) crossed = true;
-    limit.side = side;
+  if (error != 0 || std::isnan(value)) {  // NaN: no limit minus no limit
+    rate_.Forget();
+    LookIn(period_.AfterFailure(period_ns_ == 0 ? period_.maximum_ns : period_ns_.load()));
+    return Wake::kNothing;
   }
-  return crossed;
+  rate_.Observe(value, MonotonicNs());
+  const LimitSides::Verdict verdict = sides_.Look(value, rate_.per_second(), period_);
+  period_ns_ = verdict.period_ns;
+  LookIn(verdict.period_ns);
+  if (!verdict.crossed && !verdict.approaching) return Wake::kNothing;
+  Detail((verdict.crossed ? kCrossed : 0) | (verdict.approaching ? kApproaching : 0));
+  return Wake::kFired;
+}
+
+void DeadlineSampler::LookIn(uint64_t ns) {
+  itimerspec once = {};
+  once.it_value.tv_sec = static_cast<time_t>(ns / kNsPerSecond);
+  once.it_value.tv_nsec = static_cast<long>(ns % kNsPerSecond);
+  timerfd_settime(timer_.get(), 0, &once, nullptr);  // EINVAL and EFAULT only
 }
 
 }  // namespace evictd

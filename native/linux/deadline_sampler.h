@@ -1,47 +1,55 @@
 #ifndef EVICTD_LINUX_DEADLINE_SAMPLER_H_
 #define EVICTD_LINUX_DEADLINE_SAMPLER_H_
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
-#include "linux/reader.h"
+#include "linux/fill_rate.h"
+#include "linux/limit_sides.h"
+#include "linux/sampled_value.h"
+#include "linux/sampling_period.h"
 #include "linux/unique_fd.h"
 #include "linux/waiter.h"
 
 namespace evictd {
 
-// Where no threshold notification exists: reads files on the waiter thread at an interval and fires when a weighted sum
-// of their fields crosses a limit, in either direction. Until its first sample a limit counts as not reached: a value
-// that is beyond it by then wakes, so that nothing is missed between whoever armed it and that sample.
+// Where no threshold notification exists: samples a value on the waiter thread and fires when it crosses a limit, in
+// either direction, or comes so near that it may be there within two of the shortest periods. It samples the more often
+// the sooner it could cross: far from its limits it costs next to nothing, near them it is at most one shortest period
+// late. Until the first sample a limit counts as not reached: a value that is beyond it by then wakes, so that nothing
+// is missed between whoever armed it and that sample.
 class DeadlineSampler : public WatchSource {
  public:
-  // `weights`: one per field. Throws SystemError: every file has to be readable now.
-  DeadlineSampler(std::vector<FileSpec> files, std::vector<double> weights, uint64_t interval_ns,
-                  std::vector<double> limits);
+  // The contract's SAMPLER bits.
+  static constexpr unsigned kApproaching = 1;
+  static constexpr unsigned kCrossed = 2;
 
-  // Any thread.
+  // `rate`: per second, what the value is taken to be able to rise by before it has shown more. Throws SystemError.
+  DeadlineSampler(std::unique_ptr<SampledValue> value, double rate, SamplingPeriod period, std::vector<double> limits);
+
+  // Any thread. Both look at once where something is new.
   void SetLimits(std::vector<double> limits);
+  void Seen(double value);
+
+  // Any thread: the time to the next sample; 0 before the first.
+  uint64_t period_ns() const { return period_ns_; }
 
   std::vector<Descriptor> Descriptors() const override;
   Wake OnEvent(size_t which, uint32_t events) override;
 
  private:
-  struct Limit {
-    double value;
-    enum class Side { kBelow, kAtOrAbove } side;
-  };
+  Wake Sample();
+  void LookIn(uint64_t ns);  // with mutex_ held: the last who says when to look decides
 
-  // 0, or the first errno.
-  int Sample(double* sum);
-  bool Crossed(double sum);
-
-  Reader reader_;
-  std::vector<double> weights_;
-  std::vector<double> values_;
-  std::vector<int32_t> errors_;
-  std::mutex mutex_;  // guards limits_
-  std::vector<Limit> limits_;
+  std::unique_ptr<SampledValue> value_;
+  FillRate rate_;
+  SamplingPeriod period_;
+  std::atomic<uint64_t> period_ns_{0};
+  std::mutex mutex_;  // guards sides_ and when the timer rings
+  LimitSides sides_;
   UniqueFd timer_;
 };
 

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "common/monotonic_clock.h"
 #include "linux/thread.h"
@@ -24,8 +25,19 @@ struct FilesystemStats::State {
   std::mutex mutex;  // guards what follows; never held across a system call on the filesystem
   std::condition_variable changed;
   bool closed = false;
+  bool requested = false;  // by Request(), not answered yet
+  bool wanted = false;     // of that: the reading has not begun
   bool done = false;
+  std::vector<std::shared_ptr<Bell>> asking;  // who waits for a reading that has not begun
   Reading reading;
+
+  bool waiting() const { return wanted || !asking.empty(); }
+  void Pend() {
+    if (reading.pending) return;
+    reading.pending = true;
+    reading.pending_since_ns = MonotonicNs();
+    changed.notify_one();
+  }
 };
 
 namespace {
@@ -68,11 +80,16 @@ FilesystemStats::~FilesystemStats() {
 
 bool FilesystemStats::Request() {
   const std::lock_guard<std::mutex> lock(state_->mutex);
-  if (state_->reading.pending) return false;
-  state_->reading.pending = true;
-  state_->reading.pending_since_ns = MonotonicNs();
-  state_->changed.notify_one();
+  if (state_->requested) return false;
+  state_->requested = state_->wanted = true;
+  state_->Pend();
   return true;
+}
+
+void FilesystemStats::Ask(const std::shared_ptr<Bell>& bell) {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->asking.push_back(bell);
+  state_->Pend();
 }
 
 FilesystemStats::Reading FilesystemStats::Read() const {
@@ -88,23 +105,33 @@ bool FilesystemStats::TakeDone() {
 void* FilesystemStats::Run(void* shared) {
   const std::unique_ptr<std::shared_ptr<State>> owned(static_cast<std::shared_ptr<State>*>(shared));
   State& state = **owned;
+  std::vector<std::shared_ptr<Bell>> asked;
   for (;;) {
+    bool requested;
     {
       std::unique_lock<std::mutex> lock(state.mutex);
-      state.changed.wait(lock, [&] { return state.closed || state.reading.pending; });
-      if (state.closed) return nullptr;
+      state.changed.wait(lock, [&] { return state.closed || state.waiting(); });
+      asked.swap(state.asking);
+      if (state.closed) break;
+      requested = std::exchange(state.wanted, false);
     }
     Reading result;
     Measure(state.path, &result);
     result.at_ns = MonotonicNs();
     {
       const std::lock_guard<std::mutex> lock(state.mutex);
-      if (state.closed) return nullptr;  // a late result is nobody's
+      if (state.closed) break;  // a late result is nobody's
       state.reading = result;
-      state.done = true;
+      if (requested) state.requested = false;
+      if (requested) state.done = true;
+      if (state.waiting()) state.Pend();  // asked meanwhile: of what comes next
     }
-    state.bell->Ring();
+    if (requested) state.bell->Ring();
+    for (const std::shared_ptr<Bell>& bell : asked) bell->Ring();
+    asked.clear();
   }
+  for (const std::shared_ptr<Bell>& bell : asked) bell->Ring();  // there is no more to come
+  return nullptr;
 }
 
 }  // namespace evictd

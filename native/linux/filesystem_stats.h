@@ -36,13 +36,17 @@ class FilesystemStats {
   FilesystemStats(const FilesystemStats&) = delete;
   FilesystemStats& operator=(const FilesystemStats&) = delete;
 
-  // False while a request is under way: then nothing happens.
+  // False while an earlier one is under way: then nothing happens.
   bool Request();
+
+  // For whoever samples: asks for a reading that begins after this call, and rings `bell` when it is there. Goes
+  // together with a request that is waiting; allocates nothing after the first times.
+  void Ask(const std::shared_ptr<Bell>& bell);
 
   // The newest result; at_ns 0: none yet.
   Reading Read() const;
 
-  // True once after each request that was answered.
+  // True once after each Request that was answered.
   bool TakeDone();
 
  private:

@@ -69,18 +69,46 @@ export type FileSpec =
   | { readonly path: string; readonly format: 'keyed'; readonly keys: readonly string[] };
 
 /**
- * Samples on the waiter thread: value = Σ weight × field over the fields of `files` in order; wakes when the value crosses one of `limits`
- * (from < limit to ≥ limit or back). A value that is beyond a limit at the first sample after the start or `setLimits` wakes, too. GONE when a file cannot be read
- * any more (a passing failure, such as ENOMEM, only costs that sample). Throws where a file or a key is missing at the start. `intervalMs` ≥ 1.
+ * Samples a value on the waiter thread: Σ weight × field over the fields of `files` in order, or −1 × a field of `filesystem`, which its own thread reads.
+ * Limits are what the value rises to, so what falls to one has a negative weight and a negative limit. It wakes when the value crosses one
+ * (CROSSED: from < limit to ≥ limit or back; beyond a limit at the first sample after the start or `setLimits`, too), and when it has come so near to one that
+ * it may be there within two of the shortest periods (APPROACHING: once, until it has been twice as far away).
+ *
+ * The next sample comes after a quarter of the time to the nearest limit at the highest rate that was seen, never taken for less than `maxRatePerSecond`
+ * nor for more than eight times that; within [minPeriodMs, maxPeriodMs] (1 and 10,000). Beyond a limit it comes after 100 ms at most. A sample that fails in
+ * passing (ENOMEM; any error of a filesystem) only costs that sample. GONE when a file cannot be read any more, or the `filesystem` was closed (EBADF). Throws where
+ * a file or a key is missing at the start. While a filesystem hangs there are no samples.
  */
 export interface SamplerConstructor {
-  new (
-    options: { files: readonly FileSpec[]; weights: readonly number[]; intervalMs: number; limits: readonly number[] },
-    onWake: OnWake,
-  ): SamplerWatch;
+  new (options: SamplerOptions, onWake: OnWake): SamplerWatch;
 }
+export type SampledValue =
+  | { readonly files: readonly FileSpec[]; readonly weights: readonly number[] }
+  | { readonly filesystem: FilesystemStats; readonly field: 'availableBytes' | 'inodesFree' };
+export type SamplerOptions = SampledValue & {
+  readonly limits: readonly number[];
+  /** What the value is taken to be able to rise by in a second, before it has shown more. */
+  readonly maxRatePerSecond: number;
+  readonly minPeriodMs?: number;
+  readonly maxPeriodMs?: number;
+};
 export interface SamplerWatch extends Watch {
+  /** Samples at once. */
   setLimits(limits: readonly number[]): void;
+  /**
+   * The caller has read this value itself and goes by it: a limit that it is below counts as not reached. Where the sampler saw it beyond, it samples
+   * at once, and wakes again if it is.
+   */
+  seen(value: number): void;
+  status(): WatchStatus & {
+    /** The time to the next sample; 0 before the first, and when not live. */
+    readonly periodMs: number;
+  };
+}
+/** What a sampler's wake says in `detail`. */
+export interface SamplerBits {
+  readonly APPROACHING: 1;
+  readonly CROSSED: 2;
 }
 
 /**
@@ -132,8 +160,8 @@ export interface FilesystemStats {
    */
   read(): FilesystemReading;
   /**
-   * Asks for a new one. `onDone` is called when it arrived. While one is pending the call has no effect at all, and its `onDone` is dropped. A pending
-   * request does not keep the event loop alive: the filesystem may never answer.
+   * Asks for a new one. `onDone` is called when it arrived. While one that was asked for here is pending the call has no effect at all, and its `onDone` is
+   * dropped; one that a sampler asked for is none. A pending request does not keep the event loop alive: the filesystem may never answer.
    */
   request(onDone?: () => void): void;
   close(): void;
@@ -192,6 +220,7 @@ export interface FileLockConstructor {
 
 export interface Binding {
   readonly WAKE: WakeBits;
+  readonly SAMPLER: SamplerBits;
   readonly MemcgThreshold: MemcgThresholdConstructor;
   readonly PsiTrigger: PsiTriggerConstructor;
   readonly MemcgEvents: MemcgEventsConstructor;

@@ -6,8 +6,9 @@ import { closing, hasCgroup2, cgroup2, makeCgroup, makeNumberFile, openDescripto
 /** A watch that fires at each change of its file between 1 and 9. */
 function fileWatch(onWake: (watch: Watch) => void): { watch: Watch; show: (value: number) => void } {
   const { path, show } = makeNumberFile(1);
-  const watch: Watch = new native.Sampler({ files: [{ path, format: 'number' }], weights: [1], intervalMs: 2, limits: [5] }, () =>
-    onWake(watch),
+  const watch: Watch = new native.Sampler(
+    { files: [{ path, format: 'number' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 2, limits: [5] },
+    () => onWake(watch),
   );
   return { watch: closing(watch), show };
 }
@@ -42,7 +43,7 @@ describe('close', () => {
     const { path, show } = makeNumberFile(1);
     // Both see the same crossing; whoever is called first closes both.
     for (let i = 0; i < 2; i++) {
-      const options = { files: [{ path, format: 'number' as const }], weights: [1], intervalMs: 2, limits: [5] };
+      const options = { files: [{ path, format: 'number' as const }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 2, limits: [5] };
       const onWake = () => {
         calls++;
         for (const watch of watches) watch.close();
@@ -89,7 +90,7 @@ test('a callback that throws is an uncaught exception, and the other watches are
   const { status, output } = await runNode(`
     const path = ${JSON.stringify(makeNumberFile(1).path)};
     const seen = [];
-    const watch = (name, fail) => new native.Sampler({ files: [{ path, format: 'number' }], weights: [1], intervalMs: 2, limits: [5] }, () => {
+    const watch = (name, fail) => new native.Sampler({ files: [{ path, format: 'number' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 2, limits: [5] }, () => {
       seen.push(name);
       if (fail) throw new Error('thrown by ' + name);
     });
@@ -110,7 +111,7 @@ test('a callback that throws is an uncaught exception, and the other watches are
 test('a watch that nobody holds goes on: it is not collected while it is live', async () => {
   const { output } = await runNode(`
     const path = ${JSON.stringify(makeNumberFile(1).path)};
-    (() => new native.Sampler({ files: [{ path, format: 'number' }], weights: [1], intervalMs: 2, limits: [5] }, () => {
+    (() => new native.Sampler({ files: [{ path, format: 'number' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 2, limits: [5] }, () => {
       console.log('woken');
       process.exit(0);
     }))();

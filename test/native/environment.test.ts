@@ -28,7 +28,7 @@ function openEverything(): string {
     let wakes = 0;
     const wake = () => wakes++;
     const loadavg = { path: '/proc/loadavg', format: 'loadavg' };
-    const sampler = new native.Sampler({ files: [loadavg], weights: [1], intervalMs: 1, limits: [1] }, wake);
+    const sampler = new native.Sampler({ files: [loadavg], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1, limits: [1] }, wake);
     const stats = new native.FilesystemStats('/');
     stats.request(wake);
     const opened = [
@@ -94,7 +94,9 @@ describe('a worker', () => {
     const waiters = () =>
       readdirSync('/proc/self/task').filter((task) => readFileSync(`/proc/self/task/${task}/comm`, 'utf8') === 'evictd-waiter\n').length;
     const loadavg = { path: '/proc/loadavg', format: 'loadavg' } as const;
-    const own = closing(new native.Sampler({ files: [loadavg], weights: [1], intervalMs: 1000, limits: [] }, () => undefined));
+    const own = closing(
+      new native.Sampler({ files: [loadavg], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1000, limits: [] }, () => undefined),
+    );
     const workers = await Promise.all([startWorker(openEverything()), startWorker(openEverything())]);
     expect(waiters()).toBe(3);
     await Promise.all(workers.map((worker) => worker.terminate()));
@@ -106,7 +108,7 @@ describe('a worker', () => {
 describe('a process', () => {
   test('is kept alive by a live watch, and ends when the last one is closed', async () => {
     const { status, output } = await runNode(`
-      const sampler = new native.Sampler({ files: [{ path: '/proc/loadavg', format: 'loadavg' }], weights: [1], intervalMs: 5, limits: [] }, () => {});
+      const sampler = new native.Sampler({ files: [{ path: '/proc/loadavg', format: 'loadavg' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 5, limits: [] }, () => {});
       const started = Date.now();
       setTimeout(() => sampler.close(), 200).unref();
       process.on('exit', () => console.log(Date.now() - started >= 190 ? 'after close' : 'too early', native.watchCount()));
@@ -153,7 +155,7 @@ describe('a process', () => {
     const { status, output } = await runNode(`
       const path = ${JSON.stringify(makeNumberFile(1).path)};
       let wakes = 0, bits = 0, first = 0n;
-      const watch = () => new native.Sampler({ files: [{ path, format: 'number' }], weights: [1], intervalMs: 1, limits: [5] }, (wake, atNs) => {
+      const watch = () => new native.Sampler({ files: [{ path, format: 'number' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1, limits: [5] }, (wake, atNs) => {
         wakes++;
         bits |= wake;
         first = first || atNs;

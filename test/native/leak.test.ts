@@ -9,10 +9,11 @@ const number: FileSpec = { path: '/proc/loadavg', format: 'loadavg' };
 const ignore = () => undefined;
 
 /** What stays: the epoll set, its stop descriptor and the thread come with the environment's first watch. */
-const startWaiter = () => new native.Sampler({ files: [number], weights: [1], intervalMs: 1000, limits: [] }, ignore).close();
+const startWaiter = () =>
+  new native.Sampler({ files: [number], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1000, limits: [] }, ignore).close();
 
 const kinds: [kind: string, open: () => () => { close(): void }][] = [
-  ['Sampler', () => () => new native.Sampler({ files: [number], weights: [1], intervalMs: 1, limits: [1] }, ignore)],
+  ['Sampler', () => () => new native.Sampler({ files: [number], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1, limits: [1] }, ignore)],
   ['FileReader', () => () => new native.FileReader([number])],
   [
     'Pidfd',
@@ -84,7 +85,11 @@ test('constructors that fail a thousand times leave nothing', () => {
     () => new native.MemcgThreshold(none, 1n, ignore),
     () => new native.PsiTrigger('/proc/pressure/memory', { kind: 'some', stallUs: 9_000_000, windowUs: 2_000_000 }, ignore),
     () => new native.MemcgEvents(hasCgroup2 ? cgroup2 : none, 'memory.events', ignore),
-    () => new native.Sampler({ files: [number, { path: none, format: 'number' }], weights: [1, 1], intervalMs: 1, limits: [] }, ignore),
+    () =>
+      new native.Sampler(
+        { files: [number, { path: none, format: 'number' }], weights: [1, 1], maxRatePerSecond: 1, maxPeriodMs: 1, limits: [] },
+        ignore,
+      ),
     () => new native.CgroupHandle('/proc', 1n << 60n),
     () => new native.FileLock('/proc/none'),
   ];

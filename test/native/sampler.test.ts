@@ -1,16 +1,37 @@
+import { execFileSync } from 'node:child_process';
 import { rmSync, rmdirSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { FileSpec } from '../../src/native/index.js';
+import type { FileSpec, SampledValue, SamplerOptions } from '../../src/native/index.js';
 import { native } from '../../src/native/index.js';
-import { closing, hasMemoryV1, makeCgroup, makeNumberFile, memoryV1, pause, startHog, thrownBy, until } from './kernel.js';
+import {
+  after,
+  closing,
+  hasMemoryV1,
+  makeCgroup,
+  makeDirectory,
+  makeNumberFile,
+  memoryV1,
+  pause,
+  startHog,
+  thrownBy,
+  until,
+} from './kernel.js';
 
 const number = (path: string): FileSpec => ({ path, format: 'number' });
 
-function sample(files: readonly FileSpec[], weights: readonly number[], limits: readonly number[], intervalMs = 5) {
-  const wakes: { bits: number; atNs: bigint }[] = [];
-  const owner = new native.Sampler({ files, weights, intervalMs, limits }, (bits, atNs) => wakes.push({ bits, atNs }));
+/** A rate that is nothing beside the distances here: a fixed period of 5 ms. */
+const STEADY = { maxRatePerSecond: 1, maxPeriodMs: 5 };
+
+function open(options: SamplerOptions) {
+  const wakes: { bits: number; atNs: bigint; detail: number }[] = [];
+  const owner = new native.Sampler(options, (bits, atNs, detail) => wakes.push({ bits, atNs, detail }));
   return { owner: closing(owner), wakes };
 }
+
+const sample = (files: readonly FileSpec[], weights: readonly number[], limits: readonly number[]) =>
+  open({ files, weights, limits, ...STEADY });
 
 /** Long enough that several samples have been taken. */
 const samples = () => pause(60);
@@ -125,13 +146,21 @@ describe('the sampler', () => {
     expect(owner.live).toBe(true);
   });
 
-  test.each<[rule: string, weights: number[], intervalMs: number, code: string]>([
-    ['a weight too many', [1, 1], 5, 'ERR_OUT_OF_RANGE'],
-    ['no weight', [], 5, 'ERR_OUT_OF_RANGE'],
-    ['an interval below 1 ms', [1], 0.5, 'ERR_OUT_OF_RANGE'],
-    ['an interval that is no number', [1], NaN, 'ERR_OUT_OF_RANGE'],
-  ])('%s is refused', (_rule, weights, intervalMs, code) => {
-    expect(thrownBy(() => sample([number('/proc/loadavg')], weights, [1], intervalMs))).toMatchObject({ code });
+  test.each<[rule: string, options: object, code?: string]>([
+    ['a weight too many', { weights: [1, 1] }],
+    ['no weight', { weights: [] }],
+    ['a period below 1 ms', { minPeriodMs: 0.5 }],
+    ['a period that is no number', { maxPeriodMs: NaN }],
+    ['a shortest period above the longest', { minPeriodMs: 20, maxPeriodMs: 10 }],
+    ['a rate of nothing', { maxRatePerSecond: 0 }],
+    ['a rate without end', { maxRatePerSecond: Infinity }],
+    ['no rate', { maxRatePerSecond: undefined }, 'ERR_INVALID_ARG_TYPE'],
+    ['a filesystem that is none', { filesystem: {}, field: 'inodesFree' }, 'ERR_INVALID_ARG_TYPE'],
+    ['a field that no filesystem has', { filesystem: {}, field: 'files' }, 'ERR_INVALID_ARG_TYPE'],
+  ])('%s is refused', (_rule, wrong, code = 'ERR_OUT_OF_RANGE') => {
+    const options = { files: [{ path: '/proc/loadavg', format: 'loadavg' }], weights: [1], limits: [1], ...STEADY, ...wrong };
+    expect(thrownBy(() => open(options as SamplerOptions))).toMatchObject({ code });
+    expect(native.watchCount()).toBe(0);
   });
 
   test.each<[rule: string, spec: FileSpec, error: object]>([
@@ -141,5 +170,198 @@ describe('the sampler', () => {
   ])('%s is an error at the start', (_rule, spec, error) => {
     expect(thrownBy(() => sample([spec], [1], [1]))).toMatchObject(error);
     expect(native.watchCount()).toBe(0);
+  });
+});
+
+/** The period after the first sample. */
+async function periodOf(value: number, limits: readonly number[], options: Partial<SamplerOptions> = {}): Promise<number> {
+  const files = [number(makeNumberFile(value).path)];
+  const { owner } = open({ files, weights: [1], limits, maxRatePerSecond: 1000, ...options } as SamplerOptions);
+  await until('the first sample', () => owner.status().periodMs > 0);
+  return owner.status().periodMs;
+}
+
+describe('its period', () => {
+  test.each<[rule: string, value: number, limits: number[], periodMs: number, options?: Partial<SamplerOptions>]>([
+    ['a quarter of the time to the limit at the rate', 0, [1000], 250],
+    ['… to the nearest one', 0, [5000, 400, 1000], 100],
+    ['at least the shortest', 0, [1], 1],
+    ['… of its own', 0, [20], 7, { minPeriodMs: 7 }],
+    ['at most the longest', 0, [1_000_000], 10_000],
+    ['… of its own', 0, [1_000_000], 50, { maxPeriodMs: 50 }],
+    ['without limits the longest', 0, [], 10_000],
+    ['beyond a limit 100 ms, to see it come back', 1_000_000, [1000], 100],
+    ['… less where the next one is near', 1000, [500, 1008], 2],
+    ['a faster rate shortens it', 0, [1000], 25, { maxRatePerSecond: 10_000 }],
+  ])('%s', async (_rule, value, limits, periodMs, options) => {
+    expect(await periodOf(value, limits, options)).toBe(periodMs);
+  });
+
+  test('is not known any more when it is closed', async () => {
+    const { owner } = sample([number(makeNumberFile(1).path)], [1], [10]);
+    await until('the first sample', () => owner.status().periodMs > 0);
+    owner.close();
+    expect(owner.status()).toMatchObject({ mechanism: 'sampler', live: false, periodMs: 0 });
+  });
+
+  test('a faster rise than assumed shortens it for good, but a jump counts as eight times the assumed rate only', async () => {
+    const file = makeNumberFile(0);
+    const { owner } = open({ files: [number(file.path)], weights: [1], limits: [1e10], maxRatePerSecond: 10, maxPeriodMs: 20 });
+    await samples();
+    file.show(1e9);
+    await samples();
+    const other = open({ files: [number(file.path)], weights: [1], limits: [1e9 + 0.5], maxRatePerSecond: 10, maxPeriodMs: 20 });
+    owner.setLimits([1e9 + 0.5]); // 50 ms away at 10 a second, 6.25 ms at 80
+    await until('both to have looked', () => owner.status().periodMs < 20 && other.owner.status().periodMs > 0);
+    expect([owner.status().periodMs, other.owner.status().periodMs]).toEqual([1.5625, 12.5]);
+  });
+
+  test('new limits are looked at at once, however long the period was', async () => {
+    const file = makeNumberFile(150);
+    const { wakes, owner } = open({ files: [number(file.path)], weights: [1], limits: [1e9], maxRatePerSecond: 1, maxPeriodMs: 3_600_000 });
+    await until('the first sample', () => owner.status().periodMs === 3_600_000);
+    owner.setLimits([100]);
+    await until('the crossing', () => wakes.length === 1);
+  });
+});
+
+describe('near a limit', () => {
+  const { APPROACHING, CROSSED } = native.SAMPLER;
+
+  /** Has seen a jump, so that its rate is the highest that it believes, 8 a µs: near is 16,000, far again 32,000. */
+  async function nearing(limits: readonly number[]) {
+    const file = makeNumberFile(0);
+    const sampler = open({ files: [number(file.path)], weights: [1], limits: [], maxRatePerSecond: 1e6, maxPeriodMs: 20 });
+    await samples();
+    file.show(5e11);
+    await samples();
+    sampler.owner.setLimits(limits);
+    const shown = async (value: number) => {
+      file.show(value);
+      await samples();
+      return sampler.wakes.splice(0).map(({ detail }) => detail);
+    };
+    return { ...sampler, shown };
+  }
+
+  test('it wakes once, and again only when it has been far away', async () => {
+    const { shown } = await nearing([1e12]);
+    expect(await shown(1e12 - 16_000)).toEqual([]);
+    expect(await shown(1e12 - 15_999)).toEqual([APPROACHING]);
+    expect(await shown(1e12 - 31_999)).toEqual([]);
+    expect(await shown(1e12 - 1)).toEqual([]);
+    expect(await shown(1e12 - 32_000)).toEqual([]);
+    expect(await shown(1e12 - 1)).toEqual([APPROACHING]);
+  });
+
+  test('each limit is approached for itself; what comes back over it does not approach it', async () => {
+    const { shown } = await nearing([6e11, 1e12]);
+    expect(await shown(6e11)).toEqual([CROSSED]);
+    expect(await shown(1e12 - 1)).toEqual([APPROACHING]);
+    expect(await shown(1e12)).toEqual([CROSSED]);
+    expect(await shown(1e12 - 1)).toEqual([CROSSED]);
+    expect(await shown(6e11 - 1)).toEqual([CROSSED]);
+  });
+
+  test('over one limit and near the next is one wake', async () => {
+    const { shown } = await nearing([1e12, 1e12 + 10]);
+    expect(await shown(1e12 + 1)).toEqual([CROSSED | APPROACHING]);
+  });
+});
+
+describe('seen', () => {
+  test('who has read a value below the limit is woken again where it is beyond it', async () => {
+    const file = makeNumberFile(150);
+    const { wakes, owner } = sample([number(file.path)], [1], [100]);
+    await until('the crossing', () => wakes.length === 1);
+    owner.seen(100); // at the limit is no news
+    await samples();
+    expect(wakes).toHaveLength(1);
+    owner.seen(99);
+    await until('the crossing again', () => wakes.length === 2);
+    owner.close();
+    expect(() => owner.seen(1)).not.toThrow();
+  });
+
+  test('limits that it is beyond stay crossed', async () => {
+    const { wakes, owner } = sample([number(makeNumberFile(150).path)], [1], [100, 200]);
+    await until('the crossing', () => wakes.length === 1);
+    owner.seen(150);
+    await samples();
+    expect(wakes).toHaveLength(1);
+  });
+});
+
+describe('a filesystem', () => {
+  const MiB = 1 << 20;
+
+  function mountTmpfs() {
+    const directory = makeDirectory();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,nr_inodes=100', 'evictd-test', directory]);
+    after(() => void execFileSync('umount', [directory]));
+    return { directory, stats: closing(new native.FilesystemStats(directory)) };
+  }
+  const watch = (value: SampledValue, limit: number) => open({ ...value, limits: [limit], ...STEADY });
+
+  test.each<[field: 'availableBytes' | 'inodesFree', limit: number, fill: (directory: string) => void]>([
+    [
+      'availableBytes',
+      4 * MiB,
+      (directory) => {
+        writeFileSync(join(directory, 'file'), Buffer.alloc(5 * MiB));
+      },
+    ],
+    [
+      'inodesFree',
+      50,
+      (directory) => {
+        for (let n = 0; n < 60; n++) writeFileSync(join(directory, String(n)), '');
+      },
+    ],
+  ])('%s fall to their limit: a wake, and the reading that it is due to is there', async (field, limit, fill) => {
+    const { directory, stats } = mountTmpfs();
+    const { wakes } = watch({ filesystem: stats, field }, 1 - limit);
+    await samples();
+    expect(wakes).toEqual([]);
+    expect(stats.read()[field]).toBeGreaterThan(limit);
+    fill(directory);
+    await until('the wake', () => wakes.length === 1);
+    expect(wakes).toMatchObject([{ bits: native.WAKE.FIRED, detail: native.SAMPLER.CROSSED }]);
+    expect(stats.read()[field]).toBeLessThan(limit);
+  });
+
+  test('whoever requests a reading meanwhile is told of his own', async () => {
+    const { directory, stats } = mountTmpfs();
+    watch({ filesystem: stats, field: 'availableBytes' }, -1);
+    watch({ filesystem: stats, field: 'inodesFree' }, -1);
+    for (let files = 1; files <= 50; files++) {
+      writeFileSync(join(directory, String(files)), '');
+      await new Promise<void>((told) => {
+        stats.request(told);
+      });
+      expect(stats.read().inodesFree).toBe(99 - files); // the directory has one
+    }
+  });
+
+  test('is GONE when its FilesystemStats is closed; one that is closed is refused', async () => {
+    const { stats } = mountTmpfs();
+    const { wakes, owner } = watch({ filesystem: stats, field: 'availableBytes' }, -1);
+    await samples();
+    stats.close();
+    await until('GONE', () => wakes.length > 0);
+    expect(wakes).toMatchObject([{ bits: native.WAKE.GONE }]);
+    expect(owner.status()).toMatchObject({ live: false, errno: constants.errno.EBADF });
+    expect(thrownBy(() => watch({ filesystem: stats, field: 'availableBytes' }, -1))).toMatchObject({ code: 'EBADF' });
+  });
+
+  test('one that cannot be read is not GONE: it may come back', async () => {
+    const directory = makeDirectory();
+    const stats = closing(new native.FilesystemStats(join(directory, 'later')));
+    const { wakes, owner } = watch({ filesystem: stats, field: 'availableBytes' }, 0);
+    await until('ENOENT', () => stats.read().errno === constants.errno.ENOENT);
+    expect([wakes, owner.live]).toEqual([[], true]);
+    writeFileSync(join(directory, 'later'), '');
+    await until('the limit, which any free byte is beyond', () => stats.read().errno === 0);
+    expect(owner.live).toBe(true);
   });
 });

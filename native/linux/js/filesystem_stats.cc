@@ -1,6 +1,8 @@
-#include "linux/filesystem_stats.h"
+#include "linux/js/filesystem_stats.h"
 
+#include <cerrno>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "common/js_argument.h"
@@ -12,6 +14,8 @@ namespace evictd {
 
 namespace {
 
+constexpr napi_type_tag kTypeTag = {0x6576696374642d66, 0x733a3a7374617473};
+
 // A pending request does not keep the event loop alive (the filesystem may never answer), but it keeps this object, so
 // that onDone is called.
 class FilesystemStatsObject : public Napi::ObjectWrap<FilesystemStatsObject>, public WakeTarget {
@@ -19,7 +23,8 @@ class FilesystemStatsObject : public Napi::ObjectWrap<FilesystemStatsObject>, pu
   explicit FilesystemStatsObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     const std::string path = TextArgument(info[0], "path");
     Environment* const environment = Environment::Of(info.Env());
-    Guarded(info.Env(), [&] { stats_ = std::make_unique<FilesystemStats>(path, environment->bell()); });
+    Guarded(info.Env(), [&] { stats_ = std::make_shared<FilesystemStats>(path, environment->bell()); });
+    info.This().As<Napi::Object>().TypeTag(&kTypeTag);
     environment_ = environment;
     target_id_ = environment->Register(this);
   }
@@ -32,6 +37,8 @@ class FilesystemStatsObject : public Napi::ObjectWrap<FilesystemStatsObject>, pu
                         InstanceMethod("request", &FilesystemStatsObject::Request),
                         InstanceMethod("close", &FilesystemStatsObject::Close)});
   }
+
+  std::weak_ptr<FilesystemStats> stats() const { return stats_; }
 
   void Deliver() override {
     if (!stats_->TakeDone()) return;
@@ -98,13 +105,23 @@ class FilesystemStatsObject : public Napi::ObjectWrap<FilesystemStatsObject>, pu
 
   Environment* environment_ = nullptr;
   uint64_t target_id_ = 0;
-  std::unique_ptr<FilesystemStats> stats_;
+  std::shared_ptr<FilesystemStats> stats_;  // its own: others hold it weakly
   FilesystemStats::Reading last_;
   Napi::FunctionReference on_done_;
   Napi::ObjectReference self_;
 };
 
 }  // namespace
+
+std::weak_ptr<FilesystemStats> FilesystemStatsArgument(const Napi::Value& value, const char* name) {
+  const Napi::Object object = ObjectArgument(value, name);
+  if (!object.CheckTypeTag(&kTypeTag)) {
+    ThrowArgumentError(value.Env(), std::string(name) + " must be a FilesystemStats");
+  }
+  const std::weak_ptr<FilesystemStats> stats = FilesystemStatsObject::Unwrap(object)->stats();
+  if (stats.expired()) throw ToJavaScript(value.Env(), SystemError(EBADF, "statfs"));
+  return stats;
+}
 
 Napi::Function DefineFilesystemStats(Napi::Env env) { return FilesystemStatsObject::Define(env); }
 

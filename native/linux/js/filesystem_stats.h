@@ -1,0 +1,18 @@
+#ifndef EVICTD_LINUX_JS_FILESYSTEM_STATS_H_
+#define EVICTD_LINUX_JS_FILESYSTEM_STATS_H_
+
+#include <napi.h>
+
+#include <memory>
+
+#include "linux/filesystem_stats.h"
+
+namespace evictd {
+
+// What a FilesystemStats that a caller passed measures with. Expired once JavaScript closed it. Throws a TypeError, or
+// EBADF where it is closed already.
+std::weak_ptr<FilesystemStats> FilesystemStatsArgument(const Napi::Value& value, const char* name);
+
+}  // namespace evictd
+
+#endif  // EVICTD_LINUX_JS_FILESYSTEM_STATS_H_
