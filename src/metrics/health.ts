@@ -37,7 +37,7 @@ export function readiness(status: Status): Probe {
   const problems = [
     ...(alive.ok ? [] : alive.lines),
     ...unread,
-    ...dead.filter(({ essential }) => essential).map((state) => `${sentence(state)}; memory is polled`),
+    ...dead.filter(({ essential }) => essential).map((state) => `${sentence(state)}; ${state.signal} is polled`),
   ];
   const notes = [
     ...(configured.size === 0 && alive.ok ? ['no threshold is configured'] : []),

@@ -3,7 +3,7 @@ const SPACING_NS = 5_000_000n;
 
 /**
  * Keeps a value that dances around its threshold from taking a whole core: after a wake that decided nothing the next one is looked
- * at 5 ms later at the earliest, which is the sampler's period.
+ * at 5 ms later at the earliest.
  */
 export class Pace {
   #quietSinceNs: bigint | undefined;

@@ -4,6 +4,7 @@ import type { Collection } from '../core/layout.js';
 import type { Observations } from '../core/observation.js';
 import type { OomProcess } from '../core/oom-order.js';
 import type { ReclaimReading } from '../core/reclaim.js';
+import type { Signal } from '../core/signal.js';
 import type { Policy, State } from '../core/state.js';
 import type { Threshold } from '../core/threshold.js';
 import type { Candidates, Workload } from '../core/workload.js';
@@ -19,7 +20,7 @@ export type WakeSource = NotifierMechanism | 'start' | 'tick' | 'deadline' | 'vi
 /** One notification source that should be live. `signal`: what it watches for. */
 export interface NotifierState {
   readonly mechanism: NotifierMechanism;
-  readonly signal: 'memory.available' | 'allocatableMemory.available';
+  readonly signal: Signal;
   /** The file or cgroup, and the limit: 'memory.usage_in_bytes ≥ 201326592 of /demo'. */
   readonly target: string;
   readonly live: boolean;
@@ -28,6 +29,8 @@ export interface NotifierState {
   readonly hint: string | undefined;
   /** Whether reaction degrades to polling without it (the threshold notifier), or it is only an additional source. */
   readonly essential: boolean;
+  /** Of a live sampler: how soon it looks again, which follows how far the limit is. */
+  readonly periodMs?: number | undefined;
 }
 
 export interface NodeIdentity {

@@ -128,9 +128,10 @@ export class Reporter {
     this.#metrics.problems(problems);
     const seen = new Map<string, number>();
     const named = notifiers.map((notifier) => {
-      const nth = (seen.get(notifier.mechanism) ?? 0) + 1; // its target moves with the page cache
-      seen.set(notifier.mechanism, nth);
-      return { key: `${notifier.mechanism} ${String(nth)}`, notifier };
+      const kind = `${notifier.mechanism} ${notifier.signal}`;
+      const nth = (seen.get(kind) ?? 0) + 1; // its target moves with the page cache
+      seen.set(kind, nth);
+      return { key: `${kind} ${String(nth)}`, notifier };
     });
     const dead = named.filter(({ notifier }) => !notifier.live).map(({ key, notifier }) => [key, notifierMessage(notifier)] as const);
     this.#lasting('notifier ', new Map(dead), 'is live again');
@@ -155,8 +156,8 @@ export class Reporter {
   }
 }
 
-function notifierMessage({ mechanism, target, reason, hint, essential }: NotifierState): string {
-  const meanwhile = essential ? '; until it can be, memory is polled' : '';
+function notifierMessage({ mechanism, signal, target, reason, hint, essential }: NotifierState): string {
+  const meanwhile = essential ? `; until it can be, ${signal} is polled` : '';
   return withHint(`notifier ${mechanism} on ${target} could not be armed: ${reason ?? 'unknown'}${meanwhile}`, hint);
 }
 

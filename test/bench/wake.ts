@@ -59,5 +59,5 @@ export const wake: Benchmark = {
 function watchUsage(cgroup: TestCgroup, limit: bigint, onWake: OnWake): Watch {
   if (memoryController()?.version === 1) return new native.MemcgThreshold(cgroup.dir, limit, onWake);
   const files = [{ path: `${cgroup.dir}/memory.current`, format: 'number' }] as const;
-  return new native.Sampler({ files, weights: [1], intervalMs: SAMPLER_MS, limits: [Number(limit)] }, onWake);
+  return new native.Sampler({ files, weights: [1], maxRatePerSecond: 1, maxPeriodMs: SAMPLER_MS, limits: [Number(limit)] }, onWake);
 }

@@ -66,7 +66,7 @@ describe('ready', () => {
         it.notifiers([dead]);
       },
       false,
-      ['notifier memcg_threshold on memory.usage_in_bytes of / is not live: EPERM (run as root); memory is polled'],
+      ['notifier memcg_threshold on memory.usage_in_bytes of / is not live: EPERM (run as root); memory.available is polled'],
     ],
     [
       'an additional notifier and a workload source are notes',

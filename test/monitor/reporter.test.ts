@@ -29,7 +29,7 @@ test('a notifier that stays dead is said once, wherever its target moves', () =>
   it.sources([dead('usage ≥ 1')], []);
   it.sources([dead('usage ≥ 2')], []);
   expect(said).toEqual([
-    'notifier memcg_threshold on usage ≥ 1 could not be armed: EACCES; until it can be, memory is polled (run as root)',
+    'notifier memcg_threshold on usage ≥ 1 could not be armed: EACCES; until it can be, memory.available is polled (run as root)',
   ]);
 });
 

@@ -1,5 +1,7 @@
+import { workingSetLimit } from '../../core/memcg.js';
 import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
+import { assumedFillRate } from './fill-rate.js';
 import type { MemoryLimit } from './memory-limit.js';
 import type { MemoryReading, MemorySource } from './memory.js';
 import { PressureNotifier } from './pressure-notifier.js';
@@ -50,7 +52,7 @@ export class MemoryNotifiers {
     if (plan.thresholdDirectory !== undefined) {
       this.#thresholds = new UsageThresholds(native, plan.thresholdDirectory, plan.nodeName, plan.pageSize, wake);
     }
-    this.#sampler = new SamplerNotifier(native, plan.workingSet, plan.nodeName, wake);
+    this.#sampler = new SamplerNotifier(native, { value: plan.workingSet, assumedRate: assumedFillRate('bytes') }, wake);
     this.#pressure = plan.pressureFile === undefined ? undefined : new PressureNotifier(native, plan.pressureFile, wake);
     this.#events = new WatchSlot('memcg_events', native.WAKE.GONE, wake);
   }
@@ -69,10 +71,15 @@ export class MemoryNotifiers {
     const quiet = nowNs - this.#lastWakeNs >= QUIET_NS;
     const { moved, exact } = this.#thresholds?.arm(limits, reading, quiet) ?? { moved: false, exact: false };
     if (exact) this.#sampler.close();
-    const sampled = !exact && this.#sampler.arm(limits, reading.capacity);
+    const sampled = !exact && this.#armSampler(limits, reading.capacity);
     const pressure = this.#pressure?.arm() ?? false;
     const events = this.#armEvents();
     return moved || sampled || pressure || events;
+  }
+
+  /** What a pass has read. */
+  seen({ usage, inactiveFile }: MemoryReading): void {
+    this.#sampler.seen(Number(usage - inactiveFile));
   }
 
   states(): NotifierState[] {
@@ -90,6 +97,11 @@ export class MemoryNotifiers {
     this.#sampler.close();
     this.#pressure?.close();
     this.#events.close();
+  }
+
+  #armSampler(limits: readonly MemoryLimit[], capacity: bigint): boolean {
+    const values = limits.map(({ bytes }) => Number(workingSetLimit(capacity, bytes)));
+    return this.#sampler.arm(values, `working set ≥ ${values.join(', ')} of ${this.#plan.nodeName}`);
   }
 
   #armEvents(): boolean {

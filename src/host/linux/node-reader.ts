@@ -10,7 +10,8 @@ import { KernelPass, type KernelSource, type Missing } from './kernel-source.js'
 import type { MemoryNotifiers } from './memory-notifiers.js';
 import { availableOf, type MemorySource } from './memory.js';
 import type { OomKillCounter } from './oom-kills.js';
-import type { PidsReading } from './pids.js';
+import type { PidsLevel, PidsReading } from './pids.js';
+import { SignalSamplers } from './signal-samplers.js';
 
 /** The node, and the hierarchy in which its workloads are found (undefined: this machine has no memory controller). */
 export interface LinuxNode extends Node {
@@ -43,6 +44,9 @@ export class LinuxNodeReader implements LinuxNode {
   /** Who is told of the answer that is under way: the latest who asked, so that a filesystem that hangs gathers nobody. */
   #onFilesystems: (() => void) | undefined;
   #asksAllocatable = false;
+  readonly #samplers: SignalSamplers;
+  /** What was asked for last: the filesystem's thresholds can be armed when it has answered. */
+  #asked: { readonly thresholds: readonly Threshold[]; readonly onWake: (wake: Wake) => void } | undefined;
 
   constructor(parts: NodeParts) {
     this.identity = parts.identity;
@@ -51,12 +55,22 @@ export class LinuxNodeReader implements LinuxNode {
     const allocatable = 'missing' in parts.allocatable ? [] : [parts.allocatable.memory];
     this.#pass = new KernelPass(parts.native, [parts.memory, parts.pids, ...allocatable]);
     this.#filesystem = new parts.native.FilesystemStats(parts.nodefs);
+    this.#samplers = new SignalSamplers(parts.native, this.#filesystem, parts.nodefs);
     this.requestFilesystems();
   }
 
   read(): Observations {
-    const timeNs = process.hrtime.bigint();
     this.#pass.read();
+    const observations = this.#observe();
+    const { memory, notifiers, allocatable } = this.#parts;
+    this.#seen(memory, notifiers);
+    if (!('missing' in allocatable)) this.#seen(allocatable.memory, allocatable.notifiers);
+    this.#samplers.seen(observations, this.#pidsLevels());
+    return observations;
+  }
+
+  #observe(): Observations {
+    const timeNs = process.hrtime.bigint();
     const pids = this.#pass.of(this.#parts.pids);
     const filesystem = filesystemObservations(this.#parts.nodefs, this.#filesystem.read(), timeNs);
     return collect([
@@ -64,7 +78,7 @@ export class LinuxNodeReader implements LinuxNode {
       ...this.#allocatable(timeNs),
       ['nodefs.available', filesystem.available],
       ['nodefs.inodesFree', filesystem.inodesFree],
-      ['pid.available', 'missing' in pids ? pids : { ...pids, timeNs }],
+      ['pid.available', 'missing' in pids ? pids : observationOf(pids.narrowest, timeNs)],
     ]);
   }
 
@@ -74,6 +88,7 @@ export class LinuxNodeReader implements LinuxNode {
     this.#filesystem.request(() => {
       const told = this.#onFilesystems;
       this.#onFilesystems = undefined;
+      if (this.#asked) this.#armSamplers(this.#asked.thresholds, this.#asked.onWake);
       told?.();
     });
   }
@@ -83,7 +98,9 @@ export class LinuxNodeReader implements LinuxNode {
     this.#pass.read();
     const { memory, notifiers, allocatable } = this.#parts;
     const asked = (signal: Signal): Threshold[] => thresholds.filter((threshold) => threshold.signal === signal);
-    const armed = this.#arm(memory, notifiers, asked('memory.available'), onWake);
+    this.#asked = { thresholds, onWake };
+    const sampled = this.#armSamplers(thresholds, onWake);
+    const armed = this.#arm(memory, notifiers, asked('memory.available'), onWake) || sampled;
     this.#asksAllocatable = asked('allocatableMemory.available').length > 0;
     if ('missing' in allocatable) return armed;
     return this.#arm(allocatable.memory, allocatable.notifiers, asked('allocatableMemory.available'), onWake) || armed;
@@ -91,7 +108,7 @@ export class LinuxNodeReader implements LinuxNode {
 
   notifiers(): readonly NotifierState[] {
     const { notifiers, allocatable } = this.#parts;
-    return [...notifiers.states(), ...('missing' in allocatable ? [] : allocatable.notifiers.states())];
+    return [...notifiers.states(), ...('missing' in allocatable ? [] : allocatable.notifiers.states()), ...this.#samplers.states()];
   }
 
   oomKills(): number | undefined {
@@ -99,6 +116,8 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   close(): void {
+    this.#asked = undefined;
+    this.#samplers.close();
     this.#parts.notifiers.close();
     if (!('missing' in this.#parts.allocatable)) this.#parts.allocatable.notifiers.close();
     this.#parts.oomKills.close();
@@ -119,6 +138,20 @@ export class LinuxNodeReader implements LinuxNode {
     return this.#asksAllocatable ? [['allocatableMemory.available', allocatable]] : [];
   }
 
+  #seen(source: MemorySource, notifiers: MemoryNotifiers): void {
+    const memory = this.#pass.of(source);
+    if (!('missing' in memory)) notifiers.seen(memory);
+  }
+
+  #armSamplers(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
+    return this.#samplers.arm(thresholds, this.#observe(), this.#pidsLevels(), onWake);
+  }
+
+  #pidsLevels(): readonly PidsLevel[] {
+    const pids = this.#pass.of(this.#parts.pids);
+    return 'missing' in pids ? [] : pids.levels;
+  }
+
   #arm(source: MemorySource, notifiers: MemoryNotifiers, thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     const memory = this.#pass.of(source);
     if ('missing' in memory) return false; // the cgroup is gone: nothing to compute a limit from
@@ -127,6 +160,10 @@ export class LinuxNodeReader implements LinuxNode {
       .filter(({ bytes }) => bytes > 0n); // less than nothing is never available
     return notifiers.arm(limits, memory, process.hrtime.bigint(), onWake);
   }
+}
+
+function observationOf({ available, capacity, source }: PidsLevel, timeNs: bigint): Observation {
+  return { available, capacity, source, timeNs };
 }
 
 function collect(signals: readonly (readonly [Signal, Observation | Missing])[]): Observations {

@@ -1,24 +1,24 @@
-import { workingSetLimit } from '../../core/memcg.js';
-import type { Binding, SamplerWatch } from '../../native/binding.js';
-import type { MemoryLimit } from './memory-limit.js';
-import type { MemorySource } from './memory.js';
+import type { Binding, SampledValue, SamplerWatch } from '../../native/binding.js';
 import { refusal } from './refusal.js';
 import { WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
 
-const EVERY_MS = 5;
+/** A value that rises to its limits; what falls to them is taken times −1. */
+export interface Sampled {
+  readonly value: SampledValue;
+  /** Units per second, before more was seen. */
+  readonly assumedRate: number;
+}
 
-/** The native thread reads the node's working set and wakes on a crossing: where the kernel has no thresholds (v2), or refuses them. */
+/** The native thread samples a value and wakes on a crossing: where the kernel has no thresholds, or refuses them. */
 export class SamplerNotifier {
   readonly #native: Binding;
-  readonly #workingSet: MemorySource['workingSet'];
-  readonly #nodeName: string;
+  readonly #sampled: Sampled;
   readonly #slot: WatchSlot<SamplerWatch>;
   #target = '';
 
-  constructor(native: Binding, workingSet: MemorySource['workingSet'], nodeName: string, wake: SlotWake) {
+  constructor(native: Binding, sampled: Sampled, wake: SlotWake) {
     this.#native = native;
-    this.#workingSet = workingSet;
-    this.#nodeName = nodeName;
+    this.#sampled = sampled;
     this.#slot = new WatchSlot('sampler', native.WAKE.GONE, wake);
   }
 
@@ -26,29 +26,43 @@ export class SamplerNotifier {
     return this.#slot.live;
   }
 
-  /** True: it was started, or its limits changed. */
-  arm(limits: readonly MemoryLimit[], capacity: bigint): boolean {
-    const values = limits.map(({ bytes }) => Number(workingSetLimit(capacity, bytes)));
-    const aim = values.join(', ');
-    this.#target = `working set ≥ ${aim} of ${this.#nodeName}, every ${String(EVERY_MS)} ms`;
+  /**
+   * @param target  for people
+   * @returns whether it was started, or its limits changed
+   */
+  arm(limits: readonly number[], target: string): boolean {
+    const aim = limits.join(', ');
+    this.#target = target;
     if (this.#slot.aimsAt(aim)) return false;
     const { watch } = this.#slot;
     if (watch) {
-      watch.setLimits(values);
+      watch.setLimits(limits);
       this.#slot.moved(aim);
       return true;
     }
-    const { files, weights } = this.#workingSet;
+    const { value, assumedRate } = this.#sampled;
+    const { APPROACHING } = this.#native.SAMPLER;
     return this.#slot.open(
       aim,
-      (onWake) => new this.#native.Sampler({ files, weights, intervalMs: EVERY_MS, limits: values }, onWake),
+      (onWake) =>
+        new this.#native.Sampler({ ...value, maxRatePerSecond: assumedRate, limits }, (wake, atNs, detail) => {
+          // Nothing is met yet, and a pass would only hold up the crossing: that the thread has run is all that an approach is good for.
+          if (detail !== APPROACHING) onWake(wake, atNs, detail);
+        }),
       refusal,
     );
   }
 
+  /** What a pass has read. Where that is below a limit and the thread saw it beyond, a further crossing would not be one to the thread. */
+  seen(value: number): void {
+    this.#slot.watch?.seen(value);
+  }
+
   /** undefined: it is not needed. */
   state(essential: boolean): SlotState | undefined {
-    return this.live || this.#slot.failure !== undefined ? this.#slot.state(this.#target, essential) : undefined;
+    const { watch, failure } = this.#slot;
+    if (watch === undefined && failure === undefined) return undefined;
+    return { ...this.#slot.state(this.#target, essential), periodMs: watch?.status().periodMs };
   }
 
   close(): void {

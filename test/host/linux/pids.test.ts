@@ -17,7 +17,19 @@ test.each<[rule: string, levels: number[], available: bigint, capacity: bigint]>
   const padded = levels.slice(0, 2 * (source.files.length - 3));
   const errors = new Int32Array(source.files.length);
   padded.forEach((value, index) => (errors[machine.length + index] = Number.isNaN(value) ? 2 : 0));
-  expect(source.read(Float64Array.from([...machine, ...padded]), errors)).toMatchObject({ available, capacity });
+  expect(source.read(Float64Array.from([...machine, ...padded]), errors)).toMatchObject({ narrowest: { available, capacity } });
+});
+
+test('every level that has a limit is told, with the file that counts in it', () => {
+  const source = pidsSource({ hierarchy, path: '/node/inner' });
+  const { length } = source.files;
+  const values = [...machine, 100, 40, Infinity, 40, 1000, 990].slice(0, length);
+  const reading = source.read(Float64Array.from(values), new Int32Array(length));
+  expect('levels' in reading && reading.levels.map(({ available, file }) => [available, file.path])).toEqual([
+    [14000n, '/proc/loadavg'],
+    [60n, '/sys/fs/cgroup/pids/node/inner/pids.current'],
+    [10n, '/sys/fs/cgroup/pids/pids.current'],
+  ]);
 });
 
 test('without the machine’s figures there is no reading', () => {

@@ -1,0 +1,68 @@
+import type { Signal } from '../../core/signal.js';
+import { resolve, type Threshold } from '../../core/threshold.js';
+import type { NotifierState } from '../../monitor/ports.js';
+import type { Binding } from '../../native/binding.js';
+import { SamplerNotifier, type Sampled } from './sampler-notifier.js';
+import type { SlotWake } from './watch-slot.js';
+
+/** What there is of a resource, in units of its signal. */
+export interface Stock {
+  readonly available: bigint;
+  readonly capacity: bigint;
+}
+
+export interface SampledSignal extends Sampled {
+  readonly signal: Signal;
+  /** What the value counts: what is used, or, times −1, what is free. */
+  readonly counts: 'used' | 'free';
+  /** What is left, for people: 'pids.max − pids.current of /demo', 'free inodes of /'. */
+  readonly name: string;
+}
+
+/** Wakes on the thresholds of a signal that the kernel has no notification for. */
+export class SignalSampler {
+  readonly #sampled: SampledSignal;
+  readonly #notifier: SamplerNotifier;
+
+  constructor(native: Binding, sampled: SampledSignal, wake: SlotWake) {
+    this.#sampled = sampled;
+    this.#notifier = new SamplerNotifier(native, sampled, wake);
+  }
+
+  /**
+   * @param thresholds  of any signals; those of its own count
+   * @returns whether it was started, or its limits changed
+   */
+  arm(thresholds: readonly Threshold[], { capacity }: Pick<Stock, 'capacity'>): boolean {
+    const { signal, counts, name } = this.#sampled;
+    const bounds = thresholds
+      .filter((threshold) => threshold.signal === signal)
+      .map(({ value }) => resolve(value, capacity))
+      .filter((bound) => bound > 0n); // less than nothing is never available
+    if (bounds.length === 0) {
+      this.close();
+      return false;
+    }
+    // Met is strictly below the bound: one unit further.
+    const limits = bounds.map((bound) => Number(this.#rising({ available: bound - 1n, capacity })));
+    return this.#notifier.arm(limits, `${name} < ${bounds.join(', ')}`);
+  }
+
+  /** What a pass has read: see SamplerNotifier. */
+  seen(stock: Stock): void {
+    this.#notifier.seen(Number(this.#rising(stock)));
+  }
+
+  states(): NotifierState[] {
+    const state = this.#notifier.state(true);
+    return state === undefined ? [] : [{ ...state, signal: this.#sampled.signal }];
+  }
+
+  close(): void {
+    this.#notifier.close();
+  }
+
+  #rising({ available, capacity }: Stock): bigint {
+    return this.#sampled.counts === 'used' ? capacity - available : -available;
+  }
+}
