@@ -108,6 +108,10 @@ export class Monitor {
 
   #woken(wake: Wake): void {
     if (!this.#running) return;
+    if (wake.approaching) {
+      this.#warmUp();
+      return;
+    }
     const nowNs = process.hrtime.bigint();
     const notBeforeNs = this.#pace.notBeforeNs(nowNs);
     if (notBeforeNs > nowNs) {
@@ -118,6 +122,15 @@ export class Monitor {
     const decided = this.#pass(wake);
     if (!decided && this.#arm()) this.#pass(wake);
     this.#pace.passed(nowNs, decided);
+  }
+
+  /**
+   * Reads what the pass after a crossing will read, and drops it: after a second of rest caches are cold, and the reading takes several times as long (node 0.25
+   * for 0.03 ms). A crossing that comes meanwhile waits for no more than it would have waited for in its own pass.
+   */
+  #warmUp(): void {
+    this.#parts.node.read();
+    if (this.#policy.hasWorkloadSource) this.#parts.workloads.candidates();
   }
 
   /** One pass: read, decide, act, report. Tells whether anything was decided. */

@@ -13,6 +13,8 @@ import type { Candidates, Workload } from '../core/workload.js';
 export interface Wake {
   readonly source: WakeSource;
   readonly atNs: bigint;
+  /** Nothing is crossed, but it may be within milliseconds. */
+  readonly approaching?: true | undefined;
 }
 export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events';
 export type WakeSource = NotifierMechanism | 'start' | 'tick' | 'deadline' | 'victim' | 'reload' | 'filesystem' | 'reclaim';

@@ -9,12 +9,13 @@ import { idle } from './idle.js';
 import { machine } from './machine.js';
 import { pass } from './pass.js';
 import { quantity } from './quantity.js';
+import { sampler } from './sampler.js';
 import { statfs } from './statfs.js';
 import { step } from './step.js';
 import { notes, table } from './table.js';
 import { wake } from './wake.js';
 
-const BENCHMARKS: readonly Benchmark[] = [wake, eviction, pass, check, idle, candidates, step, quantity, arming, statfs];
+const BENCHMARKS: readonly Benchmark[] = [wake, eviction, pass, check, idle, candidates, step, quantity, arming, statfs, sampler];
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { 'idle-seconds': { type: 'string', default: '60' } } });
 const unknown = positionals.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name));

@@ -209,6 +209,22 @@ test('wakes that decide nothing are looked at in the pace of the sampler, and no
   });
 });
 
+test('an approach reads what a decision would read and decides nothing; the crossing after it does not wait', () => {
+  const node = new PlayedNode();
+  const found = vi.fn(two);
+  const stepped = vi.fn<StepListener['stepped']>();
+  listeners.push({ stepped, close: () => undefined });
+  start(node, { begin: () => victim }, found);
+  const { reads, arms } = node;
+  const atNs = process.hrtime.bigint();
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs, approaching: true });
+  expect([node.reads - reads, node.arms - arms, found.mock.calls.length, stepped.mock.calls.length]).toEqual([1, 0, 1, 0]);
+  expect(said).toEqual([]);
+  node.wake({ source: 'sampler', atNs });
+  expect(said).toContainEqual(expect.stringContaining('evicting batch'));
+});
+
 test('without a workload source candidates are never asked for', () => {
   const node = new PlayedNode();
   const found = vi.fn(two);

@@ -176,7 +176,7 @@ describe('the sampler', () => {
 /** The period after the first sample. */
 async function periodOf(value: number, limits: readonly number[], options: Partial<SamplerOptions> = {}): Promise<number> {
   const files = [number(makeNumberFile(value).path)];
-  const { owner } = open({ files, weights: [1], limits, maxRatePerSecond: 1000, ...options } as SamplerOptions);
+  const { owner } = open({ files, weights: [1], limits, maxRatePerSecond: 1000, ...options });
   await until('the first sample', () => owner.status().periodMs > 0);
   return owner.status().periodMs;
 }

@@ -43,9 +43,9 @@ export class MemoryNotifiers {
   #lastWakeNs = -QUIET_NS;
 
   constructor(native: Binding, plan: WatchPlan) {
-    const wake: SlotWake = (source, atNs) => {
+    const wake: SlotWake = (source, atNs, approaching) => {
       this.#lastWakeNs = atNs;
-      this.#onWake({ source, atNs });
+      this.#onWake({ source, atNs, approaching });
     };
     this.#native = native;
     this.#plan = plan;

@@ -13,12 +13,14 @@ export interface Sampled {
 export class SamplerNotifier {
   readonly #native: Binding;
   readonly #sampled: Sampled;
+  readonly #wake: SlotWake;
   readonly #slot: WatchSlot<SamplerWatch>;
   #target = '';
 
   constructor(native: Binding, sampled: Sampled, wake: SlotWake) {
     this.#native = native;
     this.#sampled = sampled;
+    this.#wake = wake;
     this.#slot = new WatchSlot('sampler', native.WAKE.GONE, wake);
   }
 
@@ -46,8 +48,8 @@ export class SamplerNotifier {
       aim,
       (onWake) =>
         new this.#native.Sampler({ ...value, maxRatePerSecond: assumedRate, limits }, (wake, atNs, detail) => {
-          // Nothing is met yet, and a pass would only hold up the crossing: that the thread has run is all that an approach is good for.
-          if (detail !== APPROACHING) onWake(wake, atNs, detail);
+          if (detail === APPROACHING) this.#wake('sampler', atNs, true);
+          else onWake(wake, atNs, detail);
         }),
       refusal,
     );

@@ -34,7 +34,7 @@ export class SignalSampler {
    * @returns whether it was started, or its limits changed
    */
   arm(thresholds: readonly Threshold[], { capacity }: Pick<Stock, 'capacity'>): boolean {
-    const { signal, counts, name } = this.#sampled;
+    const { signal, name } = this.#sampled;
     const bounds = thresholds
       .filter((threshold) => threshold.signal === signal)
       .map(({ value }) => resolve(value, capacity))

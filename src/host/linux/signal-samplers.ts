@@ -15,15 +15,21 @@ export class SignalSamplers {
   /** One per level of the hierarchy that has a limit, by the file that counts. */
   readonly #pids = new Map<string, SignalSampler>();
   #onWake: (wake: Wake) => void = () => undefined;
-  readonly #wake: SlotWake = (source, atNs) => {
-    this.#onWake({ source, atNs });
+  readonly #wake: SlotWake = (source, atNs, approaching) => {
+    this.#onWake({ source, atNs, approaching });
   };
 
   constructor(native: Binding, filesystem: FilesystemStats, nodefs: string) {
     this.#native = native;
     const ofFilesystem = (signal: Signal, unit: 'bytes' | 'inodes'): [Signal, SignalSampler] => {
       const value = { filesystem, field: unit === 'bytes' ? 'availableBytes' : 'inodesFree' } as const;
-      const sampled = { signal, counts: 'free', value, assumedRate: assumedFillRate(unit), name: `${unit === 'bytes' ? 'available bytes' : 'free inodes'} of ${nodefs}` } as const;
+      const sampled = {
+        signal,
+        counts: 'free',
+        value,
+        assumedRate: assumedFillRate(unit),
+        name: `${unit === 'bytes' ? 'available bytes' : 'free inodes'} of ${nodefs}`,
+      } as const;
       return [signal, new SignalSampler(native, sampled, this.#wake)];
     };
     this.#bySignal = new Map([ofFilesystem('nodefs.available', 'bytes'), ofFilesystem('nodefs.inodesFree', 'inodes')]);

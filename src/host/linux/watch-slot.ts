@@ -10,7 +10,8 @@ export interface WatchFailure {
 /** What it watches for is known to who owns it. */
 export type SlotState = Omit<NotifierState, 'signal'>;
 
-export type SlotWake = (mechanism: NotifierMechanism, atNs: bigint) => void;
+/** `approaching`: see Wake. */
+export type SlotWake = (mechanism: NotifierMechanism, atNs: bigint, approaching?: true) => void;
 
 /** A place for one watch that should be live: opened, moved and opened again as needed. */
 export class WatchSlot<W extends Watch = Watch> {

@@ -69,7 +69,7 @@ test('a crossing wakes; a percentage is of the configured capacity', async () =>
   expect(armed(node)).toContainEqual(expect.objectContaining({ mechanism: MAIN, live: true, essential: true, reason: undefined }));
   expect(armed(node)[0]?.target).toContain(pods.path);
   await holdMemory(pods, 70);
-  await eventually('a wake', () => wakes.some(({ source }) => source === MAIN));
+  await eventually('a wake', () => wakes.some(({ source, approaching }) => source === MAIN && !approaching));
 });
 
 test('each memory signal is watched for itself, and no longer where its threshold is gone', () => {

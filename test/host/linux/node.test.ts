@@ -128,7 +128,7 @@ describe('a node cgroup that is not there', () => {
     expect(node.arm([below('32Mi')], (wake) => wakes.push(wake))).toBe(true);
     wakes.length = 0;
     await holdMemory(cgroup, 40);
-    await eventually('a wake from the new one', () => wakes.some((wake) => wake.source === (v1 ? 'memcg_threshold' : 'sampler')));
+    await eventually('a wake from the new one', () => wakes.some((wake) => wake.source === (v1 ? 'memcg_threshold' : 'sampler') && !wake.approaching));
   });
 });
 
@@ -145,7 +145,7 @@ describe('arming', () => {
       states.every((state) => state.live),
     );
     await holdMemory(cgroup, 70);
-    const wake = await eventually('a wake', () => wakes.find(({ source }) => source === essential));
+    const wake = await eventually('a wake', () => wakes.find(({ source, approaching }) => source === essential && !approaching));
     expect(wake.atNs).toBeLessThanOrEqual(process.hrtime.bigint());
     expect(memoryOf(node)?.available).toBeLessThan(64n * MiB);
   });
@@ -196,7 +196,7 @@ describe('arming', () => {
       ]);
       wakes.length = 0;
       await holdMemory(cgroup, 130);
-      await eventually('the sampler to wake', () => wakes.some((wake) => wake.source === 'sampler'));
+      await eventually('the sampler to wake', () => wakes.some((wake) => wake.source === 'sampler' && !wake.approaching));
     });
 
   // A kernel without memory thresholds, or a seccomp filter that forbids them, cannot be had here: the refusal is made up, everything else is real.
@@ -221,7 +221,7 @@ describe('arming', () => {
         { mechanism: 'sampler', live: true, essential: true },
       ]);
       await holdMemory(cgroup, 70);
-      await eventually('the sampler to wake', () => wakes.some((wake) => wake.source === 'sampler'));
+      await eventually('the sampler to wake', () => wakes.some((wake) => wake.source === 'sampler' && !wake.approaching));
     });
 
   test('pressure is watched besides, or it says why not', () => {
@@ -251,7 +251,7 @@ describe('arming', () => {
           ],
     );
     await holdMemory(cgroup, 70);
-    await eventually('the sampler to wake', () => wakes.some((wake) => wake.source === 'sampler'));
+    await eventually('the sampler to wake', () => wakes.some((wake) => wake.source === 'sampler' && !wake.approaching));
   });
 
   if (v1) {

@@ -69,8 +69,8 @@ describe('the filesystem', () => {
     expect(node.notifiers()).toMatchObject([{ mechanism: 'sampler', signal, live: true, essential: true }]);
     await eventually('its period', () => (node.notifiers()[0]?.periodMs ?? 0) > 0);
     take(directory);
-    await eventually('the wake', () => wakes.length > 0);
-    expect(wakes[0]?.source).toBe('sampler');
+    const wake = await eventually('the wake', () => wakes.find(({ approaching }) => !approaching));
+    expect(wake.source).toBe('sampler');
     const { available = 0n, capacity = 0n } = node.read().observed.get(signal) ?? {};
     expect(available < capacity / 2n).toBe(true);
   });
@@ -82,11 +82,23 @@ describe('the filesystem', () => {
     for (let round = 1; round <= 5; round += 1) {
       wakes.length = 0;
       fill(directory);
-      await eventually(`wake ${String(round)}`, () => wakes.length > 0);
+      await eventually(`wake ${String(round)}`, () => wakes.some(({ approaching }) => !approaching));
       rmSync(join(directory, 'file')); // it may take the sampler 100 ms to see that
       await answered(node);
       expect(node.read().observed.get('nodefs.available')?.available).toBeGreaterThan(BigInt(4 * MiB));
     }
+  });
+
+  test('coming near to a limit is said, and is no crossing', async () => {
+    const { node, directory, wakes, woken } = openOnTmpfs();
+    node.arm([below('nodefs.available', '4Mi')], woken); // 4 MiB away: two periods of 1 ms at the rate that one core is taken to be able to
+    await answered(node);
+    await eventually('a wake', () => wakes.length > 0);
+    expect(wakes).toMatchObject([{ source: 'sampler', approaching: true }]);
+    wakes.length = 0;
+    writeFileSync(join(directory, 'file'), Buffer.alloc(7.5 * MiB));
+    await eventually('a wake', () => wakes.length > 0);
+    expect(wakes[0]?.approaching).toBeUndefined();
   });
 
   test('a threshold that is taken back is not watched any more', async () => {
@@ -118,12 +130,12 @@ describe('process ids', () => {
     expect(node.notifiers().map(({ signal, live }) => [signal, live])).toContainEqual(['pid.available', true]);
     expect(node.notifiers().at(-1)?.target).toBe(`pids.max − pids.current of ${cgroup.path} < 30`);
     await eventually('its period', () => (node.notifiers().at(-1)?.periodMs ?? 0) > 0);
-    expect(wakes).toEqual([]);
+    expect(wakes.filter(({ approaching }) => !approaching)).toEqual([]);
     const members = await Promise.all(Array.from({ length: 12 }, () => cgroup.spawn('/bin/sleep', ['600'])));
     for (const { pid } of members) writeFileSync(`${directory}/cgroup.procs`, String(pid));
     cleanups.push(() => Promise.all(members.map(({ child, ended }) => (child.kill('SIGKILL'), ended))));
-    await eventually('the wake', () => wakes.length > 0);
-    expect(wakes[0]?.source).toBe('sampler');
+    const wake = await eventually('the wake', () => wakes.find(({ approaching }) => !approaching));
+    expect(wake.source).toBe('sampler');
     expect(node.read().observed.get('pid.available')).toMatchObject({ capacity: 40n, available: 28n });
     const watched = native.watchCount();
     writeFileSync(`${directory}/pids.max`, 'max');

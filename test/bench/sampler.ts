@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { assumedFillRate } from '../../src/host/linux/fill-rate.js';
+import { machineMemory } from '../../src/host/linux/memory.js';
+import { native, type SamplerWatch } from '../../src/native/index.js';
+import { testCgroup } from '../support/cgroup.js';
+import { eventually } from '../support/eventually.js';
+import { atMost, ms, type Bench, type Benchmark, type Result } from './benchmark.js';
+import { Distribution } from './distribution.js';
+import { Leaker } from './leak.js';
+import { filesOfWorkload, usageOf } from './tree.js';
+
+const COST_MS = 5_000;
+const ROUNDS = 50;
+const MiB = 1024 * 1024;
+const THRESHOLD = 100 * MiB;
+/** Where a sampler is at rest before a round: it has to find the crossing by itself. */
+const MARGIN = 64 * MiB;
+
+/** What watching costs where the kernel has no thresholds, and how late it is. */
+export const sampler: Benchmark = {
+  name: 'sampler',
+  what: 'processor time of the sampler, and how late it sees a crossing',
+  run: async (bench: Bench): Promise<Result> => {
+    const { workingSet } = machineMemory();
+    const total = /MemTotal:\s+(\d+) kB/.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];
+    const watch = (options: object): SamplerWatch => {
+      const limits = [Number(total) * 1024 - THRESHOLD + 1];
+      const opened = new native.Sampler({ ...workingSet, maxRatePerSecond: assumedFillRate('bytes'), limits, ...options }, () => undefined);
+      bench.cleanup(() => {
+        opened.close();
+      });
+      return opened;
+    };
+    const atRest = watch({});
+    const rest = await waiterPercent(COST_MS);
+    const restPeriodMs = atRest.status().periodMs;
+    atRest.close();
+    const always = watch({ maxPeriodMs: 1 });
+    const near = await waiterPercent(COST_MS);
+    always.close();
+    return {
+      figures: [
+        { what: 'at rest', unit: '% of a core', measured: rest, ...atMost(0.05) },
+        { what: 'near a limit, every ms', unit: '% of a core', measured: near, ...atMost(3) },
+        { what: 'crossing → waiter thread', unit: 'ms', measured: await lateness(bench) },
+      ],
+      notes: [
+        `the machine's working set by /proc/meminfo, threshold 100 MiB; at rest it is looked at every ${restPeriodMs.toFixed(0)} ms; the waiter thread, by the scheduler's count`,
+        `a process crosses as fast as it can, from ${String(MARGIN / MiB)} MiB below the limit; the cgroup's usage, ${String(ROUNDS)} crossings, without a target`,
+      ],
+    };
+  },
+};
+
+async function lateness(bench: Bench): Promise<Distribution> {
+  const cgroup = testCgroup();
+  bench.cleanup(() => cgroup.cleanup());
+  const file = `${cgroup.dir}/${filesOfWorkload().usage}`;
+  const leaker = await Leaker.start(cgroup, file);
+  const limit = usageOf(cgroup) + BigInt(MARGIN);
+  let seenNs: bigint | undefined;
+  const options = { files: [{ path: file, format: 'number' }], weights: [1], limits: [Number(limit)] } as const;
+  const watch = new native.Sampler({ ...options, maxRatePerSecond: assumedFillRate('bytes') }, (_wake, atNs, detail) => {
+    if ((detail & native.SAMPLER.CROSSED) !== 0) seenNs ??= atNs;
+  });
+  bench.cleanup(() => {
+    watch.close();
+  });
+  const late: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await eventually('the memory to be given back', () => usageOf(cgroup) < limit);
+    watch.seen(Number(usageOf(cgroup)));
+    await pause(250); // coming back has been seen, too
+    seenNs = undefined;
+    const { fromNs } = await leaker.touch(limit, MiB);
+    late.push(ms(fromNs, await eventually('the wake', () => seenNs)));
+  }
+  leaker.kill();
+  return new Distribution(late);
+}
+
+/** The time that the waiter thread of this process is on a processor. */
+async function waiterPercent(forMs: number): Promise<number> {
+  const tasks = readdirSync('/proc/self/task').map((task) => `/proc/self/task/${task}`);
+  const thread = tasks.find((task) => readFileSync(`${task}/comm`, 'utf8') === 'evictd-waiter\n');
+  if (thread === undefined) throw new Error('there is no waiter thread');
+  const onProcessor = (): number => Number(readFileSync(`${thread}/schedstat`, 'utf8').split(' ')[0]);
+  const [before, from] = [onProcessor(), process.hrtime.bigint()];
+  await pause(forMs);
+  return ((onProcessor() - before) / Number(process.hrtime.bigint() - from)) * 100;
+}
