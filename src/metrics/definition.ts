@@ -38,6 +38,12 @@ export const NOTIFIER_LIVE = define(
   '1 while every notification of this mechanism is armed; 0: evictd polls instead.',
   ['mechanism'],
 );
+export const SAMPLER_PERIOD = define(
+  'gauge',
+  'evictd_sampler_period_seconds',
+  'How soon the native sampler looks at the signal again, as of the last tick: the nearer the limit, the sooner.',
+  ['eviction_signal'],
+);
 export const CHECK_EXIT_CODE = define(
   'gauge',
   'evictd_check_exit_code',

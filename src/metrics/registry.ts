@@ -78,6 +78,13 @@ export class MetricsRegistry {
         mechanism,
       ]),
     );
+    this.#fill(definitions.SAMPLER_PERIOD, () => {
+      const periods = new Map<string, number>(); // of several levels the one that is nearest to its limit
+      for (const { signal, periodMs } of status.notifierStates) {
+        if (periodMs) periods.set(signal, Math.min(periodMs / 1e3, periods.get(signal) ?? Infinity));
+      }
+      return [...periods].map(([signal, seconds]) => [seconds, signal]);
+    });
     this.#fill(definitions.SAMPLE_AGE, () => {
       const ageNs = status.sampleAgeNs();
       return [[ageNs === undefined ? undefined : Number(ageNs) / 1e9]];

@@ -54,6 +54,7 @@ test('before the first reading nothing is claimed', async () => {
     'signal_threshold',
     'node_condition',
     'notifier_live',
+    'sampler_period_seconds',
     'sample_age_seconds',
     'evictions_total',
   ]) {
@@ -158,6 +159,22 @@ test('counters of configured signals begin at 0, and never fall', async () => {
 
   status.observe(observations(0n, {}), []); // reloaded without thresholds
   expect(samples(await scrape(), 'evictd_evictions_total')).toEqual({ [name('evictions_total', memory)]: 2 });
+});
+
+test('a signal is looked at as soon as the soonest of its samplers looks; what is not live has no period', async () => {
+  const { status, scrape } = fixture();
+  const sampler = { ...notifier, mechanism: 'sampler' } as const;
+  status.notifiers([
+    { ...notifier, live: true },
+    { ...sampler, signal: 'pid.available', periodMs: 10_000 },
+    { ...sampler, signal: 'pid.available', periodMs: 250 },
+    { ...sampler, signal: 'nodefs.available', periodMs: 1 },
+    { ...sampler, signal: 'nodefs.inodesFree', periodMs: undefined, live: false },
+  ]);
+  expect(samples(await scrape(), 'evictd_sampler_period_seconds')).toEqual({
+    'evictd_sampler_period_seconds{eviction_signal="pid.available"}': 0.25,
+    'evictd_sampler_period_seconds{eviction_signal="nodefs.available"}': 0.001,
+  });
 });
 
 test('a mechanism is live when all of its notifications are', async () => {
