@@ -128,7 +128,9 @@ describe('a node cgroup that is not there', () => {
     expect(node.arm([below('32Mi')], (wake) => wakes.push(wake))).toBe(true);
     wakes.length = 0;
     await holdMemory(cgroup, 40);
-    await eventually('a wake from the new one', () => wakes.some((wake) => wake.source === (v1 ? 'memcg_threshold' : 'sampler') && !wake.approaching));
+    await eventually('a wake from the new one', () =>
+      wakes.some((wake) => wake.source === (v1 ? 'memcg_threshold' : 'sampler') && !wake.approaching),
+    );
   });
 });
 
