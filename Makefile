@@ -1,11 +1,11 @@
-# The words CI uses too: make [build] | test | lint | fmt | bench | demo | prebuild | cmake | clean.
+# The words CI uses too: make [build] | test | lint | fmt | bench | demo | versions | arm64 | prebuild | cmake | clean.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build test lint fmt bench demo prebuild cmake clean node typecheck bundle
+.PHONY: build test lint fmt bench demo prebuild prebuild-arm64 versions arm64 cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -66,6 +66,19 @@ prebuild: $(MODULES) | node
 	$(compiler)
 	$(if $(NODEDIR),npm_config_nodedir='$(NODEDIR)') $(BIN)/prebuildify --napi --strip --name evictd --out dist --quiet
 
+# The same for arm64, by a cross compiler; `make arm64` runs the native tests with it under qemu-user.
+ARM64 := dist/prebuilds/linux-arm64/evictd.node
+
+prebuild-arm64: $(ARM64)
+
+$(ARM64): native/CMakeLists.txt $(NATIVE) $(MODULES) | node
+	$(call need,aarch64-linux-gnu-g++,the cross compiler for arm64 is missing (Debian: apt-get install g++-aarch64-linux-gnu))
+	$(call need,cmake,cmake is missing (Debian: apt-get install cmake))
+	$(BIN)/cmake-js compile --out build/arm64 --arch arm64 --prefer-make --log-level warn --CDCMAKE_SYSTEM_NAME=Linux \
+		--CDCMAKE_SYSTEM_PROCESSOR=aarch64 --CDCMAKE_C_COMPILER=aarch64-linux-gnu-gcc --CDCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++
+	@mkdir -p $(@D)
+	@cp build/arm64/Release/evictd.node $@
+
 cmake: $(MODULES) | node
 	$(compiler)
 	$(call need,cmake,cmake is missing (Debian: apt-get install cmake))
@@ -89,6 +102,14 @@ typecheck: $(MODULES) | node
 
 test: build typecheck
 	@$(BIN)/vitest run $(ARGS)
+
+# The one addon on every supported Node, fetched from npm: make versions ARGS=24
+versions: build
+	@$(BIN)/tsx test/versions/run.ts $(ARGS)
+
+arm64: build $(ARM64)
+	$(call need,qemu-aarch64-static,an emulator for arm64 is missing (Debian: apt-get install qemu-user-static))
+	@$(BIN)/tsx test/arm64/run.ts $(ARGS)
 
 lint: $(MODULES) | node
 	@failed=; \
