@@ -58,6 +58,14 @@ Napi::Object ObjectArgument(const Napi::Value& value, const char* name) {
   return value.As<Napi::Object>();
 }
 
+std::vector<std::string> TextsArgument(const Napi::Value& value, const char* name) {
+  if (!value.IsArray()) ThrowArgumentError(value.Env(), std::string(name) + " must be an array");
+  const Napi::Array array = value.As<Napi::Array>();
+  std::vector<std::string> texts;
+  for (uint32_t i = 0; i < array.Length(); i++) texts.push_back(TextArgument(array.Get(i), name));
+  return texts;
+}
+
 std::vector<double> NumbersArgument(const Napi::Value& value, const char* name) {
   if (!value.IsArray()) ThrowArgumentError(value.Env(), std::string(name) + " must be an array");
   const Napi::Array array = value.As<Napi::Array>();

@@ -26,6 +26,9 @@ Napi::Function FunctionArgument(const Napi::Value& value, const char* name);
 
 Napi::Object ObjectArgument(const Napi::Value& value, const char* name);
 
+// Each a text as above.
+std::vector<std::string> TextsArgument(const Napi::Value& value, const char* name);
+
 std::vector<double> NumbersArgument(const Napi::Value& value, const char* name);
 
 [[noreturn]] void ThrowArgumentError(Napi::Env env, const std::string& message, bool range = false);

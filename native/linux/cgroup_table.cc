@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include "common/system_error.h"
@@ -22,10 +24,11 @@ CgroupTable::CgroupTable(std::vector<FileSpec> files, size_t maximum_open)
   for (const FileSpec& spec : files_) columns_ += spec.fields();
 }
 
-size_t CgroupTable::Add(const std::string& cgroup) {
+size_t CgroupTable::Add(const std::string& cgroup, std::vector<std::string> neighbours) {
   Row added;
   added.used = true;
   added.path = cgroup;
+  added.neighbours = std::move(neighbours);
   added.files.resize(files_.size());
   struct stat status = {};
   UniqueFd directory(open(cgroup.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -37,17 +40,18 @@ size_t CgroupTable::Add(const std::string& cgroup) {
     if (!S_ISDIR(status.st_mode)) throw SystemError(ENOTDIR, "stat", cgroup);
   }
   added.id = status.st_ino;
+  size_t row = lowest_unused_;
+  while (row < rows_.size() && rows_[row].used) row++;
   if (directory && open_ < maximum_open_) {
     added.directory = std::move(directory);
     open_++;
   }
-  size_t row = 0;
-  while (row < rows_.size() && rows_[row].used) row++;
   if (row == rows_.size()) {
     rows_.push_back(std::move(added));
   } else {
     rows_[row] = std::move(added);
   }
+  lowest_unused_ = row + 1;
   size_++;
   return row;
 }
@@ -56,6 +60,7 @@ void CgroupTable::Remove(size_t row) {
   open_ -= Kept(rows_[row]);
   size_--;
   rows_[row] = Row();
+  lowest_unused_ = std::min(lowest_unused_, row);
 }
 
 size_t CgroupTable::Kept(const Row& row) const {
@@ -76,7 +81,7 @@ UniqueFd CgroupTable::OpenDirectory(const Row& row) const {
   return directory;
 }
 
-int CgroupTable::Read(size_t row_number, double* values) {
+int CgroupTable::Read(size_t row_number, uint32_t files, double* values) {
   Row& row = rows_[row_number];
   UniqueFd opened;
   int error = 0;
@@ -86,30 +91,48 @@ int CgroupTable::Read(size_t row_number, double* values) {
   }
   const int directory = row.directory ? row.directory.get() : opened.get();
   int first_error = error;
-  for (size_t file = 0; file < files_.size(); file++) {
+  for (size_t file = 0; file < files_.size(); values += files_[file++].fields()) {
+    if ((files >> file & 1u) == 0) continue;
     if (directory < 0 || first_error == ENODEV) {
       ForgetValues(files_[file], values);
+    } else if (files_[file].directory != 0) {
+      ReadNeighbour(&row, file, values);
     } else {
       error = ReadFile(&row, file, directory, values);
       // A removed cgroup is the one thing that matters of a row, whatever failed before.
       if (first_error == 0 || error == ENODEV) first_error = error;
     }
-    values += files_[file].fields();
   }
   return first_error;
 }
 
+void CgroupTable::Forget(double* values) const {
+  for (const FileSpec& spec : files_) {
+    ForgetValues(spec, values);
+    values += spec.fields();
+  }
+}
+
+int CgroupTable::Parse(int fd, const FileSpec& spec, double* values) {
+  std::string_view text;
+  const int error = spec.format == TextFormat::kOccupied ? buffer_.ReadBeginning(fd, &text) : buffer_.Read(fd, &text);
+  if (error == 0) return ParseKernelText(spec, text, values);
+  ForgetValues(spec, values);
+  return error;
+}
+
+void CgroupTable::Keep(const Row& row, size_t file, UniqueFd* opened, UniqueFd* kept) {
+  if (!row.directory || open_ >= maximum_open_ || !files_[file].keepable()) return;
+  *kept = std::move(*opened);
+  open_++;
+}
+
 int CgroupTable::ReadFile(Row* row, size_t file, int directory, double* values) {
   const FileSpec& spec = files_[file];
-  std::string_view text;
   UniqueFd& kept = row->files[file];
   if (kept) {
-    const int error = buffer_.Read(kept.get(), &text);
-    if (error == 0) return ParseKernelText(spec, text, values);
-    if (error != ENODEV) {
-      ForgetValues(spec, values);
-      return error;
-    }
+    const int error = Parse(kept.get(), spec, values);
+    if (error != ENODEV) return error;
     // The file is gone: with its cgroup, or because the controller was disabled (and may be back).
     kept.Reset();
     open_--;
@@ -120,16 +143,25 @@ int CgroupTable::ReadFile(Row* row, size_t file, int directory, double* values) 
     ForgetValues(spec, values);
     return error == ENOENT ? Missing(*row, directory) : error;
   }
-  const int error = buffer_.Read(opened.get(), &text);
-  if (error != 0) {
-    ForgetValues(spec, values);
-    return error;
+  const int error = Parse(opened.get(), spec, values);
+  if (error == 0 || error == ENODATA) Keep(*row, file, &opened, &kept);
+  return error;
+}
+
+void CgroupTable::ReadNeighbour(Row* row, size_t file, double* values) {
+  const FileSpec& spec = files_[file];
+  UniqueFd& kept = row->files[file];
+  if (kept) {
+    if (Parse(kept.get(), spec, values) != ENODEV) return;
+    kept.Reset();
+    open_--;
   }
-  if (row->directory && open_ < maximum_open_) {
-    kept = std::move(opened);
-    open_++;
-  }
-  return ParseKernelText(spec, text, values);
+  ForgetValues(spec, values);
+  if (spec.directory > row->neighbours.size()) return;
+  neighbour_.assign(row->neighbours[spec.directory - 1]).append(1, '/').append(spec.path);
+  UniqueFd opened(OpenForReading(AT_FDCWD, neighbour_.c_str()));
+  if (!opened) return;
+  if (Parse(opened.get(), spec, values) == 0) Keep(*row, file, &opened, &kept);
 }
 
 // Why a file is not there: ENOENT, the cgroup has none of that name; ENODEV, the cgroup itself was removed.

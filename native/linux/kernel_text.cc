@@ -136,6 +136,13 @@ int ParseLoadavg(std::string_view text, double* value) {
   return 0;
 }
 
+// cgroup.procs: 1 if it lists a process, else 0.
+int ParseOccupied(std::string_view text, double* value) {
+  if (!text.empty() && (text.front() < '0' || text.front() > '9')) return EBADMSG;
+  *value = text.empty() ? 0 : 1;
+  return 0;
+}
+
 }  // namespace
 
 size_t FileSpec::fields() const {
@@ -146,6 +153,7 @@ size_t FileSpec::fields() const {
       return 2 * kPressureLine;
     case TextFormat::kNumber:
     case TextFormat::kLoadavg:
+    case TextFormat::kOccupied:
       return 1;
   }
   return 0;
@@ -168,6 +176,9 @@ int ParseKernelText(const FileSpec& spec, std::string_view text, double* values)
       break;
     case TextFormat::kLoadavg:
       error = ParseLoadavg(text, values);
+      break;
+    case TextFormat::kOccupied:
+      error = ParseOccupied(text, values);
       break;
   }
   return error;

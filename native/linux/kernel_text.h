@@ -8,15 +8,19 @@
 
 namespace evictd {
 
-enum class TextFormat { kNumber, kKeyed, kPressure, kLoadavg };
+enum class TextFormat { kNumber, kKeyed, kPressure, kLoadavg, kOccupied };
 
 // What one file is and which of its fields are wanted: the contract's FileSpec.
 struct FileSpec {
   std::string path;
   TextFormat format;
   std::vector<std::string> keys;  // kKeyed only
+  size_t directory = 0;           // of a table: 0 the cgroup, n its n-th neighbour
 
   size_t fields() const;
+  // Whether an open descriptor may be read again. On v1 one of cgroup.procs repeats what it said last for as long as it
+  // is asked within a second.
+  bool keepable() const { return format != TextFormat::kOccupied; }
 };
 
 // Fills spec.fields() values from the text; no allocation. Returns 0, EBADMSG (text the kernel would not write: not

@@ -18,19 +18,24 @@ constexpr size_t kMaximumBytes = 4 * 1024 * 1024;
 
 TextBuffer::TextBuffer() : bytes_(kInitialBytes) {}
 
-int TextBuffer::Read(int fd, std::string_view* text) {
+int TextBuffer::ReadBeginning(int fd, std::string_view* text) {
   for (;;) {
     const ssize_t length = pread(fd, bytes_.data(), bytes_.size(), 0);
-    if (length < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    // The kernel writes such a file as one record, so a read that does not fill the buffer has all of it; a full buffer
-    // may have been too small.
-    if (static_cast<size_t>(length) < bytes_.size()) {
+    if (length >= 0) {
       *text = std::string_view(bytes_.data(), static_cast<size_t>(length));
       return 0;
     }
+    if (errno != EINTR) return errno;
+  }
+}
+
+int TextBuffer::Read(int fd, std::string_view* text) {
+  for (;;) {
+    const int error = ReadBeginning(fd, text);
+    if (error != 0) return error;
+    // The kernel writes such a file as one record, so a read that does not fill the buffer has all of it; a full buffer
+    // may have been too small.
+    if (text->size() < bytes_.size()) return 0;
     if (bytes_.size() >= kMaximumBytes) return EFBIG;
     bytes_.resize(bytes_.size() * 2);
   }
@@ -68,9 +73,9 @@ void Reader::Read(double* values, int32_t* errors) {
 int Reader::ReadFile(File* file, double* values) {
   std::string_view text;
   const int error = buffer_.Read(file->fd.get(), &text);
+  if (error == ENODEV || !file->spec.keepable()) file->fd.Reset();
   if (error == 0) return ParseKernelText(file->spec, text, values);
   ForgetValues(file->spec, values);
-  if (error == ENODEV) file->fd.Reset();
   return error;
 }
 

@@ -20,6 +20,8 @@ class TextBuffer {
   // The whole file from its beginning, in one pread. The text is good until the next call. Returns 0 or errno (EFBIG
   // beyond 4 MiB).
   int Read(int fd, std::string_view* text);
+  // No more of the file than fits now: for who only asks whether anything is in it.
+  int ReadBeginning(int fd, std::string_view* text);
 
  private:
   std::vector<char> bytes_;

@@ -62,11 +62,13 @@ export interface MemcgEventsConstructor {
  * How a kernel file is read.
  * `number`: one decimal number ("max" reads as Infinity). `keyed`: "key value" lines (memory.stat, memory.events) and "Key: value kB" lines (meminfo;
  * kB become bytes), one value per key. `pressure`: PSI, eight values: some avg10, avg60, avg300 (percent), total (µs), then full.
- * `loadavg`: one value, the number of existing tasks (the denominator of the fourth field).
+ * `loadavg`: one value, the number of existing tasks (the denominator of the fourth field). `occupied`: one value, 1 if the file (cgroup.procs) lists
+ * anything, else 0; opened for each reading, because v1 answers an open one from a list that it made before.
+ * `directory`, in a CgroupTable: 0 (the default) for the cgroup, n for the n-th path `beside` it.
  */
-export type FileSpec =
-  | { readonly path: string; readonly format: 'number' | 'pressure' | 'loadavg' }
-  | { readonly path: string; readonly format: 'keyed'; readonly keys: readonly string[] };
+export type FileSpec = { readonly path: string; readonly directory?: number } & (
+  { readonly format: 'number' | 'pressure' | 'loadavg' | 'occupied' } | { readonly format: 'keyed'; readonly keys: readonly string[] }
+);
 
 /**
  * Samples a value on the waiter thread: Σ weight × field over the fields of `files` in order, or −1 × a field of `filesystem`, which its own thread reads.
@@ -129,26 +131,34 @@ export interface FileReaderConstructor {
 
 /**
  * Many cgroups, the same files in each, in one pass. `columns` are the specs' fields in order, with paths relative to the cgroup.
- * Row r's fields stand at `values[r * columns + c]`; `errors[r]` is the first errno of the row (ENODEV: the cgroup was removed). The arrays
- * are replaced when the table grows: take them from the table after each read.
+ * Row r's fields stand at `values[r * columns + c]`; `errors[r]` is the first errno of the row (ENODEV: the cgroup was removed). A field that is not
+ * known is NaN. What lies beside the cgroup and is not there is no error of the row.
  */
 export interface CgroupTable {
   readonly columns: number;
   /** Cgroups in the table. Rows are numbered from 0; the lowest unused one is taken. */
   readonly size: number;
-  readonly values: Float64Array;
-  readonly errors: Int32Array;
-  /** Opens the cgroup; returns its row. Rows are reused after `remove`. Throws ENOENT and the like. */
-  add(cgroup: string): number;
+  /** One more than the largest row number that was ever used: for how many rows the arrays must have room. */
+  readonly rowCount: number;
+  /**
+   * Opens the cgroup; returns its row. Rows are reused after `remove`. Throws ENOENT and the like.
+   * `beside`: the directories of the same cgroup in other hierarchies (v1), whether or not they are there.
+   */
+  add(cgroup: string, beside?: readonly string[]): number;
   /** The cgroup's id: the inode of its directory, increasing with creation. */
   id(row: number): bigint;
   remove(row: number): void;
-  /** Reads all rows, or the given ones. Never throws for a cgroup's trouble; a RangeError for a row that is not in use. */
-  read(rows?: readonly number[]): void;
+  /**
+   * Reads all rows, or the given ones, into arrays of the caller's, and allocates nothing. Rows not in use become NaN and ENODEV. Never throws for a
+   * cgroup's trouble; a RangeError, before anything is read, for an array that is too short and for a given row that is not in use.
+   *
+   * @param files  bit f: read the table's file f; the fields of the others stay as they are, and `errors` tells of those that were read. Default: all.
+   */
+  read(values: Float64Array, errors: Int32Array, rows?: Uint32Array, files?: number): void;
   close(): void;
 }
 export interface CgroupTableConstructor {
-  /** `maxOpenFiles`: beyond this many kept descriptors rows are opened for each read. Default: half of RLIMIT_NOFILE. */
+  /** At most 32 files. `maxOpenFiles`: beyond this many kept descriptors rows are opened for each read. Default: half of RLIMIT_NOFILE. */
   new (files: readonly FileSpec[], options?: { maxOpenFiles?: number }): CgroupTable;
 }
 

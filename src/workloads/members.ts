@@ -33,6 +33,9 @@ export class Members {
   readonly #effectOf: EffectOf;
   readonly #files: CgroupFiles;
   readonly #table: CgroupTable;
+  /** What the table was read into; longer when it grows. */
+  #values = new Float64Array();
+  #errors = new Int32Array();
   readonly #members = new Map<string, Member>();
   /** Paths of the roots' own files, which are no cgroups: they are the same at every listing. */
   readonly #controls = new Set<string>();
@@ -52,7 +55,7 @@ export class Members {
   read(unreadable: UnreadableWorkload[]): { readonly occupied: readonly Sampled[]; readonly timeNs: bigint } {
     if (!this.#isComplete()) this.#list(unreadable);
     const timeNs = process.hrtime.bigint();
-    this.#table.read();
+    this.#readTable();
     this.#replaceRemoved(unreadable);
     const occupied: Sampled[] = [];
     for (const member of this.#members.values()) {
@@ -64,10 +67,10 @@ export class Members {
 
   /** Those that the last pass left out: the kernel says that no process lives in them (v2). */
   vacant(): readonly Sampled[] {
-    const { columns, values, errors } = this.#table;
+    const { columns } = this.#table;
     return [...this.#members.values()]
-      .filter(({ row }) => errors[row] !== ENODEV && this.#files.populated(values, row * columns) === false)
-      .map((member) => ({ member, sample: this.#files.sample(values, member.row * columns) }));
+      .filter(({ row }) => this.#errors[row] !== ENODEV && this.#files.populated(this.#values, row * columns) === false)
+      .map((member) => ({ member, sample: this.#files.sample(this.#values, member.row * columns) }));
   }
 
   /** The pids of the cgroup and all below it; undefined: not known, which is not the same as none. */
@@ -88,7 +91,7 @@ export class Members {
   }
 
   whyUnreadable({ row }: Member): string {
-    const errno = this.#table.errors[row] ?? 0;
+    const errno = this.#errors[row] ?? 0;
     return errno === ENOENT
       ? `it has no ${this.#files.usageFile}: the memory controller is not enabled for it`
       : `${this.#files.usageFile}: ${errnoText(errno)}`;
@@ -170,20 +173,32 @@ export class Members {
 
   /** Rows whose cgroup was removed are dropped; what has come since, under their names or others, is a workload of its own. */
   #replaceRemoved(unreadable: UnreadableWorkload[]): void {
-    const removed = [...this.#members.values()].filter(({ row }) => this.#table.errors[row] === ENODEV);
+    const removed = [...this.#members.values()].filter(({ row }) => this.#errors[row] === ENODEV);
     if (removed.length === 0) return;
     for (const member of removed) this.#remove(member);
     const added = this.#list(unreadable);
-    if (added.length > 0) this.#table.read(added);
+    if (added.length > 0) this.#readTable(Uint32Array.from(added));
+  }
+
+  /** All rows, or these. */
+  #readTable(rows?: Uint32Array): void {
+    const { rowCount, columns } = this.#table;
+    if (this.#errors.length < rowCount) {
+      const [values, errors] = [this.#values, this.#errors];
+      this.#values = new Float64Array(2 * rowCount * columns).fill(NaN);
+      this.#errors = new Int32Array(2 * rowCount).fill(ENODEV);
+      this.#values.set(values);
+      this.#errors.set(errors);
+    }
+    this.#table.read(this.#values, this.#errors, rows);
   }
 
   /** undefined: removed, or the same pass says that no process lives in it (v2; on v1 that takes a reading of its own). */
   #look(member: Member): Sampled | undefined {
-    if (this.#table.errors[member.row] === ENODEV) return undefined;
-    const { columns, values } = this.#table;
-    const first = member.row * columns;
-    if (this.#files.populated(values, first) === false) return undefined;
-    return { member, sample: this.#files.sample(values, first) };
+    if (this.#errors[member.row] === ENODEV) return undefined;
+    const first = member.row * this.#table.columns;
+    if (this.#files.populated(this.#values, first) === false) return undefined;
+    return { member, sample: this.#files.sample(this.#values, first) };
   }
 }
 

@@ -1,41 +1,60 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import { native } from '../../src/native/index.js';
-import { atLeast, atMost, type Bench, type Benchmark, type Result } from './benchmark.js';
+import { closeSync, mkdirSync, openSync, readFileSync, readSync, rmdirSync } from 'node:fs';
+import { native, type FileSpec } from '../../src/native/index.js';
+import { memoryController } from '../support/cgroup.js';
+import { atLeast, atMost, type Bench, type Benchmark, type Figure, type Result } from './benchmark.js';
 import { Distribution, ratios } from './distribution.js';
-import { filesOfWorkload, plantTree, WORKLOADS } from './tree.js';
+import { allFilesOfWorkload, filesOfWorkload, plantTree, WORKLOADS } from './tree.js';
 
 const ROUNDS = 200;
 const WARM_UP = 20;
+const MANY = 10_000;
+const PIDS = '/sys/fs/cgroup/pids';
 
-/** One pass over a hundred cgroups by the native table, and over the same files by Node's fs, turn and turn about. */
+/**
+ * One pass over a hundred cgroups by the native table, and over the same files by Node's fs, turn and turn about: first what a decision needs, then all
+ * that there is to know.
+ */
 export const pass: Benchmark = {
   name: 'pass',
   what: `one pass over ${String(WORKLOADS)} cgroups`,
   run: async (bench: Bench): Promise<Result> => {
     const { workloads } = await plantTree(bench);
+    const directories = workloads.map(({ dir }) => dir);
     const { usage, stat, statKey } = filesOfWorkload();
-    const table = new native.CgroupTable([
+    const decisive: FileSpec[] = [
       { path: usage, format: 'number' },
       { path: stat, format: 'keyed', keys: [statKey] },
-    ]);
-    bench.cleanup(() => {
-      table.close();
-    });
-    const rows = workloads.map(({ dir }) => table.add(dir));
-    const paths = workloads.flatMap(({ dir }) => [`${dir}/${usage}`, `${dir}/${stat}`]);
-    const kept = paths.map((path) => openSync(path, 'r'));
-    bench.cleanup(() => {
-      kept.forEach(closeSync);
-    });
+    ];
+    const all = allFilesOfWorkload();
+    const beside = plantBeside(bench, directories);
+    const table = openTable(bench, decisive, directories);
+    const full = openTable(bench, all, directories, { beside });
+    const beyond = openTable(bench, all, directories, { beside, maxOpenFiles: 0 });
+    const open = (paths: readonly string[]): number[] => {
+      const files = paths.map((path) => openSync(path, 'r'));
+      bench.cleanup(() => {
+        files.forEach(closeSync);
+      });
+      return files;
+    };
+    const paths = directories.flatMap((dir) => [`${dir}/${usage}`, `${dir}/${stat}`]);
+    const allPaths = directories.flatMap((dir, index) =>
+      all.map(({ path, directory }) => `${directory === undefined ? dir : (beside[index] ?? '')}/${path}`),
+    );
+    const [kept, allKept] = [open(paths), open(allPaths)];
     const buffer = Buffer.alloc(16 * 1024);
     let taken = 0;
+    const readAll = (files: readonly number[]): void => {
+      for (const file of files) readSync(file, buffer, 0, buffer.length, 0);
+    };
 
-    const ways = [
+    const [byTable, byUsage, byFull, byBeyond, byReadFile, byBareReadFile, byAllReadFile, byRead, byAllRead] = measure([
+      table,
+      () => full(1),
+      full,
+      beyond,
       () => {
-        table.read();
-      },
-      () => {
-        for (const { dir } of workloads) {
+        for (const dir of directories) {
           taken += Number(readFileSync(`${dir}/${usage}`, 'latin1'));
           taken += valueOf(readFileSync(`${dir}/${stat}`, 'latin1'), statKey);
         }
@@ -44,36 +63,127 @@ export const pass: Benchmark = {
         for (const path of paths) readFileSync(path);
       },
       () => {
-        for (const file of kept) readSync(file, buffer, 0, buffer.length, 0);
+        for (const path of allPaths) readFileSync(path);
       },
-    ];
-    const measured = ways.map((): number[] => []);
-    for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-      ways.forEach((way, index) => {
-        const from = process.hrtime.bigint();
-        way();
-        if (round >= 0) measured[index]?.push(Number(process.hrtime.bigint() - from) / 1e3 / WORKLOADS);
-      });
-    }
-    if (rows.some((row) => table.errors[row] !== 0)) throw new Error('a cgroup could not be read');
+      () => readAll(kept),
+      () => readAll(allKept),
+    ] as const);
     if (!(taken > 0)) throw new Error('readFileSync has read nothing');
-    const [byTable = [], byReadFile = [], byBareReadFile = [], byRead = []] = measured;
     const ratio = ratios(byReadFile, byTable);
-    const bareRatio = ratios(byBareReadFile, byTable);
+    const figure = (what: string, measured: readonly number[], limit?: number): Figure => {
+      return { what, unit: 'µs', measured: new Distribution(measured), ...(limit !== undefined && atMost(limit)) };
+    };
+    const [many, manyUsage] = tenThousand(bench, workloads[0]?.dir ?? '', all);
     return {
       figures: [
-        { what: 'native table, a cgroup', unit: 'µs', measured: new Distribution(byTable), ...atMost(12) },
-        { what: 'fs.readFileSync, to the same numbers, a cgroup', unit: 'µs', measured: new Distribution(byReadFile) },
-        { what: 'fs.readFileSync, nothing parsed, a cgroup', unit: 'µs', measured: new Distribution(byBareReadFile) },
-        { what: 'fs.readSync on kept descriptors, a cgroup', unit: 'µs', measured: new Distribution(byRead) },
+        figure('native table, what a decision needs, a cgroup', byTable, 12),
+        figure('native table, all there is to know, a cgroup', byFull, 12),
+        figure('native table, all, nothing kept open, a cgroup', byBeyond, 60),
+        figure('native table, usage only, a cgroup', byUsage, 1.5),
+        figure('fs.readFileSync, to the same numbers, a cgroup', byReadFile),
+        figure('fs.readFileSync, nothing parsed, a cgroup', byBareReadFile),
+        figure('fs.readFileSync, all, nothing parsed, a cgroup', byAllReadFile),
+        figure('fs.readSync on kept descriptors, a cgroup', byRead),
+        figure('fs.readSync on kept descriptors, all, a cgroup', byAllRead),
         { what: 'fs.readFileSync, to the same numbers / native table', unit: '×', measured: ratio.ofMedians, ...atLeast(4) },
         { what: '… median of the ratios', unit: '×', measured: ratio.medianOfPairs },
-        { what: 'fs.readFileSync, nothing parsed / native table', unit: '×', measured: bareRatio.ofMedians },
+        { what: 'fs.readFileSync, nothing parsed / native table', unit: '×', measured: ratios(byBareReadFile, byTable).ofMedians },
+        {
+          what: 'fs.readFileSync, all, nothing parsed / native table',
+          unit: '×',
+          measured: ratios(byAllReadFile, byFull).ofMedians,
+          ...atLeast(4),
+        },
+        { what: 'fs.readSync, nothing parsed / native table', unit: '×', measured: ratios(byRead, byTable).ofMedians },
+        { what: 'fs.readSync, all, nothing parsed / native table', unit: '×', measured: ratios(byAllRead, byFull).ofMedians },
+        figure(`native table, all, ${String(MANY)} cgroups, a cgroup`, many),
+        figure(`native table, usage only, ${String(MANY)} cgroups, a cgroup`, manyUsage),
       ],
-      notes: [`${usage} and ${stat} of each; the table parses what it reads, fs.readSync only reads`],
+      notes: [
+        `for a decision ${usage} and ${stat}, all: ${all.map(({ path }) => path).join(', ')}; the table parses what it reads, fs.readSync only reads`,
+        `${String(MANY)} cgroups with the default bound on kept descriptors, half of ${String(descriptorLimit())}`,
+      ],
     };
   },
 };
+
+/** Turn and turn about, µs a workload. */
+function measure<Ways extends readonly (() => void)[]>(ways: Ways): { [way in keyof Ways]: number[] } {
+  const measured = ways.map((): number[] => []);
+  for (let round = -WARM_UP; round < ROUNDS; round += 1) {
+    ways.forEach((way, index) => {
+      const from = process.hrtime.bigint();
+      way();
+      if (round >= 0) measured[index]?.push(Number(process.hrtime.bigint() - from) / 1e3 / WORKLOADS);
+    });
+  }
+  return measured as { [way in keyof Ways]: number[] };
+}
+
+interface TableOptions {
+  readonly beside?: readonly string[];
+  readonly maxOpenFiles?: number;
+}
+
+/** A pass over these cgroups. */
+function openTable(
+  bench: Bench,
+  files: readonly FileSpec[],
+  directories: readonly string[],
+  options: TableOptions = {},
+): (mask?: number) => void {
+  const { beside, maxOpenFiles } = options;
+  const table = new native.CgroupTable(files, maxOpenFiles === undefined ? undefined : { maxOpenFiles });
+  bench.cleanup(() => {
+    table.close();
+  });
+  directories.forEach((dir, index) => table.add(dir, beside && [beside[index] ?? '/none']));
+  const [values, errors] = [new Float64Array(table.rowCount * table.columns), new Int32Array(table.rowCount)];
+  return (mask) => {
+    table.read(values, errors, undefined, mask);
+    if (errors.some((error) => error !== 0)) throw new Error('a cgroup could not be read');
+  };
+}
+
+/** The same cgroups in the pids hierarchy, where that is another one. */
+function plantBeside(bench: Bench, directories: readonly string[]): readonly string[] {
+  if (memoryController()?.version !== 1) return directories;
+  const root = `${PIDS}/evictd-bench-${String(process.pid)}`;
+  mkdirSync(root);
+  const beside = directories.map((_, index) => `${root}/${String(index)}`);
+  for (const directory of beside) mkdirSync(directory);
+  bench.cleanup(() => {
+    for (const directory of [...beside, root]) rmdirSync(directory);
+  });
+  return beside;
+}
+
+/** Empty ones: what is measured is the table at that size. */
+function tenThousand(bench: Bench, directory: string, files: readonly FileSpec[]): readonly [number[], number[]] {
+  const children = Array.from({ length: MANY }, (_, index) => `${directory}/${String(index)}`);
+  for (const child of children) mkdirSync(child);
+  bench.cleanup(() => {
+    for (const child of children) rmdirSync(child);
+  });
+  const read = openTable(
+    bench,
+    files.filter((file) => file.directory === undefined),
+    children,
+  );
+  const measured: [number[], number[]] = [[], []];
+  for (let round = 0; round < 5; round += 1) {
+    [undefined, 1].forEach((mask, index) => {
+      const from = process.hrtime.bigint();
+      read(mask);
+      if (round > 0) measured[index]?.push(Number(process.hrtime.bigint() - from) / 1e3 / MANY);
+    });
+  }
+  return measured;
+}
+
+function descriptorLimit(): number {
+  return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
+}
 
 /** As one writes it in JavaScript: the number behind a key of a "key value" file. */
 function valueOf(text: string, key: string): number {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { FileSpec } from '../../src/native/index.js';
 import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
 import type { Bench } from './benchmark.js';
 
@@ -31,6 +32,27 @@ export function filesOfWorkload(): { readonly usage: string; readonly stat: stri
   return memoryController()?.version === 1
     ? { usage: 'memory.usage_in_bytes', stat: 'memory.stat', statKey: 'total_inactive_file' }
     : { usage: 'memory.current', stat: 'memory.stat', statKey: 'inactive_file' };
+}
+
+/** Everything that there is to know of a workload's memory: usage first, so that a pass over it alone is the mask 1. */
+export function allFilesOfWorkload(): readonly FileSpec[] {
+  const number = (path: string): FileSpec => ({ path, format: 'number' });
+  return memoryController()?.version === 1
+    ? [
+        number('memory.usage_in_bytes'),
+        { path: 'memory.stat', format: 'keyed', keys: ['total_inactive_file', 'total_rss', 'total_cache', 'total_shmem'] },
+        { path: 'memory.oom_control', format: 'keyed', keys: ['oom_kill'] },
+        number('memory.limit_in_bytes'),
+        { path: 'pids.current', format: 'number', directory: 1 },
+        { path: 'cgroup.procs', format: 'occupied' },
+      ]
+    : [
+        number('memory.current'),
+        { path: 'memory.stat', format: 'keyed', keys: ['inactive_file', 'anon', 'file', 'shmem'] },
+        ...['memory.swap.current', 'pids.current', 'memory.low', 'memory.min', 'memory.high', 'memory.max'].map(number),
+        { path: 'cgroup.events', format: 'keyed', keys: ['populated'] },
+        { path: 'memory.events', format: 'keyed', keys: ['oom_kill'] },
+      ];
 }
 
 /** usage − inactive_file is what evictd compares: how much usage a working set of `bytes` is now. */

@@ -10,8 +10,16 @@ const { EBADMSG, ENODEV, ENOENT, EMFILE } = constants.errno as Record<string, nu
 const usage: FileSpec = { path: 'memory.usage_in_bytes', format: 'number' };
 const stat: FileSpec = { path: 'memory.stat', format: 'keyed', keys: ['total_rss', 'total_inactive_file'] };
 
-const table = (files: readonly FileSpec[], maxOpenFiles?: number) =>
-  closing(new native.CgroupTable(files, maxOpenFiles === undefined ? undefined : { maxOpenFiles }));
+/** A table with arrays as its owner would hold them; `ask` reads into them. */
+function table(files: readonly FileSpec[], maxOpenFiles?: number) {
+  const rows = closing(new native.CgroupTable(files, maxOpenFiles === undefined ? undefined : { maxOpenFiles }));
+  const values = new Float64Array(100 * rows.columns).fill(NaN);
+  const errors = new Int32Array(100);
+  const ask = (...numbers: number[]) => {
+    rows.read(values, errors, numbers.length === 0 ? undefined : Uint32Array.from(numbers));
+  };
+  return { rows, values, errors, ask };
+}
 
 const inode = (path: string) => statSync(path, { bigint: true }).ino;
 
@@ -25,59 +33,59 @@ const degrees: [name: string, maxOpenFiles: number][] = [
 describe.runIf(hasMemoryV1).each(degrees)('a table of cgroups, %s', (_name, maxOpenFiles) => {
   test('reads every row in one pass', () => {
     const cgroups = Array.from({ length: 3 }, () => makeCgroup(memoryV1));
-    const cgroupTable = table([usage, stat], maxOpenFiles);
-    expect(cgroups.map((cgroup) => cgroupTable.add(cgroup))).toEqual([0, 1, 2]);
-    expect([cgroupTable.columns, cgroupTable.size]).toEqual([3, 3]);
-    cgroupTable.read();
-    expect([...cgroupTable.errors.slice(0, 3)]).toEqual([0, 0, 0]);
-    expect([...cgroupTable.values.slice(0, 9)].every(Number.isFinite)).toBe(true);
-    expect(cgroups.map((_cgroup, row) => cgroupTable.id(row))).toEqual(cgroups.map(inode));
+    const { rows, values, errors, ask } = table([usage, stat], maxOpenFiles);
+    expect(cgroups.map((cgroup) => rows.add(cgroup))).toEqual([0, 1, 2]);
+    expect([rows.columns, rows.size]).toEqual([3, 3]);
+    ask();
+    expect([...errors.slice(0, 3)]).toEqual([0, 0, 0]);
+    expect([...values.slice(0, 9)].every(Number.isFinite)).toBe(true);
+    expect(cgroups.map((_cgroup, row) => rows.id(row))).toEqual(cgroups.map(inode));
   });
 
   test('a removed cgroup is ENODEV in its row; the others are read', () => {
     const [gone, stays] = [makeCgroup(memoryV1), makeCgroup(memoryV1)];
-    const cgroupTable = table([usage, stat], maxOpenFiles);
-    cgroupTable.add(gone);
-    cgroupTable.add(stays);
-    cgroupTable.read();
+    const { rows, values, errors, ask } = table([usage, stat], maxOpenFiles);
+    rows.add(gone);
+    rows.add(stays);
+    ask();
     rmdirSync(gone);
     for (let pass = 0; pass < 2; pass++) {
-      cgroupTable.read();
-      expect([...cgroupTable.errors.slice(0, 2)]).toEqual([ENODEV, 0]);
-      expect([...cgroupTable.values.slice(0, 4)]).toEqual([NaN, NaN, NaN, expect.any(Number)]);
+      ask();
+      expect([...errors.slice(0, 2)]).toEqual([ENODEV, 0]);
+      expect([...values.slice(0, 4)]).toEqual([NaN, NaN, NaN, expect.any(Number)]);
     }
   });
 
   test('a cgroup created again under the same name is another one', () => {
     const cgroup = makeCgroup(memoryV1);
-    const cgroupTable = table([usage], maxOpenFiles);
-    cgroupTable.add(cgroup);
-    cgroupTable.read();
+    const { rows, values, errors, ask } = table([usage], maxOpenFiles);
+    rows.add(cgroup);
+    ask();
     rmdirSync(cgroup);
     mkdirSync(cgroup);
-    cgroupTable.read();
-    expect([cgroupTable.errors[0], cgroupTable.values[0]]).toEqual([ENODEV, NaN]);
-    expect(cgroupTable.id(0)).not.toBe(inode(cgroup));
-    expect(cgroupTable.add(cgroup)).toBe(1);
-    cgroupTable.read();
-    expect([cgroupTable.errors[1], cgroupTable.id(1)]).toEqual([0, inode(cgroup)]);
+    ask();
+    expect([errors[0], values[0]]).toEqual([ENODEV, NaN]);
+    expect(rows.id(0)).not.toBe(inode(cgroup));
+    expect(rows.add(cgroup)).toBe(1);
+    ask();
+    expect([errors[1], rows.id(1)]).toEqual([0, inode(cgroup)]);
   });
 
   test('a file that the cgroup does not have is ENOENT; the others are read', () => {
-    const cgroupTable = table([{ path: 'memory.none', format: 'number' }, usage], maxOpenFiles);
-    cgroupTable.add(makeCgroup(memoryV1));
-    cgroupTable.read();
-    expect([cgroupTable.errors[0], ...cgroupTable.values.slice(0, 2)]).toEqual([ENOENT, NaN, expect.any(Number)]);
+    const { rows, values, errors, ask } = table([{ path: 'memory.none', format: 'number' }, usage], maxOpenFiles);
+    rows.add(makeCgroup(memoryV1));
+    ask();
+    expect([errors[0], ...values.slice(0, 2)]).toEqual([ENOENT, NaN, expect.any(Number)]);
   });
 
   test('keeps no more descriptors than it may', () => {
     const before = openDescriptors();
-    const cgroupTable = table([usage, stat], maxOpenFiles);
-    for (let row = 0; row < 50; row++) cgroupTable.add(makeCgroup(memoryV1));
-    cgroupTable.read();
+    const { rows, errors, ask } = table([usage, stat], maxOpenFiles);
+    for (let row = 0; row < 50; row++) rows.add(makeCgroup(memoryV1));
+    ask();
     expect(openDescriptors() - before).toBeLessThanOrEqual(maxOpenFiles);
-    expect([...cgroupTable.errors.slice(0, 50)].every((error) => error === 0)).toBe(true);
-    for (let row = 0; row < 50; row++) cgroupTable.remove(row);
+    expect([...errors.slice(0, 50)].every((error) => error === 0)).toBe(true);
+    for (let row = 0; row < 50; row++) rows.remove(row);
     expect(openDescriptors()).toBe(before);
   });
 });
@@ -91,59 +99,73 @@ describe('a table of cgroups', () => {
   };
 
   test('garbage in one cgroup is that row’s error', () => {
-    const cgroupTable = table([usage]);
-    for (const text of ['1\n', 'garbage\n', '', '-5\n', '2\n']) cgroupTable.add(makeFake(text));
-    cgroupTable.read();
-    expect([...cgroupTable.values.slice(0, 5)]).toEqual([1, NaN, NaN, NaN, 2]);
-    expect([...cgroupTable.errors.slice(0, 5)]).toEqual([0, EBADMSG, EBADMSG, EBADMSG, 0]);
+    const { rows, values, errors, ask } = table([usage]);
+    for (const text of ['1\n', 'garbage\n', '', '-5\n', '2\n']) rows.add(makeFake(text));
+    ask();
+    expect([...values.slice(0, 5)]).toEqual([1, NaN, NaN, NaN, 2]);
+    expect([...errors.slice(0, 5)]).toEqual([0, EBADMSG, EBADMSG, EBADMSG, 0]);
   });
 
   test('a file that comes later is found', () => {
     const directory = makeFake('1\n');
     rmSync(join(directory, 'memory.usage_in_bytes'));
-    const cgroupTable = table([usage]);
-    cgroupTable.add(directory);
-    cgroupTable.read();
-    expect(cgroupTable.errors[0]).toBe(ENOENT);
+    const { rows, values, errors, ask } = table([usage]);
+    rows.add(directory);
+    ask();
+    expect(errors[0]).toBe(ENOENT);
     writeFileSync(join(directory, 'memory.usage_in_bytes'), '8\n');
-    cgroupTable.read();
-    expect([cgroupTable.errors[0], cgroupTable.values[0]]).toEqual([0, 8]);
+    ask();
+    expect([errors[0], values[0]]).toEqual([0, 8]);
   });
 
-  test('grows, and keeps what was read', () => {
-    const cgroupTable = table([usage]);
-    cgroupTable.add(makeFake('41\n'));
-    cgroupTable.read();
-    const before = cgroupTable.values;
-    for (let row = 1; row < 100; row++) expect(cgroupTable.add(makeFake(`${String(row)}\n`))).toBe(row);
-    expect(cgroupTable.values).not.toBe(before);
-    expect(cgroupTable.values[0]).toBe(41);
-    cgroupTable.read();
-    expect([...cgroupTable.values.slice(0, 4)]).toEqual([41, 1, 2, 3]);
-    expect([cgroupTable.values[99], cgroupTable.size]).toEqual([99, 100]);
+  test('says for how many rows it needs room, and reads nothing into arrays that are too short', () => {
+    const { rows, errors } = table([usage, stat]);
+    for (let row = 0; row < 20; row++) expect(rows.add(makeFake(`${String(row)}\n`))).toBe(row);
+    for (let row = 1; row < 20; row++) rows.remove(row);
+    expect([rows.rowCount, rows.size]).toEqual([20, 1]);
+    const short = new Float64Array(59).fill(-1);
+    const refused = thrownBy(() => {
+      rows.read(short, errors);
+    });
+    expect(refused).toMatchObject({ name: 'RangeError', code: 'ERR_OUT_OF_RANGE', message: 'values must hold 60 numbers, not 59' });
+    expect(short[0]).toBe(-1);
+    expect(thrownBy(() => rows.read(new Float64Array(60), new Int32Array(19)))).toMatchObject({
+      code: 'ERR_OUT_OF_RANGE',
+      message: 'errors must hold 20 numbers, not 19',
+    });
+  });
+
+  test.each<[rule: string, args: unknown[]]>([
+    ['no arrays', []],
+    ['an array of another kind', [new Float32Array(10), new Int32Array(10)]],
+    ['errors of another kind', [new Float64Array(10), new Uint32Array(10)]],
+    ['rows as an array', [new Float64Array(10), new Int32Array(10), [0]]],
+    ['files as text', [new Float64Array(10), new Int32Array(10), undefined, '1']],
+  ])('%s: a TypeError', (_rule, args) => {
+    const { rows } = table([usage]);
+    expect(thrownBy(() => (rows.read as (...any: unknown[]) => void).call(rows, ...args))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
   });
 
   test('reads only the rows that it is asked for', () => {
-    const cgroupTable = table([usage]);
-    for (const text of ['1\n', '2\n', '3\n']) cgroupTable.add(makeFake(text));
-    cgroupTable.read([2, 0]);
-    expect([...cgroupTable.values.slice(0, 3)]).toEqual([1, NaN, 3]);
-    cgroupTable.read([]);
-    expect(cgroupTable.values[1]).toBeNaN();
+    const { rows, values, errors, ask } = table([usage]);
+    for (const text of ['1\n', '2\n', '3\n']) rows.add(makeFake(text));
+    ask(2, 0);
+    expect([...values.slice(0, 3)]).toEqual([1, NaN, 3]);
+    rows.read(values, errors, new Uint32Array());
+    expect(values[1]).toBeNaN();
   });
 
   test('a removed row is unknown, and used again by the next', () => {
-    const cgroupTable = table([usage]);
-    for (const text of ['1\n', '2\n']) cgroupTable.add(makeFake(text));
-    cgroupTable.read();
-    cgroupTable.remove(0);
-    expect([cgroupTable.values[0], cgroupTable.errors[0], cgroupTable.size]).toEqual([NaN, ENODEV, 1]);
-    cgroupTable.read();
-    expect(cgroupTable.values[0]).toBeNaN();
-    expect(cgroupTable.add(makeFake('9\n'))).toBe(0);
-    expect(cgroupTable.errors[0]).toBe(0);
-    cgroupTable.read();
-    expect(cgroupTable.values[0]).toBe(9);
+    const { rows, values, errors, ask } = table([usage]);
+    for (const text of ['1\n', '2\n']) rows.add(makeFake(text));
+    ask();
+    rows.remove(0);
+    expect(rows.size).toBe(1);
+    ask();
+    expect([values[0], errors[0], values[1]]).toEqual([NaN, ENODEV, 2]);
+    expect(rows.add(makeFake('9\n'))).toBe(0);
+    ask();
+    expect(values[0]).toBe(9);
   });
 
   test.each<[rule: string, row: number]>([
@@ -153,49 +175,58 @@ describe('a table of cgroups', () => {
     ['not a number', NaN],
     ['beyond all rows', 2 ** 40],
   ])('%s is a RangeError', (_rule, row) => {
-    const cgroupTable = table([usage]);
-    cgroupTable.add(makeFake('1\n'));
-    for (const use of [() => cgroupTable.remove(row), () => cgroupTable.id(row), () => cgroupTable.read([row])]) {
+    const { rows } = table([usage]);
+    rows.add(makeFake('1\n'));
+    for (const use of [() => rows.remove(row), () => rows.id(row)]) {
       expect(thrownBy(use)).toMatchObject({ name: 'RangeError', code: 'ERR_OUT_OF_RANGE' });
     }
   });
 
+  test('a row that is not in use cannot be read, and the given rows before it are not', () => {
+    const { rows, values, ask } = table([usage]);
+    for (const text of ['1\n', '2\n']) rows.add(makeFake(text));
+    rows.remove(1);
+    for (const none of [1, 2, -1]) expect(thrownBy(() => ask(0, none))).toMatchObject({ name: 'RangeError', code: 'ERR_OUT_OF_RANGE' });
+    expect(values[0]).toBeNaN();
+  });
+
   test('a cgroup that is not there, or no directory, is refused with its path', () => {
-    const cgroupTable = table([usage]);
-    expect(thrownBy(() => cgroupTable.add('/proc/none'))).toMatchObject({ code: 'ENOENT', syscall: 'open', path: '/proc/none' });
-    expect(thrownBy(() => cgroupTable.add('/proc/stat'))).toMatchObject({ code: 'ENOTDIR', path: '/proc/stat' });
-    expect(cgroupTable.size).toBe(0);
+    const { rows } = table([usage]);
+    expect(thrownBy(() => rows.add('/proc/none'))).toMatchObject({ code: 'ENOENT', syscall: 'open', path: '/proc/none' });
+    expect(thrownBy(() => rows.add('/proc/stat'))).toMatchObject({ code: 'ENOTDIR', path: '/proc/stat' });
+    expect(rows.size).toBe(0);
   });
 
   test('may be closed twice, and cannot be read then', () => {
-    const cgroupTable = table([usage]);
-    cgroupTable.close();
-    cgroupTable.close();
-    expect(thrownBy(() => cgroupTable.read())).toMatchObject({ code: 'EBADF' });
-    expect(cgroupTable.size).toBe(0);
+    const { rows, ask } = table([usage]);
+    rows.close();
+    rows.close();
+    expect(thrownBy(() => ask())).toMatchObject({ code: 'EBADF' });
+    expect(rows.size).toBe(0);
   });
 
   test('does not write into memory that was transferred away', () => {
-    const cgroupTable = table([usage]);
-    cgroupTable.add(makeFake('1\n'));
-    structuredClone(cgroupTable.values, { transfer: [cgroupTable.values.buffer as ArrayBuffer] });
-    expect(() => cgroupTable.read()).toThrow(RangeError);
+    const { rows, values, ask } = table([usage]);
+    rows.add(makeFake('1\n'));
+    structuredClone(values, { transfer: [values.buffer] });
+    expect(() => ask()).toThrow(RangeError);
   });
 
   test('where the process has no descriptor left, adding works, kept rows are read, the others say EMFILE', async () => {
     const [kept, late] = [makeFake('1\n'), makeFake('2\n')];
     const { status, output } = await runNode(`
       const table = new native.CgroupTable([{ path: 'memory.usage_in_bytes', format: 'number' }]);
+      const values = new Float64Array(2), errors = new Int32Array(2);
       table.add(${JSON.stringify(kept)});
-      table.read();
+      table.read(values, errors);
       const taken = [];
       try { for (;;) taken.push(fs.openSync('/dev/null')); } catch (error) { if (error.code !== 'EMFILE') throw error; }
       table.add(${JSON.stringify(late)});
-      table.read();
-      const full = [...table.values.slice(0, 2), ...table.errors.slice(0, 2)];
+      table.read(values, errors);
+      const full = [...values, ...errors];
       for (const fd of taken) fs.closeSync(fd);
-      table.read();
-      console.log(JSON.stringify([full, [...table.values.slice(0, 2), ...table.errors.slice(0, 2)]]));
+      table.read(values, errors);
+      console.log(JSON.stringify([full, [...values, ...errors]]));
     `);
     expect({ status, output: JSON.parse(output) as unknown }).toEqual({
       status: 0,
@@ -208,9 +239,9 @@ describe('a table of cgroups', () => {
 
   test.runIf(hasMemoryV1)('reads what the kernel says', () => {
     const cgroup = makeCgroup(memoryV1);
-    const cgroupTable = table([usage, stat]);
-    cgroupTable.add(cgroup);
-    cgroupTable.read();
-    expect(cgroupTable.values[0]).toBe(Number(readFileSync(`${cgroup}/memory.usage_in_bytes`, 'utf8')));
+    const { rows, values, ask } = table([usage, stat]);
+    rows.add(cgroup);
+    ask();
+    expect(values[0]).toBe(Number(readFileSync(`${cgroup}/memory.usage_in_bytes`, 'utf8')));
   });
 });

@@ -45,7 +45,7 @@ if (hasMemoryV1) {
       v1((cgroup) => {
         const table = new native.CgroupTable([{ path: 'memory.usage_in_bytes', format: 'number' }]);
         table.add(cgroup);
-        table.read();
+        table.read(new Float64Array(1), new Int32Array(1));
         return table;
       }),
     ],

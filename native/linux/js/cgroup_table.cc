@@ -2,14 +2,16 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "common/js_argument.h"
 #include "common/js_error.h"
 #include "linux/js/file_spec.h"
-#include "linux/js/held_array.h"
 #include "linux/js/objects.h"
 
 namespace evictd {
@@ -17,7 +19,6 @@ namespace evictd {
 namespace {
 
 constexpr int64_t kMaximumRow = std::numeric_limits<int32_t>::max();
-constexpr size_t kInitialRows = 16;
 
 size_t DefaultMaximumOpen() {
   rlimit limit = {};
@@ -25,10 +26,20 @@ size_t DefaultMaximumOpen() {
   return limit.rlim_cur == RLIM_INFINITY ? std::numeric_limits<size_t>::max() : limit.rlim_cur / 2;
 }
 
+// What the caller passed to be filled.
+template <typename Array>
+Array ArrayArgument(const Napi::Value& value, napi_typedarray_type type, const char* message) {
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type)
+    ThrowArgumentError(value.Env(), message);
+  return value.As<Array>();
+}
+
 class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
  public:
   explicit CgroupTableObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     std::vector<FileSpec> files = FileSpecsArgument(info[0], "files");
+    if (files.size() > CgroupTable::kMaximumFiles)
+      ThrowArgumentError(info.Env(), "files must be at most " + std::to_string(CgroupTable::kMaximumFiles), true);
     size_t maximum_open = DefaultMaximumOpen();
     if (!info[1].IsUndefined()) {
       const Napi::Value chosen = ObjectArgument(info[1], "options").Get("maxOpenFiles");
@@ -37,7 +48,6 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
     }
     table_ = std::make_unique<CgroupTable>(std::move(files), maximum_open);
     columns_ = table_->columns();
-    Grow(info.Env(), kInitialRows);
   }
 
   static Napi::Function Define(Napi::Env env) {
@@ -45,8 +55,7 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
         env, "CgroupTable",
         {InstanceAccessor("columns", &CgroupTableObject::Columns, nullptr),
          InstanceAccessor("size", &CgroupTableObject::Size, nullptr),
-         InstanceAccessor("values", &CgroupTableObject::Values, nullptr),
-         InstanceAccessor("errors", &CgroupTableObject::Errors, nullptr),
+         InstanceAccessor("rowCount", &CgroupTableObject::RowCount, nullptr),
          InstanceMethod("add", &CgroupTableObject::Add), InstanceMethod("id", &CgroupTableObject::Id),
          InstanceMethod("remove", &CgroupTableObject::Remove), InstanceMethod("read", &CgroupTableObject::Read),
          InstanceMethod("close", &CgroupTableObject::Close)});
@@ -59,45 +68,56 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
   Napi::Value Size(const Napi::CallbackInfo& info) {
     return Napi::Number::New(info.Env(), table_ ? static_cast<double>(table_->size()) : 0);
   }
-  Napi::Value Values(const Napi::CallbackInfo&) { return values_.Value(); }
-  Napi::Value Errors(const Napi::CallbackInfo&) { return errors_.Value(); }
+  Napi::Value RowCount(const Napi::CallbackInfo& info) {
+    return Napi::Number::New(info.Env(), table_ ? static_cast<double>(table_->rows()) : 0);
+  }
 
   Napi::Value Add(const Napi::CallbackInfo& info) {
     const std::string cgroup = TextArgument(info[0], "cgroup");
-    const size_t row = Guarded(info.Env(), [&] { return Open(info.Env()).Add(cgroup); });
-    if (row >= capacity_) Grow(info.Env(), capacity_ * 2);
-    Clear(row, 0);
+    std::vector<std::string> neighbours;
+    if (!info[1].IsUndefined()) neighbours = TextsArgument(info[1], "beside");
+    const size_t row = Guarded(info.Env(), [&] { return Open(info.Env()).Add(cgroup, std::move(neighbours)); });
     return Napi::Number::New(info.Env(), static_cast<double>(row));
   }
 
   Napi::Value Id(const Napi::CallbackInfo& info) { return Napi::BigInt::New(info.Env(), table_->Id(Row(info[0]))); }
 
-  void Remove(const Napi::CallbackInfo& info) {
-    const size_t row = Row(info[0]);
-    table_->Remove(row);
-    Clear(row, ENODEV);
-  }
+  void Remove(const Napi::CallbackInfo& info) { table_->Remove(Row(info[0])); }
 
+  // Everything is checked before the first file is read, and from then on no JavaScript runs that could take the arrays
+  // away. On the way nothing is allocated, neither here nor in V8.
   void Read(const Napi::CallbackInfo& info) {
-    CgroupTable& table = Open(info.Env());
-    if (info[0].IsUndefined()) {
-      double* const values = values_.Data();
-      int32_t* const errors = errors_.Data();
-      Guarded(info.Env(), [&] {
-        for (size_t row = 0; row < table.rows(); row++) {
-          if (table.Has(row)) errors[row] = table.Read(row, values + row * columns_);
-        }
+    const Napi::Env env = info.Env();
+    auto values = ArrayArgument<Napi::Float64Array>(info[0], napi_float64_array, "values must be a Float64Array");
+    auto errors = ArrayArgument<Napi::Int32Array>(info[1], napi_int32_array, "errors must be an Int32Array");
+    const uint32_t files = info[3].IsUndefined()
+                               ? CgroupTable::kAllFiles
+                               : static_cast<uint32_t>(IntegerArgument(info[3], "files", 0, CgroupTable::kAllFiles));
+    CgroupTable& table = Open(env);
+    Demand(env, "values", values.ElementLength(), table.rows() * columns_);
+    Demand(env, "errors", errors.ElementLength(), table.rows());
+    if (info[2].IsUndefined()) {
+      Guarded(env, [&] {
+        for (size_t row = 0; row < table.rows(); row++) ReadRow(row, files, values.Data(), errors.Data());
       });
       return;
     }
-    if (!info[0].IsArray()) ThrowArgumentError(info.Env(), "rows must be an array");
-    const Napi::Array rows = info[0].As<Napi::Array>();
-    const uint32_t count = rows.Length();
-    for (uint32_t i = 0; i < count; i++) {
-      const Napi::HandleScope scope(info.Env());
-      const size_t row = Row(rows.Get(i));
-      // After Row, which may run JavaScript (an accessor in the array): the arrays are those of now.
-      Guarded(info.Env(), [&] { errors_.Data()[row] = Open(info.Env()).Read(row, values_.Data() + row * columns_); });
+    auto rows = ArrayArgument<Napi::Uint32Array>(info[2], napi_uint32_array, "rows must be a Uint32Array");
+    for (size_t i = 0; i < rows.ElementLength(); i++) {
+      if (!table.Has(rows.Data()[i])) ThrowNoRow(env, rows.Data()[i]);
+    }
+    Guarded(env, [&] {
+      for (size_t i = 0; i < rows.ElementLength(); i++) ReadRow(rows.Data()[i], files, values.Data(), errors.Data());
+    });
+  }
+
+  void ReadRow(size_t row, uint32_t files, double* values, int32_t* errors) {
+    double* const first = values + row * columns_;
+    if (table_->Has(row)) {
+      errors[row] = table_->Read(row, files, first);
+    } else {
+      errors[row] = ENODEV;
+      table_->Forget(first);
     }
   }
 
@@ -108,38 +128,26 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
     return *table_;
   }
 
+  void Demand(Napi::Env env, const char* name, size_t length, size_t needed) {
+    if (length >= needed) return;
+    ThrowArgumentError(
+        env, std::string(name) + " must hold " + std::to_string(needed) + " numbers, not " + std::to_string(length),
+        true);
+  }
+
   // The number of a row in use. Throws a RangeError.
   size_t Row(const Napi::Value& value) {
     const size_t row = static_cast<size_t>(IntegerArgument(value, "row", 0, kMaximumRow));
-    if (!Open(value.Env()).Has(row)) ThrowArgumentError(value.Env(), "no cgroup in row " + std::to_string(row), true);
+    if (!Open(value.Env()).Has(row)) ThrowNoRow(value.Env(), row);
     return row;
   }
 
-  void Clear(size_t row, int error) {
-    std::fill_n(values_.Data() + row * columns_, columns_, std::numeric_limits<double>::quiet_NaN());
-    errors_.Data()[row] = error;
-  }
-
-  // New arrays with the old content; unused rows are NaN and ENODEV.
-  void Grow(Napi::Env env, size_t capacity) {
-    std::vector<double> values(capacity * columns_, std::numeric_limits<double>::quiet_NaN());
-    std::vector<int32_t> errors(capacity, ENODEV);
-    if (capacity_ > 0) {
-      std::copy_n(values_.Data(), capacity_ * columns_, values.begin());
-      std::copy_n(errors_.Data(), capacity_, errors.begin());
-    }
-    values_.Replace(env, values.size());
-    errors_.Replace(env, errors.size());
-    std::copy(values.begin(), values.end(), values_.Data());
-    std::copy(errors.begin(), errors.end(), errors_.Data());
-    capacity_ = capacity;
+  [[noreturn]] static void ThrowNoRow(Napi::Env env, size_t row) {
+    ThrowArgumentError(env, "no cgroup in row " + std::to_string(row), true);
   }
 
   std::unique_ptr<CgroupTable> table_;
   size_t columns_ = 0;
-  size_t capacity_ = 0;
-  HeldArray<Napi::Float64Array> values_;
-  HeldArray<Napi::Int32Array> errors_;
 };
 
 }  // namespace

@@ -9,13 +9,16 @@ namespace evictd {
 
 namespace {
 
+constexpr int64_t kMaximumDirectory = 31;
+
 TextFormat FormatArgument(const Napi::Value& value) {
   const std::string format = TextArgument(value, "format");
   if (format == "number") return TextFormat::kNumber;
   if (format == "keyed") return TextFormat::kKeyed;
   if (format == "pressure") return TextFormat::kPressure;
   if (format == "loadavg") return TextFormat::kLoadavg;
-  ThrowArgumentError(value.Env(), "format must be number, keyed, pressure or loadavg, not " + format);
+  if (format == "occupied") return TextFormat::kOccupied;
+  ThrowArgumentError(value.Env(), "format must be number, keyed, pressure, loadavg or occupied, not " + format);
 }
 
 }  // namespace
@@ -26,13 +29,11 @@ std::vector<FileSpec> FileSpecsArgument(const Napi::Value& value, const char* na
   std::vector<FileSpec> specs;
   for (uint32_t i = 0; i < array.Length(); i++) {
     const Napi::Object object = ObjectArgument(array.Get(i), name);
-    FileSpec spec = {TextArgument(object.Get("path"), "path"), FormatArgument(object.Get("format")), {}};
-    if (spec.format == TextFormat::kKeyed) {
-      const Napi::Value keys = object.Get("keys");
-      if (!keys.IsArray()) ThrowArgumentError(value.Env(), "keys must be an array");
-      const Napi::Array list = keys.As<Napi::Array>();
-      for (uint32_t k = 0; k < list.Length(); k++) spec.keys.push_back(TextArgument(list.Get(k), "keys"));
-    }
+    FileSpec spec = {TextArgument(object.Get("path"), "path"), FormatArgument(object.Get("format")), {}, 0};
+    if (spec.format == TextFormat::kKeyed) spec.keys = TextsArgument(object.Get("keys"), "keys");
+    const Napi::Value directory = object.Get("directory");
+    if (!directory.IsUndefined())
+      spec.directory = static_cast<size_t>(IntegerArgument(directory, "directory", 0, kMaximumDirectory));
     specs.push_back(std::move(spec));
   }
   return specs;

@@ -26,6 +26,7 @@ export function fieldCount(file: FileSpec): number {
   switch (file.format) {
     case 'number':
     case 'loadavg':
+    case 'occupied':
       return 1;
     case 'pressure':
       return 8;
