@@ -2,15 +2,19 @@
 #define EVICTD_LINUX_FILESYSTEM_STATS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "common/bell.h"
 
 namespace evictd {
 
+class FilesystemThreads;
+
 // statfs of one path on a thread of its own, because a dead network mount makes it hang for ever. The thread is
-// detached and shares its state with the owner: whoever is last frees it. It is made at construction, since at the
+// detached and shares its state with its owners: whoever is last frees it. It is made at construction, since at the
 // moment of need no thread may be created.
 class FilesystemStats {
  public:
@@ -25,35 +29,55 @@ class FilesystemStats {
     int error = 0;
     uint64_t at_ns = 0;
     bool pending = false;
+    // Of the reading that is under way, whoever asked for it.
     uint64_t pending_since_ns = 0;
   };
 
   // Throws SystemError (EAGAIN: no thread).
-  FilesystemStats(std::string path, std::shared_ptr<Bell> bell);
+  FilesystemStats(const std::string& path, FilesystemThreads* threads);
   // Does not wait: a thread that hangs is left behind, holds nothing but its state, and ends when the filesystem
-  // answers.
+  // answers, unless another owner of the same path has come by then.
   ~FilesystemStats();
   FilesystemStats(const FilesystemStats&) = delete;
   FilesystemStats& operator=(const FilesystemStats&) = delete;
 
-  // False while an earlier one is under way: then nothing happens.
+  // For a reading that begins after this call. False: an earlier request of this owner is under way, then nothing
+  // happens.
   bool Request();
 
-  // For whoever samples: asks for a reading that begins after this call, and rings `bell` when it is there. Goes
-  // together with a request that is waiting; allocates nothing after the first times.
+  // For whoever samples: as Request, but rings `bell`, and any number may be under way. Allocates nothing after the
+  // first times.
   void Ask(const std::shared_ptr<Bell>& bell);
 
   // The newest result; at_ns 0: none yet.
   Reading Read() const;
 
-  // True once after each Request that was answered.
+  // True once after each request that was answered.
   bool TakeDone();
 
  private:
+  friend class FilesystemThreads;
   struct State;
+  struct Owner;
   static void* Run(void* state);
 
+  std::unique_ptr<Owner> owner_;
   std::shared_ptr<State> state_;
+};
+
+// The threads of one environment, one per path at most: who closes a path that hangs and opens it again meets the
+// thread that still hangs. JavaScript's thread only.
+class FilesystemThreads {
+ public:
+  explicit FilesystemThreads(std::shared_ptr<Bell> bell) : bell_(std::move(bell)) {}
+
+ private:
+  friend class FilesystemStats;
+  // The running one, or a new one. Throws SystemError.
+  std::shared_ptr<FilesystemStats::State> Join(const std::string& path, FilesystemStats::Owner* owner);
+
+  const std::shared_ptr<Bell> bell_;
+  std::map<std::string, std::weak_ptr<FilesystemStats::State>> states_;
 };
 
 }  // namespace evictd

@@ -162,11 +162,15 @@ export interface CgroupTableConstructor {
   new (files: readonly FileSpec[], options?: { maxOpenFiles?: number }): CgroupTable;
 }
 
-/** statfs of one mount on a helper thread of its own, because it may hang. */
+/**
+ * statfs of one mount on a helper thread, because it may hang: one thread per path and environment at most. Whoever opens a path that still hangs takes part
+ * in the request that is under way.
+ */
 export interface FilesystemStats {
   /**
    * The newest result: total, free and available (to unprivileged) bytes, inodes and free inodes (0/0 where the filesystem has none), the time it
-   * was taken (`atNs`, 0n: none yet) and its errno (0: fine). `pending`: a request is under way, since `pendingSinceNs`.
+   * was taken (`atNs`, 0n: none yet) and its errno (0: fine). `pending`: a request is under way, since `pendingSinceNs`
+   * (from before this object, where it takes part in an older one).
    */
   read(): FilesystemReading;
   /**

@@ -123,7 +123,7 @@ test('one that nobody holds any more ends its thread', async () => {
     };
     look();
   `);
-  expect(output).toBe('50 ended');
+  expect(output).toBe('1 ended');
 });
 
 test('a pending request does not keep the process', async () => {

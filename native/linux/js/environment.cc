@@ -12,7 +12,8 @@ void Environment::Create(Napi::Env env) {
   env.AddCleanupHook([held] { held->End(); });
 }
 
-Environment::Environment(Napi::Env env) : bell_(std::make_shared<ThreadSafeBell>(env, [this] { Deliver(); })) {}
+Environment::Environment(Napi::Env env)
+    : bell_(std::make_shared<ThreadSafeBell>(env, [this] { Deliver(); })), filesystem_threads_(bell_) {}
 
 Waiter& Environment::waiter() {
   if (!waiter_) waiter_ = std::make_unique<Waiter>(bell_);

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "common/wake.h"
+#include "linux/filesystem_stats.h"
 #include "linux/waiter.h"
 
 namespace evictd {
@@ -39,6 +40,8 @@ class Environment {
   // The waiter's thread is started here, with the environment's first watch. Throws SystemError.
   Waiter& waiter();
 
+  FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
+
   // Returns the target's id; the environment does not own it.
   uint64_t Register(WakeTarget* target);
   void Unregister(uint64_t id);
@@ -53,6 +56,7 @@ class Environment {
   void End();
 
   std::shared_ptr<ThreadSafeBell> bell_;
+  FilesystemThreads filesystem_threads_;
   std::unique_ptr<Waiter> waiter_;
   std::map<uint64_t, WakeTarget*> targets_;  // ordered: Deliver walks by id while callbacks add and remove
   uint64_t last_id_ = 0;

@@ -23,7 +23,7 @@ class FilesystemStatsObject : public Napi::ObjectWrap<FilesystemStatsObject>, pu
   explicit FilesystemStatsObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     const std::string path = TextArgument(info[0], "path");
     Environment* const environment = Environment::Of(info.Env());
-    Guarded(info.Env(), [&] { stats_ = std::make_shared<FilesystemStats>(path, environment->bell()); });
+    Guarded(info.Env(), [&] { stats_ = std::make_shared<FilesystemStats>(path, environment->filesystem_threads()); });
     info.This().As<Napi::Object>().TypeTag(&kTypeTag);
     environment_ = environment;
     target_id_ = environment->Register(this);
