@@ -35,9 +35,11 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("FileReader", evictd::DefineFileReader(env));
   exports.Set("CgroupTable", evictd::DefineCgroupTable(env));
   exports.Set("FilesystemStats", evictd::DefineFilesystemStats(env));
+  exports.Set("DirectoryUsage", evictd::DefineDirectoryUsage(env));
   exports.Set("CgroupHandle", evictd::DefineCgroupHandle(env));
   exports.Set("Pidfd", evictd::DefinePidfd(env));
   exports.Set("FileLock", evictd::DefineFileLock(env));
+  evictd::DefineFileCalls(env, exports);
   exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
   exports.Set("watchCount", Napi::Function::New(env, WatchCount, "watchCount"));
   return exports;

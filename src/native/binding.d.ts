@@ -197,6 +197,27 @@ export interface FilesystemStatsConstructor {
   new (path: string): FilesystemStats;
 }
 
+/**
+ * What a directory and all below it take, as `du` counts it, walked on a thread of the lowest priority: allocated blocks and inodes, hard links once, symbolic
+ * links not followed, nothing that is mounted below. `close()` gives it up. A walk does not keep the event loop alive: the directory may never answer.
+ */
+export interface DirectoryUsage {
+  close(): void;
+}
+export interface DirectoryUsageResult {
+  bytes: number;
+  inodes: number;
+  /** What could not be read and is not in the sum, and the first errno (positive). What vanished meanwhile is none. */
+  errors: number;
+  errno: number;
+  /** false: the directory could not be opened, or one below was moved away while the walk was in it. The rest is not in the sum. */
+  complete: boolean;
+}
+export interface DirectoryUsageConstructor {
+  /** `onDone` is called once, unless it was closed. Throws EAGAIN where four walks of this environment are under way, those included that were closed and hang. */
+  new (path: string, onDone: (result: DirectoryUsageResult) => void): DirectoryUsage;
+}
+
 /** A cgroup held by its directory: everything goes to this one, never to another created later under the same name. */
 export interface CgroupHandle {
   readonly id: bigint;
@@ -242,9 +263,16 @@ export interface Binding {
   readonly FileReader: FileReaderConstructor;
   readonly CgroupTable: CgroupTableConstructor;
   readonly FilesystemStats: FilesystemStatsConstructor;
+  readonly DirectoryUsage: DirectoryUsageConstructor;
   readonly CgroupHandle: CgroupHandleConstructor;
   readonly Pidfd: PidfdConstructor;
   readonly FileLock: FileLockConstructor;
+  /** fallocate(2) with FALLOC_FL_KEEP_SIZE: the space is the file's, its size stays. Throws ENOSPC, and EOPNOTSUPP where the filesystem cannot. */
+  fallocate(fd: number, offset: number, length: number): void;
+  /** An extended attribute; undefined: the file has none of that name, or its filesystem none at all. */
+  getxattr(path: string, name: string): Buffer | undefined;
+  /** CLOCK_BOOTTIME: as the monotonic clock, with the time that the machine slept. */
+  bootTimeNs(): bigint;
   /** _exit(2): for a shutdown that must not wait for a thread that hangs in a dead filesystem. */
   exitNow(code: number): never;
   /** For tests: live watches of this environment. */

@@ -13,7 +13,9 @@ void Environment::Create(Napi::Env env) {
 }
 
 Environment::Environment(Napi::Env env)
-    : bell_(std::make_shared<ThreadSafeBell>(env, [this] { Deliver(); })), filesystem_threads_(bell_) {}
+    : bell_(std::make_shared<ThreadSafeBell>(env, [this] { Deliver(); })),
+      filesystem_threads_(bell_),
+      directory_walks_(bell_) {}
 
 Waiter& Environment::waiter() {
   if (!waiter_) waiter_ = std::make_unique<Waiter>(bell_);

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "common/wake.h"
+#include "linux/directory_usage.h"
 #include "linux/filesystem_stats.h"
 #include "linux/waiter.h"
 
@@ -41,6 +42,7 @@ class Environment {
   Waiter& waiter();
 
   FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
+  DirectoryWalks* directory_walks() { return &directory_walks_; }
 
   // Returns the target's id; the environment does not own it.
   uint64_t Register(WakeTarget* target);
@@ -57,6 +59,7 @@ class Environment {
 
   std::shared_ptr<ThreadSafeBell> bell_;
   FilesystemThreads filesystem_threads_;
+  DirectoryWalks directory_walks_;
   std::unique_ptr<Waiter> waiter_;
   std::map<uint64_t, WakeTarget*> targets_;  // ordered: Deliver walks by id while callbacks add and remove
   uint64_t last_id_ = 0;

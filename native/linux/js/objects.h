@@ -14,9 +14,13 @@ Napi::Function DefineSampler(Napi::Env env);
 Napi::Function DefineFileReader(Napi::Env env);
 Napi::Function DefineCgroupTable(Napi::Env env);
 Napi::Function DefineFilesystemStats(Napi::Env env);
+Napi::Function DefineDirectoryUsage(Napi::Env env);
 Napi::Function DefineCgroupHandle(Napi::Env env);
 Napi::Function DefinePidfd(Napi::Env env);
 Napi::Function DefineFileLock(Napi::Env env);
+
+// Functions of their own.
+void DefineFileCalls(Napi::Env env, Napi::Object exports);
 
 }  // namespace evictd
 

@@ -1,0 +1,67 @@
+#ifndef EVICTD_LINUX_DIRECTORY_WALK_H_
+#define EVICTD_LINUX_DIRECTORY_WALK_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "linux/unique_fd.h"
+
+namespace evictd {
+
+// What a directory and all below it take: allocated blocks and inodes, as du counts them. Hard links count once,
+// symbolic links as what they are, and what is mounted below belongs to others. Everything is opened relative to the
+// directory that it is in, so that no path is too long and nobody can lead the walk elsewhere by a symbolic link.
+//
+// However deep it goes, the stack does not grow and at most kOpenLevels descriptors are open. Memory: some bytes a
+// level, and those inodes that have more than one link.
+class DirectoryWalk {
+ public:
+  struct Usage {
+    uint64_t bytes = 0;
+    uint64_t inodes = 0;
+    // What could not be read and is not in the sum. What vanished meanwhile is no error.
+    uint64_t errors = 0;
+    int first_error = 0;
+    // Everything was visited. False: the directory could not be opened, a directory was moved while the walk was in it,
+    // or it was cancelled.
+    bool complete = false;
+  };
+
+  static constexpr size_t kOpenLevels = 32;
+
+  // Until done, or until `cancelled`, which is asked at each entry.
+  Usage Run(const std::string& path, const std::atomic<bool>& cancelled);
+
+ private:
+  struct Level {
+    UniqueFd directory;  // of the deepest kOpenLevels
+    uint64_t inode = 0;
+    std::vector<char> entries;  // as getdents64 gave them; let go with the descriptor
+    size_t next = 0;
+    size_t end = 0;
+    int64_t position = 0;  // behind the last entry that was visited
+  };
+
+  // Counts it. A directory: 1, to be entered.
+  bool Count(int directory, const char* name);
+  void Enter(UniqueFd directory, uint64_t inode);
+  // The next entry of the deepest level; nullptr: it has no more, or cannot be read.
+  const char* Next();
+  // Back to the level above. False: it is not there any more.
+  bool Leave();
+  void Failed(int error);
+
+  Usage usage_;
+  uint64_t device_ = 0;
+  uint64_t mount_ = 0;
+  std::vector<Level> levels_;
+  std::unordered_set<uint64_t> linked_;
+};
+
+}  // namespace evictd
+
+#endif  // EVICTD_LINUX_DIRECTORY_WALK_H_

@@ -1,0 +1,204 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { linkSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { native, type DirectoryUsageResult } from '../../src/native/index.js';
+import { fuseWorks, mountFuse } from '../support/fuse.js';
+import { addonFile, after, closing, makeDirectory, openDescriptors, pause, runNode, thrownBy, until } from './kernel.js';
+
+const { EAGAIN, ENOENT, ENOTDIR } = constants.errno as Record<string, number>;
+
+const works = await fuseWorks();
+
+/** A walk to its end; `meanwhile` is called at each turn of the loop. */
+async function walk(path: string, meanwhile: () => void = () => undefined): Promise<DirectoryUsageResult> {
+  let result: DirectoryUsageResult | undefined;
+  closing(new native.DirectoryUsage(path, (usage) => (result = usage)));
+  for (const deadline = Date.now() + 60_000; result === undefined;) {
+    meanwhile();
+    await pause(1);
+    if (Date.now() > deadline) throw new Error('the walk does not end');
+  }
+  return result;
+}
+
+/** As du says, on one filesystem. */
+function du(path: string): { bytes: number; inodes: number } {
+  const count = (...options: string[]) => Number.parseInt(execFileSync('du', ['-sx', ...options, path], { encoding: 'utf8' }), 10);
+  return { bytes: count('--block-size=1'), inodes: count('--inodes') };
+}
+
+/** On a tmpfs, where a file is made in microseconds. */
+function makeShm(): string {
+  const directory = mkdtempSync('/dev/shm/evictd-test-');
+  after(() => void spawnSync('rm', ['-rf', directory])); // deeper than rmSync can go
+  return directory;
+}
+
+function mountTmpfs(directory: string): void {
+  mkdirSync(directory);
+  execFileSync('mount', ['-t', 'tmpfs', 'evictd-test', directory]);
+  after(() => void execFileSync('umount', [directory]));
+}
+
+const nameOf = (thread: string): string => {
+  try {
+    return readFileSync(`/proc/self/task/${thread}/comm`, 'utf8');
+  } catch {
+    return ''; // it has ended meanwhile
+  }
+};
+const walkers = (): number => readdirSync('/proc/self/task').filter((thread) => nameOf(thread) === 'evictd-walk\n').length;
+
+describe('what a directory takes', () => {
+  test('is what du says: blocks, inodes, hard links once, no symbolic link followed, nothing mounted below', async () => {
+    const [directory, elsewhere] = [makeDirectory(), makeDirectory()];
+    writeFileSync(join(elsewhere, 'large'), Buffer.alloc(1 << 20));
+    for (const name of ['a', 'a/b', 'c']) mkdirSync(join(directory, name));
+    writeFileSync(join(directory, 'a/file'), Buffer.alloc(100_000));
+    writeFileSync(join(directory, 'a/b/sparse'), 'x');
+    truncateSync(join(directory, 'a/b/sparse'), 1 << 30);
+    for (const name of ['a/link', 'c/link', 'c/other']) linkSync(join(directory, 'a/file'), join(directory, name));
+    symlinkSync(elsewhere, join(directory, 'c/outside'));
+    symlinkSync('..', join(directory, 'c/loop'));
+    execFileSync('mkfifo', [join(directory, 'fifo')]);
+    const before = du(directory);
+    expect(await walk(directory)).toEqual({ ...before, errors: 0, errno: 0, complete: true });
+    expect(before.inodes).toBe(9);
+    mountTmpfs(join(directory, 'mounted'));
+    writeFileSync(join(directory, 'mounted/file'), Buffer.alloc(1 << 20));
+    expect(await walk(directory)).toEqual({ ...before, errors: 0, errno: 0, complete: true });
+  });
+
+  test('is counted once, though the filesystem is mounted into itself', async () => {
+    const directory = makeDirectory();
+    for (const name of ['data', 'again']) mkdirSync(join(directory, name));
+    writeFileSync(join(directory, 'data/file'), Buffer.alloc(1 << 20));
+    const before = await walk(directory);
+    execFileSync('mount', ['--bind', join(directory, 'data'), join(directory, 'again')]);
+    after(() => void execFileSync('umount', [join(directory, 'again')]));
+    expect((await walk(directory)).bytes).toBeLessThanOrEqual(before.bytes);
+  });
+
+  test('is found however deep it lies, with few descriptors', async () => {
+    const directory = makeShm();
+    const levels = 2000;
+    // Relative: no path is so long. Files on both sides of the way down, so that each level has to be taken up again.
+    const script = `for (let level = 0; level < ${String(levels)}; level++) {
+      for (const name of ['a', 'b', 'y', 'z']) fs.writeFileSync(name, 'x');
+      fs.mkdirSync('middle-of-nowhere');
+      process.chdir('middle-of-nowhere');
+    }`;
+    execFileSync(process.execPath, ['-e', `const fs = require('fs'); process.chdir(${JSON.stringify(directory)}); ${script}`]);
+    const before = openDescriptors();
+    let most = 0;
+    const usage = await walk(directory, () => (most = Math.max(most, openDescriptors())));
+    expect(usage).toEqual({ bytes: levels * 4 * 4096, inodes: 1 + levels * 5, errors: 0, errno: 0, complete: true });
+    expect(most - before).toBeLessThanOrEqual(40);
+  });
+
+  test.each<[rule: string, path: () => string, errno: number | undefined]>([
+    ['is not there', () => join(makeDirectory(), 'none'), ENOENT],
+    ['is no directory', () => '/proc/self/status', ENOTDIR],
+  ])('that %s is not known', async (_rule, path, errno) => {
+    expect(await walk(path())).toEqual({ bytes: 0, inodes: 0, errors: 1, errno, complete: false });
+  });
+
+  test('named by a symbolic link is that of the directory', async () => {
+    const directory = makeDirectory();
+    writeFileSync(join(directory, 'file'), 'x');
+    const link = join(makeDirectory(), 'link');
+    symlinkSync(directory, link);
+    expect((await walk(link)).inodes).toBe(2);
+  });
+
+  test('from which files vanish is no error', async () => {
+    const directory = makeShm();
+    for (let file = 0; file < 20_000; file += 1) symlinkSync('x', join(directory, String(file)));
+    let next = 0;
+    const usage = await walk(directory, () => {
+      for (let i = 0; i < 500 && next < 20_000; i += 1) unlinkSync(join(directory, String(next++)));
+    });
+    expect(usage).toMatchObject({ errors: 0, complete: true });
+  });
+
+  test('of a hundred thousand files is counted while JavaScript goes on', async () => {
+    const directory = makeShm();
+    for (let part = 0; part < 10; part += 1) {
+      mkdirSync(join(directory, String(part)));
+      for (let file = 0; file < 10_000; file += 1) symlinkSync('x', join(directory, String(part), String(file)));
+    }
+    let turns = 0;
+    const usage = await walk(directory, () => (turns += 1));
+    expect(usage).toEqual({ bytes: 0, inodes: 100_011, errors: 0, errno: 0, complete: true });
+    expect(turns).toBeGreaterThan(10);
+  });
+});
+
+describe('a walk', () => {
+  test('that is closed never calls, and its thread ends', async () => {
+    let called = 0;
+    for (let i = 0; i < 20; i += 1) {
+      const usage = new native.DirectoryUsage('/usr', () => (called += 1));
+      usage.close();
+      usage.close();
+      await until('the thread ends', () => walkers() === 0);
+    }
+    expect(called).toBe(0);
+  });
+
+  test('may be closed from inside its callback', async () => {
+    const directory = makeDirectory();
+    let called = 0;
+    const usage = new native.DirectoryUsage(directory, () => {
+      usage.close();
+      called += 1;
+    });
+    await until('it is done', () => called === 1);
+  });
+
+  test('does not keep the process, nor its end, nor that of a worker', async () => {
+    const script = "new native.DirectoryUsage('/usr', () => {});";
+    expect(await runNode(script)).toEqual({ status: 0, output: '' });
+    expect(await runNode(`${script} process.exit(3);`)).toEqual({ status: 3, output: '' });
+    expect(await runNode(`${script} native.exitNow(4);`)).toEqual({ status: 4, output: '' });
+    const inWorker = `const native = require(${JSON.stringify(addonFile)}); ${script} require('node:worker_threads').parentPort.postMessage(0); setInterval(() => {}, 1000);`;
+    const terminating = `
+      const worker = new (require('node:worker_threads').Worker)(${JSON.stringify(inWorker)}, { eval: true });
+      worker.on('message', () => worker.terminate());
+      worker.on('exit', () => (process.exitCode = 5));`;
+    expect(await runNode(terminating)).toEqual({ status: 5, output: '' });
+  });
+
+  test('without a callback is a TypeError', () => {
+    expect(thrownBy(() => new native.DirectoryUsage('/', undefined as never))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+  });
+
+  test.runIf(works)('is not held up by what is mounted below and hangs', async () => {
+    const directory = makeDirectory();
+    const mounted = join(directory, 'mounted');
+    mkdirSync(mounted);
+    const fuse = await mountFuse(mounted);
+    after(() => fuse.remove());
+    await fuse.hang('unanswered');
+    expect(await walk(directory)).toMatchObject({ inodes: 1, errors: 0, complete: true });
+  });
+
+  test.runIf(works)('that hangs is given up; four at most hang, then no more are begun', async () => {
+    await until('the threads of others end', () => walkers() === 0);
+    const fuse = await mountFuse();
+    after(() => fuse.remove());
+    await fuse.hang('unanswered');
+    for (let i = 0; i < 4; i += 1) new native.DirectoryUsage(fuse.directory, () => undefined).close();
+    expect(thrownBy(() => new native.DirectoryUsage('/usr', () => undefined))).toMatchObject({
+      code: 'EAGAIN',
+      errno: -(EAGAIN ?? 0),
+      path: '/usr',
+    });
+    expect(walkers()).toBe(4);
+    fuse.abort();
+    await until('they end', () => walkers() === 0);
+    expect(await walk(makeDirectory())).toMatchObject({ complete: true });
+  });
+});

@@ -1,0 +1,71 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { native } from '../../src/native/index.js';
+import { after, makeDirectory, thrownBy } from './kernel.js';
+
+/** A filesystem of a megabyte: it is full soon, and nobody else writes there. */
+function makeSmall(): string {
+  const directory = join(makeDirectory(), 'small');
+  mkdirSync(directory);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'evictd-test', directory]);
+  after(() => void execFileSync('umount', [directory]));
+  return directory;
+}
+
+test('fallocate gives a file space and leaves its size; it can be written when the filesystem is full', () => {
+  const directory = makeSmall();
+  const file = openSync(join(directory, 'journal'), 'w');
+  after(() => {
+    closeSync(file);
+  });
+  native.fallocate(file, 0, 64 * 1024);
+  const { size, blocks } = statSync(join(directory, 'journal'));
+  expect([size, blocks * 512]).toEqual([0, 64 * 1024]);
+  expect(thrownBy(() => writeFileSync(join(directory, 'filler'), Buffer.alloc(1 << 20)))).toMatchObject({ code: 'ENOSPC' });
+  expect(writeSync(file, Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)).toBe(64 * 1024);
+});
+
+test('fallocate says why not', () => {
+  const directory = makeSmall();
+  const file = openSync(join(directory, 'journal'), 'w');
+  after(() => {
+    closeSync(file);
+  });
+  expect(thrownBy(() => native.fallocate(file, 0, 1 << 30))).toMatchObject({ code: 'ENOSPC', syscall: 'fallocate' });
+  expect(thrownBy(() => native.fallocate(1 << 20, 0, 1))).toMatchObject({ code: 'EBADF' });
+  for (const [fd, offset, length] of [
+    [-1, 0, 1],
+    [file, -1, 1],
+    [file, 0, 0],
+    [file, 0, 2 ** 53],
+  ] as const) {
+    expect(thrownBy(() => native.fallocate(fd, offset, length))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
+  }
+});
+
+test.runIf(spawnSync('python3', ['-V']).status === 0)('getxattr reads an attribute as it is (where Python can set one)', () => {
+  const file = join(makeDirectory(), 'file');
+  writeFileSync(file, '');
+  // trusted.*: tmpfs has it wherever it runs, user.* only since 6.6.
+  const script = `import os; os.setxattr(${JSON.stringify(file)}, 'trusted.evictd', bytes([1, 0, 255]))`;
+  execFileSync('python3', ['-c', script]);
+  expect(native.getxattr(file, 'trusted.evictd')).toEqual(Buffer.from([1, 0, 255]));
+});
+
+test('getxattr of what a file does not have, or its filesystem cannot, is undefined; of no file it throws', () => {
+  const file = join(makeDirectory(), 'file');
+  expect(thrownBy(() => native.getxattr(file, 'trusted.evictd'))).toMatchObject({ code: 'ENOENT', syscall: 'getxattr', path: file });
+  writeFileSync(file, '');
+  expect(native.getxattr(file, 'trusted.evictd')).toBeUndefined();
+  expect(native.getxattr('/proc/self/status', 'trusted.evictd')).toBeUndefined();
+});
+
+test('bootTimeNs is the time since the machine was booted', () => {
+  const uptime = () => Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]);
+  const before = uptime();
+  const now = Number(native.bootTimeNs()) / 1e9;
+  expect(now).toBeGreaterThanOrEqual(before);
+  expect(now).toBeLessThanOrEqual(uptime() + 0.02); // it is cut to hundredths
+});
