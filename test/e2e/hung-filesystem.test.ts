@@ -3,7 +3,7 @@ import { fuseWorks, mountFuse } from '../support/fuse.js';
 import { Evictd } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 
-describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON})`, () => {
+describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}, where FUSE can be mounted)`, () => {
   test('is said to be unknown, delays no eviction and not the end, and is asked again', async () => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());

@@ -144,11 +144,10 @@ describe('whether a process lives in a cgroup', () => {
     expect([values[0], errors[0]]).toEqual([value, errno]);
   });
 
-  test.each<[string, string, boolean]>([
-    ['v1', memoryV1, hasMemoryV1],
-    ['v2', cgroup2, hasCgroup2],
-  ])('is true of now on %s, however often it is asked', async (_version, parent, there) => {
-    if (!there) return;
+  const mounts: [version: string, parent: string][] = [];
+  if (hasMemoryV1) mounts.push(['v1', memoryV1]);
+  if (hasCgroup2) mounts.push(['v2', cgroup2]);
+  test.each(mounts)('is true of now on %s, however often it is asked', async (_version, parent) => {
     const cgroup = makeCgroup(parent);
     const { table, values, errors } = tableOf([occupied], 100);
     table.add(cgroup);

@@ -175,7 +175,7 @@ describe('a walk', () => {
     expect(thrownBy(() => new native.DirectoryUsage('/', undefined as never))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
   });
 
-  test.runIf(works)('is not held up by what is mounted below and hangs', async () => {
+  test.runIf(works)('is not held up by what is mounted below and hangs (where FUSE can be mounted)', async () => {
     const directory = makeDirectory();
     const mounted = join(directory, 'mounted');
     mkdirSync(mounted);
@@ -185,7 +185,7 @@ describe('a walk', () => {
     expect(await walk(directory)).toMatchObject({ inodes: 1, errors: 0, complete: true });
   });
 
-  test.runIf(works)('that hangs is given up; four at most hang, then no more are begun', async () => {
+  test.runIf(works)('that hangs is given up; four at most hang, then no more are begun (where FUSE can be mounted)', async () => {
     await until('the threads of others end', () => walkers() === 0);
     const fuse = await mountFuse();
     after(() => fuse.remove());

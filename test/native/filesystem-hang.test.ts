@@ -50,70 +50,73 @@ const statfsThreads = (): number => statfsThreadIds().length;
 const isHanging = (): boolean =>
   statfsThreadIds().some((thread) => readFileSync(`/proc/self/task/${thread}/wchan`, 'utf8').includes('request_wait_answer'));
 
-describe.runIf(works).each(['untaken', 'unanswered'] as const)('a FUSE mount that hangs, with requests %s', (how) => {
-  test('keeps nobody: JavaScript goes on, another filesystem answers, and it is asked again when it answers', async () => {
-    const fuse = await mount();
-    const [hung, other] = [open(fuse.directory), open('/')];
-    expect(await measure(hung)).toMatchObject(ANSWER);
-    await fuse.hang(how);
-    let answers = 0;
-    hung.request(() => (answers += 1));
-    for (let turn = 0; turn < 20; turn += 1) expect(await measure(other)).toMatchObject({ errno: 0, pending: false });
-    const { pending, pendingSinceNs, atNs, totalBytes } = hung.read();
-    expect([pending, answers, totalBytes]).toEqual([true, 0, ANSWER.totalBytes]);
-    expect(pendingSinceNs).toBeGreaterThan(atNs);
-    await fuse.answer();
-    await until('the answer comes', () => answers === 1);
-    expect(hung.read()).toMatchObject(ANSWER);
-    expect(await measure(hung)).toMatchObject(ANSWER);
-  });
+describe.runIf(works).each(['untaken', 'unanswered'] as const)(
+  'a FUSE mount that hangs, with requests %s (where one can be mounted)',
+  (how) => {
+    test('keeps nobody: JavaScript goes on, another filesystem answers, and it is asked again when it answers', async () => {
+      const fuse = await mount();
+      const [hung, other] = [open(fuse.directory), open('/')];
+      expect(await measure(hung)).toMatchObject(ANSWER);
+      await fuse.hang(how);
+      let answers = 0;
+      hung.request(() => (answers += 1));
+      for (let turn = 0; turn < 20; turn += 1) expect(await measure(other)).toMatchObject({ errno: 0, pending: false });
+      const { pending, pendingSinceNs, atNs, totalBytes } = hung.read();
+      expect([pending, answers, totalBytes]).toEqual([true, 0, ANSWER.totalBytes]);
+      expect(pendingSinceNs).toBeGreaterThan(atNs);
+      await fuse.answer();
+      await until('the answer comes', () => answers === 1);
+      expect(hung.read()).toMatchObject(ANSWER);
+      expect(await measure(hung)).toMatchObject(ANSWER);
+    });
 
-  test('has one thread, however often it is closed and opened again; the last takes part in the old request', async () => {
-    const fuse = await mount();
-    await until('the threads of others end', () => statfsThreads() === 0);
-    await fuse.hang(how);
-    let dropped = 0;
-    const opened: FilesystemStats[] = [];
-    for (let i = 0; i < 50; i += 1) {
-      const stats = new native.FilesystemStats(fuse.directory);
-      stats.request(() => (dropped += 1));
-      opened.push(stats);
-      if (i === 0) await until('the thread hangs', isHanging);
-      if (i > 0) opened[i - 1]?.close();
-    }
-    opened.at(-1)?.close();
-    expect(statfsThreads()).toBe(1);
-    const before = process.hrtime.bigint();
-    const stats = open(fuse.directory);
-    expect(stats.read()).toMatchObject({ pending: false, atNs: 0n });
-    let answers = 0;
-    stats.request(() => (answers += 1));
-    expect(statfsThreads()).toBe(1);
-    expect(stats.read().pending).toBe(true);
-    expect(stats.read().pendingSinceNs).toBeLessThan(before);
-    await fuse.answer();
-    await until('the answer comes', () => answers === 1);
-    expect(stats.read()).toMatchObject(ANSWER);
-    stats.close();
-    await until('the thread ends', () => statfsThreads() === 0);
-    expect(dropped).toBe(0);
-  });
+    test('has one thread, however often it is closed and opened again; the last takes part in the old request', async () => {
+      const fuse = await mount();
+      await until('the threads of others end', () => statfsThreads() === 0);
+      await fuse.hang(how);
+      let dropped = 0;
+      const opened: FilesystemStats[] = [];
+      for (let i = 0; i < 50; i += 1) {
+        const stats = new native.FilesystemStats(fuse.directory);
+        stats.request(() => (dropped += 1));
+        opened.push(stats);
+        if (i === 0) await until('the thread hangs', isHanging);
+        if (i > 0) opened[i - 1]?.close();
+      }
+      opened.at(-1)?.close();
+      expect(statfsThreads()).toBe(1);
+      const before = process.hrtime.bigint();
+      const stats = open(fuse.directory);
+      expect(stats.read()).toMatchObject({ pending: false, atNs: 0n });
+      let answers = 0;
+      stats.request(() => (answers += 1));
+      expect(statfsThreads()).toBe(1);
+      expect(stats.read().pending).toBe(true);
+      expect(stats.read().pendingSinceNs).toBeLessThan(before);
+      await fuse.answer();
+      await until('the answer comes', () => answers === 1);
+      expect(stats.read()).toMatchObject(ANSWER);
+      stats.close();
+      await until('the thread ends', () => statfsThreads() === 0);
+      expect(dropped).toBe(0);
+    });
 
-  test('and is aborted is an error, and answers again after it was mounted again', async () => {
-    const fuse = await mount();
-    const stats = open(fuse.directory);
-    await fuse.hang(how);
-    let answers = 0;
-    stats.request(() => (answers += 1));
-    fuse.abort();
-    await until('the answer comes', () => answers === 1);
-    expect([ECONNABORTED, ENOTCONN]).toContain(stats.read().errno);
-    expect(await measure(stats)).toMatchObject({ errno: ENOTCONN, totalBytes: 0 });
-    const again = await fuse.again();
-    after(() => again.remove());
-    expect(await measure(stats)).toMatchObject(ANSWER);
-  });
-});
+    test('and is aborted is an error, and answers again after it was mounted again', async () => {
+      const fuse = await mount();
+      const stats = open(fuse.directory);
+      await fuse.hang(how);
+      let answers = 0;
+      stats.request(() => (answers += 1));
+      fuse.abort();
+      await until('the answer comes', () => answers === 1);
+      expect([ECONNABORTED, ENOTCONN]).toContain(stats.read().errno);
+      expect(await measure(stats)).toMatchObject({ errno: ENOTCONN, totalBytes: 0 });
+      const again = await fuse.again();
+      after(() => again.remove());
+      expect(await measure(stats)).toMatchObject(ANSWER);
+    });
+  },
+);
 
 /** Asks the mount, and goes on when the request is under way. */
 const asking = (directory: string) => `
@@ -142,7 +145,7 @@ const ends: [how: string, script: (directory: string) => string, status: number]
   ],
 ];
 
-describe.runIf(works)('a process with a request to a mount that hangs', () => {
+describe.runIf(works)('a process with a request to a mount that hangs (where one can be mounted)', () => {
   test.each(ends)('%s ends', async (_how, script, status) => {
     const fuse = await mount();
     await fuse.hang('untaken');
