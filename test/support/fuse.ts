@@ -68,6 +68,7 @@ const SERVER = `
       const request = [buffer.readUInt32LE(4), buffer.readBigUInt64LE(8)];
       if (![FORGET, INTERRUPT, BATCH_FORGET].includes(request[0])) { if (answering) reply(request); else { owed.push(request); console.log('taken'); } }
       serve();
+      if (request[0] === INIT) console.log('mounted'); // not before: mount(2) does not wait for it
     });
   };
   process.stdin.on('data', (text) => {
@@ -83,7 +84,6 @@ const SERVER = `
     process.exit(0);
   });
   serve();
-  console.log('mounted');
 `;
 
 export async function mountFuse(directory = mkdtempSync(join(tmpdir(), 'evictd-test-fuse-'))): Promise<FuseMount> {
