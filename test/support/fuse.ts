@@ -66,14 +66,15 @@ const SERVER = `
       reading = false;
       if (error) process.exit(error.code === 'ENODEV' ? 0 : 1); // unmounted or aborted
       const request = [buffer.readUInt32LE(4), buffer.readBigUInt64LE(8)];
-      if (![FORGET, INTERRUPT, BATCH_FORGET].includes(request[0])) { if (answering) reply(request); else { owed.push(request); console.log('taken'); } }
+      if (![FORGET, INTERRUPT, BATCH_FORGET].includes(request[0])) { if (answering) reply(request); else owed.push(request); }
+      if (!taking) console.log('last');
       serve();
       if (request[0] === INIT) console.log('mounted'); // not before: mount(2) does not wait for it
     });
   };
   process.stdin.on('data', (text) => {
     const word = String(text).trim();
-    [taking, answering] = [word !== 'untaken', word === 'answer'];
+    [taking, answering] = [word !== 'untaken', word !== 'unanswered'];
     if (answering) for (const request of owed.splice(0)) reply(request);
     serve();
     console.log(word);
@@ -92,16 +93,20 @@ export async function mountFuse(directory = mkdtempSync(join(tmpdir(), 'evictd-t
   server.stdout.on('data', (chunk: Buffer) => said.push(...chunk.toString().split('\n').filter(Boolean)));
   const heard = async (word: string): Promise<void> => {
     for (let turns = 0; !said.includes(word); turns += 1) {
-      if (server.exitCode !== null || turns > 2000) {
-        server.kill('SIGKILL');
-        rmdirSync(directory);
-        throw new Error(`the FUSE server in ${directory} has ended`);
-      }
+      if (server.exitCode !== null || turns > 2000) throw new Error(`the FUSE server in ${directory} does not say ${word}`);
       await pause(5);
     }
-    said.length = 0;
+    // What it said since then is still to be heard: others ask it, too.
+    said.splice(0, said.indexOf(word) + 1);
   };
-  await heard('mounted');
+  try {
+    await heard('mounted');
+  } catch (error) {
+    server.kill('SIGKILL');
+    spawnSync('umount', ['-l', directory], { stdio: 'ignore' });
+    rmdirSync(directory);
+    throw error;
+  }
   const tell = async (word: string): Promise<void> => {
     server.stdin.write(`${word}\n`);
     await heard(word);
@@ -118,9 +123,9 @@ export async function mountFuse(directory = mkdtempSync(join(tmpdir(), 'evictd-t
     hang: async (how) => {
       await tell(how);
       if (how === 'unanswered') return;
-      // The read that it is in takes one more: it gets one that nobody here waits for.
+      // The read that it is in takes one more, and answers it.
       spawn('stat', ['-f', directory], { stdio: 'ignore' });
-      await heard('taken');
+      await heard('last');
     },
     answer: () => tell('answer'),
     abort: () => {
