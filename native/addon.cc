@@ -32,6 +32,9 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("PsiTrigger", evictd::DefinePsiTrigger(env));
   exports.Set("MemcgEvents", evictd::DefineMemcgEvents(env));
   exports.Set("Sampler", evictd::DefineSampler(env));
+  exports.Set("CgroupTree", evictd::DefineCgroupTree(env));
+  exports.Set("ProcessExit", evictd::DefineProcessExit(env));
+  exports.Set("KernelLog", evictd::DefineKernelLog(env));
   exports.Set("FileReader", evictd::DefineFileReader(env));
   exports.Set("CgroupTable", evictd::DefineCgroupTable(env));
   exports.Set("FilesystemStats", evictd::DefineFilesystemStats(env));
@@ -41,6 +44,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("FileLock", evictd::DefineFileLock(env));
   evictd::DefineFileCalls(env, exports);
   exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
+  exports.Set("parseOomRecords", Napi::Function::New(env, evictd::ParseOomRecords, "parseOomRecords"));
   exports.Set("watchCount", Napi::Function::New(env, WatchCount, "watchCount"));
   return exports;
 }

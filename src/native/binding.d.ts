@@ -59,6 +59,78 @@ export interface MemcgEventsConstructor {
 }
 
 /**
+ * cgroups that appear and vanish below a cgroup (inotify), v1 and v2. Without `onWake` nobody is woken and the event loop is not kept alive: changes stand
+ * in the kernel's queue until `changes()` reads them. Detail bit 1 (OVERFLOW): changes were lost. Throws EMFILE (`syscall` inotify_init1: no inotify instance
+ * left, fs.inotify.max_user_instances, or no descriptor), ENOSPC (inotify_add_watch: fs.inotify.max_user_watches), ENOENT, ENOTDIR.
+ */
+export interface CgroupTreeConstructor {
+  /** `depth` 'children': those directly below the root, one watch. 'all': every level, a watch each. */
+  new (root: string, depth: 'children' | 'all', onWake?: OnWake): CgroupTree;
+}
+export interface CgroupTree extends Watch {
+  /**
+   * What happened since the last call, in order; every cgroup made before the call is in it. A cgroup may be told twice. A renamed one (v1) vanishes under the old
+   * name and appears under the new one. What vanishes takes all below it along; what lay below an 'appeared' one is told, too. `overflow`: changes were lost (the
+   * kernel's queue holds 16,384), `list` is empty: list anew. `gone`: the root was removed or renamed, or could not be followed (`status().errno`). Never throws.
+   */
+  changes(): CgroupTreeChanges;
+}
+export interface CgroupTreeChanges {
+  readonly list: readonly { readonly path: string; readonly kind: 'appeared' | 'vanished' }[];
+  readonly overflow: boolean;
+  readonly gone: boolean;
+}
+
+/**
+ * The end of many processes, held by pidfds: FIRED when some have exited (coalesced), GONE when all have; then nothing is left to watch. Those that are gone
+ * at the start count as exited. A number is whoever has it when it is opened: read afterwards what the end of all should mean.
+ */
+export interface ProcessExitConstructor {
+  /** Throws EMFILE and the like where not one of those that exist could be held. */
+  new (pids: readonly number[], onWake: OnWake): ProcessExit;
+}
+export interface ProcessExit extends Watch {
+  /** Those held that have not exited. 0 after `close()`. */
+  readonly remaining: number;
+  /** Those that could not be held (EMFILE; pid 0, which stands for a process outside this pid namespace): their end is not told. */
+  readonly missed: number;
+}
+
+/**
+ * What the kernel's OOM killer does, from now on, as the kernel log says it (/dev/kmsg). FIRED: `records()` has something. Detail bit 1 (LOST): something was
+ * lost. Throws EPERM where CAP_SYSLOG is missing (kernel.dmesg_restrict), EACCES, ENOENT.
+ */
+export interface KernelLogConstructor {
+  new (onWake: OnWake): KernelLog;
+}
+export interface KernelLog extends Watch {
+  /** What came since the last call, in order. `overruns`: how often the kernel wrote over what was not read yet; `dropped`: records that nobody took in time. */
+  records(): { readonly list: readonly OomRecord[]; readonly overruns: number; readonly dropped: number };
+}
+/** One process killed by the OOM killer. Paths as the kernel's first cgroup namespace has them, pids as its first pid namespace. */
+export interface OomRecord {
+  readonly sequence: number;
+  /** Since boot. */
+  readonly timeUs: number;
+  /** 'global': the machine was out of memory. 'memcg': a cgroup was at its limit. */
+  readonly constraint: 'global' | 'memcg';
+  /** Whose limit; undefined: global, or not said. */
+  readonly oomMemcg: string | undefined;
+  /** Where the process lived; undefined: not said. Of a group that is killed as a whole (memory.oom.group): the group. */
+  readonly taskMemcg: string | undefined;
+  readonly pid: number;
+  /** Its comm: 15 bytes at most, chosen by the process. */
+  readonly name: string;
+  readonly uid: number | undefined;
+  readonly totalVmBytes: number;
+  readonly anonRssBytes: number;
+  readonly fileRssBytes: number;
+  readonly shmemRssBytes: number;
+  readonly pgtablesBytes: number;
+  readonly oomScoreAdj: number;
+}
+
+/**
  * How a kernel file is read.
  * `number`: one decimal number ("max" reads as Infinity). `keyed`: "key value" lines (memory.stat, memory.events) and "Key: value kB" lines (meminfo;
  * kB become bytes), one value per key. `pressure`: PSI, eight values: some avg10, avg60, avg300 (percent), total (µs), then full.
@@ -260,6 +332,9 @@ export interface Binding {
   readonly PsiTrigger: PsiTriggerConstructor;
   readonly MemcgEvents: MemcgEventsConstructor;
   readonly Sampler: SamplerConstructor;
+  readonly CgroupTree: CgroupTreeConstructor;
+  readonly ProcessExit: ProcessExitConstructor;
+  readonly KernelLog: KernelLogConstructor;
   readonly FileReader: FileReaderConstructor;
   readonly CgroupTable: CgroupTableConstructor;
   readonly FilesystemStats: FilesystemStatsConstructor;
@@ -275,6 +350,8 @@ export interface Binding {
   bootTimeNs(): bigint;
   /** _exit(2): for a shutdown that must not wait for a thread that hangs in a dead filesystem. */
   exitNow(code: number): never;
+  /** For tests: the kills that these records of /dev/kmsg tell of. */
+  parseOomRecords(records: readonly string[]): OomRecord[];
   /** For tests: live watches of this environment. */
   watchCount(): number;
 }

@@ -10,6 +10,9 @@ Napi::Function DefineMemcgThreshold(Napi::Env env);
 Napi::Function DefinePsiTrigger(Napi::Env env);
 Napi::Function DefineMemcgEvents(Napi::Env env);
 Napi::Function DefineSampler(Napi::Env env);
+Napi::Function DefineCgroupTree(Napi::Env env);
+Napi::Function DefineProcessExit(Napi::Env env);
+Napi::Function DefineKernelLog(Napi::Env env);
 
 Napi::Function DefineFileReader(Napi::Env env);
 Napi::Function DefineCgroupTable(Napi::Env env);
@@ -21,6 +24,8 @@ Napi::Function DefineFileLock(Napi::Env env);
 
 // Functions of their own.
 void DefineFileCalls(Napi::Env env, Napi::Object exports);
+// For tests: the kills that these records of /dev/kmsg tell of.
+Napi::Value ParseOomRecords(const Napi::CallbackInfo& info);
 
 }  // namespace evictd
 

@@ -1,0 +1,102 @@
+#include "linux/cgroup_tree.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/js_argument.h"
+#include "common/js_error.h"
+#include "linux/js/objects.h"
+#include "linux/js/watch_object.h"
+
+namespace evictd {
+
+namespace {
+
+class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
+ public:
+  static constexpr const char* kName = "CgroupTree";
+  static constexpr const char* kMechanism = "tree";
+
+  explicit CgroupTreeObject(const Napi::CallbackInfo& info) : WatchObject(info) {
+    root_ = TextArgument(info[0], "root");
+    const std::string depth = TextArgument(info[1], "depth");
+    if (depth != "children" && depth != "all") {
+      ThrowArgumentError(info.Env(), "depth must be children or all, not " + depth);
+    }
+    const bool wakes = !info[2].IsUndefined();
+    const Napi::Function on_wake = wakes ? FunctionArgument(info[2], "onWake") : Napi::Function();
+    Guarded(info.Env(), [&] {
+      auto tree = std::make_shared<CgroupTree>(
+          root_, depth == "all" ? CgroupTree::Depth::kAll : CgroupTree::Depth::kChildren, wakes);
+      tree_ = tree;
+      if (wakes) {
+        Start(info, std::move(tree), on_wake, root_);
+      } else {
+        unwaited_ = std::move(tree);
+      }
+    });
+  }
+
+  Napi::Value Changes(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    CgroupTree::Changes changes;
+    if (const std::shared_ptr<CgroupTree> tree = tree_.lock()) {
+      changes = tree->TakeChanges();
+      if (changes.gone && unwaited_) {
+        error_ = changes.error;
+        unwaited_.reset();
+      } else if (changes.gone) {
+        // What would have told the waiter may have been read here.
+        Environment::Of(env)->waiter().Post(watch_id(), Wake::kGone, 0);
+      }
+    } else {
+      changes.gone = true;
+    }
+    Napi::Array list = Napi::Array::New(env, changes.list.size());
+    uint32_t next = 0;
+    for (const CgroupTree::Change& change : changes.list) {
+      Napi::Object told = Napi::Object::New(env);
+      told.Set("path", Napi::String::New(env, change.path));
+      told.Set("kind", Napi::String::New(env, change.appeared ? "appeared" : "vanished"));
+      list.Set(next++, told);
+    }
+    Napi::Object result = Napi::Object::New(env);
+    result.Set("list", list);
+    result.Set("overflow", Napi::Boolean::New(env, changes.overflow));
+    result.Set("gone", Napi::Boolean::New(env, changes.gone));
+    return result;
+  }
+
+  // Without somebody to wake the waiter does not carry it: what the base says of itself is said here.
+  Napi::Value Live(const Napi::CallbackInfo& info) {
+    return Napi::Boolean::New(info.Env(), live() || unwaited_ != nullptr);
+  }
+  void Close(const Napi::CallbackInfo&) {
+    unwaited_.reset();
+    Stop();
+  }
+  Napi::Value Status(const Napi::CallbackInfo& info) {
+    Napi::Object status = StatusOf(info.Env(), kMechanism).As<Napi::Object>();
+    status.Set("target", Napi::String::New(info.Env(), root_));
+    status.Set("live", Live(info));
+    if (error_ != 0) status.Set("errno", Napi::Number::New(info.Env(), error_));
+    return status;
+  }
+
+  static Napi::Function Define(Napi::Env env) {
+    return WatchObject::Define(env, {InstanceMethod("changes", &CgroupTreeObject::Changes)});
+  }
+
+ private:
+  std::string root_;
+  std::weak_ptr<CgroupTree> tree_;        // the watch owns it: close() has to free its descriptors
+  std::shared_ptr<CgroupTree> unwaited_;  // where there is nobody to wake, this does
+  int error_ = 0;
+};
+
+}  // namespace
+
+Napi::Function DefineCgroupTree(Napi::Env env) { return CgroupTreeObject::Define(env); }
+
+}  // namespace evictd
