@@ -165,7 +165,8 @@ std::optional<KernelLogRecord> ParseKernelLogRecord(std::string_view text) {
   const size_t head = text.find(';');
   if (head == std::string_view::npos) return std::nullopt;
   // Flags, then perhaps more fields (the thread that said it).
-  const std::string_view flags = text.substr(0, text.substr(0, head).find(','));
+  const std::string_view more = text.substr(0, head);
+  const std::string_view flags = more.substr(0, more.find(','));
   record.fragment = flags == "c" || flags == "+";
   text.remove_prefix(head + 1);
   record.text = Unescape(text.substr(0, text.find('\n')));

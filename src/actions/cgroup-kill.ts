@@ -2,16 +2,19 @@ import { constants } from 'node:os';
 import { errnoName, errnoText } from '../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import type { CgroupHandle } from '../native/binding.js';
+import type { VictimExit } from './victim-exit.js';
 import type { VictimFiles } from './victim-files.js';
 
 /** The end of one cgroup. `atNs` of what it returns is taken when the call was through: what is measured with it is rather too long than too short. */
 export class CgroupKill implements KillInProgress {
   readonly #handle: CgroupHandle;
   readonly #files: VictimFiles;
+  readonly #exit: VictimExit;
 
-  constructor(handle: CgroupHandle, files: VictimFiles) {
+  constructor(handle: CgroupHandle, files: VictimFiles, exit: VictimExit) {
     this.#handle = handle;
     this.#files = files;
+    this.#exit = exit;
   }
 
   /** SIGCONT follows SIGTERM, as systemd does it: a stopped process would never get to handle the SIGTERM. */
@@ -45,7 +48,12 @@ export class CgroupKill implements KillInProgress {
     return { timeNs, processes: removed ? 0 : this.#left(), usageBytes: usage === 'removed' ? undefined : usage, removed };
   }
 
+  onExit(callback: (atNs: bigint) => void): void {
+    this.#exit.watch(this.#handle, this.#files, callback);
+  }
+
   close(): void {
+    this.#exit.close();
     this.#handle.close();
     this.#files.close();
   }

@@ -4,6 +4,7 @@ import { errnoName, HostError } from '../errors.js';
 import type { Evictor, KillInProgress } from '../monitor/ports.js';
 import type { Binding } from '../native/binding.js';
 import { CgroupKill } from './cgroup-kill.js';
+import { VictimExit } from './victim-exit.js';
 import { VictimFiles } from './victim-files.js';
 
 /** Evicts workloads that are cgroups, by ending every process in them. */
@@ -26,7 +27,7 @@ function begin(native: Binding, hierarchy: CgroupHierarchy, workload: Workload):
   try {
     // The files first: the handle compares the inode, so if the name had been given to another cgroup before they were opened, it says so.
     files = new VictimFiles(directory, hierarchy.version);
-    return new CgroupKill(new native.CgroupHandle(directory, workload.startOrder), files);
+    return new CgroupKill(new native.CgroupHandle(directory, workload.startOrder), files, new VictimExit(native, directory));
   } catch (cause) {
     files?.close();
     throw gone(workload, cause);

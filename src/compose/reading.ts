@@ -18,7 +18,7 @@ export interface Reading {
  */
 export function openReading({ config }: LoadedConfig, notifiers: NotifierMode): Reading {
   const node = selectHost().openNode(config, native, notifiers);
-  const workloads = openWorkloads(config, native, node);
+  const workloads = openWorkloads(config, native, node, notifiers !== 'probe');
   return {
     node,
     workloads,

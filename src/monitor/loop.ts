@@ -46,7 +46,9 @@ export class Monitor {
 
   constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint) {
     this.#parts = parts;
-    this.#victims = new Victims(parts.evictor);
+    this.#victims = new Victims(parts.evictor, (atNs) => {
+      if (this.#running) this.#pass({ source: 'victim', atNs });
+    });
     this.#reclaims = new Reclaims(parts.reclaimer, parts.node);
     this.#policy = policy;
     this.#intervalNs = intervalNs;

@@ -90,6 +90,11 @@ export interface KillInProgress {
    * stands for two empty readings in a row). What cannot be read counts as one process. `usageBytes` undefined where the cgroup is gone or cannot be read.
    */
   read(): VictimSample;
+  /**
+   * To be called after a signal: `callback` when the last process has exited, as far as that is told; look then. At most once, never from inside this call nor
+   * after `close()`; the next call replaces it. Never throws: where nobody tells, only looking shows.
+   */
+  onExit(callback: (atNs: bigint) => void): void;
   close(): void;
 }
 export interface SignalResult {

@@ -19,10 +19,13 @@ const GONE = new Set(['ENOENT', 'ENODEV', 'ESTALE', 'ESRCH']);
 /** The kills under way: holds what they hold, repeats SIGKILL until nobody is left, and keeps their times. */
 export class Victims {
   readonly #evictor: Evictor;
+  readonly #onExit: (atNs: bigint) => void;
   readonly #victims = new Map<number, Victim>();
 
-  constructor(evictor: Evictor) {
+  /** @param onExit  the last process of one of them has exited */
+  constructor(evictor: Evictor, onExit: (atNs: bigint) => void) {
     this.#evictor = evictor;
+    this.#onExit = onExit;
   }
 
   get size(): number {
@@ -85,6 +88,7 @@ export class Victims {
     const { signalNs, killNs } = victim.times;
     victim.times = { ...victim.times, signalNs: signalNs ?? atNs, killNs: victim.killing ? (killNs ?? atNs) : undefined };
     victim.error = error;
+    victim.kill?.onExit(this.#onExit);
   }
 
   #reading(victim: Victim): VictimReading {

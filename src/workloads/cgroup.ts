@@ -23,10 +23,13 @@ export interface WorkloadsNode {
   readonly hierarchy: CgroupHierarchy | undefined;
 }
 
-/** The cgroup tree as the source of workloads. Opens the files of all that are there now and reads them once. */
-export function openWorkloads(config: WorkloadsConfig, native: Binding, node: WorkloadsNode): WorkloadSource {
+/**
+ * The cgroup tree as the source of workloads. Opens the files of all that are there now and reads them once. `watched`: the kernel tells who comes and goes,
+ * for whoever asks more than once.
+ */
+export function openWorkloads(config: WorkloadsConfig, native: Binding, node: WorkloadsNode, watched = true): WorkloadSource {
   if (node.hierarchy === undefined) return nothing(config);
-  const source = new CgroupWorkloads(config, native, node.hierarchy, node.identity.cgroup);
+  const source = new CgroupWorkloads(config, native, node.hierarchy, node.identity.cgroup, watched);
   source.candidates();
   return source;
 }
@@ -55,7 +58,7 @@ class CgroupWorkloads implements WorkloadSource {
   readonly #own: OwnProcesses;
   #ownProcesses: readonly OwnProcess[];
 
-  constructor(config: WorkloadsConfig, native: Binding, hierarchy: CgroupHierarchy, nodeCgroup: string | undefined) {
+  constructor(config: WorkloadsConfig, native: Binding, hierarchy: CgroupHierarchy, nodeCgroup: string | undefined, watched: boolean) {
     this.#hierarchy = hierarchy;
     this.#nodeCgroup = nodeCgroup;
     this.#roots = [...new Set(config.workloads.map(({ cgroup }) => normalCgroupPath(cgroup)))];
@@ -63,7 +66,7 @@ class CgroupWorkloads implements WorkloadSource {
     this.#criticalPaths = config.rules.flatMap(({ critical, match }) =>
       critical && match.path !== undefined && !/[*?]/.test(match.path) ? match.path : [],
     );
-    this.#members = new Members(native, hierarchy, this.#roots, this.#effectOf);
+    this.#members = new Members(native, hierarchy, this.#roots, this.#effectOf, watched);
     this.#own = new OwnProcesses(hierarchy);
     this.#ownProcesses = this.#own.read();
   }
@@ -92,6 +95,10 @@ class CgroupWorkloads implements WorkloadSource {
   }
 
   problems(): readonly SourceProblem[] {
+    return [...this.#missing(), ...this.#members.problems()];
+  }
+
+  #missing(): readonly SourceProblem[] {
     return this.#roots.flatMap((root): SourceProblem[] => {
       const directory = cgroupDirectory(this.#hierarchy, root);
       try {
@@ -120,6 +127,9 @@ class CgroupWorkloads implements WorkloadSource {
 
   refresh(): void {
     this.#ownProcesses = this.#own.read();
+    // So that the kernel's queue does not fill up, and who came since the last tick is open when it matters.
+    this.#members.watch();
+    this.#members.follow([]);
   }
 
   /** By the processes that live in it now, whatever their cgroups were at the last tick. */
@@ -128,9 +138,11 @@ class CgroupWorkloads implements WorkloadSource {
     const pids = member ? this.#members.processes(member) : [];
     if (pids === undefined) return { kind: 'unlisted' };
     if (pids.length === 0) {
-      const found = statSync(cgroupDirectory(this.#hierarchy, path), { throwIfNoEntry: false }) !== undefined;
-      if (!found) this.#members.forget();
-      return { kind: found ? 'vacant' : 'gone' };
+      const found = statSync(cgroupDirectory(this.#hierarchy, path), { bigint: true, throwIfNoEntry: false });
+      // Removed, or (v1) renamed: whoever has the name now is another one.
+      const gone = found === undefined || (member !== undefined && found.ino !== member.id);
+      if (gone && member) this.#members.forget(member);
+      return { kind: gone ? 'gone' : 'vacant' };
     }
     return this.#ownProcesses.some(({ pid }) => pids.includes(pid)) ? { kind: 'self' } : undefined;
   }

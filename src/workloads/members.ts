@@ -1,15 +1,19 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../core/cgroup.js';
 import type { UnreadableWorkload } from '../core/workload.js';
 import { errnoName, errnoText } from '../errors.js';
+import type { SourceProblem } from '../monitor/ports.js';
 import type { Binding, CgroupHandle, CgroupTable } from '../native/binding.js';
 import { cgroupFiles, limitBytes, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
 import type { RuleEffect } from './rules.js';
+import { inodeOf, namesIn, SourceRoot } from './source-root.js';
 
 /** A child of a source. */
 export interface Member {
   readonly name: string;
   readonly path: string;
+  /** Its parent. */
+  readonly root: SourceRoot;
   readonly row: number;
   readonly id: bigint;
   readonly effect: RuleEffect;
@@ -29,7 +33,7 @@ type EffectOf = (workload: { readonly name: string; readonly path: string }) => 
 export class Members {
   readonly #native: Binding;
   readonly #hierarchy: CgroupHierarchy;
-  readonly #roots: readonly string[];
+  readonly #roots: readonly SourceRoot[];
   readonly #effectOf: EffectOf;
   readonly #files: CgroupFiles;
   readonly #table: CgroupTable;
@@ -39,21 +43,46 @@ export class Members {
   readonly #members = new Map<string, Member>();
   /** Paths of the roots' own files, which are no cgroups: they are the same at every listing. */
   readonly #controls = new Set<string>();
-  #listed = false;
+  /** Those that could not be opened: tried again at every pass. */
+  readonly #unopened = new Map<string, Found>();
 
-  /** @param roots  paths of cgroups, each once */
-  constructor(native: Binding, hierarchy: CgroupHierarchy, roots: readonly string[], effectOf: EffectOf) {
+  /**
+   * @param roots  paths of cgroups, each once
+   * @param watched  the kernel tells who comes and goes: worth it for more than one pass
+   */
+  constructor(native: Binding, hierarchy: CgroupHierarchy, roots: readonly string[], effectOf: EffectOf, watched: boolean) {
     this.#native = native;
     this.#hierarchy = hierarchy;
-    this.#roots = roots;
+    this.#roots = roots.map((path) => new SourceRoot(path, cgroupDirectory(hierarchy, path), watched ? native : undefined));
     this.#effectOf = effectOf;
     this.#files = cgroupFiles(hierarchy.version);
     this.#table = new native.CgroupTable(this.#files.specs);
+    this.watch();
+  }
+
+  /** Sources that are not watched, and have come by now, are from here on. */
+  watch(): void {
+    for (const root of this.#roots) root.watch();
+  }
+
+  /** Brings what is known in line with what came and went, without reading anybody. */
+  follow(unreadable: UnreadableWorkload[]): void {
+    const retried = [...this.#unopened.values()];
+    this.#unopened.clear();
+    for (const root of this.#roots) {
+      const changes = root.changes(this.#count(root));
+      if (changes === 'unknown') this.#list(root, unreadable);
+      else if (changes !== 'none') for (const name of new Set(changes)) this.#lookAgain({ root, name }, unreadable);
+    }
+    for (const found of retried) {
+      const path = pathOf(found);
+      if (!this.#members.has(path) && !this.#unopened.has(path)) this.#add(found, unreadable);
+    }
   }
 
   /** One pass over all that have processes in them. What could not be opened is added to `unreadable`. */
   read(unreadable: UnreadableWorkload[]): { readonly occupied: readonly Sampled[]; readonly timeNs: bigint } {
-    if (!this.#isComplete()) this.#list(unreadable);
+    this.follow(unreadable);
     const timeNs = process.hrtime.bigint();
     this.#readTable();
     this.#replaceRemoved(unreadable);
@@ -97,54 +126,64 @@ export class Members {
       : `${this.#files.usageFile}: ${errnoText(errno)}`;
   }
 
+  /** Sources that the kernel does not tell about. */
+  problems(): readonly SourceProblem[] {
+    return this.#roots.flatMap((root) => root.problem() ?? []);
+  }
+
   close(): void {
+    for (const root of this.#roots) root.close();
     this.#members.clear();
     this.#table.close();
   }
 
-  /** The names were wrong: the next pass lists anew. */
-  forget(): void {
-    this.#listed = false;
+  /** Its name is not its own any more: the next pass looks who has it. */
+  forget(member: Member): void {
+    if (this.#members.get(member.path) === member) this.#remove(member);
+    member.root.forget();
   }
 
-  /**
-   * Whether the directories hold as many cgroups as are known: a directory of kernfs counts its subdirectories in its links, at once. As long as none of
-   * the known was removed, they are the same then. Only a renamed one (v1) does not show.
-   */
-  #isComplete(): boolean {
-    let links = 0;
-    for (const root of this.#roots) links += (statSync(cgroupDirectory(this.#hierarchy, root), { throwIfNoEntry: false })?.nlink ?? 2) - 2;
-    return this.#listed && links === this.#members.size;
+  #count(root: SourceRoot): number {
+    if (this.#roots.length === 1) return this.#members.size;
+    let count = 0;
+    for (const member of this.#members.values()) if (member.root === root) count += 1;
+    return count;
   }
 
-  /** Brings the table in line with the directories: one row per child of a source. Returns the rows that are new. */
-  #list(unreadable: UnreadableWorkload[]): number[] {
+  /** One row per child of the root. */
+  #list(root: SourceRoot, unreadable: UnreadableWorkload[]): void {
+    root.listing();
     const listed = new Set<string>();
-    const added: number[] = [];
-    for (const root of this.#roots) {
-      for (const name of namesIn(cgroupDirectory(this.#hierarchy, root))) {
-        const path = root === '/' ? `/${name}` : `${root}/${name}`;
-        if (this.#controls.has(path)) continue;
-        listed.add(path);
-        const member = this.#members.has(path) ? undefined : this.#add(name, path, unreadable);
-        if (member) added.push(member.row);
-      }
+    for (const name of namesIn(root)) {
+      const found = { root, name };
+      const path = pathOf(found);
+      if (this.#controls.has(path)) continue;
+      listed.add(path);
+      if (!this.#members.has(path)) this.#add(found, unreadable);
     }
     // Removed, or (on v1) renamed: then its row would live on under the old name.
-    for (const member of this.#members.values()) if (!listed.has(member.path)) this.#remove(member);
-    this.#listed = true;
-    return added;
+    for (const member of this.#members.values()) if (member.root === root && !listed.has(member.path)) this.#remove(member);
   }
 
-  #add(name: string, path: string, unreadable: UnreadableWorkload[]): Member | undefined {
-    const directory = cgroupDirectory(this.#hierarchy, path);
+  /** Something happened under this name: whoever has it now is the member. */
+  #lookAgain(found: Found, unreadable: UnreadableWorkload[]): void {
+    const known = this.#members.get(pathOf(found));
+    if (known && inodeOf(`${found.root.directory}/${found.name}`) === known.id) return;
+    if (known) this.#remove(known);
+    this.#add(found, unreadable);
+  }
+
+  /** Returns its row; undefined: it is no member. */
+  #add(found: Found, unreadable: UnreadableWorkload[]): number | undefined {
+    const { root, name } = found;
+    const path = pathOf(found);
+    const directory = `${root.directory}/${name}`;
     let row: number | undefined;
     try {
       row = this.#table.add(directory);
       const id = this.#table.id(row);
-      const member = { name, path, row, id, effect: this.#effectOf({ name, path }), limitBytes: this.#limit(directory) };
-      this.#members.set(path, member);
-      return member;
+      this.#members.set(path, { name, path, root, row, id, effect: this.#effectOf({ name, path }), limitBytes: this.#limit(directory) });
+      return row;
     } catch (error) {
       if (row !== undefined) this.#table.remove(row);
       const errno = errnoName(error);
@@ -152,8 +191,9 @@ export class Members {
         this.#controls.add(path);
         return undefined;
       }
-      // ENOENT: removed since it was listed; ESTALE: removed and made again since then. The next pass sees it.
+      // ENOENT: removed since it was listed, or told of; ESTALE: removed and made again since then. The next pass sees it.
       if (errno !== 'ENOENT' && errno !== 'ESTALE') unreadable.push({ name, path, reason: String(error) });
+      if (errno !== 'ENOENT') this.#unopened.set(path, found);
       return undefined;
     }
   }
@@ -175,8 +215,10 @@ export class Members {
   #replaceRemoved(unreadable: UnreadableWorkload[]): void {
     const removed = [...this.#members.values()].filter(({ row }) => this.#errors[row] === ENODEV);
     if (removed.length === 0) return;
-    for (const member of removed) this.#remove(member);
-    const added = this.#list(unreadable);
+    for (const member of removed) this.forget(member);
+    const before = new Set(this.#members.values());
+    this.follow(unreadable);
+    const added = [...this.#members.values()].filter((member) => !before.has(member)).map(({ row }) => row);
     if (added.length > 0) this.#readTable(Uint32Array.from(added));
   }
 
@@ -207,10 +249,12 @@ const ENODEV = 19;
 /** Removed, or made again under its name: nobody of it is left. */
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
 
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return []; // `problems` says so
-  }
+/** A child of a root, by its name. */
+interface Found {
+  readonly root: SourceRoot;
+  readonly name: string;
+}
+
+function pathOf({ root, name }: Found): string {
+  return root.path === '/' ? `/${name}` : `${root.path}/${name}`;
 }

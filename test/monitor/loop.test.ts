@@ -70,6 +70,7 @@ const victim: KillInProgress = {
   terminate: () => ({ atNs: process.hrtime.bigint(), processes: 1, error: undefined }),
   kill: () => ({ atNs: process.hrtime.bigint(), processes: 1, error: undefined }),
   read: () => ({ timeNs: process.hrtime.bigint(), processes: 0, usageBytes: 0n, removed: false }),
+  onExit: () => undefined,
   close: () => undefined,
 };
 
@@ -185,6 +186,34 @@ test('SIGKILL is repeated while processes are left', async () => {
     expect(status.evictions.get('memory.available')).toBe(1);
   });
   expect(kills).toBe(5);
+});
+
+test('the exit of the last process is looked at when it is told, not at the next look', async () => {
+  const node = new PlayedNode();
+  let left = 1;
+  const exits: ((atNs: bigint) => void)[] = [];
+  let closed = 0;
+  const slow: KillInProgress = {
+    ...victim,
+    onExit: (callback) => exits.push(callback),
+    read: () => ({ timeNs: process.hrtime.bigint(), processes: left, usageBytes: BigInt(left) * 50n * Mi, removed: false }),
+    close: () => (closed += 1),
+  };
+  start(node, { begin: () => slow }, two);
+  closed = 0; // the rehearsal
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  expect(exits).toHaveLength(1);
+  node.availableMi = 500n;
+  left = 0;
+  const told = process.hrtime.bigint();
+  exits[0]?.(told);
+  expect(status.evictions.get('memory.available')).toBe(1); // in this very turn, before any timer
+  expect(closed).toBe(1);
+  monitor?.stop();
+  const reads = node.reads;
+  exits[0]?.(told);
+  expect(node.reads).toBe(reads);
 });
 
 test('a dry run takes hold of nothing', () => {

@@ -1,5 +1,6 @@
 #include "linux/process_exit.h"
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
@@ -18,9 +19,11 @@ namespace {
 std::vector<pid_t> PidsArgument(const Napi::Value& value, const char* name) {
   std::vector<pid_t> pids;
   for (const double number : NumbersArgument(value, name)) {
-    const pid_t pid = number >= 0 && number <= std::numeric_limits<pid_t>::max() ? static_cast<pid_t>(number) : -1;
-    if (pid != number) ThrowArgumentError(value.Env(), std::string(name) + " must be process ids", true);
-    pids.push_back(pid);
+    // Not (a && b): NaN has to fail.
+    if (!(number >= 0 && number <= std::numeric_limits<pid_t>::max()) || number != std::floor(number)) {
+      ThrowArgumentError(value.Env(), std::string(name) + " must be process ids", true);
+    }
+    pids.push_back(static_cast<pid_t>(number));
   }
   return pids;
 }

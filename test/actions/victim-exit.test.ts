@@ -1,0 +1,100 @@
+import { readdirSync, statSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
+import type { CgroupHierarchy } from '../../src/core/cgroup.js';
+import type { KillInProgress } from '../../src/monitor/ports.js';
+import { native, type Binding } from '../../src/native/index.js';
+import { workload } from '../core/support.js';
+import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { eventually } from '../support/eventually.js';
+
+const controller = memoryController();
+const hierarchy: CgroupHierarchy = {
+  version: controller?.version ?? 2,
+  controller: controller?.version === 1 ? 'memory' : '',
+  mountPoint: controller?.mount ?? '',
+  root: '/',
+};
+
+let victim: TestCgroup;
+const begun: KillInProgress[] = [];
+const begin = (binding: Binding = native): KillInProgress => {
+  const { path, dir } = victim;
+  const startOrder = statSync(dir, { bigint: true }).ino;
+  const kill = openCgroupEvictor(binding, { hierarchy }).begin(workload(path.slice(1), { id: path, path, startOrder }));
+  begun.push(kill);
+  return kill;
+};
+const watched = (kill: KillInProgress): bigint[] => {
+  const exits: bigint[] = [];
+  kill.onExit((atNs) => exits.push(atNs));
+  return exits;
+};
+const descriptors = () => readdirSync('/proc/self/fd').length;
+
+beforeEach(() => {
+  victim = testCgroup();
+});
+afterEach(async () => {
+  for (const kill of begun.splice(0)) kill.close();
+  await victim.cleanup();
+});
+
+test('the exit of the last process is told, once, and nobody is left then', async () => {
+  const { child } = await victim.spawn('sleep', ['600']);
+  await victim.spawn('sleep', ['600']);
+  const kill = begin();
+  const beforeNs = process.hrtime.bigint();
+  kill.terminate();
+  const exits = watched(kill);
+  expect(exits).toEqual([]); // on its own turn
+  await eventually('the exit', () => exits.length > 0);
+  expect(exits[0]).toBeGreaterThan(beforeNs);
+  expect(kill.read().processes).toBe(0);
+  expect(exits).toHaveLength(1);
+  expect(child.killed).toBe(false); // it was evictd's signal
+  expect(native.watchCount()).toBe(0);
+});
+
+test('not while one is left', async () => {
+  await victim.spawn('sleep', ['600'], { ignoring: 'TERM' });
+  const { ended } = await victim.spawn('sleep', ['600']);
+  const kill = begin();
+  kill.terminate();
+  const first = watched(kill);
+  expect(await ended).toBe('SIGTERM');
+  expect(first).toEqual([]);
+  kill.kill();
+  const second = watched(kill); // and the first is not told any more
+  await eventually('the exit', () => second.length > 0);
+  expect([first.length, second.length]).toEqual([0, 1]);
+});
+
+test('after close() nobody is told, and nothing is held', async () => {
+  const before = descriptors();
+  const { ended } = await victim.spawn('sleep', ['600']);
+  const kill = begin();
+  kill.terminate();
+  const exits = watched(kill);
+  kill.close();
+  expect(native.watchCount()).toBe(0);
+  await ended;
+  await new Promise((later) => setTimeout(later, 20));
+  expect(exits).toEqual([]);
+  await eventually('the pipes of the child', () => descriptors() <= before + 2); // the waiter's own
+});
+
+test('where it cannot be watched nobody is told, and the kill goes on', async () => {
+  const { ended } = await victim.spawn('sleep', ['600']);
+  const refuse = class {
+    constructor() {
+      throw Object.assign(new Error('EMFILE: no'), { code: 'EMFILE', syscall: 'epoll_create1' });
+    }
+  };
+  const kill = begin({ ...native, ProcessExit: refuse, MemcgEvents: refuse } as unknown as Binding);
+  kill.terminate();
+  const exits = watched(kill);
+  expect(await ended).toBe('SIGTERM');
+  await eventually('nobody', () => kill.read().processes === 0);
+  expect(exits).toEqual([]);
+});

@@ -1,0 +1,271 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { native, type CgroupTree } from '../../src/native/index.js';
+import {
+  cgroup2,
+  closing,
+  hasCgroup2,
+  hasMemoryV1,
+  makeCgroup,
+  makeDirectory,
+  memoryV1,
+  openDescriptors,
+  pause,
+  runNode,
+  thrownBy,
+  until,
+} from './kernel.js';
+
+const OVERFLOW = 1;
+const NOTHING = { list: [], overflow: false, gone: false };
+
+const told = (tree: CgroupTree) => tree.changes().list.map(({ kind, path }) => `${kind} ${path}`);
+
+/** A tree whose changes are read by whoever asks. */
+const quiet = (root: string, depth: 'children' | 'all' = 'children') => closing(new native.CgroupTree(root, depth));
+
+const waking = (root: string, depth: 'children' | 'all' = 'children') => {
+  const wakes: { bits: number; detail: number }[] = [];
+  const tree = closing(new native.CgroupTree(root, depth, (bits, _atNs, detail) => wakes.push({ bits, detail })));
+  return { tree, wakes };
+};
+
+/** The inotify watches of this process, over all its instances. */
+const inotifyWatches = () =>
+  readdirSync('/proc/self/fdinfo')
+    .map((descriptor) => {
+      try {
+        return readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8').split('\n').filter((line) => line.startsWith('inotify wd:')).length;
+      } catch {
+        return 0; // the descriptor of this very listing
+      }
+    })
+    .reduce((sum, count) => sum + count, 0);
+
+const hierarchies: [name: string, mount: string][] = [];
+if (hasMemoryV1) hierarchies.push(['v1', memoryV1]);
+if (hasCgroup2) hierarchies.push(['v2', cgroup2]);
+
+describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
+  test('that appear and vanish are told in order, once, as of the call', () => {
+    const root = makeCgroup(mount);
+    mkdirSync(`${root}/before`);
+    const tree = quiet(root);
+    expect(tree.changes()).toEqual(NOTHING);
+    mkdirSync(`${root}/a`);
+    mkdirSync(`${root}/b`);
+    rmdirSync(`${root}/a`);
+    expect(told(tree)).toEqual(['appeared a', 'appeared b', 'vanished a']);
+    expect(tree.changes()).toEqual(NOTHING);
+    rmdirSync(`${root}/before`);
+    expect(told(tree)).toEqual(['vanished before']);
+  });
+
+  test('further below are told where all levels are asked for, and only there', () => {
+    const root = makeCgroup(mount);
+    mkdirSync(`${root}/old`);
+    const children = quiet(root);
+    const all = quiet(root, 'all');
+    mkdirSync(`${root}/old/below`);
+    mkdirSync(`${root}/new`);
+    mkdirSync(`${root}/new/one`); // before anybody could watch `new`
+    expect(told(children)).toEqual(['appeared new']);
+    expect([...new Set(told(all))].sort()).toEqual(['appeared new', 'appeared new/one', 'appeared old/below']);
+    mkdirSync(`${root}/new/one/two`);
+    rmdirSync(`${root}/old/below`);
+    expect(told(all)).toEqual(['appeared new/one/two', 'vanished old/below']);
+    expect(children.changes()).toEqual(NOTHING);
+  });
+
+  test('that are removed give their watches back', () => {
+    const root = makeCgroup(mount);
+    const before = inotifyWatches();
+    const tree = quiet(root, 'all');
+    for (let i = 0; i < 50; i++) {
+      mkdirSync(`${root}/a`);
+      mkdirSync(`${root}/a/b`);
+      tree.changes();
+      rmdirSync(`${root}/a/b`);
+      rmdirSync(`${root}/a`);
+      tree.changes();
+    }
+    expect(inotifyWatches()).toBe(before + 1);
+    tree.close();
+    expect(inotifyWatches()).toBe(before);
+  });
+
+  test('wake somebody, where somebody wants to be woken', async () => {
+    const root = makeCgroup(mount);
+    const { tree, wakes } = waking(root);
+    await pause(50);
+    expect(wakes).toEqual([]);
+    mkdirSync(`${root}/a`);
+    await until('a wake', () => wakes.length > 0);
+    expect(wakes[0]).toEqual({ bits: native.WAKE.FIRED, detail: 0 });
+    expect(told(tree)).toEqual(['appeared a']);
+    expect(native.watchCount()).toBe(1);
+  });
+
+  test('a root that is removed is GONE, empty as it was', async () => {
+    const root = makeCgroup(mount);
+    const { tree, wakes } = waking(root);
+    const asked = quiet(root);
+    rmdirSync(root);
+    await until('GONE', () => wakes.length > 0);
+    expect(wakes).toEqual([{ bits: native.WAKE.GONE, detail: 0 }]);
+    expect([tree.live, tree.changes()]).toEqual([false, { ...NOTHING, gone: true }]);
+    // Nobody waited here: it is known when it is asked.
+    expect(asked.live).toBe(true);
+    expect(asked.changes()).toEqual({ ...NOTHING, gone: true });
+    expect(asked.live).toBe(false);
+    mkdirSync(root); // another one
+    expect(asked.changes()).toEqual({ ...NOTHING, gone: true });
+  });
+
+  test('who asks before the waiter looks takes nothing from GONE', async () => {
+    const root = makeCgroup(mount);
+    const { tree, wakes } = waking(root);
+    rmdirSync(root);
+    expect(tree.changes().gone).toBe(true);
+    await until('GONE', () => !tree.live);
+    expect(wakes.map(({ bits }) => bits)).toEqual([native.WAKE.GONE]);
+  });
+
+  test('ten thousand created and removed: what is lost is said, nothing leaks, the set is right at the end', () => {
+    const root = makeCgroup(mount);
+    const tree = quiet(root, 'all');
+    const watches = inotifyWatches();
+    const descriptors = openDescriptors();
+    const known = new Set<string>();
+    const listAnew = () => {
+      known.clear();
+      for (const entry of readdirSync(root, { withFileTypes: true })) if (entry.isDirectory()) known.add(entry.name);
+    };
+    const take = () => {
+      const { list, overflow } = tree.changes();
+      if (overflow) listAnew();
+      for (const { path, kind } of list) if (kind === 'appeared') known.add(path);
+        else known.delete(path);
+      return overflow;
+    };
+    let overflows = 0;
+    for (let i = 0; i < 10_000; i++) {
+      mkdirSync(`${root}/c${String(i)}`);
+      if (i >= 3) rmdirSync(`${root}/c${String(i - 3)}`);
+      if (i < 1_000 && i % 10 === 0 && take()) overflows += 1; // and then nobody asks for a long time
+    }
+    expect(overflows).toBe(0);
+    expect(take()).toBe(true);
+    expect([...known].sort()).toEqual(['c9997', 'c9998', 'c9999']);
+    expect(inotifyWatches()).toBe(watches + 3);
+    mkdirSync(`${root}/c9999/below`);
+    expect(told(tree)).toEqual(['appeared c9999/below']); // it is watched again after what was lost
+    expect(openDescriptors()).toBe(descriptors);
+  }, 60_000);
+
+  test('JavaScript that stalls while they storm gets one wake that says what was lost', async () => {
+    const root = makeCgroup(mount);
+    const { tree, wakes } = waking(root);
+    for (let i = 0; i < 10_000; i++) {
+      mkdirSync(`${root}/x`);
+      rmdirSync(`${root}/x`);
+    }
+    await until('a wake', () => wakes.length > 0);
+    expect(wakes).toHaveLength(1);
+    expect(wakes[0]).toEqual({ bits: native.WAKE.FIRED, detail: OVERFLOW });
+    expect(tree.changes()).toEqual({ list: [], overflow: true, gone: false });
+    mkdirSync(`${root}/y`);
+    expect(told(tree)).toEqual(['appeared y']);
+  }, 60_000);
+
+  test('close() leaves no descriptor; after it nothing is known', () => {
+    const root = makeCgroup(mount);
+    waking(root).tree.close();
+    const before = openDescriptors();
+    const trees = [quiet(root), quiet(root, 'all'), waking(root).tree];
+    for (const tree of trees) {
+      tree.close();
+      tree.close();
+      expect([tree.live, tree.changes()]).toEqual([false, { ...NOTHING, gone: true }]);
+    }
+    expect(openDescriptors()).toBe(before);
+    expect(native.watchCount()).toBe(0);
+  });
+
+  test('without somebody to wake it does not keep the process', async () => {
+    const root = makeCgroup(mount);
+    const { status, output } = await runNode(`
+      const tree = new native.CgroupTree(${JSON.stringify(root)}, 'children');
+      console.log(tree.live, native.watchCount(), JSON.stringify(tree.status()));`);
+    expect([status, output]).toEqual([
+      0,
+      `true 0 ${JSON.stringify({ mechanism: 'tree', target: root, live: true, errno: 0 })}`,
+    ]);
+  });
+});
+
+describe.runIf(hasMemoryV1)('cgroups of v1 that are renamed', () => {
+  test('vanish and appear; two that swap their names are told both', () => {
+    const root = makeCgroup(memoryV1);
+    for (const name of ['a', 'b']) mkdirSync(join(root, name));
+    const tree = quiet(root, 'all');
+    const rename = (from: string, to: string) => {
+      renameSync(join(root, from), join(root, to));
+    };
+    rename('a', 'c');
+    rename('b', 'a');
+    rename('c', 'b');
+    expect(told(tree)).toEqual(['vanished a', 'appeared c', 'vanished b', 'appeared a', 'vanished c', 'appeared b']);
+    mkdirSync(join(root, 'a', 'below'));
+    expect(told(tree)).toEqual(['appeared a/below']); // under its new name
+  });
+
+  test('a root that is renamed is GONE', async () => {
+    const parent = makeCgroup(memoryV1);
+    const root = join(parent, 'root');
+    mkdirSync(root);
+    const { wakes } = waking(root);
+    const tree = quiet(root);
+    renameSync(root, join(parent, 'other'));
+    await until('GONE', () => wakes.length > 0);
+    expect(wakes[0]?.bits).toBe(native.WAKE.GONE);
+    expect(tree.changes().gone).toBe(true);
+  });
+});
+
+describe('what cannot be watched', () => {
+  test.each([
+    ['is not there', '/sys/fs/cgroup/evictd-test-none', 'ENOENT'],
+    ['is a file', '/proc/self/status', 'ENOTDIR'],
+  ])('%s', (_why, path, code) => {
+    expect(thrownBy(() => quiet(path))).toMatchObject({ code, syscall: 'open', path });
+  });
+
+  test('is no cgroup', () => {
+    const directory = makeDirectory();
+    expect(thrownBy(() => quiet(directory))).toMatchObject({ code: 'ENOENT', path: `${directory}/cgroup.controllers` });
+  });
+
+  test('is neither of the two depths', () => {
+    expect(thrownBy(() => quiet('/', 'some' as 'all'))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+  });
+
+  // In a user namespace of its own, where the limits are its own.
+  test.runIf(hierarchies.length > 0).each([
+    ['max_inotify_instances', 'EMFILE', 'inotify_init1'],
+    ['max_inotify_watches', 'ENOSPC', 'inotify_add_watch'],
+  ])('for want of user.%s is %s', async (limit, code, syscall) => {
+    const root = makeCgroup(hierarchies[0]?.[1] ?? '');
+    const { status, output } = await runNode(`
+      const script = ${JSON.stringify(`
+        const native = require(process.argv[1]);
+        require('node:fs').writeFileSync('/proc/sys/user/${limit}', '0');
+        try { new native.CgroupTree(process.argv[2], 'children'); console.log('watched'); }
+        catch (error) { console.log(error.code, error.syscall); }`)};
+      const { spawnSync } = require('node:child_process');
+      const child = spawnSync('unshare', ['-Ur', process.execPath, '-e', script, ${JSON.stringify(join(process.cwd(), 'dist/prebuilds/linux-x64/evictd.node'))}, ${JSON.stringify(root)}], { encoding: 'utf8' });
+      process.stdout.write(child.stdout + child.stderr);`);
+    expect([status, output]).toEqual([0, `${code} ${syscall}`]);
+  });
+});
