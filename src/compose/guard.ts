@@ -17,6 +17,7 @@ import { native } from '../native/index.js';
 import { openWorkloads } from '../workloads/cgroup.js';
 import { conditionsFileOf } from './admission.js';
 import { announceReload, announceStart } from './announcement.js';
+import { tellKernelKills } from './kernel-kills.js';
 import { readMemoryFacts } from './machine-facts.js';
 import { policyOf } from './policy.js';
 import { openReading } from './reading.js';
@@ -107,10 +108,14 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
     const monitor = new Monitor(parts, policyOf(config, dryRun), config.monitoringIntervalNs);
     journal.record(startRecord(manifest.version, dryRun, journal.recovered));
     announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers: host.mayEndOthers(), machine: readMemoryFacts(node) });
+    let inForce = loaded;
+    const kernelKills = tellKernelKills({ node, log, journal, sources: () => inForce.config.workloads });
+    closers.unshift(() => {
+      kernelKills.close();
+    });
     monitor.start();
     server?.start();
 
-    let inForce = loaded;
     let stopped = false;
     return {
       log,

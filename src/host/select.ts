@@ -2,6 +2,7 @@ import { HostError } from '../errors.js';
 import { readBootId } from './linux/boot-id.js';
 import { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
 import { instanceName, lockInstance } from './linux/instance-lock.js';
+import { watchKernelLog } from './linux/kernel-log.js';
 import { readMemoryReserve } from './linux/memory-reserve.js';
 import { openNode } from './linux/node.js';
 import { domainOf } from './linux/oom-killer/domain.js';
@@ -23,6 +24,7 @@ export interface Host {
   readonly readOomKiller: typeof readOomKiller;
   readonly oomDomainOf: typeof domainOf;
   readonly readMemoryReserve: typeof readMemoryReserve;
+  readonly watchKernelLog: typeof watchKernelLog;
 }
 
 /** The one place that asks which platform this is. */
@@ -39,6 +41,7 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       readOomKiller,
       oomDomainOf: domainOf,
       readMemoryReserve,
+      watchKernelLog,
     };
   }
   throw new HostError('EVICTD_HOST_PLATFORM', `evictd does not run on ${platform} yet`, { hint: 'it runs on Linux' });

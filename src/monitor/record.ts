@@ -2,6 +2,7 @@ import type { Effect } from '../core/effect.js';
 import { evictionSignal } from '../core/eviction-signal.js';
 import type { Decision, Outcome } from '../core/eviction.js';
 import { jsonInteger } from '../core/integer.js';
+import { kernelKillMessage, type KernelKill } from '../core/kernel-kill.js';
 import { alertMessage, comparisonText, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
 import type { Observation } from '../core/observation.js';
 import { quantityValue } from '../core/quantity.js';
@@ -121,6 +122,21 @@ export function reclaimMessage(effect: Extract<Effect, { kind: 'reclaim' | 'recl
 /** A step that could not be made. */
 export function errorRecord({ message }: Extract<Effect, { kind: 'error' }>): JournalRecord {
   return { type: 'error', message };
+}
+
+/** The kernel's OOM killer was first. `workload`: the one that lost a process. */
+export function kernelOomRecord(kill: KernelKill, workload: { readonly name: string; readonly path: string } | undefined): JournalRecord {
+  const { limitedCgroup, cgroup, uid, anonBytes, constraint, pid, name, oomScoreAdj, sinceBootUs } = kill;
+  return {
+    type: 'kernel-oom',
+    constraint,
+    ...(limitedCgroup === undefined ? {} : { limitedCgroup }),
+    ...(cgroup === undefined ? {} : { cgroup }),
+    ...(workload === undefined ? {} : { workload }),
+    process: { pid, name, ...(uid === undefined ? {} : { uid }), anonBytes: jsonInteger(anonBytes), oomScoreAdj },
+    sinceBootUs,
+    message: kernelKillMessage(kill, workload?.name),
+  };
 }
 
 function causeOf(decision: Decision): Record<string, unknown> {

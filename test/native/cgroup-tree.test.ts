@@ -36,7 +36,9 @@ const inotifyWatches = () =>
   readdirSync('/proc/self/fdinfo')
     .map((descriptor) => {
       try {
-        return readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8').split('\n').filter((line) => line.startsWith('inotify wd:')).length;
+        return readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8')
+          .split('\n')
+          .filter((line) => line.startsWith('inotify wd:')).length;
       } catch {
         return 0; // the descriptor of this very listing
       }
@@ -145,7 +147,8 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     const take = () => {
       const { list, overflow } = tree.changes();
       if (overflow) listAnew();
-      for (const { path, kind } of list) if (kind === 'appeared') known.add(path);
+      for (const { path, kind } of list)
+        if (kind === 'appeared') known.add(path);
         else known.delete(path);
       return overflow;
     };
@@ -198,10 +201,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     const { status, output } = await runNode(`
       const tree = new native.CgroupTree(${JSON.stringify(root)}, 'children');
       console.log(tree.live, native.watchCount(), JSON.stringify(tree.status()));`);
-    expect([status, output]).toEqual([
-      0,
-      `true 0 ${JSON.stringify({ mechanism: 'tree', target: root, live: true, errno: 0 })}`,
-    ]);
+    expect([status, output]).toEqual([0, `true 0 ${JSON.stringify({ mechanism: 'tree', target: root, live: true, errno: 0 })}`]);
   });
 });
 

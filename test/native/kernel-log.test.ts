@@ -4,7 +4,8 @@ import { native, type KernelLog, type OomRecord } from '../../src/native/index.j
 import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { after, closing, openDescriptors, runNode, until } from './kernel.js';
 
-const head = (sequence: number, { facility = 0, flags = '-' } = {}) => `${String(facility * 8 + 6)},${String(sequence)},9394221191,${flags};`;
+const head = (sequence: number, { facility = 0, flags = '-' } = {}) =>
+  `${String(facility * 8 + 6)},${String(sequence)},9394221191,${flags};`;
 const kills = (...texts: string[]) => native.parseOomRecords(texts.map((text, i) => `${head(100 + i)}${text}\n`));
 
 // Linux 6.18, /dev/kmsg, a process in a cgroup with a limit.
@@ -32,7 +33,9 @@ const RECORD = {
 describe('what the OOM killer says of a kill', () => {
   test('stands in two lines, with others between them', () => {
     expect(kills(LINE, KILLED)).toEqual([RECORD]);
-    expect(kills('tail invoked oom-killer: gfp_mask=0x500cc2', LINE, 'usb 1-1: new device', KILLED)).toEqual([{ ...RECORD, sequence: 103 }]);
+    expect(kills('tail invoked oom-killer: gfp_mask=0x500cc2', LINE, 'usb 1-1: new device', KILLED)).toEqual([
+      { ...RECORD, sequence: 103 },
+    ]);
   });
 
   test('of a machine that is out of memory has no limit', () => {
@@ -125,9 +128,9 @@ describe('what the OOM killer says of a kill', () => {
   });
 
   test('numbers beyond all bounds are not believed', () => {
-    expect(kills('Out of memory: Killed process 1 (x) total-vm:9223372036854775807kB, anon-rss:99999999999999999999kB, UID:-1')).toMatchObject([
-      { totalVmBytes: 0, anonRssBytes: 0, uid: undefined },
-    ]);
+    expect(
+      kills('Out of memory: Killed process 1 (x) total-vm:9223372036854775807kB, anon-rss:99999999999999999999kB, UID:-1'),
+    ).toMatchObject([{ totalVmBytes: 0, anonRssBytes: 0, uid: undefined }]);
   });
 });
 
@@ -189,12 +192,18 @@ describe.runIf(refused === '' && memoryController() !== undefined)('/dev/kmsg', 
     const pid = 4_000_000 + Math.floor(Math.random() * 100_000);
     writeFileSync('/dev/kmsg', `<6>${KILLED.replace('2546', String(pid))}\n`);
     const cgroup = limited();
-    await (await cgroup.spawn('tail', ['/dev/zero'])).ended; // comes after it
+    await (
+      await cgroup.spawn('tail', ['/dev/zero'])
+    ).ended; // comes after it
     const seen: OomRecord[] = [];
-    await until('the true one', () => {
-      seen.push(...log.records().list);
-      return seen.some(({ taskMemcg }) => taskMemcg === cgroup.path);
-    }, 30_000);
+    await until(
+      'the true one',
+      () => {
+        seen.push(...log.records().list);
+        return seen.some(({ taskMemcg }) => taskMemcg === cgroup.path);
+      },
+      30_000,
+    );
     expect(seen.map((record) => record.pid)).not.toContain(pid);
     expect(wakes.length).toBeGreaterThan(0);
   }, 60_000);
@@ -220,4 +229,3 @@ describe.runIf(refused === '' && memoryController() !== undefined)('/dev/kmsg', 
     expect([status, output]).toEqual([0, 'open /dev/kmsg true']);
   });
 });
-
