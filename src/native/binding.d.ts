@@ -69,11 +69,11 @@ export interface CgroupTreeConstructor {
 }
 export interface CgroupTree extends Watch {
   /**
-   * What happened since the last call, in order; every cgroup made before the call is in it. A cgroup may be told twice. A renamed one (v1) vanishes under the old
+   * What happened since the last call, in order, undefined where nothing has; every cgroup made before the call is in it. A cgroup may be told twice. A renamed one (v1) vanishes under the old
    * name and appears under the new one. What vanishes takes all below it along; what lay below an 'appeared' one is told, too. `overflow`: changes were lost (the
    * kernel's queue holds 16,384), `list` is empty: list anew. `gone`: the root was removed or renamed, or could not be followed (`status().errno`). Never throws.
    */
-  changes(): CgroupTreeChanges;
+  changes(): CgroupTreeChanges | undefined;
 }
 export interface CgroupTreeChanges {
   readonly list: readonly { readonly path: string; readonly kind: 'appeared' | 'vanished' }[];

@@ -72,7 +72,9 @@ export class Members {
     for (const root of this.#roots) {
       const changes = root.changes(this.#count(root));
       if (changes === 'unknown') this.#list(root, unreadable);
-      else if (changes !== 'none') for (const name of new Set(changes)) this.#lookAgain({ root, name }, unreadable);
+      else if (changes !== 'none') {
+        for (const [name, kind] of changes) this.#lookAgain({ root, name }, kind, unreadable);
+      }
     }
     for (const found of retried) {
       const path = pathOf(found);
@@ -166,11 +168,11 @@ export class Members {
   }
 
   /** Something happened under this name: whoever has it now is the member. */
-  #lookAgain(found: Found, unreadable: UnreadableWorkload[]): void {
+  #lookAgain(found: Found, kind: 'appeared' | 'vanished', unreadable: UnreadableWorkload[]): void {
     const known = this.#members.get(pathOf(found));
     if (known && inodeOf(`${found.root.directory}/${found.name}`) === known.id) return;
     if (known) this.#remove(known);
-    this.#add(found, unreadable);
+    if (kind === 'appeared') this.#add(found, unreadable); // who has come since it vanished will be told of
   }
 
   /** Returns its row; undefined: it is no member. */

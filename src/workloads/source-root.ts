@@ -3,8 +3,8 @@ import { errnoName } from '../errors.js';
 import type { SourceProblem } from '../monitor/ports.js';
 import type { Binding, CgroupTree } from '../native/binding.js';
 
-/** What happened to the children of a root: nothing, something unknown (list them), or something to these. */
-export type ChildrenChange = 'none' | 'unknown' | readonly string[];
+/** What happened to the children of a root: nothing, something unknown (list them), or this last of all, by name. */
+export type ChildrenChange = 'none' | 'unknown' | ReadonlyMap<string, 'appeared' | 'vanished'>;
 
 /**
  * A cgroup whose children are workloads, and who of them comes and goes. Watched, the kernel tells; nobody is woken for it: what is told stands in the kernel's
@@ -18,7 +18,7 @@ export class SourceRoot {
   #tree: CgroupTree | undefined;
   /** Of the watched directory. */
   #inode: bigint | undefined;
-  #failure: unknown;
+  #failure: Error | undefined;
   #listed = false;
 
   /** @param native  undefined: not to be watched */
@@ -50,7 +50,7 @@ export class SourceRoot {
       this.#failure = undefined;
       this.#listed = false; // what came before is not told
     } catch (error) {
-      this.#failure = error;
+      this.#failure = error instanceof Error ? error : new Error(String(error));
     }
   }
 
@@ -85,13 +85,15 @@ export class SourceRoot {
   /** undefined: nobody tells. */
   #told(): ChildrenChange | undefined {
     if (this.#tree === undefined) return undefined;
-    const { list, overflow, gone } = this.#tree.changes();
+    const changes = this.#tree.changes();
+    if (changes === undefined) return 'none';
+    const { list, overflow, gone } = changes;
     if (overflow) this.#listed = false;
     if (gone) {
       this.close();
       return undefined;
     }
-    return list.length === 0 ? 'none' : list.map(({ path }) => path);
+    return new Map(list.map(({ path, kind }) => [path, kind]));
   }
 }
 

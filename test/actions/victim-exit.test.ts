@@ -86,10 +86,8 @@ test('after close() nobody is told, and nothing is held', async () => {
 
 test('where it cannot be watched nobody is told, and the kill goes on', async () => {
   const { ended } = await victim.spawn('sleep', ['600']);
-  const refuse = class {
-    constructor() {
-      throw Object.assign(new Error('EMFILE: no'), { code: 'EMFILE', syscall: 'epoll_create1' });
-    }
+  const refuse = function (): never {
+    throw Object.assign(new Error('EMFILE: no'), { code: 'EMFILE', syscall: 'epoll_create1' });
   };
   const kill = begin({ ...native, ProcessExit: refuse, MemcgEvents: refuse } as unknown as Binding);
   kill.terminate();

@@ -188,7 +188,7 @@ test('SIGKILL is repeated while processes are left', async () => {
   expect(kills).toBe(5);
 });
 
-test('the exit of the last process is looked at when it is told, not at the next look', async () => {
+test('the exit of the last process is looked at when it is told, not at the next look', () => {
   const node = new PlayedNode();
   let left = 1;
   const exits: ((atNs: bigint) => void)[] = [];

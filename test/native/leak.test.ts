@@ -31,6 +31,7 @@ const kinds: [kind: string, open: () => () => { close(): void }][] = [
     },
   ],
   ['FilesystemStats', () => () => new native.FilesystemStats('/')],
+  ['ProcessExit', () => () => new native.ProcessExit([process.pid], ignore)],
 ];
 if (hasMemoryV1) {
   const v1 = (open: (cgroup: string) => { close(): void }) => () => {
@@ -40,6 +41,8 @@ if (hasMemoryV1) {
   kinds.push(
     ['MemcgThreshold', v1((cgroup) => new native.MemcgThreshold(cgroup, 1n << 20n, ignore))],
     ['CgroupHandle', v1((cgroup) => new native.CgroupHandle(cgroup))],
+    ['CgroupTree', v1((cgroup) => new native.CgroupTree(cgroup, 'all', ignore))],
+    ['CgroupTree without a wake', v1((cgroup) => new native.CgroupTree(cgroup, 'children'))],
     [
       'CgroupTable',
       v1((cgroup) => {
@@ -92,6 +95,8 @@ test('constructors that fail a thousand times leave nothing', () => {
       ),
     () => new native.CgroupHandle('/proc', 1n << 60n),
     () => new native.FileLock('/proc/none'),
+    () => new native.CgroupTree('/proc', 'children'),
+    () => new native.ProcessExit([0], ignore),
   ];
   for (let i = 0; i < times; i++) for (const attempt of attempts) expect(attempt).toThrow();
   expect(openDescriptors()).toBe(before);

@@ -46,10 +46,8 @@ const sleeping = async (name: string, parent = root) => {
 /** A machine on which the kernel refuses to watch. */
 const refusing = (code: string): Binding => ({
   ...native,
-  CgroupTree: class {
-    constructor() {
-      throw Object.assign(new Error(`${code}: no`), { code, syscall: 'inotify_init1' });
-    }
+  CgroupTree: function (): never {
+    throw Object.assign(new Error(`${code}: no`), { code, syscall: 'inotify_init1' });
   } as unknown as CgroupTreeConstructor,
 });
 /** A kernel that tells of nothing. */
@@ -58,7 +56,7 @@ const silent: Binding = {
   CgroupTree: class {
     readonly live = true;
     changes() {
-      return { list: [], overflow: false, gone: false };
+      return undefined;
     }
     close() {
       // nothing is held

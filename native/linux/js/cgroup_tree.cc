@@ -53,12 +53,20 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     } else {
       changes.gone = true;
     }
+    // Asked at every pass, and mostly nothing has happened.
+    if (changes.list.empty() && !changes.overflow && !changes.gone) return env.Undefined();
     Napi::Array list = Napi::Array::New(env, changes.list.size());
+    // Made once: there may be thousands of changes.
+    const Napi::String path = Napi::String::New(env, "path");
+    const Napi::String kind = Napi::String::New(env, "kind");
+    const Napi::String appeared = Napi::String::New(env, "appeared");
+    const Napi::String vanished = Napi::String::New(env, "vanished");
     uint32_t next = 0;
     for (const CgroupTree::Change& change : changes.list) {
+      const Napi::HandleScope scope(env);
       Napi::Object told = Napi::Object::New(env);
-      told.Set("path", Napi::String::New(env, change.path));
-      told.Set("kind", Napi::String::New(env, change.appeared ? "appeared" : "vanished"));
+      told.Set(path, Napi::String::New(env, change.path));
+      told.Set(kind, change.appeared ? appeared : vanished);
       list.Set(next++, told);
     }
     Napi::Object result = Napi::Object::New(env);
