@@ -1,17 +1,16 @@
-import type { Binding } from '../../native/binding.js';
 import { errnoName } from '../../errors.js';
+import type { Binding, OnWake, Watch } from '../../native/binding.js';
+import { shortestPsiWindow } from './psi-window.js';
 import { refusal } from './refusal.js';
 import { WatchSlot, type SlotState, type SlotWake, type WatchFailure } from './watch-slot.js';
-
-/** Stalled for a tenth of the window. The kernel allows windows that are no multiple of 2 s only with CAP_SYS_RESOURCE (Documentation/accounting/psi.rst). */
-const WINDOWS_US = [500_000, 2_000_000] as const;
 
 /** An additional reason to look at the node: some task waits for memory. */
 export class PressureNotifier {
   readonly #native: Binding;
   readonly #file: string;
   readonly #slot: WatchSlot;
-  #windowUs: number = WINDOWS_US[0];
+  /** undefined: the kernel has not said yet. */
+  #windowUs: number | undefined;
 
   /** @param file  /proc/pressure/memory, or memory.pressure of a v2 cgroup */
   constructor(native: Binding, file: string, wake: SlotWake) {
@@ -20,28 +19,19 @@ export class PressureNotifier {
     this.#slot = new WatchSlot('psi_trigger', native.WAKE.GONE, wake);
   }
 
-  /** True: it was armed anew. */
+  /** True: it was armed anew. Stalled for a tenth of the shortest window that is allowed. */
   arm(): boolean {
     if (this.#slot.live) return false;
-    for (const windowUs of WINDOWS_US) {
-      let refused: unknown;
-      const armed = this.#slot.open(
-        this.#file,
-        (onWake) => new this.#native.PsiTrigger(this.#file, { kind: 'some', stallUs: windowUs / 10, windowUs }, onWake),
-        (error) => {
-          refused = error;
-          return explain(this.#file, error);
-        },
-      );
-      this.#windowUs = windowUs;
-      if (armed) return true;
-      if (errnoName(refused) !== 'EINVAL') return false;
-    }
-    return false;
+    const open = (onWake: OnWake): Watch => {
+      this.#windowUs = shortestPsiWindow(this.#native, this.#file);
+      return new this.#native.PsiTrigger(this.#file, { kind: 'some', stallUs: this.#windowUs / 10, windowUs: this.#windowUs }, onWake);
+    };
+    return this.#slot.open(this.#file, open, (error) => explain(this.#file, error));
   }
 
   state(): SlotState {
-    return this.#slot.state(`some 10 % of ${String(this.#windowUs / 1000)} ms in ${this.#file}`, false);
+    const window = this.#windowUs === undefined ? 'a window' : `${String(this.#windowUs / 1000)} ms`;
+    return this.#slot.state(`some 10 % of ${window} in ${this.#file}`, false);
   }
 
   close(): void {
