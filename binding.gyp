@@ -15,6 +15,7 @@
       'conditions': [
         ['OS=="linux"', {
           'sources': [
+            'native/linux/armer.cc',
             'native/linux/cgroup_handle.cc',
             'native/linux/cgroup_processes.cc',
             'native/linux/cgroup_table.cc',
@@ -32,6 +33,7 @@
             'native/linux/limit_sides.cc',
             'native/linux/memcg_events.cc',
             'native/linux/memcg_threshold.cc',
+            'native/linux/oom_control.cc',
             'native/linux/oom_record.cc',
             'native/linux/process.cc',
             'native/linux/process_exit.cc',
@@ -53,6 +55,7 @@
             'native/linux/js/kernel_log.cc',
             'native/linux/js/memcg_events.cc',
             'native/linux/js/memcg_threshold.cc',
+            'native/linux/js/oom_control.cc',
             'native/linux/js/process.cc',
             'native/linux/js/process_exit.cc',
             'native/linux/js/psi_trigger.cc',

@@ -1,12 +1,17 @@
 #include <napi.h>
 #include <unistd.h>
 
+#include <initializer_list>
+#include <utility>
+
 #include "common/js_argument.h"
 #include "common/wake_mask.h"
 #include "linux/deadline_sampler.h"
 #include "linux/js/environment.h"
 #include "linux/js/objects.h"
 #include "linux/js/watch_object.h"
+#include "linux/memcg_threshold.h"
+#include "linux/oom_control.h"
 
 namespace {
 
@@ -18,19 +23,34 @@ Napi::Value WatchCount(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(evictd::Environment::Of(info.Env())->watch_count()));
 }
 
+Napi::Object Bits(Napi::Env env, std::initializer_list<std::pair<const char*, unsigned>> bits) {
+  Napi::Object object = Napi::Object::New(env);
+  for (const auto& [name, bit] : bits) object.Set(name, Napi::Number::New(env, bit));
+  return object;
+}
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   evictd::Environment::Create(env);
-  Napi::Object wake = Napi::Object::New(env);
-  wake.Set("FIRED", Napi::Number::New(env, static_cast<unsigned>(evictd::Wake::kFired)));
-  wake.Set("GONE", Napi::Number::New(env, static_cast<unsigned>(evictd::Wake::kGone)));
-  exports.Set("WAKE", wake);
-  Napi::Object sampler = Napi::Object::New(env);
-  sampler.Set("APPROACHING", Napi::Number::New(env, evictd::DeadlineSampler::kApproaching));
-  sampler.Set("CROSSED", Napi::Number::New(env, evictd::DeadlineSampler::kCrossed));
-  exports.Set("SAMPLER", sampler);
+  using evictd::DeadlineSampler;
+  using evictd::MemcgThreshold;
+  using evictd::OomControl;
+  exports.Set("WAKE", Bits(env, {{"FIRED", static_cast<unsigned>(evictd::Wake::kFired)},
+                                 {"GONE", static_cast<unsigned>(evictd::Wake::kGone)}}));
+  exports.Set("THRESHOLD", Bits(env, {{"MOVED", MemcgThreshold::kMoved}, {"REFUSED", MemcgThreshold::kRefused}}));
+  exports.Set("EVENTS", Bits(env, {{"LOW", 1},
+                                   {"HIGH", 2},
+                                   {"MAX", 4},
+                                   {"OOM", 8},
+                                   {"OOM_KILL", 16},
+                                   {"OOM_GROUP_KILL", 32},
+                                   {"POPULATED", 64},
+                                   {"FROZEN", 128}}));
+  exports.Set("OOM", Bits(env, {{"UNDER_OOM", OomControl::kUnderOom}, {"OOM_KILL", OomControl::kOomKill}}));
+  exports.Set("SAMPLER", Bits(env, {{"APPROACHING", DeadlineSampler::kApproaching}, {"CROSSED", DeadlineSampler::kCrossed}}));
   exports.Set("MemcgThreshold", evictd::DefineMemcgThreshold(env));
   exports.Set("PsiTrigger", evictd::DefinePsiTrigger(env));
   exports.Set("MemcgEvents", evictd::DefineMemcgEvents(env));
+  exports.Set("OomControl", evictd::DefineOomControl(env));
   exports.Set("Sampler", evictd::DefineSampler(env));
   exports.Set("CgroupTree", evictd::DefineCgroupTree(env));
   exports.Set("ProcessExit", evictd::DefineProcessExit(env));

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "common/system_error.h"
@@ -22,7 +24,9 @@ constexpr long kLookEveryNs = 250 * 1000 * 1000;
 
 }  // namespace
 
-MemcgEvents::MemcgEvents(const std::string& cgroup, const std::string& file) {
+MemcgEvents::MemcgEvents(const std::string& cgroup, const std::string& file)
+    : file_{file, TextFormat::kKeyed, {kCounters.begin(), kCounters.end()}} {
+  for (std::atomic<double>& value : values_) value = std::numeric_limits<double>::quiet_NaN();
   const UniqueFd directory(open(cgroup.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory) throw SystemError(errno, "open", cgroup);
   notifying_.Reset(OpenForReading(directory.get(), file.c_str()));
@@ -32,8 +36,9 @@ MemcgEvents::MemcgEvents(const std::string& cgroup, const std::string& file) {
   timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!timer_) throw SystemError(errno, "timerfd_create");
   // A file that was never read counts as changed: reading it once arms it.
-  char first = 0;
-  if (pread(notifying_.get(), &first, 1, 0) < 0) throw SystemError(errno, "read", cgroup + "/" + file);
+  int error = 0;
+  ReadCounters(&error);
+  if (error != 0) throw SystemError(error, "read", cgroup + "/" + file);
   if (!LookAtCgroup()) throw SystemError(ENODEV, "read", cgroup + "/cgroup.events");
 }
 
@@ -45,18 +50,37 @@ Wake MemcgEvents::OnEvent(size_t which, uint32_t) {
   switch (which) {
     case kNotifying: {
       // Every notification is EPOLLPRI with EPOLLERR, and comes again until the file is read.
-      char first = 0;
-      if (pread(notifying_.get(), &first, 1, 0) < 0 && errno == ENODEV) return Wake::kGone;
-      return Wake::kFired;
+      int error = 0;
+      Detail(ReadCounters(&error));
+      return error == ENODEV ? Gone(error) : Wake::kFired;
     }
     case kTimer: {
       uint64_t expirations = 0;
       if (read(timer_.get(), &expirations, sizeof expirations) < 0) return Wake::kNothing;
-      return LookAtCgroup() ? Wake::kNothing : Wake::kGone;
+      return LookAtCgroup() ? Wake::kNothing : Gone(ENODEV);
     }
     default:
-      return LookAtCgroup() ? Wake::kNothing : Wake::kGone;
+      return LookAtCgroup() ? Wake::kNothing : Gone(ENODEV);
   }
+}
+
+unsigned MemcgEvents::ReadCounters(int* error) {
+  char text[512];
+  const ssize_t length = pread(notifying_.get(), text, sizeof text, 0);
+  if (length < 0) {
+    *error = errno;
+    return 0;
+  }
+  std::array<double, kCounters.size()> values;
+  // ENODATA is the rule: no file has all of them.
+  ParseKernelText(file_, std::string_view(text, static_cast<size_t>(length)), values.data());
+  unsigned moved = 0;
+  for (size_t i = 0; i < values.size(); i++) {
+    if (std::isnan(values[i])) continue;
+    const double before = values_[i].exchange(values[i], std::memory_order_relaxed);
+    if (!std::isnan(before) && before != values[i]) moved |= 1u << i;
+  }
+  return moved;
 }
 
 bool MemcgEvents::LookAtCgroup() {

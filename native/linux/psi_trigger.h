@@ -22,6 +22,8 @@ class PsiTrigger : public WatchSource {
 
   std::vector<Descriptor> Descriptors() const override;
   Wake OnEvent(size_t which, uint32_t events) override;
+  // Closing a trigger waits for an RCU grace period (kernel/sched/psi.c, psi_trigger_destroy).
+  bool LeftToArmer() const override { return true; }
 
  private:
   UniqueFd trigger_;

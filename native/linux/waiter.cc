@@ -66,6 +66,19 @@ void Waiter::Remove(uint64_t id) {
   if (watch != watches_.end()) Forget(watch);
 }
 
+int Waiter::Exchange(uint64_t id, size_t which, UniqueFd* held, UniqueFd* fresh) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Watches::iterator watch = watches_.find(id);
+  if (watch == watches_.end()) return ENOENT;
+  epoll_event event = {};
+  event.events = watch->second->Descriptors()[which].interest;
+  event.data.u64 = (id << kWhichBits) | which;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fresh->get(), &event) != 0) return errno;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, held->get(), nullptr);
+  std::swap(*held, *fresh);
+  return 0;
+}
+
 void Waiter::Post(uint64_t id, Wake wake, unsigned detail) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Watches::iterator watch = watches_.find(id);

@@ -17,6 +17,9 @@
 
 namespace evictd {
 
+class Armer;
+class Waiter;
+
 // One watch as the waiter sees it: some descriptors and what their events mean.
 class WatchSource {
  public:
@@ -27,24 +30,32 @@ class WatchSource {
 
   virtual ~WatchSource() = default;
 
-  // At most 256, the same at every call.
+  // At most 256, the same at every call, unless the waiter exchanged one.
   virtual std::vector<Descriptor> Descriptors() const = 0;
 
   // Waiter thread. `which` is the index in Descriptors(). kGone takes the watch out of the set: it will not be called
   // again.
   virtual Wake OnEvent(size_t which, uint32_t events) = 0;
 
+  // Armer thread, after Armer::Arm: the call that takes long. `id` is the watch's.
+  virtual void Arm(Waiter*, uint64_t /*id*/) {}
+
+  // Whether closing its descriptors takes long, or a call of Arm may be due: then the armer drops it (Armer::Release).
+  virtual bool LeftToArmer() const { return false; }
+
   WakeMask& wakes() { return wakes_; }
 
   // Waiter thread, after OnEvent: the detail bits of the wake that it returned.
   unsigned TakeDetail() { return std::exchange(detail_, 0); }
 
-  // Any thread: why the source went away, where that is known; else 0.
+  // Any thread: why the source went away, or what it was asked for was refused, where that is known; else 0.
   int error() const { return error_; }
 
  protected:
   // In OnEvent: what JavaScript is told beside the wake itself. The bits are the contract's, of this kind of watch.
   void Detail(unsigned bits) { detail_ |= bits; }
+
+  void Refused(int error) { error_ = error; }
 
   // In OnEvent, for `return Gone(errno)`.
   Wake Gone(int error) {
@@ -53,6 +64,17 @@ class WatchSource {
   }
 
  private:
+  friend class Armer;
+
+  // Its place in the armer's queue, guarded by the armer's mutex.
+  struct QueuePlace {
+    std::shared_ptr<WatchSource> next;
+    uint64_t armed_id = 0;  // 0: not to be armed
+    bool waits = false;
+    bool released = false;
+  };
+
+  QueuePlace queue_;
   WakeMask wakes_;
   unsigned detail_ = 0;
   std::atomic<int> error_{0};
@@ -74,6 +96,11 @@ class Waiter {
   // Any thread but the waiter's. After it returns the source is not called any more. Unknown ids (gone, removed before)
   // are ignored.
   void Remove(uint64_t id);
+
+  // Any thread but the waiter's: puts `fresh` in place of `held`, the descriptor `which` of the watch, and gives `held`
+  // back in `fresh`. What the old one had to tell and did not yet is lost: post a wake. Returns 0, or errno where all
+  // stays as it was (ENOENT: the watch was removed).
+  int Exchange(uint64_t id, size_t which, UniqueFd* held, UniqueFd* fresh);
 
   // Any thread: wakes a watch for a reason that did not come through its descriptors. Once it was removed nobody is
   // told.

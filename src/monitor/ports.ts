@@ -15,8 +15,10 @@ export interface Wake {
   readonly atNs: bigint;
   /** Nothing is crossed, but it may be within milliseconds. */
   readonly approaching?: true | undefined;
+  /** Of memory.events and memory.oom_control: which counters moved, named as there. */
+  readonly counters?: readonly string[];
 }
-export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events';
+export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom';
 export type WakeSource = NotifierMechanism | 'start' | 'tick' | 'deadline' | 'victim' | 'reload' | 'filesystem' | 'reclaim';
 
 /** One notification source that should be live. `signal`: what it watches for. */

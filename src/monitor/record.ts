@@ -47,6 +47,7 @@ export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
     dryRun: decision.dryRun,
     ...causeOf(decision),
     wake: wake.source,
+    ...(wake.counters === undefined ? {} : { wakeCounters: wake.counters }),
     victim: victimOf(victim),
     action: graceNs > 0n ? 'SIGTERM' : 'SIGKILL',
     graceSeconds: Number(graceNs) / 1e9,

@@ -19,7 +19,7 @@ export interface WakeBits {
  */
 export type OnWake = (wake: number, atNs: bigint, detail: number) => void;
 
-/** Live watches keep the event loop (and themselves) alive, as fs.watch does. The environment's first watch starts its waiter thread. */
+/** Live watches keep the event loop (and themselves) alive, as fs.watch does. The environment's first watch starts its two threads, waiter and armer. */
 export interface Watch {
   /** false after `close()` and after GONE. */
   readonly live: boolean;
@@ -33,29 +33,80 @@ export interface WatchStatus {
   /** The file or cgroup. */
   readonly target: string;
   readonly live: boolean;
-  /** After GONE: why, where it is known (positive); else 0. */
+  /** After GONE: why; after REFUSED: what the kernel said. Positive; 0 where it is not known or all is well. */
   readonly errno: number;
 }
 
 /**
- * cgroup v1: an eventfd registered in `cgroup.event_control` on `memory.usage_in_bytes`.
- * Fires on crossing in both directions, not when armed beyond the limit: read after arming.
+ * cgroup v1: an eventfd registered in `cgroup.event_control` on `memory.usage_in_bytes`. Fires on crossing in both directions.
+ *
+ * The constructor opens what registering needs, and throws where that may not be opened. The registration itself, in which the kernel waits for an RCU
+ * grace period, is made by the armer's thread: FIRED with the detail bit MOVED says that it stands. A limit that had been crossed by then does not
+ * fire: read when it comes. REFUSED: it could not be made (`status().errno`), what stood before stands.
  */
 export interface MemcgThresholdConstructor {
-  new (cgroup: string, usageBytes: bigint, onWake: OnWake): Watch;
+  new (cgroup: string, usageBytes: bigint, onWake: OnWake): ThresholdWatch;
+}
+export interface ThresholdWatch extends Watch {
+  /** The limit that is registered with the kernel now; undefined: none yet, or not live. */
+  readonly armed: bigint | undefined;
+  /**
+   * Registers another limit, and then drops the former, so that no crossing falls between. Returns at once; MOVED or REFUSED follows. Of several that are
+   * asked for meanwhile only the newest counts, and one wake may answer for all. After `close()` or GONE it does nothing.
+   */
+  move(usageBytes: bigint): void;
+}
+/** Detail bits of a MemcgThreshold. */
+export interface ThresholdBits {
+  readonly MOVED: 1;
+  readonly REFUSED: 2;
 }
 
-/** A PSI trigger on /proc/pressure/* or a cgroup's *.pressure. Errors: EINVAL where the window is not allowed without CAP_SYS_RESOURCE. */
+/**
+ * cgroup v1: an eventfd registered on `memory.oom_control`. Fires when the cgroup, or one above it, is out of memory, before the kernel's OOM killer
+ * chooses (the detail bits may then be 0), and again when within a second the cgroup's own counter of kills has moved (OOM_KILL).
+ */
+export interface OomControlConstructor {
+  new (cgroup: string, onWake: OnWake): Watch;
+}
+/** Detail bits of an OomControl. UNDER_OOM: tasks wait, because the OOM killer is switched off. OOM_KILL: a process of this very cgroup was killed. */
+export interface OomBits {
+  readonly UNDER_OOM: 1;
+  readonly OOM_KILL: 2;
+}
+
+/**
+ * A PSI trigger on /proc/pressure/* or a cgroup's *.pressure. Errors: EINVAL where the window is not allowed (without CAP_SYS_RESOURCE it must be a multiple
+ * of 2 s) or the file has no line of this kind (irq has `full` only). `close()` returns at once, the armer's thread closes.
+ */
 export interface PsiTriggerConstructor {
   new (file: string, trigger: { kind: 'some' | 'full'; stallUs: number; windowUs: number }, onWake: OnWake): Watch;
 }
 
 /**
  * cgroup v2: poll of `memory.events` (or `.local`), or of `cgroup.events` (populated, frozen), of a cgroup. GONE within 250 ms after the cgroup was
- * removed: an empty one (cgroup.events says so) is looked at four times a second, and only an empty one can be removed.
+ * removed: an empty one (cgroup.events says so) is looked at four times a second, and only an empty one can be removed. The detail bits say which counters
+ * moved since it fired last: several at a time, because the kernel notifies at most once in 10 ms; none for one that evictd does not know.
  */
 export interface MemcgEventsConstructor {
-  new (cgroup: string, file: 'memory.events' | 'memory.events.local' | 'cgroup.events', onWake: OnWake): Watch;
+  new (cgroup: string, file: 'memory.events' | 'memory.events.local' | 'cgroup.events', onWake: OnWake): EventsWatch;
+}
+export interface EventsWatch extends Watch {
+  /** As read when it fired last, or at the start; those that the file has. After `close()` or GONE: as they were when last asked for. */
+  counters(): Readonly<Partial<Record<EventsCounter, number>>>;
+}
+/** The names in memory.events, and in cgroup.events (populated, frozen: 0 or 1). */
+export type EventsCounter = Lowercase<keyof EventsBits>;
+/** Detail bits of a MemcgEvents. */
+export interface EventsBits {
+  readonly LOW: 1;
+  readonly HIGH: 2;
+  readonly MAX: 4;
+  readonly OOM: 8;
+  readonly OOM_KILL: 16;
+  readonly OOM_GROUP_KILL: 32;
+  readonly POPULATED: 64;
+  readonly FROZEN: 128;
 }
 
 /**
@@ -328,9 +379,13 @@ export interface FileLockConstructor {
 export interface Binding {
   readonly WAKE: WakeBits;
   readonly SAMPLER: SamplerBits;
+  readonly THRESHOLD: ThresholdBits;
+  readonly EVENTS: EventsBits;
+  readonly OOM: OomBits;
   readonly MemcgThreshold: MemcgThresholdConstructor;
   readonly PsiTrigger: PsiTriggerConstructor;
   readonly MemcgEvents: MemcgEventsConstructor;
+  readonly OomControl: OomControlConstructor;
   readonly Sampler: SamplerConstructor;
   readonly CgroupTree: CgroupTreeConstructor;
   readonly ProcessExit: ProcessExitConstructor;

@@ -21,7 +21,9 @@ import {
 
 /** Script that opens one of everything that can be open, a sampler that wakes at each of its samples included. */
 function openEverything(): string {
-  const v1 = hasMemoryV1 ? `new native.MemcgThreshold(${JSON.stringify(makeCgroup(memoryV1))}, 1n << 20n, wake),` : '';
+  const v1 = hasMemoryV1
+    ? `new native.MemcgThreshold(${JSON.stringify(makeCgroup(memoryV1))}, 1n << 20n, wake), new native.OomControl(${JSON.stringify(makeCgroup(memoryV1))}, wake),`
+    : '';
   const v2 = hasCgroup2 ? `new native.MemcgEvents(${JSON.stringify(makeCgroup(cgroup2))}, 'cgroup.events', wake),` : '';
   return `
     const native = require(${JSON.stringify(addonFile)});

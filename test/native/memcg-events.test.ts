@@ -14,6 +14,31 @@ const watch = (cgroup: string, file: 'memory.events' | 'memory.events.local' | '
 const populated = (cgroup: string) => readFileSync(`${cgroup}/cgroup.events`, 'utf8').includes('populated 1');
 
 describe.runIf(hasCgroup2)('a notifying file of a v2 cgroup', () => {
+  test('says which of its counters moved, and how they stand', async () => {
+    const { POPULATED, FROZEN } = native.EVENTS;
+    const cgroup = makeCgroup(cgroup2);
+    const details: number[] = [];
+    const owner = closing(new native.MemcgEvents(cgroup, 'cgroup.events', (_bits, _atNs, detail) => details.push(detail)));
+    expect(owner.counters()).toEqual({ populated: 0, frozen: 0 });
+    const child = await startIn(cgroup, 'exec sleep 60');
+    await until('populated', () => details.length === 1);
+    expect(owner.counters()).toEqual({ populated: 1, frozen: 0 });
+    await pause(50); // changes within 10 ms are one notification
+    writeFileSync(`${cgroup}/cgroup.freeze`, '1');
+    await until('frozen', () => details.length === 2);
+    expect(owner.counters()).toEqual({ populated: 1, frozen: 1 });
+    await pause(50);
+    writeFileSync(`${cgroup}/cgroup.freeze`, '0');
+    await until('thawed', () => details.length === 3);
+    await pause(50);
+    child.kill('SIGKILL');
+    await until('empty', () => owner.counters().populated === 0);
+    await until('told so', () => details.length === 4);
+    expect(details).toEqual([POPULATED, FROZEN, FROZEN, POPULATED]);
+    owner.close();
+    expect(owner.counters()).toEqual({ populated: 0, frozen: 0 });
+  });
+
   test('fires when it changes, each time', async () => {
     const cgroup = makeCgroup(cgroup2);
     const { wakes } = watch(cgroup, 'cgroup.events');
@@ -100,15 +125,24 @@ describe.runIf(hasMemoryV2)('memory.events', () => {
     const cgroup = makeMemoryCgroup();
     writeFileSync(`${cgroup}/memory.high`, String(16 << 20));
     const { wakes, owner } = watch(cgroup, file);
+    let moved = 0;
+    const told = closing(new native.MemcgEvents(cgroup, file, (_bits, _atNs, detail) => (moved |= detail)));
+    expect(told.counters()).toMatchObject({ low: 0, high: 0, max: 0, oom: 0, oom_kill: 0 });
     const counter = (name: string) => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(readFileSync(`${cgroup}/${file}`, 'utf8'))?.[1]);
     await startIn(cgroup, 'exec tail /dev/zero');
     await until('high', () => wakes.length > 0, 30_000);
     expect(counter('high')).toBeGreaterThan(0);
+    const { HIGH, MAX, OOM, OOM_KILL, OOM_GROUP_KILL } = native.EVENTS;
+    await until('high to be told', () => moved !== 0);
+    expect(moved).toBe(HIGH);
     const before = wakes.length;
     writeFileSync(`${cgroup}/memory.max`, String(16 << 20));
     writeFileSync(`${cgroup}/memory.high`, 'max');
     await until('the OOM kill', () => wakes.length > before && counter('oom_kill') > 0, 30_000);
     expect(wakes.every((bits) => bits === native.WAKE.FIRED)).toBe(true);
+    await until('all that moved', () => moved === (HIGH | MAX | OOM | OOM_KILL), 30_000);
+    expect(told.counters()).toMatchObject({ low: 0, oom_kill: 1, oom_group_kill: 0 });
+    expect(moved & OOM_GROUP_KILL).toBe(0);
     await until('empty', () => !populated(cgroup), 30_000);
     rmdirSync(cgroup);
     await until('GONE', () => !owner.live, 30_000);

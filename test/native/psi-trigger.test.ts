@@ -1,4 +1,4 @@
-import { rmdirSync } from 'node:fs';
+import { existsSync, rmdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { native } from '../../src/native/index.js';
 import { cgroup2, closing, hasCapSysResource, hasCgroup2, makeCgroup, pause, startIn, thrownBy, until } from './kernel.js';
@@ -17,6 +17,26 @@ describe('a PSI trigger', () => {
     const first = watch('/proc/pressure/memory', { kind: 'some', stallUs: 1_900_000, windowUs });
     const second = watch('/proc/pressure/memory', { kind: 'full', stallUs: 1_900_000, windowUs });
     expect([first.owner.live, second.owner.live, native.watchCount()]).toEqual([true, true, 2]);
+  });
+
+  const files: [resource: string, kinds: ('some' | 'full')[]][] = [
+    ['memory', ['some', 'full']],
+    ['io', ['some', 'full']],
+    ['cpu', ['some', 'full']],
+    ['irq', ['full']],
+  ];
+  test.each(files)('takes every kind of %s pressure that there is, of the machine and of a cgroup', (resource, kinds) => {
+    const cgroup = hasCgroup2 ? [`${makeCgroup(cgroup2)}/${resource}.pressure`] : [];
+    const there = [`/proc/pressure/${resource}`, ...cgroup].filter((file) => existsSync(file));
+    for (const file of there) {
+      for (const kind of kinds) expect(watch(file, { kind, stallUs: 1_900_000, windowUs }).owner.live).toBe(true);
+    }
+    expect(native.watchCount()).toBe(there.length * kinds.length);
+    expect(there.length > 0 || resource === 'irq').toBe(true); // irq needs CONFIG_IRQ_TIME_ACCOUNTING
+  });
+
+  test.runIf(existsSync('/proc/pressure/irq'))('irq has no `some`', () => {
+    expect(thrownBy(() => watch('/proc/pressure/irq', { kind: 'some', stallUs: 100_000, windowUs }))).toMatchObject({ code: 'EINVAL' });
   });
 
   test.runIf(hasCgroup2)('fires under pressure', async () => {

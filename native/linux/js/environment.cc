@@ -18,8 +18,15 @@ Environment::Environment(Napi::Env env)
       directory_walks_(bell_) {}
 
 Waiter& Environment::waiter() {
-  if (!waiter_) waiter_ = std::make_unique<Waiter>(bell_);
+  armer();
   return *waiter_;
+}
+
+// Both or none: where a watch is, the armer is, too.
+Armer& Environment::armer() {
+  if (!waiter_) waiter_ = std::make_unique<Waiter>(bell_);
+  if (!armer_) armer_ = std::make_unique<Armer>(waiter_.get());
+  return *armer_;
 }
 
 uint64_t Environment::Register(WakeTarget* target) {
@@ -46,6 +53,7 @@ void Environment::Deliver() {
 }
 
 void Environment::End() {
+  armer_.reset();  // it uses the waiter, and waits for at most one call that is under way
   waiter_.reset();
   bell_->Close();
   while (!targets_.empty()) {

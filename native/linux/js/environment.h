@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "common/wake.h"
+#include "linux/armer.h"
 #include "linux/directory_usage.h"
 #include "linux/filesystem_stats.h"
 #include "linux/waiter.h"
@@ -38,8 +39,9 @@ class Environment {
 
   const std::shared_ptr<ThreadSafeBell>& bell() const { return bell_; }
 
-  // The waiter's thread is started here, with the environment's first watch. Throws SystemError.
+  // The threads of the waiter and of the armer are started here, with the environment's first watch. Throw SystemError.
   Waiter& waiter();
+  Armer& armer();
 
   FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
   DirectoryWalks* directory_walks() { return &directory_walks_; }
@@ -61,6 +63,7 @@ class Environment {
   FilesystemThreads filesystem_threads_;
   DirectoryWalks directory_walks_;
   std::unique_ptr<Waiter> waiter_;
+  std::unique_ptr<Armer> armer_;
   std::map<uint64_t, WakeTarget*> targets_;  // ordered: Deliver walks by id while callbacks add and remove
   uint64_t last_id_ = 0;
   size_t watch_count_ = 0;

@@ -1,7 +1,10 @@
 #include "linux/memcg_events.h"
 
+#include <array>
+#include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "common/js_argument.h"
 #include "common/js_error.h"
@@ -24,9 +27,38 @@ class MemcgEventsObject : public WatchObject<MemcgEventsObject> {
       ThrowArgumentError(info.Env(), "file must be memory.events, memory.events.local or cgroup.events, not " + file);
     }
     const Napi::Function on_wake = FunctionArgument(info[2], "onWake");
-    Guarded(info.Env(),
-            [&] { Start(info, std::make_shared<MemcgEvents>(cgroup, file), on_wake, cgroup + "/" + file); });
+    Guarded(info.Env(), [&] {
+      auto events = std::make_shared<MemcgEvents>(cgroup, file);
+      events_ = events;
+      Start(info, std::move(events), on_wake, cgroup + "/" + file);
+      KeepCounters();
+    });
   }
+
+  // After close() or GONE: as they were when last asked for.
+  Napi::Value Counters(const Napi::CallbackInfo& info) {
+    KeepCounters();
+    Napi::Object counters = Napi::Object::New(info.Env());
+    for (size_t i = 0; i < counters_.size(); i++) {
+      if (!std::isnan(counters_[i]))
+        counters.Set(MemcgEvents::kCounters[i], Napi::Number::New(info.Env(), counters_[i]));
+    }
+    return counters;
+  }
+
+  static Napi::Function Define(Napi::Env env) {
+    return WatchObject::Define(env, {InstanceMethod("counters", &MemcgEventsObject::Counters)});
+  }
+
+ private:
+  void KeepCounters() {
+    const std::shared_ptr<MemcgEvents> events = events_.lock();
+    if (!events) return;
+    for (size_t i = 0; i < counters_.size(); i++) counters_[i] = events->Counter(i);
+  }
+
+  std::weak_ptr<MemcgEvents> events_;  // the watch owns it: close() has to free its descriptors
+  std::array<double, MemcgEvents::kCounters.size()> counters_;
 };
 
 }  // namespace

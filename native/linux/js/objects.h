@@ -9,6 +9,7 @@ namespace evictd {
 Napi::Function DefineMemcgThreshold(Napi::Env env);
 Napi::Function DefinePsiTrigger(Napi::Env env);
 Napi::Function DefineMemcgEvents(Napi::Env env);
+Napi::Function DefineOomControl(Napi::Env env);
 Napi::Function DefineSampler(Napi::Env env);
 Napi::Function DefineCgroupTree(Napi::Env env);
 Napi::Function DefineProcessExit(Napi::Env env);

@@ -34,18 +34,25 @@ void Watch::Stop() {
   Release();
 }
 
+void Watch::ArmSoon() {
+  if (source_) environment_->armer().Arm(source_, watch_id_);
+}
+
 Napi::Value Watch::StatusOf(Napi::Env env, const char* mechanism) const {
   Napi::Object status = Napi::Object::New(env);
   status.Set("mechanism", Napi::String::New(env, mechanism));
   status.Set("target", Napi::String::New(env, target_));
   status.Set("live", Napi::Boolean::New(env, live()));
-  status.Set("errno", Napi::Number::New(env, error_));
+  status.Set("errno", Napi::Number::New(env, source_ ? source_->error() : error_));
   return status;
 }
 
 void Watch::Release() {
   error_ = source_->error();
-  source_.reset();
+  const bool left = watch_id_ != 0 && source_->LeftToArmer();
+  std::shared_ptr<WatchSource> source = std::move(source_);
+  if (left) environment_->armer().Release(std::move(source));
+  source.reset();
   environment_->Unregister(target_id_);
   environment_->WatchEnded();
   on_wake_.Reset();

@@ -29,6 +29,8 @@ class Watch : public WakeTarget {
   void Stop();
   bool live() const { return source_ != nullptr; }
   uint64_t watch_id() const { return watch_id_; }
+  // The armer calls source->Arm; nothing happens where the watch is not live.
+  void ArmSoon();
   Napi::Value StatusOf(Napi::Env env, const char* mechanism) const;
 
  private:

@@ -32,6 +32,7 @@ export function openAllocatable(
     workingSet: memory.workingSet,
     pressureFile: v1 ? undefined : `${directory}/memory.pressure`, // v1 has the machine's only, which the node watches
     eventsDirectory: v1 ? undefined : directory,
+    oomDirectory: v1 ? directory : undefined,
     pageSize: readPageSize(),
   } as const;
   return { memory, notifiers: new MemoryNotifiers(...notifierMode(mode, plan, native)) };

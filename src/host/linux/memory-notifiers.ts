@@ -1,5 +1,5 @@
 import { workingSetLimit } from '../../core/memcg.js';
-import type { NotifierState, Wake } from '../../monitor/ports.js';
+import type { NotifierMechanism, NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { assumedFillRate } from './fill-rate.js';
 import type { MemoryLimit } from './memory-limit.js';
@@ -22,16 +22,15 @@ export interface WatchPlan {
   readonly pressureFile: string | undefined;
   /** v2: the cgroup whose memory.events tells of limits that were hit. */
   readonly eventsDirectory: string | undefined;
+  /** v1: the cgroup whose memory.oom_control tells that the kernel's OOM killer is at work. */
+  readonly oomDirectory: string | undefined;
   readonly pageSize: bigint;
 }
 
 /**
- * For this long after a wake no v1 threshold is registered anew: the kernel waits for an RCU grace period in it (mm/memcontrol-v1.c,
- * synchronize_rcu; 24 ms measured on 6.18), and this thread, which decides and evicts, with it.
+ * Everything that wakes on memory. While a v1 threshold does not stand where it should, the sampler watches: a registration takes the kernel 8 to
+ * 32 ms, which the addon's armer waits for.
  */
-const QUIET_NS = 1_000_000_000n;
-
-/** Everything that wakes on memory. Where a v1 threshold does not stand where it should (yet), the sampler watches. */
 export class MemoryNotifiers {
   readonly #native: Binding;
   readonly #plan: WatchPlan;
@@ -39,13 +38,13 @@ export class MemoryNotifiers {
   readonly #sampler: SamplerNotifier;
   readonly #pressure: PressureNotifier | undefined;
   readonly #events: WatchSlot;
+  readonly #oom: WatchSlot;
   #onWake: (wake: Wake) => void = () => undefined;
-  #lastWakeNs = -QUIET_NS;
 
   constructor(native: Binding, plan: WatchPlan) {
-    const wake: SlotWake = (source, atNs, approaching) => {
-      this.#lastWakeNs = atNs;
-      this.#onWake({ source, atNs, approaching });
+    const wake: SlotWake = (source, atNs, detail, approaching) => {
+      const counters = movedCounters(native, source, detail);
+      this.#onWake({ source, atNs, approaching, ...(counters.length > 0 && { counters }) });
     };
     this.#native = native;
     this.#plan = plan;
@@ -55,12 +54,13 @@ export class MemoryNotifiers {
     this.#sampler = new SamplerNotifier(native, { value: plan.workingSet, assumedRate: assumedFillRate('bytes') }, wake);
     this.#pressure = plan.pressureFile === undefined ? undefined : new PressureNotifier(native, plan.pressureFile, wake);
     this.#events = new WatchSlot('memcg_events', native.WAKE.GONE, wake);
+    this.#oom = new WatchSlot('memcg_oom', native.WAKE.GONE, wake);
   }
 
   /**
    * Watches for these limits, given what was read last.
    *
-   * @returns whether something was armed or moved: what had crossed by then does not wake
+   * @returns whether something was armed or moved: what had crossed by then does not wake. A v1 threshold wakes itself when it stands
    */
   arm(limits: readonly MemoryLimit[], reading: MemoryReading, nowNs: bigint, onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
@@ -68,13 +68,13 @@ export class MemoryNotifiers {
       this.close();
       return false;
     }
-    const quiet = nowNs - this.#lastWakeNs >= QUIET_NS;
-    const { moved, exact } = this.#thresholds?.arm(limits, reading, quiet) ?? { moved: false, exact: false };
+    const exact = this.#thresholds?.arm(limits, reading, nowNs) ?? false;
     if (exact) this.#sampler.close();
     const sampled = !exact && this.#armSampler(limits, reading.capacity);
     const pressure = this.#pressure?.arm() ?? false;
     const events = this.#armEvents();
-    return moved || sampled || pressure || events;
+    const oom = this.#armOom();
+    return sampled || pressure || events || oom;
   }
 
   /** What a pass has read. */
@@ -88,8 +88,9 @@ export class MemoryNotifiers {
     if (sampler === undefined && thresholds.length === 0) return []; // no memory threshold
     const events =
       this.#plan.eventsDirectory === undefined ? undefined : this.#events.state(`memory.events of ${this.#plan.nodeName}`, false);
+    const oom = this.#plan.oomDirectory === undefined ? undefined : this.#oom.state(`memory.oom_control of ${this.#plan.nodeName}`, false);
     const { signal } = this.#plan;
-    return [...thresholds, sampler, this.#pressure?.state(), events].flatMap((state) => (state ? [{ ...state, signal }] : []));
+    return [...thresholds, sampler, this.#pressure?.state(), events, oom].flatMap((state) => (state ? [{ ...state, signal }] : []));
   }
 
   close(): void {
@@ -97,6 +98,7 @@ export class MemoryNotifiers {
     this.#sampler.close();
     this.#pressure?.close();
     this.#events.close();
+    this.#oom.close();
   }
 
   #armSampler(limits: readonly MemoryLimit[], capacity: bigint): boolean {
@@ -109,4 +111,16 @@ export class MemoryNotifiers {
     if (directory === undefined || this.#events.live) return false;
     return this.#events.open(directory, (onWake) => new this.#native.MemcgEvents(directory, 'memory.events', onWake), refusal);
   }
+
+  #armOom(): boolean {
+    const directory = this.#plan.oomDirectory;
+    if (directory === undefined || this.#oom.live) return false;
+    return this.#oom.open(directory, (onWake) => new this.#native.OomControl(directory, onWake), refusal);
+  }
+}
+
+/** Named as in the kernel's files. */
+function movedCounters({ EVENTS, OOM }: Binding, source: NotifierMechanism, detail: number): readonly string[] {
+  const bits: Readonly<Record<string, number>> = source === 'memcg_events' ? { ...EVENTS } : source === 'memcg_oom' ? { ...OOM } : {};
+  return Object.entries(bits).flatMap(([name, bit]) => ((detail & bit) === 0 ? [] : [name.toLowerCase()]));
 }

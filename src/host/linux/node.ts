@@ -59,6 +59,7 @@ function openMachine({ memory: hierarchy }: Hierarchies, nodefs: string, native:
       workingSet: memory.workingSet,
       pressureFile: '/proc/pressure/memory',
       eventsDirectory: undefined,
+      oomDirectory: undefined,
       pageSize: readPageSize(),
     },
   };
@@ -89,6 +90,7 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, node
       // v1 cgroups have no pressure of their own: the machine's contains theirs.
       pressureFile: v1 ? '/proc/pressure/memory' : `${directory}/memory.pressure`,
       eventsDirectory: v1 ? undefined : directory,
+      oomDirectory: v1 ? directory : undefined,
       pageSize: readPageSize(),
     },
   };

@@ -1,10 +1,10 @@
 import { closeSync, openSync } from 'node:fs';
-import type { Binding, Watch, WatchStatus } from '../../native/binding.js';
+import type { Binding, ThresholdWatch, WatchStatus } from '../../native/binding.js';
 import type { WatchPlan } from './memory-notifiers.js';
 
 /**
  * How far a node goes to be woken. `arm`: everything. `sample`: nothing is ever written to a cgroup or a pressure file (a dry run); the sampler
- * watches, on v1 too. `probe`: as `arm`, to say what could be armed, but quick: no v1 threshold is registered, which would take the kernel an RCU grace period.
+ * watches, on v1 too. `probe`: as `arm`, to say what could be armed, but nothing is registered with a v1 cgroup: no answer is waited for.
  */
 export type NotifierMode = 'arm' | 'sample' | 'probe';
 
@@ -14,21 +14,30 @@ export function notifierMode(mode: NotifierMode, plan: WatchPlan, native: Bindin
     case 'arm':
       return [native, plan];
     case 'sample':
-      return [native, { ...plan, thresholdDirectory: undefined, pressureFile: undefined }];
+      return [native, { ...plan, thresholdDirectory: undefined, pressureFile: undefined, oomDirectory: undefined }];
     case 'probe':
-      return [{ ...native, MemcgThreshold: ThresholdProbe }, plan];
+      return [
+        { ...native, MemcgThreshold: ThresholdProbe },
+        { ...plan, oomDirectory: undefined },
+      ];
   }
 }
 
 /** Stands for a v1 threshold that could be registered: fails where the files that registering needs may not be opened. Never wakes. */
-class ThresholdProbe implements Watch {
+class ThresholdProbe implements ThresholdWatch {
   live = true;
+  armed: bigint | undefined;
   readonly #cgroup: string;
 
-  constructor(cgroup: string) {
+  constructor(cgroup: string, usageBytes: bigint) {
     this.#cgroup = cgroup;
+    this.armed = usageBytes;
     closeSync(openSync(`${cgroup}/memory.usage_in_bytes`, 'r'));
     closeSync(openSync(`${cgroup}/cgroup.event_control`, 'a'));
+  }
+
+  move(usageBytes: bigint): void {
+    this.armed = usageBytes;
   }
 
   status(): WatchStatus {
@@ -37,5 +46,6 @@ class ThresholdProbe implements Watch {
 
   close(): void {
     this.live = false;
+    this.armed = undefined;
   }
 }

@@ -48,7 +48,7 @@ export class SamplerNotifier {
       aim,
       (onWake) =>
         new this.#native.Sampler({ ...value, maxRatePerSecond: assumedRate, limits }, (wake, atNs, detail) => {
-          if (detail === APPROACHING) this.#wake('sampler', atNs, true);
+          if (detail === APPROACHING) this.#wake('sampler', atNs, detail, true);
           else onWake(wake, atNs, detail);
         }),
       refusal,

@@ -15,7 +15,7 @@ export class SignalSamplers {
   /** One per level of the hierarchy that has a limit, by the file that counts. */
   readonly #pids = new Map<string, SignalSampler>();
   #onWake: (wake: Wake) => void = () => undefined;
-  readonly #wake: SlotWake = (source, atNs, approaching) => {
+  readonly #wake: SlotWake = (source, atNs, _detail, approaching) => {
     this.#onWake({ source, atNs, approaching });
   };
 

@@ -10,8 +10,8 @@ export interface WatchFailure {
 /** What it watches for is known to who owns it. */
 export type SlotState = Omit<NotifierState, 'signal'>;
 
-/** `approaching`: see Wake. */
-export type SlotWake = (mechanism: NotifierMechanism, atNs: bigint, approaching?: true) => void;
+/** `detail`: the bits of this kind of watch. `approaching`: see Wake. */
+export type SlotWake = (mechanism: NotifierMechanism, atNs: bigint, detail: number, approaching?: true) => void;
 
 /** A place for one watch that should be live: opened, moved and opened again as needed. */
 export class WatchSlot<W extends Watch = Watch> {
@@ -51,7 +51,7 @@ export class WatchSlot<W extends Watch = Watch> {
   open(aim: string, open: (onWake: OnWake) => W, explain: (error: unknown) => WatchFailure): boolean {
     const old = this.#watch;
     try {
-      this.#watch = open((wake, atNs) => this.#onWake(wake, atNs));
+      this.#watch = open((wake, atNs, detail) => this.#onWake(wake, atNs, detail));
     } catch (error) {
       this.#failure = explain(error);
       return false;
@@ -78,8 +78,14 @@ export class WatchSlot<W extends Watch = Watch> {
     this.#failure = undefined;
   }
 
-  #onWake(wake: number, atNs: bigint): void {
+  /** The live watch has turned out to be none. */
+  fail(failure: WatchFailure): void {
+    this.close();
+    this.#failure = failure;
+  }
+
+  #onWake(wake: number, atNs: bigint, detail: number): void {
     if ((wake & this.#gone) !== 0 && !this.live) this.#failure = { reason: 'what it watched was removed', hint: undefined };
-    this.#wake(this.mechanism, atNs);
+    this.#wake(this.mechanism, atNs, detail);
   }
 }

@@ -1,0 +1,94 @@
+import { getSystemErrorName } from 'node:util';
+import type { Binding, ThresholdWatch } from '../../native/binding.js';
+import { refusal } from './refusal.js';
+import { WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
+
+/** So long after a registration an arming that follows from it is expected; later it has another reason. */
+const SETTLES_NS = 1_000_000_000n;
+
+/** Where a threshold should stand: `usage` = `base` + inactive_file, in bytes, both for the same threshold. */
+export interface UsageAim {
+  readonly base: bigint;
+  readonly usage: bigint;
+}
+
+/** One registration of a v1 cgroup's usage with the kernel, made and moved without waiting: when it stands (elsewhere), there is a wake. */
+export class UsageThreshold {
+  readonly #native: Pick<Binding, 'MemcgThreshold' | 'THRESHOLD'>;
+  readonly #directory: string;
+  readonly #slot: WatchSlot<ThresholdWatch>;
+  readonly #wake: SlotWake;
+  /** What the armer was asked for last, unless it refused. */
+  #asked: UsageAim | undefined;
+  /** Since then it stands where it was asked to, and nothing has fired. */
+  #settledNs: bigint | undefined;
+
+  constructor(native: Binding, directory: string, wake: SlotWake) {
+    this.#native = native;
+    this.#directory = directory;
+    this.#wake = wake;
+    this.#slot = new WatchSlot('memcg_threshold', native.WAKE.GONE, (_mechanism, atNs, detail) => {
+      this.#onWake(atNs, detail);
+    });
+  }
+
+  get live(): boolean {
+    return this.#slot.live;
+  }
+
+  /**
+   * Asks for the registration where it is needed.
+   *
+   * @returns whether it stands where it should. Not yet, where it was asked for just now
+   */
+  arm(aim: UsageAim, nowNs: bigint): boolean {
+    const { watch } = this.#slot;
+    if (watch === undefined) {
+      const open = this.#slot.open('', (onWake) => new this.#native.MemcgThreshold(this.#directory, aim.usage, onWake), refusal);
+      this.#asked = open ? aim : undefined;
+    } else if (this.#asked?.usage !== aim.usage) {
+      if (this.#settled(aim, nowNs)) return true;
+      watch.move(aim.usage);
+      this.#asked = aim;
+    }
+    return this.#slot.watch?.armed === aim.usage;
+  }
+
+  state(target: string, essential: boolean): SlotState {
+    return this.#slot.state(target, essential);
+  }
+
+  close(): void {
+    this.#slot.close();
+  }
+
+  /**
+   * A registration that stands is a wake, a wake is an arming, and inactive_file has mostly moved by a few pages until then: moved after
+   * it at once, it would never come to rest. What moves a threshold is a crossing, or the next tick.
+   */
+  #settled(aim: UsageAim, nowNs: bigint): boolean {
+    return this.#asked?.base === aim.base && this.#settledNs !== undefined && nowNs - this.#settledNs < SETTLES_NS;
+  }
+
+  #onWake(atNs: bigint, detail: number): void {
+    const { watch } = this.#slot;
+    const { MOVED, REFUSED } = this.#native.THRESHOLD;
+    this.#settledNs = undefined;
+    if (watch !== undefined && (detail & MOVED) !== 0) {
+      if (watch.armed === this.#asked?.usage) this.#settledNs = atNs;
+    } else if (watch !== undefined && (detail & REFUSED) !== 0) {
+      this.#refused(watch);
+      return; // no reason to look: it would be tried again at once, and the sampler watches
+    }
+    this.#wake('memcg_threshold', atNs, 0);
+  }
+
+  /** Tried again at the next arming. What stands elsewhere stays. */
+  #refused(watch: ThresholdWatch): void {
+    this.#asked = undefined;
+    if (watch.armed !== undefined) return;
+    const code = getSystemErrorName(-watch.status().errno);
+    const error = new Error(`${code}: ${this.#directory}/cgroup.event_control took no registration`);
+    this.#slot.fail(refusal(Object.assign(error, { code, syscall: 'write' })));
+  }
+}
