@@ -7,6 +7,7 @@ import type { StorageBreach } from '../../src/core/storage-limit.js';
 import type { Workload, WorkloadStats } from '../../src/core/workload.js';
 import { departuresOf } from '../../src/core/departure.js';
 import { alertRecord, decisionRecord, errorRecord, outcomeRecord, reclaimRecord } from '../../src/monitor/record.js';
+import type { Wake } from '../../src/monitor/ports.js';
 import { Gi, Mi, observations, requesting, SECOND, stats, threshold, workload } from '../core/support.js';
 
 const TICK = { source: 'tick', atNs: 0n } as const;
@@ -86,6 +87,14 @@ test('a decision for a threshold: the reading, the limit, the wake', () => {
     graceSeconds: 0,
     expectedBytes: 1,
     unreadable: [],
+  });
+});
+
+test('a decision after the kernel’s own: which counters moved', () => {
+  const wake: Wake = { source: 'memcg_events', atNs: 1n, counters: ['max', 'oom_kill'] };
+  expect(decisionRecord(decision('memory.available', {}, {}), wake)).toMatchObject({
+    wake: 'memcg_events',
+    wakeCounters: ['max', 'oom_kill'],
   });
 });
 
