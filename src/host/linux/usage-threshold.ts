@@ -3,8 +3,8 @@ import type { Binding, ThresholdWatch } from '../../native/binding.js';
 import { refusal } from './refusal.js';
 import { WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
 
-/** So long after a registration an arming that follows from it is expected; later it has another reason. */
-const SETTLES_NS = 1_000_000_000n;
+/** The arming that follows from a registration comes within this time of its wake (the loop paces wakes by 5 ms); later it has another reason. */
+const SETTLES_NS = 100_000_000n;
 
 /** Where a threshold should stand: `usage` = `base` + inactive_file, in bytes, both for the same threshold. */
 export interface UsageAim {
@@ -20,7 +20,7 @@ export class UsageThreshold {
   readonly #wake: SlotWake;
   /** What the armer was asked for last, unless it refused. */
   #asked: UsageAim | undefined;
-  /** Since then it stands where it was asked to, and nothing has fired. */
+  /** When it was heard that it stands where it was asked to; undefined: something has fired since. */
   #settledNs: bigint | undefined;
 
   constructor(native: Binding, directory: string, wake: SlotWake) {
@@ -75,7 +75,7 @@ export class UsageThreshold {
     const { MOVED, REFUSED } = this.#native.THRESHOLD;
     this.#settledNs = undefined;
     if (watch !== undefined && (detail & MOVED) !== 0) {
-      if (watch.armed === this.#asked?.usage) this.#settledNs = atNs;
+      if (watch.armed === this.#asked?.usage) this.#settledNs = process.hrtime.bigint();
     } else if (watch !== undefined && (detail & REFUSED) !== 0) {
       this.#refused(watch);
       return; // no reason to look: it would be tried again at once, and the sampler watches
