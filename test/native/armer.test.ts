@@ -9,7 +9,10 @@ const trigger = (): Watch =>
 /** The waiter's and the armer's own descriptors and threads come with the first watch, which stays. */
 const startThreads = () =>
   closing(
-    new native.Sampler({ files: [{ path: '/proc/loadavg', format: 'loadavg' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1000, limits: [] }, ignore),
+    new native.Sampler(
+      { files: [{ path: '/proc/loadavg', format: 'loadavg' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1000, limits: [] },
+      ignore,
+    ),
   );
 
 // The kernel waits for an RCU grace period where a PSI trigger is closed and where a v1 threshold is registered.
