@@ -12,11 +12,20 @@
 #include "linux/js/watch_object.h"
 #include "linux/memcg_threshold.h"
 #include "linux/oom_control.h"
+#include "linux/locked_text.h"
 
 namespace {
 
 void ExitNow(const Napi::CallbackInfo& info) {
   _exit(static_cast<int>(evictd::IntegerArgument(info[0], "code", 0, 255)));
+}
+
+Napi::Value LockText(const Napi::CallbackInfo& info) {
+  const evictd::LockedText locked = evictd::LockText();
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("bytes", Napi::Number::New(info.Env(), static_cast<double>(locked.bytes)));
+  result.Set("errno", Napi::Number::New(info.Env(), locked.error));
+  return result;
 }
 
 Napi::Value WatchCount(const Napi::CallbackInfo& info) {
@@ -61,8 +70,11 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("DirectoryUsage", evictd::DefineDirectoryUsage(env));
   exports.Set("CgroupHandle", evictd::DefineCgroupHandle(env));
   exports.Set("Pidfd", evictd::DefinePidfd(env));
+  exports.Set("MemoryReaper", evictd::DefineMemoryReaper(env));
+  exports.Set("NotifySocket", evictd::DefineNotifySocket(env));
   exports.Set("FileLock", evictd::DefineFileLock(env));
   evictd::DefineFileCalls(env, exports);
+  exports.Set("lockText", Napi::Function::New(env, LockText, "lockText"));
   exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
   exports.Set("parseOomRecords", Napi::Function::New(env, evictd::ParseOomRecords, "parseOomRecords"));
   exports.Set("watchCount", Napi::Function::New(env, WatchCount, "watchCount"));

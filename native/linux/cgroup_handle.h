@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "linux/memory_reaper.h"
 #include "linux/unique_fd.h"
 
 namespace evictd {
@@ -29,8 +30,27 @@ class CgroupHandle {
 
   // One pass over the processes of the cgroup and of all below it. Pids are recycled, so each is opened first, the
   // membership is read again, and only who is listed in both readings is signalled. Processes without a number in this
-  // pid namespace (listed as 0), pid 1 and this process are never signalled: EPERM.
-  Signalled Signal(int signal) const;
+  // pid namespace (listed as 0), pid 1 and this process are never signalled: EPERM. `reaper`: gets the pidfds of those
+  // that were signalled, as far as it takes them.
+  Signalled Signal(int signal, MemoryReaper* reaper = nullptr) const;
+
+  struct Stopped {
+    size_t rounds = 0;     // readings
+    bool settled = false;  // the last reading listed nobody who was not in one before
+    int error = 0;         // as in Signalled
+  };
+
+  // SIGSTOP to everybody, then to whoever a new reading lists besides, until one lists nobody new or `rounds` readings
+  // were made. A stopped process forks no more, and unlike a killed one it makes no room for others below a pids limit.
+  Stopped Stop(size_t rounds) const;
+
+  // freezer.state of v1, or cgroup.freeze of v2. True once all are frozen; false where some were not within `limit_ms`
+  // (one that is dying on v1, or waits for a device). Throws SystemError: ENOENT where it has neither.
+  bool Freeze(unsigned limit_ms) const;
+
+  // Must follow every Freeze, even one that threw: on v1 a killed process stays until it is thawed. A cgroup that is
+  // gone is no failure. Throws SystemError.
+  void Thaw() const;
 
   // Writes cgroup.kill. Throws SystemError: ENOENT where the hierarchy has none.
   void Kill() const;
@@ -39,6 +59,11 @@ class CgroupHandle {
   std::vector<pid_t> Processes(int* error) const;
 
  private:
+  void SignalMembers(const std::vector<pid_t>& pids, int signal, MemoryReaper* reaper, Signalled* result) const;
+  // 0, or an errno.
+  int WriteControl(const char* name, const char* text) const;
+  bool ControlSays(const char* name, const char* text) const;
+
   std::string path_;
   UniqueFd directory_;
   uint64_t id_ = 0;

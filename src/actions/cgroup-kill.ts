@@ -1,20 +1,35 @@
 import { constants } from 'node:os';
 import { errnoName, errnoText } from '../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
-import type { CgroupHandle } from '../native/binding.js';
+import type { CgroupHandle, MemoryReaper } from '../native/binding.js';
 import type { VictimExit } from './victim-exit.js';
 import type { VictimFiles } from './victim-files.js';
 
+/** Rounds of SIGSTOP in one call: each leaves fewer who can fork. */
+const STOP_ROUNDS = 8;
+/** The monitor's loop waits for as long as this for the freezer. What is not frozen by then is signalled all the same. */
+const FREEZE_MS = 5;
+/** Whoever is still there after this long, though nobody new came, is perhaps frozen. */
+const STUCK_NS = 100_000_000n;
+
+export interface CgroupKillParts {
+  readonly handle: CgroupHandle;
+  readonly files: VictimFiles;
+  readonly exit: VictimExit;
+  readonly reaper: MemoryReaper;
+  /** A cgroup of the unified hierarchy beside this one (hybrid), or of the v1 freezer: opened anew, of the victim's processes alone; undefined: there is none. */
+  readonly openShared: (hierarchy: 'unified' | 'freezer') => CgroupHandle | undefined;
+}
+
 /** The end of one cgroup. `atNs` of what it returns is taken when the call was through: what is measured with it is rather too long than too short. */
 export class CgroupKill implements KillInProgress {
-  readonly #handle: CgroupHandle;
-  readonly #files: VictimFiles;
-  readonly #exit: VictimExit;
+  readonly #parts: CgroupKillParts;
+  /** Who was there at the last SIGKILL; undefined: there was none. */
+  #killed: ReadonlySet<number> | undefined;
+  #triedAllAtNs = 0n;
 
-  constructor(handle: CgroupHandle, files: VictimFiles, exit: VictimExit) {
-    this.#handle = handle;
-    this.#files = files;
-    this.#exit = exit;
+  constructor(parts: CgroupKillParts) {
+    this.#parts = parts;
   }
 
   /** SIGCONT follows SIGTERM, as systemd does it: a stopped process would never get to handle the SIGTERM. */
@@ -26,36 +41,70 @@ export class CgroupKill implements KillInProgress {
 
   /**
    * cgroup.kill gets the processes that are just being forked, too. Where there is none (v1, kernels before 5.14) or where it is refused (a read-only mount) each
-   * process is signalled.
+   * process is signalled: at once, and where that has left somebody new, held still first.
    */
   kill(): SignalResult {
     const pids = this.#processes() ?? [];
     if (pids.includes(process.pid)) return refused('SIGKILL: evictd itself is in it');
-    if (!this.#files.unified) return this.#signal('SIGKILL');
-    try {
-      this.#handle.kill();
+    const before = this.#killed;
+    this.#killed = new Set(pids);
+    const nowNs = process.hrtime.bigint();
+    if (before === undefined) this.#triedAllAtNs = nowNs;
+    const isForking = before !== undefined && pids.some((pid) => !before.has(pid));
+    if (this.#parts.files.unified && this.#killAtOnce(this.#parts.handle)) {
+      if (before !== undefined) this.#signal('SIGKILL'); // for the reaper, who takes processes
       return { atNs: process.hrtime.bigint(), processes: pids.length, error: undefined };
-    } catch {
-      return this.#signal('SIGKILL');
     }
+    if (!isForking && nowNs - this.#triedAllAtNs < STUCK_NS) return this.#signal('SIGKILL');
+    this.#triedAllAtNs = nowNs;
+    return this.#killHeldStill();
   }
 
   read(): VictimSample {
+    const { files } = this.#parts;
     const timeNs = process.hrtime.bigint();
-    const usage = this.#files.usage();
+    const usage = files.usage();
     // On v2 the memory controller may have been switched off above it, which looks the same.
-    const removed = usage === 'removed' && (!this.#files.unified || this.#files.populated() === false);
+    const removed = usage === 'removed' && (!files.unified || files.populated() === false);
     return { timeNs, processes: removed ? 0 : this.#left(), usageBytes: usage === 'removed' ? undefined : usage, removed };
   }
 
   onExit(callback: (atNs: bigint) => void): void {
-    this.#exit.watch(this.#handle, this.#files, callback);
+    this.#parts.exit.watch(this.#parts.handle, this.#parts.files, callback);
   }
 
   close(): void {
-    this.#exit.close();
-    this.#handle.close();
-    this.#files.close();
+    this.#parts.exit.close();
+    this.#parts.handle.close();
+    this.#parts.files.close();
+  }
+
+  /** By cgroup.kill of a cgroup that they share in the unified hierarchy, frozen in one of the v1 freezer, or stopped; and thawed, or the killed would stay. */
+  #killHeldStill(): SignalResult {
+    const { handle } = this.#parts;
+    const unified = this.#shared('unified');
+    const freezer = this.#shared('freezer');
+    let result: SignalResult;
+    try {
+      const isKilled = unified !== undefined && this.#killAtOnce(unified);
+      if (!isKilled && !freezes(freezer) && !freezes(unified)) attempt(() => handle.stop(STOP_ROUNDS));
+      result = this.#signal('SIGKILL');
+    } finally {
+      // Both, and even where nothing was frozen here: somebody else may have.
+      for (const frozen of [freezer, unified]) {
+        attempt(() => frozen?.thaw());
+        frozen?.close();
+      }
+    }
+    return result;
+  }
+
+  #shared(hierarchy: 'unified' | 'freezer'): CgroupHandle | undefined {
+    return attempt(() => this.#parts.openShared(hierarchy));
+  }
+
+  #killAtOnce(cgroup: CgroupHandle): boolean {
+    return attempt(() => (cgroup.kill(), true)) ?? false;
   }
 
   /**
@@ -63,7 +112,7 @@ export class CgroupKill implements KillInProgress {
    * be read into one that was read, and be in neither list: only two empty readings in a row mean that nobody is left. What cannot be read counts as one.
    */
   #left(): number {
-    const populated = this.#files.populated();
+    const populated = this.#parts.files.populated();
     if (populated === false) return 0;
     const count = (): number => this.#processes()?.length ?? 1;
     return populated === true ? Math.max(count(), 1) : count() || count();
@@ -71,20 +120,30 @@ export class CgroupKill implements KillInProgress {
 
   /** undefined: not known. */
   #processes(): readonly number[] | undefined {
-    try {
-      return this.#handle.processes();
-    } catch {
-      return undefined;
-    }
+    return attempt(() => this.#parts.handle.processes());
   }
 
   #signal(name: 'SIGTERM' | 'SIGCONT' | 'SIGKILL'): SignalResult {
+    const { handle, reaper } = this.#parts;
     try {
-      const { found, errno } = this.#handle.signal(constants.signals[name]);
+      const { found, errno } = handle.signal(constants.signals[name], name === 'SIGKILL' ? reaper : undefined);
       return { atNs: process.hrtime.bigint(), processes: found, error: errno === 0 ? undefined : `${name}: ${errnoText(errno)}` };
     } catch (error) {
       return refused(`${name}: ${errnoName(error) ?? String(error)}`);
     }
+  }
+}
+
+function freezes(cgroup: CgroupHandle | undefined): boolean {
+  return cgroup !== undefined && attempt(() => (cgroup.freeze(FREEZE_MS), true)) === true;
+}
+
+/** undefined: it failed. What can be done by other means is; that it worked is seen in the next reading. */
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
   }
 }
 

@@ -2,32 +2,57 @@ import { cgroupDirectory, type CgroupHierarchy } from '../core/cgroup.js';
 import type { Workload } from '../core/workload.js';
 import { errnoName, HostError } from '../errors.js';
 import type { Evictor, KillInProgress } from '../monitor/ports.js';
-import type { Binding } from '../native/binding.js';
+import type { Binding, MemoryReaper } from '../native/binding.js';
 import { CgroupKill } from './cgroup-kill.js';
+import { openSharedCgroup } from './shared-cgroup.js';
 import { VictimExit } from './victim-exit.js';
 import { VictimFiles } from './victim-files.js';
 
-/** Evicts workloads that are cgroups, by ending every process in them. */
-export function openCgroupEvictor(native: Binding, node: { readonly hierarchy: CgroupHierarchy | undefined }): Evictor {
-  const { hierarchy } = node;
+/** Where victims live: in the memory hierarchy, and, where that is v1, in others beside it that can end or freeze them. undefined: there is none. */
+export interface VictimHierarchies {
+  readonly memory: CgroupHierarchy | undefined;
+  readonly unified: CgroupHierarchy | undefined;
+  readonly freezer: CgroupHierarchy | undefined;
+}
+
+/** Evicts workloads that are cgroups, by ending every process in them. Starts a thread, which ends with the process. */
+export function openCgroupEvictor(native: Binding, hierarchies: VictimHierarchies): Evictor {
+  const reaper = new native.MemoryReaper();
   return {
     begin: (workload) => {
       if (workload.protection) {
         throw new HostError('EVICTD_KILL_PROTECTED', `${workload.name} is protected (${workload.protection.kind}) and must not be evicted`);
       }
-      if (hierarchy === undefined) throw gone(workload, new Error('this machine has no cgroup memory controller'));
-      return begin(native, hierarchy, workload);
+      if (hierarchies.memory === undefined) throw gone(workload, new Error('this machine has no cgroup memory controller'));
+      return begin(native, reaper, { ...hierarchies, memory: hierarchies.memory }, workload);
     },
   };
 }
 
-function begin(native: Binding, hierarchy: CgroupHierarchy, workload: Workload): KillInProgress {
-  const directory = cgroupDirectory(hierarchy, workload.path);
+function begin(
+  native: Binding,
+  reaper: MemoryReaper,
+  hierarchies: VictimHierarchies & { readonly memory: CgroupHierarchy },
+  workload: Workload,
+): KillInProgress {
+  const { memory: hierarchy } = hierarchies;
+  const { path } = workload;
+  const directory = cgroupDirectory(hierarchy, path);
   let files: VictimFiles | undefined;
   try {
     // The files first: the handle compares the inode, so if the name had been given to another cgroup before they were opened, it says so.
     files = new VictimFiles(directory, hierarchy.version);
-    return new CgroupKill(new native.CgroupHandle(directory, workload.startOrder), files, new VictimExit(native, directory));
+    const handle = new native.CgroupHandle(directory, workload.startOrder);
+    return new CgroupKill({
+      handle,
+      files,
+      exit: new VictimExit(native, directory),
+      reaper,
+      openShared: (name) => {
+        const other = hierarchies[name];
+        return other && openSharedCgroup(native, { handle, hierarchy, path }, other);
+      },
+    });
   } catch (cause) {
     files?.close();
     throw gone(workload, cause);

@@ -99,7 +99,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
     const parts = {
       node,
       workloads: recorder?.watching(source) ?? source,
-      evictor: openCgroupEvictor(native, node),
+      evictor: openCgroupEvictor(native, { ...host.readHierarchies(), memory: node.hierarchy }),
       reclaimer: NO_RECLAIM,
       journal,
       reporter: new Reporter(log, status),

@@ -349,8 +349,22 @@ export interface CgroupHandle {
    * `found`: processes listed in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than ESRCH,
    * else 0 (ENODEV is no failure: the cgroup is gone, found = 0). EPERM also for who is never signalled: pid 1, this process, and processes outside
    * this pid namespace (listed as 0, each counted). EOPNOTSUPP: a threaded cgroup, whose processes only the domain above it lists.
+   * `reaper`: is given those that were signalled (with SIGKILL that makes sense), as far as it has room.
    */
-  signal(signal: number): { found: number; signalled: number; errno: number };
+  signal(signal: number, reaper?: MemoryReaper): { found: number; signalled: number; errno: number };
+  /**
+   * SIGSTOP to everybody, again to whoever a new reading lists besides, until one lists nobody new (`settled`) or `rounds` (1–1000) readings were made.
+   * The stopped fork no more, and make no room for others below a pids limit. `errno` as of `signal`.
+   */
+  stop(rounds: number): { rounds: number; settled: boolean; errno: number };
+  /**
+   * Of a cgroup in a v1 freezer hierarchy (freezer.state), or of v2 (cgroup.freeze). true: all are frozen. false: some were not within `limitMs`
+   * (0–1000), which blocks for as long. Throws ENOENT where the cgroup has neither file. `thaw()` must follow, whatever happens in between: a process
+   * that was killed in a frozen v1 cgroup stays until then.
+   */
+  freeze(limitMs: number): boolean;
+  /** Also what somebody else froze. No failure where the cgroup is gone. */
+  thaw(): void;
   /** v2 and hybrid: write "1" to cgroup.kill. Throws ENOENT where it does not exist. */
   kill(): void;
   /** pids of the cgroup and all below it, ascending. */
@@ -365,10 +379,40 @@ export interface CgroupHandleConstructor {
 export interface Pidfd {
   /** Throws ESRCH when the process is gone. */
   signal(signal: number): void;
+  /**
+   * process_mrelease (Linux 5.15): takes the memory of a dying process back without waiting for it to be scheduled. Blocks while it does (5 ms for 100 MiB), and
+   * for the process's mmap lock. Throws ESRCH: it has none any more; EINVAL: it is not dying, or shares its memory with one that is not; ENOSYS.
+   */
+  release(): void;
   close(): void;
 }
 export interface PidfdConstructor {
   new (pid: number): Pidfd;
+}
+
+/**
+ * Takes the memory of dying processes back (`Pidfd.release`) on a thread of its own, made here. `close()` waits for nothing; what has not begun is dropped.
+ * 64 processes can wait; who finds no room comes again with the next signal.
+ */
+export interface MemoryReaper {
+  /** `released`: processes whose memory was taken back, or was gone already. `errno` (positive): the last failure other than ESRCH and EINVAL. */
+  counts(): { released: number; errno: number };
+  close(): void;
+}
+export interface MemoryReaperConstructor {
+  /** Throws EAGAIN where no thread can be made. */
+  new (): MemoryReaper;
+}
+
+/** The service manager's datagram socket (sd_notify(3)). */
+export interface NotifySocket {
+  /** 'NAME=VALUE' lines, as one datagram. Never waits. 0, or the errno (positive): EAGAIN where the manager has fallen behind, EBADF after `close()`. */
+  notify(state: string): number;
+  close(): void;
+}
+export interface NotifySocketConstructor {
+  /** `address`: a path, or '@' and an abstract name. Throws EINVAL for anything else, ENAMETOOLONG for more than 107 bytes. */
+  new (address: string): NotifySocket;
 }
 
 /** flock(LOCK_EX | LOCK_NB) on a file, created 0600. Throws EWOULDBLOCK (code 'EAGAIN') where another holds it. */
@@ -396,6 +440,8 @@ export interface Binding {
   readonly DirectoryUsage: DirectoryUsageConstructor;
   readonly CgroupHandle: CgroupHandleConstructor;
   readonly Pidfd: PidfdConstructor;
+  readonly MemoryReaper: MemoryReaperConstructor;
+  readonly NotifySocket: NotifySocketConstructor;
   readonly FileLock: FileLockConstructor;
   /** fallocate(2) with FALLOC_FL_KEEP_SIZE: the space is the file's, its size stays. Throws ENOSPC, and EOPNOTSUPP where the filesystem cannot. */
   fallocate(fd: number, offset: number, length: number): void;
@@ -403,6 +449,12 @@ export interface Binding {
   getxattr(path: string, name: string): Buffer | undefined;
   /** CLOCK_BOOTTIME: as the monotonic clock, with the time that the machine slept. */
   bootTimeNs(): bigint;
+  /**
+   * Keeps the machine code of this process in memory: mlock2(MLOCK_ONFAULT) on the executable segments of the addon, of Node and of the libraries. Reads
+   * nothing in, and never touches what is V8's own. `bytes`: of the mappings that are locked now. `errno` (positive): the first refusal, else 0; ENOMEM or
+   * EPERM is RLIMIT_MEMLOCK without CAP_IPC_LOCK.
+   */
+  lockText(): { bytes: number; errno: number };
   /** _exit(2): for a shutdown that must not wait for a thread that hangs in a dead filesystem. */
   exitNow(code: number): never;
   /** For tests: the kills that these records of /dev/kmsg tell of. */

@@ -2,24 +2,18 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
-import type { CgroupHierarchy } from '../../src/core/cgroup.js';
 import type { Protection, Workload } from '../../src/core/workload.js';
 import { HostError } from '../../src/errors.js';
+import { readHierarchies } from '../../src/host/linux/hierarchies.js';
 import type { KillInProgress } from '../../src/monitor/ports.js';
 import { native } from '../../src/native/index.js';
 import { workload as anyWorkload } from '../core/support.js';
-import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
 import { holdMemory } from '../support/hold-memory.js';
 
-const controller = memoryController();
-const hierarchy: CgroupHierarchy = {
-  version: controller?.version ?? 2,
-  controller: controller?.version === 1 ? 'memory' : '',
-  mountPoint: controller?.mount ?? '',
-  root: '/',
-};
-const evictor = openCgroupEvictor(native, { hierarchy });
+const hierarchies = readHierarchies();
+const evictor = openCgroupEvictor(native, hierarchies);
 
 const workload = ({ path, dir }: TestCgroup, protection?: Protection): Workload =>
   anyWorkload(path.slice(1), { id: path, path, startOrder: statSync(dir, { bigint: true }).ino, protection });

@@ -4,6 +4,7 @@
 
 #include "common/js_argument.h"
 #include "common/js_error.h"
+#include "linux/js/memory_reaper.h"
 #include "linux/js/objects.h"
 
 namespace evictd {
@@ -11,6 +12,8 @@ namespace evictd {
 namespace {
 
 constexpr int64_t kMaximumSignal = 64;
+constexpr int64_t kMaximumRounds = 1000;
+constexpr int64_t kMaximumFreezeMs = 1000;
 
 class CgroupHandleObject : public Napi::ObjectWrap<CgroupHandleObject> {
  public:
@@ -26,8 +29,9 @@ class CgroupHandleObject : public Napi::ObjectWrap<CgroupHandleObject> {
     return DefineClass(
         env, "CgroupHandle",
         {InstanceAccessor("id", &CgroupHandleObject::Id, nullptr),
-         InstanceMethod("signal", &CgroupHandleObject::Signal), InstanceMethod("kill", &CgroupHandleObject::Kill),
-         InstanceMethod("processes", &CgroupHandleObject::Processes),
+         InstanceMethod("signal", &CgroupHandleObject::Signal), InstanceMethod("stop", &CgroupHandleObject::Stop),
+         InstanceMethod("freeze", &CgroupHandleObject::Freeze), InstanceMethod("thaw", &CgroupHandleObject::Thaw),
+         InstanceMethod("kill", &CgroupHandleObject::Kill), InstanceMethod("processes", &CgroupHandleObject::Processes),
          InstanceMethod("close", &CgroupHandleObject::Close)});
   }
 
@@ -37,12 +41,34 @@ class CgroupHandleObject : public Napi::ObjectWrap<CgroupHandleObject> {
   Napi::Value Signal(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const int signal = static_cast<int>(IntegerArgument(info[0], "signal", 0, kMaximumSignal));
-    const CgroupHandle::Signalled outcome = Guarded(env, [&] { return Open(env).Signal(signal); });
+    MemoryReaper* const reaper = MemoryReaperArgument(info[1], "reaper");
+    const CgroupHandle::Signalled outcome = Guarded(env, [&] { return Open(env).Signal(signal, reaper); });
     Napi::Object result = Napi::Object::New(env);
     result.Set("found", Napi::Number::New(env, static_cast<double>(outcome.found)));
     result.Set("signalled", Napi::Number::New(env, static_cast<double>(outcome.signalled)));
     result.Set("errno", Napi::Number::New(env, outcome.error));
     return result;
+  }
+
+  Napi::Value Stop(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const auto rounds = static_cast<size_t>(IntegerArgument(info[0], "rounds", 1, kMaximumRounds));
+    const CgroupHandle::Stopped outcome = Guarded(env, [&] { return Open(env).Stop(rounds); });
+    Napi::Object result = Napi::Object::New(env);
+    result.Set("rounds", Napi::Number::New(env, static_cast<double>(outcome.rounds)));
+    result.Set("settled", Napi::Boolean::New(env, outcome.settled));
+    result.Set("errno", Napi::Number::New(env, outcome.error));
+    return result;
+  }
+
+  Napi::Value Freeze(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const auto limit_ms = static_cast<unsigned>(IntegerArgument(info[0], "limitMs", 0, kMaximumFreezeMs));
+    return Napi::Boolean::New(env, Guarded(env, [&] { return Open(env).Freeze(limit_ms); }));
+  }
+
+  void Thaw(const Napi::CallbackInfo& info) {
+    Guarded(info.Env(), [&] { Open(info.Env()).Thaw(); });
   }
 
   void Kill(const Napi::CallbackInfo& info) {

@@ -21,6 +21,8 @@ Napi::Function DefineFilesystemStats(Napi::Env env);
 Napi::Function DefineDirectoryUsage(Napi::Env env);
 Napi::Function DefineCgroupHandle(Napi::Env env);
 Napi::Function DefinePidfd(Napi::Env env);
+Napi::Function DefineMemoryReaper(Napi::Env env);
+Napi::Function DefineNotifySocket(Napi::Env env);
 Napi::Function DefineFileLock(Napi::Env env);
 
 // Functions of their own.

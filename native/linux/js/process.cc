@@ -21,8 +21,10 @@ class PidfdObject : public Napi::ObjectWrap<PidfdObject> {
   }
 
   static Napi::Function Define(Napi::Env env) {
-    return DefineClass(env, "Pidfd",
-                       {InstanceMethod("signal", &PidfdObject::Signal), InstanceMethod("close", &PidfdObject::Close)});
+    return DefineClass(
+        env, "Pidfd",
+        {InstanceMethod("signal", &PidfdObject::Signal), InstanceMethod("release", &PidfdObject::Release),
+         InstanceMethod("close", &PidfdObject::Close)});
   }
 
  private:
@@ -30,6 +32,11 @@ class PidfdObject : public Napi::ObjectWrap<PidfdObject> {
     const int signal = static_cast<int>(IntegerArgument(info[0], "signal", 0, kMaximumSignal));
     if (!process_) throw ToJavaScript(info.Env(), SystemError(EBADF, "pidfd_send_signal"));
     Guarded(info.Env(), [&] { process_->Signal(signal); });
+  }
+
+  void Release(const Napi::CallbackInfo& info) {
+    if (!process_) throw ToJavaScript(info.Env(), SystemError(EBADF, "process_mrelease"));
+    Guarded(info.Env(), [&] { process_->Release(); });
   }
 
   void Close(const Napi::CallbackInfo&) { process_.reset(); }

@@ -6,6 +6,10 @@ import { parseMountinfo, type Mount } from './mountinfo.js';
 export interface Hierarchies {
   readonly memory: CgroupHierarchy | undefined;
   readonly pids: CgroupHierarchy | undefined;
+  /** Of v1: a cgroup of v2 is frozen in its own hierarchy. */
+  readonly freezer: CgroupHierarchy | undefined;
+  /** cgroup2, whichever controllers it has: cgroup.kill and cgroup.freeze need none. */
+  readonly unified: CgroupHierarchy | undefined;
 }
 
 /**
@@ -16,13 +20,14 @@ export interface Hierarchies {
  */
 export function findHierarchies(mounts: readonly Mount[], unified: (mountPoint: string) => readonly string[]): Hierarchies {
   const v2 = widest(mounts.filter((mount) => mount.type === 'cgroup2'));
-  const find = (controller: string): CgroupHierarchy | undefined => {
+  const findV1 = (controller: string): CgroupHierarchy | undefined => {
     const v1 = widest(mounts.filter((mount) => mount.type === 'cgroup' && mount.options.includes(controller)));
-    if (v1) return { version: 1, controller, mountPoint: v1.mountPoint, root: v1.root };
-    if (!v2 || !unified(v2.mountPoint).includes(controller)) return undefined;
-    return { version: 2, controller: '', mountPoint: v2.mountPoint, root: v2.root };
+    return v1 && { version: 1, controller, mountPoint: v1.mountPoint, root: v1.root };
   };
-  return { memory: find('memory'), pids: find('pids') };
+  const whole = v2 && ({ version: 2, controller: '', mountPoint: v2.mountPoint, root: v2.root } as const);
+  const find = (controller: string): CgroupHierarchy | undefined =>
+    findV1(controller) ?? (whole && unified(whole.mountPoint).includes(controller) ? whole : undefined);
+  return { memory: find('memory'), pids: find('pids'), freezer: findV1('freezer'), unified: whole };
 }
 
 export function readHierarchies(): Hierarchies {

@@ -34,6 +34,15 @@ test.each<[rule: string, fixture: string, expected: string | undefined]>([
   expect(memory && path && pathBelowMount(path, memory)).toBe(expected);
 });
 
+test.each<[rule: string, fixture: string, freezer: string | undefined, unified: string | undefined]>([
+  ['v1: its freezer, no unified one', 'v1', '/sys/fs/cgroup/freezer', undefined],
+  ['hybrid: both, whatever controllers the cgroup2 mount has', 'hybrid', '/sys/fs/cgroup/freezer', '/sys/fs/cgroup/unified'],
+  ['v2: no freezer of its own', 'v2', undefined, '/sys/fs/cgroup'],
+])('what ends and freezes: %s', (_rule, name, freezer, unified) => {
+  const found = findHierarchies(parseMountinfo(fixture(`${name}.mountinfo`)), () => []);
+  expect([found.freezer?.mountPoint, found.unified?.mountPoint]).toEqual([freezer, unified]);
+});
+
 const mount = (mountPoint: string, root = '/'): Mount => ({ type: 'cgroup2', mountPoint, root, options: ['rw'] });
 
 test.each<[rule: string, mounts: Mount[], expected: string]>([

@@ -1,0 +1,146 @@
+import { mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
+import { openSharedCgroup } from '../../src/actions/shared-cgroup.js';
+import { readHierarchies } from '../../src/host/linux/hierarchies.js';
+import { native } from '../../src/native/index.js';
+import { workload } from '../core/support.js';
+import { testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { eventually } from '../support/eventually.js';
+import { besideVictim, hasFreezer, hasUnified, type Beside } from './beside.js';
+
+// A v1 victim and a cgroup in another hierarchy: whether what is done to the one is done to the other.
+
+const hierarchies = readHierarchies();
+const others = [...(hasFreezer ? (['freezer'] as const) : []), ...(hasUnified ? (['unified'] as const) : [])];
+
+let victim: TestCgroup;
+let bystander: TestCgroup;
+beforeEach(() => {
+  victim = testCgroup();
+  bystander = testCgroup();
+});
+afterEach(async () => {
+  await victim.cleanup();
+  await bystander.cleanup();
+});
+
+describe.each(others)('a cgroup of the %s hierarchy', (name) => {
+  let beside: Beside;
+  beforeEach(() => {
+    beside = besideVictim(name, victim);
+  });
+  afterEach(async () => {
+    await victim.cleanup();
+    await bystander.cleanup();
+    await eventually('it to be empty', () => beside.processes().length === 0);
+    beside.cleanup();
+  });
+
+  /** The inode of what is found; undefined: nothing is. */
+  const found = (): bigint | undefined => {
+    const { memory, [name]: other } = hierarchies;
+    if (!memory || !other) throw new Error('they are not here');
+    const handle = new native.CgroupHandle(victim.dir);
+    const shared = openSharedCgroup(native, { handle, hierarchy: memory, path: victim.path }, other);
+    handle.close();
+    const id = shared?.id;
+    shared?.close();
+    return id;
+  };
+  const inode = (dir: string): bigint => statSync(dir, { bigint: true }).ino;
+
+  test('that holds exactly the victim is found', async () => {
+    const { pid } = await victim.spawn('sleep', ['600']);
+    const inner = await victim.child('inner').spawn('sleep', ['600']);
+    for (const member of [pid, inner.pid]) beside.add(member);
+    expect(found()).toBe(inode(beside.dir));
+  });
+
+  test('that holds somebody else, too, is not', async () => {
+    const { pid } = await victim.spawn('sleep', ['600']);
+    const other = await bystander.spawn('sleep', ['600']);
+    for (const member of [pid, other.pid]) beside.add(member);
+    expect(found()).toBeUndefined();
+  });
+
+  test('that holds a part of the victim is not, and the root never is', async () => {
+    const inside = await victim.spawn('sleep', ['600']);
+    await victim.spawn('sleep', ['600']);
+    beside.add(inside.pid);
+    expect(found()).toBeUndefined();
+  });
+
+  test('nobody in the victim: nothing is found', () => {
+    expect(found()).toBeUndefined();
+  });
+
+  test('the victim is spread over cgroups below one: that one is found', async () => {
+    const parts = ['a', 'b'].map((part) => `${beside.dir}/${part}`);
+    for (const part of parts) mkdirSync(part);
+    try {
+      for (const part of parts) {
+        const { pid } = await victim.spawn('sleep', ['600']);
+        beside.write(`${part.slice(beside.dir.length + 1)}/cgroup.procs`, String(pid));
+      }
+      expect(found()).toBe(inode(beside.dir));
+    } finally {
+      await victim.cleanup();
+      for (const part of parts) await eventually('it to be removed', () => attempt(() => (rmdirSync(part), true)));
+    }
+  });
+});
+
+describe.runIf(hasFreezer)('a victim that somebody froze (docker pause on v1)', () => {
+  const evict = () =>
+    openCgroupEvictor(native, hierarchies).begin(
+      workload(victim.path.slice(1), { path: victim.path, startOrder: statSync(victim.dir, { bigint: true }).ino }),
+    );
+
+  test('ends: it is thawed after the signal', async () => {
+    const beside = besideVictim('freezer', victim);
+    const { pid, ended } = await victim.spawn('sleep', ['600']);
+    beside.add(pid);
+    beside.write('freezer.state', 'FROZEN');
+    await eventually('it to be frozen', () => beside.read('freezer.state') === 'FROZEN\n');
+    const kill = evict();
+    await eventually('it to end', () => {
+      expect(kill.kill().error).toBeUndefined();
+      return kill.read().processes === 0;
+    });
+    expect(await ended).toBe('SIGKILL');
+    kill.close();
+    beside.cleanup();
+  });
+
+  test('together with somebody else: that one stays frozen, and alive', async () => {
+    const beside = besideVictim('freezer', victim);
+    const { pid } = await victim.spawn('sleep', ['600']);
+    const other = await bystander.spawn('sleep', ['600']);
+    for (const member of [pid, other.pid]) beside.add(member);
+    beside.write('freezer.state', 'FROZEN');
+    const kill = evict();
+    const until = Date.now() + 300;
+    await eventually('some time to pass', () => {
+      kill.kill();
+      return Date.now() > until;
+    });
+    expect(beside.read('freezer.state')).toBe('FROZEN\n');
+    expect(kill.read().processes).toBe(1);
+    kill.close();
+    beside.write('freezer.state', 'THAWED');
+    await victim.cleanup();
+    expect(bystander.read('cgroup.procs').trim()).toBe(String(other.pid));
+    await bystander.cleanup();
+    await eventually('it to be empty', () => beside.processes().length === 0);
+    beside.cleanup();
+  });
+});
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
