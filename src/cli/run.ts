@@ -55,11 +55,14 @@ Exit: 0 stopped, 1 failure at run time, 64 usage, 75 the node cgroup is missing 
 
 /** A configuration with errors is said, and the one before stays. */
 function reload(guard: Guard, options: RunOptions): void {
+  guard.service.reloading();
   try {
     guard.reload(configFromOptions(options));
   } catch (error) {
     const lines = formatError(error).trimEnd().split('\n');
     for (const line of lines) guard.log.error(line);
     guard.log.error('the new configuration was refused: the one before stays in force', { code: 'EVICTD_RELOAD_REFUSED' });
+  } finally {
+    guard.service.ready();
   }
 }

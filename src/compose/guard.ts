@@ -1,9 +1,11 @@
+import { stat } from 'node:fs';
 import manifest from '../../package.json' with { type: 'json' };
 import { openCgroupEvictor } from '../actions/kill-cgroup.js';
 import type { Config, LoadedConfig } from '../config/config.js';
 import { UnavailableError } from '../errors.js';
 import { selectHost } from '../host/select.js';
 import { createLog, type Log } from '../log.js';
+import { liveness } from '../metrics/health.js';
 import { MetricsRegistry } from '../metrics/registry.js';
 import { MetricsServer } from '../metrics/server.js';
 import { Status } from '../metrics/status.js';
@@ -18,10 +20,12 @@ import { openWorkloads } from '../workloads/cgroup.js';
 import { conditionsFileOf } from './admission.js';
 import { announceReload, announceStart } from './announcement.js';
 import { tellKernelKills } from './kernel-kills.js';
+import { lockText } from './locked-text.js';
 import { readMemoryFacts } from './machine-facts.js';
 import { policyOf } from './policy.js';
 import { openReading } from './reading.js';
 import { openSafetyNet } from './safety-net.js';
+import { Service } from './service.js';
 import { createRecorder, recordedConfig, type RecordingPlan } from './recording.js';
 
 /** How long an orderly end waits for a directory or a log that does not answer. */
@@ -38,6 +42,8 @@ const NO_RECLAIM: Reclaimer = { collections: new Set(), run: () => Promise.resol
 /** A running evictd. */
 export interface Guard {
   readonly log: Log;
+  /** What the service manager is told. */
+  readonly service: Service;
   /** Takes another configuration over; what needs a restart stays as it is, and is said. */
   reload(loaded: LoadedConfig): void;
   /** Resolves within two seconds. A thread may still hang in the state directory: end with exitNow. */
@@ -71,6 +77,8 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       lock.close();
     });
     const log = createLog({ ...config.log, isTTY, env });
+    if (!dryRun) lockText(log);
+    startThreadPool();
     const status = new Status();
     status.monitoringInterval(config.monitoringIntervalNs);
     const journal = openJournal(config, node, lock.instance, log);
@@ -94,6 +102,11 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
     };
     const net = dryRun ? undefined : openSafetyNet(config, { node, workloads: source, instance: lock.instance, log });
     closers.unshift(() => net?.close());
+    const service = new Service({
+      manager: host.openServiceManager(native, process.env),
+      what: `${dryRun ? 'dry run beside' : 'guarding'} ${node.identity.name}`,
+      isAlive: () => liveness(status).ok,
+    });
     const listeners = dryRun ? [] : [new ConditionsFile({ ...conditionsFileOf(config), log }), ...(net ? [net] : [])];
     const recorder = recording && createRecorder(recording, loaded, node.identity, dryRun, log);
     const parts = {
@@ -103,7 +116,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       reclaimer: NO_RECLAIM,
       journal,
       reporter: new Reporter(log, status),
-      listeners: recorder ? [...listeners, recorder] : listeners,
+      listeners: [...listeners, ...(recorder ? [recorder] : []), service],
     };
     const monitor = new Monitor(parts, policyOf(config, dryRun), config.monitoringIntervalNs);
     journal.record(startRecord(manifest.version, dryRun, journal.recovered));
@@ -115,10 +128,12 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
     });
     monitor.start();
     server?.start();
+    service.ready();
 
     let stopped = false;
     return {
       log,
+      service,
       reload: (next) => {
         if (stopped) return;
         const before = workloads;
@@ -150,6 +165,14 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
     for (const close of closers) close();
     throw error;
   }
+}
+
+/**
+ * libuv makes its threads, all of them, at the first use of one, and aborts the process if it cannot: not when there is no process id left, but now. What
+ * is asked for does not matter.
+ */
+function startThreadPool(): void {
+  stat('/', () => undefined);
 }
 
 function openJournal(config: Config, node: Node, instance: string, log: Log): Journal {

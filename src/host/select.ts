@@ -8,9 +8,11 @@ import { openNode } from './linux/node.js';
 import { domainOf } from './linux/oom-killer/domain.js';
 import { readOomKiller } from './linux/oom-killer/killer.js';
 import { readMayEndOthers } from './linux/privilege.js';
+import { openServiceManager } from './linux/service-manager.js';
 
 export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';
 export type { InstanceLock } from './linux/instance-lock.js';
+export type { ServiceManager } from './linux/service-manager.js';
 
 /** What evictd needs of an operating system. */
 export interface Host {
@@ -25,6 +27,7 @@ export interface Host {
   readonly oomDomainOf: typeof domainOf;
   readonly readMemoryReserve: typeof readMemoryReserve;
   readonly watchKernelLog: typeof watchKernelLog;
+  readonly openServiceManager: typeof openServiceManager;
 }
 
 /** The one place that asks which platform this is. */
@@ -42,6 +45,7 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       oomDomainOf: domainOf,
       readMemoryReserve,
       watchKernelLog,
+      openServiceManager,
     };
   }
   throw new HostError('EVICTD_HOST_PLATFORM', `evictd does not run on ${platform} yet`, { hint: 'it runs on Linux' });

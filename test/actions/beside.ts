@@ -27,8 +27,7 @@ export function besideVictim(name: 'unified' | 'freezer', victim: TestCgroup): B
   if (hierarchy === undefined) throw new Error(`no ${name} hierarchy here`);
   const dir = `${hierarchy.mountPoint}/${basename(victim.dir)}`;
   mkdirSync(dir);
-  const pids = (directory: string): number[] =>
-    readFileSync(`${directory}/cgroup.procs`, 'utf8').split('\n').filter(Boolean).map(Number);
+  const pids = (directory: string): number[] => readFileSync(`${directory}/cgroup.procs`, 'utf8').split('\n').filter(Boolean).map(Number);
   const add = (pid: number): void => {
     writeFileSync(`${dir}/cgroup.procs`, String(pid));
   };
@@ -36,7 +35,7 @@ export function besideVictim(name: 'unified' | 'freezer', victim: TestCgroup): B
     dir,
     add,
     join: () => {
-      for (let left = new Set(pids(victim.dir)); left.size > 0; ) {
+      for (let left = new Set(pids(victim.dir)); left.size > 0;) {
         for (const pid of left) {
           try {
             add(pid);

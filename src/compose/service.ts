@@ -1,0 +1,73 @@
+import type { Effect } from '../core/effect.js';
+import type { ConditionType } from '../core/signal.js';
+import type { ServiceManager } from '../host/select.js';
+import type { StepListener, StepReport } from '../monitor/ports.js';
+
+export interface ServiceParts {
+  /** undefined: evictd was started by hand, and nobody is told. */
+  readonly manager: ServiceManager | undefined;
+  /** 'guarding machine' */
+  readonly what: string;
+  /** Whether the loop runs: only then is the watchdog told so. */
+  readonly isAlive: () => boolean;
+}
+
+/** What the service manager is told: that evictd is ready, reads its configuration, lives, stops; and in a line what it is about. */
+export class Service implements StepListener {
+  readonly #parts: ServiceParts;
+  readonly #conditions = new Set<ConditionType>();
+  #evictions = 0;
+  #last = '';
+  #watchdog: NodeJS.Timeout | undefined;
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+  }
+
+  /** After a start and after each reload. */
+  ready(): void {
+    const { manager, isAlive } = this.#parts;
+    if (manager === undefined) return;
+    manager.tell('READY=1', this.#status());
+    if (manager.watchdogMs === undefined || this.#watchdog !== undefined) return;
+    this.#watchdog = setInterval(() => {
+      if (isAlive()) manager.tell('WATCHDOG=1');
+    }, manager.watchdogMs / 2);
+    this.#watchdog.unref();
+  }
+
+  /** `ready` must follow, whether or not the configuration was taken. */
+  reloading(): void {
+    this.#parts.manager?.tell('RELOADING=1', `MONOTONIC_USEC=${String(process.hrtime.bigint() / 1_000n)}`);
+  }
+
+  stepped({ effects }: StepReport): void {
+    const before = this.#status();
+    for (const effect of effects) this.#note(effect);
+    const status = this.#status();
+    if (status !== before) this.#parts.manager?.tell(status);
+  }
+
+  /** The loop has stopped. */
+  close(): void {
+    clearInterval(this.#watchdog);
+    this.#parts.manager?.tell('STOPPING=1', 'STATUS=stopping');
+    this.#parts.manager?.close();
+  }
+
+  #note(effect: Effect): void {
+    if (effect.kind === 'condition') {
+      if (effect.status) this.#conditions.add(effect.type);
+      else this.#conditions.delete(effect.type);
+    } else if (effect.kind === 'outcome' && effect.outcome.counted) {
+      this.#evictions += 1;
+      this.#last = effect.outcome.decision.victim.workload.name;
+    }
+  }
+
+  #status(): string {
+    const conditions = [...this.#conditions].map((type) => `, ${type}`).join('');
+    const evictions = this.#evictions === 0 ? '' : `; evictions: ${String(this.#evictions)}, last: ${this.#last}`;
+    return `STATUS=${this.#parts.what}${conditions}${evictions}`.replaceAll('\n', ' ');
+  }
+}

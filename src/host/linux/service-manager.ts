@@ -1,0 +1,40 @@
+import type { Binding, NotifySocket } from '../../native/binding.js';
+
+/** The service manager that has started evictd, by sd_notify(3). Nothing of it waits or throws. */
+export interface ServiceManager {
+  /** It restarts evictd when `alive` was not called for this long; undefined: it does not watch. */
+  readonly watchdogMs: number | undefined;
+  /** Tells it a state: 'READY=1', 'STATUS=…'. false: it could not be told. */
+  tell(...lines: readonly string[]): boolean;
+  close(): void;
+}
+
+/**
+ * undefined: nobody asks to be told. What the environment says of it is taken out of it: it is meant for this process, not for those that it starts. An
+ * address that cannot be used is the same as none.
+ */
+export function openServiceManager(native: Binding, env: NodeJS.ProcessEnv): ServiceManager | undefined {
+  const { NOTIFY_SOCKET: address, WATCHDOG_USEC: watchdogUs, WATCHDOG_PID: watchdogPid } = env;
+  delete env.NOTIFY_SOCKET;
+  delete env.WATCHDOG_USEC;
+  delete env.WATCHDOG_PID;
+  if (!address) return undefined;
+  let socket: NotifySocket;
+  try {
+    socket = new native.NotifySocket(address);
+  } catch {
+    return undefined; // of a kind that evictd does not know (vsock)
+  }
+  const isMeant = watchdogPid === undefined || Number(watchdogPid) === process.pid;
+  return {
+    watchdogMs: isMeant ? watchdogMs(watchdogUs) : undefined,
+    tell: (...lines) => socket.notify(lines.join('\n')) === 0,
+    close: () => {
+      socket.close();
+    },
+  };
+}
+
+function watchdogMs(text = ''): number | undefined {
+  return /^[1-9]\d{0,15}$/.test(text) ? Number(text) / 1_000 : undefined;
+}

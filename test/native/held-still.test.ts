@@ -1,0 +1,120 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { native } from '../../src/native/index.js';
+import { cgroup2, closing, hasCgroup2, hasMemoryV1, makeCgroup, makeDirectory, memoryV1, startIn, thrownBy, until } from './kernel.js';
+
+const { SIGKILL } = constants.signals;
+const { EPERM } = constants.errno as Record<string, number>;
+const freezerV1 = '/sys/fs/cgroup/freezer';
+const hasFreezerV1 = existsSync(`${freezerV1}/cgroup.procs`);
+
+const handle = (cgroup: string) => closing(new native.CgroupHandle(cgroup));
+const stateOf = (pid: number) => /^\d+ \(.*\) (\S)/.exec(readFileSync(`/proc/${String(pid)}/stat`, 'latin1'))?.[1];
+const anywhere = hasMemoryV1 ? memoryV1 : cgroup2;
+
+describe('SIGSTOP to everybody', () => {
+  test('stops those that are there, in the cgroups below as well, and says when nobody new came', async () => {
+    const cgroup = makeCgroup(anywhere);
+    mkdirSync(join(cgroup, 'child'));
+    const inside = await Promise.all([cgroup, join(cgroup, 'child')].map((directory) => startIn(directory, 'exec sleep 60')));
+    const outside = await startIn(makeCgroup(anywhere), 'exec sleep 60');
+    expect(handle(cgroup).stop(8)).toEqual({ rounds: 2, settled: true, errno: 0 });
+    for (const { pid = 0 } of inside) await until('it to be stopped', () => stateOf(pid) === 'T');
+    expect(stateOf(outside.pid ?? 0)).toBe('S');
+    handle(cgroup).signal(SIGKILL);
+    await until('the stopped to end', () => inside.every(({ signalCode }) => signalCode === 'SIGKILL'));
+  });
+
+  test('those that fork all the time come to a stand', async () => {
+    const cgroup = makeCgroup(anywhere);
+    await startIn(cgroup, 'for i in 1 2 3 4; do (while :; do sleep 0.01 & wait; done) & done; wait');
+    const held = handle(cgroup);
+    await until('them to fork', () => held.processes().length > 4);
+    await until('them to stand', () => held.stop(50).settled);
+    await until('all stopped', () => held.processes().every((pid) => stateOf(pid) === 'T' || stateOf(pid) === 'Z'));
+    const stopped = held.processes();
+    expect(held.stop(1)).toMatchObject({ rounds: 1, errno: 0 });
+    expect(held.processes()).toEqual(stopped);
+  });
+
+  test('in one round nobody can be known to be the last', async () => {
+    const cgroup = makeCgroup(anywhere);
+    await startIn(cgroup, 'exec sleep 60');
+    expect(handle(cgroup).stop(1)).toEqual({ rounds: 1, settled: false, errno: 0 });
+  });
+
+  test('an empty or removed cgroup is settled at once; pid 1 and processes without a number are never stopped', () => {
+    const cgroup = makeCgroup(anywhere);
+    const held = handle(cgroup);
+    expect(held.stop(8)).toEqual({ rounds: 1, settled: true, errno: 0 });
+    rmdirSync(cgroup);
+    expect(held.stop(8)).toEqual({ rounds: 1, settled: true, errno: 0 });
+    const directory = makeDirectory();
+    writeFileSync(join(directory, 'cgroup.procs'), '0\n1\n');
+    expect(handle(directory).stop(8)).toEqual({ rounds: 2, settled: true, errno: EPERM });
+  });
+
+  test.each([0, 1001, 1.5, NaN])('%s rounds are a RangeError', (rounds) => {
+    expect(thrownBy(() => handle(makeDirectory()).stop(rounds))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
+  });
+});
+
+const freezers: [name: string, mount: string][] = [
+  ...(hasFreezerV1 ? [['v1', freezerV1] as [string, string]] : []),
+  ...(hasCgroup2 ? [['v2', cgroup2] as [string, string]] : []),
+];
+
+describe.each(freezers)('the freezer of %s', (name, mount) => {
+  const says = (cgroup: string) =>
+    name === 'v1'
+      ? readFileSync(`${cgroup}/freezer.state`, 'utf8').trim()
+      : /^frozen (\d)$/m.exec(readFileSync(`${cgroup}/cgroup.events`, 'utf8'))?.[1];
+  const [frozen, thawed] = name === 'v1' ? ['FROZEN', 'THAWED'] : ['1', '0'];
+
+  test('freezes and thaws; those that fork fork no more', async () => {
+    const cgroup = makeCgroup(mount);
+    await startIn(cgroup, 'for i in 1 2 3 4; do (while :; do sleep 0.01 & wait; done) & done; wait');
+    const held = handle(cgroup);
+    await until('them to fork', () => held.processes().length > 4);
+    await until('it to be frozen', () => held.freeze(100));
+    expect(says(cgroup)).toBe(frozen);
+    expect(held.processes()).toEqual(held.processes());
+    held.thaw();
+    await until('it to be thawed', () => says(cgroup) === thawed);
+  });
+
+  test('who is killed while it is frozen ends when it is thawed', async () => {
+    const cgroup = makeCgroup(mount);
+    const child = await startIn(cgroup, 'exec sleep 60');
+    const held = handle(cgroup);
+    await until('it to be frozen', () => held.freeze(100));
+    expect(held.signal(SIGKILL)).toEqual({ found: 1, signalled: 1, errno: 0 });
+    held.thaw();
+    await until('it to end', () => child.signalCode === 'SIGKILL');
+  });
+
+  test('a limit of nothing does not wait', async () => {
+    const cgroup = makeCgroup(mount);
+    await startIn(cgroup, 'exec sleep 60');
+    const held = handle(cgroup);
+    expect(typeof held.freeze(0)).toBe('boolean');
+    held.thaw();
+  });
+
+  test('of a cgroup that is gone: to freeze it fails, to thaw it does not', () => {
+    const cgroup = makeCgroup(mount);
+    const held = handle(cgroup);
+    rmdirSync(cgroup);
+    expect(['ENOENT', 'ENODEV']).toContain(thrownBy(() => held.freeze(10)).code);
+    held.thaw();
+  });
+});
+
+test.runIf(hasMemoryV1)('a cgroup of another v1 hierarchy cannot be frozen', () => {
+  const held = handle(makeCgroup(memoryV1));
+  expect(thrownBy(() => held.freeze(10))).toMatchObject({ code: 'ENOENT', syscall: 'write' });
+  held.close();
+  for (const use of [() => held.freeze(0), () => held.thaw(), () => held.stop(1)]) expect(thrownBy(use)).toMatchObject({ code: 'EBADF' });
+});

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { native } from '../../src/native/index.js';
+import {
+  addonFile,
+  after,
+  cgroup2,
+  closing,
+  hasMemoryV1,
+  makeCgroup,
+  memoryV1,
+  openDescriptors,
+  runNode,
+  startHog,
+  startIn,
+  thrownBy,
+  threads,
+  until,
+} from './kernel.js';
+
+const { SIGKILL } = constants.signals;
+const anywhere = hasMemoryV1 ? memoryV1 : cgroup2;
+const MIB = 1024 * 1024;
+const cpuV1 = '/sys/fs/cgroup/cpu';
+const canStarve = hasMemoryV1 && existsSync(`${cpuV1}/cpu.cfs_quota_us`);
+
+describe('the memory of dying processes', () => {
+  test.runIf(canStarve)('comes back from a process that is not scheduled: its cgroup has used up its share of the processor', async () => {
+    const cgroup = makeCgroup(memoryV1);
+    const starved = makeCgroup(cpuV1);
+    const hog = await startHog(cgroup);
+    await hog.take(100);
+    const usage = () => Number(readFileSync(`${cgroup}/memory.usage_in_bytes`, 'utf8'));
+    expect(usage()).toBeGreaterThan(100 * MIB);
+    // 1 ms in each second: to free 100 MiB by itself it needs many of them.
+    writeFileSync(`${starved}/cpu.cfs_period_us`, '1000000');
+    writeFileSync(`${starved}/cpu.cfs_quota_us`, '1000');
+    // Somebody else uses it all up, so that the victim does not run at all.
+    await startIn(starved, 'while :; do :; done');
+    const throttled = () => Number(/^nr_throttled (\d+)$/m.exec(readFileSync(`${starved}/cpu.stat`, 'utf8'))?.[1]);
+    await until('nobody to run', () => throttled() > 0);
+    writeFileSync(`${starved}/cgroup.procs`, readFileSync(`${cgroup}/cgroup.procs`, 'utf8'));
+    const held = closing(new native.CgroupHandle(cgroup));
+    const reaper = closing(new native.MemoryReaper());
+    expect(held.signal(SIGKILL, reaper)).toMatchObject({ signalled: 1, errno: 0 });
+    await until('it to be taken back', () => reaper.counts().released === 1);
+    expect(usage()).toBeLessThan(60 * MIB);
+    writeFileSync(`${starved}/cpu.cfs_quota_us`, '-1');
+    await until('it to end', () => held.processes().length === 0);
+    expect(reaper.counts().errno).toBe(0);
+  });
+
+  test('of one process: EINVAL while it lives, ESRCH when it has ended', async () => {
+    const child = spawn('sleep', ['60']);
+    after(() => void child.kill('SIGKILL'));
+    const pidfd = closing(new native.Pidfd(child.pid ?? 0));
+    expect(
+      thrownBy(() => {
+        pidfd.release();
+      }),
+    ).toMatchObject({ code: 'EINVAL', syscall: 'process_mrelease' });
+    const ended = once(child, 'exit');
+    pidfd.signal(SIGKILL);
+    await ended;
+    expect(
+      thrownBy(() => {
+        pidfd.release();
+      }),
+    ).toMatchObject({ code: 'ESRCH', errno: -3 });
+    pidfd.close();
+    expect(
+      thrownBy(() => {
+        pidfd.release();
+      }),
+    ).toMatchObject({ code: 'EBADF' });
+  });
+
+  test('more processes than find room: none is kept, and no descriptor', async () => {
+    const cgroup = makeCgroup(anywhere);
+    await startIn(cgroup, 'i=0; while [ $i -lt 200 ]; do sleep 120 & i=$((i + 1)); done; echo all; wait');
+    const held = closing(new native.CgroupHandle(cgroup));
+    await until('all of them', () => held.processes().length === 201);
+    const before = openDescriptors();
+    const reaper = closing(new native.MemoryReaper());
+    expect(held.signal(SIGKILL, reaper)).toMatchObject({ found: 201, signalled: 201 });
+    await until('all ended', () => held.processes().length === 0);
+    await until('none is held', () => openDescriptors() <= before);
+  });
+
+  test('its thread is there from the start, ends with close(), and close() may come twice', async () => {
+    const before = threads();
+    const reaper = new native.MemoryReaper();
+    expect(threads()).toBe(before + 1);
+    reaper.close();
+    reaper.close();
+    expect(reaper.counts()).toEqual({ released: 0, errno: 0 });
+    await until('the thread to end', () => threads() === before);
+    const held = closing(new native.CgroupHandle(makeCgroup(anywhere)));
+    expect(held.signal(0, reaper)).toEqual({ found: 0, signalled: 0, errno: 0 });
+  });
+
+  test('nothing else passes for one', () => {
+    const held = closing(new native.CgroupHandle(makeCgroup(anywhere)));
+    for (const other of [{}, held, null, 1, Object.create(native.MemoryReaper.prototype as object) as object]) {
+      expect(thrownBy(() => held.signal(0, other as never))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+    }
+  });
+
+  test('an environment that ends does not wait for it', async () => {
+    const { status, output } = await runNode(`
+      const { Worker } = require('node:worker_threads');
+      const worker = new Worker('new (require(' + JSON.stringify(${JSON.stringify(addonFile)}) + ').MemoryReaper)()', { eval: true });
+      worker.on('exit', (code) => console.log('worker', code));
+      new native.MemoryReaper();
+    `);
+    expect({ status, output }).toEqual({ status: 0, output: 'worker 0' });
+  });
+});

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** Node has no datagram socket of the AF_UNIX family. */
+const PROGRAM = `
+  $| = 1;
+  my $name = $ARGV[0] =~ s/^@/\\0/r;
+  socket(S, AF_UNIX, SOCK_DGRAM, 0) and bind(S, pack_sockaddr_un($name)) or die "$ARGV[0]: $!";
+  print "bound\\n";
+  while (defined recv(S, my $state, 65536, 0)) { $state =~ s/\\n/|/g; print "$state\\n" }`;
+
+/** Stands in for a service manager: what it is told, a datagram each, lines joined by '|'. */
+export interface NotifyReceiver {
+  readonly told: readonly string[];
+  close(): Promise<void>;
+}
+
+/** `address`: as in $NOTIFY_SOCKET. */
+export async function receiveNotifications(address: string): Promise<NotifyReceiver> {
+  const child = spawn('perl', ['-MSocket', '-e', PROGRAM, address], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const told: string[] = [];
+  const lines = createInterface({ input: child.stdout });
+  const [first] = (await Promise.race([once(lines, 'line'), once(child, 'exit')])) as [unknown];
+  if (first !== 'bound') throw new Error(`no socket at ${address}`);
+  lines.on('line', (line) => told.push(line));
+  return {
+    told,
+    close: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
