@@ -6,6 +6,7 @@ import { candidates } from './candidates.js';
 import { check } from './check.js';
 import { eviction } from './eviction.js';
 import { idle } from './idle.js';
+import { kill } from './kill.js';
 import { machine } from './machine.js';
 import { pass } from './pass.js';
 import { quantity } from './quantity.js';
@@ -15,7 +16,7 @@ import { step } from './step.js';
 import { notes, table } from './table.js';
 import { wake } from './wake.js';
 
-const BENCHMARKS: readonly Benchmark[] = [wake, eviction, pass, check, idle, candidates, step, quantity, arming, statfs, sampler];
+const BENCHMARKS: readonly Benchmark[] = [wake, eviction, kill, pass, check, idle, candidates, step, quantity, arming, statfs, sampler];
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { 'idle-seconds': { type: 'string', default: '60' } } });
 const unknown = positionals.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name));

@@ -8,8 +8,8 @@ const PIDS_V1 = '/sys/fs/cgroup/pids';
 
 /** A limit on processes: on v1 a cgroup of the pids hierarchy, which is another one than that of memory; on v2 of the cgroup itself. */
 export interface PidsLimit {
-  /** Whoever is to be limited joins here. */
-  readonly dir: string;
+  /** A shell command by which whoever is in the cgroup gets under the limit. */
+  readonly join: string;
   readonly processes: () => number[];
   /** How often the kernel refused a fork. */
   readonly refusals: () => number;
@@ -25,7 +25,7 @@ export function limitPids(cgroup: TestCgroup, max: number): PidsLimit {
   if (readFileSync(`${dir}/pids.max`, 'utf8').trim() !== String(max)) throw new Error(`${dir} does not limit processes`);
   const read = (file: string): string => readFileSync(`${dir}/${file}`, 'utf8');
   return {
-    dir,
+    join: v1 ? `echo $$ > ${dir}/cgroup.procs` : `grep -qv max ${dir}/pids.max`,
     processes: () => read('cgroup.procs').split('\n').filter(Boolean).map(Number),
     refusals: () => Number(/^max (\d+)$/m.exec(read('pids.events'))?.[1] ?? 0),
     cleanup: async () => {
@@ -41,7 +41,7 @@ export function limitPids(cgroup: TestCgroup, max: number): PidsLimit {
   };
 }
 
-/** A command for a shell: joins the limit, then forks as fast as it can, each child likewise, and goes on when it is refused. */
-export function forkBomb({ dir }: PidsLimit): string {
-  return `echo $$ > ${dir}/cgroup.procs && [ "$(cat ${dir}/pids.max)" != max ] && exec perl -e 'fork while 1'`;
+/** A command for a shell in the cgroup: forks as fast as it can, each child likewise, and goes on when it is refused. */
+export function forkBomb({ join }: PidsLimit): string {
+  return `${join} && exec perl -e 'fork while 1'`;
 }

@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
+import { readHierarchies } from '../../src/host/linux/hierarchies.js';
+import { native } from '../../src/native/index.js';
+import { workload } from '../core/support.js';
+import { testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { eventually } from '../support/eventually.js';
+import { atMost, ms, type Bench, type Benchmark, type Figure, type Result } from './benchmark.js';
+import { Distribution } from './distribution.js';
+import { SCRATCH } from './tree.js';
+
+const PROCESSES = 50;
+const ROUNDS = 30;
+
+const hierarchies = readHierarchies();
+const isV1 = hierarchies.memory?.version === 1;
+
+/** A cgroup of fifty processes: from the call until nobody is left, beside a C program that does nothing else. */
+export const kill: Benchmark = {
+  name: 'kill',
+  what: `kill of a cgroup with ${String(PROCESSES)} processes → all gone`,
+  run: async (bench: Bench): Promise<Result> => {
+    const directory = mkdtempSync(join(SCRATCH, 'evictd-bench-'));
+    bench.cleanup(() => {
+      rmSync(directory, { recursive: true, force: true });
+    });
+    const program = join(directory, 'kill');
+    execFileSync('cc', ['-O2', '-o', program, join(import.meta.dirname, 'kill.c')]);
+    const inC = (by: 'signal' | 'unified', cgroup: string): number =>
+      Number(execFileSync(program, [by, cgroup], { encoding: 'utf8' })) / 1e6;
+
+    const ways: [
+      name: string,
+      here: (victim: TestCgroup, unified: string) => number,
+      inC: (victim: TestCgroup, unified: string) => number,
+    ][] = [];
+    if (isV1) ways.push(['v1, signals', killed, ({ dir }) => inC('signal', dir)]);
+    if (isV1 && hierarchies.unified)
+      ways.push(['hybrid, cgroup.kill', (_victim, dir) => killedAtOnce(dir), (_victim, dir) => inC('unified', dir)]);
+    if (!isV1) ways.push(['v2, cgroup.kill', killed, ({ dir }) => inC('unified', dir)]);
+    const figures: Figure[] = [];
+    for (const [name, here, there] of ways) {
+      const [ours, theirs]: [number[], number[]] = [[], []];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        ours.push(await withVictim(here));
+        theirs.push(await withVictim(there));
+      }
+      const [evictd, c] = [new Distribution(ours), new Distribution(theirs)];
+      figures.push(
+        { what: `${name}: evictd`, unit: 'ms', measured: evictd },
+        { what: `${name}: C`, unit: 'ms', measured: c },
+        { what: `${name}: evictd ÷ C`, unit: '×', measured: evictd.median / c.median, ...atMost(2) },
+      );
+    }
+    return { figures, notes: ['both read cgroup.procs until it is empty, without a pause; they alternate'] };
+  },
+};
+
+/** As the monitor does it: SIGKILL, and again until nobody is left. */
+function killed({ dir, path }: TestCgroup): number {
+  const id = statSync(dir, { bigint: true }).ino;
+  const victim = openCgroupEvictorOnce().begin(workload(path.slice(1), { path, startOrder: id }));
+  const fromNs = process.hrtime.bigint();
+  victim.kill();
+  while (victim.read().processes > 0);
+  const took = ms(fromNs, process.hrtime.bigint());
+  victim.close();
+  return took;
+}
+
+function killedAtOnce(dir: string): number {
+  const handle = new native.CgroupHandle(dir);
+  const fromNs = process.hrtime.bigint();
+  handle.kill();
+  while (handle.processes().length > 0);
+  const took = ms(fromNs, process.hrtime.bigint());
+  handle.close();
+  return took;
+}
+
+let evictor: ReturnType<typeof openCgroupEvictor> | undefined;
+function openCgroupEvictorOnce(): ReturnType<typeof openCgroupEvictor> {
+  return (evictor ??= openCgroupEvictor(native, hierarchies));
+}
+
+async function withVictim(end: (victim: TestCgroup, unified: string) => number): Promise<number> {
+  const victim = testCgroup();
+  const unified = `${hierarchies.unified?.mountPoint ?? ''}/${basename(victim.dir)}`;
+  const isHybrid = isV1 && hierarchies.unified !== undefined;
+  if (isHybrid) mkdirSync(unified);
+  try {
+    const join = isHybrid ? `echo $$ > ${unified}/cgroup.procs; ` : '';
+    await victim.spawn('/bin/sh', [
+      '-c',
+      `${join}i=1; while [ $i -lt ${String(PROCESSES)} ]; do sleep 600 & i=$((i + 1)); done; exec sleep 600`,
+    ]);
+    await eventually('all processes', () => sleeping(victim.dir) === PROCESSES);
+    return end(victim, unified);
+  } finally {
+    await victim.cleanup();
+    if (isHybrid) await eventually('an empty cgroup', () => removed(unified));
+  }
+}
+
+/** Those that have become what they are to be: not a shell on its way to it. */
+function sleeping(dir: string): number {
+  const pids = readFileSync(`${dir}/cgroup.procs`, 'utf8').split('\n').filter(Boolean);
+  return pids.filter((pid) => existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/comm`, 'utf8') === 'sleep\n').length;
+}
+
+function removed(dir: string): boolean {
+  try {
+    rmdirSync(dir);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,149 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { native } from '../../src/native/index.js';
+import {
+  addonFile,
+  after,
+  cgroup2,
+  closing,
+  hasCgroup2,
+  hasMemoryV1,
+  makeCgroup,
+  members,
+  memoryV1,
+  pause,
+  startIn,
+  until,
+} from './kernel.js';
+
+const { SIGKILL } = constants.signals;
+
+const hierarchies: [name: string, mount: string][] = [
+  ...(hasMemoryV1 ? [['v1', memoryV1] as [string, string]] : []),
+  ...(hasCgroup2 ? [['v2', cgroup2] as [string, string]] : []),
+];
+
+/** Whether pids can be given out by hand: in a pid namespace of our own. */
+const canChoosePids = ((): boolean => {
+  try {
+    execFileSync('unshare', ['--pid', '--fork', '--mount-proc', '/bin/sh', '-c', 'echo 100 > /proc/sys/kernel/ns_last_pid'], {
+      stdio: 'ignore',
+    });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe.each(hierarchies)('while a cgroup of %s is ended', (_name, mount) => {
+  test('it is removed, and made again under its name: who comes there lives', async () => {
+    const cgroup = makeCgroup(mount);
+    const below = join(cgroup, 'below');
+    mkdirSync(below);
+    await startIn(cgroup, 'for i in 1 2 3 4 5; do sleep 60 & done; exec sleep 60');
+    await startIn(below, 'exec sleep 60');
+    const held = closing(new native.CgroupHandle(cgroup));
+    // Removes it the moment it can, makes it again and joins it.
+    const script =
+      'until rmdir "$0/below" "$0" 2>/dev/null; do :; done; mkdir "$0" && echo $$ > "$0/cgroup.procs" && echo joined && exec sleep 60';
+    const next = spawn('/bin/sh', ['-c', script, cgroup], { stdio: ['ignore', 'pipe', 'inherit'] });
+    after(() => void next.kill('SIGKILL'));
+    let joined = false;
+    next.stdout.on('data', () => (joined = true));
+    for (let more = 100; more > 0; more -= joined ? 1 : 0) {
+      held.stop(3);
+      expect(held.signal(SIGKILL).errno).toBe(0);
+      try {
+        held.kill();
+      } catch (error) {
+        expect(['ENOENT', 'ENODEV']).toContain((error as NodeJS.ErrnoException).code);
+      }
+      held.thaw();
+      await pause(1);
+    }
+    expect(held.processes()).toEqual([]);
+    expect([next.exitCode, next.signalCode]).toEqual([null, null]);
+    expect(members(cgroup)).toEqual([next.pid]);
+  });
+
+  test('cgroups below it come and go', async () => {
+    const cgroup = makeCgroup(mount);
+    const churn = spawn(
+      '/bin/sh',
+      ['-c', 'while :; do mkdir "$0/a" "$0/a/b" "$0/c"; rmdir "$0/a/b" "$0/a" "$0/c"; done 2>/dev/null', cgroup],
+      { stdio: 'ignore' },
+    );
+    after(async () => {
+      churn.kill('SIGKILL');
+      if (churn.exitCode === null && churn.signalCode === null) await once(churn, 'exit');
+    });
+    await startIn(cgroup, 'for i in 1 2 3 4 5; do sleep 60 & done; wait');
+    const held = closing(new native.CgroupHandle(cgroup));
+    for (let round = 0; round < 300; round++) expect([held.signal(0).errno, held.stop(2).errno]).toEqual([0, 0]);
+    held.signal(SIGKILL);
+    await until('all ended', () => held.processes().length === 0);
+  });
+});
+
+describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace of our own)', () => {
+  const inNamespace = (script: string): Promise<string> =>
+    new Promise((done) => {
+      const prelude = `
+        const native = require(${JSON.stringify(addonFile)});
+        const fs = require('node:fs');
+        const { spawn } = require('node:child_process');
+        const { once } = require('node:events');
+        const start = async (pid) => {
+          fs.writeFileSync('/proc/sys/kernel/ns_last_pid', String(pid - 1));
+          const child = spawn('sleep', ['60'], { stdio: 'ignore' });
+          if (child.pid !== pid) throw new Error('pid ' + child.pid + ' instead of ' + pid);
+          return child;
+        };
+        const end = async (child) => { const ended = once(child, 'exit'); child.kill('SIGKILL'); await ended; };
+        const code = (use) => { try { use(); return 'done'; } catch (error) { return error.code; } };
+        (async () => { ${script} })().catch((error) => { console.log(String(error)); process.exit(1); });`;
+      execFile(
+        'unshare',
+        ['--pid', '--fork', '--mount-proc', '--kill-child', process.execPath, '-e', prelude],
+        (_error, stdout, stderr) => {
+          done((stdout + stderr).trim());
+        },
+      );
+    });
+
+  test('a pidfd means who had it before, and harms nobody', async () => {
+    const output = await inNamespace(`
+      const first = await start(5000);
+      const pidfd = new native.Pidfd(5000);
+      await end(first);
+      const second = await start(5000);
+      const codes = [code(() => pidfd.signal(9)), code(() => pidfd.release())];
+      await new Promise((later) => setTimeout(later, 50));
+      console.log(JSON.stringify([codes, second.pid, second.signalCode]));
+      process.exit();
+    `);
+    expect(JSON.parse(output)).toEqual([['ESRCH', 'ESRCH'], 5000, null]);
+  });
+
+  test.runIf(hasCgroup2)('a cgroup’s handle signals its members by their pid of now', async () => {
+    const cgroup = makeCgroup(cgroup2);
+    const output = await inNamespace(`
+      const cgroup = ${JSON.stringify(cgroup)};
+      const held = new native.CgroupHandle(cgroup);
+      const member = await start(5000);
+      fs.writeFileSync(cgroup + '/cgroup.procs', '5000');
+      const before = held.processes();
+      await end(member);
+      const bystander = await start(5000);
+      const result = held.signal(9);
+      await new Promise((later) => setTimeout(later, 50));
+      console.log(JSON.stringify([before, result, bystander.signalCode]));
+      process.exit();
+    `);
+    expect(JSON.parse(output)).toEqual([[5000], { found: 0, signalled: 0, errno: 0 }, null]);
+  });
+});
