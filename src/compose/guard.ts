@@ -15,6 +15,7 @@ import { Monitor } from '../monitor/loop.js';
 import type { Node, Reclaimer, WorkloadSource } from '../monitor/ports.js';
 import { reloadRecord, startRecord, stopRecord } from '../monitor/record.js';
 import { Reporter } from '../monitor/reporter.js';
+import { Service } from '../monitor/service.js';
 import { native } from '../native/index.js';
 import { openWorkloads } from '../workloads/cgroup.js';
 import { conditionsFileOf } from './admission.js';
@@ -25,7 +26,6 @@ import { readMemoryFacts } from './machine-facts.js';
 import { policyOf } from './policy.js';
 import { openReading } from './reading.js';
 import { openSafetyNet } from './safety-net.js';
-import { Service } from './service.js';
 import { createRecorder, recordedConfig, type RecordingPlan } from './recording.js';
 
 /** How long an orderly end waits for a directory or a log that does not answer. */

@@ -12,7 +12,6 @@ import { openServiceManager } from './linux/service-manager.js';
 
 export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';
 export type { InstanceLock } from './linux/instance-lock.js';
-export type { ServiceManager } from './linux/service-manager.js';
 
 /** What evictd needs of an operating system. */
 export interface Host {

@@ -146,6 +146,15 @@ export interface StepListener {
   close(): void;
 }
 
+/** The service manager that has started evictd, by sd_notify(3). Nothing of it waits or throws. */
+export interface ServiceManager {
+  /** It restarts evictd when it gets no WATCHDOG=1 for this long; undefined: it does not watch. */
+  readonly watchdogMs: number | undefined;
+  /** Tells it lines of NAME=VALUE: 'READY=1', 'STATUS=…'. false: it could not be told. */
+  tell(...lines: readonly string[]): boolean;
+  close(): void;
+}
+
 /** The oom_score_adj that the processes of a workload should have. `atLeast`: the value found, where that is higher. */
 export interface OomScoreAdjTarget {
   readonly workload: Workload;

@@ -52,10 +52,10 @@ describe.each(hierarchies)('while a cgroup of %s is ended', (_name, mount) => {
       'while [ -e "$0" ]; do rmdir "$0/below" "$0" 2>/dev/null; done; mkdir "$0" && echo $$ > "$0/cgroup.procs" && echo joined && exec sleep 60';
     const next = spawn('/bin/sh', ['-c', script, cgroup], { stdio: ['ignore', 'pipe', 'inherit'] });
     after(() => void next.kill('SIGKILL'));
-    let joined = false;
-    next.stdout.on('data', () => (joined = true));
+    const said: unknown[] = [];
+    next.stdout.on('data', (text) => said.push(text));
     const deadline = Date.now() + 30_000;
-    for (let more = 100; more > 0 && Date.now() < deadline; more -= joined ? 1 : 0) {
+    for (let more = 100; more > 0 && Date.now() < deadline; more -= said.length > 0 ? 1 : 0) {
       held.stop(3);
       expect(held.signal(SIGKILL).errno).toBe(0);
       try {

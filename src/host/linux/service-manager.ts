@@ -1,13 +1,5 @@
+import type { ServiceManager } from '../../monitor/ports.js';
 import type { Binding, NotifySocket } from '../../native/binding.js';
-
-/** The service manager that has started evictd, by sd_notify(3). Nothing of it waits or throws. */
-export interface ServiceManager {
-  /** It restarts evictd when `alive` was not called for this long; undefined: it does not watch. */
-  readonly watchdogMs: number | undefined;
-  /** Tells it a state: 'READY=1', 'STATUS=…'. false: it could not be told. */
-  tell(...lines: readonly string[]): boolean;
-  close(): void;
-}
 
 /**
  * undefined: nobody asks to be told. What the environment says of it is taken out of it: it is meant for this process, not for those that it starts. An

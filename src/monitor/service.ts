@@ -1,7 +1,6 @@
 import type { Effect } from '../core/effect.js';
 import type { ConditionType } from '../core/signal.js';
-import type { ServiceManager } from '../host/select.js';
-import type { StepListener, StepReport } from '../monitor/ports.js';
+import type { ServiceManager, StepListener, StepReport } from './ports.js';
 
 export interface ServiceParts {
   /** undefined: evictd was started by hand, and nobody is told. */
