@@ -22,11 +22,19 @@ export interface Beside {
   cleanup(): void;
 }
 
+const made: string[] = [];
+
+/** Before anything is cleaned up: what is frozen cannot be killed on v1. */
+export function thawBesides(): void {
+  for (const dir of made.splice(0)) if (existsSync(`${dir}/freezer.state`)) writeFileSync(`${dir}/freezer.state`, 'THAWED');
+}
+
 export function besideVictim(name: 'unified' | 'freezer', victim: TestCgroup): Beside {
   const hierarchy = hierarchies[name];
   if (hierarchy === undefined) throw new Error(`no ${name} hierarchy here`);
   const dir = `${hierarchy.mountPoint}/${basename(victim.dir)}`;
   mkdirSync(dir);
+  made.push(dir);
   const pids = (directory: string): number[] => readFileSync(`${directory}/cgroup.procs`, 'utf8').split('\n').filter(Boolean).map(Number);
   const add = (pid: number): void => {
     writeFileSync(`${dir}/cgroup.procs`, String(pid));

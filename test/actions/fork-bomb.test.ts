@@ -8,7 +8,7 @@ import { workload } from '../core/support.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
 import { forkBomb, limitPids, type PidsLimit } from '../support/fork-bomb.js';
-import { besideVictim, hasFreezer, hasUnified } from './beside.js';
+import { besideVictim, hasFreezer, hasUnified, thawBesides } from './beside.js';
 
 const hierarchies = readHierarchies();
 const none = { unified: undefined, freezer: undefined };
@@ -22,6 +22,7 @@ beforeEach(() => {
   limit = limitPids(victim, 60);
 });
 afterEach(async () => {
+  thawBesides();
   kill?.close();
   await victim.cleanup();
   await limit.cleanup();

@@ -7,7 +7,7 @@ import { native } from '../../src/native/index.js';
 import { workload } from '../core/support.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
-import { besideVictim, hasFreezer, hasUnified, type Beside } from './beside.js';
+import { besideVictim, hasFreezer, hasUnified, thawBesides, type Beside } from './beside.js';
 
 // A v1 victim and a cgroup in another hierarchy: whether what is done to the one is done to the other.
 
@@ -21,6 +21,7 @@ beforeEach(() => {
   bystander = testCgroup();
 });
 afterEach(async () => {
+  thawBesides();
   await victim.cleanup();
   await bystander.cleanup();
 });
