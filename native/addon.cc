@@ -10,9 +10,9 @@
 #include "linux/js/environment.h"
 #include "linux/js/objects.h"
 #include "linux/js/watch_object.h"
+#include "linux/locked_text.h"
 #include "linux/memcg_threshold.h"
 #include "linux/oom_control.h"
-#include "linux/locked_text.h"
 
 namespace {
 
@@ -55,7 +55,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
                                    {"POPULATED", 64},
                                    {"FROZEN", 128}}));
   exports.Set("OOM", Bits(env, {{"UNDER_OOM", OomControl::kUnderOom}, {"OOM_KILL", OomControl::kOomKill}}));
-  exports.Set("SAMPLER", Bits(env, {{"APPROACHING", DeadlineSampler::kApproaching}, {"CROSSED", DeadlineSampler::kCrossed}}));
+  exports.Set("SAMPLER",
+              Bits(env, {{"APPROACHING", DeadlineSampler::kApproaching}, {"CROSSED", DeadlineSampler::kCrossed}}));
   exports.Set("MemcgThreshold", evictd::DefineMemcgThreshold(env));
   exports.Set("PsiTrigger", evictd::DefinePsiTrigger(env));
   exports.Set("MemcgEvents", evictd::DefineMemcgEvents(env));

@@ -21,7 +21,9 @@ const begun: KillInProgress[] = [];
 const begin = (binding: Binding = native): KillInProgress => {
   const { path, dir } = victim;
   const startOrder = statSync(dir, { bigint: true }).ino;
-  const kill = openCgroupEvictor(binding, { hierarchy }).begin(workload(path.slice(1), { id: path, path, startOrder }));
+  const kill = openCgroupEvictor(binding, { memory: hierarchy, unified: undefined, freezer: undefined }).begin(
+    workload(path.slice(1), { id: path, path, startOrder }),
+  );
   begun.push(kill);
   return kill;
 };
