@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { LoadedConfig } from '../config/config.js';
 import type { Signal } from '../core/signal.js';
-import type { Threshold } from '../core/threshold.js';
+import { isListed, operandsOf, type Threshold } from '../core/threshold.js';
 import { UsageError } from '../errors.js';
 import type { Node } from '../monitor/ports.js';
 import type { Io } from './io.js';
@@ -16,6 +16,9 @@ import type { OpenReading } from './reading.js';
 
 /** How long a filesystem may take to answer: one that hangs is a result, too. */
 const FILESYSTEM_WAIT_MS = 1_000;
+
+/** Read only where a threshold asks for them. */
+const OWN: readonly Signal[] = ['memory.kernelAvailable', 'swap.available'];
 
 const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
 type Format = (typeof FORMATS)[number];
@@ -85,10 +88,14 @@ async function check(loaded: LoadedConfig, open: OpenReading): Promise<CheckRepo
   try {
     const { node, workloads } = reading;
     const { thresholds } = loaded.config;
-    const filesystems = thresholds.some(({ signal }) => signal.startsWith('nodefs.')) ? filesystemsRead(node) : undefined;
+    const filesystems = thresholds.flatMap(operandsOf).some(({ signal }) => signal.startsWith('nodefs.'))
+      ? filesystemsRead(node)
+      : undefined;
     // Only to say what could be armed; closed again below. One threshold of a signal says it, and each costs the kernel a grace period of RCU (15 ms).
-    const first = (wanted: Signal): Threshold[] => thresholds.filter(({ signal }) => signal === wanted).slice(0, 1);
-    node.arm([...first('memory.available'), ...first('allocatableMemory.available')], () => undefined);
+    const first = (wanted: Signal): Threshold[] =>
+      thresholds.filter((threshold) => threshold.signal === wanted && !isListed(threshold)).slice(0, 1);
+    const others = thresholds.filter((threshold) => isListed(threshold) || OWN.includes(threshold.signal));
+    node.arm([...first('memory.available'), ...first('allocatableMemory.available'), ...others], () => undefined);
     await filesystems;
     const observations = node.read();
     return checkReport({

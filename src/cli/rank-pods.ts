@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { departuresOf } from '../core/departure.js';
 import type { Layout } from '../core/layout.js';
 import { rank } from '../core/rank.js';
-import type { Signal } from '../core/signal.js';
+import type { ResourceSignal } from '../core/signal.js';
 import { UsageError } from '../errors.js';
 import { documentOf, isAbsent, member, wrong } from '../kubernetes/document.js';
 import { nodeNameOf, podsOnNode } from '../kubernetes/pod-list.js';
@@ -17,7 +17,7 @@ export interface RankPodsOptions {
   readonly pods?: string;
   readonly summary?: string;
   readonly layout?: Layout;
-  readonly signal: Signal;
+  readonly signal: ResourceSignal;
   readonly output: 'text' | 'json';
 }
 

@@ -4,7 +4,7 @@ import { oomOrder } from '../core/oom-badness.js';
 import { compareWithKernel } from '../core/oom-comparison.js';
 import type { OomReading } from '../core/oom-reading.js';
 import { rank } from '../core/rank.js';
-import { MACHINE_RESOURCES, SIGNAL_FACTS, SIGNALS, type Signal } from '../core/signal.js';
+import { MACHINE_RESOURCES, RESOURCE_SIGNALS, SIGNAL_FACTS, type ResourceSignal } from '../core/signal.js';
 import type { Candidates, WorkloadUsage } from '../core/workload.js';
 import { UsageError } from '../errors.js';
 import type { Io } from './io.js';
@@ -23,7 +23,7 @@ export interface RankDeps {
 }
 
 interface RankOptions extends ConfigOptions, RankPodsOptions {
-  readonly signal: Signal;
+  readonly signal: ResourceSignal;
   readonly output: 'text' | 'json';
   readonly kernel?: true;
   readonly memcg?: string;
@@ -36,7 +36,7 @@ const LISTED = 20;
 export function rankCommand({ io, open, readOomKiller }: RankDeps): Command {
   const command = new Command('rank')
     .description("who would be evicted, in order, and why; or the kernel's order beside it")
-    .addOption(new Option('-s, --signal <signal>', 'the signal to rank for').choices(SIGNALS).default('memory.available'))
+    .addOption(new Option('-s, --signal <signal>', 'the signal to rank for').choices(RESOURCE_SIGNALS).default('memory.available'))
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .option('--kernel', "the order of the kernel's OOM killer, and where evictd's is another")
     .addOption(new Option('--memcg <path>', 'the same for an OOM within this memory cgroup').implies({ kernel: true }))
@@ -88,7 +88,7 @@ function withKernel(
   return output === 'json' ? kernelJson(report) : kernelText(report, styleFor(io));
 }
 
-async function ranking(loaded: LoadedConfig, signal: Signal, open: OpenReading): Promise<RankReport> {
+async function ranking(loaded: LoadedConfig, signal: ResourceSignal, open: OpenReading): Promise<RankReport> {
   const evictable = MACHINE_RESOURCES.has(SIGNAL_FACTS[signal].resource);
   const configured = loaded.config.workloads.length > 0;
   const reading = await open(loaded);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config, ConfigNotice, LoadedConfig } from '../config/config.js';
 import { DEPARTURES, departuresOf } from '../core/departure.js';
-import { thresholdKind, valueText } from '../core/threshold.js';
+import { thresholdKind, valueText, whenText } from '../core/threshold.js';
 import type { MachineFacts } from '../lint/machine.js';
 import type { Log } from '../log.js';
 import type { NodeIdentity } from '../monitor/ports.js';
@@ -31,14 +31,17 @@ export function announceStart(log: Log, loaded: LoadedConfig, { node, dryRun, ma
 }
 
 /** What a running evictd cannot change: top-level keys of the configuration. */
-const FIXED = ['node', 'allocatable', 'filesystems', 'metrics', 'stateDirectory', 'runtimeDirectory', 'log'] as const;
+const FIXED = ['node', 'allocatable', 'pressureWindowNs', 'filesystems', 'metrics', 'stateDirectory', 'runtimeDirectory', 'log'] as const;
 
 /** What is in force after a reload; notices only where they are new. */
 export function announceReload(log: Log, started: Config, before: LoadedConfig, loaded: LoadedConfig, machine: MachineFacts): string {
   const config = { ...loaded.config, allocatable: started.allocatable };
   const fixed = FIXED.filter((key) => !isDeepStrictEqual(started[key], loaded.config[key]));
   if (fixed.length > 0) {
-    log.warn(`changed, but in force only after a restart: ${fixed.join(', ')}`, { code: 'EVICTD_RELOAD_RESTART' });
+    log.warn(
+      `changed, but in force only after a restart: ${fixed.map((key) => (key === 'pressureWindowNs' ? 'pressureWindow' : key)).join(', ')}`,
+      { code: 'EVICTD_RELOAD_RESTART' },
+    );
   }
   const said = new Set(noticesAfter(started, before, machine).map(({ message }) => message));
   for (const notice of noticesAfter(started, loaded, machine)) if (!said.has(notice.message)) announce(log, notice);
@@ -72,7 +75,7 @@ function announceNoSource(log: Log): void {
 function inForce({ thresholds, workloads, compatibility, departures, allocatable }: Config): string {
   const limits = thresholds.map((threshold) => {
     const unread = threshold.signal === 'allocatableMemory.available' && allocatable === undefined ? ' (not read)' : '';
-    return `${threshold.signal}<${valueText(threshold.value)}${thresholdKind(threshold) === 'soft' ? ' (soft)' : ''}${unread}`;
+    return `${whenText(threshold)}${thresholdKind(threshold) === 'soft' ? ' (soft)' : ''}${unread}`;
   });
   const sources = workloads.length === 0 ? '' : `; workloads: ${workloads.map(({ cgroup }) => cgroup).join(', ')}`;
   const profile = departuresOf(compatibility);

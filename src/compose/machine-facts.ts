@@ -2,7 +2,7 @@ import type { LoadedConfig } from '../config/config.js';
 import type { Observations } from '../core/observation.js';
 import { protectionText } from '../core/rank.js';
 import type { Rule } from '../core/rule.js';
-import { SIGNAL_FACTS, type Signal } from '../core/signal.js';
+import { isPressure, SIGNAL_FACTS, type Signal } from '../core/signal.js';
 import type { Threshold } from '../core/threshold.js';
 import type { Protection } from '../core/workload.js';
 import { selectHost } from '../host/select.js';
@@ -52,6 +52,7 @@ function memoryFacts({ identity }: Node, { observed }: Observations): MachineFac
     capacities: new Map([...observed].map(([signal, { capacity }]) => [signal, capacity])),
     unreadable: new Map(),
     absent: new Map(),
+    pressureOf: identity.cgroup === undefined ? 'machine' : identity.cgroupVersion === 1 ? 'machine instead of a v1 cgroup' : 'cgroup',
     reserve: reserve && { ...reserve, kernelBytes: identity.cgroup === undefined ? reserve.kernelBytes : 0n },
     polled: new Map(),
     workloads: undefined,
@@ -66,7 +67,7 @@ function polledSignals(
 ): Map<Signal, string> {
   const polled = new Map<Signal, string>();
   for (const { signal } of thresholds) {
-    if (SIGNAL_FACTS[signal].resource !== 'memory' || !observed.has(signal)) continue;
+    if (SIGNAL_FACTS[signal].resource !== 'memory' || isPressure(signal) || !observed.has(signal)) continue;
     const own = states.filter(
       (state) => state.signal === signal && (state.mechanism === 'memcg_threshold' || state.mechanism === 'sampler'),
     );

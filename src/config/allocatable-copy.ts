@@ -1,4 +1,4 @@
-import type { Signal } from '../core/signal.js';
+import type { AmountSignal } from '../core/signal.js';
 import { valueText, type ThresholdValue } from '../core/threshold.js';
 import type { SourcePosition } from '../errors.js';
 import type { Origin } from './config.js';
@@ -13,10 +13,10 @@ const COPY = 'allocatableMemory.available';
 
 /** The maps by signal, of all layers together. */
 export interface EntryMaps {
-  readonly evictionHard: ReadonlyMap<Signal, Entry<ThresholdValue>>;
-  readonly evictionSoft: ReadonlyMap<Signal, Entry<ThresholdValue>>;
-  readonly evictionSoftGracePeriod: ReadonlyMap<Signal, Entry<bigint>>;
-  readonly evictionMinimumReclaim: ReadonlyMap<Signal, Entry<ThresholdValue>>;
+  readonly evictionHard: ReadonlyMap<AmountSignal, Entry<ThresholdValue>>;
+  readonly evictionSoft: ReadonlyMap<AmountSignal, Entry<ThresholdValue>>;
+  readonly evictionSoftGracePeriod: ReadonlyMap<AmountSignal, Entry<bigint>>;
+  readonly evictionMinimumReclaim: ReadonlyMap<AmountSignal, Entry<ThresholdValue>>;
 }
 
 /** What hard memory.available thresholds leave to allocatableMemory.available, in the words that `config show` has for it. */

@@ -28,7 +28,10 @@ export interface Config {
   readonly compatibility: Compatibility;
   /** Of the compatibility, and what is switched by name. */
   readonly departures: Departures;
+  /** Those of the maps by signal, then the list `thresholds` in its order. */
   readonly thresholds: readonly Threshold[];
+  /** What a pressure signal without a suffix is the share of. */
+  readonly pressureWindowNs: bigint;
   readonly pressureTransitionPeriodNs: bigint;
   /** The cap on the termination grace of a soft eviction. */
   readonly maxPodGracePeriodNs: bigint;

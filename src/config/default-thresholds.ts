@@ -1,4 +1,4 @@
-import type { Signal } from '../core/signal.js';
+import type { AmountSignal } from '../core/signal.js';
 import { valueText, type ThresholdValue } from '../core/threshold.js';
 import type { Entry } from './eviction.js';
 import type { Layers } from './layered.js';
@@ -14,7 +14,7 @@ const ON_PURPOSE = 'mergeDefaultEvictionSettings: true says the same on purpose,
 
 /** Who sets one hard threshold expects the defaults of the others to be kept, or, knowing the kubelet, to be gone. */
 export function noticeDefaults(
-  hard: ReadonlyMap<Signal, Entry<ThresholdValue>>,
+  hard: ReadonlyMap<AmountSignal, Entry<ThresholdValue>>,
   { defaults, files, flags }: Layers,
   profile: Profile,
   report: Report,
@@ -24,7 +24,7 @@ export function noticeDefaults(
   const signals = Object.keys(defaults.settings.evictionHard ?? {});
   const isKept = mergesDefaults(profile);
   const others = signals.filter((signal) => {
-    const entry = hard.get(signal as Signal);
+    const entry = hard.get(signal as AmountSignal);
     return isKept ? entry?.origin.kind === 'default' : entry === undefined;
   });
   if (others.length === 0 || (isKept && ![...hard.values()].some(({ origin }) => origin.kind === 'set'))) return;

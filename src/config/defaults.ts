@@ -15,6 +15,7 @@ const DEFAULT_SETTINGS = {
   evictionPressureTransitionPeriod: '5m',
   evictionMaxPodGracePeriod: 10,
   enforceNodeAllocatable: ['pods'],
+  pressureWindow: '2s',
   monitoringInterval: '10s',
   filesystems: { nodefs: '/' },
   workloads: [],

@@ -1,9 +1,11 @@
 import type { Config, LoadedConfig } from './config.js';
+import type { Threshold } from '../core/threshold.js';
 import { readThresholds } from './eviction.js';
+import { listedThresholds } from './listed-thresholds.js';
 import { keyText } from './key.js';
 import type { Layer } from './layer.js';
 import { LayeredSettings, type Layers, type ListItem, type OriginMap } from './layered.js';
-import { readProfile } from './profile.js';
+import { readProfile, type Profile } from './profile.js';
 import type { Report } from './report.js';
 
 /**
@@ -18,11 +20,22 @@ export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfi
   const profile = readProfile(profileSettings);
   const settings = new LayeredSettings(layers, origins);
   const { compatibility, departures, allocatable } = profile;
-  const thresholds = readThresholds(layers, profile, origins, report);
+  const bySignal = readThresholds(layers, profile, origins, report);
+  let listed: readonly Threshold[] = [];
+  settings.list(
+    'thresholds',
+    (layer) => layer.thresholds,
+    (items) => {
+      listed = listedThresholds(items, profile, report);
+      return items;
+    },
+  );
+  refuseWindow(layers, profile, report);
   const config: Config = {
     compatibility,
     departures,
-    thresholds,
+    thresholds: [...bySignal, ...listed],
+    pressureWindowNs: settings.preset(['pressureWindow'], (layer) => layer.pressureWindow),
     pressureTransitionPeriodNs: settings.preset(['evictionPressureTransitionPeriod'], (layer) => layer.evictionPressureTransitionPeriod),
     maxPodGracePeriodNs: departures['soft-default-grace']
       ? settings.preset(['evictionMaxPodGracePeriod'], (layer) => layer.evictionMaxPodGracePeriod)
@@ -58,6 +71,14 @@ export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfi
   };
   // Last: mostly they are as they come.
   return { config, notices: report.notices, origins: new Map([...origins, ...profileOrigins]) };
+}
+
+function refuseWindow({ files, flags }: Layers, { compatibility }: Profile, report: Report): void {
+  if (compatibility !== 'kubelet') return;
+  for (const layer of [...files, flags].filter(({ settings }) => settings.pressureWindow !== undefined)) {
+    const message = "pressureWindow is evictd's own: with compatibility: kubelet there are no pressure signals";
+    report.issue('EVICTD_CONFIG_PROFILE', message, layer.keyAt(['pressureWindow']), 'remove it, or write compatibility: evictd');
+  }
 }
 
 /** The root cgroup is the machine. */

@@ -1,5 +1,5 @@
 import { QuantityError } from '../core/quantity-scan.js';
-import { isWatched, WATCHED_SIGNALS, type Signal } from '../core/signal.js';
+import { isKubeletSignal, isWatched, WATCHED_SIGNALS, type AmountSignal, type KubeletSignal } from '../core/signal.js';
 import { thresholdId, type Threshold, type ThresholdValue } from '../core/threshold.js';
 import type { SourcePosition } from '../errors.js';
 import { copiesMemory, noteCopies, noticeUnreadable } from './allocatable-copy.js';
@@ -29,8 +29,8 @@ type Parse<T> = (signal: string, text: string) => T | undefined;
 /** The thresholds of all layers together, and where each entry of the four maps comes from. */
 export function readThresholds(layers: Layers, profile: Profile, origins: OriginMap, report: Report): Threshold[] {
   const merge = mergesDefaults(profile);
-  const read = <T extends ThresholdValue | bigint | undefined>(key: ThresholdMapKey, parse: Parse<T>): Map<Signal, Entry<T>> => {
-    return mergeMap(key, finite(parse, profile), merge, layers, report);
+  const read = <T extends ThresholdValue | bigint | undefined>(key: ThresholdMapKey, parse: Parse<T>): Map<AmountSignal, Entry<T>> => {
+    return mergeMap(key, finite(parse, profile), merge, layers, profile, report);
   };
   const hard = read('evictionHard', PARSE_ENTRY.evictionHard);
   const soft = read('evictionSoft', PARSE_ENTRY.evictionSoft);
@@ -80,9 +80,10 @@ function mergeMap<T>(
   parse: Parse<T>,
   merge: boolean,
   { defaults, files, flags }: Layers,
+  profile: Profile,
   report: Report,
-): Map<Signal, Entry<T>> {
-  const read = (layer: Layer): Map<Signal, Entry<T>> => readEntries(key, parse, layer, layer === defaults, report);
+): Map<AmountSignal, Entry<T>> {
+  const read = (layer: Layer): Map<AmountSignal, Entry<T>> => readEntries(key, parse, layer, layer === defaults, profile, report);
   const fromFiles = files.map(read);
   const fromFlags = read(flags);
   const set = flags.settings[key] === undefined ? fromFiles : [fromFlags];
@@ -90,13 +91,20 @@ function mergeMap<T>(
   return new Map([...(isSet && !merge ? [] : read(defaults)), ...set.flatMap((entries) => [...entries])]);
 }
 
-function readEntries<T>(key: ThresholdMapKey, parse: Parse<T>, layer: Layer, isDefault: boolean, report: Report): Map<Signal, Entry<T>> {
-  const entries = new Map<Signal, Entry<T>>();
-  const ignored: { readonly signal: Signal; readonly keyAt: SourcePosition }[] = [];
+function readEntries<T>(
+  key: ThresholdMapKey,
+  parse: Parse<T>,
+  layer: Layer,
+  isDefault: boolean,
+  profile: Profile,
+  report: Report,
+): Map<AmountSignal, Entry<T>> {
+  const entries = new Map<AmountSignal, Entry<T>>();
+  const ignored: { readonly signal: AmountSignal; readonly keyAt: SourcePosition }[] = [];
   for (const [name, text] of Object.entries(layer.settings[key] ?? {})) {
     const at = layer.at([key, name]);
     const keyAt = layer.keyAt([key, name]);
-    const signal = readSignal(key, name, keyAt, report);
+    const signal = readSignal(key, name, keyAt, profile, report);
     if (signal !== undefined && !isWatched(signal) && layer.dialect === 'evictd') {
       report.issue('EVICTD_CONFIG_SIGNAL_UNWATCHED', `${key}: ${signal} is not watched by this version`, keyAt, 'remove it');
       continue;
@@ -118,13 +126,43 @@ function readEntries<T>(key: ThresholdMapKey, parse: Parse<T>, layer: Layer, isD
   return new Map([...entries].filter(([signal]) => isWatched(signal)));
 }
 
-function readSignal(key: ThresholdMapKey, name: string, keyAt: SourcePosition, report: Report): Signal | undefined {
+/** The kubelet's, and evictd's own amounts, which a kubelet does not know. */
+function readSignal(
+  key: ThresholdMapKey,
+  name: string,
+  keyAt: SourcePosition,
+  { compatibility }: Profile,
+  report: Report,
+): AmountSignal | undefined {
+  const own = ownSignal(name);
+  if (own !== undefined && compatibility === 'kubelet') {
+    const message = `${key}: ${name} is evictd's own: with compatibility: kubelet evictd decides as a kubelet does, which has no such signal`;
+    report.issue('EVICTD_CONFIG_PROFILE', message, keyAt, 'remove it, or write compatibility: evictd');
+    return undefined;
+  }
+  if (own === 'pressure') {
+    const hint = `write thresholds: [{when: '${name}>40%', kind: soft, for: 10s}]`;
+    report.issue('EVICTD_CONFIG_SIGNAL', `${key}: ${name}: pressure has no place in the maps by signal`, keyAt, hint);
+    return undefined;
+  }
+  if (own !== undefined) return own;
   try {
     return parseSignal(name);
   } catch (error) {
-    report.issue('EVICTD_CONFIG_SIGNAL', `${key}: ${messageOf(error)}`, keyAt, suggestion(name, WATCHED_SIGNALS));
+    report.issue(
+      'EVICTD_CONFIG_SIGNAL',
+      `${key}: ${messageOf(error)}`,
+      keyAt,
+      suggestion(name, compatibility === 'kubelet' ? WATCHED_SIGNALS.filter(isKubeletSignal) : WATCHED_SIGNALS),
+    );
     return undefined;
   }
+}
+
+/** A flag's text is cut at the first `<`: what stands before it may hold more than a name. */
+function ownSignal(name: string): Exclude<AmountSignal, KubeletSignal> | 'pressure' | undefined {
+  if (name === 'swap.available' || name === 'memory.kernelAvailable') return name;
+  return /^(memory|io|cpu)\.pressure\b/.test(name) ? 'pressure' : undefined;
 }
 
 function reportValue(key: ThresholdMapKey, signal: string, text: string, error: unknown, at: SourcePosition, report: Report): void {
@@ -145,6 +183,6 @@ function isMentioned(layers: Layers, key: ThresholdMapKey, signal: string): bool
   return from.some((layer) => layer.wrong.includes(key) || Object.hasOwn(layer.settings[key] ?? {}, signal));
 }
 
-function values<T>(entries: ReadonlyMap<Signal, Entry<T>>): Map<Signal, T> {
+function values<T>(entries: ReadonlyMap<AmountSignal, Entry<T>>): Map<AmountSignal, T> {
   return new Map([...entries].flatMap(([signal, { value }]) => (value === undefined ? [] : [[signal, value] as const])));
 }

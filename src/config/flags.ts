@@ -118,7 +118,9 @@ function readPairs(
         'EVICTD_CONFIG_FLAG',
         `malformed pair ${JSON.stringify(pair.trim())}, expected SIGNAL${sign}VALUE`,
         { file, column },
-        `like ${example}`,
+        pair.includes('.pressure.')
+          ? "pressure goes into a file: thresholds: [{when: 'memory.pressure.full>40%', kind: soft, for: 10s}]"
+          : `like ${example}`,
       );
       continue;
     }

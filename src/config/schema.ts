@@ -1,8 +1,11 @@
 import * as z from 'zod/mini';
 import { COMPATIBILITIES, DEPARTURES } from '../core/departure.js';
 import type { Rule } from '../core/rule.js';
+import type { ThresholdKind } from '../core/threshold.js';
+import { PRESSURE_WINDOW_NS } from './listed-thresholds.js';
 import { flag, integer, MAX_INT32, parsed, pattern, seconds, text, textOf } from './scalar.js';
 import { bytesText, capacityText, cgroupText, durationText, listenText, pathText } from './text.js';
+import { whenOperands } from './when.js';
 
 // Generated validators pay off after thousands of documents; here one is read.
 z.config({ jitless: true });
@@ -19,6 +22,7 @@ const ENFORCEABLE = [
   'system-reserved-compressible',
   'kube-reserved-compressible',
 ] as const;
+const THRESHOLD_KINDS = ['hard', 'soft'] as const satisfies readonly ThresholdKind[];
 export const OOM_SCORE_ADJ_MODES = ['off', 'qos', 'rank'] as const;
 
 /** Entries are read one by one afterwards (thresholds.ts). null: nothing was written, which is said there. */
@@ -66,6 +70,16 @@ export const evictdSchema = z.strictObject({
   compatibility: z.optional(z.enum(COMPATIBILITIES)),
   departures: z.optional(z.strictObject(Object.fromEntries(DEPARTURES.map((name) => [name, z.optional(flag)])))),
   ...evictionKeys,
+  thresholds: z.optional(
+    z.array(
+      z.strictObject({
+        when: parsed(whenOperands),
+        kind: z.enum(THRESHOLD_KINDS),
+        for: z.optional(parsed((input) => durationText(input, 0n, MAX_DURATION_NS))),
+      }),
+    ),
+  ),
+  pressureWindow: z.optional(parsed((input) => durationText(input, PRESSURE_WINDOW_NS.least, PRESSURE_WINDOW_NS.most))),
   allocatable: z.optional(z.strictObject({ cgroup: parsed(cgroupText), capacity: parsed(capacityText) })),
   monitoringInterval: z.optional(parsed((input) => durationText(input, 100n * NS_PER_MS, NS_PER_HOUR))),
   node: z.optional(z.strictObject({ cgroup: z.optional(parsed(cgroupText)) })),
@@ -96,6 +110,7 @@ export const KEYS: Readonly<Record<string, readonly string[]>> = {
   allocatable: ['cgroup', 'capacity'],
   node: ['cgroup'],
   filesystems: ['nodefs'],
+  'thresholds[]': ['when', 'kind', 'for'],
   'workloads[]': ['cgroup'],
   'rules[]': ['match', 'critical', 'priority', 'requests', 'terminationGracePeriodSeconds'],
   'rules[].match': ['name', 'path'],

@@ -1,4 +1,4 @@
-import type { Signal } from '../core/signal.js';
+import type { AmountSignal } from '../core/signal.js';
 import type { Threshold, ThresholdValue } from '../core/threshold.js';
 import { combineThresholds, parseGracePeriod, parseMinimumReclaim, parseSignal, parseThresholdValue } from './thresholds.js';
 
@@ -43,8 +43,11 @@ export function enforcesPods(enforceNodeAllocatable: readonly string[]): boolean
   return enforceNodeAllocatable.includes('pods');
 }
 
-function parseMap<T>(texts: Readonly<Record<string, string>>, parse: (signal: Signal, text: string) => T | undefined): Map<Signal, T> {
-  const values = new Map<Signal, T>();
+function parseMap<T>(
+  texts: Readonly<Record<string, string>>,
+  parse: (signal: AmountSignal, text: string) => T | undefined,
+): Map<AmountSignal, T> {
+  const values = new Map<AmountSignal, T>();
   for (const [name, text] of Object.entries(texts)) {
     const signal = parseSignal(name);
     const value = parse(signal, text);

@@ -1,6 +1,6 @@
 import { parseDuration } from '../core/duration.js';
 import { parseQuantity } from '../core/quantity.js';
-import { isSignal, type Signal } from '../core/signal.js';
+import { isKubeletSignal, type AmountSignal, type KubeletSignal } from '../core/signal.js';
 import { thresholdKind, type Threshold, type ThresholdValue } from '../core/threshold.js';
 import { parseFloat32 } from './float32.js';
 
@@ -10,8 +10,8 @@ export class ThresholdError extends Error {
 }
 
 /** @throws ThresholdError  where the kubelet does not know the signal */
-export function parseSignal(text: string): Signal {
-  if (!isSignal(text)) throw new ThresholdError(`unsupported eviction signal ${text}`);
+export function parseSignal(text: string): KubeletSignal {
+  if (!isKubeletSignal(text)) throw new ThresholdError(`unsupported eviction signal ${text}`);
   return text;
 }
 
@@ -65,10 +65,10 @@ export function parseGracePeriod(text: string): bigint {
 }
 
 export interface ThresholdMaps {
-  readonly hard: ReadonlyMap<Signal, ThresholdValue>;
-  readonly soft: ReadonlyMap<Signal, ThresholdValue>;
-  readonly gracePeriodNs: ReadonlyMap<Signal, bigint>;
-  readonly minReclaim: ReadonlyMap<Signal, ThresholdValue>;
+  readonly hard: ReadonlyMap<AmountSignal, ThresholdValue>;
+  readonly soft: ReadonlyMap<AmountSignal, ThresholdValue>;
+  readonly gracePeriodNs: ReadonlyMap<AmountSignal, bigint>;
+  readonly minReclaim: ReadonlyMap<AmountSignal, ThresholdValue>;
 }
 
 /**
@@ -80,9 +80,9 @@ export interface ThresholdMaps {
 export function combineThresholds(
   maps: ThresholdMaps,
   enforceAllocatable: boolean,
-  missing: (signal: Signal, error: ThresholdError) => void,
+  missing: (signal: AmountSignal, error: ThresholdError) => void,
 ): Threshold[] {
-  const minReclaim = (signal: Signal): ThresholdValue | undefined => maps.minReclaim.get(signal);
+  const minReclaim = (signal: AmountSignal): ThresholdValue | undefined => maps.minReclaim.get(signal);
   const thresholds: Threshold[] = [];
   for (const [signal, value] of maps.hard) thresholds.push({ signal, value, gracePeriodNs: 0n, minReclaim: minReclaim(signal) });
   for (const [signal, value] of maps.soft) {

@@ -14,10 +14,16 @@ export function amountOfBytes(bytes: bigint): string {
   return `${sign}${text.includes('.') ? text.replace(/\.?0+$/, '') : text}${UNITS[power] ?? ''}`;
 }
 
-/** An amount of what a signal counts: '11.8MiB', '1200 inodes', '300 processes'. */
+/** An amount of what a signal counts: '11.8MiB', '1200 inodes', '300 processes', '41.5%'. */
 export function amountOf(signal: Signal, amount: bigint): string {
   const { unit } = SIGNAL_FACTS[signal];
+  if (unit === 'share') return `${String(percentOf(amount))}%`;
   return unit === 'bytes' ? amountOfBytes(amount) : counted(amount, unit);
+}
+
+/** A share of the wall time in percent, cut off behind two decimals. */
+export function percentOf(share: bigint): number {
+  return Number(share / 100_000n) / 100;
 }
 
 /** The same for a resource. */

@@ -1,6 +1,7 @@
+import { joined, type Joined } from './joined.js';
 import type { Observation, Observations } from './observation.js';
 import { CONDITION_TYPES, SIGNALS, SIGNAL_FACTS, type ConditionType, type Signal } from './signal.js';
-import { resolve, thresholdKind, thresholdMet, type Threshold, type ThresholdKind } from './threshold.js';
+import { allMet, isListed, operandsOf, resolve, thresholdKind, thresholdMet, type Threshold, type ThresholdKind } from './threshold.js';
 
 /** `unknown`: a signal with a threshold could not be read, or the check itself failed. */
 export type CheckStatus = 'ok' | 'soft' | 'hard' | 'unknown';
@@ -16,7 +17,7 @@ export interface CheckedThreshold {
   readonly met: boolean | undefined;
 }
 
-/** A signal that has a reading, a threshold, or both. */
+/** A signal that has a reading, a threshold, or both. `thresholds`: those of the maps by signal. */
 export interface CheckedSignal {
   readonly signal: Signal;
   readonly observation: Observation | undefined;
@@ -32,9 +33,21 @@ export interface CheckedCondition {
   readonly status: boolean | undefined;
 }
 
+/** An entry of the list `thresholds`, with all of its operands. */
+export interface CheckedEntry extends Joined {
+  readonly threshold: Threshold;
+  readonly kind: ThresholdKind;
+  /** Of the starved operand. */
+  readonly observation: Observation | undefined;
+  /** Undefined: an operand could not be read, and none of the others is known not to be met. */
+  readonly met: boolean | undefined;
+}
+
 export interface PressureCheck {
   readonly status: CheckStatus;
   readonly signals: readonly CheckedSignal[];
+  /** In the order of the list. */
+  readonly entries: readonly CheckedEntry[];
   /** Those that have a threshold. */
   readonly conditions: readonly CheckedCondition[];
 }
@@ -46,16 +59,34 @@ export interface PressureCheck {
  * may hide behind the missing reading.
  */
 export function checkPressure(observations: Observations, thresholds: readonly Threshold[]): PressureCheck {
-  const signals = SIGNALS.map((signal) => checkSignal(signal, observations, thresholds)).filter(
-    ({ observation, thresholds: own }) => observation !== undefined || own.length > 0,
+  const asked = new Set(thresholds.flatMap(operandsOf).map(({ signal }) => signal));
+  const signals = SIGNALS.filter((signal) => observations.observed.has(signal) || asked.has(signal)).map((signal) =>
+    checkSignal(signal, observations, thresholds),
   );
-  const checked = signals.flatMap((signal) => signal.thresholds);
-  return { status: statusOf(checked), signals, conditions: conditionsOf(checked) };
+  const entries = thresholds.filter(isListed).map((threshold) => checkEntry(threshold, observations));
+  const checked = [...signals.flatMap((signal) => signal.thresholds), ...entries];
+  return { status: statusOf(checked), signals, entries, conditions: conditionsOf(checked) };
 }
 
-function checkSignal(signal: Signal, { observed, missing, absent }: Observations, thresholds: readonly Threshold[]): CheckedSignal {
+/** An operand that this node does not have is never met. */
+function checkEntry(threshold: Threshold, observations: Observations): CheckedEntry {
+  const isAbsent = operandsOf(threshold).some(({ signal }) => observations.absent?.has(signal));
+  return {
+    threshold,
+    kind: thresholdKind(threshold),
+    observation: observations.observed.get(threshold.signal),
+    ...joined(threshold, observations),
+    met: isAbsent ? false : allMet(threshold, observations, false),
+  };
+}
+
+function checkSignal(
+  signal: Signal,
+  { observed, missing, absent, pending }: Observations,
+  thresholds: readonly Threshold[],
+): CheckedSignal {
   const observation = observed.get(signal);
-  const own = thresholds.filter((threshold) => threshold.signal === signal);
+  const own = thresholds.filter((threshold) => threshold.signal === signal && !isListed(threshold));
   const hardFirst = [
     ...own.filter((threshold) => thresholdKind(threshold) === 'hard'),
     ...own.filter((threshold) => thresholdKind(threshold) === 'soft'),
@@ -63,7 +94,7 @@ function checkSignal(signal: Signal, { observed, missing, absent }: Observations
   return {
     signal,
     observation,
-    reason: observation ? undefined : (absent?.get(signal) ?? missing.get(signal) ?? 'no reading'),
+    reason: observation ? undefined : (absent?.get(signal) ?? missing.get(signal) ?? pending?.get(signal) ?? 'no reading'),
     thresholds: hardFirst.map((threshold) => ({
       threshold,
       kind: thresholdKind(threshold),
@@ -73,19 +104,22 @@ function checkSignal(signal: Signal, { observed, missing, absent }: Observations
   };
 }
 
-function statusOf(thresholds: readonly CheckedThreshold[]): CheckStatus {
+/** What a map's threshold and an entry of the list have in common. */
+type Checked = Pick<CheckedThreshold, 'threshold' | 'kind' | 'met'>;
+
+function statusOf(thresholds: readonly Checked[]): CheckStatus {
   if (thresholds.some(({ kind, met }) => kind === 'hard' && met === true)) return 'hard';
   if (thresholds.some(({ met }) => met === undefined)) return 'unknown';
   return thresholds.some(({ met }) => met === true) ? 'soft' : 'ok';
 }
 
-function conditionsOf(thresholds: readonly CheckedThreshold[]): CheckedCondition[] {
-  const own = (type: ConditionType): readonly CheckedThreshold[] =>
+function conditionsOf(thresholds: readonly Checked[]): CheckedCondition[] {
+  const own = (type: ConditionType): readonly Checked[] =>
     thresholds.filter(({ threshold }) => SIGNAL_FACTS[threshold.signal].condition === type);
   return CONDITION_TYPES.filter((type) => own(type).length > 0).map((type) => ({ type, status: anyMet(own(type)) }));
 }
 
-function anyMet(thresholds: readonly CheckedThreshold[]): boolean | undefined {
+function anyMet(thresholds: readonly Checked[]): boolean | undefined {
   if (thresholds.some(({ met }) => met === true)) return true;
   return thresholds.some(({ met }) => met === undefined) ? undefined : false;
 }

@@ -6,7 +6,7 @@ export type ConditionsObserved = ReadonlyMap<ConditionType, bigint>;
 
 /** The conditions that these thresholds set; they do not wait for a grace period (kubelet: nodeConditions). */
 export function nodeConditions(thresholds: readonly Threshold[]): ConditionType[] {
-  const set = new Set(thresholds.map((threshold) => SIGNAL_FACTS[threshold.signal].condition));
+  const set = new Set<ConditionType | undefined>(thresholds.map((threshold) => SIGNAL_FACTS[threshold.signal].condition));
   return CONDITION_TYPES.filter((type) => set.has(type));
 }
 

@@ -1,6 +1,6 @@
 import type { Layout } from './layout.js';
 import type { Signal } from './signal.js';
-import { thresholdKind, type Threshold, type ThresholdKind } from './threshold.js';
+import { isListed, thresholdKind, type Threshold, type ThresholdKind } from './threshold.js';
 
 /** `containerfs-only`: a container filesystem is reported and none for images; the kubelet then derives nothing. */
 export type ReportedLayout = Layout | 'containerfs-only';
@@ -26,13 +26,13 @@ const KINDS = ['hard', 'soft'] as const satisfies readonly ThresholdKind[];
  * from the node filesystem (kubelet: UpdateContainerFsThresholds, eviction/helpers.go, v1.36.2).
  *
  * Where the other filesystem has no threshold of a kind there is none for containers; the kubelet keeps one with an empty operator, which is
- * never met. Of two that are hard (a soft one with a grace period of 0 is) the last counts, and only the last configured one is replaced.
+ * never met. Nothing is derived from the list `thresholds`. Of two that are hard (a soft one with a grace period of 0 is) the last counts, and only the last configured one is replaced.
  */
 export function updateContainerFsThresholds(thresholds: readonly Threshold[], layout: ReportedLayout): ContainerFsThresholds {
   const overridden = thresholds.some(({ signal }) => DERIVED.some((derived) => derived.signal === signal));
   if (layout === 'containerfs-only') return { thresholds, replaced: thresholds, overridden };
   const last = (signal: Signal, kind: ThresholdKind): Threshold | undefined =>
-    thresholds.findLast((threshold) => threshold.signal === signal && thresholdKind(threshold) === kind);
+    thresholds.findLast((threshold) => threshold.signal === signal && thresholdKind(threshold) === kind && !isListed(threshold));
   const replacements = DERIVED.flatMap(({ signal, ofNode, ofImages }) =>
     KINDS.map((kind) => {
       const source = last(layout === 'imagefs' ? ofImages : ofNode, kind);

@@ -1,5 +1,5 @@
 import type { Layout } from './layout.js';
-import type { Signal } from './signal.js';
+import { isDiskSignal, type ResourceSignal } from './signal.js';
 import type { FilesystemUsage, LocalVolume, VolumeStats, Workload, WorkloadStats } from './workload.js';
 
 /** What of a workload lies on a disk (kubelet: fsStatsType). */
@@ -11,12 +11,9 @@ const LOGS_AND_VOLUMES: readonly DiskPart[] = ['logs', 'volumes'];
 const NONE: readonly DiskPart[] = [];
 
 /** What counts for the filesystem of a signal (kubelet: eviction/helpers.go, buildSignalToRankFunc, v1.36.2). */
-export function diskParts(signal: Signal, layout: Layout): readonly DiskPart[] {
+export function diskParts(signal: ResourceSignal, layout: Layout): readonly DiskPart[] {
+  if (!isDiskSignal(signal)) return NONE;
   switch (signal) {
-    case 'memory.available':
-    case 'allocatableMemory.available':
-    case 'pid.available':
-      return NONE;
     case 'nodefs.available':
     case 'nodefs.inodesFree':
       return layout === 'imagefs' ? LOGS_AND_VOLUMES : ALL;

@@ -1,6 +1,6 @@
 import { evictionDueNs } from './eviction.js';
 import { graceEndNs } from './grace.js';
-import { SIGNAL_FACTS } from './signal.js';
+import { SIGNAL_FACTS, type Signal } from './signal.js';
 import type { Policy, State } from './state.js';
 
 /** While a threshold asks for an eviction that could not be had, candidates are looked for at this pace. */
@@ -21,8 +21,13 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
   }
   for (const untilNs of state.failedKills.values()) waitIfAhead(untilNs);
   for (const eviction of state.evictions) wait(evictionDueNs(eviction));
-  if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => policy.evictable.has(SIGNAL_FACTS[signal].resource))) {
+  if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => isEvictable(policy, signal))) {
     wait(nowNs + RECHECK_NS);
   }
   return due;
+}
+
+function isEvictable({ evictable }: Policy, signal: Signal): boolean {
+  const { resource } = SIGNAL_FACTS[signal];
+  return resource !== undefined && evictable.has(resource);
 }

@@ -1,4 +1,5 @@
 import type { Decision, EscalationReason, Outcome } from './eviction.js';
+import type { Joined } from './joined.js';
 import type { Observation } from './observation.js';
 import type { Reclaim } from './reclaim.js';
 import type { ConditionType, Resource } from './signal.js';
@@ -7,9 +8,9 @@ import type { Threshold } from './threshold.js';
 /**
  * Why a threshold that asks for an eviction gets none. `signal-not-evictable`: no workload is known to give this resource back.
  * `no-workload-source`: none is configured. `nothing-evictable`: there is no candidate that may be evicted. `no-yield`: the last eviction for this
- * signal gave nothing back, and its value has not changed since.
+ * signal gave nothing back, and its value has not changed since. `alert-only`: a threshold of io, cpu or swap alone is met, which never evicts.
  */
-export const ALERT_KINDS = ['signal-not-evictable', 'no-workload-source', 'nothing-evictable', 'no-yield'] as const;
+export const ALERT_KINDS = ['signal-not-evictable', 'no-workload-source', 'nothing-evictable', 'no-yield', 'alert-only'] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** What a step wants done or said, in order. */
@@ -27,8 +28,13 @@ export type Effect =
   | { readonly kind: 'outcome'; readonly outcome: Outcome }
   | { readonly kind: 'condition'; readonly type: ConditionType; readonly status: boolean }
   /** An episode of a threshold begins or ends: it is met, or met no more and repaid. */
-  | { readonly kind: 'threshold'; readonly threshold: Threshold; readonly met: boolean; readonly observation: Observation | undefined }
+  | ({
+      readonly kind: 'threshold';
+      readonly threshold: Threshold;
+      readonly met: boolean;
+      readonly observation: Observation | undefined;
+    } & Joined)
   /** Once per episode. */
-  | { readonly kind: 'alert'; readonly alert: AlertKind; readonly threshold: Threshold; readonly observation: Observation }
+  | ({ readonly kind: 'alert'; readonly alert: AlertKind; readonly threshold: Threshold; readonly observation: Observation } & Joined)
   /** The step could not be made: the filesystem layout is not known. Nothing was decided, nothing changed. */
   | { readonly kind: 'error'; readonly message: string };

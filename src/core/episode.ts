@@ -1,7 +1,8 @@
 import type { Effect } from './effect.js';
 import type { Observations } from './observation.js';
+import { joined } from './joined.js';
 import type { State } from './state.js';
-import { mergeThresholds, thresholdId, thresholdsMet, type Threshold } from './threshold.js';
+import { allMet, mergeThresholds, thresholdId, thresholdsMet, type Threshold } from './threshold.js';
 
 /** The thresholds in an episode, by id. */
 export type Episodes = ReadonlyMap<string, Threshold>;
@@ -28,7 +29,7 @@ export function thresholdsMetOrOwed(
   if (keepsSinceNs === undefined) return mergeThresholds(met, owed);
   const seen = (threshold: Threshold): boolean => (lastSeenAt.get(thresholdId(threshold)) ?? keepsSinceNs) >= keepsSinceNs;
   const unread = [...episodes.values()].filter(
-    (threshold) => !observations.observed.has(threshold.signal) && still(threshold) && seen(threshold),
+    (threshold) => allMet(threshold, observations, false) === undefined && still(threshold) && seen(threshold),
   );
   return mergeThresholds(mergeThresholds(met, owed), unread);
 }
@@ -37,7 +38,13 @@ export function thresholdsMetOrOwed(
 export function episodeEffects(before: Episodes, after: Episodes, observations: Observations): Effect[] {
   if (before.size === 0 && after.size === 0) return [];
   const effect = (threshold: Threshold, met: boolean): Effect => {
-    return { kind: 'threshold', threshold, met, observation: observations.observed.get(threshold.signal) };
+    return {
+      kind: 'threshold',
+      threshold,
+      met,
+      observation: observations.observed.get(threshold.signal),
+      ...joined(threshold, observations),
+    };
   };
   const begun = [...after].filter(([id]) => !before.has(id)).map(([, threshold]) => effect(threshold, true));
   const ended = [...before].filter(([id]) => !after.has(id)).map(([, threshold]) => effect(threshold, false));

@@ -1,8 +1,9 @@
+import type { Joined } from './joined.js';
 import type { Observation } from './observation.js';
 import type { RankedWorkload } from './rank.js';
 import type { Resource } from './signal.js';
 import type { StorageBreach } from './storage-limit.js';
-import type { Threshold } from './threshold.js';
+import type { ResourceThreshold } from './threshold.js';
 import type { UnreadableWorkload } from './workload.js';
 
 /** After the deadly signal a victim blocks others for its resource for at most this long. */
@@ -17,9 +18,9 @@ const UNTOUCHED_PAUSE_NS = 1_000_000_000n;
 const EFFECTIVE_SHARE = 10n;
 
 /** A threshold has been met for its grace period. */
-export interface ThresholdCause {
+export interface ThresholdCause extends Joined {
   readonly kind: 'threshold';
-  readonly threshold: Threshold;
+  readonly threshold: ResourceThreshold;
   readonly observation: Observation;
   /** The threshold in units of the signal, min reclaim included where it is owed. */
   readonly limit: bigint;

@@ -1,5 +1,6 @@
 import type { Observations } from './observation.js';
-import { thresholdId, thresholdKind, type Threshold } from './threshold.js';
+import type { Signal } from './signal.js';
+import { operandsOf, thresholdId, type Threshold } from './threshold.js';
 
 /** By thresholdId: when a threshold that is met now was first seen met. */
 export type FirstObserved = ReadonlyMap<string, bigint>;
@@ -10,12 +11,12 @@ export function thresholdsFirstObservedAt(thresholds: readonly Threshold[], last
 }
 
 /**
- * Forgets since when these are met, as far as they are soft: what nobody saw does not count for their grace. A time that is still to come, because the
+ * Forgets since when these are met, as far as they have a grace period: what nobody saw does not count for it. A time that is still to come, because the
  * clock jumped back, is forgotten of all: a hard threshold does not wait for it.
  */
 export function withoutSoftGrace(observedAt: FirstObserved, thresholds: readonly Threshold[], nowNs: bigint): FirstObserved {
-  const soft = new Set(thresholds.filter((threshold) => thresholdKind(threshold) === 'soft').map(thresholdId));
-  return new Map([...observedAt].filter(([id, atNs]) => !soft.has(id) && atNs <= nowNs));
+  const waiting = new Set(thresholds.filter(({ gracePeriodNs }) => gracePeriodNs > 0n).map(thresholdId));
+  return new Map([...observedAt].filter(([id, atNs]) => !waiting.has(id) && atNs <= nowNs));
 }
 
 /** When a new reading last showed each threshold in an episode; those that were not read, or not anew, keep their time. */
@@ -43,13 +44,14 @@ export function graceEndNs(threshold: Threshold, observedAt: FirstObserved, nowN
 
 /**
  * Those whose observation is newer than that of the last step; nothing is decided twice on one reading (kubelet: thresholdsUpdatedStats). An
- * observation without a time counts as newer.
+ * observation without a time counts as newer. Of joined operands one is enough.
  */
 export function thresholdsUpdatedStats(thresholds: readonly Threshold[], observations: Observations, last: Observations): Threshold[] {
-  return thresholds.filter((threshold) => {
-    const now = observations.observed.get(threshold.signal);
-    const before = last.observed.get(threshold.signal);
+  const isNew = (signal: Signal): boolean => {
+    const now = observations.observed.get(signal);
+    const before = last.observed.get(signal);
     if (now === undefined) return false;
     return now.timeNs === undefined || before?.timeNs === undefined || now.timeNs > before.timeNs;
-  });
+  };
+  return thresholds.filter((threshold) => operandsOf(threshold).some(({ signal }) => isNew(signal)));
 }

@@ -1,7 +1,7 @@
 import type { Departures } from './departure.js';
 import { diskParts, diskUsage } from './disk-usage.js';
 import type { Layout } from './layout.js';
-import { SIGNAL_FACTS, type Signal } from './signal.js';
+import { SIGNAL_FACTS, type ResourceSignal } from './signal.js';
 import type { Workload, WorkloadStats } from './workload.js';
 
 /** What a ranking looks at in a workload. */
@@ -27,7 +27,7 @@ const IMAGE_BYTES: Measure = { usage: (_, stats) => stats.images?.usedBytes, req
 const IMAGE_INODES: Measure = { ...IMAGE_BYTES, usage: (_, stats) => stats.images?.inodesUsed };
 
 /** What is measured where this signal is short. */
-export function measureOf(signal: Signal, layout: Layout, departures: Departures): Measure {
+export function measureOf(signal: ResourceSignal, layout: Layout, departures: Departures): Measure {
   const { resource } = SIGNAL_FACTS[signal];
   if (resource === 'memory') return MEMORY;
   if (resource === 'pids') return PIDS;

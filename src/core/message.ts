@@ -2,17 +2,44 @@ import { amountOf, amountOfBytes, counted } from './amount.js';
 import { formatDuration } from './duration.js';
 import type { AlertKind, Effect } from './effect.js';
 import type { Decision, Outcome } from './eviction.js';
+import type { Joined } from './joined.js';
 import type { Observation } from './observation.js';
 import { describeRanked } from './rank.js';
-import { SIGNAL_FACTS } from './signal.js';
+import { operatorOf, SIGNAL_FACTS } from './signal.js';
 import type { StorageBreach } from './storage-limit.js';
-import { resolve, thresholdKind, thresholdMet, valueText, type Threshold } from './threshold.js';
+import {
+  isListed,
+  isResourceThreshold,
+  resolve,
+  thresholdKind,
+  thresholdMet,
+  valueText,
+  whenText,
+  type Operand,
+  type Threshold,
+} from './threshold.js';
 
-/** 'memory.available 11.8MiB < 100Mi (hard)'. */
-export function comparisonText(threshold: Threshold, observation: Observation): string {
-  const { signal, value } = threshold;
+/** What is told of a threshold: what was read for it, and for the operands joined to it. */
+export interface ThresholdReading extends Joined {
+  readonly threshold: Threshold;
+  readonly observation: Observation;
+}
+
+/** 'memory.available 11.8MiB < 100Mi (hard)', 'memory.available 11.8MiB < 100Mi & memory.pressure.full 45.2% > 40% (soft)'. */
+export function comparisonText({ threshold, observation, joined = [] }: ThresholdReading): string {
+  const operands = [
+    operandComparison(threshold, observation),
+    ...joined.map((other) => operandComparison(other.operand, other.observation)),
+  ];
+  return `${operands.join(' & ')} (${thresholdKind(threshold)})`;
+}
+
+function operandComparison({ signal, value }: Operand, observation: Observation | undefined): string {
+  const compared = `${operatorOf(signal)} ${valueText(value)}`;
+  if (observation === undefined) return `${signal} not read ${compared}`;
   const limit = value.kind === 'percentage' ? ` = ${amountOf(signal, resolve(value, observation.capacity))}` : '';
-  return `${signal} ${amountOf(signal, observation.available)} < ${valueText(value)}${limit} (${thresholdKind(threshold)})`;
+  const { available, standIn } = observation;
+  return `${signal}${standIn === undefined ? '' : ` (${standIn})`} ${amountOf(signal, available)} ${compared}${limit}`;
 }
 
 /** 'evicting batch with SIGKILL: memory.available 11.8MiB < 100Mi (hard); batch uses 200MiB, has no request, priority -10'. */
@@ -20,7 +47,7 @@ export function decisionMessage(decision: Decision): string {
   const { cause, resource, victim, graceNs, dryRun } = decision;
   const how = graceNs > 0n ? `SIGTERM, ${formatDuration(graceNs)} later SIGKILL` : 'SIGKILL';
   const { name } = victim.workload;
-  const why = cause.kind === 'threshold' ? comparisonText(cause.threshold, cause.observation) : breachText(cause.breach);
+  const why = cause.kind === 'threshold' ? comparisonText(cause) : breachText(cause.breach);
   return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${how}: ${why}; ${name} ${describeRanked(victim, resource)}`;
 }
 
@@ -64,23 +91,28 @@ function nodeText({ decision: { cause }, nodeAfter }: Outcome): string {
   return `; ${signal} ${amountOf(signal, cause.observation.available)} → ${amountOf(signal, nodeAfter.available)}`;
 }
 
-export function alertMessage(alert: AlertKind, threshold: Threshold, observation: Observation): string {
-  const met = comparisonText(threshold, observation);
+export function alertMessage({ alert, ...reading }: ThresholdReading & { readonly alert: AlertKind }): string {
+  const { threshold } = reading;
+  const met = comparisonText(reading);
   switch (alert) {
     case 'signal-not-evictable':
-      return `${met}: no workload is known to give ${SIGNAL_FACTS[threshold.signal].resource} back, so none is evicted`;
+      return `${met}: no workload is known to give ${SIGNAL_FACTS[threshold.signal].resource ?? 'it'} back, so none is evicted`;
     case 'no-workload-source':
       return `${met}: nothing is evicted, because no workload source is configured`;
     case 'nothing-evictable':
       return `${met}: there is no workload that may be evicted`;
     case 'no-yield':
       return `${met}: the last eviction gave nothing back, so nobody else is evicted until this value changes`;
+    case 'alert-only':
+      return `${met}: nobody is evicted, because this says that tasks wait, and not who makes them`;
   }
 }
 
 /** The sentence of a threshold's beginning or ended episode. It may end though it is still met: where a reload took the threshold away. */
-export function thresholdMessage({ threshold, met, observation }: Extract<Effect, { kind: 'threshold' }>): string {
+export function thresholdMessage(effect: Extract<Effect, { kind: 'threshold' }>): string {
+  const { threshold, met, observation } = effect;
   const { signal, value, gracePeriodNs } = threshold;
+  if (!met && isListed(threshold)) return endOfListed(effect);
   if (!met) {
     const limit = `${valueText(value)} (${thresholdKind(threshold)})`;
     if (observation === undefined) return `${signal} has no reading any more: whether it is below ${limit} is not known`;
@@ -89,6 +121,25 @@ export function thresholdMessage({ threshold, met, observation }: Extract<Effect
       ? `${signal} is not held to ${limit} any more: ${available}`
       : `${signal} is back above ${limit}: ${available}`;
   }
-  const grace = gracePeriodNs > 0n ? `; evicting if it holds for ${formatDuration(gracePeriodNs)}` : '';
-  return observation ? comparisonText(threshold, observation) + grace : `${signal} cannot be read`;
+  const acting = isResourceThreshold(threshold) ? 'evicting' : 'alerting';
+  const grace = gracePeriodNs > 0n ? `; ${acting} if it holds for ${formatDuration(gracePeriodNs)}` : '';
+  return observation ? comparisonText({ ...effect, observation }) + grace : `${signal} cannot be read`;
+}
+
+/** 'memory.available<10% & memory.pressure.full>40% (soft) is over: memory.available 60MiB, memory.pressure.full 12%'. */
+function endOfListed(effect: Extract<Effect, { kind: 'threshold' }>): string {
+  return `${whenText(effect.threshold)} (${thresholdKind(effect.threshold)}) is over: ${readingsText(effect)}`;
+}
+
+/** What was read for each operand: 'memory.available 60MiB, memory.pressure.full 12%'. */
+export function readingsText({
+  threshold,
+  observation,
+  joined = [],
+}: Pick<Extract<Effect, { kind: 'threshold' }>, 'threshold' | 'observation' | 'joined'>): string {
+  const readings = [{ operand: threshold, observation }, ...joined].map(({ operand: { signal }, observation: read }) => {
+    if (read === undefined) return `${signal} not read`;
+    return `${signal}${read.standIn === undefined ? '' : ` (${read.standIn})`} ${amountOf(signal, read.available)}`;
+  });
+  return readings.join(', ');
 }

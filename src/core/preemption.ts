@@ -15,10 +15,13 @@ export function hardWhileWaiting(
   if (!departures['hard-preempts-soft'] || !evictions.some(({ phase }) => phase === 'terminating')) return new Set();
   const observations = input.observe();
   if (observations === undefined) return new Set();
-  return hardResources(thresholdsMet(updateContainerFsThresholds(thresholds, layout).thresholds, observations, false));
+  const met = thresholdsMet(updateContainerFsThresholds(thresholds, layout).thresholds, observations, false);
+  return hardResources(met.filter(({ gracePeriodNs }) => gracePeriodNs === 0n));
 }
 
-/** The resources of which a hard threshold is met (departure hard-preempts-soft). */
-export function hardResources(met: readonly Threshold[]): ReadonlySet<string> {
-  return new Set(met.filter((threshold) => thresholdKind(threshold) === 'hard').map(({ signal }) => SIGNAL_FACTS[signal].resource));
+/** The resources of which a hard threshold has been met for its time (departure hard-preempts-soft). */
+export function hardResources(due: readonly Threshold[]): ReadonlySet<string> {
+  return new Set(
+    due.filter((threshold) => thresholdKind(threshold) === 'hard').flatMap(({ signal }) => SIGNAL_FACTS[signal].resource ?? []),
+  );
 }

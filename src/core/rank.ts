@@ -2,7 +2,7 @@ import { amountOfResource } from './amount.js';
 import type { Departures } from './departure.js';
 import type { Layout } from './layout.js';
 import { measureOf } from './measure.js';
-import { SIGNAL_FACTS, type Resource, type Signal } from './signal.js';
+import { SIGNAL_FACTS, type Resource, type ResourceSignal } from './signal.js';
 import type { Protection, Workload, WorkloadStats, WorkloadUsage } from './workload.js';
 
 /** A workload's place in the order of eviction, with the value that each comparator saw. */
@@ -28,7 +28,7 @@ export type Compare<T> = (a: T, b: T) => number;
 const NANO = 1_000_000_000n;
 
 /** All of them in the order of eviction for this signal; equals stay in the order in which they came. */
-export function rank(signal: Signal, layout: Layout, usages: readonly WorkloadUsage[], departures: Departures): RankedWorkload[] {
+export function rank(signal: ResourceSignal, layout: Layout, usages: readonly WorkloadUsage[], departures: Departures): RankedWorkload[] {
   const ranked = rankUsages(signal, layout, usages, departures);
   ranked.sort(byRank(signal, layout, departures));
   for (const [index, item] of ranked.entries()) item.place = index + 1;
@@ -39,7 +39,7 @@ export function rank(signal: Signal, layout: Layout, usages: readonly WorkloadUs
 type Unplaced = { -readonly [Key in keyof RankedWorkload]: RankedWorkload[Key] };
 
 /** What the comparison sees of each, in the order given; no places. */
-export function rankUsages(signal: Signal, layout: Layout, usages: readonly WorkloadUsage[], departures: Departures): Unplaced[] {
+export function rankUsages(signal: ResourceSignal, layout: Layout, usages: readonly WorkloadUsage[], departures: Departures): Unplaced[] {
   const measure = measureOf(signal, layout, departures);
   return usages.map(({ workload, stats }) => {
     const usage = stats === undefined ? undefined : measure.usage(workload, stats);
@@ -63,7 +63,7 @@ export function rankUsages(signal: Signal, layout: Layout, usages: readonly Work
  * Who goes first (kubelet: eviction/helpers.go, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure, v1.36.2): the class, then lower priority,
  * then more above the request; for processes the priority before the class. 0 for equals, unless departure `total-order` tells any two apart.
  */
-export function byRank(signal: Signal, _layout: Layout, departures: Departures): Compare<RankedWorkload> {
+export function byRank(signal: ResourceSignal, _layout: Layout, departures: Departures): Compare<RankedWorkload> {
   const classOf = departures['unknown-usage'] ? classByUsage : classByStats;
   const priorityFirst = SIGNAL_FACTS[signal].resource === 'pids';
   const totalOrder = departures['total-order'];

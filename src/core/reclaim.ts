@@ -1,12 +1,13 @@
+import type { Joined } from './joined.js';
 import type { Collection, Layout } from './layout.js';
 import type { Observation, Observations } from './observation.js';
-import type { Signal } from './signal.js';
-import type { Threshold } from './threshold.js';
+import { isDiskSignal, type ResourceSignal } from './signal.js';
+import type { ResourceThreshold } from './threshold.js';
 import type { Candidates } from './workload.js';
 
 /** Node-level reclaim for one threshold, under way. */
-export interface Reclaim {
-  readonly threshold: Threshold;
+export interface Reclaim extends Joined {
+  readonly threshold: ResourceThreshold;
   /** What it was decided on. */
   readonly observation: Observation;
   readonly observations: Observations;
@@ -23,12 +24,9 @@ export interface ReclaimReading {
 }
 
 /** The collections that may give this signal's resource back, in order (kubelet: buildSignalToNodeReclaimFuncs). */
-export function collectionsFor(signal: Signal, layout: Layout): readonly Collection[] {
+export function collectionsFor(signal: ResourceSignal, layout: Layout): readonly Collection[] {
+  if (!isDiskSignal(signal)) return [];
   switch (signal) {
-    case 'memory.available':
-    case 'allocatableMemory.available':
-    case 'pid.available':
-      return [];
     case 'nodefs.available':
     case 'nodefs.inodesFree':
       return layout === 'single' ? ['containers', 'images'] : layout === 'split' ? ['containers'] : [];

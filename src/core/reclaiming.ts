@@ -1,5 +1,6 @@
 import { evict, type Chosen, type ChoiceContext } from './choice.js';
 import type { Effect } from './effect.js';
+import { joined, type Joined } from './joined.js';
 import type { Observation, Observations } from './observation.js';
 import type { Reclaim, ReclaimReading } from './reclaim.js';
 import { thresholdsMet, type Threshold } from './threshold.js';
@@ -30,8 +31,7 @@ export function afterReclaim(
   return evict(
     context,
     done,
-    reclaim.threshold,
-    latest(reclaim, observations, ownOnly),
+    { threshold: reclaim.threshold, observation: latest(reclaim, observations, ownOnly), ...latestJoined(reclaim, observations, ownOnly) },
     candidates ? () => candidates : context.candidates,
     true,
   );
@@ -40,4 +40,8 @@ export function afterReclaim(
 /** The kubelet's message and ranking are of the reading before. */
 function latest({ threshold, observation }: Reclaim, observations: Observations | undefined, fresh: boolean): Observation {
   return (fresh ? observations?.observed.get(threshold.signal) : undefined) ?? observation;
+}
+
+function latestJoined({ threshold, observations: before }: Reclaim, observations: Observations | undefined, fresh: boolean): Joined {
+  return joined(threshold, fresh && observations !== undefined ? observations : before);
 }

@@ -1,4 +1,4 @@
-import { choose, type ChoiceContext, type Chosen } from './choice.js';
+import { alertOnly, choose, type ChoiceContext, type Chosen } from './choice.js';
 import { conditionEffects, nodeConditions, nodeConditionsLastObservedAt, nodeConditionsObservedSince } from './condition.js';
 import { updateContainerFsThresholds } from './containerfs.js';
 import { dueAtNs } from './due.js';
@@ -20,7 +20,7 @@ import { hardResources, hardWhileWaiting } from './preemption.js';
 import type { Reclaim, ReclaimReading } from './reclaim.js';
 import { afterReclaim } from './reclaiming.js';
 import type { Policy, State } from './state.js';
-import { thresholdId, type Threshold } from './threshold.js';
+import { isResourceThreshold, thresholdId, type Threshold } from './threshold.js';
 import { advanceEvictions, type VictimsNow } from './victim.js';
 
 export interface StepResult {
@@ -89,7 +89,7 @@ function synchronize(
   const conditionsLastObservedAt = nodeConditionsLastObservedAt(nodeConditions(met), state.conditionsLastObservedAt, nowNs);
   const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
   const fresh = due.filter((threshold) => updated.includes(threshold));
-  const victims = advanceEvictions(policy, state, input, observations, departures['hard-preempts-soft'] ? hardResources(met) : new Set());
+  const victims = advanceEvictions(policy, state, input, observations, departures['hard-preempts-soft'] ? hardResources(due) : new Set());
 
   const next: State = {
     ...state,
@@ -116,8 +116,10 @@ function synchronize(
   return result(policy, next, input, victims, effects, decided(context, begin(next, victims), fresh));
 }
 
-function decided(context: ChoiceContext, before: Chosen, fresh: readonly Threshold[]): Chosen {
+function decided(context: ChoiceContext, given: Chosen, due: readonly Threshold[]): Chosen {
   const { policy } = context;
+  const before = alertOnly(context, given, due);
+  const fresh = due.filter(isResourceThreshold);
   if (!policy.localStorageCapacityIsolation) return fresh.length === 0 ? before : choose(context, before, fresh);
   const found = context.candidates();
   const limited = evictOverLimit(context, before, found);

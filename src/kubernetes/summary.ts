@@ -1,5 +1,5 @@
 import type { Observation, Observations } from '../core/observation.js';
-import { SIGNALS, type Signal } from '../core/signal.js';
+import { KUBELET_SIGNALS, type KubeletSignal, type Signal } from '../core/signal.js';
 import { documentOf, integerOf, isAbsent, items, member, timeOf, wrong, type Field } from './document.js';
 import { memoryStatsOf, systemContainer } from './memory.js';
 
@@ -30,7 +30,7 @@ export function makeSignalObservations(summary: unknown, os: NodeOs): Observatio
   const node = member(document, 'node');
   const runtime = member(node, 'runtime');
   items(member(document, 'pods')); // a list or absent, whoever reads it
-  const readings: Readonly<Record<Signal, Reading>> = {
+  const readings: Readonly<Record<KubeletSignal, Reading>> = {
     'memory.available': os === 'windows' ? commitMemory(node) : memory(member(node, 'memory')),
     'allocatableMemory.available': podsMemory(node),
     'nodefs.available': bytes(member(node, 'fs')),
@@ -43,7 +43,7 @@ export function makeSignalObservations(summary: unknown, os: NodeOs): Observatio
   };
   const observed = new Map<Signal, Observation>();
   const missing = new Map<Signal, string>();
-  for (const signal of SIGNALS) {
+  for (const signal of KUBELET_SIGNALS) {
     const reading = readings[signal];
     if (typeof reading === 'string') missing.set(signal, reading);
     else observed.set(signal, reading);

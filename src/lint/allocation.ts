@@ -1,7 +1,7 @@
 import { amountOfBytes } from '../core/amount.js';
 import { formatDuration } from '../core/duration.js';
 import { SIGNAL_FACTS } from '../core/signal.js';
-import { thresholdKind, type Threshold } from '../core/threshold.js';
+import { isListed, thresholdKind, type Threshold } from '../core/threshold.js';
 import type { Finding } from './finding.js';
 import { floorOf } from './floor.js';
 import { limitIn, thresholdKey, thresholdText } from './limit.js';
@@ -17,7 +17,7 @@ const NS_PER_SECOND = 1_000_000_000n;
 
 /** Memory thresholds that a process which allocates at full speed passes between two looks, or during a grace period that nothing cuts short. */
 export function lintAllocation(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
-  const memory = subject.thresholds.filter(({ signal }) => SIGNAL_FACTS[signal].resource === 'memory');
+  const memory = subject.thresholds.filter((threshold) => SIGNAL_FACTS[threshold.signal].resource === 'memory' && !isListed(threshold));
   return memory.flatMap((threshold): Finding[] => {
     const limit = limitIn(threshold.value, machine?.capacities.get(threshold.signal));
     const floor = floorOf(threshold.signal, machine);

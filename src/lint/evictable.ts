@@ -1,4 +1,4 @@
-import { MACHINE_RESOURCES, SIGNAL_FACTS } from '../core/signal.js';
+import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../core/signal.js';
 import type { Finding } from './finding.js';
 import { matchesEveryName } from './glob.js';
 import { isOff } from './limit.js';
@@ -23,7 +23,11 @@ function withoutThreshold({ thresholds, workloads, written }: LintSubject): Find
       key: 'evictionHard',
     };
   }
-  if (workloads.length === 0 || thresholds.some(({ signal }) => MACHINE_RESOURCES.has(SIGNAL_FACTS[signal].resource))) return undefined;
+  if (
+    workloads.length === 0 ||
+    thresholds.some(({ signal }) => isResourceSignal(signal) && MACHINE_RESOURCES.has(SIGNAL_FACTS[signal].resource))
+  )
+    return undefined;
   return nothingEvictable(
     'there is no threshold of memory, and evicting a workload is not known to give anything else back',
     'evictionHard',

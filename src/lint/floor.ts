@@ -21,7 +21,9 @@ const NO_FLOOR: Floor = { amount: 0n, text: '' };
 export function floorOf(signal: Signal, machine: MachineFacts | undefined): Floor {
   const capacity = machine?.capacities.get(signal);
   const reserve = machine?.reserve;
-  if (SIGNAL_FACTS[signal].resource !== 'memory' || capacity === undefined || reserve === undefined) return NO_FLOOR;
+  // MemAvailable leaves both out already (mm/show_mem.c, si_mem_available).
+  if (SIGNAL_FACTS[signal].resource !== 'memory' || signal === 'memory.kernelAvailable' || capacity === undefined || reserve === undefined)
+    return NO_FLOOR;
   const { totalBytes, minFreeBytes, hugePagesBytes } = reserve;
   const amount = capacity - (totalBytes - minFreeBytes - hugePagesBytes);
   if (amount <= 0n) return NO_FLOOR;

@@ -1,6 +1,6 @@
 import { amountOf } from '../core/amount.js';
 import type { Signal } from '../core/signal.js';
-import { resolve, thresholdKind, valueText, type Threshold, type ThresholdValue } from '../core/threshold.js';
+import { isListed, resolve, thresholdKind, valueText, type Threshold, type ThresholdValue } from '../core/threshold.js';
 import type { LintSubject } from './subject.js';
 
 /** A value in units of its signal; undefined: a percentage of a capacity that is not known. */
@@ -24,7 +24,8 @@ export function thresholdText(threshold: Threshold, capacity: bigint | undefined
  * The key that a threshold was written under; a soft one without a grace period counts as hard, and is still found. Where the signal's own entry is
  * switched off, the threshold is a copy.
  */
-export function thresholdKey(threshold: Threshold, { written }: LintSubject): string {
+export function thresholdKey(threshold: Threshold, { written, thresholds }: LintSubject): string {
+  if (isListed(threshold)) return `thresholds[${String(thresholds.filter(isListed).indexOf(threshold))}]`;
   const [hard, soft] = [`evictionHard.${threshold.signal}`, `evictionSoft.${threshold.signal}`];
   if (thresholdKind(threshold) === 'soft') return soft;
   if (isOff(written.get(hard))) return 'evictionHard.memory.available';

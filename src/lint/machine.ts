@@ -25,6 +25,8 @@ export interface MachineFacts {
   readonly unreadable: ReadonlyMap<Signal, string>;
   /** Signals that this node does not have at all, and why. */
   readonly absent: ReadonlyMap<Signal, string>;
+  /** What pressure signals are about: a v1 cgroup has no pressure of its own. Left out: not known. */
+  readonly pressureOf?: 'machine' | 'cgroup' | 'machine instead of a v1 cgroup';
   readonly reserve: MemoryReserve | undefined;
   /** Signals of memory on which neither a notifier nor the sampler would wake, and why. */
   readonly polled: ReadonlyMap<Signal, string>;

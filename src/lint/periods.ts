@@ -1,6 +1,6 @@
 import { formatDuration } from '../core/duration.js';
 import { SIGNAL_FACTS } from '../core/signal.js';
-import { thresholdKind, valueText } from '../core/threshold.js';
+import { isListed, thresholdKind, valueText } from '../core/threshold.js';
 import type { Finding } from './finding.js';
 import type { LintSubject } from './subject.js';
 
@@ -11,7 +11,7 @@ export function lintPeriods(subject: LintSubject): Finding[] {
 
 /** Disks are looked at once an interval; memory and process ids again when a grace period ends. */
 function gracePeriods({ thresholds, monitoringIntervalNs }: LintSubject): Finding[] {
-  const disks = thresholds.filter(({ signal }) => SIGNAL_FACTS[signal].condition === 'DiskPressure');
+  const disks = thresholds.filter((threshold) => SIGNAL_FACTS[threshold.signal].condition === 'DiskPressure' && !isListed(threshold));
   return disks
     .filter((threshold) => thresholdKind(threshold) === 'soft' && threshold.gracePeriodNs < monitoringIntervalNs)
     .map(({ signal, value, gracePeriodNs }): Finding => {

@@ -4,6 +4,7 @@ import { lintEntries } from './entries.js';
 import { lintEvictable } from './evictable.js';
 import type { Finding } from './finding.js';
 import type { MachineFacts } from './machine.js';
+import { lintPressure } from './pressure.js';
 import { lintPeriods } from './periods.js';
 import { lintReach } from './reach.js';
 import { lintReadings } from './readings.js';
@@ -23,6 +24,7 @@ export function lintPolicy(subject: LintSubject, machine: MachineFacts | undefin
     ...lintReach(subject, machine),
     ...lintAllocation(subject, machine),
     ...lintEntries(subject),
+    ...lintPressure(subject, machine),
     ...lintPeriods(subject),
     ...lintEvictable(subject, machine),
     ...lintAllocatable(subject),

@@ -1,5 +1,5 @@
 import { amountOf, amountOfBytes } from '../core/amount.js';
-import { limitOf, valueText, type Threshold } from '../core/threshold.js';
+import { isListed, limitOf, valueText, type Threshold } from '../core/threshold.js';
 import type { Finding } from './finding.js';
 import { floorOf } from './floor.js';
 import { limitIn, limitText, thresholdKey, thresholdText } from './limit.js';
@@ -8,11 +8,13 @@ import type { LintSubject } from './subject.js';
 
 /** Thresholds that can never be met, that are always met, and those that, once met, can never be repaid. */
 export function lintReach(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
-  const found = subject.thresholds.flatMap((threshold): Finding[] => {
-    const key = thresholdKey(threshold, subject);
-    const own = unreachable(threshold, machine) ?? alwaysMet(threshold, machine);
-    return own === undefined ? neverRepaid(threshold, machine) : [{ key, ...own }];
-  });
+  const found = subject.thresholds
+    .filter((threshold) => !isListed(threshold))
+    .flatMap((threshold): Finding[] => {
+      const key = thresholdKey(threshold, subject);
+      const own = unreachable(threshold, machine) ?? alwaysMet(threshold, machine);
+      return own === undefined ? neverRepaid(threshold, machine) : [{ key, ...own }];
+    });
   // A minimum reclaim is that of the hard and of the soft threshold, and wrong once.
   return found.filter(({ key, code }, index) => found.findIndex((other) => other.key === key && other.code === code) === index);
 }

@@ -1,4 +1,5 @@
-import type { Signal } from '../core/signal.js';
+import { isPressure, type Signal } from '../core/signal.js';
+import { isListed, operandsOf, type Threshold } from '../core/threshold.js';
 import type { Finding } from './finding.js';
 import { thresholdKey } from './limit.js';
 import type { MachineFacts } from './machine.js';
@@ -10,8 +11,8 @@ const COPY_HINT = 'enforceNodeAllocatable: [] switches the threshold off that is
 export function lintReadings(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   if (machine === undefined) return [];
   const seen = new Set<string>();
-  return subject.thresholds.flatMap((threshold): Finding[] => {
-    const { signal } = threshold;
+  const operands = subject.thresholds.flatMap((threshold) => operandsOf(threshold).map(({ signal }) => ({ signal, threshold })));
+  return operands.flatMap(({ signal, threshold }): Finding[] => {
     const key = thresholdKey(threshold, subject);
     if (seen.has(signal)) return [];
     seen.add(signal);
@@ -28,11 +29,17 @@ export function lintReadings(subject: LintSubject, machine: MachineFacts | undef
         level: 'warn',
         code: 'EVICTD_SIGNAL_UNREADABLE',
         message,
-        hint: isCopied(signal) ? COPY_HINT : '0% switches its threshold off',
+        hint: hintOf(signal, threshold),
         key,
       },
     ];
   });
+}
+
+function hintOf(signal: Signal, threshold: Threshold): string {
+  if (isPressure(signal)) return 'boot with psi=1, on a kernel with CONFIG_PSI, or remove the entry';
+  if (isCopied(signal)) return COPY_HINT;
+  return isListed(threshold) ? 'remove the entry' : '0% switches its threshold off';
 }
 
 /** It may have no entry of its own that could be 0%. */

@@ -1,11 +1,12 @@
-import { thresholdKind, type ThresholdValue } from '../core/threshold.js';
+import { isListed, thresholdKind, type ThresholdValue } from '../core/threshold.js';
 import type { Finding } from './finding.js';
 import { limitIn, limitText, thresholdText } from './limit.js';
 import type { MachineFacts } from './machine.js';
 import type { LintSubject } from './subject.js';
 
 /** Soft thresholds that are not above the hard one of their signal. */
-export function lintSoftAndHard({ thresholds }: LintSubject, machine: MachineFacts | undefined): Finding[] {
+export function lintSoftAndHard(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
+  const thresholds = subject.thresholds.filter((threshold) => !isListed(threshold));
   const hard = thresholds.filter((threshold) => thresholdKind(threshold) === 'hard');
   const soft = thresholds.filter((threshold) => thresholdKind(threshold) === 'soft');
   return soft.flatMap((one): Finding[] => {

@@ -1,3 +1,5 @@
+import { STALL_KINDS, STALL_RESOURCES, type StallKind, type StallResource } from '../core/signal.js';
+
 /** A metric as Prometheus describes it: names and labels are promises (docs/metrics.md has the same list, checked by a test). */
 export interface Definition {
   readonly name: string;
@@ -31,6 +33,26 @@ export const SIGNAL_THRESHOLD = define(
   'The threshold is met when less than this is available, in the unit of the signal.',
   ['eviction_signal', 'kind'],
 );
+export const SIGNAL_PRESSURE = define('gauge', 'evictd_signal_pressure_ratio', 'Share of the wall time that tasks waited, 0 to 1.', [
+  'eviction_signal',
+]);
+export const THRESHOLD_MET = define('gauge', 'evictd_threshold_met', '1 while all operands of an entry of thresholds are met, else 0.', [
+  'when',
+  'kind',
+]);
+const total = (resource: StallResource, kind: StallKind) => ({
+  resource,
+  kind,
+  definition: define(
+    'counter',
+    `evictd_pressure_${resource}_${kind === 'some' ? 'waiting' : 'stalled'}_seconds_total`,
+    kind === 'some'
+      ? `Time in which some task waited for ${resource}.`
+      : `Time in which all tasks that were not idle waited for ${resource}.`,
+  ),
+});
+/** As node_exporter names them: waiting is the kernel's some, stalled its full. */
+export const PRESSURE_TOTALS = STALL_RESOURCES.flatMap((resource) => STALL_KINDS.map((kind) => total(resource, kind)));
 export const NODE_CONDITION = define('gauge', 'evictd_node_condition', '1 while the node has the condition, else 0.', ['condition']);
 export const NOTIFIER_LIVE = define(
   'gauge',

@@ -1,4 +1,6 @@
-import { SIGNALS } from '../core/signal.js';
+import type { Observations } from '../core/observation.js';
+import { SIGNALS, type Signal } from '../core/signal.js';
+import { operandsOf } from '../core/threshold.js';
 import type { Status } from './status.js';
 
 /** What a probe answers: the status, and a sentence per line. */
@@ -27,10 +29,10 @@ export function liveness(status: Status): Probe {
  */
 export function readiness(status: Status): Probe {
   const alive = liveness(status);
-  const configured = new Set(status.thresholds.map(({ signal }) => signal));
-  const unread = SIGNALS.filter(
-    (signal) => configured.has(signal) && !status.observations.observed.has(signal) && !status.observations.absent?.has(signal),
-  ).map((signal) => `${signal} cannot be read: ${status.observations.missing.get(signal) ?? 'no reading yet'}`);
+  const configured = new Set(status.thresholds.flatMap(operandsOf).map(({ signal }) => signal));
+  const unread = SIGNALS.filter((signal) => configured.has(signal) && !isKnown(status.observations, signal)).map(
+    (signal) => `${signal} cannot be read: ${status.observations.missing.get(signal) ?? 'no reading yet'}`,
+  );
   const dead = status.notifierStates.filter(({ live }) => !live);
   const sentence = ({ mechanism, target, reason, hint }: (typeof dead)[number]): string =>
     `notifier ${mechanism} on ${target} is not live: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}`;
@@ -45,4 +47,9 @@ export function readiness(status: Status): Probe {
     ...status.sourceProblems.map(({ code, message, hint }) => `${message}${hint === undefined ? '' : ` (${hint})`} [${code}]`),
   ];
   return { ok: problems.length === 0, lines: [...problems, ...notes.map((note) => `note: ${note}`)] };
+}
+
+/** Read, or known not to be there, or there in a moment. */
+function isKnown({ observed, absent, pending }: Observations, signal: Signal): boolean {
+  return observed.has(signal) || absent?.has(signal) === true || pending?.has(signal) === true;
 }

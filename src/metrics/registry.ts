@@ -1,10 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { ALERT_KINDS } from '../core/effect.js';
 import { STORAGE_LIMIT_SIGNALS, type EvictionSignal } from '../core/eviction-signal.js';
-import { CONDITION_TYPES, SIGNALS, SIGNAL_FACTS } from '../core/signal.js';
-import { resolve, thresholdKind } from '../core/threshold.js';
+import type { Observation, Observations } from '../core/observation.js';
+import { CONDITION_TYPES, isPressure, isResourceSignal, SIGNALS, SIGNAL_FACTS, type ConditionType, type Signal } from '../core/signal.js';
+import { allMet, isListed, isResourceThreshold, resolve, thresholdKind, whenText } from '../core/threshold.js';
 import * as definitions from './definition.js';
 import type { Definition } from './definition.js';
+import { ratioOf, stalledSeconds } from './stalled.js';
 import { PROCESS_START_SECONDS, processCpuSeconds, processOpenFds, processResidentBytes } from './process.js';
 import type { Status } from './status.js';
 
@@ -55,21 +57,35 @@ export class MetricsRegistry {
 
   #signals(status: Status): void {
     this.#fill(definitions.SIGNAL_AVAILABLE, () =>
-      [...status.observations.observed].map(([signal, { available }]) => [Number(available), signal]),
+      amounts(status.observations).map(([signal, { available }]) => [Number(available), signal]),
     );
-    this.#fill(definitions.SIGNAL_CAPACITY, () =>
-      [...status.observations.observed].map(([signal, { capacity }]) => [Number(capacity), signal]),
-    );
+    this.#fill(definitions.SIGNAL_CAPACITY, () => amounts(status.observations).map(([signal, { capacity }]) => [Number(capacity), signal]));
     this.#fill(definitions.SIGNAL_THRESHOLD, () =>
-      status.thresholds.map((threshold) => {
-        const observed = status.observations.observed.get(threshold.signal);
-        const absolute = threshold.value.kind === 'quantity';
-        const limit = observed ?? (absolute ? { capacity: 0n } : undefined);
-        return [limit && Number(resolve(threshold.value, limit.capacity)), threshold.signal, thresholdKind(threshold)];
+      status.thresholds
+        .filter((threshold) => !isListed(threshold))
+        .map((threshold) => {
+          const observed = status.observations.observed.get(threshold.signal);
+          const absolute = threshold.value.kind === 'quantity';
+          const limit = observed ?? (absolute ? { capacity: 0n } : undefined);
+          return [limit && Number(resolve(threshold.value, limit.capacity)), threshold.signal, thresholdKind(threshold)];
+        }),
+    );
+    this.#fill(definitions.SIGNAL_PRESSURE, () =>
+      [...status.observations.observed]
+        .filter(([signal]) => isPressure(signal))
+        .map(([signal, observation]) => [ratioOf(observation), signal]),
+    );
+    this.#fill(definitions.THRESHOLD_MET, () =>
+      status.thresholds.filter(isListed).map((threshold) => {
+        const met = allMet(threshold, status.observations, false);
+        return [met === undefined ? undefined : met ? 1 : 0, whenText(threshold), thresholdKind(threshold)];
       }),
     );
+    for (const { definition, resource, kind } of definitions.PRESSURE_TOTALS) {
+      this.#fill(definition, () => stalledSeconds(resource, kind, status.observations.observed));
+    }
     this.#fill(definitions.NODE_CONDITION, () => {
-      const watched = new Set(status.thresholds.map(({ signal }) => SIGNAL_FACTS[signal].condition));
+      const watched = new Set<ConditionType | undefined>(status.thresholds.map(({ signal }) => SIGNAL_FACTS[signal].condition));
       return CONDITION_TYPES.filter((type) => watched.has(type)).map((type) => [status.conditions.has(type) ? 1 : 0, type]);
     });
     this.#fill(definitions.NOTIFIER_LIVE, () =>
@@ -94,7 +110,8 @@ export class MetricsRegistry {
   /** Every configured signal has its counters from the start, at 0: the first event is an increase that rate() sees. */
   #evictions(status: Status): void {
     const counted = (counts: Status['evictions']): Sample[] => {
-      const signals = new Set<EvictionSignal>([...status.thresholds.map(({ signal }) => signal), ...counts.keys()]);
+      const evicting = status.thresholds.filter(isResourceThreshold).map(({ signal }) => signal);
+      const signals = new Set<EvictionSignal>([...evicting, ...counts.keys()]);
       return [...SIGNALS, ...STORAGE_LIMIT_SIGNALS].filter((signal) => signals.has(signal)).map((signal) => [counts.get(signal), signal]);
     };
     this.#fill(definitions.EVICTIONS, () => counted(status.evictions));
@@ -102,7 +119,9 @@ export class MetricsRegistry {
     this.#fill(definitions.EVICTIONS_INEFFECTIVE, () => counted(status.ineffectiveEvictions));
     this.#fill(definitions.ALERTS, () => {
       const signals = [...new Set(status.thresholds.map(({ signal }) => signal))];
-      const possible = ALERT_KINDS.flatMap((kind) => signals.map((signal) => `${kind} ${signal}` as const));
+      const possible = ALERT_KINDS.flatMap((kind) =>
+        signals.filter((signal) => isResourceSignal(signal) === (kind !== 'alert-only')).map((signal) => `${kind} ${signal}` as const),
+      );
       return [...new Set([...possible, ...status.alerts.keys()])].map((key) => [status.alerts.get(key), ...key.split(' ')]);
     });
     this.#fill(definitions.THRESHOLDS_MET, () => {
@@ -140,4 +159,8 @@ export class MetricsRegistry {
     if (type === 'counter') new Counter(options);
     else new Gauge(options);
   }
+}
+
+function amounts({ observed }: Observations): [Signal, Observation][] {
+  return [...observed].filter(([signal]) => !isPressure(signal));
 }

@@ -1,12 +1,14 @@
 import type { Effect } from '../core/effect.js';
 import { evictionSignal } from '../core/eviction-signal.js';
-import type { Decision, Outcome } from '../core/eviction.js';
+import { percentOf } from '../core/amount.js';
+import type { Decision, Outcome, ThresholdCause } from '../core/eviction.js';
 import { jsonInteger } from '../core/integer.js';
 import { kernelKillMessage, type KernelKill } from '../core/kernel-kill.js';
-import { alertMessage, comparisonText, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
+import { alertMessage, comparisonText, decisionMessage, outcomeMessage, thresholdMessage, type ThresholdReading } from '../core/message.js';
 import type { Observation } from '../core/observation.js';
 import { quantityValue } from '../core/quantity.js';
-import { resolve, thresholdKind, valueText, type Threshold } from '../core/threshold.js';
+import { isPressure, type Signal } from '../core/signal.js';
+import { isListed, resolve, thresholdKind, valueText, whenText, type Operand } from '../core/threshold.js';
 import type { Wake } from './ports.js';
 import { rankingRow, victimOf } from './ranking-row.js';
 
@@ -83,15 +85,16 @@ export function outcomeRecord(outcome: Outcome, times: EvictionTimes | undefined
     cgroupRemoved: outcome.removed,
     ...(processesLeft === undefined ? {} : { processesLeft }),
     ...(error === undefined ? {} : { error }),
-    ...(cause.kind === 'threshold' ? { nodeAvailableBefore: jsonInteger(cause.observation.available) } : {}),
-    ...(nodeAfter === undefined ? {} : { nodeAvailableAfter: jsonInteger(nodeAfter.available) }),
+    ...(cause.kind === 'threshold' ? nodeReading(cause.threshold.signal, 'Before', cause.observation) : {}),
+    ...(cause.kind === 'threshold' && nodeAfter !== undefined ? nodeReading(cause.threshold.signal, 'After', nodeAfter) : {}),
     ...(times === undefined ? {} : { spansMs: spansMs(times, outcome.atNs) }),
     message: outcomeMessage(outcome),
   };
 }
 
 export function thresholdRecord(effect: Extract<Effect, { kind: 'threshold' }>): JournalRecord {
-  const reading = effect.observation ? readingOf(effect.threshold, effect.observation) : { signal: effect.threshold.signal };
+  const { observation, threshold } = effect;
+  const reading = observation ? readingOf({ ...effect, observation }) : { signal: threshold.signal, ...joinedOf(effect) };
   return { type: 'threshold', met: effect.met, ...reading, message: thresholdMessage(effect) };
 }
 
@@ -99,22 +102,22 @@ export function conditionRecord({ type, status }: Extract<Effect, { kind: 'condi
   return { type: 'condition', condition: type, status, message: `node condition ${type} is now ${String(status)}` };
 }
 
-export function alertRecord({ alert, threshold, observation }: Extract<Effect, { kind: 'alert' }>): JournalRecord {
-  return { type: 'alert', alert, ...readingOf(threshold, observation), message: alertMessage(alert, threshold, observation) };
+export function alertRecord(effect: Extract<Effect, { kind: 'alert' }>): JournalRecord {
+  return { type: 'alert', alert: effect.alert, ...readingOf(effect), message: alertMessage(effect) };
 }
 
 /** Node-level reclaim begins, or what it came to. */
 export function reclaimRecord(effect: Extract<Effect, { kind: 'reclaim' | 'reclaimed' }>): JournalRecord {
-  const { threshold, observation, collections } = effect.reclaim;
+  const { collections } = effect.reclaim;
   const over = effect.kind === 'reclaimed' ? { enough: effect.enough, errors: effect.errors } : {};
-  return { type: effect.kind, ...readingOf(threshold, observation), collections, ...over, message: reclaimMessage(effect) };
+  return { type: effect.kind, ...readingOf(effect.reclaim), collections, ...over, message: reclaimMessage(effect) };
 }
 
 /** 'reclaiming containers, images: nodefs.available 1.2GiB < 10% = 5GiB (hard)'. */
 export function reclaimMessage(effect: Extract<Effect, { kind: 'reclaim' | 'reclaimed' }>): string {
-  const { threshold, observation, collections } = effect.reclaim;
+  const { threshold, collections } = effect.reclaim;
   const what = collections.join(', ');
-  if (effect.kind === 'reclaim') return `reclaiming ${what}: ${comparisonText(threshold, observation)}`;
+  if (effect.kind === 'reclaim') return `reclaiming ${what}: ${comparisonText(effect.reclaim)}`;
   const failed = effect.errors.length === 0 ? '' : `; ${effect.errors.join('; ')}`;
   const enough = effect.enough ? 'was enough, so nobody is evicted' : 'was not enough';
   return `reclaiming ${what} for ${threshold.signal} ${enough}${failed}`;
@@ -144,7 +147,7 @@ function causeOf(decision: Decision): Record<string, unknown> {
   const { cause } = decision;
   switch (cause.kind) {
     case 'threshold':
-      return { ...readingOf(cause.threshold, cause.observation), limit: jsonInteger(cause.limit) };
+      return { ...readingOf(cause), ...limitOf(cause) };
     case 'storage-limit': {
       const { limit, ...which } = cause.breach;
       return {
@@ -156,16 +159,46 @@ function causeOf(decision: Decision): Record<string, unknown> {
   }
 }
 
-function readingOf(threshold: Threshold, observation: Observation): Record<string, unknown> {
+function readingOf(reading: ThresholdReading): Record<string, unknown> {
+  const { threshold, observation } = reading;
+  const { signal, ...values } = operandReading(threshold, observation);
+  return { signal, kind: thresholdKind(threshold), ...values, ...joinedOf(reading) };
+}
+
+/** What an entry of the list `thresholds` says, with the reading of every operand. */
+function joinedOf({
+  threshold,
+  observation,
+  joined = [],
+}: Omit<ThresholdReading, 'observation'> & { observation: Observation | undefined }): object {
+  if (!isListed(threshold)) return {};
+  const operands = [{ operand: threshold, observation }, ...joined];
+  return { when: whenText(threshold), operands: operands.map(({ operand, observation: read }) => operandReading(operand, read)) };
+}
+
+/** Amounts in the unit of the signal; pressure in percent of the wall time. */
+function operandReading({ signal, value }: Operand, observation: Observation | undefined): Record<string, unknown> {
+  const threshold = { signal, threshold: valueText(value) };
+  if (observation === undefined) return threshold;
+  const { available, capacity, source } = observation;
+  const limit = resolve(value, capacity);
+  if (isPressure(signal)) return { ...threshold, thresholdPercent: percentOf(limit), stalledPercent: percentOf(available), source };
   return {
-    signal: threshold.signal,
-    kind: thresholdKind(threshold),
-    threshold: valueText(threshold.value),
-    thresholdValue: jsonInteger(resolve(threshold.value, observation.capacity)),
-    available: jsonInteger(observation.available),
-    capacity: jsonInteger(observation.capacity),
-    source: observation.source,
+    ...threshold,
+    thresholdValue: jsonInteger(limit),
+    available: jsonInteger(available),
+    capacity: jsonInteger(capacity),
+    source,
   };
+}
+
+function limitOf({ threshold: { signal }, limit }: ThresholdCause): Record<string, unknown> {
+  return isPressure(signal) ? { limitPercent: percentOf(limit) } : { limit: jsonInteger(limit) };
+}
+
+function nodeReading(signal: Signal, when: 'Before' | 'After', { available }: Observation): Record<string, unknown> {
+  if (isPressure(signal)) return { [`nodeStalledPercent${when}`]: percentOf(available) };
+  return { [`nodeAvailable${when}`]: jsonInteger(available) };
 }
 
 /** Milliseconds with microseconds: crossing → wake → decision → signal → kill → gone. */

@@ -3,7 +3,7 @@ import { evictionSignal } from '../core/eviction-signal.js';
 import type { Decision, Outcome } from '../core/eviction.js';
 import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
 import type { Observations } from '../core/observation.js';
-import { thresholdKind, type Threshold } from '../core/threshold.js';
+import { operandsOf, thresholdKind, type Threshold } from '../core/threshold.js';
 import type { Log } from '../log.js';
 import type { NotifierState, SourceProblem } from './ports.js';
 import type { Metrics } from './publisher.js';
@@ -106,16 +106,18 @@ export class Reporter {
     this.#log.error(`what follows a step failed; evictions are not affected, please report it: ${reason}`);
   }
 
-  alert({ alert, threshold, observation }: EffectOf<'alert'>): void {
+  alert(effect: EffectOf<'alert'>): void {
+    const { alert, threshold } = effect;
     this.#metrics.alerted(alert, threshold.signal);
-    this.#log.error(alertMessage(alert, threshold, observation), { alert, signal: threshold.signal });
+    this.#log.error(alertMessage(effect), { alert, signal: threshold.signal });
   }
 
   sampled(observations: Observations, thresholds: readonly Threshold[]): void {
     this.#metrics.observe(observations, thresholds);
     if (!this.#stepFailed) this.#lasting(STEP, new Map(), STEPS_AGAIN);
     this.#stepFailed = false;
-    const missing = [...observations.missing].filter(([signal]) => thresholds.some((threshold) => threshold.signal === signal));
+    const asked = new Set(thresholds.flatMap(operandsOf).map(({ signal }) => signal));
+    const missing = [...observations.missing].filter(([signal]) => asked.has(signal));
     this.#lasting(
       'signal ',
       new Map(missing.map(([signal, reason]) => [signal, `${signal} cannot be read: ${reason}`])),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseThresholdConfig, type ThresholdConfig } from '../../src/config/threshold-config.js';
 import { updateContainerFsThresholds } from '../../src/core/containerfs.js';
 import { formatDuration } from '../../src/core/duration.js';
-import { SIGNALS, type Signal } from '../../src/core/signal.js';
+import { KUBELET_SIGNALS, type KubeletSignal } from '../../src/core/signal.js';
 import { thresholdId, thresholdKind, valueText, type Threshold, type ThresholdValue } from '../../src/core/threshold.js';
 
 const digits = fc
@@ -16,8 +16,8 @@ const percentage = fc
 const value = fc.oneof(amount, percentage);
 const duration = fc.oneof(fc.constant(0n), fc.bigInt(0n, 10n ** 15n));
 
-const bySignal = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<Partial<Record<Signal, T>>> => {
-  return fc.dictionary(fc.constantFrom(...SIGNALS), values, { maxKeys: SIGNALS.length });
+const bySignal = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<Partial<Record<KubeletSignal, T>>> => {
+  return fc.dictionary(fc.constantFrom(...KUBELET_SIGNALS), values, { maxKeys: KUBELET_SIGNALS.length });
 };
 
 const config = fc

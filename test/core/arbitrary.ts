@@ -6,7 +6,7 @@ import type { Collection } from '../../src/core/layout.js';
 import type { Observation } from '../../src/core/observation.js';
 import { SIGNALS, type Resource, type Signal } from '../../src/core/signal.js';
 import type { Policy } from '../../src/core/state.js';
-import type { Threshold } from '../../src/core/threshold.js';
+import type { Threshold, ThresholdKind } from '../../src/core/threshold.js';
 import type { Candidates, Protection, Workload } from '../../src/core/workload.js';
 import { SECOND, stats, threshold, workload } from './support.js';
 
@@ -23,10 +23,20 @@ export const anyThreshold: fc.Arbitrary<Threshold> = fc
     limit,
     graceSeconds: fc.constantFrom(0, 0, 1, 10, 30),
     minReclaim: fc.option(limit, { nil: undefined }),
+    listed: fc.option(
+      fc.record({
+        kind: fc.constantFrom<ThresholdKind>('hard', 'soft'),
+        also: fc.array(fc.record({ signal: fc.constantFrom<Signal>(...SIGNALS), limit }), { maxLength: 2 }),
+      }),
+      { nil: undefined, freq: 2 },
+    ),
   })
-  .map(({ signal, limit, graceSeconds, minReclaim }) =>
-    threshold(signal, limit, { graceSeconds, ...(minReclaim === undefined ? {} : { minReclaim }) }),
-  );
+  .map(({ signal, limit, graceSeconds, minReclaim, listed }) => {
+    const own = threshold(signal, limit, { graceSeconds, ...(minReclaim === undefined ? {} : { minReclaim }) });
+    if (listed === undefined) return own;
+    const also = listed.also.map((other) => ({ signal: other.signal, value: threshold(other.signal, other.limit).value }));
+    return { ...own, minReclaim: undefined, kind: listed.kind, ...(also.length > 0 && { also }) };
+  });
 
 export const anyDepartures: fc.Arbitrary<Departures> = fc.oneof(
   fc.constantFrom(departuresOf('evictd'), departuresOf('kubelet')),

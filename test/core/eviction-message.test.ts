@@ -4,7 +4,7 @@ import { evictionMessage, type EvictionMessage } from '../../src/core/eviction-m
 import type { Decision, StorageLimitCause, ThresholdCause } from '../../src/core/eviction.js';
 import { parseQuantity } from '../../src/core/quantity.js';
 import { rank } from '../../src/core/rank.js';
-import { SIGNAL_FACTS, type Signal } from '../../src/core/signal.js';
+import { SIGNAL_FACTS, type ResourceSignal } from '../../src/core/signal.js';
 import type { StorageBreach } from '../../src/core/storage-limit.js';
 import type { ThresholdValue } from '../../src/core/threshold.js';
 import type { WorkloadStats, WorkloadUsage } from '../../src/core/workload.js';
@@ -13,7 +13,11 @@ import { container, containerStats, files, machine, pod, resources } from './usa
 const Mi = 1024n * 1024n;
 const Gi = 1024n * Mi;
 
-function messageOf(cause: ThresholdCause | StorageLimitCause, usage: WorkloadUsage, signal: Signal = 'memory.available'): EvictionMessage {
+function messageOf(
+  cause: ThresholdCause | StorageLimitCause,
+  usage: WorkloadUsage,
+  signal: ResourceSignal = 'memory.available',
+): EvictionMessage {
   const ranking = rank(signal, 'single', [usage], departuresOf('kubelet'));
   const [victim] = ranking;
   if (victim === undefined) throw new Error('nobody was ranked');
@@ -22,12 +26,12 @@ function messageOf(cause: ThresholdCause | StorageLimitCause, usage: WorkloadUsa
   return evictionMessage(decision);
 }
 
-function because(signal: Signal, value: ThresholdValue, available: bigint, capacity = 8n * Gi): ThresholdCause {
+function because(signal: ResourceSignal, value: ThresholdValue, available: bigint, capacity = 8n * Gi): ThresholdCause {
   const observation = { available, capacity, timeNs: undefined, source: 'test' };
   return { kind: 'threshold', threshold: { signal, value, gracePeriodNs: 0n, minReclaim: undefined }, observation, limit: 0n };
 }
 
-const below = (signal: Signal, text: string, available: bigint): ThresholdCause =>
+const below = (signal: ResourceSignal, text: string, available: bigint): ThresholdCause =>
   because(signal, { kind: 'quantity', quantity: parseQuantity(text) }, available);
 
 test.each<[rule: string, cause: ThresholdCause, words: string]>([

@@ -5,7 +5,7 @@ import type { Decision, Outcome, StorageLimitCause, ThresholdCause } from '../..
 import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../../src/core/message.js';
 import { parseQuantity } from '../../src/core/quantity.js';
 import { rank } from '../../src/core/rank.js';
-import { SIGNAL_FACTS, type Signal } from '../../src/core/signal.js';
+import { SIGNAL_FACTS, type ResourceSignal } from '../../src/core/signal.js';
 import type { StorageBreach } from '../../src/core/storage-limit.js';
 import type { WorkloadUsage } from '../../src/core/workload.js';
 import { observations, threshold } from './support.js';
@@ -14,7 +14,7 @@ import { machine, pod } from './usage.js';
 const Mi = 1024n * 1024n;
 const batch = machine('batch', 200n * Mi, { priority: -10 });
 
-function below(signal: Signal, limit: string, available: bigint): ThresholdCause {
+function below(signal: ResourceSignal, limit: string, available: bigint): ThresholdCause {
   const threshold = {
     signal,
     value: { kind: 'quantity', quantity: parseQuantity(limit) },
@@ -109,7 +109,7 @@ test.each<[alert: AlertKind, words: string]>([
   ['nothing-evictable', 'there is no workload that may be evicted'],
   ['no-yield', 'the last eviction gave nothing back, so nobody else is evicted until this value changes'],
 ])('an alert: %s', (alert, words) => {
-  expect(alertMessage(alert, inodes.threshold, inodes.observation)).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
+  expect(alertMessage({ ...inodes, alert })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
 });
 
 test.each<[rule: string, availableMi: bigint | undefined, words: string]>([

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { departuresOf, type Compatibility } from '../../src/core/departure.js';
 import type { Layout } from '../../src/core/layout.js';
 import { byRank, rank, type RankedWorkload } from '../../src/core/rank.js';
-import { SIGNALS, type Signal } from '../../src/core/signal.js';
+import { RESOURCE_SIGNALS, type ResourceSignal } from '../../src/core/signal.js';
 import type { WorkloadUsage } from '../../src/core/workload.js';
 import { containerStats, files, pod } from './usage.js';
 
@@ -49,7 +49,7 @@ function usageOf(given: Drawn, index: number): WorkloadUsage {
 
 const workloads = fc.array(drawn, { minLength: 1, maxLength: 12 });
 const place = fc.record({
-  signal: fc.constantFrom<Signal>(...SIGNALS),
+  signal: fc.constantFrom<ResourceSignal>(...RESOURCE_SIGNALS),
   layout: fc.constantFrom<Layout>('single', 'imagefs', 'split'),
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { departuresOf } from '../../src/core/departure.js';
 import type { Layout } from '../../src/core/layout.js';
 import { describeRanked, rank } from '../../src/core/rank.js';
-import type { Resource, Signal } from '../../src/core/signal.js';
+import type { Resource, ResourceSignal } from '../../src/core/signal.js';
 import type { WorkloadUsage } from '../../src/core/workload.js';
 import { container, containerStats, emptyDir, files, machine, pod, volumeStats } from './usage.js';
 
@@ -11,7 +11,7 @@ const evictd = departuresOf('evictd');
 const kubelet = departuresOf('kubelet');
 
 /** Rows stand in the expected order; they are handed over in every rotation. */
-function expectOrder(signal: Signal, rows: readonly WorkloadUsage[], departures = evictd, layout: Layout = 'single'): void {
+function expectOrder(signal: ResourceSignal, rows: readonly WorkloadUsage[], departures = evictd, layout: Layout = 'single'): void {
   for (let rotation = 0; rotation < rows.length; rotation += 1) {
     const rotated = [...rows.slice(rotation), ...rows.slice(0, rotation)];
     const names = rank(signal, layout, rotated, departures).map((ranked) => ranked.workload.name);
@@ -113,7 +113,7 @@ describe('disks', () => {
     ['split', 'imagefs', []],
     ['split', 'containerfs', all],
   ])('layout %s, %s: what counts', (layout, filesystem, counting) => {
-    const used = (signal: Signal): string[] =>
+    const used = (signal: ResourceSignal): string[] =>
       rank(signal, layout, all, kubelet)
         .filter(({ usage = 0n }) => usage > 0n)
         .map(({ workload }) => workload.name);
@@ -175,7 +175,7 @@ test('a protected workload keeps its place and its reason', () => {
   expect(second).toMatchObject({ place: 2, protection: undefined });
 });
 
-test.each<[signal: Signal, resource: Resource, given: WorkloadUsage, words: string]>([
+test.each<[signal: ResourceSignal, resource: Resource, given: WorkloadUsage, words: string]>([
   ['memory.available', 'memory', machine('w', 200n * Mi), 'uses 200MiB, has no request, priority 0'],
   [
     'memory.available',

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseThresholdValue } from '../../src/config/thresholds.js';
 import type { Effect } from '../../src/core/effect.js';
+import { isPressure, isResourceSignal } from '../../src/core/signal.js';
 import { initialState, type Policy, type State } from '../../src/core/state.js';
 import { step } from '../../src/core/step.js';
-import { resolve, thresholdKind, valueText } from '../../src/core/threshold.js';
+import { operandMet, resolve, thresholdKind, valueText } from '../../src/core/threshold.js';
 import { anyPolicy, anyThreshold, anyTold, type Told } from './arbitrary.js';
 import { candidates, input, policy, SECOND, threshold, workload } from './support.js';
 import { Timeline } from './timeline.js';
@@ -85,7 +86,18 @@ describe('whatever it is told', () => {
       for (const { cause } of decisions(made)) {
         // a share of a negative capacity, or one that no int64 holds, is negative, and lowers the limit
         if (cause.kind === 'threshold' && cause.observation.capacity >= 0n && cause.observation.capacity < 2n ** 62n)
-          expect(cause.observation.available).toBeLessThan(cause.limit);
+          expect(cause.observation.available)[isPressure(cause.threshold.signal) ? 'toBeGreaterThan' : 'toBeLessThan'](cause.limit);
+      }
+    });
+  });
+
+  test('nobody is evicted for joined operands of which one is not met, or for pressure of io or cpu', () => {
+    everyStep((made) => {
+      for (const { cause } of decisions(made)) {
+        if (cause.kind !== 'threshold') continue;
+        expect(isResourceSignal(cause.threshold.signal)).toBe(true);
+        expect(cause.joined?.length ?? 0).toBe(cause.threshold.also?.length ?? 0);
+        for (const { operand, observation } of cause.joined ?? []) expect(observation && operandMet(operand, observation)).toBe(true);
       }
     });
   });
@@ -169,10 +181,10 @@ test('thresholds round-trip', () => {
   );
 });
 
-test('a threshold is hard or soft by its grace period alone', () => {
+test('a threshold is hard or soft by its grace period alone, unless an entry of the list says which', () => {
   fc.assert(
     fc.property(anyThreshold, (drawn) => {
-      expect(thresholdKind(drawn)).toBe(drawn.gracePeriodNs === 0n ? 'hard' : 'soft');
+      expect(thresholdKind(drawn)).toBe(drawn.kind ?? (drawn.gracePeriodNs === 0n ? 'hard' : 'soft'));
     }),
   );
 });

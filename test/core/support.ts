@@ -17,7 +17,11 @@ export function value(text: string): ThresholdValue {
     : { kind: 'quantity', quantity: parseQuantity(text) };
 }
 
-export function threshold(signal: Signal, limit: string, options: { graceSeconds?: number; minReclaim?: string } = {}): Threshold {
+export function threshold<S extends Signal>(
+  signal: S,
+  limit: string,
+  options: { graceSeconds?: number; minReclaim?: string } = {},
+): Threshold & { readonly signal: S } {
   return {
     signal,
     value: value(limit),

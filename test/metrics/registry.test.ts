@@ -238,7 +238,8 @@ test('docs/metrics.md lists exactly what is exported', async () => {
     labels,
     type,
   }));
-  const definedLabels = new Map(Object.values(definitions).map(({ name, labels }) => [name, labels.join(', ')]));
+  const allDefinitions = Object.values(definitions).flatMap((each) => ('name' in each ? [each] : each.map(({ definition }) => definition)));
+  const definedLabels = new Map(allDefinitions.map(({ name, labels }) => [name, labels.join(', ')]));
   expect(documented.map(({ name, type }) => `${name} ${type}`).sort()).toEqual([...exported, 'evictd_check_exit_code gauge'].sort());
   for (const { name, labels } of documented) expect(labels, name).toBe(definedLabels.get(name));
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Decision, Outcome } from '../../src/core/eviction.js';
 import { parseQuantity } from '../../src/core/quantity.js';
 import { rank } from '../../src/core/rank.js';
-import { SIGNAL_FACTS, type Signal } from '../../src/core/signal.js';
+import { SIGNAL_FACTS, type ResourceSignal } from '../../src/core/signal.js';
 import type { StorageBreach } from '../../src/core/storage-limit.js';
 import type { Workload, WorkloadStats } from '../../src/core/workload.js';
 import { departuresOf } from '../../src/core/departure.js';
@@ -12,7 +12,12 @@ import { Gi, Mi, observations, requesting, SECOND, stats, threshold, workload } 
 
 const TICK = { source: 'tick', atNs: 0n } as const;
 
-function decision(signal: Signal, of: Partial<Workload>, used: Partial<WorkloadStats> | undefined, rest: Partial<Decision> = {}): Decision {
+function decision(
+  signal: ResourceSignal,
+  of: Partial<Workload>,
+  used: Partial<WorkloadStats> | undefined,
+  rest: Partial<Decision> = {},
+): Decision {
   const usages = [{ workload: workload('batch', of), stats: used && stats(used) }];
   const ranking = rank(signal, 'single', usages, departuresOf('evictd'));
   const limit = threshold(signal, '100Mi');

@@ -1,7 +1,7 @@
 import { departuresOf } from '../../src/core/departure.js';
 import type { Layout } from '../../src/core/layout.js';
 import { byRank, rank, type RankedWorkload } from '../../src/core/rank.js';
-import { isSignal, type Signal } from '../../src/core/signal.js';
+import { isKubeletSignal, type ResourceSignal } from '../../src/core/signal.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
 import { usagesOf } from '../../src/kubernetes/stats.js';
 import { isObject, type Json } from './json.js';
@@ -54,7 +54,8 @@ function layoutOf(value: Json | undefined): Layout {
   throw new VectorFormatError('"layout" must be single, imagefs or split');
 }
 
-function signalOf(value: Json | undefined): Signal {
-  if (typeof value !== 'string' || !isSignal(value)) throw new VectorFormatError(`"signal" must be a signal, not ${JSON.stringify(value)}`);
+function signalOf(value: Json | undefined): ResourceSignal {
+  if (typeof value !== 'string' || !isKubeletSignal(value))
+    throw new VectorFormatError(`"signal" must be a signal, not ${JSON.stringify(value)}`);
   return value;
 }

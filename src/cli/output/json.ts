@@ -1,16 +1,19 @@
-import type { CheckedSignal } from '../../core/check.js';
+import { percentOf } from '../../core/amount.js';
+import type { CheckedEntry, CheckedSignal } from '../../core/check.js';
 import { jsonInteger } from '../../core/integer.js';
-import { SIGNAL_FACTS } from '../../core/signal.js';
+import { isPressure, SIGNAL_FACTS } from '../../core/signal.js';
+import { operandsOf, valueText, whenText } from '../../core/threshold.js';
 import { formatPosition } from '../errors.js';
 import { wallTime, type CheckReport, type Clock } from './report.js';
 
 /** The report as docs/check.md describes it. */
-export function checkJson({ status, exit, node, signals, conditions, notifiers, problems, notices, clock }: CheckReport): string {
+export function checkJson({ status, exit, node, signals, entries, conditions, notifiers, problems, notices, clock }: CheckReport): string {
   const report = {
     status,
     exit,
     node: node ? { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion } : null,
     signals: signals.map((signal) => signalJson(signal, clock)),
+    ...(entries.length === 0 ? {} : { thresholds: entries.map(entryJson) }),
     conditions: conditions.map(({ type, status: set }) => ({ type, status: set === undefined ? 'Unknown' : set ? 'True' : 'False' })),
     notifiers: notifiers.map(({ mechanism, signal, target, live, essential, reason, hint }) => ({
       mechanism,
@@ -37,8 +40,12 @@ function signalJson({ signal, observation, reason, thresholds }: CheckedSignal, 
     signal,
     ...(observation
       ? {
-          [`available${suffix}`]: jsonInteger(observation.available),
-          [`capacity${suffix}`]: jsonInteger(observation.capacity),
+          ...(isPressure(signal)
+            ? { stalledPercent: percentOf(observation.available) }
+            : {
+                [`available${suffix}`]: jsonInteger(observation.available),
+                [`capacity${suffix}`]: jsonInteger(observation.capacity),
+              }),
           ...(observation.timeNs === undefined ? {} : { time: wallTime(observation.timeNs, clock) }),
           source: observation.source,
         }
@@ -49,5 +56,16 @@ function signalJson({ signal, observation, reason, thresholds }: CheckedSignal, 
       met: met ?? null,
     })),
     ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+/** An entry of the list; the readings of its operands stand with the signals. */
+function entryJson({ threshold, kind, met }: CheckedEntry): Record<string, unknown> {
+  return {
+    when: whenText(threshold),
+    kind,
+    forSeconds: Number(threshold.gracePeriodNs) / 1e9,
+    met: met ?? null,
+    operands: operandsOf(threshold).map(({ signal, value }) => ({ signal, threshold: valueText(value) })),
   };
 }

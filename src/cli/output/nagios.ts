@@ -1,11 +1,11 @@
-import { amountOf } from '../../core/amount.js';
+import { amountOf, percentOf } from '../../core/amount.js';
 import type { CheckedSignal, CheckedThreshold, CheckStatus } from '../../core/check.js';
-import { comparisonText } from '../../core/message.js';
+import { comparisonText, readingsText } from '../../core/message.js';
 import type { Observation } from '../../core/observation.js';
-import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
-import type { ThresholdKind } from '../../core/threshold.js';
+import { isPressure, SIGNAL_FACTS, type Signal } from '../../core/signal.js';
+import { whenText, type ThresholdKind } from '../../core/threshold.js';
 import { formatPosition } from '../errors.js';
-import { type CheckReport } from './report.js';
+import { metReadings, type CheckReport } from './report.js';
 
 const STATUS: Readonly<Record<CheckStatus, string>> = { ok: 'OK', soft: 'WARNING', hard: 'CRITICAL', unknown: 'UNKNOWN' };
 
@@ -13,10 +13,8 @@ const STATUS: Readonly<Record<CheckStatus, string>> = { ok: 'OK', soft: 'WARNING
  * One line as monitoring plugins write it: `CRITICAL - text | perfdata` (Monitoring Plugins Development Guidelines, "Plugin Output" and
  * "Performance data"). A soft threshold is a warning, a hard one critical. The first sentence says what is wrong, the others how the rest stands.
  */
-export function checkNagios({ status, node, signals, problems }: CheckReport): string {
-  const bad = signals.flatMap(({ observation, thresholds }) =>
-    thresholds.filter(({ met }) => met === true).flatMap(({ threshold }) => (observation ? [comparisonText(threshold, observation)] : [])),
-  );
+export function checkNagios({ status, node, signals, entries, problems }: CheckReport): string {
+  const bad = metReadings({ signals, entries }).map(comparisonText);
   const troubles = problems
     .filter(({ code }) => status === 'unknown' || code === 'EVICTD_SIGNAL_UNREADABLE')
     .map(({ message, position }) => (position ? `${formatPosition(position)}: ${message}` : message));
@@ -24,10 +22,11 @@ export function checkNagios({ status, node, signals, problems }: CheckReport): s
   const more = `and ${String(troubles.length - 1)} more: evictd config check`;
   const trouble = !node && troubles.length > 1 ? [...troubles.slice(0, 1), more] : troubles;
   const rest = signals.flatMap(({ signal, observation, thresholds }) =>
-    observation && !thresholds.some(({ met }) => met === true) ? [amountText(signal, observation)] : [],
+    observation && !isPressure(signal) && !thresholds.some(({ met }) => met === true) ? [amountText(signal, observation)] : [],
   );
   // Which comes first follows the status: unknown is about what could not be read.
-  const sentences = status === 'unknown' ? [...trouble, ...bad, ...rest] : [...bad, ...trouble, ...rest];
+  const fine = entries.filter(({ met }) => met === false).map((entry) => `not met: ${whenText(entry.threshold)} (${readingsText(entry)})`);
+  const sentences = status === 'unknown' ? [...trouble, ...bad, ...rest, ...fine] : [...bad, ...trouble, ...rest, ...fine];
   const text = `${STATUS[status]} - ${sentences.join(', ') || 'nothing is watched'}`.replace(/[\s|]+/g, (gap) =>
     gap.includes('|') ? '/' : ' ',
   );
@@ -44,6 +43,7 @@ function amountText(signal: Signal, { available, capacity }: Observation): strin
 /** `'memory.available'=1024B;warn;crit;0;max`. A range `N:` alerts below N, which is what a threshold does. `U`: could not be read. */
 function perfdatum({ signal, observation, thresholds }: CheckedSignal): string {
   if (!observation) return `'${signal}'=U`; // unknown or absent: no number
+  if (isPressure(signal)) return `'${signal}'=${String(percentOf(observation.available))}%;;;0;100`;
   const unit = SIGNAL_FACTS[signal].unit === 'bytes' ? 'B' : '';
   const ranges = [rangeOf('soft', thresholds), rangeOf('hard', thresholds)].join(';');
   return `'${signal}'=${String(observation.available)}${unit};${ranges};0;${String(observation.capacity)}`;

@@ -3,13 +3,13 @@ import { jsonInteger, jsonOfNano } from '../../core/integer.js';
 import type { Layout } from '../../core/layout.js';
 import type { Observation } from '../../core/observation.js';
 import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';
-import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
+import { SIGNAL_FACTS, type ResourceSignal } from '../../core/signal.js';
 import type { NodePods } from '../../kubernetes/pod-list.js';
 import type { Style } from './style.js';
 import { table, type Column } from './table.js';
 
 export interface PodRankReport {
-  readonly signal: Signal;
+  readonly signal: ResourceSignal;
   readonly layout: Layout;
   /** '': the summary does not say. */
   readonly nodeName: string;

@@ -1,5 +1,8 @@
 import * as definitions from '../../metrics/definition.js';
 import type { Definition } from '../../metrics/definition.js';
+import { ratioOf, stalledSeconds } from '../../metrics/stalled.js';
+import { isPressure } from '../../core/signal.js';
+import { whenText } from '../../core/threshold.js';
 import type { CheckReport } from './report.js';
 
 type Sample = readonly [value: number, ...labels: string[]];
@@ -22,8 +25,9 @@ function exposition({ name, type, help, labels }: Definition, samples: readonly 
  * The values under the names that the server of `evictd run` uses, for node_exporter's textfile collector. Written without prom-client, which takes
  * longer to load than a check takes.
  */
-export function checkPrometheus({ exit, signals, conditions, notifiers }: CheckReport): string {
-  const read = signals.flatMap(({ signal, observation }) => (observation ? [{ signal, observation }] : []));
+export function checkPrometheus({ exit, signals, entries, conditions, notifiers }: CheckReport): string {
+  const readings = signals.flatMap(({ signal, observation }) => (observation ? [{ signal, observation }] : []));
+  const read = readings.filter(({ signal }) => !isPressure(signal));
   const mechanisms = [...new Set(notifiers.map(({ mechanism }) => mechanism))];
   return [
     exposition(definitions.CHECK_EXIT_CODE, [[exit]]),
@@ -40,6 +44,17 @@ export function checkPrometheus({ exit, signals, conditions, notifiers }: CheckR
       signals.flatMap(({ signal, thresholds }) =>
         thresholds.flatMap(({ kind, value }): Sample[] => (value === undefined ? [] : [[Number(value), signal, kind]])),
       ),
+    ),
+    exposition(
+      definitions.SIGNAL_PRESSURE,
+      readings.filter(({ signal }) => isPressure(signal)).map(({ signal, observation }) => [ratioOf(observation), signal]),
+    ),
+    exposition(
+      definitions.THRESHOLD_MET,
+      entries.flatMap(({ threshold, kind, met }): Sample[] => (met === undefined ? [] : [[met ? 1 : 0, whenText(threshold), kind]])),
+    ),
+    ...definitions.PRESSURE_TOTALS.map(({ definition, resource, kind }) =>
+      exposition(definition, stalledSeconds(resource, kind, new Map(readings.map(({ signal, observation }) => [signal, observation])))),
     ),
     exposition(
       definitions.NODE_CONDITION,

@@ -1,14 +1,14 @@
 import { amountOfBytes, amountOfResource } from '../../core/amount.js';
 import { jsonInteger, jsonOfNano } from '../../core/integer.js';
 import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';
-import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
+import { SIGNAL_FACTS, type ResourceSignal } from '../../core/signal.js';
 import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload.js';
 import type { NodeIdentity, SourceProblem } from '../../monitor/ports.js';
 import type { Style } from './style.js';
 import { table, type Column } from './table.js';
 
 export interface RankReport {
-  readonly signal: Signal;
+  readonly signal: ResourceSignal;
   readonly node: NodeIdentity;
   /** Whether evicting a workload is known to help this signal. */
   readonly evictable: boolean;

@@ -1,7 +1,15 @@
 import type { ConfigNotice } from '../../config/config.js';
-import { CHECK_EXIT, checkPressure, type CheckedCondition, type CheckedSignal, type CheckStatus } from '../../core/check.js';
+import {
+  CHECK_EXIT,
+  checkPressure,
+  type CheckedCondition,
+  type CheckedEntry,
+  type CheckedSignal,
+  type CheckStatus,
+} from '../../core/check.js';
+import type { ThresholdReading } from '../../core/message.js';
 import type { Observations } from '../../core/observation.js';
-import type { Threshold } from '../../core/threshold.js';
+import { operandsOf, type Threshold } from '../../core/threshold.js';
 import { ConfigError, EvictdError, type SourcePosition } from '../../errors.js';
 import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports.js';
 
@@ -20,6 +28,8 @@ export interface CheckReport {
   /** Undefined where the check failed before it knew the node. */
   readonly node: NodeIdentity | undefined;
   readonly signals: readonly CheckedSignal[];
+  /** Of the list `thresholds`. */
+  readonly entries: readonly CheckedEntry[];
   readonly conditions: readonly CheckedCondition[];
   readonly notifiers: readonly NotifierState[];
   readonly problems: readonly CheckProblem[];
@@ -44,9 +54,15 @@ export interface CheckInput {
 }
 
 export function checkReport({ node, observations, thresholds, notifiers, problems, notices, clock }: CheckInput): CheckReport {
-  const { status, signals, conditions } = checkPressure(observations, thresholds);
+  const { status, signals, entries, conditions } = checkPressure(observations, thresholds);
+  const undecided = new Set(
+    entries.filter(({ met }) => met === undefined).flatMap(({ threshold }) => operandsOf(threshold).map(({ signal }) => signal)),
+  );
   const unread = signals
-    .filter(({ thresholds: checked }) => checked.some(({ met }) => met === undefined))
+    .filter(
+      ({ signal, observation, thresholds: checked }) =>
+        checked.some(({ met }) => met === undefined) || (observation === undefined && undecided.has(signal)),
+    )
     .map(({ signal, reason }) => ({ code: 'EVICTD_SIGNAL_UNREADABLE', message: `${signal} cannot be read: ${reason ?? 'no reading'}` }));
   const warnings = notices.filter(({ level }) => level === 'warn');
   return {
@@ -54,9 +70,10 @@ export function checkReport({ node, observations, thresholds, notifiers, problem
     exit: CHECK_EXIT[status],
     node,
     signals,
+    entries,
     conditions,
     notifiers,
-    problems: [...unread, ...problems, ...warnings.filter(concernsReading)].map(problemOf),
+    problems: [...unread, ...problems, ...standIns(signals), ...warnings.filter(concernsReading)].map(problemOf),
     notices: warnings.filter((notice) => !concernsReading(notice)).map(problemOf),
     clock,
   };
@@ -69,12 +86,21 @@ export function failedReport(error: unknown, clock: Clock): CheckReport {
     exit: CHECK_EXIT.unknown,
     node: undefined,
     signals: [],
+    entries: [],
     conditions: [],
     notifiers: [],
     problems: problemsOf(error),
     notices: [],
     clock,
   };
+}
+
+/** A share of the last seconds needs two readings, and a check makes one. */
+function standIns(signals: readonly CheckedSignal[]): CheckProblem[] {
+  const by = signals.filter(({ observation }) => observation?.standIn !== undefined).map(({ signal }) => signal);
+  if (by.length === 0) return [];
+  const message = `${by.join(', ')}: the kernel's average of the last 10 s (avg10) stands for the share of the last pressureWindow, which only a running evictd knows`;
+  return [{ code: 'EVICTD_CHECK_PRESSURE_AVERAGE', message }];
 }
 
 /** Something that was written is not in effect, so that a threshold may be missing from the check. The others are for `config check`. */
@@ -96,4 +122,16 @@ function problemOf({ code, message, hint, position }: CheckProblem): CheckProble
 /** When a reading was taken, RFC 3339 in UTC. */
 export function wallTime(timeNs: bigint, clock: Clock): string {
   return new Date(clock.wallMs - Number(clock.monotonicNs - timeNs) / 1e6).toISOString();
+}
+
+/** The thresholds that are met, with what was read: of the maps, then of the list. */
+export function metReadings({ signals, entries }: Pick<CheckReport, 'signals' | 'entries'>, kind?: CheckStatus): ThresholdReading[] {
+  const isShown = (checked: { readonly met: boolean | undefined; readonly kind: CheckStatus }): boolean =>
+    checked.met === true && (kind === undefined || checked.kind === kind);
+  return [
+    ...signals.flatMap(({ observation, thresholds }) =>
+      thresholds.filter(isShown).flatMap(({ threshold }) => (observation ? [{ threshold, observation }] : [])),
+    ),
+    ...entries.filter(isShown).flatMap(({ observation, ...entry }) => (observation ? [{ ...entry, observation }] : [])),
+  ];
 }

@@ -1,10 +1,10 @@
 import { amountOfBytes } from '../../core/amount.js';
-import type { CheckedSignal, CheckedThreshold, CheckStatus } from '../../core/check.js';
-import { comparisonText } from '../../core/message.js';
-import { SIGNAL_FACTS, type Signal } from '../../core/signal.js';
-import type { ThresholdKind } from '../../core/threshold.js';
+import type { CheckedEntry, CheckedSignal, CheckedThreshold, CheckStatus } from '../../core/check.js';
+import { comparisonText, readingsText } from '../../core/message.js';
+import { isPressure, SIGNAL_FACTS, type Signal } from '../../core/signal.js';
+import { operandsOf, whenText, type ThresholdKind } from '../../core/threshold.js';
 import { formatPosition } from '../errors.js';
-import { type CheckProblem, type CheckReport } from './report.js';
+import { metReadings, type CheckProblem, type CheckReport } from './report.js';
 import type { Colour, Style } from './style.js';
 import { table, type Column } from './table.js';
 
@@ -24,14 +24,15 @@ const COLUMNS: readonly Column[] = [
 const USAGE = 'EVICTD_USAGE';
 
 const UNWATCHED = 'no threshold';
+const LISTED = 'see below';
 const ABSENT = 'not on this node';
 
 /** For people: the verdict, a table, then only what needs attention. */
 export function checkText(report: CheckReport, style: Style): string {
-  const { status, node, signals, conditions, notifiers, problems } = report;
+  const { status, node, signals, entries, conditions, notifiers, problems } = report;
   const [wrong] = problems;
   if (!node && wrong?.code === USAGE) return `${style('red', 'unknown:')} ${problemText(wrong, style)}\n`;
-  const rows = signals.map(rowOf);
+  const rows = signals.filter(({ signal }) => !isPressure(signal)).map((signal) => rowOf(signal, entries));
   const set = conditions.filter(({ status: on }) => on === true).map(({ type }) => type);
   const dead = notifiers.filter(({ live }) => !live);
   const lines = [
@@ -46,6 +47,7 @@ export function checkText(report: CheckReport, style: Style): string {
           ),
         ]
       : []),
+    ...(entries.length > 0 ? ['', ...entries.map((entry) => style(COLOUR[entryStatus(entry)], entryText(entry)))] : []),
     ...(set.length > 0 || dead.length > 0 || problems.length > 0 ? [''] : []),
     ...(set.length > 0 ? [`node conditions: ${set.join(', ')}`] : []),
     ...dead.map(
@@ -62,12 +64,19 @@ function problemText({ code, message, hint, position }: CheckProblem, style: Sty
   return `${place}${message}${hint === undefined ? '' : ` (${hint})`} ${style('dim', `[${code}]`)}`;
 }
 
-function verdict({ status, node, signals }: CheckReport): string {
-  const met = signals.flatMap(({ observation, thresholds }) =>
-    thresholds.flatMap(({ threshold, kind, met: isMet }) =>
-      observation && isMet === true && kind === status ? [comparisonText(threshold, observation)] : [],
-    ),
-  );
+/** 'met: memory.available 60MiB < 100Mi & memory.pressure.full 45.2% > 40% (soft)'. */
+function entryText(entry: CheckedEntry): string {
+  const { threshold, kind, observation, met } = entry;
+  if (met === true && observation) return `met: ${comparisonText({ ...entry, observation })}`;
+  return `${met === undefined ? 'unknown' : 'not met'}: ${whenText(threshold)} (${kind}): ${readingsText(entry)}`;
+}
+
+function entryStatus({ met, kind }: CheckedEntry): CheckStatus {
+  return met === undefined ? 'unknown' : met ? kind : 'ok';
+}
+
+function verdict({ status, node, ...checked }: CheckReport): string {
+  const met = metReadings(checked, status).map(comparisonText);
   switch (status) {
     case 'ok':
       return 'ok: no threshold is met';
@@ -89,7 +98,8 @@ interface Row {
   readonly status: CheckStatus;
 }
 
-function rowOf({ signal, observation, thresholds }: CheckedSignal): Row {
+function rowOf({ signal, observation, thresholds }: CheckedSignal, entries: readonly CheckedEntry[]): Row {
+  const isListedBelow = entries.some(({ threshold }) => operandsOf(threshold).some((operand) => operand.signal === signal));
   const met = thresholds.filter((threshold) => threshold.met === true).map(({ kind }) => kind);
   const status: CheckStatus = thresholds.some(({ met: known }) => known === undefined)
     ? 'unknown'
@@ -107,7 +117,9 @@ function rowOf({ signal, observation, thresholds }: CheckedSignal): Row {
     : ['?', '?', '?'];
   const word =
     thresholds.length === 0
-      ? UNWATCHED
+      ? isListedBelow
+        ? LISTED
+        : UNWATCHED
       : !observation && status === 'ok'
         ? ABSENT
         : status === 'ok'
@@ -120,7 +132,7 @@ function rowOf({ signal, observation, thresholds }: CheckedSignal): Row {
 
 function paint(cell: string, row: Row | undefined, column: number, style: Style): string {
   if (!row) return style('dim', cell);
-  return column === COLUMNS.length - 1 && cell !== UNWATCHED ? style(COLOUR[row.status], cell) : cell;
+  return column === COLUMNS.length - 1 && cell !== UNWATCHED && cell !== LISTED ? style(COLOUR[row.status], cell) : cell;
 }
 
 /** Inodes and processes have no unit in a table: the signal's name says what they are. */

@@ -11,7 +11,7 @@ interface RecordedEviction {
   freedBytes: bigint;
 }
 
-const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemory.available'];
+const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemory.available', 'memory.kernelAvailable'];
 
 /**
  * What the node would have looked like if other workloads had been evicted. The assumptions, which the command prints (assumptions.ts):

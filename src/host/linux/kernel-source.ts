@@ -13,6 +13,8 @@ export interface Missing {
   readonly missing: string;
   /** There is nothing to read here, and never will be. */
   readonly absent?: true;
+  /** There will be a reading in a moment. */
+  readonly pending?: true;
 }
 
 /** The first file that could not be read, as a sentence; undefined: all could. */

@@ -1,7 +1,7 @@
 import type { CgroupHierarchy } from '../../core/cgroup.js';
 import type { Observation, Observations } from '../../core/observation.js';
 import type { Signal } from '../../core/signal.js';
-import { resolve, thresholdId, type Threshold } from '../../core/threshold.js';
+import { operandsOf, operandText, resolve, type Operand, type Threshold } from '../../core/threshold.js';
 import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding, FilesystemStats } from '../../native/binding.js';
 import { filesystemObservations } from './filesystem.js';
@@ -9,6 +9,7 @@ import type { Allocatable } from './allocatable.js';
 import { KernelPass, type KernelSource, type Missing } from './kernel-source.js';
 import type { MemoryNotifiers } from './memory-notifiers.js';
 import { availableOf, type MemorySource } from './memory.js';
+import type { OwnSignals } from './own-signals.js';
 import type { OomKillCounter } from './oom-kills.js';
 import type { PidsLevel, PidsReading } from './pids.js';
 import { SignalSamplers } from './signal-samplers.js';
@@ -30,6 +31,7 @@ export interface NodeParts {
   readonly pids: KernelSource<PidsReading | Missing>;
   readonly oomKills: OomKillCounter;
   readonly notifiers: MemoryNotifiers;
+  readonly own: OwnSignals;
   /** Or why there is none. */
   readonly allocatable: Allocatable | Missing;
 }
@@ -61,7 +63,7 @@ export class LinuxNodeReader implements LinuxNode {
 
   read(): Observations {
     this.#pass.read();
-    const observations = this.#observe();
+    const observations = this.#observe(this.#parts.own.read(process.hrtime.bigint()));
     const { memory, notifiers, allocatable } = this.#parts;
     this.#seen(memory, notifiers);
     if (!('missing' in allocatable)) this.#seen(allocatable.memory, allocatable.notifiers);
@@ -69,7 +71,8 @@ export class LinuxNodeReader implements LinuxNode {
     return observations;
   }
 
-  #observe(): Observations {
+  /** @param own  what is read of evictd's own signals, which only a pass asks for */
+  #observe(own: readonly [Signal, Observation | Missing][] = []): Observations {
     const timeNs = process.hrtime.bigint();
     const pids = this.#pass.of(this.#parts.pids);
     const filesystem = filesystemObservations(this.#parts.nodefs, this.#filesystem.read(), timeNs);
@@ -79,6 +82,7 @@ export class LinuxNodeReader implements LinuxNode {
       ['nodefs.available', filesystem.available],
       ['nodefs.inodesFree', filesystem.inodesFree],
       ['pid.available', 'missing' in pids ? pids : observationOf(pids.narrowest, timeNs)],
+      ...own,
     ]);
   }
 
@@ -97,10 +101,12 @@ export class LinuxNodeReader implements LinuxNode {
     // inactive_file and the limits may have moved since the last pass: what is armed follows what is true now.
     this.#pass.read();
     const { memory, notifiers, allocatable } = this.#parts;
-    const asked = (signal: Signal): Threshold[] => thresholds.filter((threshold) => threshold.signal === signal);
+    const operands = thresholds.flatMap(operandsOf);
+    const asked = (signal: Signal): Operand[] => distinct(operands.filter((operand) => operand.signal === signal));
     this.#asked = { thresholds, onWake };
+    const own = this.#parts.own.arm(thresholds, onWake);
     const sampled = this.#armSamplers(thresholds, onWake);
-    const armed = this.#arm(memory, notifiers, asked('memory.available'), onWake) || sampled;
+    const armed = this.#arm(memory, notifiers, asked('memory.available'), onWake) || sampled || own;
     this.#asksAllocatable = asked('allocatableMemory.available').length > 0;
     if ('missing' in allocatable) return armed;
     return this.#arm(allocatable.memory, allocatable.notifiers, asked('allocatableMemory.available'), onWake) || armed;
@@ -108,7 +114,12 @@ export class LinuxNodeReader implements LinuxNode {
 
   notifiers(): readonly NotifierState[] {
     const { notifiers, allocatable } = this.#parts;
-    return [...notifiers.states(), ...('missing' in allocatable ? [] : allocatable.notifiers.states()), ...this.#samplers.states()];
+    return [
+      ...notifiers.states(),
+      ...this.#parts.own.states(),
+      ...('missing' in allocatable ? [] : allocatable.notifiers.states()),
+      ...this.#samplers.states(),
+    ];
   }
 
   oomKills(): number | undefined {
@@ -119,6 +130,7 @@ export class LinuxNodeReader implements LinuxNode {
     this.#asked = undefined;
     this.#samplers.close();
     this.#parts.notifiers.close();
+    this.#parts.own.close();
     if (!('missing' in this.#parts.allocatable)) this.#parts.allocatable.notifiers.close();
     this.#parts.oomKills.close();
     this.#pass.close();
@@ -144,7 +156,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   #armSamplers(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
-    return this.#samplers.arm(thresholds, this.#observe(), this.#pidsLevels(), onWake);
+    return this.#samplers.arm(thresholds.flatMap(operandsOf), this.#observe(), this.#pidsLevels(), onWake);
   }
 
   #pidsLevels(): readonly PidsLevel[] {
@@ -152,11 +164,11 @@ export class LinuxNodeReader implements LinuxNode {
     return 'missing' in pids ? [] : pids.levels;
   }
 
-  #arm(source: MemorySource, notifiers: MemoryNotifiers, thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
+  #arm(source: MemorySource, notifiers: MemoryNotifiers, operands: readonly Operand[], onWake: (wake: Wake) => void): boolean {
     const memory = this.#pass.of(source);
     if ('missing' in memory) return false; // the cgroup is gone: nothing to compute a limit from
-    const limits = thresholds
-      .map((threshold) => ({ id: thresholdId(threshold), bytes: resolve(threshold.value, memory.capacity) }))
+    const limits = operands
+      .map((operand) => ({ id: operandText(operand), bytes: resolve(operand.value, memory.capacity) }))
       .filter(({ bytes }) => bytes > 0n); // less than nothing is never available
     return notifiers.arm(limits, memory, process.hrtime.bigint(), onWake);
   }
@@ -166,14 +178,21 @@ function observationOf({ available, capacity, source }: PidsLevel, timeNs: bigin
   return { available, capacity, source, timeNs };
 }
 
+/** A map's threshold and a joined one may well stand at the same value. */
+function distinct(operands: readonly Operand[]): Operand[] {
+  return [...new Map(operands.map((operand) => [operandText(operand), operand])).values()];
+}
+
 function collect(signals: readonly (readonly [Signal, Observation | Missing])[]): Observations {
   const observed = new Map<Signal, Observation>();
   const missing = new Map<Signal, string>();
   const absent = new Map<Signal, string>();
+  const pending = new Map<Signal, string>();
   for (const [signal, result] of signals) {
     if (!('missing' in result)) observed.set(signal, result);
     else if (result.absent) absent.set(signal, result.missing);
+    else if (result.pending) pending.set(signal, result.missing);
     else missing.set(signal, result.missing);
   }
-  return { observed, missing, absent };
+  return { observed, missing, absent, ...(pending.size > 0 && { pending }) };
 }

@@ -10,7 +10,10 @@ import { LinuxNodeReader, type LinuxNode, type NodeParts } from './node-reader.j
 import { notifierMode, type NotifierMode } from './notifier-mode.js';
 import { cgroupOomKills, machineOomKills } from './oom-kills.js';
 import { readPageSize } from './page-size.js';
+import { OwnSignals, type OwnSignalsPlan } from './own-signals.js';
 import { pidsSource } from './pids.js';
+import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from './pressure.js';
+import { cgroupSwap, kernelAvailable, machineSwap } from './swap.js';
 
 export type { LinuxNode } from './node-reader.js';
 export type { NotifierMode } from './notifier-mode.js';
@@ -19,6 +22,8 @@ export interface NodeConfig {
   /** `cgroup` undefined: the machine. Else a path below the mount of the memory controller. */
   readonly node: { readonly cgroup: string | undefined };
   readonly filesystems: { readonly nodefs: string };
+  /** What a pressure signal without a suffix is the share of; 2 s where it is left out. */
+  readonly pressureWindowNs?: bigint;
   /** The cgroup that all workloads live in, and the bytes that they may have together. */
   readonly allocatable?: { readonly cgroup: string; readonly capacity: bigint } | undefined;
 }
@@ -37,10 +42,16 @@ export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode
       : openCgroup(hierarchies, normalCgroupPath(cgroup), config.filesystems.nodefs, native);
   const notifiers = new MemoryNotifiers(...notifierMode(mode, parts.plan, native));
   const allocatable = openAllocatable(config.allocatable, hierarchies.memory, native, mode);
-  return new LinuxNodeReader({ ...parts, native, notifiers, allocatable });
+  const own = new OwnSignals(native, { ...parts.own, windowNs: config.pressureWindowNs ?? WINDOW_NS }, mode);
+  return new LinuxNodeReader({ ...parts, native, notifiers, own, allocatable });
 }
 
-type Opened = Omit<NodeParts, 'native' | 'notifiers' | 'allocatable'> & { readonly plan: WatchPlan };
+const WINDOW_NS = 2_000_000_000n;
+
+type Opened = Omit<NodeParts, 'native' | 'notifiers' | 'own' | 'allocatable'> & {
+  readonly plan: WatchPlan;
+  readonly own: Omit<OwnSignalsPlan, 'windowNs'>;
+};
 
 function openMachine({ memory: hierarchy }: Hierarchies, nodefs: string, native: Binding): Opened {
   const v1Root = hierarchy?.version === 1 && showsRootCgroup(hierarchy) ? cgroupDirectory(hierarchy, '/') : undefined;
@@ -52,6 +63,11 @@ function openMachine({ memory: hierarchy }: Hierarchies, nodefs: string, native:
     memory,
     pids: pidsSource(undefined),
     oomKills: machineOomKills(native),
+    own: {
+      nodeName: 'the machine',
+      pressure: MACHINE_PRESSURE,
+      amounts: { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': machineSwap(false) },
+    },
     plan: {
       signal: 'memory.available',
       nodeName: 'the machine',
@@ -82,6 +98,11 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, node
     memory,
     pids: pidsSource(pids && { hierarchy: pids, path }),
     oomKills: cgroupOomKills(native, hierarchy, path),
+    own: {
+      nodeName: path,
+      pressure: v1 ? MACHINE_PRESSURE_FOR_V1 : { fileOf: (resource) => `${directory}/${resource}.pressure`, remark: '' },
+      amounts: { 'memory.kernelAvailable': kernelAvailable(true), 'swap.available': v1 ? machineSwap(true) : cgroupSwap(hierarchy, path) },
+    },
     plan: {
       signal: 'memory.available',
       nodeName: path,

@@ -1,5 +1,5 @@
 import type { Signal } from '../../core/signal.js';
-import { resolve, type Threshold } from '../../core/threshold.js';
+import { resolve, type Operand } from '../../core/threshold.js';
 import type { NotifierState } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { SamplerNotifier, type Sampled } from './sampler-notifier.js';
@@ -33,7 +33,7 @@ export class SignalSampler {
    * @param thresholds  of any signals; those of its own count
    * @returns whether it was started, or its limits changed
    */
-  arm(thresholds: readonly Threshold[], { capacity }: Pick<Stock, 'capacity'>): boolean {
+  arm(thresholds: readonly Operand[], { capacity }: Pick<Stock, 'capacity'>): boolean {
     const { signal, name } = this.#sampled;
     const bounds = thresholds
       .filter((threshold) => threshold.signal === signal)

@@ -1,6 +1,6 @@
 import type { Observations } from '../../core/observation.js';
 import type { Signal } from '../../core/signal.js';
-import type { Threshold } from '../../core/threshold.js';
+import type { Operand } from '../../core/threshold.js';
 import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding, FilesystemStats } from '../../native/binding.js';
 import { assumedFillRate } from './fill-rate.js';
@@ -36,7 +36,7 @@ export class SignalSamplers {
   }
 
   /** Signals without an observation stay as they are: there is no capacity to resolve a percentage with. */
-  arm(thresholds: readonly Threshold[], { observed }: Observations, pids: readonly PidsLevel[], onWake: (wake: Wake) => void): boolean {
+  arm(thresholds: readonly Operand[], { observed }: Observations, pids: readonly PidsLevel[], onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
     let armed = false;
     for (const [signal, sampler] of this.#bySignal) {

@@ -109,12 +109,13 @@ export class RecordingReading {
     };
   }
 
-  #observations({ observed, missing, absent }: Json): Observations {
+  #observations({ observed, missing, absent, pending }: Json): Observations {
     const pairs = (list: unknown) => new Map(listOf(list ?? []) as readonly [Signal, string][]);
     return {
       observed: new Map(listOf(observed).map((item) => this.#observation(listOf(item)))),
       missing: pairs(missing),
       ...(absent === undefined ? {} : { absent: pairs(absent) }),
+      ...(pending === undefined ? {} : { pending: pairs(pending) }),
     };
   }
 

@@ -52,11 +52,12 @@ export class RecordingWriting {
     });
   }
 
-  #observations({ observed, missing, absent }: Observations): unknown {
+  #observations({ observed, missing, absent, pending }: Observations): unknown {
     return {
       observed: [...observed].map(([signal, observation]) => [signal, ...this.#observation(signal, observation)]),
       ...(missing.size > 0 && { missing: [...missing] }),
       ...(absent && absent.size > 0 && { absent: [...absent] }),
+      ...(pending && pending.size > 0 && { pending: [...pending] }),
     };
   }
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { departuresOf } from '../../../src/core/departure.js';
 import { rank } from '../../../src/core/rank.js';
-import type { Signal } from '../../../src/core/signal.js';
+import type { ResourceSignal } from '../../../src/core/signal.js';
 import type { WorkloadUsage } from '../../../src/core/workload.js';
 import { containerStats, emptyDir, files, pod, volumeStats } from '../usage.js';
 
 const Mi = 1024n * 1024n;
 
-const order = (on: boolean, signal: Signal, ...usages: WorkloadUsage[]): string[] =>
+const order = (on: boolean, signal: ResourceSignal, ...usages: WorkloadUsage[]): string[] =>
   rank(signal, 'single', usages, { ...departuresOf('kubelet'), 'unknown-usage': on }).map(({ workload }) => workload.name);
 
 describe('memory runs out while the statistics of the database have not come yet', () => {

@@ -1,0 +1,229 @@
+import type { Observation } from '../../core/observation.js';
+import { isPressure, pressureParts, WHOLE_SHARE, type PressureSignal, type Signal, type StallResource } from '../../core/signal.js';
+import { operandsOf, resolve, type Operand, type Threshold } from '../../core/threshold.js';
+import type { NotifierState, Wake } from '../../monitor/ports.js';
+import type { Binding } from '../../native/binding.js';
+import { KernelPass, type Missing } from './kernel-source.js';
+import type { NotifierMode } from './notifier-mode.js';
+import { pressureSource, type PressurePlace } from './pressure.js';
+import { SignalSampler } from './signal-sampler.js';
+import { assumedFillRate } from './fill-rate.js';
+import type { SlotWake } from './watch-slot.js';
+import { StallRing } from './stall-ring.js';
+import { StallTrigger } from './stall-trigger.js';
+import type { AmountReading, AmountSource } from './swap.js';
+
+type OwnAmount = 'memory.kernelAvailable' | 'swap.available';
+
+/** Where evictd's own signals of a node are read. */
+export interface OwnSignalsPlan {
+  readonly nodeName: string;
+  readonly pressure: PressurePlace;
+  readonly amounts: Readonly<Record<OwnAmount, AmountSource>>;
+  /** What a pressure signal without a suffix is the share of. */
+  readonly windowNs: bigint;
+}
+
+/** How often a window is looked at: a share is known this exactly. */
+const LOOKS_PER_WINDOW = 4;
+
+/**
+ * The signals that the kubelet does not have: read only where a threshold asks for them. A share of the last seconds needs readings in between, which are
+ * made here, and wake where a share crosses its limit; the kernel's trigger wakes sooner.
+ */
+export class OwnSignals {
+  readonly #native: Binding;
+  readonly #plan: OwnSignalsPlan;
+  readonly #mode: NotifierMode;
+  readonly #sources: Readonly<Record<StallResource, ReturnType<typeof pressureSource>>>;
+  #asked: readonly Signal[] = [];
+  #limits: readonly Operand[] = [];
+  #pass: KernelPass | undefined;
+  #rings = new Map<PressureSignal, StallRing>();
+  #triggers = new Map<string, StallTrigger>();
+  #samplers = new Map<OwnAmount, SignalSampler>();
+  #timer: NodeJS.Timeout | undefined;
+  /** Which operands of pressure were met when they were read last. */
+  #met = '';
+  #onWake: (wake: Wake) => void = () => undefined;
+
+  constructor(native: Binding, plan: OwnSignalsPlan, mode: NotifierMode) {
+    this.#native = native;
+    this.#plan = plan;
+    this.#mode = mode;
+    const { fileOf } = plan.pressure;
+    this.#sources = { memory: pressureSource(fileOf('memory')), io: pressureSource(fileOf('io')), cpu: pressureSource(fileOf('cpu')) };
+  }
+
+  /** True: something was armed or moved, or is read for the first time. */
+  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
+    this.#onWake = onWake;
+    this.#limits = thresholds.flatMap(operandsOf).filter(({ signal }) => isOwn(signal));
+    const asked = this.#ask([...new Set(this.#limits.map(({ signal }) => signal))]);
+    this.#pass?.read(); // what is armed follows what is true now
+    const triggers = this.#armTriggers();
+    const samplers = this.#armSamplers();
+    return asked || triggers || samplers;
+  }
+
+  /** What is asked for, read now. */
+  read(timeNs: bigint): [Signal, Observation | Missing][] {
+    if (this.#pass === undefined) return [];
+    this.#pass.read();
+    const readings = this.#asked.map((signal): [Signal, Observation | Missing] => [signal, this.#read(signal, timeNs)]);
+    this.#met = this.#metAmong(new Map(readings));
+    for (const [signal, reading] of readings) if (isOwnAmount(signal) && !('missing' in reading)) this.#samplers.get(signal)?.seen(reading);
+    return readings;
+  }
+
+  states(): NotifierState[] {
+    const samplers = [...this.#samplers.values()].flatMap((sampler) => sampler.states());
+    return [...[...this.#triggers.values()].map((trigger) => trigger.state()), ...samplers];
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    for (const watch of [...this.#triggers.values(), ...this.#samplers.values()]) watch.close();
+    this.#triggers.clear();
+    this.#samplers.clear();
+    this.#pass?.close();
+    this.#pass = undefined;
+    this.#asked = [];
+    this.#rings.clear();
+  }
+
+  /** Opens what is asked for, where that is not what was asked for before. */
+  #ask(signals: readonly Signal[]): boolean {
+    if (signals.length === this.#asked.length && signals.every((signal) => this.#asked.includes(signal))) return false;
+    this.#asked = signals;
+    this.#pass?.close();
+    clearInterval(this.#timer);
+    const pressure = signals.filter(isPressure);
+    const resources = [...new Set(pressure.map((signal) => pressureParts(signal).resource))];
+    const sources = [
+      ...resources.map((resource) => this.#sources[resource]),
+      ...signals.filter(isOwnAmount).map((signal) => this.#plan.amounts[signal]),
+    ];
+    this.#pass = sources.length === 0 ? undefined : new KernelPass(this.#native, sources);
+    const windowed = pressure.filter((signal) => pressureParts(signal).average === '');
+    this.#rings = new Map(windowed.map((signal) => [signal, this.#rings.get(signal) ?? new StallRing(this.#plan.windowNs)]));
+    this.#timer = undefined;
+    if (windowed.length > 0 && this.#mode !== 'probe') {
+      const everyMs = Number(this.#plan.windowNs / 1_000_000n) / LOOKS_PER_WINDOW;
+      this.#timer = setInterval(() => {
+        this.#look();
+      }, everyMs).unref();
+    }
+    return true;
+  }
+
+  #look(): void {
+    const before = this.#met;
+    const atNs = process.hrtime.bigint();
+    this.read(atNs);
+    if (this.#met !== before) this.#onWake({ source: 'sampler', atNs });
+  }
+
+  #metAmong(readings: ReadonlyMap<Signal, Observation | Missing>): string {
+    const met = this.#limits.map(({ signal, value }) => {
+      const read = readings.get(signal);
+      if (!isPressure(signal) || read === undefined || 'missing' in read) return '-';
+      return read.available > resolve(value, WHOLE_SHARE) ? '1' : '0';
+    });
+    return met.join('');
+  }
+
+  #read(signal: Signal, timeNs: bigint): Observation | Missing {
+    const pass = this.#pass;
+    if (pass === undefined) return { missing: 'not asked for' };
+    if (isOwnAmount(signal)) {
+      const source = this.#plan.amounts[signal];
+      const amount: AmountReading | Missing = pass.of(source);
+      return 'missing' in amount ? amount : { ...amount, timeNs, source: source.description };
+    }
+    return isPressure(signal) ? this.#stall(pass, signal, timeNs) : { missing: 'not asked for' };
+  }
+
+  #stall(pass: KernelPass, signal: PressureSignal, timeNs: bigint): Observation | Missing {
+    const { resource, kind, average } = pressureParts(signal);
+    const line = pass.of(this.#sources[resource])[kind];
+    if ('missing' in line) return line;
+    const { fileOf, remark } = this.#plan.pressure;
+    const place = `${fileOf(resource)}${remark}`;
+    const known = { capacity: WHOLE_SHARE, timeNs, stalledUs: line.totalUs };
+    if (average !== '') {
+      return { ...known, available: shareOf(line.percent[average]), source: `${kind} ${average.slice(1)} of ${place}` };
+    }
+    if (this.#mode === 'probe') {
+      return { ...known, available: shareOf(line.percent['.avg10']), source: `${kind} avg10 of ${place}`, standIn: 'avg10' };
+    }
+    const share = this.#rings.get(signal)?.add(timeNs, line.totalUs);
+    const seconds = String(Number(this.#plan.windowNs / 1_000_000n) / 1000);
+    if (share === undefined) return { missing: `${place} has not been read for ${seconds} s yet`, pending: true };
+    return { ...known, available: share, source: `${kind} total of ${place}, last ${seconds} s` };
+  }
+
+  /** A dry run writes to no pressure file. */
+  #armTriggers(): boolean {
+    const limits = this.#mode === 'sample' ? [] : this.#limits;
+    const wanted = new Map<string, StallTrigger>();
+    for (const { signal, value } of limits) {
+      if (!isPressure(signal)) continue;
+      const share = resolve(value, WHOLE_SHARE);
+      const key = `${signal} ${String(share)}`;
+      wanted.set(key, this.#triggers.get(key) ?? this.#trigger(signal, share));
+    }
+    for (const [key, trigger] of this.#triggers) if (!wanted.has(key)) trigger.close();
+    this.#triggers = wanted;
+    return [...wanted.values()].map((trigger) => trigger.arm()).includes(true);
+  }
+
+  #trigger(signal: PressureSignal, share: bigint): StallTrigger {
+    const file = this.#plan.pressure.fileOf(pressureParts(signal).resource);
+    return new StallTrigger(this.#native, file, { signal, share }, this.#plan.windowNs, this.#wake);
+  }
+
+  #armSamplers(): boolean {
+    let armed = false;
+    for (const signal of OWN_AMOUNTS) {
+      const asked = this.#limits.some((limit) => limit.signal === signal);
+      const source = this.#plan.amounts[signal];
+      const reading: AmountReading | Missing = !asked || !this.#pass ? NOTHING : this.#pass.of(source);
+      if ('missing' in reading) {
+        this.#samplers.get(signal)?.close();
+        this.#samplers.delete(signal);
+        continue;
+      }
+      const sampler = this.#samplers.get(signal) ?? this.#sampler(signal, source);
+      this.#samplers.set(signal, sampler);
+      armed = sampler.arm(this.#limits, reading) || armed;
+    }
+    return armed;
+  }
+
+  #sampler(signal: OwnAmount, { used, description }: AmountSource): SignalSampler {
+    const sampled = { signal, counts: 'used', value: used, assumedRate: assumedFillRate('bytes'), name: description } as const;
+    return new SignalSampler(this.#native, sampled, this.#wake);
+  }
+
+  readonly #wake: SlotWake = (source, atNs, approaching) => {
+    this.#onWake({ source, atNs, approaching });
+  };
+}
+
+const NOTHING: Missing = { missing: 'not asked for' };
+const OWN_AMOUNTS = ['memory.kernelAvailable', 'swap.available'] as const satisfies readonly OwnAmount[];
+
+function isOwnAmount(signal: Signal): signal is OwnAmount {
+  return signal === 'memory.kernelAvailable' || signal === 'swap.available';
+}
+
+function isOwn(signal: Signal): boolean {
+  return isPressure(signal) || isOwnAmount(signal);
+}
+
+/** The kernel prints two decimals. */
+function shareOf(percent: number): bigint {
+  return BigInt(Math.round(percent * 100)) * (WHOLE_SHARE / 10_000n);
+}

@@ -1,0 +1,74 @@
+import { pressureParts, type PressureSignal } from '../../core/signal.js';
+import { errnoName } from '../../errors.js';
+import type { NotifierState } from '../../monitor/ports.js';
+import type { Binding } from '../../native/binding.js';
+import { refusal } from './refusal.js';
+import { WatchSlot, type SlotWake } from './watch-slot.js';
+
+/** What a threshold of pressure waits for. */
+export interface StallLimit {
+  readonly signal: PressureSignal;
+  /** Billionths of the wall time. */
+  readonly share: bigint;
+}
+
+/** Without CAP_SYS_RESOURCE a window is a multiple of this (kernel/sched/psi.c, psi_trigger_create), and the kernel's averages move as often. */
+const PERIOD_US = 2_000_000;
+
+/**
+ * The kernel's word that a threshold of pressure may be met: it is read before it counts. An average rises above a value only while some of its periods
+ * are above it, so that these wake, too, and again with every period.
+ */
+export class StallTrigger {
+  readonly #native: Binding;
+  readonly #file: string;
+  readonly #limit: StallLimit;
+  readonly #windowUs: number;
+  readonly #stallUs: number;
+  readonly #slot: WatchSlot;
+  #armedUs: number;
+
+  constructor(native: Binding, file: string, limit: StallLimit, windowNs: bigint, wake: SlotWake) {
+    this.#native = native;
+    this.#file = file;
+    this.#limit = limit;
+    this.#windowUs = pressureParts(limit.signal).average === '' ? Number(windowNs / 1_000n) : PERIOD_US;
+    // The kernel wants at least 1 µs; no more of the window than was asked for, also where the window has to be longer: rather too early.
+    this.#stallUs = Math.max(Math.floor((Number(limit.share) / 1e9) * this.#windowUs), 1);
+    this.#slot = new WatchSlot('psi_trigger', native.WAKE.GONE, wake);
+    this.#armedUs = this.#windowUs;
+  }
+
+  /** True: it was armed anew. */
+  arm(): boolean {
+    if (this.#slot.live) return false;
+    const { kind } = pressureParts(this.#limit.signal);
+    for (const windowUs of new Set([this.#windowUs, Math.ceil(this.#windowUs / PERIOD_US) * PERIOD_US])) {
+      let refused: unknown;
+      const trigger = { kind, stallUs: this.#stallUs, windowUs };
+      const armed = this.#slot.open(
+        this.#file,
+        (onWake) => new this.#native.PsiTrigger(this.#file, trigger, onWake),
+        (error) => {
+          refused = error;
+          return refusal(error);
+        },
+      );
+      this.#armedUs = windowUs;
+      if (armed) return true;
+      if (errnoName(refused) !== 'EINVAL') return false;
+    }
+    return false;
+  }
+
+  state(): NotifierState {
+    const { signal } = this.#limit;
+    const ms = (us: number): string => String(us / 1000);
+    const target = `${pressureParts(signal).kind} ${ms(this.#stallUs)} ms of ${ms(this.#armedUs)} ms in ${this.#file}`;
+    return { ...this.#slot.state(target, false), signal };
+  }
+
+  close(): void {
+    this.#slot.close();
+  }
+}
