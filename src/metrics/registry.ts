@@ -6,7 +6,7 @@ import { CONDITION_TYPES, isPressure, isResourceSignal, SIGNALS, SIGNAL_FACTS, t
 import { allMet, isListed, isResourceThreshold, resolve, thresholdKind, whenText } from '../core/threshold.js';
 import * as definitions from './definition.js';
 import type { Definition } from './definition.js';
-import { ratioOf, stalledSeconds } from './stalled.js';
+import { ratioOf, stalledSeconds } from '../core/stalled.js';
 import { PROCESS_START_SECONDS, processCpuSeconds, processOpenFds, processResidentBytes } from './process.js';
 import type { Status } from './status.js';
 

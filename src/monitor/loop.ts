@@ -236,6 +236,7 @@ export class Monitor {
       dueAtNs: this.#dueAtNs,
       wakeAtNs: this.#waiting?.atNs,
       victimAtNs: this.#victims.size === 0 ? undefined : victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs),
+      lookAtNs: this.#parts.node.lookAtNs?.(),
       notBeforeNs: this.#notBeforeNs,
     });
     const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
@@ -252,6 +253,9 @@ export class Monitor {
       this.#woken(waiting.wake);
     } else if (this.#tickAtNs <= nowNs) {
       this.#tick('tick');
+    } else if ((this.#parts.node.lookAtNs?.() ?? nowNs + 1n) <= nowNs) {
+      if (this.#parts.node.look?.() === true) this.#woken({ source: 'sampler', atNs: nowNs });
+      else this.#schedule();
     } else {
       this.#pass({ source: this.#victims.size > 0 ? 'victim' : 'deadline', atNs: nowNs });
     }

@@ -59,6 +59,10 @@ export interface Node {
    * already crossed does not wake: read afterwards. Tells whether anything was armed or moved.
    */
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean;
+  /** When `look` is due, monotonic clock; undefined, or left out: never. */
+  lookAtNs?(): bigint | undefined;
+  /** Takes a reading that later ones need (a share of the last seconds), and tells whether a threshold was crossed, so that a pass is due. Never throws. */
+  look?(): boolean;
   notifiers(): readonly NotifierState[];
   /** The kernel's OOM kills below the node so far, undefined where the kernel does not tell. */
   oomKills(): number | undefined;

@@ -9,13 +9,15 @@ export interface Timetable {
   readonly victimAtNs: bigint | undefined;
   /** Nothing is decided before; ticks go on, because they say that evictd lives. */
   readonly notBeforeNs: bigint | undefined;
+  /** The node wants a reading between two passes, which decides nothing, so that nothing holds it up. */
+  readonly lookAtNs?: bigint | undefined;
 }
 
 /** When to look next. */
-export function nextLookNs({ tickAtNs, dueAtNs, wakeAtNs, victimAtNs, notBeforeNs }: Timetable): bigint {
+export function nextLookNs({ tickAtNs, dueAtNs, wakeAtNs, victimAtNs, notBeforeNs, lookAtNs }: Timetable): bigint {
   const wanted = [dueAtNs, wakeAtNs, victimAtNs].filter((time) => time !== undefined);
   const allowed = wanted.map((time) => (notBeforeNs !== undefined && time < notBeforeNs ? notBeforeNs : time));
-  return allowed.reduce((next, time) => (time < next ? time : next), tickAtNs);
+  return allowed.reduce((next, time) => (time < next ? time : next), lookAtNs !== undefined && lookAtNs < tickAtNs ? lookAtNs : tickAtNs);
 }
 
 /** Dying victims are looked at often at first, then less: most are gone within milliseconds. */

@@ -161,7 +161,7 @@ test('check: every problem as file:line:column: CODE message (hint: …), exit 7
   expect(stderr.split('\n')).toEqual([
     'config.yaml:2:10: EVICTD_CONFIG_VALUE log.level: "warning" is not one of debug, info, warn, error (hint: did you mean warn?)',
     'config.yaml:3:1: EVICTD_CONFIG_UNKNOWN_KEY unknown key evictionSof (hint: did you mean evictionSoft?)',
-    '--eviction-hard:21: EVICTD_CONFIG_SIGNAL evictionHard: unsupported eviction signal pid (hint: accepted: memory.available, allocatableMemory.available, nodefs.available, nodefs.inodesFree, pid.available)',
+    '--eviction-hard:21: EVICTD_CONFIG_SIGNAL evictionHard: unsupported eviction signal pid (hint: accepted: memory.available, allocatableMemory.available, nodefs.available, nodefs.inodesFree, pid.available, memory.kernelAvailable, swap.available)',
     '',
   ]);
 });
@@ -207,6 +207,8 @@ test('show: keys, values and where each was set, aligned', async () => {
 evictionHard.memory.available     0%               config.yaml:2:21
 evictionHard.nodefs.available     10%              default
 evictionHard.nodefs.inodesFree    5%               default
+thresholds                        -                default
+pressureWindow                    2s               default
 evictionPressureTransitionPeriod  5m               default
 evictionMaxPodGracePeriod         3                config.d/1.yaml:1:28
 monitoringInterval                10s              default

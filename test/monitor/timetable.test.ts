@@ -10,6 +10,8 @@ test.each<[rule: string, times: Partial<Timetable>, next: bigint]>([
   ['what is held up comes when it may', { dueAtNs: 10n, notBeforeNs: 40n }, 40n],
   ['at the very time it may', { dueAtNs: 40n, notBeforeNs: 40n }, 40n],
   ['a tick is not held up', { tickAtNs: 30n, dueAtNs: 10n, notBeforeNs: 40n }, 30n],
+  ['a look of the node is not held up either', { lookAtNs: 20n, dueAtNs: 10n, notBeforeNs: 40n }, 20n],
+  ['a look later than the tick', { lookAtNs: 120n }, 100n],
   ['nothing held up: what holds up does not wake', { notBeforeNs: 40n }, 100n],
 ])('%s', (_rule, times, next) => {
   expect(nextLookNs({ tickAtNs: 100n, ...nothing, ...times })).toBe(next);

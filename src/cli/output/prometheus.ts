@@ -1,6 +1,6 @@
 import * as definitions from '../../metrics/definition.js';
 import type { Definition } from '../../metrics/definition.js';
-import { ratioOf, stalledSeconds } from '../../metrics/stalled.js';
+import { ratioOf, stalledSeconds } from '../../core/stalled.js';
 import { isPressure } from '../../core/signal.js';
 import { whenText } from '../../core/threshold.js';
 import type { CheckReport } from './report.js';

@@ -112,6 +112,14 @@ export class LinuxNodeReader implements LinuxNode {
     return this.#arm(allocatable.memory, allocatable.notifiers, asked('allocatableMemory.available'), onWake) || armed;
   }
 
+  lookAtNs(): bigint | undefined {
+    return this.#parts.own.lookAtNs;
+  }
+
+  look(): boolean {
+    return this.#parts.own.look(process.hrtime.bigint());
+  }
+
   notifiers(): readonly NotifierState[] {
     const { notifiers, allocatable } = this.#parts;
     return [

@@ -25,11 +25,11 @@ export interface OwnSignalsPlan {
 }
 
 /** How often a window is looked at: a share is known this exactly. */
-const LOOKS_PER_WINDOW = 4;
+const LOOKS_PER_WINDOW = 4n;
 
 /**
- * The signals that the kubelet does not have: read only where a threshold asks for them. A share of the last seconds needs readings in between, which are
- * made here, and wake where a share crosses its limit; the kernel's trigger wakes sooner.
+ * The signals that the kubelet does not have: read only where a threshold asks for them. A share of the last seconds needs readings in between, which
+ * `look` makes, and which tell where a share crosses its limit; the kernel's trigger wakes sooner.
  */
 export class OwnSignals {
   readonly #native: Binding;
@@ -42,7 +42,8 @@ export class OwnSignals {
   #rings = new Map<PressureSignal, StallRing>();
   #triggers = new Map<string, StallTrigger>();
   #samplers = new Map<OwnAmount, SignalSampler>();
-  #timer: NodeJS.Timeout | undefined;
+  /** When a share wants its next reading; undefined: none does. */
+  #lookAtNs: bigint | undefined;
   /** Which operands of pressure were met when they were read last. */
   #met = '';
   #onWake: (wake: Wake) => void = () => undefined;
@@ -73,7 +74,20 @@ export class OwnSignals {
     const readings = this.#asked.map((signal): [Signal, Observation | Missing] => [signal, this.#read(signal, timeNs)]);
     this.#met = this.#metAmong(new Map(readings));
     for (const [signal, reading] of readings) if (isOwnAmount(signal) && !('missing' in reading)) this.#samplers.get(signal)?.seen(reading);
+    if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#plan.windowNs / LOOKS_PER_WINDOW;
     return readings;
+  }
+
+  /** When the next reading is due though nobody wants to know: a share of the last seconds needs readings in between. */
+  get lookAtNs(): bigint | undefined {
+    return this.#lookAtNs;
+  }
+
+  /** Reads what is asked for. True: a threshold of pressure has been crossed since it was read last. */
+  look(timeNs: bigint): boolean {
+    const before = this.#met;
+    this.read(timeNs);
+    return this.#met !== before;
   }
 
   states(): NotifierState[] {
@@ -82,8 +96,7 @@ export class OwnSignals {
   }
 
   close(): void {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#lookAtNs = undefined;
     for (const watch of [...this.#triggers.values(), ...this.#samplers.values()]) watch.close();
     this.#triggers.clear();
     this.#samplers.clear();
@@ -98,7 +111,6 @@ export class OwnSignals {
     if (signals.length === this.#asked.length && signals.every((signal) => this.#asked.includes(signal))) return false;
     this.#asked = signals;
     this.#pass?.close();
-    clearInterval(this.#timer);
     const pressure = signals.filter(isPressure);
     const resources = [...new Set(pressure.map((signal) => pressureParts(signal).resource))];
     const sources = [
@@ -108,21 +120,8 @@ export class OwnSignals {
     this.#pass = sources.length === 0 ? undefined : new KernelPass(this.#native, sources);
     const windowed = pressure.filter((signal) => pressureParts(signal).average === '');
     this.#rings = new Map(windowed.map((signal) => [signal, this.#rings.get(signal) ?? new StallRing(this.#plan.windowNs)]));
-    this.#timer = undefined;
-    if (windowed.length > 0 && this.#mode !== 'probe') {
-      const everyMs = Number(this.#plan.windowNs / 1_000_000n) / LOOKS_PER_WINDOW;
-      this.#timer = setInterval(() => {
-        this.#look();
-      }, everyMs).unref();
-    }
+    this.#lookAtNs = windowed.length > 0 && this.#mode !== 'probe' ? process.hrtime.bigint() : undefined;
     return true;
-  }
-
-  #look(): void {
-    const before = this.#met;
-    const atNs = process.hrtime.bigint();
-    this.read(atNs);
-    if (this.#met !== before) this.#onWake({ source: 'sampler', atNs });
   }
 
   #metAmong(readings: ReadonlyMap<Signal, Observation | Missing>): string {

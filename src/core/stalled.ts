@@ -1,5 +1,5 @@
-import type { Observation } from '../core/observation.js';
-import { isPressure, pressureParts, WHOLE_SHARE, type Signal, type StallKind, type StallResource } from '../core/signal.js';
+import type { Observation } from './observation.js';
+import { isPressure, pressureParts, WHOLE_SHARE, type Signal, type StallKind, type StallResource } from './signal.js';
 
 /** A share of the wall time, 0 to 1. */
 export function ratioOf({ available }: Observation): number {
