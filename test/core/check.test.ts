@@ -1,8 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { CHECK_EXIT, checkPressure, type CheckStatus } from '../../src/core/check.js';
 import type { Observations } from '../../src/core/observation.js';
-import type { ConditionType, Signal } from '../../src/core/signal.js';
+import { isPressure, WHOLE_SHARE, type ConditionType, type Signal } from '../../src/core/signal.js';
 import type { Threshold } from '../../src/core/threshold.js';
+import { listed } from './listed.js';
+
+/** Pressure in percent, amounts of 1000. */
+function pressed(available: Partial<Record<Signal, number>>): Observations {
+  const { observed, missing } = observations(available);
+  const scaled = [...observed].map(([signal, read]) =>
+    isPressure(signal)
+      ? ([signal, { ...read, available: read.available * 10_000_000n, capacity: WHOLE_SHARE }] as const)
+      : ([signal, read] as const),
+  );
+  return { observed: new Map(scaled), missing };
+}
 
 const GRACE = 30_000_000_000n;
 
@@ -92,5 +104,42 @@ describe('signals', () => {
     const absent = new Map([['nodefs.inodesFree', 'btrfs'] as const]);
     const check = checkPressure({ ...observations({}), absent }, [inodes]);
     expect(check).toMatchObject({ status: 'ok', signals: [{ reason: 'btrfs', observation: undefined, thresholds: [{ met: false }] }] });
+  });
+});
+
+describe('entries of the list', () => {
+  const THRASHING = 'memory.available<10% & memory.pressure.full>40%';
+  test.each<[rule: string, entry: Threshold, observed: Observations, status: CheckStatus, met: boolean | undefined]>([
+    ['all operands are met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 50, 'memory.pressure.full': 41 }), 'hard', true],
+    [
+      'its time is not waited for',
+      listed(THRASHING, 'soft', 60),
+      pressed({ 'memory.available': 50, 'memory.pressure.full': 41 }),
+      'soft',
+      true,
+    ],
+    ['one is not met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 50, 'memory.pressure.full': 40 }), 'ok', false],
+    ['one cannot be read, the other is met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 50 }), 'unknown', undefined],
+    ['one cannot be read, the other is not met', listed(THRASHING, 'hard'), pressed({ 'memory.available': 500 }), 'ok', false],
+    ['only an alert, and still a result', listed('io.pressure.full>5%', 'soft', 1), pressed({ 'io.pressure.full': 6 }), 'soft', true],
+  ])('%s', (_rule, entry, observed, status, met) => {
+    const check = checkPressure(observed, [entry]);
+    expect([check.status, check.entries.map((each) => each.met)]).toEqual([status, [met]]);
+    expect(check.signals.flatMap(({ thresholds }) => thresholds)).toEqual([]);
+  });
+
+  test('an operand that this node does not have is never met', () => {
+    const absent = new Map([['swap.available', 'no swap'] as const]);
+    const check = checkPressure({ ...pressed({ 'memory.available': 50 }), absent }, [
+      listed('memory.available<10% & swap.available<10%', 'hard'),
+    ]);
+    expect(check).toMatchObject({ status: 'ok', entries: [{ met: false }] });
+  });
+
+  test('an alert has no condition', () => {
+    const both = [listed('io.pressure.full>5%', 'hard'), listed('memory.pressure.full>5%', 'hard')];
+    expect(checkPressure(pressed({ 'io.pressure.full': 6, 'memory.pressure.full': 6 }), both).conditions).toEqual([
+      { type: 'MemoryPressure', status: true },
+    ]);
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { whenOperands } from '../../src/config/when.js';
 import { departuresOf } from '../../src/core/departure.js';
 import type { Effect } from '../../src/core/effect.js';
 import { alertMessage, decisionMessage, thresholdMessage } from '../../src/core/message.js';
@@ -7,13 +6,9 @@ import type { Observation, Observations } from '../../src/core/observation.js';
 import { KUBELET_SIGNALS, SIGNALS, WHOLE_SHARE, isPressure, type Signal } from '../../src/core/signal.js';
 import { initialState, type Policy, type State } from '../../src/core/state.js';
 import { step } from '../../src/core/step.js';
-import { allMet, byEvictionPriority, thresholdId, type Threshold, type ThresholdKind } from '../../src/core/threshold.js';
+import { allMet, byEvictionPriority, thresholdId } from '../../src/core/threshold.js';
+import { listed } from './listed.js';
 import { candidates, Gi, input, Mi, policy, SECOND, threshold, workload } from './support.js';
-
-function listed(when: string, kind: ThresholdKind, forSeconds = 0): Threshold {
-  const [starved, ...also] = whenOperands(when);
-  return { ...starved, gracePeriodNs: BigInt(forSeconds) * SECOND, minReclaim: undefined, kind, ...(also.length > 0 && { also }) };
-}
 
 /** Amounts in MiB of 1 GiB; pressure in percent. undefined: not read. */
 type Readings = Partial<Record<Signal, number>>;

@@ -1,17 +1,11 @@
 import { expect, test } from 'vitest';
-import { whenOperands } from '../../src/config/when.js';
-import type { Threshold } from '../../src/core/threshold.js';
 import type { MachineFacts } from '../../src/lint/machine.js';
 import { lintPolicy } from '../../src/lint/policy.js';
+import { listed } from '../core/listed.js';
 import { machine, subject } from './support.js';
 
-function listed(when: string): Threshold {
-  const [starved, ...also] = whenOperands(when);
-  return { ...starved, gracePeriodNs: 0n, minReclaim: undefined, kind: 'hard', ...(also.length > 0 && { also }) };
-}
-
 const found = (when: string, facts?: Partial<MachineFacts>): string[] =>
-  lintPolicy(subject([listed('swap.available<1%'), listed(when)]), facts && machine(facts))
+  lintPolicy(subject([listed('swap.available<1%', 'hard'), listed(when, 'hard')]), facts && machine(facts))
     .filter(({ key }) => key === 'thresholds[1]')
     .map(({ level, code }) => `${level} ${code.replace('EVICTD_', '')}`);
 

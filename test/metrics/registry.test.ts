@@ -4,6 +4,8 @@ import * as definitions from '../../src/metrics/definition.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
 import { Status } from '../../src/metrics/status.js';
 import type { NotifierState } from '../../src/monitor/ports.js';
+import { WHOLE_SHARE } from '../../src/core/signal.js';
+import { listed } from '../core/listed.js';
 import { Gi, Mi, SECOND, observations, threshold } from '../core/support.js';
 import { parseExposition, type Family } from './exposition.js';
 
@@ -79,6 +81,33 @@ test('signals, in their own unit; a threshold is resolved against the capacity',
     'evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}': Number(100n * Mi),
     'evictd_signal_threshold{eviction_signal="memory.available",kind="soft"}': 107374184,
   });
+});
+
+test('pressure is a ratio, its totals are seconds, and an entry of the list is met or not', async () => {
+  const { status, scrape } = fixture();
+  const amounts = observations(0n, { 'memory.available': 50n * Mi });
+  const stalled = { available: 412_500_000n, capacity: WHOLE_SHARE, timeNs: 0n, source: 'test', stalledUs: 1_500_000n };
+  const entries = [listed('memory.available<10% & memory.pressure.full>40%', 'soft', 9), listed('io.pressure.some>1%', 'hard')];
+  status.observe({ ...amounts, observed: new Map([...amounts.observed, ['memory.pressure.full', stalled]]) }, entries);
+  const families = await scrape();
+  expect(samples(families, 'evictd_signal_pressure_ratio')).toEqual({
+    'evictd_signal_pressure_ratio{eviction_signal="memory.pressure.full"}': 0.4125,
+  });
+  expect(Object.keys(samples(families, 'evictd_signal_available') ?? {})).toEqual([
+    'evictd_signal_available{eviction_signal="memory.available"}',
+  ]);
+  expect(samples(families, 'evictd_threshold_met')).toEqual({
+    'evictd_threshold_met{when="memory.available<10% & memory.pressure.full>40%",kind="soft"}': 1, // io was not read: no sample
+  });
+  expect(samples(families, 'evictd_signal_threshold')).toEqual({});
+  expect(samples(families, 'evictd_pressure_memory_stalled_seconds_total')).toEqual({ evictd_pressure_memory_stalled_seconds_total: 1.5 });
+  expect(samples(families, 'evictd_pressure_memory_waiting_seconds_total')).toEqual({});
+  expect(Object.keys(samples(families, 'evictd_evictions_total') ?? {})).toEqual([
+    'evictd_evictions_total{eviction_signal="memory.available"}',
+  ]);
+  expect(Object.keys(samples(families, 'evictd_alerts_total') ?? {}).filter((series) => series.includes('io.pressure'))).toEqual([
+    'evictd_alerts_total{alert="alert-only",eviction_signal="io.pressure.some"}',
+  ]);
 });
 
 test('an absolute threshold is known without a reading', async () => {

@@ -364,3 +364,29 @@ test('compatibility kubelet: after a kill that failed nobody is chosen for 30 s,
   monitor?.reconfigure(policy([hard]), 3600n * SECOND);
   expect(touched.slice(0, 2)).toEqual(['batch', 'batch']); // a reload with departure failed-kill does not wait on
 });
+
+test('a node that needs readings between two passes is looked at, and a pass follows only where that shows a crossing', async () => {
+  const node = new PlayedNode();
+  let lookAtNs = 0n;
+  let looks = 0;
+  let crossed = false;
+  const looking = Object.assign(node, {
+    lookAtNs: () => lookAtNs,
+    look: () => {
+      looks += 1;
+      lookAtNs = process.hrtime.bigint() + 5_000_000n;
+      return crossed;
+    },
+  });
+  const sources: string[] = [];
+  listeners = [{ stepped: ({ wake }) => void sources.push(wake.source), close: () => undefined }];
+  start(looking, { begin: () => victim }, two);
+  await vi.waitFor(() => {
+    expect(looks).toBeGreaterThan(3);
+  });
+  expect(sources).not.toContain('sampler');
+  crossed = true;
+  await vi.waitFor(() => {
+    expect(sources).toContain('sampler');
+  });
+});

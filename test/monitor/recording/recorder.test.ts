@@ -96,6 +96,18 @@ test('what a pod has comes back, too, and what is not known stays so', async () 
   expect(step?.candidates).toEqual([{ candidates: { usages: [pod, unknown], unreadable, timeNs: 2n ** 60n }, vetoes: new Map() }]);
 });
 
+test('what has no reading yet comes back, and is neither missing nor absent', async () => {
+  const it = recorder();
+  const pending = new Map([['memory.pressure.full', 'not read for 2 s yet'] as const]);
+  it.recorder.stepped(report(0, { observations: { observed: new Map(), missing: new Map(), pending } }));
+  it.recorder.stepped(report(1));
+  it.recorder.close();
+  await it.recorder.flush(5_000);
+  const [first, second] = stepsIn((await read(it.path)).entries);
+  expect(first?.observations).toEqual({ observed: new Map(), missing: new Map(), pending });
+  expect(second?.observations).not.toHaveProperty('pending');
+});
+
 test('what a veto answered is remembered with the candidates that it was asked of, as it was in the step', async () => {
   const it = recorder();
   const vacant: Protection = { kind: 'vacant' };

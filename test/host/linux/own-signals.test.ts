@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Observation } from '../../../src/core/observation.js';
+import type { Signal } from '../../../src/core/signal.js';
+import type { Missing } from '../../../src/host/linux/kernel-source.js';
+import type { NotifierMode } from '../../../src/host/linux/notifier-mode.js';
+import { OwnSignals, type OwnSignalsPlan } from '../../../src/host/linux/own-signals.js';
+import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from '../../../src/host/linux/pressure.js';
+import { kernelAvailable, machineSwap } from '../../../src/host/linux/swap.js';
+import { native } from '../../../src/native/index.js';
+import { listed } from '../../core/listed.js';
+import { threshold } from '../../core/support.js';
+
+const WINDOW_NS = 500_000_000n;
+let own: OwnSignals | undefined;
+afterEach(() => {
+  own?.close();
+  own?.close(); // may be called twice
+});
+
+function open(mode: NotifierMode = 'sample', plan: Partial<OwnSignalsPlan> = {}): OwnSignals {
+  const amounts = { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': machineSwap(false) };
+  own = new OwnSignals(native, { nodeName: 'the machine', pressure: MACHINE_PRESSURE, amounts, windowNs: WINDOW_NS, ...plan }, mode);
+  return own;
+}
+
+const nobody = (): void => undefined;
+const read = (signals: OwnSignals, timeNs: bigint): Map<Signal, Observation | Missing> => new Map(signals.read(timeNs));
+
+describe('what is read', () => {
+  test('only what a threshold asks for, in its joined operands, too', () => {
+    const signals = open();
+    expect(signals.read(0n)).toEqual([]);
+    signals.arm(
+      [threshold('memory.available', '1Gi'), listed('memory.available<1% & io.pressure.some.avg60>1% & memory.kernelAvailable<1%', 'hard')],
+      nobody,
+    );
+    expect([...read(signals, 1n).keys()].sort()).toEqual(['io.pressure.some.avg60', 'memory.kernelAvailable']);
+    signals.arm([], nobody);
+    expect(signals.read(2n)).toEqual([]);
+    expect(signals.lookAtNs).toBeUndefined();
+  });
+
+  test('a share needs a window: until then it is pending, and not zero', () => {
+    const signals = open();
+    signals.arm([listed('cpu.pressure.some>50%', 'hard')], nobody);
+    const begin = process.hrtime.bigint();
+    expect(read(signals, begin).get('cpu.pressure.some')).toEqual({
+      missing: '/proc/pressure/cpu has not been read for 0.5 s yet',
+      pending: true,
+    });
+    expect(signals.lookAtNs).toBe(begin + WINDOW_NS / 4n);
+    // The time of the reading is the caller's: nothing has to be waited for.
+    expect(read(signals, begin + WINDOW_NS).get('cpu.pressure.some')).toMatchObject({
+      capacity: 1_000_000_000n,
+      source: 'some total of /proc/pressure/cpu, last 0.5 s',
+    });
+  });
+
+  test('a reload that keeps a signal keeps what is known of it', () => {
+    const signals = open();
+    const cpu = listed('cpu.pressure.some>50%', 'hard');
+    signals.arm([cpu], nobody);
+    const begin = process.hrtime.bigint();
+    signals.read(begin);
+    signals.arm([cpu, listed('io.pressure.some>50%', 'hard')], nobody);
+    expect(read(signals, begin + WINDOW_NS).get('cpu.pressure.some')).not.toHaveProperty('missing');
+    expect(read(signals, begin + WINDOW_NS).get('io.pressure.some')).toHaveProperty('pending');
+  });
+
+  test('a single look takes avg10 for it, and says so', () => {
+    const signals = open('probe');
+    signals.arm([listed('memory.pressure.full>99%', 'hard')], nobody);
+    expect(read(signals, 1n).get('memory.pressure.full')).toMatchObject({
+      standIn: 'avg10',
+      source: 'full avg10 of /proc/pressure/memory',
+    });
+    expect(signals.lookAtNs).toBeUndefined();
+  });
+
+  test('where a v1 cgroup is the node, whose pressure it is', () => {
+    const signals = open('sample', { pressure: MACHINE_PRESSURE_FOR_V1 });
+    signals.arm([listed('memory.pressure.some.avg300>99%', 'hard')], nobody);
+    expect(read(signals, 1n).get('memory.pressure.some.avg300')).toMatchObject({
+      source: "some avg300 of /proc/pressure/memory (the machine's: a v1 cgroup has none of its own)",
+    });
+  });
+
+  test('a kernel without pressure: missing, with the reason', () => {
+    const signals = open('arm', { pressure: { fileOf: (resource) => `/proc/pressure-that-is-not/${resource}`, remark: '' } });
+    signals.arm([listed('memory.pressure.some>99%', 'hard')], nobody);
+    expect(read(signals, 1n).get('memory.pressure.some')).toEqual({
+      missing: expect.stringMatching(/^\/proc\/pressure-that-is-not\/memory: this kernel does not measure pressure \(ENOENT/) as string,
+    });
+    expect(signals.states()).toMatchObject([{ mechanism: 'psi_trigger', signal: 'memory.pressure.some', live: false }]);
+  });
+});
+
+describe('what wakes', () => {
+  test('a trigger for each operand of pressure, for its share of the window, in a window that this machine allows', () => {
+    const signals = open('arm', { windowNs: 2_000_000_000n });
+    const entries = [listed('memory.pressure.full>40% & memory.available<1%', 'hard'), listed('io.pressure.some.avg60>12.5%', 'soft', 1)];
+    expect(signals.arm(entries, nobody)).toBe(true);
+    expect(signals.states().map(({ signal, live, target }) => [signal, live, target])).toEqual([
+      ['memory.pressure.full', true, 'full 800 ms of 2000 ms in /proc/pressure/memory'],
+      ['io.pressure.some.avg60', true, 'some 250 ms of 2000 ms in /proc/pressure/io'],
+    ]);
+    expect(signals.arm(entries, nobody)).toBe(false);
+    signals.arm(entries.slice(1), nobody);
+    expect(signals.states()).toHaveLength(1);
+    signals.close();
+    expect(native.watchCount()).toBe(0);
+  });
+
+  test('any time at all is a microsecond: the kernel takes no less', () => {
+    const signals = open('arm', { windowNs: 2_000_000_000n });
+    signals.arm([listed('memory.pressure.full>0%', 'hard')], nobody);
+    expect(signals.states()).toMatchObject([{ live: true, target: 'full 0.001 ms of 2000 ms in /proc/pressure/memory' }]);
+  });
+
+  test('no trigger in a dry run, which writes to no pressure file', () => {
+    const signals = open('sample');
+    signals.arm([listed('memory.pressure.full>40%', 'hard')], nobody);
+    expect(signals.states()).toEqual([]);
+  });
+
+  test('the sampler for the kernel’s estimate', () => {
+    const signals = open();
+    signals.arm([threshold('memory.kernelAvailable', '1Mi')], nobody);
+    expect(signals.states()).toMatchObject([{ mechanism: 'sampler', signal: 'memory.kernelAvailable', live: true }]);
+  });
+
+  test('a look tells when a share crosses its value, in either direction, and only then', () => {
+    const signals = open();
+    signals.arm([listed('memory.pressure.full>99%', 'hard')], nobody);
+    const begin = process.hrtime.bigint();
+    signals.read(begin);
+    expect(signals.look(begin + WINDOW_NS)).toBe(true); // from unknown to not met
+    expect(signals.look(begin + 2n * WINDOW_NS)).toBe(false);
+  });
+});
