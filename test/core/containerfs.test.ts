@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { updateContainerFsThresholds, type ReportedLayout } from '../../src/core/containerfs.js';
 import { thresholdId, type Threshold } from '../../src/core/threshold.js';
+import { listed } from './listed.js';
 import { threshold } from './support.js';
 
 const node = threshold('nodefs.available', '10%', { minReclaim: '1Gi' });
@@ -74,4 +75,9 @@ test.each<[rule: string, layout: ReportedLayout, given: Threshold[], expected: s
 ])('%s', (_rule, layout, given, expected, overridden) => {
   const derived = updateContainerFsThresholds(given, layout);
   expect({ thresholds: derived.thresholds.map(thresholdId), overridden: derived.overridden }).toEqual({ thresholds: expected, overridden });
+});
+
+test('nothing is derived from an entry of the list: it says itself what it is about', () => {
+  const entry = listed('nodefs.available<10% & io.pressure.some>5%', 'hard');
+  expect(updateContainerFsThresholds([entry], 'single')).toEqual({ thresholds: [entry], replaced: [entry], overridden: false });
 });
