@@ -1,11 +1,11 @@
-# The words CI uses too: make [build] | test | lint | fmt | bench | demo | versions | arm64 | prebuild | cmake | clean.
-# ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake.
+# The words CI uses too: make [build] | test | vm | lint | fmt | bench | demo | versions | arm64 | prebuild | cmake | clean.
+# ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build test lint fmt bench demo prebuild prebuild-arm64 versions arm64 cmake clean node typecheck bundle
+.PHONY: build test vm lint fmt bench demo prebuild prebuild-arm64 versions arm64 cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -110,6 +110,9 @@ versions: build
 arm64: build $(ARM64)
 	$(call need,qemu-aarch64-static,an emulator for arm64 is missing (Debian: apt-get install qemu-user-static))
 	@$(BIN)/tsx test/arm64/run.ts $(ARGS)
+
+vm: build
+	@$(BIN)/tsx test/vm/run.ts $(ARGS)
 
 lint: $(MODULES) | node
 	@failed=; \

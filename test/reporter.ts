@@ -1,24 +1,46 @@
+import { writeFileSync } from 'node:fs';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
+/** What came of a run: names of tests, "FILE > SUITE > TEST". */
+export interface Results {
+  readonly passed: readonly string[];
+  /** Also a file that could not be loaded, a failing hook outside any test and an error that no test caught, one each. */
+  readonly failed: readonly string[];
+  readonly skipped: readonly string[];
+}
+
 /**
- * The last line of `make test`: "N passed, N failed", from vitest's own results.
+ * The last line of `make test`: "N passed, N failed", from vitest's own results. It never says "0 failed" in a run that exits 1.
  *
- * A file that could not be loaded, a failing hook outside any test and an error that no test caught count as one failure each: the line never
- * says "0 failed" in a run that exits 1.
+ * @param file  where the Results go as JSON, if anywhere
  */
 export class Tally implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    let passed = 0;
-    let failed = unhandled.length;
-    for (const module of modules) {
-      const before = failed;
-      for (const test of module.children.allTests()) {
-        const { state } = test.result();
-        if (state === 'passed') passed++;
-        if (state === 'failed') failed++;
-      }
-      if (failed === before && !module.ok()) failed++;
-    }
-    process.stdout.write(`\n${String(passed)} passed, ${String(failed)} failed\n`);
+  readonly #file: string | undefined;
+
+  constructor(file?: string) {
+    this.#file = file;
   }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    const results = resultsOf(modules, unhandled);
+    if (this.#file !== undefined) writeFileSync(this.#file, JSON.stringify(results));
+    process.stdout.write(`\n${String(results.passed.length)} passed, ${String(results.failed.length)} failed\n`);
+  }
+}
+
+function resultsOf(modules: readonly TestModule[], unhandled: readonly SerializedError[]): Results {
+  const results = {
+    passed: [] as string[],
+    failed: unhandled.map(({ message }) => `outside any test: ${message}`),
+    skipped: [] as string[],
+  };
+  for (const module of modules) {
+    const before = results.failed.length;
+    for (const test of module.children.allTests()) {
+      const { state } = test.result();
+      if (state !== 'pending') results[state].push(`${module.relativeModuleId} > ${test.fullName}`);
+    }
+    if (results.failed.length === before && !module.ok()) results.failed.push(module.relativeModuleId);
+  }
+  return results;
 }

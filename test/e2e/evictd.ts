@@ -5,6 +5,7 @@ import { get } from 'node:http';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
+import { SLOWNESS } from '../support/slowness.js';
 import { until } from './wait.js';
 
 /** The command line as it is shipped. */
@@ -199,7 +200,7 @@ export function victimOf(line: JournalLine): string | undefined {
 
 function httpGet(url: string): Promise<{ status: number; body: string } | undefined> {
   return new Promise((done) => {
-    const request = get(url, { agent: false, timeout: 5_000 }, (response) => {
+    const request = get(url, { agent: false, timeout: 5_000 * SLOWNESS }, (response) => {
       let body = '';
       response.setEncoding('utf8');
       response.on('data', (text: string) => (body += text));

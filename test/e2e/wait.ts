@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { SLOWNESS } from '../support/slowness.js';
 
 /** Generous: a test that waits for so long has failed, however loaded the machine is. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 30_000 * SLOWNESS;
 const POLL_MS = 10;
 
 /** Waits for something to be true. Throws, with `circumstances`, when it does not become so. */
@@ -17,7 +18,7 @@ export async function until(
   }
 }
 
-/** For what should not happen: as long as evictd would need several times over. */
+/** For what should not happen: as long as evictd would need several times over, emulated too. */
 export const A_WHILE_MS = 700;
 
 export async function aWhile(): Promise<void> {

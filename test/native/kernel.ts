@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach } from 'vitest';
+import { SLOWNESS } from '../support/slowness.js';
 
 /** The addon under test, for child processes and workers, which have no TypeScript. */
 export const addonFile = resolve(`dist/prebuilds/${process.platform}-${process.arch}/evictd.node`);
@@ -62,7 +63,7 @@ export function makeCgroup(parent: string, name = `evictd-test-${String(process.
 
 /** Not by the addon: it is what is being tested. */
 export async function removeCgroup(cgroup: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 10_000 * SLOWNESS;
   while (existsSync(cgroup)) {
     await pause(5);
     for (const directory of subtree(cgroup)) {
@@ -178,7 +179,7 @@ export async function runNode(script: string, timeoutMs = 20_000): Promise<{ sta
     execFile(
       process.execPath,
       ['--expose-gc', '-e', prelude + script],
-      { timeout: timeoutMs, killSignal: 'SIGKILL' },
+      { timeout: timeoutMs * SLOWNESS, killSignal: 'SIGKILL' },
       (error, stdout, stderr) => {
         settle({ status: error ? (error.signal ?? error.code ?? 'failed') : 0, output: (stdout + stderr).trim() });
       },
@@ -186,9 +187,9 @@ export async function runNode(script: string, timeoutMs = 20_000): Promise<{ sta
   });
 }
 
-/** Waits until it is so; fails after `timeoutMs`. */
+/** Waits until it is so; fails after `timeoutMs`, which is for a usual machine. */
 export async function until(what: string, condition: () => boolean, timeoutMs = 10_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = Date.now() + timeoutMs * SLOWNESS;
   while (!condition()) {
     await pause(5);
     if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { EvictdError } from '../../errors.js';
 
-const STOP_WITHIN_MS = 3_000;
+const STOP_WITHIN_MS = 10_000;
 const JOURNAL_FILE = 'journal.jsonl';
 
 /** What the demo reads of the journal (docs/journal.md). */

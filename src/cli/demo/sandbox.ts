@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/cgroup.js';
 import { errnoName, UnavailableError } from '../../errors.js';
 
-const REMOVE_WITHIN_MS = 5_000;
+const REMOVE_WITHIN_MS = 10_000;
 const REMOVE_RETRY_MS = 20;
 
 /** A cgroup of the demo's own, which is the node, and one below it for each workload. */

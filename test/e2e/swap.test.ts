@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import type { TestCgroup } from '../support/cgroup.js';
+import { hasSwap } from '../support/swap.js';
+import { Evictd } from './evictd.js';
+import { guarding, isV1, MIB, ON, testNode, workload } from './node.js';
+import { until } from './wait.js';
+
+// With swap a cgroup at its limit is not killed by the kernel: it goes on, in swap. What it has there is none of the node's memory.
+
+interface RankingRow {
+  readonly name: string;
+  readonly workingSetBytes: number;
+}
+
+/** Bytes that a cgroup and all below it have in swap. */
+function swapped(cgroup: TestCgroup): number {
+  if (!isV1) return Number(cgroup.read('memory.swap.current'));
+  return Number(cgroup.read('memory.memsw.usage_in_bytes')) - Number(cgroup.read('memory.usage_in_bytes'));
+}
+
+function oomKills(cgroup: TestCgroup): number {
+  return Number(/^oom_kill (\d+)/m.exec(cgroup.read(isV1 ? 'memory.oom_control' : 'memory.events'))?.[1]);
+}
+
+/** Holds 150 MiB, of which 48 may be memory. */
+async function spilled(cgroup: TestCgroup) {
+  cgroup.limit(48n << 20n);
+  const process = await workload(cgroup, { holdsMib: 150 });
+  expect(swapped(cgroup)).toBeGreaterThan(90 * MIB);
+  return process;
+}
+
+describe.runIf(hasSwap)(`where there is swap (${ON}; tried where there is some)`, () => {
+  test('a workload is ranked by what it has in memory, not by what it has in swap', async () => {
+    const node = testNode();
+    const inSwap = node.child('in-swap');
+    const cold = await spilled(inSwap);
+    const warm = await workload(node.child('warm'), { growsMib: 120 });
+    const evictd = await new Evictd({ config: guarding(node) }).guarding();
+
+    warm.grow();
+    expect(await warm.ended).toBe('SIGKILL');
+    const ranking = (await evictd.recorded('decision')).ranking as RankingRow[];
+    expect(ranking.map(({ name }) => name)).toEqual(['warm', 'in-swap']);
+    expect(ranking[1]?.workingSetBytes).toBeLessThanOrEqual(48 * MIB);
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
+    expect(cold.alive).toBe(true);
+    expect(swapped(inSwap)).toBeGreaterThan(90 * MIB);
+  });
+
+  test('a victim that is mostly in swap is killed, and its swap comes back', async () => {
+    const node = testNode();
+    const inSwap = node.child('in-swap');
+    const cold = await spilled(inSwap);
+    const pressure = await workload(node.child('pressure'), { growsMib: 120 });
+    const rules = [{ match: { name: 'pressure' }, critical: true }];
+    const evictd = await new Evictd({ config: guarding(node, rules) }).guarding();
+
+    pressure.grow();
+    expect(await cold.ended).toBe('SIGKILL');
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'in-swap' } });
+    expect(oomKills(inSwap)).toBe(0);
+    await until('its swap is free', () => swapped(node) < 10 * MIB);
+    expect(pressure.alive).toBe(true);
+  });
+
+  test('a node at its limit, where the kernel swaps instead of killing: the one that grows goes', async () => {
+    const node = testNode(224n << 20n);
+    const db = await workload(node.child('db'), { holdsMib: 40 });
+    const leaking = node.child('leaking');
+    const leak = await workload(leaking, { growsMib: Infinity });
+    const evictd = await new Evictd({ config: { ...guarding(node), evictionHard: { 'memory.available': '32Mi' } } }).guarding();
+
+    leak.grow();
+    expect(await leak.ended).toBe('SIGKILL');
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'leaking' } });
+    expect(oomKills(leaking)).toBe(0);
+    expect(db.alive).toBe(true);
+  });
+});

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { hasCapSysResource, hasCgroup2, hasMemoryV1, hasMemoryV2 } from '../native/kernel.js';
+import { memoryController } from '../support/cgroup.js';
+import { hasSwap } from '../support/swap.js';
+import type { Suite } from './suites.js';
+
+// Tests find out by themselves what this machine has, and are skipped where it has not what they need. This holds them to what the machine was made
+// with: a mistake in finding out would otherwise skip tests for ever, unnoticed.
+
+const suite = JSON.parse(process.env.EVICTD_VM_SUITE ?? 'null') as Suite | null;
+
+describe.runIf(suite)('the machine of this suite (tried by make vm)', () => {
+  const { cgroup, swap } = suite?.machine ?? { cgroup: 'v2', swap: false };
+
+  test('the memory controller is where it should be', () => {
+    expect(memoryController()?.version).toBe(cgroup === 'v2' ? 2 : 1);
+    expect({ hasMemoryV1, hasMemoryV2 }).toEqual({ hasMemoryV1: cgroup !== 'v2', hasMemoryV2: cgroup === 'v2' });
+  });
+
+  test('v2 and hybrid have a cgroup2 mount, v1 has none', () => {
+    expect(hasCgroup2).toBe(cgroup !== 'v1');
+  });
+
+  test('swap is on where there should be some', () => {
+    expect(hasSwap).toBe(swap);
+  });
+
+  test('root has every capability that has not been taken from it', () => {
+    const [, effective = '0'] = /^CapEff:\s*(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+    const last = Number(readFileSync('/proc/sys/kernel/cap_last_cap', 'utf8'));
+    const all = (1n << BigInt(last + 1)) - 1n;
+    const capSysResource = 1n << 24n;
+    expect(BigInt(`0x${effective}`)).toBe(suite?.without ? all & ~capSysResource : all);
+    expect(hasCapSysResource).toBe(!suite?.without);
+  });
+
+  test('pressure is measured', () => {
+    expect(readFileSync('/proc/pressure/memory', 'utf8')).toMatch(/^some avg10=/);
+  });
+});

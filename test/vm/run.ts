@@ -1,0 +1,90 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Results } from '../reporter.js';
+import { neverRun, type Report, summary } from './report.js';
+import { type Suite, suites } from './suites.js';
+
+// make vm [ARGS='SUITE... FILE...']: each suite in a machine of its own, all of them unless some are named; with files, those instead of the suite's
+// own (in v2 unless another is named). What is not a suite's name goes to vitest. The last line is "N passed, N failed".
+
+const names = process.argv.slice(2).filter((argument) => suites.some(({ name }) => name === argument));
+const forVitest = process.argv.slice(2).filter((argument) => !names.includes(argument));
+const chosen = names.length > 0 ? suites.filter(({ name }) => names.includes(name)) : forVitest.length > 0 ? suites.slice(0, 1) : suites;
+
+/** Inherits standard error: what is missing is said there. */
+function said(command: string, ...args: string[]): string | undefined {
+  const { status, stdout } = spawnSync(join(import.meta.dirname, command), args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+async function run(suite: Suite, emulated: boolean): Promise<Report> {
+  const logs = join('build/vm', suite.name);
+  rmSync(logs, { recursive: true, force: true });
+  mkdirSync(logs, { recursive: true });
+  const slowness = process.env.EVICTD_TEST_SLOWNESS ?? (emulated ? '5' : '1');
+  const options = {
+    cgroup: suite.machine.cgroup,
+    out: logs,
+    'time-limit': String((suite.limitMinutes * 60 * Math.max(5, Number(slowness))) / 5),
+    ...(suite.machine.swap ? { swap: '1G' } : {}),
+  };
+  const environment = {
+    CI: 'true',
+    NO_COLOR: '1',
+    EVICTD_TEST_SLOWNESS: slowness,
+    EVICTD_TEST_RESULTS: '/out/results.json',
+    EVICTD_VM_SUITE: JSON.stringify(suite),
+  };
+  const plainRoot = suite.without ? ['setpriv', `--inh-caps=-${suite.without.slice(4)}`, `--bounding-set=-${suite.without.slice(4)}`] : [];
+  const files = forVitest.length > 0 ? forVitest : ['test/vm/machine', ...suite.files];
+  const began = performance.now();
+  const machine = spawn(
+    join(import.meta.dirname, 'boot'),
+    [
+      ...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]),
+      ...Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+      ...[...plainRoot, 'node', 'node_modules/vitest/vitest.mjs', 'run', ...files],
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  machine.stdout.pipe(process.stdout, { end: false });
+  machine.stdout.pipe(createWriteStream(join(logs, 'output.log')));
+  const [status] = (await once(machine, 'close')) as [number | null];
+  return { suite: suite.name, logs, seconds: (performance.now() - began) / 1000, ...resultsIn(logs, status) };
+}
+
+/** Whatever ended without a result is a failure. */
+function resultsIn(logs: string, status: number | null): Results {
+  let results: Results;
+  try {
+    results = JSON.parse(readFileSync(join(logs, 'results.json'), 'utf8')) as Results;
+  } catch {
+    results = { passed: [], failed: [], skipped: [] };
+  }
+  if (status === 0 && results.passed.length > 0) return results;
+  if (status === 1 && results.failed.length > 0) return results;
+  return { ...results, failed: [...results.failed, `the suite ended with status ${String(status)}`] };
+}
+
+async function main(): Promise<boolean> {
+  const accel = said('boot', '--accel');
+  if (accel === undefined || said('image/build') === undefined) {
+    process.stdout.write(`no machine, so that nothing was tried (see above)\n0 passed, 1 failed\n`);
+    return false;
+  }
+  const reports: Report[] = [];
+  for (const suite of chosen) {
+    process.stdout.write(`\n=== ${suite.name} (${accel === 'tcg' ? 'emulated' : accel})\n`);
+    reports.push(await run(suite, accel === 'tcg'));
+  }
+  const nowhere = forVitest.length === 0 && chosen === suites ? neverRun(reports) : [];
+  process.stdout.write(summary(reports, nowhere));
+  return nowhere.length === 0 && reports.every(({ failed }) => failed.length === 0);
+}
+
+process.exitCode = (await main()) ? 0 : 1;
