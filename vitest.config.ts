@@ -7,7 +7,7 @@ const system = ['test/native/**/*.test.ts', 'test/e2e/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    reporters: ['default', new Tally(process.env.EVICTD_TEST_RESULTS)],
+    reporters: [process.env.EVICTD_VM_SUITE ? 'verbose' : 'default', new Tally(process.env.EVICTD_TEST_RESULTS)],
     projects: [
       {
         test: {

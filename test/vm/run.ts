@@ -13,6 +13,10 @@ const names = process.argv.slice(2).filter((argument) => suites.some(({ name }) 
 const forVitest = process.argv.slice(2).filter((argument) => !names.includes(argument));
 const chosen = names.length > 0 ? suites.filter(({ name }) => names.includes(name)) : forVitest.length > 0 ? suites.slice(0, 1) : suites;
 
+/** They end the machine, and with it the suite, which counts as failed; the others do not begin. */
+const INTERRUPTIONS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+let interrupted = false;
+
 /** Inherits standard error: what is missing is said there. */
 function said(command: string, ...args: string[]): string | undefined {
   const { status, stdout } = spawnSync(join(import.meta.dirname, command), args, {
@@ -54,7 +58,13 @@ async function run(suite: Suite, emulated: boolean): Promise<Report> {
   );
   machine.stdout.pipe(process.stdout, { end: false });
   machine.stdout.pipe(createWriteStream(join(logs, 'output.log')));
+  const stop = (signal: NodeJS.Signals) => {
+    interrupted = true;
+    machine.kill(signal);
+  };
+  for (const signal of INTERRUPTIONS) process.on(signal, stop);
   const [status] = (await once(machine, 'close')) as [number | null];
+  for (const signal of INTERRUPTIONS) process.off(signal, stop);
   return { suite: suite.name, logs, seconds: (performance.now() - began) / 1000, ...resultsIn(logs, status) };
 }
 
@@ -79,10 +89,11 @@ async function main(): Promise<boolean> {
   }
   const reports: Report[] = [];
   for (const suite of chosen) {
+    if (interrupted) break;
     process.stdout.write(`\n=== ${suite.name} (${accel === 'tcg' ? 'emulated' : accel})\n`);
     reports.push(await run(suite, accel === 'tcg'));
   }
-  const nowhere = forVitest.length === 0 && chosen === suites ? neverRun(reports) : [];
+  const nowhere = forVitest.length === 0 && chosen === suites && !interrupted ? neverRun(reports) : [];
   process.stdout.write(summary(reports, nowhere));
   return nowhere.length === 0 && reports.every(({ failed }) => failed.length === 0);
 }
