@@ -206,7 +206,7 @@ export class OwnSignals {
     return new SignalSampler(this.#native, sampled, this.#wake);
   }
 
-  readonly #wake: SlotWake = (source, atNs, approaching) => {
+  readonly #wake: SlotWake = (source, atNs, _detail, approaching) => {
     this.#onWake({ source, atNs, approaching });
   };
 }
