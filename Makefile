@@ -93,7 +93,7 @@ dist/evictd.js: $(SOURCES) esbuild.config.js package.json $(MODULES) | node
 dist/types/index.d.ts: $(SOURCES) tsconfig.json tsconfig.types.json $(MODULES) | node
 	@rm -rf dist/types
 	$(BIN)/tsc -p tsconfig.types.json
-	@mkdir -p dist/types/native && cp src/native/binding.d.ts dist/types/native/
+	@mkdir -p dist/types/native && cp src/native/acting.d.ts src/native/binding.d.ts src/native/reading.d.ts src/native/watch.d.ts dist/types/native/
 
 # --- words ---
 
