@@ -28,5 +28,5 @@ test('the prebuilt addon asks for glibc 2.34 at most, for no libstdc++, and is s
   expect(Math.max(...versions)).toBeLessThanOrEqual(34);
   expect(text).not.toContain('libstdc++.so');
   expect(text).not.toMatch(/GLIBCXX_\d/);
-  expect(bytes.length).toBeLessThan(600_000);
+  expect(bytes.length).toBeLessThan(768 * 1024); // a third of it is what node-addon-api makes of a class, for eighteen of them
 });
