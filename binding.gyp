@@ -18,6 +18,7 @@
             'native/linux/armer.cc',
             'native/linux/cgroup_handle.cc',
             'native/linux/cgroup_processes.cc',
+            'native/linux/cgroup_procs_text.cc',
             'native/linux/cgroup_table.cc',
             'native/linux/cgroup_tree.cc',
             'native/linux/deadline_sampler.cc',

@@ -8,7 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <string_view>
 
+#include "linux/cgroup_procs_text.h"
 #include "linux/unique_fd.h"
 
 namespace evictd {
@@ -24,24 +26,16 @@ bool Vanished(int error) { return error == ENOENT || error == ENODEV; }
 int ReadProcesses(int directory, std::vector<pid_t>* pids) {
   const UniqueFd file(openat(directory, "cgroup.procs", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file) return Vanished(errno) ? 0 : errno;
-  std::array<char, 16 * 1024> text;
-  pid_t pid = 0;
-  bool digits = false;  // a number may go on in the next piece
+  std::array<char, 16 * 1024> piece;
+  CgroupProcsText text;
+  int error = 0;
   for (;;) {
-    const ssize_t length = read(file.get(), text.data(), text.size());
+    const ssize_t length = read(file.get(), piece.data(), piece.size());
     if (length < 0 && errno == EINTR) continue;
-    if (length < 0) return Vanished(errno) ? 0 : errno;
-    if (length == 0) return 0;
-    for (size_t i = 0; i < static_cast<size_t>(length); i++) {
-      if (text[i] >= '0' && text[i] <= '9') {
-        pid = pid * 10 + (text[i] - '0');
-        digits = true;
-      } else if (digits) {
-        pids->push_back(pid);
-        pid = 0;
-        digits = false;
-      }
-    }
+    if (length < 0) return Vanished(errno) ? error : errno;
+    if (length == 0) return error;
+    const int unread = text.Append(std::string_view(piece.data(), static_cast<size_t>(length)), pids);
+    if (error == 0) error = unread;
   }
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 enum : size_t { kNotifying, kCgroupEvents, kTimer };
 
-constexpr long kLookEveryNs = 250 * 1000 * 1000;
+constexpr long kLookAgainNs = 250 * 1000 * 1000;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ MemcgEvents::MemcgEvents(const std::string& cgroup, const std::string& file)
   int error = 0;
   ReadCounters(&error);
   if (error != 0) throw SystemError(error, "read", cgroup + "/" + file);
-  if (!LookAtCgroup()) throw SystemError(ENODEV, "read", cgroup + "/cgroup.events");
+  if (!LookAtCgroup(true)) throw SystemError(ENODEV, "read", cgroup + "/cgroup.events");
 }
 
 std::vector<WatchSource::Descriptor> MemcgEvents::Descriptors() const {
@@ -57,10 +57,10 @@ Wake MemcgEvents::OnEvent(size_t which, uint32_t) {
     case kTimer: {
       uint64_t expirations = 0;
       if (read(timer_.get(), &expirations, sizeof expirations) < 0) return Wake::kNothing;
-      return LookAtCgroup() ? Wake::kNothing : Gone(ENODEV);
+      return LookAtCgroup(false) ? Wake::kNothing : Gone(ENODEV);
     }
     default:
-      return LookAtCgroup() ? Wake::kNothing : Gone(ENODEV);
+      return LookAtCgroup(true) ? Wake::kNothing : Gone(ENODEV);
   }
 }
 
@@ -83,17 +83,16 @@ unsigned MemcgEvents::ReadCounters(int* error) {
   return moved;
 }
 
-bool MemcgEvents::LookAtCgroup() {
+bool MemcgEvents::LookAtCgroup(bool notified) {
   char text[256];
   const ssize_t length = pread(cgroup_events_.get(), text, sizeof text, 0);
   if (length < 0) return errno != ENODEV;
   const std::string_view lines(text, static_cast<size_t>(length));
   const bool empty = lines.find("populated 0") != std::string_view::npos;
-  if (empty != ticking_) {
-    itimerspec period = {};
-    if (empty) period.it_interval.tv_nsec = period.it_value.tv_nsec = kLookEveryNs;
-    timerfd_settime(timer_.get(), 0, &period, nullptr);
-    ticking_ = empty;
+  if (empty || notified) {
+    itimerspec once = {};
+    once.it_value.tv_nsec = kLookAgainNs;
+    timerfd_settime(timer_.get(), 0, &once, nullptr);
   }
   return true;
 }

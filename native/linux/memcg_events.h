@@ -18,7 +18,8 @@ namespace evictd {
 //
 // Removing a cgroup wakes nobody who polls its files. But only an empty cgroup can be removed, and cgroup.events tells
 // when one becomes empty: from then until it is populated again the watch looks four times a second whether it is still
-// there.
+// there. It also looks once after each notification: another that follows within 10 ms is held back by the kernel, and
+// dropped where the cgroup is removed meanwhile (kernel/cgroup/cgroup.c, cgroup_file_notify and cgroup_rm_file).
 class MemcgEvents : public WatchSource {
  public:
   // The detail bit of a counter is 1 << its place here. The first six are memory.events', the others cgroup.events'.
@@ -39,15 +40,15 @@ class MemcgEvents : public WatchSource {
   // cannot be read, with errno in `error`.
   unsigned ReadCounters(int* error);
 
-  // Reads cgroup.events (which re-arms it) and starts or stops the timer. False where the cgroup is gone.
-  bool LookAtCgroup();
+  // Reads cgroup.events (which re-arms it) and sets the timer where it has to be looked at again. False where the
+  // cgroup is gone.
+  bool LookAtCgroup(bool notified);
 
   UniqueFd notifying_;
   FileSpec file_;
   std::array<std::atomic<double>, kCounters.size()> values_;
   UniqueFd cgroup_events_;
   UniqueFd timer_;
-  bool ticking_ = false;
 };
 
 }  // namespace evictd

@@ -1,0 +1,24 @@
+#ifndef EVICTD_TEST_BELL_H_
+#define EVICTD_TEST_BELL_H_
+
+#include <atomic>
+
+#include "common/bell.h"
+
+namespace evictd::test {
+
+// Counts its rings; nobody comes until `answered` is true.
+class CountingBell : public Bell {
+ public:
+  bool Ring() override {
+    rings++;
+    return answered;
+  }
+
+  std::atomic<int> rings{0};
+  std::atomic<bool> answered{true};
+};
+
+}  // namespace evictd::test
+
+#endif  // EVICTD_TEST_BELL_H_

@@ -1,0 +1,138 @@
+#include "cgroup.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "check.h"
+#include "linux/unique_fd.h"
+
+namespace evictd::test {
+
+namespace {
+
+bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+constexpr char kPrefix[] = "evictd-test-";
+
+// Not by the code under test.
+void KillAndRemove(const std::string& path) {
+  // EBUSY: the last of the killed has not left yet.
+  for (int attempts = 0; attempts < 2000 && rmdir(path.c_str()) != 0 && errno != ENOENT; attempts++) {
+    std::istringstream members(ReadText(path + "/cgroup.procs"));
+    for (pid_t pid = 0; members >> pid;) kill(pid, SIGKILL);
+    usleep(5000);
+  }
+}
+
+}  // namespace
+
+std::string Cgroup2() {
+  for (const char* mount : {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"}) {
+    if (Exists(std::string(mount) + "/cgroup.controllers")) return mount;
+  }
+  Skip("no cgroup2 is mounted");
+}
+
+std::string MemoryV1() {
+  if (!Exists(std::string(kMemoryV1) + "/cgroup.event_control")) Skip("no memory controller of cgroup v1");
+  return kMemoryV1;
+}
+
+Cgroup::Cgroup(const std::string& parent) {
+  static std::atomic<int> made{0};
+  path_ = parent + "/" + kPrefix + std::to_string(getpid()) + "-" + std::to_string(++made);
+  if (mkdir(path_.c_str(), 0755) != 0) throw SystemError(errno, "mkdir", path_);
+}
+
+Cgroup::~Cgroup() { Remove(); }
+
+void Cgroup::Replace() {
+  Remove();
+  if (mkdir(path_.c_str(), 0755) != 0) throw SystemError(errno, "mkdir", path_);
+}
+
+void Cgroup::Remove() { KillAndRemove(path_); }
+
+void RemoveCgroupsOf(pid_t test) {
+  glob_t found = {};
+  const std::string pattern = "/sys/fs/cgroup{,/*}/" + std::string(kPrefix) + std::to_string(test) + "-*";
+  if (glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0) {
+    for (size_t i = 0; i < found.gl_pathc; i++) KillAndRemove(found.gl_pathv[i]);
+  }
+  globfree(&found);
+}
+
+Member::Member(const Cgroup& cgroup, const std::string& script) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw SystemError(errno, "pipe2");
+  const UniqueFd ready(ends[0]);
+  UniqueFd said(ends[1]);
+  const std::string text =
+      "echo $$ > '" + cgroup.File("cgroup.procs") + "' && echo joined || exit 1\nexec >/dev/null\n" + script;
+  const char* const arguments[] = {"sh", "-c", text.c_str(), nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, said.get(), STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  const int error = posix_spawn(&pid_, "/bin/sh", &actions, &attributes, const_cast<char* const*>(arguments), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw SystemError(error, "posix_spawn");
+  said.Reset();
+  char byte = 0;
+  if (read(ready.get(), &byte, 1) != 1) Fail(__FILE__, __LINE__, "no process could be started in " + cgroup.path());
+}
+
+Member::~Member() {
+  if (ended_) return;
+  kill(-pid_, SIGKILL);
+  Wait();
+}
+
+int Member::Wait() {
+  while (!ended_) ended_ = waitpid(pid_, &status_, 0) == pid_;
+  return status_;
+}
+
+std::string Holding(int mebibytes) {
+  const std::string bytes = std::to_string(mebibytes) + "M";
+  return "head -c " + bytes + " /dev/zero | tail -c " + bytes + " | sleep 600";
+}
+
+std::string ReadText(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+bool WriteText(const std::string& path, const std::string& text) {
+  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  return file && write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string name = "/tmp/evictd-test-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) throw SystemError(errno, "mkdtemp", name);
+  path_ = name;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  const std::string command = "rm -rf '" + path_ + "'";
+  if (system(command.c_str()) != 0) perror(path_.c_str());
+}
+
+}  // namespace evictd::test

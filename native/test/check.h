@@ -1,0 +1,64 @@
+#ifndef EVICTD_TEST_CHECK_H_
+#define EVICTD_TEST_CHECK_H_
+
+#include <functional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "common/system_error.h"
+
+// What the tests of the kernel-facing code are written with. Each test runs in a process of its own (runner.cc), so a
+// sanitizer's report, a crash or a hang is the failure of that one test, and descriptors and threads can be counted.
+
+namespace evictd::test {
+
+using Body = void (*)();
+
+// Called before main, by TEST.
+bool Register(const char* file, const char* name, Body body);
+
+// Throws what the runner reports as a failure.
+[[noreturn]] void Fail(const char* file, int line, const std::string& message);
+
+// Throws what the runner reports as a skipped test: what this machine lacks.
+[[noreturn]] void Skip(const std::string& reason);
+
+// Looks every millisecond until it is so. Fails after 20 s: a bound on a hang, far beyond anything expected.
+void Eventually(const char* file, int line, const char* what, const std::function<bool()>& condition);
+
+template <typename Left, typename Right>
+void Equal(const char* file, int line, const char* expression, const Left& actual, const Right& expected) {
+  if (actual == expected) return;
+  std::ostringstream message;
+  message << expression << " is " << actual << ", expected " << expected;
+  Fail(file, line, message.str());
+}
+
+// The errno of the SystemError that `attempt` throws, 0 where it throws none.
+template <typename Attempt>
+int ErrorOf(Attempt&& attempt) {
+  try {
+    attempt();
+  } catch (const SystemError& error) {
+    return error.error();
+  }
+  return 0;
+}
+
+}  // namespace evictd::test
+
+#define EVICTD_TEST_NAMED(body, name)                                                                      \
+  static void body();                                                                                      \
+  [[maybe_unused]] static const bool body##_registered = evictd::test::Register(__FILE__, name, &(body)); \
+  static void body()
+#define EVICTD_TEST_EXPANDED(line, name) EVICTD_TEST_NAMED(TestInLine##line, name)
+#define EVICTD_TEST_IN(line, name) EVICTD_TEST_EXPANDED(line, name)
+#define TEST(name) EVICTD_TEST_IN(__LINE__, name)
+
+#define CHECK(expression) \
+  if (!(expression)) evictd::test::Fail(__FILE__, __LINE__, #expression)
+#define CHECK_EQUAL(actual, expected) evictd::test::Equal(__FILE__, __LINE__, #actual, actual, expected)
+#define EVENTUALLY(condition) evictd::test::Eventually(__FILE__, __LINE__, #condition, [&] { return condition; })
+
+#endif  // EVICTD_TEST_CHECK_H_

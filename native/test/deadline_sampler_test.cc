@@ -1,0 +1,92 @@
+#include "linux/deadline_sampler.h"
+
+#include <cerrno>
+#include <memory>
+#include <thread>
+
+#include "bell.h"
+#include "cgroup.h"
+#include "check.h"
+
+namespace evictd::test {
+
+namespace {
+
+constexpr uint64_t kMillisecond = 1000000;
+
+FileSpec NumberIn(const std::string& path) { return {path, TextFormat::kNumber, {}}; }
+
+}  // namespace
+
+TEST("a value that crosses a limit wakes, in both directions, and rests between") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.File("number");
+  CHECK(WriteText(file, "1\n"));
+  const auto bell = std::make_shared<CountingBell>();
+  Waiter waiter(bell);
+  const auto sampler = std::make_shared<DeadlineSampler>(std::vector<FileSpec>{NumberIn(file)}, std::vector<double>{1},
+                                                         kMillisecond, std::vector<double>{5});
+  waiter.Add(sampler);
+  for (const char* value : {"9\n", "2\n", "5\n"}) {
+    CHECK(WriteText(file, value));
+    EVENTUALLY(sampler->wakes().Take().bits == 1);
+  }
+}
+
+TEST("limits are set by several threads while the sampler compares with them") {
+  const auto bell = std::make_shared<CountingBell>();
+  Waiter waiter(bell);
+  const FileSpec meminfo = {"/proc/meminfo", TextFormat::kKeyed, {"MemAvailable"}};
+  const auto sampler = std::make_shared<DeadlineSampler>(std::vector<FileSpec>{meminfo}, std::vector<double>{1},
+                                                         kMillisecond, std::vector<double>{});
+  waiter.Add(sampler);
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 3; thread++) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 200; i++) {
+        sampler->SetLimits(std::vector<double>(static_cast<size_t>(i % 5), thread == 0 ? 1 : 1e18));
+        sampler->wakes().Take();
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  sampler->SetLimits({1});
+  EVENTUALLY(sampler->wakes().Take().bits == 1);
+}
+
+TEST("samplers start and end while others sample") {
+  const auto bell = std::make_shared<CountingBell>();
+  Waiter waiter(bell);
+  const FileSpec loadavg = {"/proc/loadavg", TextFormat::kLoadavg, {}};
+  const auto sample = [&] {
+    for (int i = 0; i < 100; i++) {
+      const auto sampler = std::make_shared<DeadlineSampler>(std::vector<FileSpec>{loadavg}, std::vector<double>{1},
+                                                             kMillisecond, std::vector<double>{1});
+      waiter.Remove(waiter.Add(sampler));
+    }
+  };
+  std::thread other(sample);
+  sample();
+  other.join();
+}
+
+TEST("a file that cannot be read when the sampler starts") {
+  const std::vector<double> one{1};
+  CHECK_EQUAL(ErrorOf([&] { DeadlineSampler({NumberIn("/proc/none")}, one, kMillisecond, {}); }), ENOENT);
+  CHECK_EQUAL(ErrorOf([&] { DeadlineSampler({NumberIn("/proc/version")}, one, kMillisecond, {}); }), EBADMSG);
+}
+
+TEST("a sampler whose cgroup is removed is gone") {
+  Cgroup cgroup(MemoryV1());
+  const auto bell = std::make_shared<CountingBell>();
+  Waiter waiter(bell);
+  const auto sampler =
+      std::make_shared<DeadlineSampler>(std::vector<FileSpec>{NumberIn(cgroup.File("memory.usage_in_bytes"))},
+                                        std::vector<double>{1}, kMillisecond, std::vector<double>{});
+  waiter.Add(sampler);
+  cgroup.Remove();
+  EVENTUALLY(sampler->wakes().Take().bits == 2);
+}
+
+}  // namespace evictd::test

@@ -1,0 +1,52 @@
+// cgroup.procs: the same pids however the text is cut into pieces, and those that strtoll reads in its whole lines.
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "fuzz/keyed.h"
+#include "linux/cgroup_procs_text.h"
+
+namespace {
+
+std::vector<pid_t> Reference(std::string_view text, bool* bad) {
+  std::istringstream lines{std::string(text)};
+  std::vector<pid_t> pids;
+  for (std::string line; std::getline(lines, line) && !lines.eof();) {
+    const bool digits = !line.empty() && line.find_first_not_of("0123456789") == std::string::npos;
+    const long long number = strtoll(line.c_str(), nullptr, 10);  // LLONG_MAX beyond
+    if (digits && number <= INT32_MAX) {
+      pids.push_back(static_cast<pid_t>(number));
+    } else {
+      *bad = true;
+    }
+  }
+  return pids;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using evictd::fuzz::Require;
+  if (size == 0) return 0;
+  const size_t cut = data[0];  // the first byte says where the text is cut
+  const evictd::fuzz::Input input(data + 1, size - 1);
+  const std::string_view text = input.text();
+
+  std::vector<pid_t> whole;
+  const int error = evictd::CgroupProcsText().Append(text, &whole);
+  bool bad = false;
+  Require(whole == Reference(text, &bad));
+  Require((error != 0) == bad);
+
+  std::vector<pid_t> pieces;
+  evictd::CgroupProcsText parser;
+  int first_error = 0;
+  for (size_t start = 0; start < text.size(); start += cut + 1) {
+    const int piece_error = parser.Append(text.substr(start, cut + 1), &pieces);
+    if (first_error == 0) first_error = piece_error;
+  }
+  Require(pieces == whole);
+  Require(first_error == error);
+  return 0;
+}

@@ -1,0 +1,96 @@
+#include "linux/memcg_threshold.h"
+
+#include <sys/epoll.h>
+
+#include <atomic>
+#include <cerrno>
+#include <memory>
+#include <thread>
+
+#include "bell.h"
+#include "cgroup.h"
+#include "check.h"
+
+namespace evictd::test {
+
+namespace {
+
+constexpr uint64_t kMiB = 1024 * 1024;
+
+struct Watched {
+  explicit Watched(const Cgroup& cgroup, uint64_t bytes)
+      : source(std::make_shared<MemcgThreshold>(cgroup.path(), bytes)) {
+    waiter.Add(source);
+  }
+
+  unsigned Take() { return source->wakes().Take().bits; }
+
+  std::shared_ptr<CountingBell> bell = std::make_shared<CountingBell>();
+  Waiter waiter{bell};
+  std::shared_ptr<MemcgThreshold> source;
+};
+
+}  // namespace
+
+TEST("a threshold fires when usage crosses it upwards and downwards") {
+  const Cgroup cgroup(MemoryV1());
+  Watched watched(cgroup, 8 * kMiB);
+  {
+    const Member hog(cgroup, Holding(24));
+    EVENTUALLY(watched.Take() == 1);
+  }
+  EVENTUALLY(watched.Take() == 1);
+}
+
+TEST("a threshold whose cgroup is removed is gone") {
+  Cgroup cgroup(MemoryV1());
+  Watched watched(cgroup, 8 * kMiB);
+  cgroup.Remove();
+  EVENTUALLY(watched.bell->rings > 0);
+  CHECK_EQUAL(watched.Take(), 2u);
+}
+
+TEST("a threshold of a cgroup that is not there") {
+  MemoryV1();
+  CHECK_EQUAL(ErrorOf([] { MemcgThreshold("/sys/fs/cgroup/memory/evictd-test-none", kMiB); }), ENOENT);
+}
+
+TEST("thresholds are armed and closed by two threads while usage storms across them") {
+  const Cgroup cgroup(MemoryV1());
+  const auto bell = std::make_shared<CountingBell>();
+  Waiter waiter(bell);
+  const Member hog(cgroup, "while :; do head -c 12M /dev/zero | tail -c 12M >/dev/null; done");
+  const auto arm = [&] {
+    for (int i = 0; i < 20; i++) {
+      const auto source = std::make_shared<MemcgThreshold>(cgroup.path(), 4 * kMiB);
+      const uint64_t id = waiter.Add(source);
+      std::this_thread::yield();
+      source->wakes().Take();
+      waiter.Remove(id);
+    }
+  };
+  std::thread other(arm);
+  arm();
+  other.join();
+}
+
+TEST("a cgroup is removed while a threshold on it is armed and closed") {
+  Cgroup cgroup(MemoryV1());
+  const auto bell = std::make_shared<CountingBell>();
+  Waiter waiter(bell);
+  std::atomic<bool> stop{false};
+  std::thread armer([&] {
+    while (!stop) {
+      const int error = ErrorOf([&] {
+        const auto source = std::make_shared<MemcgThreshold>(cgroup.path(), 4 * kMiB);
+        waiter.Remove(waiter.Add(source));
+      });
+      if (error != 0 && error != ENOENT && error != ENODEV) Fail(__FILE__, __LINE__, ErrorName(error));
+    }
+  });
+  for (int round = 0; round < 20; round++) cgroup.Replace();
+  stop = true;
+  armer.join();
+}
+
+}  // namespace evictd::test
