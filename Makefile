@@ -1,11 +1,12 @@
-# The words CI uses too: make [build] | test | vm | lint | fmt | bench | demo | versions | arm64 | prebuild | cmake | clean.
+# The words CI uses too: make [build] | test | vm | lint | fmt | asan | tsan | fuzz | tidy | bench | demo | versions | arm64 |
+# prebuild | cmake | clean.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build test vm lint fmt bench demo prebuild prebuild-arm64 versions arm64 cmake clean node typecheck bundle
+.PHONY: build test vm lint fmt asan tsan fuzz tidy bench demo prebuild prebuild-arm64 versions arm64 cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -40,6 +41,10 @@ node:
 define compiler
 $(call need,$(firstword $(CXX)),a C++ compiler is missing: $(firstword $(CXX)) (Debian: apt-get install g++; others: set CXX))
 $(call need,python3,python3 is missing: node-gyp needs it (Debian: apt-get install python3))
+endef
+
+define clang
+$(call need,clang++,clang++ is missing: the sanitizers and fuzzers are built with it (Debian: apt-get install clang libclang-rt-14-dev))
 endef
 
 # npm writes this file last, so it is the stamp: an interrupted installation is done again.
@@ -119,11 +124,30 @@ lint: $(MODULES) | node
 	$(BIN)/eslint --max-warnings 0 . || failed="$$failed eslint"; \
 	$(BIN)/prettier --check --log-level warn . || failed="$$failed prettier"; \
 	$(BIN)/clang-format --dry-run -Werror $(FORMATTED) </dev/null || failed="$$failed clang-format"; \
+	$(MAKE) --no-print-directory tidy || failed="$$failed clang-tidy"; \
 	test -z "$$failed" || { echo "evictd: lint failed:$$failed" >&2; exit 1; }
 
 fmt: $(MODULES) | node
 	$(BIN)/eslint --fix --max-warnings 0 . ; status=$$?; \
 	$(BIN)/prettier --write --log-level warn . && $(BIN)/clang-format -i $(FORMATTED) </dev/null && exit $$status
+
+# The native code without Node under sanitizers, then the addon under Node; fuzz: FUZZ_SECONDS (60) for each parser (docs/testing.md).
+asan: $(MODULES) | node
+	$(clang)
+	@$(MAKE) --no-print-directory -C native/test asan $(if $(ARGS),,node-asan)
+
+tsan:
+	$(clang)
+	@$(MAKE) --no-print-directory -C native/test tsan
+
+fuzz: $(MODULES) | node
+	$(clang)
+	@$(MAKE) --no-print-directory -C native/test fuzz
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} $(BIN)/vitest run --project unit test/fuzz
+
+tidy: $(MODULES) | node
+	$(call need,clang-tidy,clang-tidy is missing (Debian: apt-get install clang-tidy))
+	@$(MAKE) --no-print-directory -C native/test tidy
 
 bench: build
 	@$(BIN)/tsx test/bench/run.ts $(ARGS)

@@ -28,14 +28,12 @@ int ReadProcesses(int directory, std::vector<pid_t>* pids) {
   if (!file) return Vanished(errno) ? 0 : errno;
   std::array<char, 16 * 1024> piece;
   CgroupProcsText text;
-  int error = 0;
   for (;;) {
     const ssize_t length = read(file.get(), piece.data(), piece.size());
     if (length < 0 && errno == EINTR) continue;
-    if (length < 0) return Vanished(errno) ? error : errno;
-    if (length == 0) return error;
-    const int unread = text.Append(std::string_view(piece.data(), static_cast<size_t>(length)), pids);
-    if (error == 0) error = unread;
+    if (length < 0) return Vanished(errno) ? 0 : errno;
+    if (length == 0) return 0;
+    text.Append(std::string_view(piece.data(), static_cast<size_t>(length)), pids);
   }
 }
 

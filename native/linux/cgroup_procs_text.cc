@@ -1,19 +1,13 @@
 #include "linux/cgroup_procs_text.h"
 
-#include <cerrno>
 #include <limits>
 
 namespace evictd {
 
-int CgroupProcsText::Append(std::string_view piece, std::vector<pid_t>* pids) {
-  int error = 0;
+void CgroupProcsText::Append(std::string_view piece, std::vector<pid_t>* pids) {
   for (const char character : piece) {
     if (character == '\n') {
-      if (line_ == Line::kNumber) {
-        pids->push_back(static_cast<pid_t>(number_));
-      } else {
-        error = EBADMSG;
-      }
+      if (line_ == Line::kNumber) pids->push_back(static_cast<pid_t>(number_));
       line_ = Line::kEmpty;
       number_ = 0;
     } else if (character < '0' || character > '9' || line_ == Line::kBad) {
@@ -23,7 +17,6 @@ int CgroupProcsText::Append(std::string_view piece, std::vector<pid_t>* pids) {
       line_ = number_ <= std::numeric_limits<pid_t>::max() ? Line::kNumber : Line::kBad;
     }
   }
-  return error;
 }
 
 }  // namespace evictd

@@ -13,9 +13,8 @@ namespace evictd {
 // the beginning of a pid is another process's pid.
 class CgroupProcsText {
  public:
-  // Appends the pids of the lines that end in `piece`. Returns 0, or EBADMSG where one of them is not a pid: it is left
-  // out, the others are good.
-  int Append(std::string_view piece, std::vector<pid_t>* pids);
+  // Appends the pids of the lines that end in `piece`. A line that is no pid is nobody to signal: it is left out.
+  void Append(std::string_view piece, std::vector<pid_t>* pids);
 
  private:
   enum class Line { kEmpty, kNumber, kBad };

@@ -16,7 +16,8 @@ namespace evictd::test {
 namespace {
 
 std::vector<FileSpec> Files() {
-  return {{"cgroup.events", TextFormat::kKeyed, {"populated", "frozen"}}, {"cgroup.max.depth", TextFormat::kNumber, {}}};
+  return {{"cgroup.events", TextFormat::kKeyed, {"populated", "frozen"}},
+          {"cgroup.max.depth", TextFormat::kNumber, {}}};
 }
 
 }  // namespace

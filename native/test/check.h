@@ -48,8 +48,8 @@ int ErrorOf(Attempt&& attempt) {
 
 }  // namespace evictd::test
 
-#define EVICTD_TEST_NAMED(body, name)                                                                      \
-  static void body();                                                                                      \
+#define EVICTD_TEST_NAMED(body, name)                                                                     \
+  static void body();                                                                                     \
   [[maybe_unused]] static const bool body##_registered = evictd::test::Register(__FILE__, name, &(body)); \
   static void body()
 #define EVICTD_TEST_EXPANDED(line, name) EVICTD_TEST_NAMED(TestInLine##line, name)
