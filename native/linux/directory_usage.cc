@@ -51,7 +51,7 @@ DirectoryUsage::DirectoryUsage(std::string path, DirectoryWalks* walks) {
   state_ = std::make_shared<State>(std::move(path), walks->bell_);
   auto shared = std::make_unique<std::shared_ptr<State>>(state_);
   const pthread_t thread = StartThread("evictd-walk", &Run, shared.get());
-  shared.release();  // the thread's now
+  static_cast<void>(shared.release());  // the thread's now
   pthread_detach(thread);
   running.push_back(state_);
 }

@@ -189,7 +189,7 @@ std::shared_ptr<FilesystemStats::State> FilesystemThreads::Join(const std::strin
   state->owners.push_back(owner);
   auto shared = std::make_unique<std::shared_ptr<FilesystemStats::State>>(state);
   const pthread_t thread = StartThread("evictd-statfs", &FilesystemStats::Run, shared.get());
-  shared.release();  // the thread's now
+  static_cast<void>(shared.release());  // the thread's now
   pthread_detach(thread);
   states_[path] = state;
   return state;

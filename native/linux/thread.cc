@@ -1,6 +1,6 @@
 #include "linux/thread.h"
 
-#include <signal.h>
+#include <csignal>
 
 #include "common/system_error.h"
 

@@ -26,10 +26,10 @@ TEST("a row is read on kept descriptors, on its directory alone, and on none") {
   const Cgroup cgroup(Cgroup2());
   for (const size_t bound : {100, 1, 0}) {
     CgroupTable table(Files(), bound);
-    const size_t row = table.Add(cgroup.path());
+    const size_t row = table.Add(cgroup.path(), {});
     double values[3];
     for (int pass = 0; pass < 3; pass++) {
-      CHECK_EQUAL(table.Read(row, values), 0);
+      CHECK_EQUAL(table.Read(row, CgroupTable::kAllFiles, values), 0);
       CHECK_EQUAL(values[0], 0);
       CHECK_EQUAL(values[1], 0);
       CHECK(std::isinf(values[2]));
@@ -41,14 +41,14 @@ TEST("a cgroup that is removed, or made anew under its name, is ENODEV and unkno
   for (const size_t bound : {100, 1, 0}) {
     Cgroup cgroup(Cgroup2());
     CgroupTable table(Files(), bound);
-    const size_t row = table.Add(cgroup.path());
+    const size_t row = table.Add(cgroup.path(), {});
     double values[3];
-    CHECK_EQUAL(table.Read(row, values), 0);
+    CHECK_EQUAL(table.Read(row, CgroupTable::kAllFiles, values), 0);
     cgroup.Replace();
-    CHECK_EQUAL(table.Read(row, values), ENODEV);
+    CHECK_EQUAL(table.Read(row, CgroupTable::kAllFiles, values), ENODEV);
     for (const double value : values) CHECK(std::isnan(value));
     cgroup.Remove();
-    CHECK_EQUAL(table.Read(row, values), ENODEV);
+    CHECK_EQUAL(table.Read(row, CgroupTable::kAllFiles, values), ENODEV);
     table.Remove(row);
     CHECK(!table.Has(row));
   }
@@ -57,9 +57,9 @@ TEST("a cgroup that is removed, or made anew under its name, is ENODEV and unkno
 TEST("the lowest free row is taken") {
   const Cgroup cgroup(Cgroup2());
   CgroupTable table(Files(), 100);
-  for (size_t row = 0; row < 3; row++) CHECK_EQUAL(table.Add(cgroup.path()), row);
+  for (size_t row = 0; row < 3; row++) CHECK_EQUAL(table.Add(cgroup.path(), {}), row);
   table.Remove(1);
-  CHECK_EQUAL(table.Add(cgroup.path()), size_t{1});
+  CHECK_EQUAL(table.Add(cgroup.path(), {}), size_t{1});
   CHECK_EQUAL(table.rows(), size_t{3});
   CHECK_EQUAL(table.size(), size_t{3});
 }
@@ -71,12 +71,12 @@ TEST("out of descriptors a row is added, its values unknown, and read again when
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none = {0, before.rlim_max};
   setrlimit(RLIMIT_NOFILE, &none);
-  const size_t row = table.Add(cgroup.path());
+  const size_t row = table.Add(cgroup.path(), {});
   double values[3];
-  CHECK_EQUAL(table.Read(row, values), EMFILE);
+  CHECK_EQUAL(table.Read(row, CgroupTable::kAllFiles, values), EMFILE);
   setrlimit(RLIMIT_NOFILE, &before);
   CHECK(std::isnan(values[0]));
-  CHECK_EQUAL(table.Read(row, values), 0);
+  CHECK_EQUAL(table.Read(row, CgroupTable::kAllFiles, values), 0);
 }
 
 TEST("cgroups come and go while they are read: good values, or ENODEV") {
@@ -95,14 +95,14 @@ TEST("cgroups come and go while they are read: good values, or ENODEV") {
     std::vector<size_t> rows;
     for (const auto& cgroup : cgroups) {
       size_t row = 0;
-      const int error = ErrorOf([&] { row = table.Add(cgroup->path()); });
+      const int error = ErrorOf([&] { row = table.Add(cgroup->path(), {}); });
       if (error == 0) rows.push_back(row);
       CHECK(error == 0 || error == ENOENT || error == ENODEV);
     }
     double values[3];
     for (int pass = 0; pass < 3; pass++) {
       for (const size_t row : rows) {
-        const int error = table.Read(row, values);
+        const int error = table.Read(row, CgroupTable::kAllFiles, values);
         CHECK(error == 0 || error == ENODEV);
         // A cgroup may go between two of its files.
         CHECK(values[0] == 0 || (error != 0 && std::isnan(values[0])));

@@ -49,7 +49,8 @@ class HungMount {
 
 TEST("each request is answered once, with the filesystem's figures") {
   const auto bell = std::make_shared<CountingBell>();
-  FilesystemStats stats("/", bell);
+  FilesystemThreads owners(bell);
+  FilesystemStats stats("/", &owners);
   CHECK_EQUAL(stats.Read().at_ns, uint64_t{0});
   for (int request = 1; request <= 20; request++) {
     CHECK(stats.Request());
@@ -68,7 +69,8 @@ TEST("each request is answered once, with the filesystem's figures") {
 
 TEST("a path that is not there is an errno, not an exception") {
   const auto bell = std::make_shared<CountingBell>();
-  FilesystemStats stats("/none", bell);
+  FilesystemThreads owners(bell);
+  FilesystemStats stats("/none", &owners);
   CHECK(stats.Request());
   EVENTUALLY(bell->rings == 1);
   CHECK_EQUAL(stats.Read().error, ENOENT);
@@ -77,7 +79,8 @@ TEST("a path that is not there is an errno, not an exception") {
 TEST("several threads ask and read at once, and the owner goes while requests are under way") {
   const auto bell = std::make_shared<CountingBell>();
   for (int round = 0; round < 30; round++) {
-    FilesystemStats stats("/", bell);
+    FilesystemThreads owners(bell);
+    FilesystemStats stats("/", &owners);
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 3; thread++) {
       threads.emplace_back([&stats] {
@@ -98,9 +101,10 @@ TEST("a mount that hangs holds back neither another filesystem nor the end of it
   const TemporaryDirectory directory;
   HungMount hung(directory.path());
   const auto bell = std::make_shared<CountingBell>();
-  std::optional<FilesystemStats> stuck(std::in_place, directory.path(), bell);
+  FilesystemThreads owners(bell);
+  std::optional<FilesystemStats> stuck(std::in_place, directory.path(), &owners);
   CHECK(stuck->Request());
-  FilesystemStats other("/", bell);
+  FilesystemStats other("/", &owners);
   for (int request = 1; request <= 5; request++) {
     CHECK(other.Request());
     EVENTUALLY(bell->rings == request);
