@@ -24,17 +24,17 @@ constexpr size_t kTimer = 0;
 }  // namespace
 
 DeadlineSampler::DeadlineSampler(std::unique_ptr<SampledValue> value, double rate, SamplingPeriod period,
-                                 std::vector<double> limits)
+                                 const std::vector<double>& limits)
     : value_(std::move(value)), rate_(rate), period_(period) {
   // A timerfd has no slack: it rings when it should, whatever the thread's timer slack is.
   timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!timer_) throw SystemError(errno, "timerfd_create");
-  SetLimits(std::move(limits));
+  SetLimits(limits);
 }
 
-void DeadlineSampler::SetLimits(std::vector<double> limits) {
+void DeadlineSampler::SetLimits(const std::vector<double>& limits) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  sides_.Set(std::move(limits));
+  sides_.Set(limits);
   LookIn(kNow);
 }
 

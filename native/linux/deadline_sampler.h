@@ -28,10 +28,11 @@ class DeadlineSampler : public WatchSource {
   static constexpr unsigned kCrossed = 2;
 
   // `rate`: per second, what the value is taken to be able to rise by before it has shown more. Throws SystemError.
-  DeadlineSampler(std::unique_ptr<SampledValue> value, double rate, SamplingPeriod period, std::vector<double> limits);
+  DeadlineSampler(std::unique_ptr<SampledValue> value, double rate, SamplingPeriod period,
+                  const std::vector<double>& limits);
 
   // Any thread. Both look at once where something is new.
-  void SetLimits(std::vector<double> limits);
+  void SetLimits(const std::vector<double>& limits);
   void Seen(double value);
 
   // Any thread: the time to the next sample; 0 before the first.

@@ -41,7 +41,7 @@ class DirectoryUsage {
 
  private:
   struct State;
-  static void* Run(void* state);
+  static void* Run(void* shared);
 
   std::shared_ptr<State> state_;
 };

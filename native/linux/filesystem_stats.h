@@ -59,7 +59,7 @@ class FilesystemStats {
   friend class FilesystemThreads;
   struct State;
   struct Owner;
-  static void* Run(void* state);
+  static void* Run(void* shared);
 
   std::unique_ptr<Owner> owner_;
   std::shared_ptr<State> state_;

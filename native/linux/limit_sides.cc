@@ -6,7 +6,7 @@
 
 namespace evictd {
 
-void LimitSides::Set(std::vector<double> limits) {
+void LimitSides::Set(const std::vector<double>& limits) {
   std::vector<Limit> fresh;
   fresh.reserve(limits.size());
   for (const double limit : limits) fresh.push_back({limit, false, false});

@@ -18,7 +18,7 @@ class LimitSides {
   };
 
   // A limit counts as not reached until the first value: one that is beyond it by then has crossed it.
-  void Set(std::vector<double> limits);
+  void Set(const std::vector<double>& limits);
 
   // `rate`: per second, above 0. NaN is on neither side: there is nothing to tell.
   Verdict Look(double value, double rate, const SamplingPeriod& period);

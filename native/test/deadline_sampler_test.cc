@@ -19,9 +19,9 @@ constexpr SamplingPeriod kOften = {kMillisecond, 2 * kMillisecond};
 
 FileSpec NumberIn(const std::string& path) { return {path, TextFormat::kNumber, {}}; }
 
-std::shared_ptr<DeadlineSampler> Sample(const FileSpec& spec, std::vector<double> limits) {
+std::shared_ptr<DeadlineSampler> Sample(const FileSpec& spec, const std::vector<double>& limits) {
   return std::make_shared<DeadlineSampler>(
-      std::make_unique<FileSum>(std::vector<FileSpec>{spec}, std::vector<double>{1}), 1, kOften, std::move(limits));
+      std::make_unique<FileSum>(std::vector<FileSpec>{spec}, std::vector<double>{1}), 1, kOften, limits);
 }
 
 }  // namespace

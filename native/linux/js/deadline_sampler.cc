@@ -77,14 +77,14 @@ class SamplerObject : public WatchObject<SamplerObject> {
     if (period.minimum_ns > period.maximum_ns) {
       ThrowArgumentError(info.Env(), "minPeriodMs must not be above maxPeriodMs", true);
     }
-    std::vector<double> limits = NumbersArgument(options.Get("limits"), "limits");
+    const std::vector<double> limits = NumbersArgument(options.Get("limits"), "limits");
     const Napi::Function on_wake = FunctionArgument(info[1], "onWake");
     const bool files = options.Get("filesystem").IsUndefined();
     std::unique_ptr<SampledValue> value = files ? FileSumArgument(options) : FilesystemArgument(options);
     const std::string target = files ? FileSpecsArgument(options.Get("files"), "files")[0].path
                                      : TextArgument(options.Get("field"), "field") + " of a filesystem";
     Guarded(info.Env(), [&] {
-      auto sampler = std::make_shared<DeadlineSampler>(std::move(value), rate, period, std::move(limits));
+      auto sampler = std::make_shared<DeadlineSampler>(std::move(value), rate, period, limits);
       sampler_ = sampler;
       Start(info, std::move(sampler), on_wake, target);
     });
@@ -106,8 +106,8 @@ class SamplerObject : public WatchObject<SamplerObject> {
  private:
   // After close() or GONE neither has an effect.
   void SetLimits(const Napi::CallbackInfo& info) {
-    std::vector<double> limits = NumbersArgument(info[0], "limits");
-    if (const std::shared_ptr<DeadlineSampler> sampler = sampler_.lock()) sampler->SetLimits(std::move(limits));
+    const std::vector<double> limits = NumbersArgument(info[0], "limits");
+    if (const std::shared_ptr<DeadlineSampler> sampler = sampler_.lock()) sampler->SetLimits(limits);
   }
   void Seen(const Napi::CallbackInfo& info) {
     const double value = NumberArgument(info[0], "value");

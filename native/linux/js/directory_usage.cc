@@ -27,6 +27,8 @@ class DirectoryUsageObject : public Napi::ObjectWrap<DirectoryUsageObject>, publ
     self_ = Napi::Persistent(info.This().As<Napi::Object>());
   }
 
+  // Node-API throws where a reference cannot be released; nobody could go on from there.
+  // NOLINTNEXTLINE(bugprone-exception-escape)
   ~DirectoryUsageObject() override { Release(); }
 
   static Napi::Function Define(Napi::Env env) {

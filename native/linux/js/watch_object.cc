@@ -4,6 +4,8 @@
 
 namespace evictd {
 
+// Node-API throws where a reference cannot be released; nobody could go on from there.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 Watch::~Watch() {
   // A live watch holds its own object, so it is finalized only after the environment's end, which abandoned it.
   if (environment_ != nullptr) Stop();
