@@ -1,15 +1,15 @@
 #include "linux/cgroup_handle.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <ctime>
 #include <iterator>
 #include <string_view>
 #include <utility>

@@ -10,6 +10,7 @@
 #include "bell.h"
 #include "cgroup.h"
 #include "check.h"
+#include "linux/armer.h"
 
 namespace evictd::test {
 
@@ -18,15 +19,17 @@ namespace {
 constexpr uint64_t kMiB = 1024 * 1024;
 
 struct Watched {
-  explicit Watched(const Cgroup& cgroup, uint64_t bytes)
-      : source(std::make_shared<MemcgThreshold>(cgroup.path(), bytes)) {
-    waiter.Add(source);
+  Watched(const Cgroup& cgroup, uint64_t bytes) : source(std::make_shared<MemcgThreshold>(cgroup.path(), bytes)) {
+    armer.Arm(source, waiter.Add(source));
+    EVENTUALLY((source->wakes().Take().detail & MemcgThreshold::kMoved) != 0);
   }
+  ~Watched() { armer.Release(source); }
 
   unsigned Take() { return source->wakes().Take().bits; }
 
   std::shared_ptr<CountingBell> bell = std::make_shared<CountingBell>();
   Waiter waiter{bell};
+  Armer armer{&waiter};
   std::shared_ptr<MemcgThreshold> source;
 };
 
@@ -46,8 +49,7 @@ TEST("a threshold whose cgroup is removed is gone") {
   Cgroup cgroup(MemoryV1());
   Watched watched(cgroup, 8 * kMiB);
   cgroup.Remove();
-  EVENTUALLY(watched.bell->rings > 0);
-  CHECK_EQUAL(watched.Take(), 2u);
+  EVENTUALLY(watched.Take() == 2);
 }
 
 TEST("a threshold of a cgroup that is not there") {
@@ -59,14 +61,21 @@ TEST("thresholds are armed and closed by two threads while usage storms across t
   const Cgroup cgroup(MemoryV1());
   const auto bell = std::make_shared<CountingBell>();
   Waiter waiter(bell);
+  Armer armer(&waiter);
   const Member hog(cgroup, "while :; do head -c 12M /dev/zero | tail -c 12M >/dev/null; done");
   const auto arm = [&] {
     for (int i = 0; i < 20; i++) {
       const auto source = std::make_shared<MemcgThreshold>(cgroup.path(), 4 * kMiB);
       const uint64_t id = waiter.Add(source);
+      armer.Arm(source, id);
       std::this_thread::yield();
+      source->Want(static_cast<uint64_t>(i + 1) * kMiB);
+      armer.Arm(source, id);
+      uint64_t registered = 0;
+      source->Registered(&registered);
       source->wakes().Take();
       waiter.Remove(id);
+      armer.Release(source);
     }
   };
   std::thread other(arm);
@@ -78,19 +87,23 @@ TEST("a cgroup is removed while a threshold on it is armed and closed") {
   Cgroup cgroup(MemoryV1());
   const auto bell = std::make_shared<CountingBell>();
   Waiter waiter(bell);
+  Armer armer(&waiter);
   std::atomic<bool> stop{false};
-  std::thread armer([&] {
+  std::thread other([&] {
     while (!stop) {
       const int error = ErrorOf([&] {
         const auto source = std::make_shared<MemcgThreshold>(cgroup.path(), 4 * kMiB);
-        waiter.Remove(waiter.Add(source));
+        const uint64_t id = waiter.Add(source);
+        armer.Arm(source, id);
+        waiter.Remove(id);
+        armer.Release(source);
       });
       if (error != 0 && error != ENOENT && error != ENODEV) Fail(__FILE__, __LINE__, ErrorName(error));
     }
   });
   for (int round = 0; round < 20; round++) cgroup.Replace();
   stop = true;
-  armer.join();
+  other.join();
 }
 
 }  // namespace evictd::test
