@@ -33,7 +33,7 @@ struct MemoryReaper::State {
 MemoryReaper::MemoryReaper() : state_(std::make_shared<State>()) {
   auto shared = std::make_unique<std::shared_ptr<State>>(state_);
   const pthread_t thread = StartThread("evictd-reaper", &Run, shared.get());
-  shared.release();  // the thread's now
+  static_cast<void>(shared.release());  // the thread's now
   pthread_detach(thread);
 }
 

@@ -34,7 +34,7 @@ class MemoryReaper {
 
  private:
   struct State;
-  static void* Run(void* state);
+  static void* Run(void* shared);
 
   std::shared_ptr<State> state_;
 };

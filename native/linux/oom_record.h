@@ -36,7 +36,7 @@ struct KernelLogRecord {
 };
 
 // Nothing where it is no such record.
-std::optional<KernelLogRecord> ParseKernelLogRecord(std::string_view record);
+std::optional<KernelLogRecord> ParseKernelLogRecord(std::string_view text);
 
 // Puts together what the OOM killer says of one kill in several lines (mm/oom_kill.c: dump_oom_victim,
 // __oom_kill_process). Memory is bounded whatever it is told.
