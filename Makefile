@@ -1,4 +1,4 @@
-# The words CI uses too: make [build] | test | vm | lint | fmt | asan | tsan | fuzz | tidy | bench | demo | versions | arm64 |
+# The words CI uses too: make [build] | test | vm | lint | fmt | asan | tsan | fuzz | tidy | bench | soak | demo | versions | arm64 |
 # prebuild | cmake | clean.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
@@ -6,7 +6,7 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build test vm lint fmt asan tsan fuzz tidy bench demo prebuild prebuild-arm64 versions arm64 cmake clean node typecheck bundle
+.PHONY: build test vm lint fmt asan tsan fuzz tidy bench soak demo prebuild prebuild-arm64 versions arm64 cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -150,6 +150,10 @@ tidy: $(MODULES) | node
 
 bench: build
 	@$(BIN)/tsx test/bench/run.ts $(ARGS)
+
+# SOAK_SECONDS=20 make soak: whether it runs; whether anything grows takes its ten minutes.
+soak: build
+	@exec $(BIN)/tsx test/soak/run.ts
 
 # exec: Ctrl-C reaches the demo, which cleans up.
 demo: build

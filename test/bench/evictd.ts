@@ -23,24 +23,16 @@ export interface JournalLine {
 export class RunningEvictd {
   readonly #child: ChildProcess;
   readonly #directory: string;
+  readonly #file: string;
   #port: string | undefined;
   #lastLine = '';
 
-  private constructor(bench: Bench, config: Readonly<Record<string, unknown>>) {
+  private constructor(bench: Pick<Bench, 'cleanup'>, config: Readonly<Record<string, unknown>>) {
     this.#directory = mkdtempSync(join(SCRATCH, 'evictd-bench-'));
-    const file = join(this.#directory, 'config.yaml');
-    const whole = {
-      apiVersion: 'evictd.dev/v1',
-      kind: 'EvictdConfiguration',
-      metrics: { listen: '127.0.0.1:0' },
-      stateDirectory: join(this.#directory, 'state'),
-      runtimeDirectory: join(this.#directory, 'run'),
-      log: { format: 'json' },
-      ...config,
-    };
-    writeFileSync(file, JSON.stringify(whole), { mode: 0o600 });
+    this.#file = join(this.#directory, 'config.yaml');
+    this.#configure(config);
     // A session of its own, as a service has: priority counts within a session first (sched(7), autogroup).
-    const child = spawn(process.execPath, [EVICTD, 'run', '--config', file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+    const child = spawn(process.execPath, [EVICTD, 'run', '--config', this.#file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     createInterface({ input: child.stderr }).on('line', (line) => {
       this.#lastLine = line;
       this.#port ??= /metrics are served on [^"]*:(\d+)/.exec(line)?.[1];
@@ -55,7 +47,7 @@ export class RunningEvictd {
   }
 
   /** Resolves when it guards. */
-  static async start(bench: Bench, config: Readonly<Record<string, unknown>>): Promise<RunningEvictd> {
+  static async start(bench: Pick<Bench, 'cleanup'>, config: Readonly<Record<string, unknown>>): Promise<RunningEvictd> {
     const evictd = new RunningEvictd(bench, config);
     await eventually('evictd to guard', () => {
       if (evictd.#child.exitCode !== null) throw new Error(`evictd has ended: ${evictd.#lastLine}`);
@@ -66,6 +58,21 @@ export class RunningEvictd {
 
   get pid(): number {
     return this.#child.pid ?? 0;
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** What it logged last: where it has ended, why. */
+  get lastLine(): string {
+    return this.#lastLine;
+  }
+
+  /** Does not wait until it is in effect. */
+  reload(config: Readonly<Record<string, unknown>>): void {
+    this.#configure(config);
+    this.#child.kill('SIGHUP');
   }
 
   async scrape(): Promise<string> {
@@ -82,5 +89,18 @@ export class RunningEvictd {
     } catch {
       return []; // nothing was recorded yet
     }
+  }
+
+  #configure(config: Readonly<Record<string, unknown>>): void {
+    const whole = {
+      apiVersion: 'evictd.dev/v1',
+      kind: 'EvictdConfiguration',
+      metrics: { listen: '127.0.0.1:0' },
+      stateDirectory: join(this.#directory, 'state'),
+      runtimeDirectory: join(this.#directory, 'run'),
+      log: { format: 'json' },
+      ...config,
+    };
+    writeFileSync(this.#file, JSON.stringify(whole), { mode: 0o600 });
   }
 }

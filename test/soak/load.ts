@@ -1,0 +1,95 @@
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TestCgroup } from '../support/cgroup.js';
+import { holdMemory } from '../support/hold-memory.js';
+
+export const NODE_BYTES = 512n << 20n;
+const WORKLOADS = 100;
+const HOG_MIB = 160;
+const PATIENCE_MS = 60_000;
+const LOOK_MS = 50;
+
+/** What goes on in a node: everything that evictd has to follow, each at its own pace until it is stopped. */
+export class Load {
+  readonly #node: TestCgroup;
+  readonly #abort = new AbortController();
+  readonly #activities: Promise<void>[] = [];
+  readonly counts = { workloads: 0, hogs: 0, hogsEvicted: 0, bursts: 0 };
+
+  constructor(node: TestCgroup) {
+    this.#node = node;
+  }
+
+  /** Resolves when all workloads are there; `failed` is told what goes wrong later. */
+  async start(failed: (error: unknown) => void): Promise<void> {
+    const workloads: TestCgroup[] = [];
+    while (workloads.length < WORKLOADS) workloads.push(await this.#arrive());
+    const every = (ms: number, activity: () => Promise<void>): void => {
+      this.#activities.push(this.#repeat(ms, activity).catch(failed));
+    };
+    // Three leave and come each second: every workload is another one after half a minute.
+    every(300, async () => {
+      await workloads.shift()?.cleanup();
+      workloads.push(await this.#arrive());
+    });
+    every(3000, () => this.#hog());
+    every(1000, () => this.#fillPageCache());
+    every(15_000, () => this.#burst());
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await Promise.all(this.#activities);
+  }
+
+  async #repeat(ms: number, activity: () => Promise<void>): Promise<void> {
+    while (!this.#abort.signal.aborted) {
+      await activity();
+      await pause(ms, undefined, { signal: this.#abort.signal }).catch(() => undefined);
+    }
+  }
+
+  async #arrive(): Promise<TestCgroup> {
+    const workload = this.#node.child(`w${String(++this.counts.workloads)}`);
+    await workload.spawn('sleep', ['3600']);
+    return workload;
+  }
+
+  /** Takes more than there is. It is evictd that ends it. */
+  async #hog(): Promise<void> {
+    const cgroup = this.#node.child(`hog${String(++this.counts.hogs)}`);
+    const { child } = await holdMemory(cgroup, HOG_MIB);
+    const over = (): boolean => child.exitCode !== null || child.signalCode !== null;
+    for (let left = PATIENCE_MS; left > 0 && !over() && !this.#abort.signal.aborted; left -= LOOK_MS) await pause(LOOK_MS);
+    const evicted = over();
+    await cgroup.cleanup();
+    if (!evicted && !this.#abort.signal.aborted)
+      throw new Error(`${cgroup.path} holds ${String(HOG_MIB)} MiB, and nobody has evicted it for a minute`);
+    if (evicted) this.counts.hogsEvicted++;
+  }
+
+  /** Pages that can be dropped are no working set: whoever watches usage has to move the threshold. */
+  async #fillPageCache(): Promise<void> {
+    const cgroup = this.#node.child('cache');
+    const file = join(tmpdir(), `evictd-test-soak-${String(process.pid)}`);
+    try {
+      await (
+        await cgroup.spawn('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M', 'count=16', 'status=none'])
+      ).ended;
+    } finally {
+      rmSync(file, { force: true });
+      await cgroup.cleanup();
+    }
+  }
+
+  /** Tasks wait for the processor, for a second. */
+  async #burst(): Promise<void> {
+    this.counts.bursts++;
+    const cgroup = this.#node.child('busy');
+    for (let loops = 0; loops < 4; loops++) await cgroup.spawn('timeout', ['1', '/bin/sh', '-c', 'while :; do :; done']);
+    await pause(1500);
+    await cgroup.cleanup();
+  }
+}

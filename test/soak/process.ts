@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What a process holds. */
+export interface Held {
+  readonly residentMib: number;
+  /** Of that: heaps and stacks, not files. */
+  readonly anonymousMib: number;
+  readonly descriptors: number;
+  readonly threads: number;
+}
+
+export function heldBy(pid: number): Held {
+  const directory = `/proc/${String(pid)}`;
+  const status = readFileSync(`${directory}/status`, 'utf8');
+  const field = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? NaN);
+  return {
+    residentMib: field('VmRSS') / 1024,
+    anonymousMib: field('RssAnon') / 1024,
+    descriptors: readdirSync(`${directory}/fd`).length,
+    threads: field('Threads'),
+  };
+}

@@ -1,0 +1,126 @@
+// make soak: an `evictd run` in a node where workloads come and go, thresholds are moved, the configuration is reloaded, metrics are scraped and somebody is evicted every
+// few seconds; fails where its memory, descriptors or threads grow. SOAK_SECONDS, 600 by default.
+import { setTimeout as pause } from 'node:timers/promises';
+import { machine } from '../bench/machine.js';
+import { RunningEvictd } from '../bench/evictd.js';
+import { testCgroup } from '../support/cgroup.js';
+import { growthOf, type Allowance } from './growth.js';
+import { Load, NODE_BYTES } from './load.js';
+import { heldBy, type Held } from './process.js';
+
+const SECONDS = Number(process.env.SOAK_SECONDS ?? 600);
+if (!(SECONDS >= 16)) throw new RangeError('SOAK_SECONDS is 16 at least');
+/** The heap comes to its size, and V8 gives back what the start needed. */
+const WARM_UP_SECONDS = Math.min(60, SECONDS / 4);
+const RELOAD_MS = 5000;
+const SCRAPE_MS = 500;
+
+const FIGURES: readonly (readonly [name: string, of: (held: Held) => number, digits: number, allowance: Allowance])[] = [
+  ['resident, MiB', (held) => held.residentMib, 1, { upTo: 3, leak: 'steady' }],
+  // A workload has three or four, and those that take too much are there now and then.
+  ['descriptors', (held) => held.descriptors, 0, { upTo: 12, leak: 'any' }],
+  ['threads', (held) => held.threads, 0, { upTo: 0, leak: 'any' }],
+];
+
+/** Each differs from the one before in its thresholds, its rules and in what pressure is watched. */
+function configuration(node: string, reload: number): Record<string, unknown> {
+  const pressure = [
+    { when: 'cpu.pressure.some>5%', kind: 'soft', for: '200ms' },
+    { when: 'memory.pressure.some>1% & memory.available<10%', kind: 'hard' },
+    { when: 'io.pressure.some.avg10>50%', kind: 'soft', for: '1s' },
+  ];
+  return {
+    node: { cgroup: node },
+    workloads: [{ cgroup: node }],
+    rules: [
+      { match: { name: 'w*' }, priority: reload % 3, requests: { memory: '16Mi' } },
+      { match: { name: 'cache' }, critical: true },
+    ],
+    evictionHard: {
+      'memory.available': `${String(400 + 10 * (reload % 4))}Mi`,
+      'nodefs.available': '0%',
+      'nodefs.inodesFree': String(1 + (reload % 2)),
+    },
+    evictionSoft: reload % 2 === 0 ? {} : { 'memory.available': '445Mi', 'pid.available': '5' },
+    evictionSoftGracePeriod: reload % 2 === 0 ? {} : { 'memory.available': '10s', 'pid.available': '1s' },
+    thresholds: pressure.slice(0, reload % (pressure.length + 1)),
+    evictionPressureTransitionPeriod: '1s',
+  };
+}
+
+const cleanups: (() => unknown)[] = [];
+async function cleanUp(): Promise<void> {
+  for (let cleanup = cleanups.pop(); cleanup; cleanup = cleanups.pop()) await cleanup();
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void cleanUp().finally(() => process.exit(130)));
+
+async function soak(): Promise<boolean> {
+  const node = testCgroup();
+  cleanups.push(() => node.cleanup());
+  node.limit(NODE_BYTES);
+  const troubles: unknown[] = [];
+  const load = new Load(node);
+  const evictd = await RunningEvictd.start({ cleanup: (undo) => void cleanups.push(undo) }, configuration(node.path, 0));
+  cleanups.push(() => load.stop());
+  await load.start((error) => troubles.push(error));
+
+  let [reloads, scrapes, scraped] = [0, 0, ''];
+  const timers = [
+    setInterval(() => {
+      evictd.reload(configuration(node.path, ++reloads));
+    }, RELOAD_MS),
+    setInterval(() => {
+      evictd.scrape().then(
+        (text) => ([scrapes, scraped] = [scrapes + 1, text]),
+        (error: unknown) => evictd.running && troubles.push(error),
+      );
+    }, SCRAPE_MS),
+  ];
+  cleanups.push(() => {
+    timers.forEach(clearInterval);
+  });
+
+  process.stdout.write(`${machine()}\n${String(SECONDS)} s, the first ${WARM_UP_SECONDS.toFixed(0)} of them to warm up …\n`);
+  await pause(WARM_UP_SECONDS * 1000);
+  const samples: Held[] = [];
+  const [from, until] = [performance.now(), performance.now() + (SECONDS - WARM_UP_SECONDS) * 1000];
+  for (let second = 1; performance.now() < until && evictd.running && troubles.length === 0; second++) {
+    const held = heldBy(evictd.pid);
+    samples.push(held);
+    if (second % 60 === 0) {
+      const { residentMib, anonymousMib, descriptors, threads } = held;
+      const memory = `${residentMib.toFixed(1)} MiB, ${anonymousMib.toFixed(1)} of it anonymous`;
+      process.stdout.write(`  minute ${String(second / 60)}: ${memory}, ${String(descriptors)} descriptors, ${String(threads)} threads\n`);
+    }
+    await pause(Math.max(0, from + second * 1000 - performance.now()));
+  }
+  if (!evictd.running) troubles.push(`evictd has ended: ${evictd.lastLine}`);
+
+  const results = FIGURES.map(([name, of, digits, allowance]) => ({ name, digits, allowance, ...growthOf(samples.map(of), allowance) }));
+  for (const { name, digits, allowance, quarters, highest, growth, leaks } of results) {
+    const medians = quarters.map((value) => value.toFixed(digits)).join(' ');
+    process.stdout.write(
+      `${name}: medians of the quarters ${medians}, highest ${highest.toFixed(digits)}, growth ${growth.toFixed(digits)} (allowed: ${String(allowance.upTo)})${leaks ? ' – LEAKS' : ''}\n`,
+    );
+  }
+  const metric = (name: string): number =>
+    scraped.split('\n').reduce((sum, line) => (line.startsWith(name) ? sum + Number(line.slice(line.lastIndexOf(' '))) : sum), 0);
+  const evictions = metric('evictd_evictions_total{');
+  const { workloads, hogs, hogsEvicted, bursts } = load.counts;
+  process.stdout.write(
+    `${String(samples.length)} samples; ${String(workloads)} workloads came, ${String(hogs)} took too much, ${String(hogsEvicted)} ended; ${String(evictions)} evictions, ` +
+      `${String(metric('evictd_evictions_failed_total{'))} failed; ${String(reloads)} reloads, ${String(scrapes)} scrapes, ${String(bursts)} bursts of pressure, ${String(metric('evictd_alerts_total{'))} alerts\n`,
+  );
+  if (evictions === 0) troubles.push('nobody was evicted');
+  for (const trouble of troubles)
+    process.stdout.write(`${trouble instanceof Error ? (trouble.stack ?? trouble.message) : String(trouble)}\n`);
+  return troubles.length === 0 && results.every(({ leaks }) => !leaks);
+}
+
+try {
+  const passed = await soak();
+  process.stdout.write(passed ? 'nothing grows\n' : 'FAILED\n');
+  process.exitCode = passed ? 0 : 1;
+} finally {
+  await cleanUp();
+}
