@@ -1,7 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rmdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { native, type Watch } from '../../src/native/index.js';
-import { closing, hasCgroup2, cgroup2, makeCgroup, makeNumberFile, openDescriptors, pause, runNode, until } from './kernel.js';
+import { everything } from './everything.js';
+import {
+  addonFile,
+  after,
+  closing,
+  hasCgroup2,
+  hasMemoryV1,
+  cgroup2,
+  makeCgroup,
+  makeNumberFile,
+  openDescriptors,
+  pause,
+  runNode,
+  until,
+} from './kernel.js';
+import { storms } from './storms.js';
 
 /** A watch that fires at each change of its file between 1 and 9. */
 function fileWatch(onWake: (watch: Watch) => void): { watch: Watch; show: (value: number) => void } {
@@ -14,6 +31,62 @@ function fileWatch(onWake: (watch: Watch) => void): { watch: Watch; show: (value
 }
 
 describe('close', () => {
+  test('may be called twice by everything that the addon has, and leaves no descriptor', async () => {
+    const expressions = Object.values(everything()).flat();
+    const { status, output } = await runNode(`
+      const wake = () => console.log('woken');
+      const count = () => fs.readdirSync('/proc/self/fd').length;
+      const all = [${expressions.map((expression) => `() => ${expression}`).join(', ')}];
+      all[0]().close(); // the waiter's own
+      setTimeout(() => {
+        const before = count();
+        const opened = all.map((open) => open());
+        for (let times = 0; times < 2; times++) for (const each of opened) each.close();
+        if (opened.some(({ live }) => live) || native.watchCount() !== 0) console.log('live');
+        for (const each of opened) each.status?.();
+        // The armer closes some, the threads of a filesystem and of a walk end by themselves, and what the others hold inside is collected.
+        const look = () => (gc(), count() <= before ? console.log('closed') : setTimeout(look, 5));
+        look();
+      }, 100);
+    `);
+    expect({ status, output }).toEqual({ status: 0, output: 'closed' });
+  });
+
+  test('of every kind of watch, from inside its callback, twice, while its events go on: it is not called again', async () => {
+    const ends: (() => void)[] = [];
+    const all = storms(ends);
+    const script = `
+      const native = require(${JSON.stringify(addonFile)});
+      const calls = {};
+      const watches = {};
+      const on = (name) => (bits, atNs, detail) => {
+        // A v1 threshold says that it stands: it is the crossing that is waited for.
+        if (name === 'MemcgThreshold' && detail === native.THRESHOLD.MOVED) return console.log('open');
+        calls[name] = (calls[name] ?? 0) + 1;
+        watches[name].close();
+        watches[name].close();
+        if (watches[name].live) calls[name] = 'live';
+        if (native.watchCount() === 0) setTimeout(() => console.log(JSON.stringify(calls)), 200);
+      };
+      ${Object.entries(all)
+        .map(([name, { watch }]) => `watches.${name} = ${watch};`)
+        .join('\n')}
+      const stats = new native.FilesystemStats('/');
+      stats.request(() => { stats.close(); stats.close(); calls.FilesystemStats = 1; });
+      ${hasMemoryV1 ? '' : "console.log('open');"}`;
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const exit = once(child, 'exit');
+    after(() => void child.kill('SIGKILL'));
+    let said = '';
+    child.stdout.on('data', (text: Buffer) => (said += text.toString()));
+    await until('they are open', () => said.includes('open'));
+    for (const { start } of Object.values(all)) await start();
+    expect(await exit).toEqual([0, null]); // with the last watch its process ends
+    for (const end of ends) end();
+    const expected = Object.fromEntries([...Object.keys(all), 'FilesystemStats'].map((name) => [name, 1]));
+    expect(JSON.parse(said.slice(said.indexOf('\n') + 1))).toEqual(expected);
+  });
+
   test('may be called twice', () => {
     const { watch } = fileWatch(() => undefined);
     expect([watch.live, native.watchCount()]).toEqual([true, 1]);

@@ -3,45 +3,31 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { native } from '../../src/native/index.js';
+import { CLASSES, everything } from './everything.js';
 import {
   addonFile,
   after,
   cgroup2,
   closing,
   hasCgroup2,
-  hasMemoryV1,
   makeCgroup,
   makeNumberFile,
-  memoryV1,
   openDescriptors,
   runNode,
   threads,
   until,
 } from './kernel.js';
 
-/** Script that opens one of everything that can be open, a sampler that wakes at each of its samples included. */
+/** Script that opens everything that can be open, a sampler that wakes at each of its samples included. */
 function openEverything(): string {
-  const v1 = hasMemoryV1
-    ? `new native.MemcgThreshold(${JSON.stringify(makeCgroup(memoryV1))}, 1n << 20n, wake), new native.OomControl(${JSON.stringify(makeCgroup(memoryV1))}, wake),`
-    : '';
-  const v2 = hasCgroup2 ? `new native.MemcgEvents(${JSON.stringify(makeCgroup(cgroup2))}, 'cgroup.events', wake),` : '';
+  const expressions = Object.values(everything()).flat();
   return `
     const native = require(${JSON.stringify(addonFile)});
     let wakes = 0;
     const wake = () => wakes++;
     const loadavg = { path: '/proc/loadavg', format: 'loadavg' };
     const sampler = new native.Sampler({ files: [loadavg], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1, limits: [1] }, wake);
-    const stats = new native.FilesystemStats('/');
-    stats.request(wake);
-    const opened = [
-      ${v1}
-      ${v2}
-      new native.PsiTrigger('/proc/pressure/memory', { kind: 'some', stallUs: 1900000, windowUs: 2000000 }, wake),
-      new native.FileReader([loadavg]),
-      new native.CgroupTable([loadavg]),
-      new native.CgroupHandle('/proc'),
-      new native.Pidfd(process.pid),
-    ];`;
+    const opened = [\n${expressions.join(',\n')}\n];`;
 }
 
 async function startWorker(script: string): Promise<Worker> {
@@ -61,6 +47,10 @@ async function expectNothingLeft(run: () => Promise<void>): Promise<void> {
   await until('the threads end', () => threads() <= before.threads);
   await until('the descriptors are closed', () => openDescriptors() <= before.descriptors);
 }
+
+test('everything that the addon has is tried here', () => {
+  expect(Object.keys(everything()).sort()).toEqual(CLASSES);
+});
 
 describe('a worker', () => {
   test('that is terminated with everything open leaves no descriptor and no thread', async () => {

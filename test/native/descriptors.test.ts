@@ -1,0 +1,151 @@
+import { mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { CLASSES, everything } from './everything.js';
+import { cgroup2, hasCgroup2, hasMemoryV1, makeCgroup, makeDirectory, makeNumberFile, memoryV1, runNode } from './kernel.js';
+
+/** Takes all descriptors but some, which are given back; `free()` gives all back. A low limit, so that it is soon reached. */
+const SHORTAGE = `
+  const wake = () => {};
+  const taken = [];
+  const count = () => fs.readdirSync('/proc/self/fd').length;
+  const take = (butSome) => {
+    try { for (;;) taken.push(fs.openSync('/dev/null')); } catch (error) { if (error.code !== 'EMFILE') throw error; }
+    for (const fd of taken.splice(0, butSome)) fs.closeSync(fd);
+  };
+  const free = () => { for (const fd of taken.splice(0)) fs.closeSync(fd); };
+  const until = async (condition) => { while (!condition()) await new Promise((later) => setTimeout(later, 5)); };
+  const { execFileSync } = require('node:child_process');
+  execFileSync('prlimit', ['--nofile=128:', '--pid', String(process.pid)]);
+  const emfile = require('node:os').constants.errno.EMFILE;`;
+
+/** Runs a script with that, and what it returned. */
+async function inShortage<T>(script: string): Promise<T> {
+  const { status, output } = await runNode(
+    `${SHORTAGE}
+    const alive = setInterval(() => {}, 1000); // what is asked for does not keep the process
+    (async () => { ${script} })().then((result) => { console.log(JSON.stringify(result)); clearInterval(alive); });`,
+    60_000,
+  );
+  expect(status, output).toBe(0);
+  return JSON.parse(output) as T;
+}
+
+describe('with no descriptor left', () => {
+  // What needs none to be made tells later what it lacked.
+  const needsNone = ['DirectoryUsage', 'FileReader', 'FilesystemStats'];
+  // Adding to a table works without (cgroup-table), and a reaper has none but those that it is given.
+  const constructors = CLASSES.filter((name) => !['CgroupTable', 'MemoryReaper'].includes(name));
+
+  test.each(constructors)(
+    '%s: wherever its constructor comes to the end of them, it is EMFILE, nothing is left, and it works when there are some (where this machine has it)',
+    async (name) => {
+      const each = everything()[name] ?? [];
+      for (const expression of each) {
+        const { codes, leaked, worked } = await inShortage<{ codes: string[]; leaked: number[]; worked: boolean }>(`
+          const open = () => ${expression};
+          const [codes, leaked] = [[], []];
+          // Of the first watch of a process, which starts the waiter and the armer, too.
+          for (let some = 0; some < 12 && codes.at(-1) !== 'made'; some++) {
+            take(some);
+            const missing = taken.length;
+            let code = 'made';
+            try { open().close(); } catch (error) { ({ code } = error); }
+            codes.push(code);
+            const left = [];
+            try { for (;;) left.push(fs.openSync('/dev/null')); } catch {}
+            if (code !== 'made') leaked.push(some - left.length);
+            for (const fd of left) fs.closeSync(fd);
+            free();
+          }
+          const last = open();
+          const worked = last.live ?? true;
+          last.close();
+          await until(() => native.watchCount() === 0);
+          return { codes, leaked, worked };`);
+        expect(worked, expression).toBe(true);
+        expect(codes.at(-1), expression).toBe('made');
+        expect([...new Set(codes.slice(0, -1))], expression).toEqual(needsNone.includes(name) ? [] : ['EMFILE']);
+        // The waiter's two descriptors may stay: it serves whoever comes next.
+        for (const count of leaked) expect([0, 2], `${expression}: ${leaked.join()}`).toContain(count);
+      }
+    },
+  );
+
+  test('a file, a filesystem and a directory say so, and are read when there are some', async () => {
+    const directory = makeDirectory();
+    mkdirSync(join(directory, 'below'));
+    const result = await inShortage<unknown>(`
+      const reader = new native.FileReader([{ path: '/proc/evictd-test-none', format: 'number' }, { path: '/proc/loadavg', format: 'loadavg' }]);
+      const stats = new native.FilesystemStats('/');
+      const answer = () => new Promise((done) => stats.request(done)).then(() => stats.read().errno);
+      const usage = () => new Promise((done) => new native.DirectoryUsage(${JSON.stringify(directory)}, done)).then(({ errno, complete, inodes }) => [errno, complete, inodes]);
+      take(0);
+      reader.read();
+      const errors = [...reader.errors];
+      const short = [await answer(), await usage()];
+      free();
+      const enough = [await answer(), await usage()];
+      reader.close();
+      stats.close();
+      return { errors: [errors[0] === emfile, errors[1]], short: [short[0] === emfile, short[1][0] === emfile, short[1][1]], enough };`);
+    expect(result).toEqual({ errors: [true, 0], short: [true, true, false], enough: [0, [0, true, 2]] });
+  });
+
+  const cgroup = (): string => makeCgroup(hasMemoryV1 ? memoryV1 : cgroup2);
+
+  test('watches that are open fire, and say that they are gone', async () => {
+    const [root, number] = [cgroup(), makeNumberFile(1)];
+    const events = hasCgroup2 ? makeCgroup(cgroup2) : undefined;
+    const result = await inShortage<Record<string, number>>(`
+      const seen = {};
+      const on = (name) => (bits) => { seen[name] = (seen[name] ?? 0) | bits; };
+      const child = require('node:child_process').spawn('sleep', ['600'], { stdio: 'ignore' });
+      const number = fs.openSync(${JSON.stringify(number.path)}, 'r+');
+      const events = ${JSON.stringify(events ?? null)};
+      const watches = [
+        new native.Sampler({ files: [{ path: ${JSON.stringify(number.path)}, format: 'number' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1, limits: [5] }, on('sampler')),
+        new native.CgroupTree(${JSON.stringify(root)}, 'children', on('tree')),
+        new native.ProcessExit([child.pid], on('exit')),
+        ...(events ? [new native.MemcgEvents(events, 'cgroup.events', on('events'))] : []),
+      ];
+      take(0);
+      fs.writeSync(number, String(9).padStart(16, '0'), 0);
+      child.kill('SIGKILL');
+      fs.mkdirSync(${JSON.stringify(join(root, 'below'))});
+      if (events) fs.rmdirSync(events);
+      await until(() => Object.keys(seen).length === watches.length);
+      free();
+      for (const watch of watches) watch.close();
+      return seen;`);
+    expect(result).toMatchObject({ sampler: 1, tree: 1 });
+    expect(result.exit).toSatisfy((bits: number) => (bits & 2) !== 0);
+    expect(result.events).toBe(hasCgroup2 ? 2 : undefined);
+    rmdirSync(join(root, 'below'));
+  });
+
+  test('a tree that has to list what is new is gone with that reason, once, and another one can be made', async () => {
+    const root = cgroup();
+    const result = await inShortage<unknown>(`
+      const root = ${JSON.stringify(root)};
+      const wakes = [];
+      const tree = new native.CgroupTree(root, 'all', (bits) => wakes.push(bits));
+      take(0);
+      fs.mkdirSync(root + '/below');
+      await until(() => wakes.length > 0);
+      const { live, errno } = tree.status();
+      free();
+      const next = new native.CgroupTree(root, 'all');
+      fs.mkdirSync(root + '/below/more');
+      const { list, gone } = next.changes();
+      next.close();
+      return { wakes, live, errno: errno === emfile, list, gone };`);
+    expect(result).toEqual({
+      wakes: [2],
+      live: false,
+      errno: true,
+      list: [{ path: 'below/more', kind: 'appeared' }],
+      gone: false,
+    });
+  });
+});
