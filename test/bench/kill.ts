@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
 import { readHierarchies } from '../../src/host/linux/hierarchies.js';
 import { native } from '../../src/native/index.js';
@@ -8,8 +8,8 @@ import { workload } from '../core/support.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
 import { atMost, ms, type Bench, type Benchmark, type Figure, type Result } from './benchmark.js';
+import { compile } from './c-program.js';
 import { Distribution } from './distribution.js';
-import { SCRATCH } from './tree.js';
 
 const PROCESSES = 50;
 const ROUNDS = 30;
@@ -22,12 +22,7 @@ export const kill: Benchmark = {
   name: 'kill',
   what: `kill of a cgroup with ${String(PROCESSES)} processes → all gone`,
   run: async (bench: Bench): Promise<Result> => {
-    const directory = mkdtempSync(join(SCRATCH, 'evictd-bench-'));
-    bench.cleanup(() => {
-      rmSync(directory, { recursive: true, force: true });
-    });
-    const program = join(directory, 'kill');
-    execFileSync('cc', ['-O2', '-o', program, join(import.meta.dirname, 'kill.c')]);
+    const program = compile(bench, 'kill');
     const inC = (by: 'signal' | 'unified', cgroup: string): number =>
       Number(execFileSync(program, [by, cgroup], { encoding: 'utf8' })) / 1e6;
 
