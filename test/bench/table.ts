@@ -2,16 +2,19 @@ import { isMet, type Benchmark, type Figure, type Result } from './benchmark.js'
 
 const COLUMNS = ['', 'unit', 'n', 'median', 'p90', 'p99', 'max', 'target', ''] as const;
 
-/** Everything in one table, so that the columns of all benchmarks are below one another; a Markdown table, so that it can be kept as it is. */
+/** Everything in one table, so that the columns of all benchmarks are below one another. */
 export function table(results: readonly (readonly [Benchmark, Result])[]): string {
   const rows = results.flatMap(([{ name }, { figures }]) => figures.map((figure) => cells(name, figure)));
-  const widths = COLUMNS.map((title, column) =>
-    Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map((cell) => cell.length), 3),
-  );
+  return markdown(COLUMNS, rows, isNumber);
+}
+
+/** A Markdown table, so that it can be kept as it is. */
+export function markdown(titles: readonly string[], rows: readonly (readonly string[])[], isRight: (column: number) => boolean): string {
+  const widths = titles.map((title, column) => Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map((cell) => cell.length), 3));
   const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, column) => (isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = `|${widths.map((width, column) => (isNumber(column) ? `${'-'.repeat(width + 1)}:` : '-'.repeat(width + 2))).join('|')}|`;
-  return [line(COLUMNS), rule, ...rows.map(line)].join('\n');
+    `| ${row.map((cell, column) => (isRight(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join(' | ')} |`;
+  const rule = `|${widths.map((width, column) => (isRight(column) ? `${'-'.repeat(width + 1)}:` : '-'.repeat(width + 2))).join('|')}|`;
+  return [line(titles), rule, ...rows.map(line)].join('\n');
 }
 
 export function notes(results: readonly (readonly [Benchmark, Result])[]): string {
@@ -34,7 +37,7 @@ function cells(name: string, figure: Figure): string[] {
 }
 
 /** Three significant digits. */
-function digits(value: number): string {
+export function digits(value: number): string {
   if (value === 0) return '0';
   const places = Math.min(Math.max(2 - Math.floor(Math.log10(Math.abs(value))), 0), 6);
   return value.toFixed(places);
