@@ -1,12 +1,12 @@
-# The words CI uses too: make [build] | test | vm | lint | fmt | asan | tsan | fuzz | tidy | bench | soak | demo | versions | arm64 |
-# prebuild | cmake | clean.
+# The words CI uses too: make [build] | test | vm | lint | fmt | asan | tsan | fuzz | tidy | bench | bench-race | soak | demo | versions |
+# arm64 | prebuild | cmake | clean.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build test vm lint fmt asan tsan fuzz tidy bench soak demo prebuild prebuild-arm64 versions arm64 cmake clean node typecheck bundle
+.PHONY: build test vm lint fmt asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 versions arm64 cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -150,6 +150,12 @@ tidy: $(MODULES) | node
 
 bench: build
 	@$(BIN)/tsx test/bench/run.ts $(ARGS)
+
+# Who is there first, evictd or the kernel's OOM killer: make bench-race ROUNDS=50
+ROUNDS ?= 10
+
+bench-race: build
+	@$(BIN)/tsx test/bench/race.ts --rounds=$(ROUNDS) $(ARGS)
 
 # SOAK_SECONDS=20 make soak: whether it runs; whether anything grows takes its ten minutes.
 soak: build

@@ -10,6 +10,9 @@ import { SCRATCH } from './tree.js';
 /** The command line as it is shipped. */
 export const EVICTD = resolve('dist/evictd.js');
 
+/** In a mount namespace of its own: nobody else sees the file so, and it ends with the process. */
+const READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
+
 export interface JournalLine {
   readonly type: string;
   readonly decision?: number;
@@ -27,12 +30,14 @@ export class RunningEvictd {
   #port: string | undefined;
   #lastLine = '';
 
-  private constructor(bench: Pick<Bench, 'cleanup'>, config: Readonly<Record<string, unknown>>) {
+  private constructor(bench: Pick<Bench, 'cleanup'>, config: Readonly<Record<string, unknown>>, readOnly: string | undefined) {
     this.#directory = mkdtempSync(join(SCRATCH, 'evictd-bench-'));
     this.#file = join(this.#directory, 'config.yaml');
     this.#configure(config);
     // A session of its own, as a service has: priority counts within a session first (sched(7), autogroup).
-    const child = spawn(process.execPath, [EVICTD, 'run', '--config', this.#file], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
+    const run = [process.execPath, EVICTD, 'run', '--config', this.#file];
+    const [command = '', ...args] = readOnly === undefined ? run : ['unshare', '--mount', '/bin/sh', '-c', READ_ONLY, readOnly, ...run];
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     createInterface({ input: child.stderr }).on('line', (line) => {
       this.#lastLine = line;
       this.#port ??= /metrics are served on [^"]*:(\d+)/.exec(line)?.[1];
@@ -46,9 +51,9 @@ export class RunningEvictd {
     this.#child = child;
   }
 
-  /** Resolves when it guards. */
-  static async start(bench: Pick<Bench, 'cleanup'>, config: Readonly<Record<string, unknown>>): Promise<RunningEvictd> {
-    const evictd = new RunningEvictd(bench, config);
+  /** Resolves when it guards. `readOnly`: a file that it cannot write to, because it is mounted so for evictd alone. */
+  static async start(bench: Pick<Bench, 'cleanup'>, config: Readonly<Record<string, unknown>>, readOnly?: string): Promise<RunningEvictd> {
+    const evictd = new RunningEvictd(bench, config, readOnly);
     await eventually('evictd to guard', () => {
       if (evictd.#child.exitCode !== null) throw new Error(`evictd has ended: ${evictd.#lastLine}`);
       return evictd.#port;

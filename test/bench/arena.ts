@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { eventually } from '../support/eventually.js';
+import type { Bench } from './benchmark.js';
+import { compile, Conversation } from './c-program.js';
+import { usageOf } from './tree.js';
+
+export const MiB = 1n << 20n;
+export const CAPACITY = 512n * MiB;
+export const THRESHOLD = 100n * MiB;
+/** Usage from which on less than the threshold is available. */
+export const CROSSING = CAPACITY - THRESHOLD;
+
+const BYSTANDERS = 8;
+const BYSTANDER = 16n * MiB;
+/** Between the start of a slow filling and the crossing: all of the way at 50 MB/s would take 6 s. */
+const RUN_UP = 64n * MiB;
+
+/** How fast memory is filled, and with what. */
+export interface Fill {
+  readonly name: string;
+  readonly pages: 'small' | 'huge';
+  /** 0: as fast as it can. */
+  readonly bytesPerSecond: number;
+}
+
+/** A cgroup that is the node, with bystanders that hold some of it, and one workload that fills the rest. */
+export class Arena {
+  readonly node: TestCgroup;
+  readonly filling: TestCgroup;
+  readonly #bench: Pick<Bench, 'cleanup'>;
+  readonly #program: string;
+  readonly #bystanders: { readonly cgroup: TestCgroup; process: Conversation | undefined }[];
+
+  constructor(bench: Pick<Bench, 'cleanup'>) {
+    this.#bench = bench;
+    this.#program = compile(bench, 'fill');
+    this.node = testCgroup();
+    bench.cleanup(() => this.node.cleanup());
+    this.node.limit(CAPACITY);
+    this.filling = this.node.child('filling');
+    this.#bystanders = Array.from({ length: BYSTANDERS }, (_, index) => ({
+      cgroup: this.node.child(`bystander${String(index)}`),
+      process: undefined,
+    }));
+  }
+
+  /** Puts a bystander where there is none. Returns how many there were none of: after the first time, those that lost their lives. */
+  async populate(): Promise<number> {
+    let missing = 0;
+    for (const bystander of this.#bystanders) {
+      if (bystander.process?.isAlive === true) continue;
+      missing += 1;
+      bystander.process = await this.#start(bystander.cgroup, 'small');
+      await take(bystander.process, BYSTANDER, 0);
+    }
+    return missing;
+  }
+
+  /** A process that has taken its run-up, and waits; and how to let it go. It goes on until somebody ends it. */
+  async filler({ pages, bytesPerSecond }: Fill): Promise<{ readonly process: Conversation; readonly go: () => void }> {
+    await eventually('the memory to be given back', () => usageOf(this.node) < BYSTANDER * BigInt(BYSTANDERS) + 32n * MiB);
+    const process = await this.#start(this.filling, pages);
+    const runUp = CROSSING - usageOf(this.node) - RUN_UP;
+    if (bytesPerSecond > 0) await take(process, runUp, 0);
+    if (memoryController()?.version === 1) this.node.write('memory.max_usage_in_bytes', '0');
+    return {
+      process,
+      go: () => {
+        process.tell(`${String(2n * CAPACITY)} ${String(bytesPerSecond)}`);
+      },
+    };
+  }
+
+  /** What the filling really comes to, far from the threshold: bytes a second, and which share of its memory is huge pages. */
+  async probe({ pages, bytesPerSecond }: Fill): Promise<{ readonly bytesPerSecond: number; readonly hugeShare: number }> {
+    const process = await this.#start(this.filling, pages);
+    const ns = await take(process, RUN_UP, bytesPerSecond);
+    const rollup = readFileSync(`/proc/${String(process.pid)}/smaps_rollup`, 'utf8');
+    const hugeKiB = Number(/^AnonHugePages:\s+(\d+) kB/m.exec(rollup)?.[1]);
+    await process.kill();
+    return { bytesPerSecond: (Number(RUN_UP) / ns) * 1e9, hugeShare: (hugeKiB * 1024) / Number(RUN_UP) };
+  }
+
+  /** How often the kernel's OOM killer has ended a process here. On v1 each cgroup counts for itself alone. */
+  get kernelKills(): number {
+    const file = memoryController()?.version === 1 ? 'memory.oom_control' : 'memory.events.local';
+    const cgroups = [this.filling, ...this.#bystanders.map(({ cgroup }) => cgroup)];
+    return cgroups.map((cgroup) => Number(/^oom_kill (\d+)$/m.exec(cgroup.read(file))?.[1])).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The least that was available since a filler was there; undefined: the kernel does not say (v2 before 6.12). */
+  get leastAvailable(): bigint | undefined {
+    return memoryController()?.version === 1 ? CAPACITY - BigInt(this.node.read('memory.max_usage_in_bytes')) : undefined;
+  }
+
+  async #start(cgroup: TestCgroup, pages: Fill['pages']): Promise<Conversation> {
+    const process = new Conversation(this.#bench, cgroup, [this.#program, pages]);
+    await process.line();
+    return process;
+  }
+}
+
+/** Returns the nanoseconds that it took. */
+async function take(process: Conversation, bytes: bigint, bytesPerSecond: number): Promise<number> {
+  process.tell(`${String(bytes)} ${String(bytesPerSecond)}`);
+  return Number(await process.line());
+}

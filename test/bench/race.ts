@@ -1,0 +1,128 @@
+// make bench-race: a process fills the memory of a node; who ends it, evictd or the kernel's OOM killer? A run of all writes its table into docs/benchmarks.md.
+// ARGS='threshold sampler' runs some of the contenders: threshold, sampler, poller.
+import { parseArgs } from 'node:util';
+import { memoryController } from '../support/cgroup.js';
+import { Arena, MiB, type Fill } from './arena.js';
+import type { Bench } from './benchmark.js';
+import { evictd, poller, type Contender } from './contender.js';
+import { Distribution } from './distribution.js';
+import { machine } from './machine.js';
+import { publish } from './published.js';
+import { digits, markdown } from './table.js';
+import { Undo } from './undo.js';
+
+const FILLS: readonly Fill[] = [
+  ...[50, 200, 1000].map((rate): Fill => ({ name: `${String(rate)} MB/s`, pages: 'small', bytesPerSecond: rate * 1e6 })),
+  { name: 'unthrottled, 4 KiB pages', pages: 'small', bytesPerSecond: 0 },
+  { name: 'unthrottled, huge pages', pages: 'huge', bytesPerSecond: 0 },
+];
+
+const TITLES = [
+  'who',
+  'fills at',
+  'rounds',
+  'won',
+  'crossing seen → signal: median',
+  'p90',
+  'max',
+  'MiB left: median',
+  'least',
+  'bystanders killed',
+  'target',
+  '',
+];
+
+/** By name, in this order. */
+const CONTENDERS: Readonly<Record<string, ((bench: Pick<Bench, 'cleanup'>, arena: Arena) => Promise<Contender>)[]>> = {
+  threshold: [(bench, arena) => evictd(bench, arena, 'memcg_threshold')],
+  sampler: [(bench, arena) => evictd(bench, arena, 'sampler')],
+  poller: [100, 1000].map((ms) => (bench, arena) => poller(bench, arena, ms)),
+};
+
+interface Round {
+  readonly won: boolean;
+  readonly signalMs: number | undefined;
+  readonly leastAvailable: bigint | undefined;
+  readonly bystandersKilled: number;
+}
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { rounds: { type: 'string', default: '10' } } });
+const names =
+  positionals.length > 0
+    ? positionals
+    : Object.keys(CONTENDERS).filter((name) => name !== 'threshold' || memoryController()?.version === 1);
+const rounds = Number(values.rounds);
+if (!(rounds >= 1) || names.some((name) => !(name in CONTENDERS))) {
+  process.stderr.write(`rounds: a number from 1; contenders: ${Object.keys(CONTENDERS).join(', ')}\n`);
+  process.exit(64);
+}
+
+const where = machine();
+process.stdout.write(`${where}\n\n`);
+const undo = new Undo();
+const rows: string[][] = [];
+const notes: string[] = [];
+try {
+  for (const [index, open] of names.flatMap((name) => CONTENDERS[name] ?? []).entries()) {
+    try {
+      const arena = new Arena({ cleanup: undo.add });
+      await arena.populate();
+      if (index === 0) notes.push(await fillsAsTheyAre(arena));
+      const contender = await open({ cleanup: undo.add }, arena);
+      for (const fill of FILLS.filter(({ name }) => contender.fills?.includes(name) ?? true)) {
+        process.stderr.write(`${contender.name}: ${fill.name} …`);
+        const from = performance.now();
+        const results: Round[] = [];
+        for (let round = 0; round < rounds; round += 1) results.push(await race(arena, contender, fill));
+        rows.push(row(contender, fill, results));
+        process.stderr.write(
+          ` ${String(results.filter(({ won }) => won).length)} of ${String(rounds)}, ${((performance.now() - from) / 1e3).toFixed(0)} s\n`,
+        );
+      }
+      if (contender.note) notes.push(contender.note());
+    } finally {
+      await undo.all();
+    }
+  }
+} catch (error) {
+  process.stderr.write(` could not run: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+const text = `${markdown(TITLES, rows, (column) => column >= 2 && column <= 9)}\n\n${notes.join('\n\n')}`;
+process.stdout.write(`${text}\n`);
+if (process.exitCode === undefined && positionals.length === 0) publish('bench-race', where, text);
+
+async function fillsAsTheyAre(arena: Arena): Promise<string> {
+  const said: string[] = [];
+  for (const fill of FILLS) {
+    const { bytesPerSecond, hugeShare } = await arena.probe(fill);
+    said.push(`${fill.name}: ${(bytesPerSecond / 1e6).toFixed(0)} MB/s, ${(hugeShare * 100).toFixed(0)} % of it huge pages`);
+  }
+  return `64 MiB filled far from the threshold, and AnonHugePages of the process: ${said.join('; ')}.`;
+}
+
+async function race(arena: Arena, contender: Contender, fill: Fill): Promise<Round> {
+  await arena.populate();
+  const filler = await arena.filler(fill);
+  await contender.rest();
+  const before = arena.kernelKills;
+  filler.go();
+  await filler.process.ended;
+  const won = arena.kernelKills === before;
+  const { spansMs } = won ? await contender.result() : {};
+  const leastAvailable = arena.leastAvailable;
+  return { won, signalMs: spansMs?.crossingToSignal, leastAvailable, bystandersKilled: await arena.populate() };
+}
+
+function row(contender: Contender, fill: Fill, results: readonly Round[]): string[] {
+  const won = results.filter((result) => result.won).length;
+  const signals = results.flatMap(({ signalMs }) => signalMs ?? []);
+  const signal = signals.length > 0 ? new Distribution(signals) : undefined;
+  const left = results.flatMap(({ leastAvailable }) => (leastAvailable === undefined ? [] : Number(leastAvailable / MiB)));
+  const times = [0.5, 0.9, 1].map((share) => (signal ? `${digits(signal.quantile(share))} ms` : ''));
+  const mib = left.length > 0 ? [new Distribution(left).median.toFixed(0), String(Math.min(...left))] : ['', ''];
+  const killed = results.reduce((sum, { bystandersKilled }) => sum + bystandersKilled, 0);
+  const needed = Math.ceil(rounds * (fill.bytesPerSecond === 0 ? 0.9 : 1));
+  const target = contender.fills === undefined ? [`≥ ${String(needed)}`, won >= needed ? 'met' : 'NOT MET'] : ['', ''];
+  return [contender.name, fill.name, String(rounds), String(won), ...times, ...mib, String(killed), ...target];
+}
