@@ -19,10 +19,15 @@ export function openSharedCgroup(native: Binding, victim: HeldCgroup, other: Cgr
   for (const path of withAncestors(placeOfFirst(members, other) ?? '/')) {
     if (path === '/') return undefined;
     const handle = new native.CgroupHandle(cgroupDirectory(other, path));
-    const holds = compare(handle, members, victim);
-    if (holds === 'the victim') return handle;
-    handle.close();
-    if (holds === 'others') return undefined; // and so does all above it
+    let found = false;
+    try {
+      const holds = compare(handle, members, victim);
+      found = holds === 'the victim';
+      if (found) return handle;
+      if (holds === 'others') return undefined; // and so does all above it
+    } finally {
+      if (!found) handle.close(); // comparing needs descriptors, and throws where a fork bomb has left none
+    }
   }
   return undefined;
 }

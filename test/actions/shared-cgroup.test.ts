@@ -1,4 +1,4 @@
-import { mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
 import { openSharedCgroup } from '../../src/actions/shared-cgroup.js';
@@ -6,6 +6,7 @@ import { readHierarchies } from '../../src/host/linux/hierarchies.js';
 import { native } from '../../src/native/index.js';
 import { workload } from '../core/support.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { withoutDescriptors } from '../support/descriptors.js';
 import { eventually } from '../support/eventually.js';
 import { besideVictim, hasFreezer, hasUnified, thawBesides, type Beside } from './beside.js';
 
@@ -74,6 +75,29 @@ describe.each(others)('a cgroup of the %s hierarchy', (name) => {
 
   test('nobody in the victim: nothing is found', () => {
     expect(found()).toBeUndefined();
+  });
+
+  test('however few descriptors are left (a fork bomb): none of them is kept', async () => {
+    const { memory, [name]: other } = hierarchies;
+    if (!memory || !other) throw new Error('they are not here');
+    const { pid } = await victim.spawn('sleep', ['600']);
+    beside.add(pid);
+    const held = { handle: new native.CgroupHandle(victim.dir), hierarchy: memory, path: victim.path };
+    const spare = Array.from({ length: 8 }, () => openSync('/dev/null', 'r'));
+    const before = readdirSync('/proc/self/fd').length;
+    const results: string[] = [];
+    await withoutDescriptors(() => {
+      // With each round one more: it fails first at the victim, then at the other, and then at comparing the two.
+      for (const descriptor of spare) {
+        closeSync(descriptor);
+        const shared = attempt(() => openSharedCgroup(native, held, other));
+        results.push(shared ? 'found' : 'nothing');
+        shared?.close();
+      }
+    });
+    expect(readdirSync('/proc/self/fd').length).toBe(before - spare.length);
+    expect([results[0], results.at(-1)]).toEqual(['nothing', 'found']);
+    held.handle.close();
   });
 
   test('the victim is spread over cgroups below one: that one is found', async () => {
