@@ -20,7 +20,7 @@ function load(): Binding {
     return createRequire(import.meta.url)(nodeGypBuild.resolve(root)) as Binding;
   } catch (cause) {
     throw new EvictdError('EVICTD_NATIVE_LOAD', `the native addon cannot be loaded from ${join(root, 'prebuilds')}`, {
-      hint: 'there is a prebuilt addon for linux-x64 with glibc 2.34 or later; elsewhere run `make build` in a checkout',
+      hint: 'there is a prebuilt addon for linux-x64 and linux-arm64 with glibc 2.34 or later; elsewhere run `make build` in a checkout',
       cause,
     });
   }

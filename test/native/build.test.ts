@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { addonFile, makeDirectory } from './kernel.js';
@@ -29,4 +29,17 @@ test('the prebuilt addon asks for glibc 2.34 at most, for no libstdc++, and is s
   expect(text).not.toContain('libstdc++.so');
   expect(text).not.toMatch(/GLIBCXX_\d/);
   expect(bytes.length).toBeLessThan(768 * 1024); // a third of it is what node-addon-api makes of a class, for eighteen of them
+});
+
+test('where there is no addon for this machine, the error and its documentation say for which there are', () => {
+  const out = makeDirectory();
+  cpSync('dist/index.js', join(out, 'dist/index.js'));
+  cpSync('dist/evictd.js', join(out, 'dist/evictd.js'));
+  cpSync('package.json', join(out, 'package.json'));
+  const { stdout, stderr } = spawnSync(process.execPath, [join(out, 'dist/evictd.js'), 'check'], { encoding: 'utf8' });
+  const [row] = /^\| `EVICTD_NATIVE_LOAD`.*$/m.exec(readFileSync('docs/errors.md', 'utf8')) ?? [];
+  for (const platform of ['linux-x64', 'linux-arm64']) {
+    expect(stdout + stderr).toContain(platform);
+    expect(row).toContain(platform);
+  }
 });
