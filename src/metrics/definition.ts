@@ -57,8 +57,14 @@ export const NODE_CONDITION = define('gauge', 'evictd_node_condition', '1 while 
 export const NOTIFIER_LIVE = define(
   'gauge',
   'evictd_notifier_live',
-  '1 while every notification of this mechanism is armed; 0: evictd polls instead.',
+  '1 while every notification of this mechanism is armed; 0: another mechanism stands in for it, or evictd polls.',
   ['mechanism'],
+);
+export const SIGNAL_POLLED = define(
+  'gauge',
+  'evictd_signal_polled',
+  '1 while nothing wakes evictd when this signal crosses a threshold, so that it is only polled.',
+  ['eviction_signal'],
 );
 export const SAMPLER_PERIOD = define(
   'gauge',

@@ -94,6 +94,12 @@ export class MetricsRegistry {
         mechanism,
       ]),
     );
+    this.#fill(definitions.SIGNAL_POLLED, () =>
+      [...new Set(status.notifierStates.map(({ signal }) => signal))].map((signal) => [
+        status.notifierStates.some((state) => state.signal === signal && state.essential && !state.live) ? 1 : 0,
+        signal,
+      ]),
+    );
     this.#fill(definitions.SAMPLER_PERIOD, () => {
       const periods = new Map<string, number>(); // of several levels the one that is nearest to its limit
       for (const { signal, periodMs } of status.notifierStates) {

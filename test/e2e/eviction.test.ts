@@ -234,6 +234,7 @@ describe(`what wakes (${ON})`, () => {
       expect((await evictd.get('/readyz'))?.body).toMatch(/notifier memcg_threshold .* is not live/);
     }
     expect(await evictd.metric('evictd_notifier_live{mechanism="sampler"}')).toBe(1);
+    expect(await evictd.metric('evictd_signal_polled{eviction_signal="memory.available"}')).toBe(0);
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
     expect((await evictd.recorded('decision')).wake).toBe('sampler');

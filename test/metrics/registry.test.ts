@@ -56,6 +56,7 @@ test('before the first reading nothing is claimed', async () => {
     'signal_threshold',
     'node_condition',
     'notifier_live',
+    'signal_polled',
     'sampler_period_seconds',
     'sample_age_seconds',
     'evictions_total',
@@ -212,6 +213,23 @@ test('a mechanism is live when all of its notifications are', async () => {
   expect(samples(await scrape(), 'evictd_notifier_live')).toEqual({
     'evictd_notifier_live{mechanism="memcg_threshold"}': 0,
     'evictd_notifier_live{mechanism="psi_trigger"}': 1,
+  });
+});
+
+test('a signal is polled where something that it needs to be woken for is not live; not where something else stands in', async () => {
+  const { status, scrape } = fixture();
+  const sampler = { ...notifier, mechanism: 'sampler' } as const;
+  status.notifiers([
+    { ...notifier, live: false, reason: 'EROFS', essential: false }, // a cgroup mount that is read-only: the sampler watches
+    sampler,
+    { ...sampler, signal: 'pid.available' },
+    { ...sampler, signal: 'pid.available', live: false, reason: 'EMFILE' }, // one level of several
+    { ...notifier, mechanism: 'psi_trigger', signal: 'io.pressure.some', live: false, reason: 'EACCES', essential: false },
+  ]);
+  expect(samples(await scrape(), 'evictd_signal_polled')).toEqual({
+    'evictd_signal_polled{eviction_signal="memory.available"}': 0,
+    'evictd_signal_polled{eviction_signal="pid.available"}': 1,
+    'evictd_signal_polled{eviction_signal="io.pressure.some"}': 0,
   });
 });
 

@@ -27,7 +27,7 @@ evictd_signal_threshold{eviction_signal="memory.available",kind="hard"} 10485760
 # HELP evictd_node_condition 1 while the node has the condition, else 0.
 # TYPE evictd_node_condition gauge
 evictd_node_condition{condition="MemoryPressure"} 1
-# HELP evictd_notifier_live 1 while every notification of this mechanism is armed; 0: evictd polls instead.
+# HELP evictd_notifier_live 1 while every notification of this mechanism is armed; 0: another mechanism stands in for it, or evictd polls.
 # TYPE evictd_notifier_live gauge
 evictd_notifier_live{mechanism="memcg_threshold"} 0
 evictd_notifier_live{mechanism="psi_trigger"} 0
