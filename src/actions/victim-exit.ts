@@ -24,7 +24,8 @@ export class VictimExit {
     try {
       this.#watch = files.unified ? this.#whenEmpty(files, onExit) : this.#whenGone(handle, onExit);
     } catch {
-      // the loop looks by itself
+      // Out of descriptors as a rule, as in the fork bomb that is being ended. The loop looks by itself, so that only the end is seen some
+      // milliseconds later: nobody could do anything about that now, and this path writes no line of the log.
     }
   }
 

@@ -90,6 +90,8 @@ export class SourceRoot {
     const { list, overflow, gone } = changes;
     if (overflow) this.#listed = false;
     if (gone) {
+      // It was removed or renamed: a watch of the children alone is not lost otherwise, whatever is short. The next tick watches anew, and
+      // where that fails `problem` says why.
       this.close();
       return undefined;
     }
