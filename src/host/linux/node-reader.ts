@@ -11,7 +11,7 @@ import type { MemoryNotifiers } from './memory-notifiers.js';
 import { availableOf, type MemorySource } from './memory.js';
 import type { OwnSignals } from './own-signals.js';
 import type { OomKillCounter } from './oom-kills.js';
-import type { PidsLevel, PidsReading } from './pids.js';
+import type { Level, LevelReading } from './level.js';
 import { SignalSamplers } from './signal-samplers.js';
 
 /** The node, and the hierarchy in which its workloads are found (undefined: this machine has no memory controller). */
@@ -28,7 +28,7 @@ export interface NodeParts {
   readonly identity: NodeIdentity;
   readonly nodefs: string;
   readonly memory: MemorySource;
-  readonly pids: KernelSource<PidsReading | Missing>;
+  readonly pids: KernelSource<LevelReading | Missing>;
   readonly oomKills: OomKillCounter;
   readonly notifiers: MemoryNotifiers;
   readonly own: OwnSignals;
@@ -167,7 +167,7 @@ export class LinuxNodeReader implements LinuxNode {
     return this.#samplers.arm(thresholds.flatMap(operandsOf), this.#observe(), this.#pidsLevels(), onWake);
   }
 
-  #pidsLevels(): readonly PidsLevel[] {
+  #pidsLevels(): readonly Level[] {
     const pids = this.#pass.of(this.#parts.pids);
     return 'missing' in pids ? [] : pids.levels;
   }
@@ -182,7 +182,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 }
 
-function observationOf({ available, capacity, source }: PidsLevel, timeNs: bigint): Observation {
+function observationOf({ available, capacity, source }: Level, timeNs: bigint): Observation {
   return { available, capacity, source, timeNs };
 }
 

@@ -4,14 +4,15 @@ import { operandsOf, resolve, type Operand, type Threshold } from '../../core/th
 import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { KernelPass, type Missing } from './kernel-source.js';
+import type { Level } from './level.js';
 import type { NotifierMode } from './notifier-mode.js';
 import { pressureSource, type PressurePlace } from './pressure.js';
-import { SignalSampler } from './signal-sampler.js';
+import { LevelSamplers } from './level-samplers.js';
 import { assumedFillRate } from './fill-rate.js';
 import type { SlotWake } from './watch-slot.js';
 import { StallRing } from './stall-ring.js';
 import { StallTrigger } from './stall-trigger.js';
-import type { AmountReading, AmountSource } from './swap.js';
+import type { AmountSource } from './swap.js';
 
 type OwnAmount = 'memory.kernelAvailable' | 'swap.available';
 
@@ -41,7 +42,7 @@ export class OwnSignals {
   #pass: KernelPass | undefined;
   #rings = new Map<PressureSignal, StallRing>();
   #triggers = new Map<string, StallTrigger>();
-  #samplers = new Map<OwnAmount, SignalSampler>();
+  #samplers = new Map<OwnAmount, LevelSamplers>();
   /** When a share wants its next reading; undefined: none does. */
   #lookAtNs: bigint | undefined;
   /** Which operands of pressure were met when they were read last. */
@@ -73,7 +74,7 @@ export class OwnSignals {
     this.#pass.read();
     const readings = this.#asked.map((signal): [Signal, Observation | Missing] => [signal, this.#read(signal, timeNs)]);
     this.#met = this.#metAmong(new Map(readings));
-    for (const [signal, reading] of readings) if (isOwnAmount(signal) && !('missing' in reading)) this.#samplers.get(signal)?.seen(reading);
+    for (const [signal, samplers] of this.#samplers) samplers.seen(this.#levels(signal));
     if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#plan.windowNs / LOOKS_PER_WINDOW;
     return readings;
   }
@@ -137,9 +138,10 @@ export class OwnSignals {
     const pass = this.#pass;
     if (pass === undefined) return { missing: 'not asked for' };
     if (isOwnAmount(signal)) {
-      const source = this.#plan.amounts[signal];
-      const amount: AmountReading | Missing = pass.of(source);
-      return 'missing' in amount ? amount : { ...amount, timeNs, source: source.description };
+      const amount = pass.of(this.#plan.amounts[signal]);
+      if ('missing' in amount) return amount;
+      const { available, capacity, source } = amount.narrowest;
+      return { available, capacity, source, timeNs };
     }
     return isPressure(signal) ? this.#stall(pass, signal, timeNs) : { missing: 'not asked for' };
   }
@@ -186,24 +188,23 @@ export class OwnSignals {
   #armSamplers(): boolean {
     let armed = false;
     for (const signal of OWN_AMOUNTS) {
-      const asked = this.#limits.some((limit) => limit.signal === signal);
-      const source = this.#plan.amounts[signal];
-      const reading: AmountReading | Missing = !asked || !this.#pass ? NOTHING : this.#pass.of(source);
-      if ('missing' in reading) {
+      const levels = this.#limits.some((limit) => limit.signal === signal) ? this.#levels(signal) : [];
+      if (levels.length === 0) {
         this.#samplers.get(signal)?.close();
         this.#samplers.delete(signal);
         continue;
       }
-      const sampler = this.#samplers.get(signal) ?? this.#sampler(signal, source);
-      this.#samplers.set(signal, sampler);
-      armed = sampler.arm(this.#limits, reading) || armed;
+      const samplers = this.#samplers.get(signal) ?? new LevelSamplers(this.#native, signal, assumedFillRate('bytes'), this.#wake);
+      this.#samplers.set(signal, samplers);
+      armed = samplers.arm(this.#limits, levels) || armed;
     }
     return armed;
   }
 
-  #sampler(signal: OwnAmount, { used, description }: AmountSource): SignalSampler {
-    const sampled = { signal, counts: 'used', value: used, assumedRate: assumedFillRate('bytes'), name: description } as const;
-    return new SignalSampler(this.#native, sampled, this.#wake);
+  /** As the pass has read them; none where it could not. */
+  #levels(signal: OwnAmount): readonly Level[] {
+    const reading = this.#asked.includes(signal) ? this.#pass?.of(this.#plan.amounts[signal]) : undefined;
+    return reading === undefined || 'missing' in reading ? [] : reading.levels;
   }
 
   readonly #wake: SlotWake = (source, atNs, _detail, approaching) => {
@@ -211,7 +212,6 @@ export class OwnSignals {
   };
 }
 
-const NOTHING: Missing = { missing: 'not asked for' };
 const OWN_AMOUNTS = ['memory.kernelAvailable', 'swap.available'] as const satisfies readonly OwnAmount[];
 
 function isOwnAmount(signal: Signal): signal is OwnAmount {

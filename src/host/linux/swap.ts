@@ -1,75 +1,75 @@
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/cgroup.js';
 import type { FileSpec } from '../../native/binding.js';
 import { firstError, type KernelSource, type Missing } from './kernel-source.js';
-import type { MemorySource } from './memory.js';
+import { level, narrowestOf, type Level, type LevelReading } from './level.js';
 
-/** An amount of the machine's memory or swap that is left, in bytes. */
-export interface AmountReading {
-  readonly available: bigint;
-  readonly capacity: bigint;
-}
-
-export interface AmountSource extends KernelSource<AmountReading | Missing> {
-  /** For people. */
-  readonly description: string;
-  /** What is used of the capacity, for the sampler: Σ weight × field. */
-  readonly used: MemorySource['workingSet'];
-}
+/** An amount of memory or swap that is left, in bytes. */
+export type AmountSource = KernelSource<LevelReading | Missing>;
 
 const meminfo = (...keys: string[]): FileSpec => ({ path: '/proc/meminfo', format: 'keyed', keys });
 
 /** memory.kernelAvailable: what the kernel itself expects to be able to give without swapping (Documentation/filesystems/proc.rst, MemAvailable). */
 export function kernelAvailable(isCgroup: boolean): AmountSource {
   const file = meminfo('MemTotal', 'MemAvailable');
+  const source = `MemAvailable of /proc/meminfo${isCgroup ? " (the machine's)" : ''}`;
   return {
-    description: `MemAvailable of /proc/meminfo${isCgroup ? " (the machine's)" : ''}`,
     files: [file],
-    used: { files: [file], weights: [1, -1] },
     read: (values, errors) => {
       const [total = NaN, available = NaN] = values;
-      return firstError([file], errors) ?? { available: BigInt(Math.min(available, total)), capacity: BigInt(total) };
+      return firstError([file], errors) ?? narrowestOf(level(total, Math.max(total - available, 0), machine(file, source)), []);
     },
   };
 }
+
+const swapFile = meminfo('SwapTotal', 'SwapFree');
 
 /** swap.available of the machine. Without any swap there is no such signal: nothing is short of what is not there. */
 export function machineSwap(isCgroup: boolean): AmountSource {
-  const file = meminfo('SwapTotal', 'SwapFree');
+  const source = `SwapFree of /proc/meminfo${isCgroup ? " (the machine's: a v1 cgroup's swap is not counted apart)" : ''}`;
   return {
-    description: `SwapFree of /proc/meminfo${isCgroup ? " (the machine's: a v1 cgroup's swap is not counted apart)" : ''}`,
-    files: [file],
-    used: { files: [file], weights: [1, -1] },
+    files: [swapFile],
     read: (values, errors) => {
       const [total = NaN, free = NaN] = values;
-      return firstError([file], errors) ?? swapOf(total, free, 'this machine has no swap');
+      return firstError([swapFile], errors) ?? swapOf(level(total, total - free, machine(swapFile, source)), []);
     },
   };
 }
 
-/** The same of a v2 cgroup: what its limits and those above it leave, and no more than the machine has. */
+/** The same of a v2 cgroup: memory.swap.max − memory.swap.current of it and of each above it, and the machine's; the level with the least left counts. */
 export function cgroupSwap(hierarchy: CgroupHierarchy, path: string): AmountSource {
-  const machine = meminfo('SwapTotal', 'SwapFree');
-  const current: FileSpec = { path: `${cgroupDirectory(hierarchy, path)}/memory.swap.current`, format: 'number' };
-  const required = [current, machine];
-  const limits = withAncestors(path).map((cgroup): FileSpec => {
-    return { path: `${cgroupDirectory(hierarchy, cgroup)}/memory.swap.max`, format: 'number' };
+  const cgroups = withAncestors(path).map((cgroup) => {
+    const directory = cgroupDirectory(hierarchy, cgroup);
+    const current: FileSpec = { path: `${directory}/memory.swap.current`, format: 'number' };
+    const limit: FileSpec = { path: `${directory}/memory.swap.max`, format: 'number' };
+    return { cgroup, current, limit };
   });
+  const files = [swapFile, ...cgroups.flatMap(({ current, limit }) => [current, limit])];
+  const required = files.slice(0, 2);
   return {
-    description: `memory.swap.max − memory.swap.current of ${path}, at most SwapFree of /proc/meminfo`,
-    files: [...required, ...limits],
-    used: { files: [current], weights: [1] },
+    files,
     read: (values, errors) => {
       const missing = firstError(required, errors.subarray(0, required.length));
       if (missing) return missing;
-      const [used = NaN, total = NaN, free = NaN, ...allowed] = values;
-      // v2's root has no limit file: NaN is left out.
-      const capacity = Math.min(total, ...allowed.filter((limit) => !Number.isNaN(limit)));
-      return swapOf(capacity, Math.min(capacity - used, free), total === 0 ? 'this machine has no swap' : `${path} may not use swap`);
+      const [total = NaN, free = NaN, ...amounts] = values;
+      const none = cgroups.find((_, index) => amounts[2 * index + 1] === 0);
+      if (none && total > 0) return { missing: `${none.cgroup} may not use swap`, absent: true };
+      const levels = cgroups.flatMap(({ cgroup, current }, index) => {
+        const [used = NaN, limit = NaN] = amounts.slice(2 * index, 2 * index + 2);
+        // v2's root has neither file. What is no less than all there is bounds nothing that the machine's level does not.
+        if (Number.isNaN(used) || !(limit < total)) return [];
+        const source = `memory.swap.max − memory.swap.current of ${cgroup}`;
+        return [level(limit, used, { source, used: { files: [current], weights: [1] } })];
+      });
+      return swapOf(level(total, total - free, machine(swapFile, 'SwapFree of /proc/meminfo')), levels);
     },
   };
 }
 
-function swapOf(capacity: number, available: number, none: string): AmountReading | Missing {
-  if (capacity === 0) return { missing: none, absent: true };
-  return { available: BigInt(Math.max(available, 0)), capacity: BigInt(capacity) };
+function machine(file: FileSpec, source: string): Pick<Level, 'source' | 'used'> {
+  return { source, used: { files: [file], weights: [1, -1] } };
+}
+
+function swapOf(ofMachine: Level, levels: readonly Level[]): LevelReading | Missing {
+  if (ofMachine.capacity === 0n) return { missing: 'this machine has no swap', absent: true };
+  return narrowestOf(ofMachine, levels);
 }

@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Observation } from '../../../src/core/observation.js';
 import type { Signal } from '../../../src/core/signal.js';
@@ -5,10 +8,13 @@ import type { Missing } from '../../../src/host/linux/kernel-source.js';
 import type { NotifierMode } from '../../../src/host/linux/notifier-mode.js';
 import { OwnSignals, type OwnSignalsPlan } from '../../../src/host/linux/own-signals.js';
 import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from '../../../src/host/linux/pressure.js';
-import { kernelAvailable, machineSwap } from '../../../src/host/linux/swap.js';
-import { native } from '../../../src/native/index.js';
+import { level, narrowestOf } from '../../../src/host/linux/level.js';
+import { kernelAvailable, machineSwap, type AmountSource } from '../../../src/host/linux/swap.js';
+import type { Wake } from '../../../src/monitor/ports.js';
+import { native, type FileSpec } from '../../../src/native/index.js';
 import { listed } from '../../core/listed.js';
 import { threshold } from '../../core/support.js';
+import { eventually } from '../../support/eventually.js';
 
 const WINDOW_NS = 500_000_000n;
 let own: OwnSignals | undefined;
@@ -127,6 +133,42 @@ describe('what wakes', () => {
     const signals = open();
     signals.arm([threshold('memory.kernelAvailable', '1Mi')], nobody);
     expect(signals.states()).toMatchObject([{ mechanism: 'sampler', signal: 'memory.kernelAvailable', live: true }]);
+  });
+
+  test.each([
+    ['the machine', 0, 3.6e9, 400_000_000n],
+    ['the cgroup', 1, 700e6, 300_000_000n],
+  ])('the sampler of each level of swap: where %s runs short of it', async (_whose, index, used, available) => {
+    const directory = mkdtempSync(join(tmpdir(), 'evictd-test-levels-'));
+    try {
+      const files = ['machine', 'cgroup'].map((name): FileSpec => ({ path: join(directory, name), format: 'number' }));
+      const use = (file: FileSpec | undefined, used: number): void => {
+        writeFileSync(file?.path ?? '', `${String(used).padStart(10, '0')}\n`, { flag: existsSync(file?.path ?? '') ? 'r+' : 'w' });
+      };
+      for (const file of files) use(file, 0);
+      const swap: AmountSource = {
+        files,
+        read: ([machine = NaN, cgroup = NaN]) => {
+          const levelOf = (index: number, capacity: number, used: number) =>
+            level(capacity, used, { source: `level ${String(index)}`, used: { files: files.slice(index, index + 1), weights: [1] } });
+          return narrowestOf(levelOf(0, 4e9, machine), [levelOf(1, 1e9, cgroup)]);
+        },
+      };
+      const signals = open('arm', { amounts: { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': swap } });
+      const wakes: Wake[] = [];
+      signals.arm([threshold('swap.available', '500M')], (wake) => wakes.push(wake));
+      expect(signals.states().map(({ signal, live, target }) => [signal, live, target])).toEqual([
+        ['swap.available', true, 'level 0 < 500000000'],
+        ['swap.available', true, 'level 1 < 500000000'],
+      ]);
+      await eventually('their periods', () => signals.states().every(({ periodMs }) => (periodMs ?? 0) > 0));
+      expect(wakes.filter(({ approaching }) => !approaching)).toEqual([]);
+      use(files[index], used);
+      await eventually('the wake', () => wakes.some(({ approaching }) => !approaching));
+      expect(read(signals, process.hrtime.bigint()).get('swap.available')).toMatchObject({ available });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   test('a look tells when a share crosses its value, in either direction, and only then', () => {

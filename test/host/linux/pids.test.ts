@@ -25,7 +25,7 @@ test('every level that has a limit is told, with the file that counts in it', ()
   const { length } = source.files;
   const values = [...machine, 100, 40, Infinity, 40, 1000, 990].slice(0, length);
   const reading = source.read(Float64Array.from(values), new Int32Array(length));
-  expect('levels' in reading && reading.levels.map(({ available, file }) => [available, file.path])).toEqual([
+  expect('levels' in reading && reading.levels.map(({ available, used }) => [available, used.files[0]?.path])).toEqual([
     [14000n, '/proc/loadavg'],
     [60n, '/sys/fs/cgroup/pids/node/inner/pids.current'],
     [10n, '/sys/fs/cgroup/pids/pids.current'],

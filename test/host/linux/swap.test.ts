@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CgroupHierarchy } from '../../../src/core/cgroup.js';
-import type { KernelSource } from '../../../src/host/linux/kernel-source.js';
+import type { KernelSource, Missing } from '../../../src/host/linux/kernel-source.js';
+import type { LevelReading } from '../../../src/host/linux/level.js';
 import { cgroupSwap, kernelAvailable, machineSwap } from '../../../src/host/linux/swap.js';
 
 const V2: CgroupHierarchy = { version: 2, controller: '', mountPoint: '/sys/fs/cgroup', root: '/' };
@@ -15,32 +16,62 @@ test.each<[rule: string, total: number, free: number, result: object]>([
   ['no swap at all is no shortage: the signal is absent', 0, 0, { missing: 'this machine has no swap', absent: true }],
   ['none left', 8e9, 0, { available: 0n, capacity: 8_000_000_000n }],
 ])('the machine’s swap: %s', (_rule, total, free, result) => {
-  expect(read(machineSwap(false), [total, free])).toEqual(result);
+  expect(amountOf(read(machineSwap(false), [total, free]))).toEqual(result);
 });
 
 test('the machine’s swap where a v1 cgroup is the node says whose it is', () => {
-  expect(machineSwap(true).description).toMatch(/the machine's/);
+  expect(read(machineSwap(true), [8e9, 3e9])).toMatchObject({ narrowest: { source: expect.stringMatching(/the machine's/) as string } });
 });
 
-/** Values: current, SwapTotal, SwapFree, max of /a/b, /a, /. */
+/** Values: SwapTotal, SwapFree, current and max of /a/b, /a, /. */
 test.each<[rule: string, values: readonly number[], result: object]>([
-  ['its own limit', [1e9, 8e9, 7e9, 2e9, Infinity, NONE], { available: 1_000_000_000n, capacity: 2_000_000_000n }],
-  ['a limit above it', [1e9, 8e9, 7e9, Infinity, 3e9, NONE], { available: 2_000_000_000n, capacity: 3_000_000_000n }],
-  ['no limit: the machine’s', [1e9, 8e9, 5e9, Infinity, Infinity, NONE], { available: 5_000_000_000n, capacity: 8_000_000_000n }],
-  ['others have taken it', [1e9, 8e9, 5e8, 4e9, Infinity, NONE], { available: 500_000_000n, capacity: 4_000_000_000n }],
-  ['a limit below what it has', [3e9, 8e9, 5e9, 2e9, Infinity, NONE], { available: 0n, capacity: 2_000_000_000n }],
-  ['a limit of 0', [0, 8e9, 8e9, 0, Infinity, NONE], { missing: '/a/b may not use swap', absent: true }],
-  ['a machine without swap', [0, 0, 0, Infinity, Infinity, NONE], { missing: 'this machine has no swap', absent: true }],
+  ['its own limit', [8e9, 7e9, 1e9, 2e9, 1e9, Infinity, NONE, NONE], { available: 1_000_000_000n, capacity: 2_000_000_000n }],
+  [
+    'a limit above it, of which others use most',
+    [8e9, 5e9, 1e9, Infinity, 2.5e9, 3e9, NONE, NONE],
+    { available: 500_000_000n, capacity: 3_000_000_000n },
+  ],
+  [
+    'no limit: the machine’s',
+    [8e9, 5e9, 1e9, Infinity, 1e9, Infinity, NONE, NONE],
+    { available: 5_000_000_000n, capacity: 8_000_000_000n },
+  ],
+  ['others have taken it', [8e9, 5e8, 1e9, 4e9, 1e9, Infinity, NONE, NONE], { available: 500_000_000n, capacity: 8_000_000_000n }],
+  ['a limit below what it has', [8e9, 5e9, 3e9, 2e9, 3e9, Infinity, NONE, NONE], { available: 0n, capacity: 2_000_000_000n }],
+  [
+    'a limit of all there is, and more',
+    [8e9, 5e9, 1e9, 9e9, 1e9, 8e9, NONE, NONE],
+    { available: 5_000_000_000n, capacity: 8_000_000_000n },
+  ],
+  ['a limit of 0', [8e9, 8e9, 0, 0, 0, Infinity, NONE, NONE], { missing: '/a/b may not use swap', absent: true }],
+  ['a limit of 0 above it', [8e9, 8e9, 0, Infinity, 0, 0, NONE, NONE], { missing: '/a may not use swap', absent: true }],
+  ['a machine without swap', [0, 0, 0, Infinity, 0, 0, NONE, NONE], { missing: 'this machine has no swap', absent: true }],
 ])('the swap of a v2 cgroup: %s', (_rule, values, result) => {
-  expect(read(cgroupSwap(V2, '/a/b'), values)).toEqual(result);
+  expect(amountOf(read(cgroupSwap(V2, '/a/b'), values))).toEqual(result);
+});
+
+test('every level that may fill up is told, with what counts in it: the machine, too', () => {
+  const reading = read(cgroupSwap(V2, '/a/b'), [8e9, 5e9, 1e9, 2e9, 2e9, 3e9, NONE, NONE]);
+  const levels = 'levels' in reading ? reading.levels : [];
+  expect(levels.map(({ available, used }) => [available, used.files.map(({ path }) => path), used.weights])).toEqual([
+    [5_000_000_000n, ['/proc/meminfo'], [1, -1]],
+    [1_000_000_000n, ['/sys/fs/cgroup/a/b/memory.swap.current'], [1]],
+    [1_000_000_000n, ['/sys/fs/cgroup/a/memory.swap.current'], [1]],
+  ]);
 });
 
 test('a cgroup that is gone is missing, not absent', () => {
-  expect(read(cgroupSwap(V2, '/a'), [NONE, 8e9, 8e9, NONE, NONE], [2])).toEqual({
+  expect(read(cgroupSwap(V2, '/a'), [8e9, 8e9, NONE, NONE, NONE, NONE], [0, 2])).toEqual({
     missing: expect.stringMatching(/memory\.swap\.current/) as string,
   });
 });
 
 test('the kernel’s own estimate', () => {
-  expect(read(kernelAvailable(false), [8e9, 5e9])).toEqual({ available: 5_000_000_000n, capacity: 8_000_000_000n });
+  expect(amountOf(read(kernelAvailable(false), [8e9, 5e9]))).toEqual({ available: 5_000_000_000n, capacity: 8_000_000_000n });
 });
+
+function amountOf(reading: LevelReading | Missing): object {
+  if ('missing' in reading) return reading;
+  const { available, capacity } = reading.narrowest;
+  return { available, capacity };
+}
