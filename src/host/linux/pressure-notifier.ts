@@ -1,6 +1,6 @@
 import { errnoName } from '../../errors.js';
 import type { Binding, OnWake, Watch } from '../../native/binding.js';
-import { shortestPsiWindow } from './psi-window.js';
+import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from './psi-window.js';
 import { refusal } from './refusal.js';
 import { WatchSlot, type SlotState, type SlotWake, type WatchFailure } from './watch-slot.js';
 
@@ -23,7 +23,7 @@ export class PressureNotifier {
   arm(): boolean {
     if (this.#slot.live) return false;
     const open = (onWake: OnWake): Watch => {
-      this.#windowUs = shortestPsiWindow(this.#native, this.#file);
+      this.#windowUs = allowedPsiWindow(this.#native, this.#file, 'some', SHORTEST_PSI_WINDOW_US);
       return new this.#native.PsiTrigger(this.#file, { kind: 'some', stallUs: this.#windowUs / 10, windowUs: this.#windowUs }, onWake);
     };
     return this.#slot.open(this.#file, open, (error) => explain(this.#file, error));

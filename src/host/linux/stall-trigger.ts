@@ -1,7 +1,7 @@
 import { pressureParts, type PressureSignal } from '../../core/signal.js';
-import { errnoName } from '../../errors.js';
 import type { NotifierState } from '../../monitor/ports.js';
-import type { Binding } from '../../native/binding.js';
+import type { Binding, OnWake, Watch } from '../../native/binding.js';
+import { allowedPsiWindow, PSI_PERIOD_US } from './psi-window.js';
 import { refusal } from './refusal.js';
 import { WatchSlot, type SlotWake } from './watch-slot.js';
 
@@ -11,9 +11,6 @@ export interface StallLimit {
   /** Billionths of the wall time. */
   readonly share: bigint;
 }
-
-/** Without CAP_SYS_RESOURCE a window is a multiple of this (kernel/sched/psi.c, psi_trigger_create), and the kernel's averages move as often. */
-const PERIOD_US = 2_000_000;
 
 /**
  * The kernel's word that a threshold of pressure may be met: it is read before it counts. An average rises above a value only while some of its periods
@@ -32,7 +29,7 @@ export class StallTrigger {
     this.#native = native;
     this.#file = file;
     this.#limit = limit;
-    this.#windowUs = pressureParts(limit.signal).average === '' ? Number(windowNs / 1_000n) : PERIOD_US;
+    this.#windowUs = pressureParts(limit.signal).average === '' ? Number(windowNs / 1_000n) : PSI_PERIOD_US;
     // The kernel wants at least 1 µs; no more of the window than was asked for, also where the window has to be longer: rather too early.
     this.#stallUs = Math.max(Math.floor((Number(limit.share) / 1e9) * this.#windowUs), 1);
     this.#slot = new WatchSlot('psi_trigger', native.WAKE.GONE, wake);
@@ -43,22 +40,11 @@ export class StallTrigger {
   arm(): boolean {
     if (this.#slot.live) return false;
     const { kind } = pressureParts(this.#limit.signal);
-    for (const windowUs of new Set([this.#windowUs, Math.ceil(this.#windowUs / PERIOD_US) * PERIOD_US])) {
-      let refused: unknown;
-      const trigger = { kind, stallUs: this.#stallUs, windowUs };
-      const armed = this.#slot.open(
-        this.#file,
-        (onWake) => new this.#native.PsiTrigger(this.#file, trigger, onWake),
-        (error) => {
-          refused = error;
-          return refusal(error);
-        },
-      );
-      this.#armedUs = windowUs;
-      if (armed) return true;
-      if (errnoName(refused) !== 'EINVAL') return false;
-    }
-    return false;
+    const open = (onWake: OnWake): Watch => {
+      this.#armedUs = allowedPsiWindow(this.#native, this.#file, kind, this.#windowUs);
+      return new this.#native.PsiTrigger(this.#file, { kind, stallUs: this.#stallUs, windowUs: this.#armedUs }, onWake);
+    };
+    return this.#slot.open(this.#file, open, refusal);
   }
 
   state(): NotifierState {

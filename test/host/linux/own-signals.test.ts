@@ -14,6 +14,7 @@ import type { Wake } from '../../../src/monitor/ports.js';
 import { native, type FileSpec } from '../../../src/native/index.js';
 import { listed } from '../../core/listed.js';
 import { threshold } from '../../core/support.js';
+import { hasCapSysResource } from '../../native/kernel.js';
 import { eventually } from '../../support/eventually.js';
 
 const WINDOW_NS = 500_000_000n;
@@ -115,6 +116,21 @@ describe('what wakes', () => {
     expect(signals.states()).toHaveLength(1);
     signals.close();
     expect(native.watchCount()).toBe(0);
+  });
+
+  test.runIf(!hasCapSysResource)(
+    'without CAP_SYS_RESOURCE a window of 500 ms is one of 2 s to the trigger: rather too early, with the share of 500 ms',
+    () => {
+      const signals = open('arm', { windowNs: 500_000_000n });
+      signals.arm([listed('memory.pressure.full>40%', 'hard')], nobody);
+      expect(signals.states()).toMatchObject([{ live: true, target: 'full 200 ms of 2000 ms in /proc/pressure/memory' }]);
+    },
+  );
+
+  test.runIf(hasCapSysResource)('with CAP_SYS_RESOURCE a window of 500 ms is that to the trigger, too', () => {
+    const signals = open('arm', { windowNs: 500_000_000n });
+    signals.arm([listed('memory.pressure.full>40%', 'hard')], nobody);
+    expect(signals.states()).toMatchObject([{ live: true, target: 'full 200 ms of 500 ms in /proc/pressure/memory' }]);
   });
 
   test('any time at all is a microsecond: the kernel takes no less', () => {
