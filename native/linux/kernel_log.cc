@@ -25,7 +25,8 @@ constexpr int kBatch = 256;
 
 }  // namespace
 
-KernelLog::KernelLog() : log_(open(kPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+KernelLog::KernelLog(std::shared_ptr<Inbox> inbox)
+    : log_(open(kPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)), inbox_(std::move(inbox)) {
   if (!log_) throw SystemError(errno, "open", kPath);
   // Behind the last record: what was there before is no news.
   if (lseek(log_.get(), 0, SEEK_END) < 0) throw SystemError(errno, "lseek", kPath);
@@ -42,8 +43,7 @@ Wake KernelLog::OnEvent(size_t, uint32_t) {
       if (errno == EAGAIN) return wake;
       if (errno != EPIPE) return Gone(errno);
       // The kernel has written over what came next; the next read goes on with the oldest that is left.
-      const std::lock_guard<std::mutex> lock(mutex_);
-      records_.overruns++;
+      inbox_->CountOverrun();
       Detail(kLost);
       wake = Wake::kFired;
       continue;
@@ -54,19 +54,30 @@ Wake KernelLog::OnEvent(size_t, uint32_t) {
     if (!record) continue;
     std::optional<OomRecord> kill = parser_.Take(*record);
     if (!kill) continue;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (records_.list.size() == kMostRecords) {
-      records_.list.erase(records_.list.begin());
-      records_.dropped++;
-      Detail(kLost);
-    }
-    records_.list.push_back(std::move(*kill));
+    bool dropped = false;
+    inbox_->Add(std::move(*kill), &dropped);
+    if (dropped) Detail(kLost);
     wake = Wake::kFired;
   }
   return wake;
 }
 
-KernelLog::Records KernelLog::TakeRecords() {
+void KernelLog::Inbox::Add(OomRecord record, bool* dropped) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  *dropped = records_.list.size() == kMostRecords;
+  if (*dropped) {
+    records_.list.erase(records_.list.begin());
+    records_.dropped++;
+  }
+  records_.list.push_back(std::move(record));
+}
+
+void KernelLog::Inbox::CountOverrun() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  records_.overruns++;
+}
+
+KernelLog::Records KernelLog::Inbox::Take() {
   const std::lock_guard<std::mutex> lock(mutex_);
   return std::exchange(records_, Records{});
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -26,22 +27,30 @@ class KernelLog : public WatchSource {
     uint64_t dropped = 0;   // records that nobody took in time
   };
 
+  // What was read and not taken yet. It outlives the watch: a log that goes away leaves its last records.
+  class Inbox {
+   public:
+    void Add(OomRecord record, bool* dropped);
+    void CountOverrun();
+    // What came since the last call, in order.
+    Records Take();
+
+   private:
+    std::mutex mutex_;  // guards records_
+    Records records_;
+  };
+
   // Throws SystemError: EPERM where dmesg_restrict is on and CAP_SYSLOG is missing.
-  KernelLog();
+  explicit KernelLog(std::shared_ptr<Inbox> inbox);
 
   std::vector<Descriptor> Descriptors() const override;
   Wake OnEvent(size_t which, uint32_t events) override;
-
-  // Any thread: what came since the last call, in order.
-  Records TakeRecords();
 
  private:
   UniqueFd log_;
   std::array<char, 16 * 1024> buffer_;  // a record has 8 KiB at most (PRINTKRB_RECORD_MAX, CONSOLE_EXT_LOG_MAX before)
   OomRecordParser parser_;
-
-  std::mutex mutex_;  // guards records_
-  Records records_;
+  std::shared_ptr<Inbox> inbox_;
 };
 
 }  // namespace evictd

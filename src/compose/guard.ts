@@ -20,7 +20,7 @@ import { native } from '../native/index.js';
 import { openWorkloads } from '../workloads/cgroup.js';
 import { conditionsFileOf } from './admission.js';
 import { announceReload, announceStart } from './announcement.js';
-import { tellKernelKills } from './kernel-kills.js';
+import { KernelKills } from './kernel-kills.js';
 import { lockText } from './locked-text.js';
 import { readMemoryFacts } from './machine-facts.js';
 import { policyOf } from './policy.js';
@@ -107,6 +107,11 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       what: `${dryRun ? 'dry run beside' : 'guarding'} ${node.identity.name}`,
       isAlive: () => liveness(status).ok,
     });
+    let inForce = loaded;
+    const kernelKills = new KernelKills({ node, log, journal, sources: () => inForce.config.workloads });
+    closers.unshift(() => {
+      kernelKills.close();
+    });
     const listeners = dryRun ? [] : [new ConditionsFile({ ...conditionsFileOf(config), log }), ...(net ? [net] : [])];
     const recorder = recording && createRecorder(recording, loaded, node.identity, dryRun, log);
     const parts = {
@@ -116,16 +121,12 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       reclaimer: NO_RECLAIM,
       journal,
       reporter: new Reporter(log, status),
-      listeners: [...listeners, ...(recorder ? [recorder] : []), service],
+      listeners: [...listeners, ...(recorder ? [recorder] : []), kernelKills, service],
     };
     const monitor = new Monitor(parts, policyOf(config, dryRun), config.monitoringIntervalNs);
     journal.record(startRecord(manifest.version, dryRun, journal.recovered));
     announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers: host.mayEndOthers(), machine: readMemoryFacts(node) });
-    let inForce = loaded;
-    const kernelKills = tellKernelKills({ node, log, journal, sources: () => inForce.config.workloads });
-    closers.unshift(() => {
-      kernelKills.close();
-    });
+    kernelKills.start();
     monitor.start();
     server?.start();
     service.ready();

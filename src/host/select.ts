@@ -2,7 +2,7 @@ import { HostError } from '../errors.js';
 import { readBootId } from './linux/boot-id.js';
 import { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
 import { instanceName, lockInstance } from './linux/instance-lock.js';
-import { watchKernelLog } from './linux/kernel-log.js';
+import { KernelLogWatch } from './linux/kernel-log.js';
 import { readMemoryReserve } from './linux/memory-reserve.js';
 import { openNode } from './linux/node.js';
 import { domainOf } from './linux/oom-killer/domain.js';
@@ -11,6 +11,7 @@ import { readMayEndOthers } from './linux/privilege.js';
 import { openServiceManager } from './linux/service-manager.js';
 
 export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';
+export type { KernelLogWatch } from './linux/kernel-log.js';
 export type { InstanceLock } from './linux/instance-lock.js';
 
 /** What evictd needs of an operating system. */
@@ -25,7 +26,7 @@ export interface Host {
   readonly readOomKiller: typeof readOomKiller;
   readonly oomDomainOf: typeof domainOf;
   readonly readMemoryReserve: typeof readMemoryReserve;
-  readonly watchKernelLog: typeof watchKernelLog;
+  readonly KernelLogWatch: typeof KernelLogWatch;
   readonly openServiceManager: typeof openServiceManager;
 }
 
@@ -43,7 +44,7 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       readOomKiller,
       oomDomainOf: domainOf,
       readMemoryReserve,
-      watchKernelLog,
+      KernelLogWatch,
       openServiceManager,
     };
   }

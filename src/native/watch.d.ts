@@ -143,7 +143,7 @@ export interface ProcessExit extends Watch {
 
 /**
  * What the kernel's OOM killer does, from now on, as the kernel log says it (/dev/kmsg). FIRED: `records()` has something. Detail bit 1 (LOST): something was
- * lost. Throws EPERM where CAP_SYSLOG is missing (kernel.dmesg_restrict), EACCES, ENOENT.
+ * lost. GONE: it cannot be read any more (`status().errno`); what was read before is still in `records()`, until `close()`. Throws EPERM where CAP_SYSLOG is missing (kernel.dmesg_restrict), EACCES, ENOENT.
  */
 export interface KernelLogConstructor {
   new (onWake: OnWake): KernelLog;

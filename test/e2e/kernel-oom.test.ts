@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { memoryController } from '../support/cgroup.js';
+import { memoryController, type TestCgroup } from '../support/cgroup.js';
 import { Evictd } from './evictd.js';
 import { guarding, ON, testNode } from './node.js';
 import { until } from './wait.js';
@@ -54,5 +55,31 @@ test('a kernel log that cannot be read is said once, at the start, and nothing e
   const said = evictd.log.filter(({ code }) => code === 'EVICTD_KERNEL_LOG');
   expect(said).toMatchObject([{ level: 'info' }]);
   expect(said[0]?.msg).toMatch(/^whom the kernel's OOM killer kills is not told: EPERM/);
+  expect(await evictd.stop()).toBe(0);
+});
+
+test('a kernel log that goes away is said, with the reason, and when it is back', async () => {
+  const node = testNode();
+  // A file that may be waited for and read, as the log may, until its cgroup is removed.
+  const [first, second] = [node.child('first'), node.child('second')];
+  const over = (cgroup: TestCgroup) => `mount --bind ${cgroup.dir}/cgroup.procs /dev/kmsg`;
+  const through = ['unshare', '-m', 'sh', '-c', `${over(first)} && exec "$@"`, 'sh'];
+  const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1s' }, through }).guarding();
+  const said = () => evictd.log.filter(({ code }) => code === 'EVICTD_KERNEL_LOG').map(({ level, msg }) => [level, msg]);
+  expect(said()).toEqual([]);
+  await first.cleanup();
+  const gone = ['warn', expect.stringMatching(/^whom the kernel's OOM killer kills is not told any more: \/dev\/kmsg: ENODEV /)];
+  await until('it is said', () => said().length > 0);
+  expect(said()).toEqual([gone]);
+  execFileSync('nsenter', [
+    '--mount',
+    '--target',
+    String(evictd.pid),
+    'sh',
+    '-c',
+    readable() ? 'umount /dev/kmsg' : `umount /dev/kmsg && ${over(second)}`,
+  ]);
+  await until('it is back', () => said().length > 1);
+  expect(said()).toEqual([gone, ['info', expect.stringMatching(/^the kernel log can be read again/)]]);
   expect(await evictd.stop()).toBe(0);
 });

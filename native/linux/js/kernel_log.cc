@@ -56,16 +56,15 @@ class KernelLogObject : public WatchObject<KernelLogObject> {
   explicit KernelLogObject(const Napi::CallbackInfo& info) : WatchObject(info) {
     const Napi::Function on_wake = FunctionArgument(info[0], "onWake");
     Guarded(info.Env(), [&] {
-      auto log = std::make_shared<KernelLog>();
-      log_ = log;
-      Start(info, std::move(log), on_wake, "/dev/kmsg");
+      inbox_ = std::make_shared<KernelLog::Inbox>();
+      Start(info, std::make_shared<KernelLog>(inbox_), on_wake, "/dev/kmsg");
     });
   }
 
   Napi::Value Records(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     KernelLog::Records records;
-    if (const std::shared_ptr<KernelLog> log = log_.lock()) records = log->TakeRecords();
+    if (inbox_) records = inbox_->Take();
     Napi::Object result = Napi::Object::New(env);
     result.Set("list", ToJavaScript(env, records.list));
     result.Set("overruns", Napi::Number::New(env, static_cast<double>(records.overruns)));
@@ -73,12 +72,17 @@ class KernelLogObject : public WatchObject<KernelLogObject> {
     return result;
   }
 
+  void Close(const Napi::CallbackInfo&) {
+    inbox_.reset();
+    Stop();
+  }
+
   static Napi::Function Define(Napi::Env env) {
     return WatchObject::Define(env, {InstanceMethod("records", &KernelLogObject::Records)});
   }
 
  private:
-  std::weak_ptr<KernelLog> log_;  // the watch owns it: close() has to free its descriptor
+  std::shared_ptr<KernelLog::Inbox> inbox_;  // null: closed
 };
 
 }  // namespace

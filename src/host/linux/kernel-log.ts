@@ -1,37 +1,64 @@
 import { pathBelowMount, type CgroupHierarchy } from '../../core/cgroup.js';
 import type { KernelKill } from '../../core/kernel-kill.js';
-import { errnoName } from '../../errors.js';
-import type { Binding, OomRecord } from '../../native/binding.js';
+import { errnoName, errnoText } from '../../errors.js';
+import type { Binding, KernelLog, OomRecord } from '../../native/binding.js';
 
-/** What the kernel's OOM killer does from now on. */
-export interface KernelLogWatch {
-  /** Why nothing is told, for people; undefined: it is. */
-  readonly failure: string | undefined;
-  close(): void;
+/** Who is told of what the kernel log says. */
+export interface KernelLogReader {
+  /** `lost`: some may be missing. */
+  killed(kills: readonly KernelKill[], lost: boolean): void;
+  /** It cannot be read any more; nothing comes until it is opened again. */
+  gone(reason: string): void;
 }
 
-/** @param onKills  `lost`: some may be missing */
-export function watchKernelLog(
-  native: Binding,
-  hierarchy: CgroupHierarchy | undefined,
-  onKills: (kills: readonly KernelKill[], lost: boolean) => void,
-): KernelLogWatch {
-  try {
-    const log = new native.KernelLog(() => {
-      const { list, overruns, dropped } = log.records();
-      onKills(
-        list.map((record) => killOf(record, hierarchy)),
-        overruns + dropped > 0,
-      );
-    });
-    return {
-      failure: undefined,
-      close: () => {
-        log.close();
-      },
-    };
-  } catch (error) {
-    return { failure: reasonOf(error), close: () => undefined };
+/** What the kernel's OOM killer does, from the moment that it is open. */
+export class KernelLogWatch {
+  readonly #native: Binding;
+  readonly #hierarchy: CgroupHierarchy | undefined;
+  readonly #reader: KernelLogReader;
+  #log: KernelLog | undefined;
+
+  constructor(native: Binding, hierarchy: CgroupHierarchy | undefined, reader: KernelLogReader) {
+    this.#native = native;
+    this.#hierarchy = hierarchy;
+    this.#reader = reader;
+  }
+
+  get live(): boolean {
+    return this.#log?.live === true;
+  }
+
+  /** Opens it where it is not open. Tells why it cannot, for people; undefined: it can. */
+  open(): string | undefined {
+    if (this.live) return undefined;
+    this.close();
+    try {
+      const log = new this.#native.KernelLog((wake) => {
+        this.#take(log);
+        if ((wake & this.#native.WAKE.GONE) === 0) return;
+        const { errno, target } = log.status();
+        this.#reader.gone(`${target}: ${errnoText(errno)}`);
+      });
+      this.#log = log;
+      return undefined;
+    } catch (error) {
+      return reasonOf(error);
+    }
+  }
+
+  close(): void {
+    this.#log?.close();
+    this.#log = undefined;
+  }
+
+  #take(log: KernelLog): void {
+    const { list, overruns, dropped } = log.records();
+    const lost = overruns + dropped > 0;
+    if (list.length === 0 && !lost) return;
+    this.#reader.killed(
+      list.map((record) => killOf(record, this.#hierarchy)),
+      lost,
+    );
   }
 }
 

@@ -1,0 +1,115 @@
+import { beforeEach, expect, test } from 'vitest';
+import { KernelKills } from '../../src/compose/kernel-kills.js';
+import { native, type Binding, type KernelLogConstructor, type OnWake, type OomRecord } from '../../src/native/index.js';
+
+// The kernel's own log cannot be made to go away with a kill unread: here the addon's side of it is played. test/e2e/kernel-oom has a real file that goes away.
+
+const EIO = 5;
+const RECORD: OomRecord = {
+  sequence: 1,
+  timeUs: 2,
+  constraint: 'global',
+  oomMemcg: undefined,
+  taskMemcg: '/evictd-test-none',
+  pid: 4711,
+  name: 'tail',
+  uid: 0,
+  totalVmBytes: 1,
+  anonRssBytes: 1,
+  fileRssBytes: 0,
+  shmemRssBytes: 0,
+  pgtablesBytes: 0,
+  oomScoreAdj: 0,
+};
+
+let lines: string[];
+let journal: object[];
+let logs: PlayedLog[];
+let refuses: boolean;
+beforeEach(() => {
+  [lines, journal, logs, refuses] = [[], [], [], false];
+});
+
+class PlayedLog {
+  live = true;
+  unread: OomRecord[] = [];
+  readonly #onWake: OnWake;
+
+  constructor(onWake: OnWake) {
+    if (refuses) throw Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE', syscall: 'open' });
+    this.#onWake = onWake;
+    logs.push(this);
+  }
+  records() {
+    return { list: this.unread.splice(0), overruns: 0, dropped: 0 };
+  }
+  status() {
+    return { mechanism: 'kmsg', target: '/dev/kmsg', live: this.live, errno: this.live ? 0 : EIO };
+  }
+  close() {
+    this.live = false;
+  }
+  /** FIRED and GONE have coalesced. */
+  goAway() {
+    this.live = false;
+    this.#onWake(native.WAKE.FIRED | native.WAKE.GONE, 0n, 0);
+  }
+}
+
+function start(): KernelKills {
+  const say = (message: string) => lines.push(message);
+  const kills = new KernelKills(
+    {
+      node: { identity: { name: 'machine', cgroup: undefined, cgroupVersion: 2 }, hierarchy: undefined },
+      log: { info: say, warn: say },
+      journal: { record: (record) => journal.push(record) },
+      sources: () => [],
+    },
+    { ...native, KernelLog: PlayedLog as unknown as KernelLogConstructor } satisfies Binding,
+  );
+  kills.start();
+  return kills;
+}
+const tick = (kills: KernelKills, source: 'tick' | 'sampler' = 'tick') => {
+  kills.stepped({ wake: { source, atNs: 0n } });
+};
+const GONE = "whom the kernel's OOM killer kills is not told any more: /dev/kmsg: EIO (i/o error); it is tried again at every tick";
+
+test('one that goes away: what is left in it is told, then that nothing follows, once, and when it is back', () => {
+  const kills = start();
+  logs[0]?.unread.push(RECORD);
+  logs[0]?.goAway();
+  expect(journal).toMatchObject([{ type: 'kernel-oom', process: { pid: 4711 } }]);
+  expect(lines).toEqual([expect.stringContaining('killed tail (pid 4711'), GONE]);
+  tick(kills, 'sampler');
+  expect(logs).toHaveLength(1);
+
+  refuses = true;
+  tick(kills);
+  refuses = false;
+  tick(kills);
+  logs[1]?.goAway(); // still not the true one
+  tick(kills);
+  expect([logs.length, lines.length]).toEqual([3, 2]);
+  tick(kills);
+  expect(lines.slice(2)).toEqual(["the kernel log can be read again: whom the kernel's OOM killer kills is told"]);
+  tick(kills);
+  expect([logs.length, lines.length]).toEqual([3, 3]);
+
+  logs[2]?.goAway();
+  expect(lines.slice(3)).toEqual([GONE]);
+  kills.close();
+  kills.close();
+});
+
+test('one that cannot be opened at the start is tried again, too', () => {
+  refuses = true;
+  const kills = start();
+  expect(lines).toEqual(["whom the kernel's OOM killer kills is not told: EMFILE: too many open files, open"]);
+  refuses = false;
+  tick(kills);
+  tick(kills);
+  expect(lines.slice(1)).toEqual(["the kernel log can be read again: whom the kernel's OOM killer kills is told"]);
+  kills.close();
+  expect(logs[0]?.live).toBe(false);
+});
