@@ -160,6 +160,7 @@ export class Monitor {
       },
     } as const;
     const { state, effects, dueAtNs, notBeforeNs } = step(this.#policy, this.#state, input);
+    node.decided?.(observations);
     this.#state = state;
     this.#dueAtNs = dueAtNs;
     this.#notBeforeNs = notBeforeNs;

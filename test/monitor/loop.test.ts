@@ -365,6 +365,18 @@ test('compatibility kubelet: after a kill that failed nobody is chosen for 30 s,
   expect(touched.slice(0, 2)).toEqual(['batch', 'batch']); // a reload with departure failed-kill does not wait on
 });
 
+test('the node is told what was decided on, and of no reading that only warms up or waits', () => {
+  const node = Object.assign(new PlayedNode(), { decided: vi.fn<NonNullable<Node['decided']>>() });
+  start(node, { begin: () => victim }, two);
+  node.decided.mockClear(); // the first pass
+  node.availableMi = 150n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint(), approaching: true });
+  expect(node.decided).not.toHaveBeenCalled();
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  const told = node.decided.mock.calls.map(([{ observed }]) => observed.get('memory.available')?.available);
+  expect(told).toEqual([150n * Mi]);
+});
+
 test('a node that needs readings between two passes is looked at, and a pass follows only where that shows a crossing', async () => {
   const node = new PlayedNode();
   let lookAtNs = 0n;

@@ -120,6 +120,10 @@ export class LinuxNodeReader implements LinuxNode {
     return this.#parts.own.look(process.hrtime.bigint());
   }
 
+  decided({ observed }: Observations): void {
+    this.#parts.own.decided(observed, process.hrtime.bigint());
+  }
+
   notifiers(): readonly NotifierState[] {
     const { notifiers, allocatable } = this.#parts;
     return [

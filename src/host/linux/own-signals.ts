@@ -45,7 +45,7 @@ export class OwnSignals {
   #samplers = new Map<OwnAmount, LevelSamplers>();
   /** When a share wants its next reading; undefined: none does. */
   #lookAtNs: bigint | undefined;
-  /** Which operands of pressure were met when they were read last. */
+  /** Which operands of pressure were met in what was decided on last. */
   #met = '';
   #onWake: (wake: Wake) => void = () => undefined;
 
@@ -73,9 +73,7 @@ export class OwnSignals {
     if (this.#pass === undefined) return [];
     this.#pass.read();
     const readings = this.#asked.map((signal): [Signal, Observation | Missing] => [signal, this.#read(signal, timeNs)]);
-    this.#met = this.#metAmong(new Map(readings));
     for (const [signal, samplers] of this.#samplers) samplers.seen(this.#levels(signal));
-    if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#plan.windowNs / LOOKS_PER_WINDOW;
     return readings;
   }
 
@@ -84,11 +82,18 @@ export class OwnSignals {
     return this.#lookAtNs;
   }
 
-  /** Reads what is asked for. True: a threshold of pressure has been crossed since it was read last. */
+  /** Reads what is asked for. True: a threshold of pressure has been crossed since what was decided on last. Until that is decided on, every look says so. */
   look(timeNs: bigint): boolean {
-    const before = this.#met;
-    this.read(timeNs);
-    return this.#met !== before;
+    const readings = this.read(timeNs);
+    this.#looked(timeNs);
+    const observed = readings.flatMap(([signal, reading]) => ('missing' in reading ? [] : [[signal, reading] as const]));
+    return this.#metAmong(new Map(observed)) !== this.#met;
+  }
+
+  /** These were read, and a pass has decided on them. */
+  decided(observed: ReadonlyMap<Signal, Observation>, timeNs: bigint): void {
+    this.#met = this.#metAmong(observed);
+    this.#looked(timeNs);
   }
 
   states(): NotifierState[] {
@@ -125,10 +130,15 @@ export class OwnSignals {
     return true;
   }
 
-  #metAmong(readings: ReadonlyMap<Signal, Observation | Missing>): string {
+  /** A reading that nobody looks at (to warm up) takes the place of no look. */
+  #looked(timeNs: bigint): void {
+    if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#plan.windowNs / LOOKS_PER_WINDOW;
+  }
+
+  #metAmong(observed: ReadonlyMap<Signal, Observation>): string {
     const met = this.#limits.map(({ signal, value }) => {
-      const read = readings.get(signal);
-      if (!isPressure(signal) || read === undefined || 'missing' in read) return '-';
+      const read = observed.get(signal);
+      if (!isPressure(signal) || read === undefined) return '-';
       return read.available > resolve(value, WHOLE_SHARE) ? '1' : '0';
     });
     return met.join('');

@@ -55,6 +55,8 @@ describe('what is read', () => {
       missing: '/proc/pressure/cpu has not been read for 0.5 s yet',
       pending: true,
     });
+    expect(signals.lookAtNs).toBeLessThan(begin); // a reading is no look
+    signals.decided(new Map(), begin);
     expect(signals.lookAtNs).toBe(begin + WINDOW_NS / 4n);
     // The time of the reading is the caller's: nothing has to be waited for.
     expect(read(signals, begin + WINDOW_NS).get('cpu.pressure.some')).toMatchObject({
@@ -187,12 +189,21 @@ describe('what wakes', () => {
     }
   });
 
-  test('a look tells when a share crosses its value, in either direction, and only then', () => {
+  test('a look tells when a share crosses its value, in either direction, until a pass has decided on it; what only warms up takes nothing from it', () => {
     const signals = open();
     signals.arm([listed('memory.pressure.full>99%', 'hard')], nobody);
     const begin = process.hrtime.bigint();
-    signals.read(begin);
-    expect(signals.look(begin + WINDOW_NS)).toBe(true); // from unknown to not met
+    const pass = (timeNs: bigint): void => {
+      const observed = [...read(signals, timeNs)].flatMap(([signal, reading]) =>
+        'missing' in reading ? [] : [[signal, reading] as const],
+      );
+      signals.decided(new Map(observed), timeNs);
+    };
+    pass(begin);
+    read(signals, begin + WINDOW_NS); // to warm up: from unknown to not met
+    expect(signals.look(begin + WINDOW_NS + 1n)).toBe(true);
+    expect(signals.look(begin + WINDOW_NS + 2n)).toBe(true); // the wake before was held up
+    pass(begin + WINDOW_NS + 3n);
     expect(signals.look(begin + 2n * WINDOW_NS)).toBe(false);
   });
 });
