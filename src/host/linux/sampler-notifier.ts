@@ -43,12 +43,13 @@ export class SamplerNotifier {
       return true;
     }
     const { value, assumedRate } = this.#sampled;
-    const { APPROACHING } = this.#native.SAMPLER;
+    const { SAMPLER, WAKE } = this.#native;
     return this.#slot.open(
       aim,
       (onWake) =>
         new this.#native.Sampler({ ...value, maxRatePerSecond: assumedRate, limits }, (wake, atNs, detail) => {
-          if (detail === APPROACHING) this.#wake('sampler', atNs, detail, true);
+          // GONE may have joined an approach that nobody has heard of yet: then it is not the approach that counts.
+          if (wake === WAKE.FIRED && detail === SAMPLER.APPROACHING) this.#wake('sampler', atNs, detail, true);
           else onWake(wake, atNs, detail);
         }),
       refusal,
