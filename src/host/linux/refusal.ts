@@ -1,4 +1,7 @@
-import { errnoName } from '../../errors.js';
+import { constants } from 'node:os';
+import { getSystemErrorName } from 'node:util';
+import { errnoName, errnoText } from '../../errors.js';
+import type { WatchStatus } from '../../native/binding.js';
 import type { WatchFailure } from './watch-slot.js';
 
 /** Why the kernel refused a watch, for people. */
@@ -16,4 +19,12 @@ export function refusal(error: unknown): WatchFailure {
     default:
       return { reason, hint: undefined };
   }
+}
+
+const { ENODEV, ENOENT } = constants.errno;
+
+/** Why a watch that was live has ended, for people. */
+export function ending({ target, errno }: Pick<WatchStatus, 'target' | 'errno'>): WatchFailure {
+  if (errno === 0 || errno === ENODEV || errno === ENOENT) return { reason: 'what it watched was removed', hint: undefined };
+  return refusal(Object.assign(new Error(`${target}: ${errnoText(errno)}`), { code: getSystemErrorName(-errno), syscall: 'read' }));
 }

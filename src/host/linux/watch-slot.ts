@@ -1,5 +1,6 @@
 import type { NotifierMechanism, NotifierState } from '../../monitor/ports.js';
 import type { OnWake, Watch } from '../../native/binding.js';
+import { ending } from './refusal.js';
 
 /** Why a watch is not live, and what can be done about it. */
 export interface WatchFailure {
@@ -85,7 +86,7 @@ export class WatchSlot<W extends Watch = Watch> {
   }
 
   #onWake(wake: number, atNs: bigint, detail: number): void {
-    if ((wake & this.#gone) !== 0 && !this.live) this.#failure = { reason: 'what it watched was removed', hint: undefined };
+    if ((wake & this.#gone) !== 0 && this.#watch?.live === false) this.#failure = ending(this.#watch.status());
     this.#wake(this.mechanism, atNs, detail);
   }
 }
