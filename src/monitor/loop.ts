@@ -255,7 +255,7 @@ export class Monitor {
     } else if (this.#tickAtNs <= nowNs) {
       this.#tick('tick');
     } else if ((this.#parts.node.lookAtNs?.() ?? nowNs + 1n) <= nowNs) {
-      if (this.#parts.node.look?.() === true) this.#woken({ source: 'sampler', atNs: nowNs });
+      if (this.#parts.node.look?.() === true) this.#woken({ source: 'look', atNs: nowNs });
       else this.#schedule();
     } else {
       this.#pass({ source: this.#victims.size > 0 ? 'victim' : 'deadline', atNs: nowNs });

@@ -19,7 +19,7 @@ export interface Wake {
   readonly counters?: readonly string[];
 }
 export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom';
-export type WakeSource = NotifierMechanism | 'start' | 'tick' | 'deadline' | 'victim' | 'reload' | 'filesystem' | 'reclaim';
+export type WakeSource = NotifierMechanism | 'start' | 'tick' | 'look' | 'deadline' | 'victim' | 'reload' | 'filesystem' | 'reclaim';
 
 /** One notification source that should be live. `signal`: what it watches for. */
 export interface NotifierState {
