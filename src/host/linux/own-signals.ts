@@ -27,6 +27,8 @@ export interface OwnSignalsPlan {
 
 /** How often a window is looked at: a share is known this exactly. */
 const LOOKS_PER_WINDOW = 4n;
+/** How often the kernel moves its averages (kernel/sched/psi.c, PSI_FREQ). */
+const AVERAGES_MOVE_NS = 2_000_000_000n;
 
 /**
  * The signals that the kubelet does not have: read only where a threshold asks for them. A share of the last seconds needs readings in between, which
@@ -43,8 +45,9 @@ export class OwnSignals {
   #rings = new Map<PressureSignal, StallRing>();
   #triggers = new Map<string, StallTrigger>();
   #samplers = new Map<OwnAmount, LevelSamplers>();
-  /** When a share wants its next reading; undefined: none does. */
+  /** When pressure wants its next reading; undefined: there is none. */
   #lookAtNs: bigint | undefined;
+  #lookEveryNs = AVERAGES_MOVE_NS;
   /** Which operands of pressure were met in what was decided on last. */
   #met = '';
   #onWake: (wake: Wake) => void = () => undefined;
@@ -77,7 +80,10 @@ export class OwnSignals {
     return readings;
   }
 
-  /** When the next reading is due though nobody wants to know: a share of the last seconds needs readings in between. */
+  /**
+   * When the next reading is due though nobody wants to know: a share of the last seconds needs readings in between, and where no trigger is armed (a dry run,
+   * a refusal) nothing else sees an average cross its limit before the tick.
+   */
   get lookAtNs(): bigint | undefined {
     return this.#lookAtNs;
   }
@@ -126,13 +132,16 @@ export class OwnSignals {
     this.#pass = sources.length === 0 ? undefined : new KernelPass(this.#native, sources);
     const windowed = pressure.filter((signal) => pressureParts(signal).average === '');
     this.#rings = new Map(windowed.map((signal) => [signal, this.#rings.get(signal) ?? new StallRing(this.#plan.windowNs)]));
-    this.#lookAtNs = windowed.length > 0 && this.#mode !== 'probe' ? process.hrtime.bigint() : undefined;
+    const windowLookNs = this.#plan.windowNs / LOOKS_PER_WINDOW;
+    const onlyShares = windowed.length === pressure.length;
+    this.#lookEveryNs = onlyShares || (windowed.length > 0 && windowLookNs < AVERAGES_MOVE_NS) ? windowLookNs : AVERAGES_MOVE_NS;
+    this.#lookAtNs = pressure.length > 0 && this.#mode !== 'probe' ? process.hrtime.bigint() : undefined;
     return true;
   }
 
   /** A reading that nobody looks at (to warm up) takes the place of no look. */
   #looked(timeNs: bigint): void {
-    if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#plan.windowNs / LOOKS_PER_WINDOW;
+    if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#lookEveryNs;
   }
 
   #metAmong(observed: ReadonlyMap<Signal, Observation>): string {

@@ -105,6 +105,23 @@ describe('what is read', () => {
 });
 
 describe('what wakes', () => {
+  test.each<[rule: string, windowNs: bigint, thresholds: string[], everyNs: bigint | undefined]>([
+    ['an average, as often as the kernel moves it', WINDOW_NS, ['memory.pressure.full.avg10>99%'], 2_000_000_000n],
+    ['an average beside a share', WINDOW_NS, ['memory.pressure.full>99%', 'memory.pressure.full.avg300>99%'], WINDOW_NS / 4n],
+    ['a share of a long window', 10_000_000_000n, ['memory.pressure.full>99%'], 2_500_000_000n],
+    ['an average beside that', 10_000_000_000n, ['memory.pressure.full>99%', 'memory.pressure.full.avg300>99%'], 2_000_000_000n],
+    ['amounts have their sampler', WINDOW_NS, ['memory.kernelAvailable<1%'], undefined],
+  ])('without a trigger (a dry run) pressure is looked at between two ticks: %s', (_rule, windowNs, thresholds, everyNs) => {
+    const signals = open('sample', { windowNs });
+    signals.arm(
+      thresholds.map((when) => listed(when, 'hard')),
+      nobody,
+    );
+    const now = process.hrtime.bigint();
+    signals.look(now);
+    expect(signals.lookAtNs).toBe(everyNs && now + everyNs);
+  });
+
   test('a trigger for each operand of pressure, for its share of the window, in a window that this machine allows', () => {
     const signals = open('arm', { windowNs: 2_000_000_000n });
     const entries = [listed('memory.pressure.full>40% & memory.available<1%', 'hard'), listed('io.pressure.some.avg60>12.5%', 'soft', 1)];
