@@ -1,7 +1,8 @@
 import * as definitions from '../../metrics/definition.js';
 import type { Definition } from '../../metrics/definition.js';
 import { ratioOf, stalledSeconds } from '../../core/stalled.js';
-import { isPressure } from '../../core/signal.js';
+import type { Observation } from '../../core/observation.js';
+import { isPressure, type Signal } from '../../core/signal.js';
 import { whenText } from '../../core/threshold.js';
 import type { CheckReport } from './report.js';
 
@@ -19,6 +20,11 @@ function exposition({ name, type, help, labels }: Definition, samples: readonly 
     return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${String(value)}\n`;
   });
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+/** What stands in for a share has the name of what it is, memory.pressure.full.avg10, and that one is written once: the server's share is another value. */
+function asRead(signal: Signal, { standIn }: Observation): string {
+  return standIn === undefined ? signal : `${signal}.${standIn}`;
 }
 
 /**
@@ -47,7 +53,11 @@ export function checkPrometheus({ exit, signals, entries, conditions, notifiers 
     ),
     exposition(
       definitions.SIGNAL_PRESSURE,
-      readings.filter(({ signal }) => isPressure(signal)).map(({ signal, observation }) => [ratioOf(observation), signal]),
+      [
+        ...new Map(
+          readings.filter(({ signal }) => isPressure(signal)).map(({ signal, observation }) => [asRead(signal, observation), observation]),
+        ),
+      ].map(([signal, observation]) => [ratioOf(observation), signal]),
     ),
     exposition(
       definitions.THRESHOLD_MET,

@@ -3,6 +3,10 @@ import { checkPrometheus } from '../../../src/cli/output/prometheus.js';
 import { failedReport } from '../../../src/cli/output/report.js';
 import { Status } from '../../../src/metrics/status.js';
 import { MetricsRegistry } from '../../../src/metrics/registry.js';
+import type { Observation } from '../../../src/core/observation.js';
+import type { Signal } from '../../../src/core/signal.js';
+import { listed } from '../../core/listed.js';
+import { SECOND } from '../../core/support.js';
 import { parseExposition, type Family } from '../../metrics/exposition.js';
 import { calm, clock, dead, live, report, short, thresholds, unread } from './support.js';
 
@@ -39,6 +43,25 @@ test('what is not known has no line', () => {
   const text = checkPrometheus(report(unread));
   expect(text).toContain('evictd_check_exit_code 3\n');
   expect(text).not.toMatch(/nodefs.available|DiskPressure/);
+});
+
+test('avg10 that stands for a share is written as what it is, once: the server has another value under the name of the share', () => {
+  const half = { capacity: 1_000_000_000n, available: 500_000_000n, timeNs: 95n * SECOND, source: 'full avg10 of /proc/pressure/memory' };
+  const observed = new Map<Signal, Observation>([
+    ['memory.pressure.full', { ...half, standIn: 'avg10' }],
+    ['memory.pressure.full.avg10', half],
+    ['io.pressure.some', { ...half, standIn: 'avg10' }],
+  ]);
+  const entries = [
+    listed('memory.pressure.full>40%', 'hard'),
+    listed('memory.pressure.full.avg10>40%', 'hard'),
+    listed('io.pressure.some>40%', 'hard'),
+  ];
+  const lines = checkPrometheus(report({ observed, missing: new Map() }, { thresholds: entries })).split('\n');
+  expect(lines.filter((line) => line.startsWith('evictd_signal_pressure_ratio'))).toEqual([
+    'evictd_signal_pressure_ratio{eviction_signal="memory.pressure.full.avg10"} 0.5',
+    'evictd_signal_pressure_ratio{eviction_signal="io.pressure.some.avg10"} 0.5',
+  ]);
 });
 
 test('a failed check says so', () => {
