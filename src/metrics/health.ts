@@ -44,6 +44,9 @@ export function readiness(status: Status): Probe {
   const notes = [
     ...(configured.size === 0 && alive.ok ? ['no threshold is configured'] : []),
     ...dead.filter(({ essential }) => !essential).map(sentence),
+    ...status.notifierStates.flatMap(({ mechanism, target, live, reason }) =>
+      live && reason !== undefined ? [`notifier ${mechanism} stands on ${target} and could not be moved: ${reason}`] : [],
+    ),
     ...status.sourceProblems.map(({ code, message, hint }) => `${message}${hint === undefined ? '' : ` (${hint})`} [${code}]`),
   ];
   return { ok: problems.length === 0, lines: [...problems, ...notes.map((note) => `note: ${note}`)] };

@@ -28,7 +28,7 @@ export interface NotifierState {
   /** The file or cgroup, and the limit: 'memory.usage_in_bytes ≥ 201326592 of /demo'. */
   readonly target: string;
   readonly live: boolean;
-  /** Why it is not live. */
+  /** Why it is not live; of a live one: why it is not where it should be, its target is then where it is. */
   readonly reason: string | undefined;
   readonly hint: string | undefined;
   /** Whether reaction degrades to polling without it (the threshold notifier), or it is only an additional source. */

@@ -137,6 +137,8 @@ export class Reporter {
     });
     const dead = named.filter(({ notifier }) => !notifier.live).map(({ key, notifier }) => [key, notifierMessage(notifier)] as const);
     this.#lasting('notifier ', new Map(dead), 'is live again');
+    const stuck = named.filter(({ notifier: { live, reason } }) => live && reason !== undefined);
+    this.#lasting('stuck notifier ', new Map(stuck.map(({ key, notifier }) => [key, stuckMessage(notifier)])), 'is over');
     this.#lasting(
       'source ',
       new Map(problems.map(({ code, message, hint }) => [`${code} ${message}`, withHint(message, hint)])),
@@ -156,6 +158,11 @@ export class Reporter {
       this.#log.info(`${over}: ${message}`);
     }
   }
+}
+
+/** Something else wakes for it, or it would say so. */
+function stuckMessage({ mechanism, target, reason, hint }: NotifierState): string {
+  return withHint(`notifier ${mechanism} stands on ${target} and could not be moved: ${reason ?? 'unknown'}`, hint);
 }
 
 function notifierMessage({ mechanism, signal, target, reason, hint, essential }: NotifierState): string {

@@ -69,6 +69,15 @@ describe('ready', () => {
       ['notifier memcg_threshold on memory.usage_in_bytes of / is not live: EPERM (run as root); memory.available is polled'],
     ],
     [
+      'a notifier that could not be moved is a note',
+      (it) => {
+        guarding(it);
+        it.notifiers([{ ...dead, live: true }]);
+      },
+      true,
+      ['note: notifier memcg_threshold stands on memory.usage_in_bytes of / and could not be moved: EPERM'],
+    ],
+    [
       'an additional notifier and a workload source are notes',
       (it) => {
         guarding(it);

@@ -36,9 +36,19 @@ test('a notifier that stays dead is said once, wherever its target moves', () =>
 test('it is said when it lives again, and each of two on its own', () => {
   const { reporter: it, said } = reporter();
   it.sources([dead('usage ≥ 1'), dead('usage ≥ 9')], []);
-  it.sources([{ ...dead('usage ≥ 1'), live: true }, dead('usage ≥ 9')], []);
+  it.sources([{ ...dead('usage ≥ 1'), live: true, reason: undefined }, dead('usage ≥ 9')], []);
   expect(said).toHaveLength(3);
   expect(said[2]).toMatch(/^is live again: notifier memcg_threshold on usage ≥ 1/);
+});
+
+test('one that lives and could not be moved is said, and its end', () => {
+  const { reporter: it, said } = reporter();
+  const stuck = { ...dead('usage ≥ 1'), live: true };
+  it.sources([stuck], []);
+  it.sources([stuck], []);
+  it.sources([{ ...stuck, target: 'usage ≥ 2', reason: undefined }], []);
+  const sentence = 'notifier memcg_threshold stands on usage ≥ 1 and could not be moved: EACCES (run as root)';
+  expect(said).toEqual([sentence, `is over: ${sentence}`]);
 });
 
 test('a workload source that is missing is said once, and when it is there', () => {

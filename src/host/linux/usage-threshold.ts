@@ -1,7 +1,7 @@
 import { getSystemErrorName } from 'node:util';
 import type { Binding, ThresholdWatch } from '../../native/binding.js';
 import { refusal } from './refusal.js';
-import { WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
+import { WatchSlot, type SlotState, type SlotWake, type WatchFailure } from './watch-slot.js';
 
 /** The arming that follows from a registration comes within this time of its wake (the loop paces wakes by 5 ms); later it has another reason. */
 const SETTLES_NS = 100_000_000n;
@@ -22,6 +22,8 @@ export class UsageThreshold {
   #asked: UsageAim | undefined;
   /** When it was heard that it stands where it was asked to; undefined: something has fired since. */
   #settledNs: bigint | undefined;
+  /** Why it could not be moved last, while it stands elsewhere. */
+  #unmoved: WatchFailure | undefined;
 
   constructor(native: Binding, directory: string, wake: SlotWake) {
     this.#native = native;
@@ -46,6 +48,7 @@ export class UsageThreshold {
     if (watch === undefined) {
       const open = this.#slot.open('', (onWake) => new this.#native.MemcgThreshold(this.#directory, aim.usage, onWake), refusal);
       this.#asked = open ? aim : undefined;
+      this.#unmoved = undefined;
     } else if (this.#asked?.usage !== aim.usage) {
       if (this.#settled(aim, nowNs)) return true;
       watch.move(aim.usage);
@@ -54,12 +57,17 @@ export class UsageThreshold {
     return this.#slot.watch?.armed === aim.usage;
   }
 
-  state(target: string, essential: boolean): SlotState {
-    return this.#slot.state(target, essential);
+  /** @param wished  where it should stand: where it does stand, if that was refused, is the target then */
+  state(wished: bigint, targetOf: (usage: bigint) => string, essential: boolean): SlotState {
+    const { watch } = this.#slot;
+    const usage = this.#unmoved === undefined ? wished : (watch?.armed ?? wished);
+    const state = this.#slot.state(targetOf(usage), essential);
+    return watch === undefined || this.#unmoved === undefined ? state : { ...state, ...this.#unmoved };
   }
 
   close(): void {
     this.#slot.close();
+    this.#unmoved = undefined;
   }
 
   /**
@@ -75,6 +83,7 @@ export class UsageThreshold {
     const { MOVED, REFUSED } = this.#native.THRESHOLD;
     this.#settledNs = undefined;
     if (watch !== undefined && (detail & MOVED) !== 0) {
+      this.#unmoved = undefined;
       if (watch.armed === this.#asked?.usage) this.#settledNs = process.hrtime.bigint();
     } else if (watch !== undefined && (detail & REFUSED) !== 0) {
       this.#refused(watch);
@@ -86,9 +95,10 @@ export class UsageThreshold {
   /** Tried again at the next arming. What stands elsewhere stays. */
   #refused(watch: ThresholdWatch): void {
     this.#asked = undefined;
-    if (watch.armed !== undefined) return;
     const code = getSystemErrorName(-watch.status().errno);
     const error = new Error(`${code}: ${this.#directory}/cgroup.event_control took no registration`);
-    this.#slot.fail(refusal(Object.assign(error, { code, syscall: 'write' })));
+    const failure = refusal(Object.assign(error, { code, syscall: 'write' }));
+    if (watch.armed === undefined) this.#slot.fail(failure);
+    else this.#unmoved = failure;
   }
 }

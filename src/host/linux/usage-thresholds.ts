@@ -12,7 +12,7 @@ export class UsageThresholds {
   readonly #nodeName: string;
   readonly #pageSize: bigint;
   readonly #wake: SlotWake;
-  readonly #entries = new Map<string, { readonly threshold: UsageThreshold; target: string }>();
+  readonly #entries = new Map<string, { readonly threshold: UsageThreshold; usage: bigint }>();
 
   constructor(native: Binding, directory: string, nodeName: string, pageSize: bigint, wake: SlotWake) {
     this.#native = native;
@@ -28,7 +28,7 @@ export class UsageThresholds {
     let exact = true;
     for (const { id, bytes } of limits) {
       const usage = registeredUsage(usageThreshold(capacity, bytes, inactiveFile), this.#pageSize);
-      const { threshold } = this.#entry(id, `memory.usage_in_bytes ≥ ${String(usage)} of ${this.#nodeName}`);
+      const { threshold } = this.#entry(id, usage);
       exact = threshold.arm({ base: capacity - bytes, usage }, nowNs) && exact;
     }
     return exact;
@@ -36,16 +36,17 @@ export class UsageThresholds {
 
   /** @param covered  something else wakes on these thresholds, too */
   states(covered: boolean): SlotState[] {
-    return [...this.#entries.values()].map(({ threshold, target }) => threshold.state(target, threshold.live || !covered));
+    const targetOf = (usage: bigint): string => `memory.usage_in_bytes ≥ ${String(usage)} of ${this.#nodeName}`;
+    return [...this.#entries.values()].map(({ threshold, usage }) => threshold.state(usage, targetOf, threshold.live || !covered));
   }
 
   close(): void {
     this.#forgetAllBut([]);
   }
 
-  #entry(id: string, target: string): { readonly threshold: UsageThreshold } {
-    const entry = this.#entries.get(id) ?? { threshold: new UsageThreshold(this.#native, this.#directory, this.#wake), target };
-    entry.target = target;
+  #entry(id: string, usage: bigint): { readonly threshold: UsageThreshold } {
+    const entry = this.#entries.get(id) ?? { threshold: new UsageThreshold(this.#native, this.#directory, this.#wake), usage };
+    entry.usage = usage;
     this.#entries.set(id, entry);
     return entry;
   }

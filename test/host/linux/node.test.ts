@@ -289,6 +289,51 @@ describe('arming', () => {
       node.arm([below('64Mi')], (wake) => wakes.push(wake));
       expect(opened).toBe(2);
     });
+
+    test('one that may not move stands where it stood: that is what is said of it, with the reason, until it moves', async () => {
+      let answer: OnWake = () => undefined;
+      class Standing {
+        live = true;
+        armed: bigint | undefined;
+        asked: bigint;
+        constructor(_cgroup: string, usageBytes: bigint, onWake: OnWake) {
+          this.asked = usageBytes;
+          answer = (wake, atNs, detail) => {
+            if (detail === native.THRESHOLD.MOVED) this.armed = this.asked;
+            onWake(wake, atNs, detail);
+          };
+        }
+        status = () => ({ mechanism: 'memcg_threshold', target: '', live: this.live, errno: 28 });
+        move = (usageBytes: bigint) => {
+          this.asked = usageBytes;
+        };
+        close = () => {
+          this.live = false;
+        };
+      }
+      const say = (detail: number): void => {
+        answer(native.WAKE.FIRED, process.hrtime.bigint(), detail);
+      };
+      const node = open(cgroup.path, { ...native, MemcgThreshold: Standing });
+      const arm = (limit: bigint) => {
+        cgroup.limit(limit * MiB);
+        node.arm([below('64Mi')], () => undefined);
+      };
+      arm(128n);
+      say(native.THRESHOLD.MOVED);
+      const [stands] = node.notifiers();
+      await pause(150); // a registration that has just come moves for a new limit all the same
+      arm(256n);
+      say(native.THRESHOLD.REFUSED);
+      expect(node.notifiers().slice(0, 2)).toMatchObject([
+        { mechanism: 'memcg_threshold', live: true, target: stands?.target, reason: expect.stringContaining('ENOSPC') as string },
+        { mechanism: 'sampler', live: true },
+      ]);
+      arm(256n);
+      say(native.THRESHOLD.MOVED);
+      expect(node.notifiers()[0]).toMatchObject({ live: true, reason: undefined });
+      expect(node.notifiers()[0]?.target).not.toBe(stands?.target);
+    });
   }
 
   // A kernel without memory thresholds, or a seccomp filter that forbids them, cannot be had here: the refusal is made up, everything else is real.
