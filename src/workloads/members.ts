@@ -70,7 +70,7 @@ export class Members {
     const retried = [...this.#unopened.values()];
     this.#unopened.clear();
     for (const root of this.#roots) {
-      const changes = root.changes(this.#count(root));
+      const changes = root.changes(() => this.#count(root));
       if (changes === 'unknown') this.#list(root, unreadable);
       else if (changes !== 'none') {
         for (const [name, kind] of changes) this.#lookAgain({ root, name }, kind, unreadable);

@@ -28,14 +28,14 @@ export class SourceRoot {
     this.#native = native;
   }
 
-  /** @param known  how many children are known */
-  changes(known: number): ChildrenChange {
+  /** @param known  how many children are known: asked only where nobody tells */
+  changes(known: () => number): ChildrenChange {
     const told = this.#told();
     if (!this.#listed) return 'unknown';
     if (told) return told;
     // kernfs counts subdirectories in the links of a directory, at once. As long as none of the known was removed, as many means the same ones; only a
     // renamed one (v1) does not show.
-    return known === linksOf(this.directory) - 2 ? 'none' : 'unknown';
+    return known() === linksOf(this.directory) - 2 ? 'none' : 'unknown';
   }
 
   /** Tries to be watched where it is not. A watch follows the directory, not the name: where one above it was renamed (v1) another may have the name. */

@@ -1,10 +1,11 @@
 import { readdirSync, readlinkSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CgroupHierarchy } from '../../src/core/cgroup.js';
 import type { WorkloadSource } from '../../src/monitor/ports.js';
 import { native, type Binding, type CgroupTreeConstructor } from '../../src/native/index.js';
 import { openWorkloads } from '../../src/workloads/cgroup.js';
+import { SourceRoot } from '../../src/workloads/source-root.js';
 import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
 
 const controller = memoryController();
@@ -196,3 +197,16 @@ function linkOf(path: string): string {
     return ''; // the descriptor of the listing itself
   }
 }
+
+test('the members are counted only where nobody tells who comes and goes', () => {
+  const known = vi.fn(() => 0);
+  const watched = new SourceRoot(root.path, root.dir, native);
+  const counted = new SourceRoot(root.path, root.dir, undefined);
+  watched.watch();
+  for (const source of [watched, counted]) {
+    source.listing();
+    expect(source.changes(known)).toBe('none');
+    source.close();
+    expect(known).toHaveBeenCalledTimes(source === counted ? 1 : 0);
+  }
+});

@@ -1,6 +1,6 @@
 import { workingSetLimit } from '../../core/memcg.js';
-import type { NotifierMechanism, NotifierState, Wake } from '../../monitor/ports.js';
-import type { Binding } from '../../native/binding.js';
+import type { NotifierState, Wake } from '../../monitor/ports.js';
+import type { Binding, EventsBits, OomBits } from '../../native/binding.js';
 import { assumedFillRate } from './fill-rate.js';
 import type { MemoryLimit } from './memory-limit.js';
 import type { MemoryReading, MemorySource } from './memory.js';
@@ -42,9 +42,10 @@ export class MemoryNotifiers {
   #onWake: (wake: Wake) => void = () => undefined;
 
   constructor(native: Binding, plan: WatchPlan) {
+    const counters = { memcg_events: counterBits(native.EVENTS), memcg_oom: counterBits(native.OOM) };
     const wake: SlotWake = (source, atNs, detail, approaching) => {
-      const counters = movedCounters(native, source, detail);
-      this.#onWake({ source, atNs, approaching, ...(counters.length > 0 && { counters }) });
+      const moved = source === 'memcg_events' || source === 'memcg_oom' ? counters[source].filter(({ bit }) => (detail & bit) !== 0) : [];
+      this.#onWake({ source, atNs, approaching, ...(moved.length > 0 && { counters: moved.map(({ name }) => name) }) });
     };
     this.#native = native;
     this.#plan = plan;
@@ -120,7 +121,6 @@ export class MemoryNotifiers {
 }
 
 /** Named as in the kernel's files. */
-function movedCounters({ EVENTS, OOM }: Binding, source: NotifierMechanism, detail: number): readonly string[] {
-  const bits: Readonly<Record<string, number>> = source === 'memcg_events' ? { ...EVENTS } : source === 'memcg_oom' ? { ...OOM } : {};
-  return Object.entries(bits).flatMap(([name, bit]) => ((detail & bit) === 0 ? [] : [name.toLowerCase()]));
+function counterBits(bits: EventsBits | OomBits): readonly { readonly name: string; readonly bit: number }[] {
+  return Object.entries(bits).map(([name, bit]: [string, number]) => ({ name: name.toLowerCase(), bit }));
 }
