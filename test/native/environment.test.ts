@@ -11,6 +11,7 @@ import {
   closing,
   hasCgroup2,
   makeCgroup,
+  makeDirectory,
   makeNumberFile,
   openDescriptors,
   runNode,
@@ -80,6 +81,25 @@ describe('a worker', () => {
       worker.postMessage('end');
       await ended;
     });
+  });
+
+  // In a process of its own, which the end of the worker must not take along.
+  test('that ends in one callback is told of nothing more, whatever else is ready', async () => {
+    const file = JSON.stringify(makeNumberFile(9).path);
+    const directory = JSON.stringify(makeDirectory());
+    const inWorker = `
+      const native = require(${JSON.stringify(addonFile)});
+      const sampler = { files: [{ path: ${file}, format: 'number' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1, limits: [5] };
+      new native.Sampler(sampler, () => process.exit(3));
+      new native.DirectoryUsage(${directory}, () => process.exit(4));
+      new native.FilesystemStats('/').request(() => process.exit(5));
+      new native.Sampler(sampler, () => process.exit(6));
+      require('node:fs').writeFileSync(${file}, '1');
+      for (const end = Date.now() + 500; Date.now() < end;);`;
+    const { status, output } = await runNode(`
+      const worker = new (require('node:worker_threads').Worker)(${JSON.stringify(inWorker)}, { eval: true });
+      worker.on('exit', (code) => console.log('ended', code));`);
+    expect({ status, output }).toEqual({ status: 0, output: 'ended 3' });
   });
 
   test('has a waiter of its own, beside that of the main thread and of another worker', async () => {

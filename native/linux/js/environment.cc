@@ -47,7 +47,12 @@ void Environment::WatchEnded() {
 void Environment::Deliver() {
   for (auto next = targets_.begin(); next != targets_.end();) {
     const uint64_t id = next->first;
-    next->second->Deliver();
+    try {
+      next->second->Deliver();
+    } catch (const Napi::Error&) {
+      // A worker that is being terminated cannot make what its callbacks are to be passed, and there is no JavaScript
+      // left to be told so; in Node's own frames above, an exception would end the process.
+    }
     next = targets_.upper_bound(id);
   }
 }
