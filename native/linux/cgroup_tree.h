@@ -44,6 +44,8 @@ class CgroupTree : public WatchSource {
 
   std::vector<Descriptor> Descriptors() const override;
   Wake OnEvent(size_t which, uint32_t events) override;
+  // Closing an inotify instance waits for a grace period of SRCU.
+  bool LeftToArmer() const override { return true; }
 
   // Any thread. What the kernel had queued when it was called is in it.
   Changes TakeChanges();

@@ -38,14 +38,19 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     });
   }
 
+  // Node-API throws where a reference cannot be released; nobody could go on from there.
+  // NOLINTNEXTLINE(bugprone-exception-escape)
+  ~CgroupTreeObject() override { Drop(); }
+
   Napi::Value Changes(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     CgroupTree::Changes changes;
-    if (const std::shared_ptr<CgroupTree> tree = tree_.lock()) {
+    if (std::shared_ptr<CgroupTree> tree = tree_.lock()) {
       changes = tree->TakeChanges();
+      tree.reset();  // the armer's is to be the last reference
       if (changes.gone && unwaited_) {
         error_ = changes.error;
-        unwaited_.reset();
+        Drop();
       } else if (changes.gone) {
         // What would have told the waiter may have been read here.
         Environment::Of(env)->waiter().Post(watch_id(), Wake::kGone, 0);
@@ -81,7 +86,8 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     return Napi::Boolean::New(info.Env(), live() || unwaited_ != nullptr);
   }
   void Close(const Napi::CallbackInfo&) {
-    unwaited_.reset();
+    tree_.reset();  // the armer may have it for some time
+    Drop();
     Stop();
   }
   Napi::Value Status(const Napi::CallbackInfo& info) {
@@ -97,6 +103,11 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
   }
 
  private:
+  // Also at the environment's end: its data is finalized last.
+  void Drop() {
+    if (unwaited_) Environment::Of(Env())->Release(std::move(unwaited_));
+  }
+
   std::string root_;
   std::weak_ptr<CgroupTree> tree_;        // the watch owns it: close() has to free its descriptors
   std::shared_ptr<CgroupTree> unwaited_;  // where there is nobody to wake, this does

@@ -1,5 +1,7 @@
 #include "linux/js/environment.h"
 
+#include <utility>
+
 namespace evictd {
 
 void Environment::Create(Napi::Env env) {
@@ -27,6 +29,10 @@ Armer& Environment::armer() {
   if (!waiter_) waiter_ = std::make_unique<Waiter>(bell_);
   if (!armer_) armer_ = std::make_unique<Armer>(waiter_.get());
   return *armer_;
+}
+
+void Environment::Release(std::shared_ptr<WatchSource> source) {
+  if (armer_) armer_->Release(std::move(source));
 }
 
 uint64_t Environment::Register(WakeTarget* target) {

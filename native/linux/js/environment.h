@@ -43,6 +43,10 @@ class Environment {
   Waiter& waiter();
   Armer& armer();
 
+  // What was never added to the waiter: the armer drops it, as Armer::Release, where there is one by now; else this
+  // does.
+  void Release(std::shared_ptr<WatchSource> source);
+
   FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
   DirectoryWalks* directory_walks() { return &directory_walks_; }
 
