@@ -14,6 +14,8 @@ constexpr std::string_view kGroupEnd = " are going to be killed due to memory.oo
 constexpr std::string_view kKilled = "Killed process ";
 constexpr std::string_view kMemcg = "Memory cgroup out of memory";
 constexpr std::string_view kGlobal = "Out of memory";
+// Nothing says where a group ends, but it is killed in one go.
+constexpr uint64_t kGroupUs = 1'000'000;
 constexpr size_t kLongestLine = 16 * 1024;  // a path has 4 KiB at most, and there are two
 
 bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
@@ -56,7 +58,7 @@ std::optional<int64_t> NumberAfter(std::string_view text, std::string_view key) 
 
 int64_t KilobytesAfter(std::string_view text, std::string_view key) {
   const int64_t kilobytes = NumberAfter(text, key).value_or(0);
-  return kilobytes > std::numeric_limits<int64_t>::max() / 1024 ? 0 : kilobytes * 1024;
+  return kilobytes < 0 || kilobytes > std::numeric_limits<int64_t>::max() / 1024 ? 0 : kilobytes * 1024;
 }
 
 int HexDigit(char digit) {
@@ -130,7 +132,7 @@ std::optional<OomRecord> KillOf(std::string_view text) {
   OomRecord record;
   record.global = !memcg;
   const std::optional<uint64_t> pid = TakeNumber(&text);
-  if (!pid || !TakeText(&text, " (")) return std::nullopt;
+  if (!pid || *pid == 0 || !TakeText(&text, " (")) return std::nullopt;
   record.pid = static_cast<int64_t>(*pid);
   const size_t numbers = text.rfind(" total-vm:");
   if (numbers == std::string_view::npos) return std::nullopt;
@@ -182,6 +184,8 @@ std::optional<OomRecord> OomRecordParser::Take(const KernelLogRecord& record) {
   }
   if (StartsWith(text, kGroup) && EndsWith(text, kGroupEnd)) {
     group_ = std::string(text.substr(kGroup.size(), text.size() - kGroup.size() - kGroupEnd.size()));
+    group_us_ = record.time_us;
+    if (!last_had_line_) last_ = OomRecord();  // whose limit it is was not said
     return std::nullopt;
   }
   std::optional<OomRecord> kill = KillOf(text);
@@ -199,15 +203,26 @@ std::optional<OomRecord> OomRecordParser::Take(const KernelLogRecord& record) {
     const bool global = kill->global;
     TakeLine(line_, &*kill);
     kill->global = global;
+    if (global) kill->oom_memcg.clear();
     line_.clear();
     group_.clear();
     last_ = *kill;
-  } else if (!group_.empty()) {
-    // One of a group: whose limit it was is said of the first only, and all live in the group or below it.
+    last_had_line_ = true;
+    return kill;
+  }
+  last_had_line_ = false;
+  if (OfGroup(*kill)) {
+    // Whose limit it was is said of the first only, and all live in the group or below it.
     kill->oom_memcg = last_.oom_memcg;
     kill->task_memcg = group_;
+  } else {
+    group_.clear();
   }
   return kill;
+}
+
+bool OomRecordParser::OfGroup(const OomRecord& kill) const {
+  return !group_.empty() && kill.global == last_.global && kill.time_us - group_us_ < kGroupUs;
 }
 
 }  // namespace evictd

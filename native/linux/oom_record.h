@@ -46,9 +46,13 @@ class OomRecordParser {
   std::optional<OomRecord> Take(const KernelLogRecord& record);
 
  private:
+  bool OfGroup(const OomRecord& kill) const;
+
   std::string line_;   // the last "oom-kill:…" line, without a kill so far
   std::string group_;  // the cgroup that is being killed as a whole (memory.oom.group)
-  OomRecord last_;     // the kill before, whose limit it was that the group pays for
+  uint64_t group_us_ = 0;
+  OomRecord last_;              // the last kill with a line, whose limit it was that the group pays for
+  bool last_had_line_ = false;  // the kill before; the kernel says ten lines in five seconds at most
 };
 
 }  // namespace evictd

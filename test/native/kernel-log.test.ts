@@ -93,6 +93,35 @@ describe('what the OOM killer says of a kill', () => {
     expect(kills(LINE, KILLED, group, LINE.replace('pid=2546', 'pid=9'), KILLED)).toMatchObject([{}, { taskMemcg: undefined }]);
   });
 
+  test.each<[rule: string, afterMs: number, killed: string, told: Partial<OomRecord>]>([
+    ['at once: it is one of the group', 0, KILLED, { oomMemcg: '/a', taskMemcg: '/a/victim' }],
+    ['a second later: it is none of the group', 1000, KILLED, { oomMemcg: undefined, taskMemcg: undefined }],
+    [
+      'for the whole machine: it is none of the group',
+      0,
+      KILLED.replace('Memory cgroup out', 'Out'),
+      { constraint: 'global', oomMemcg: undefined, taskMemcg: undefined },
+    ],
+  ])('without the first line, of which the kernel says ten in five seconds, after a group, %s', (_rule, afterMs, killed, told) => {
+    const group = 'Tasks in /a/victim are going to be killed due to memory.oom.group set';
+    const at = (ms: number, text: string, i: number) => `6,${String(i)},${String(9_394_221_191 + ms * 1000)},-;${text}\n`;
+    const lines: [number, string][] = [
+      [0, LINE],
+      [0, KILLED],
+      [0, group],
+      [afterMs, killed.replace('2546 (tail)', '77 (stranger)')],
+    ];
+    expect(native.parseOomRecords(lines.map(([ms, text], i) => at(ms, text, i)))).toMatchObject([{}, { pid: 77, ...told }]);
+  });
+
+  test('of a group whose first had no line: the limit of the group before is not theirs', () => {
+    const group = (name: string) => `Tasks in ${name} are going to be killed due to memory.oom.group set`;
+    expect(kills(LINE, KILLED, group('/a/victim'), KILLED, KILLED, group('/b'), KILLED)[3]).toMatchObject({
+      oomMemcg: undefined,
+      taskMemcg: '/b',
+    });
+  });
+
   test('in pieces, because another processor printed meanwhile', () => {
     const [start, end] = [LINE.slice(0, 60), LINE.slice(60)];
     const records = [`${head(1, { flags: 'c' })}${start}\n`, `${head(2)}usb 1-1: new device\n`, `${head(3, { flags: 'c' })}${end}\n`];
@@ -122,6 +151,7 @@ describe('what the OOM killer says of a kill', () => {
     `6,1,2,-;Out of memory: Killed process (x) total-vm:1kB`,
     `6,1,2,-;Out of memory: Killed process 99999999999999999999 (x) total-vm:1kB`,
     `6,1,2,-;Out of memory: Killed process 1 total-vm:1kB`,
+    `6,1,2,-;${KILLED.replace('2546', '0')}`,
     '6,1,2,-;\\x',
   ])('garbage is no kill: %s', (text) => {
     expect(native.parseOomRecords([text])).toEqual([]);
@@ -131,6 +161,9 @@ describe('what the OOM killer says of a kill', () => {
     expect(
       kills('Out of memory: Killed process 1 (x) total-vm:9223372036854775807kB, anon-rss:99999999999999999999kB, UID:-1'),
     ).toMatchObject([{ totalVmBytes: 0, anonRssBytes: 0, uid: undefined }]);
+    expect(kills('Out of memory: Killed process 1 (x) total-vm:-2kB, anon-rss:-9223372036854775807kB, file-rss:-1kB')).toMatchObject([
+      { totalVmBytes: 0, anonRssBytes: 0, fileRssBytes: 0 },
+    ]);
   });
 });
 

@@ -22,6 +22,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!kill) continue;
     Require(kill->sequence == record->sequence && kill->time_us == record->time_us);
     Require(record->facility == 0);
+    Require(kill->pid > 0);
+    Require(!kill->global || kill->oom_memcg.empty());
+    Require(kill->total_vm_bytes >= 0 && kill->anon_rss_bytes >= 0 && kill->file_rss_bytes >= 0);
+    Require(kill->shmem_rss_bytes >= 0 && kill->pgtables_bytes >= 0);
   }
   return 0;
 }
