@@ -44,7 +44,9 @@ export class CgroupKill implements KillInProgress {
    * process is signalled: at once, and where that has left somebody new, held still first.
    */
   kill(): SignalResult {
-    const pids = this.#processes() ?? [];
+    const pids = this.#processes();
+    // Whether evictd is in it is not known, and cgroup.kill would take it along; signals spare it.
+    if (pids === undefined) return this.#signal('SIGKILL');
     if (pids.includes(process.pid)) return refused('SIGKILL: evictd itself is in it');
     const before = this.#killed;
     this.#killed = new Set(pids);
