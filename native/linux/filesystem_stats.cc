@@ -29,10 +29,10 @@ struct FilesystemStats::Owner {
   std::vector<std::shared_ptr<Bell>> asking;
   // The reading is under way.
   bool reading_for_request = false;
-  bool reading_for_bells = false;
+  std::vector<std::shared_ptr<Bell>> reading_for_bells;
 
   bool waiting() const { return wanted || !asking.empty(); }
-  bool pending() const { return requested || !asking.empty() || reading_for_bells; }
+  bool pending() const { return requested || !asking.empty() || !reading_for_bells.empty(); }
 };
 
 struct FilesystemStats::State {
@@ -60,9 +60,8 @@ struct FilesystemStats::State {
   void Begin(std::vector<std::shared_ptr<Bell>>* bells) {
     for (Owner* owner : owners) {
       owner->reading_for_request = std::exchange(owner->wanted, false);
-      owner->reading_for_bells = !owner->asking.empty();
-      bells->insert(bells->end(), owner->asking.begin(), owner->asking.end());
-      owner->asking.clear();
+      owner->reading_for_bells.swap(owner->asking);  // empty between two readings; both keep their memory
+      bells->insert(bells->end(), owner->reading_for_bells.begin(), owner->reading_for_bells.end());
     }
   }
   // True: a request was answered.
@@ -70,7 +69,7 @@ struct FilesystemStats::State {
     bool answered = false;
     for (Owner* owner : owners) {
       owner->reading = result;
-      owner->reading_for_bells = false;
+      owner->reading_for_bells.clear();
       if (!std::exchange(owner->reading_for_request, false)) continue;
       owner->requested = false;
       owner->done = answered = true;
@@ -117,7 +116,9 @@ FilesystemStats::~FilesystemStats() {
     owners.erase(std::find(owners.begin(), owners.end(), owner_.get()));
     state_->changed.notify_one();
   }
-  for (const std::shared_ptr<Bell>& bell : owner_->asking) bell->Ring();  // there is no more to come
+  // There is no more to come, of a reading that hangs neither.
+  for (const std::shared_ptr<Bell>& bell : owner_->asking) bell->Ring();
+  for (const std::shared_ptr<Bell>& bell : owner_->reading_for_bells) bell->Ring();
 }
 
 bool FilesystemStats::Request() {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -114,6 +115,21 @@ TEST("a mount that hangs holds back neither another filesystem nor the end of it
   CHECK(!stuck->Request());
   stuck.reset();
   hung.Abort();  // the thread that was left behind ends: the runner counts
+}
+
+TEST("an owner that goes while its reading hangs tells whoever samples it") {
+  const TemporaryDirectory directory;
+  HungMount hung(directory.path());
+  FilesystemThreads owners(std::make_shared<CountingBell>());
+  const auto bell = std::make_shared<CountingBell>();
+  std::optional<FilesystemStats> stuck(std::in_place, directory.path(), &owners);
+  stuck->Ask(bell);
+  // Nothing tells that the reading has begun: where it has not, this shows nothing.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  CHECK_EQUAL(bell->rings.load(), 0);
+  stuck.reset();
+  CHECK_EQUAL(bell->rings.load(), 1);
+  hung.Abort();
 }
 
 }  // namespace evictd::test
