@@ -18,7 +18,7 @@ namespace {
 // epoll's user data: the watch's id and which of its descriptors. An id, not a pointer: an event of a batch may belong
 // to a watch that was removed after epoll_wait returned.
 constexpr unsigned kWhichBits = 8;
-constexpr uint64_t kStop = 0;
+constexpr uint64_t kKick = 0;
 
 constexpr int kForever = -1;
 constexpr int kRingAgainMs = 10;
@@ -28,17 +28,18 @@ constexpr int kRingAgainMs = 10;
 Waiter::Waiter(std::shared_ptr<Bell> bell) : bell_(std::move(bell)) {
   epoll_.Reset(epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_) throw SystemError(errno, "epoll_create1");
-  stop_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!stop_) throw SystemError(errno, "eventfd");
+  kick_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!kick_) throw SystemError(errno, "eventfd");
   epoll_event event = {};
   event.events = EPOLLIN;
-  event.data.u64 = kStop;
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stop_.get(), &event) != 0) throw SystemError(errno, "epoll_ctl");
+  event.data.u64 = kKick;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, kick_.get(), &event) != 0) throw SystemError(errno, "epoll_ctl");
   thread_ = StartThread("evictd-waiter", &Run, this);
 }
 
 Waiter::~Waiter() {
-  eventfd_write(stop_.get(), 1);
+  stopping_ = true;
+  eventfd_write(kick_.get(), 1);
   pthread_join(thread_, nullptr);
 }
 
@@ -85,7 +86,10 @@ void Waiter::Post(uint64_t id, Wake wake, unsigned detail) {
   if (watch == watches_.end()) return;
   const std::shared_ptr<WatchSource> source = watch->second;
   if (wake == Wake::kGone) Forget(watch);
-  if (source->wakes().Post(wake, detail, MonotonicNs())) bell_->Ring();
+  if (source->wakes().Post(wake, detail, MonotonicNs()) && !bell_->Ring()) {
+    owed_ = true;
+    eventfd_write(kick_.get(), 1);
+  }
 }
 
 void Waiter::Forget(Watches::iterator watch) {
@@ -103,17 +107,21 @@ void* Waiter::Run(void* waiter) {
 
 void Waiter::Loop() {
   std::array<epoll_event, 64> events;
-  bool owed = false;  // a ring that failed: the bits are still there, so it is repeated until somebody comes
   for (;;) {
-    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), owed ? kRingAgainMs : kForever);
+    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), owed_ ? kRingAgainMs : kForever);
     if (count < 0 && errno != EINTR) return;
     const uint64_t now_ns = MonotonicNs();
-    bool ring = owed;
+    bool ring = owed_.exchange(false);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       for (int i = 0; i < count; i++) {
         const epoll_event& event = events[static_cast<size_t>(i)];
-        if (event.data.u64 == kStop) return;
+        if (event.data.u64 == kKick) {
+          if (stopping_) return;
+          eventfd_t kicks = 0;
+          eventfd_read(kick_.get(), &kicks);
+          continue;
+        }
         const Watches::iterator watch = watches_.find(event.data.u64 >> kWhichBits);
         if (watch == watches_.end()) continue;
         const std::shared_ptr<WatchSource> source = watch->second;
@@ -123,7 +131,7 @@ void Waiter::Loop() {
         if (source->wakes().Post(wake, source->TakeDetail(), now_ns)) ring = true;
       }
     }
-    owed = ring && !bell_->Ring();
+    if (ring && !bell_->Ring()) owed_ = true;
   }
 }
 

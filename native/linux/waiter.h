@@ -115,7 +115,10 @@ class Waiter {
 
   std::shared_ptr<Bell> bell_;
   UniqueFd epoll_;
-  UniqueFd stop_;
+  UniqueFd kick_;
+  std::atomic<bool> stopping_{false};
+  // A ring that failed: the bits are still there, so the thread repeats it until somebody comes.
+  std::atomic<bool> owed_{false};
   std::mutex mutex_;  // guards watches_; held while a batch of events is handled
   Watches watches_;
   uint64_t last_id_ = 0;

@@ -115,6 +115,18 @@ TEST("a bell that nobody answers is rung again until somebody comes") {
   EVENTUALLY(bell->rings > rings);
 }
 
+TEST("likewise where the wake was posted") {
+  const auto bell = std::make_shared<CountingBell>();
+  bell->answered = false;
+  Waiter waiter(bell);
+  const uint64_t id = waiter.Add(std::make_shared<EventSource>());
+  waiter.Post(id, Wake::kFired, 0);
+  EVENTUALLY(bell->rings >= 3);
+  bell->answered = true;
+  const int rings = bell->rings;
+  EVENTUALLY(bell->rings > rings);
+}
+
 TEST("a descriptor that cannot be watched: the watch is not added, with none of its descriptors") {
   const auto bell = std::make_shared<CountingBell>();
   Waiter waiter(bell);
