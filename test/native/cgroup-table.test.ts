@@ -205,6 +205,18 @@ describe('a table of cgroups', () => {
     expect(rows.size).toBe(0);
   });
 
+  test('writes nowhere else where the arrays share their memory', async () => {
+    const { status, output } = await runNode(`
+      const table = new native.CgroupTable([{ path: 'loadavg', format: 'loadavg' }]);
+      const rows = [table.add('/proc'), table.add('/proc')];
+      const shared = new ArrayBuffer(1024);
+      const asked = new Uint32Array(shared, 0, 2);
+      asked.set(rows);
+      table.read(new Float64Array(shared), new Int32Array(2), asked);
+      console.log('read', asked[0] === rows[0] && asked[1] === rows[1]);`);
+    expect({ status, output }).toEqual({ status: 0, output: 'read false' });
+  });
+
   test('does not write into memory that was transferred away', () => {
     const { rows, values, ask } = table([usage]);
     rows.add(makeFake('1\n'));

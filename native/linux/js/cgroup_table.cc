@@ -107,7 +107,11 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
       if (!table.Has(rows.Data()[i])) ThrowNoRow(env, rows.Data()[i]);
     }
     Guarded(env, [&] {
-      for (size_t i = 0; i < rows.ElementLength(); i++) ReadRow(rows.Data()[i], files, values.Data(), errors.Data());
+      for (size_t i = 0; i < rows.ElementLength(); i++) {
+        // Once more: where the arrays share their memory the row before has written over it.
+        const uint32_t row = rows.Data()[i];
+        if (table.Has(row)) ReadRow(row, files, values.Data(), errors.Data());
+      }
     });
   }
 
