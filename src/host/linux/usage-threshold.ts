@@ -85,6 +85,7 @@ export class UsageThreshold {
     if (watch !== undefined && (detail & MOVED) !== 0) {
       this.#unmoved = undefined;
       if (watch.armed === this.#asked?.usage) this.#settledNs = process.hrtime.bigint();
+      else if ((detail & REFUSED) !== 0) this.#asked = undefined; // it stands where it was asked to before, and was refused since
     } else if (watch !== undefined && (detail & REFUSED) !== 0) {
       this.#refused(watch);
       return; // no reason to look: it would be tried again at once, and the sampler watches
