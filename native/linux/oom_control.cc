@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
-#include <utility>
 
 #include "common/system_error.h"
 #include "linux/reader.h"
@@ -44,6 +44,9 @@ OomControl::OomControl(const std::string& cgroup)
   if (write(registry.get(), line, static_cast<size_t>(length)) != length) {
     throw SystemError(errno, "write", registry_path);
   }
+  // Of a kill between the counter and the registration the kernel tells nobody.
+  looks_ = 1;
+  LookAgain(true);
 }
 
 std::vector<WatchSource::Descriptor> OomControl::Descriptors() const {
@@ -75,7 +78,8 @@ bool OomControl::Look(unsigned* detail) {
   ParseKernelText(file_, std::string_view(text, static_cast<size_t>(length)), values);
   const auto [under_oom, kills] = values;
   if (under_oom > 0) *detail |= kUnderOom;
-  if (kills > std::exchange(kills_, kills)) *detail |= kOomKill;
+  if (kills > kills_) *detail |= kOomKill;
+  if (!std::isnan(kills)) kills_ = kills;
   return true;
 }
 

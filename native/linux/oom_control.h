@@ -1,6 +1,7 @@
 #ifndef EVICTD_LINUX_OOM_CONTROL_H_
 #define EVICTD_LINUX_OOM_CONTROL_H_
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,8 @@ class OomControl : public WatchSource {
   UniqueFd event_;
   UniqueFd control_;
   UniqueFd timer_;
-  double kills_ = 0;  // NaN: the kernel does not count them (before 4.13)
+  // As it was read last; NaN: never, the kernel does not count them (before 4.13).
+  double kills_ = std::numeric_limits<double>::quiet_NaN();
   int looks_ = 0;
 };
 
