@@ -102,9 +102,7 @@ void CgroupTree::Handle(const inotify_event& event) {
   if ((event.mask & IN_Q_OVERFLOW) != 0) {
     Overflow();
     if (depth_ == Depth::kAll) {
-      // Directories without a watch may be among what was lost.
-      ForgetBelow("");
-      WatchBelow("", false);
+      WatchAnew();
     }
     return;
   }
@@ -174,16 +172,36 @@ bool CgroupTree::WatchDirectory(const std::string& path) {
     return false;
   }
   const auto known = paths_.find(watch);
-  if (known != paths_.end()) watches_.erase(known->second);  // renamed: the old name is not its own any more
+  if (known != paths_.end()) {
+    // Renamed: the old name is not its own any more, perhaps another's.
+    const auto named = watches_.find(known->second);
+    if (named != watches_.end() && named->second == watch) watches_.erase(named);
+  }
   paths_[watch] = path;
   watches_[path] = watch;
   return true;
 }
 
+void CgroupTree::WatchAnew() {
+  // Whoever is still there keeps its watch: each that is removed queues an event, and where there are many those alone
+  // would be too many for the queue, for ever.
+  std::map<std::string, int> before;
+  before.swap(watches_);
+  WatchBelow("", false);
+  for (const auto& [path, watch] : before) {
+    const auto known = paths_.find(watch);
+    if (known == paths_.end()) continue;
+    const auto named = watches_.find(known->second);
+    if (named != watches_.end() && named->second == watch) continue;
+    inotify_rm_watch(inotify_.get(), watch);
+    paths_.erase(known);
+  }
+}
+
 void CgroupTree::ForgetBelow(const std::string& path) {
   // '0' follows '/': all names that begin with the path and a slash, then the path itself.
-  const auto first = path.empty() ? watches_.begin() : watches_.lower_bound(path + "/");
-  const auto last = path.empty() ? watches_.end() : watches_.lower_bound(path + "0");
+  const auto first = watches_.lower_bound(path + "/");
+  const auto last = watches_.lower_bound(path + "0");
   for (auto watch = first; watch != last; watch = watches_.erase(watch)) {
     inotify_rm_watch(inotify_.get(), watch->second);
     paths_.erase(watch->second);

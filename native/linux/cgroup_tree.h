@@ -59,6 +59,8 @@ class CgroupTree : public WatchSource {
   void WatchBelow(const std::string& path, bool tell);
   // False where it could not be: it has vanished, or the tree cannot be followed (gone_).
   bool WatchDirectory(const std::string& path);
+  // Of a tree whose changes were lost: directories without a watch may be among it.
+  void WatchAnew();
   void ForgetBelow(const std::string& path);
   void LookAtRoot();
   std::string DirectoryOf(const std::string& path) const;

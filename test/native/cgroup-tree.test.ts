@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { native, type CgroupTree } from '../../src/native/index.js';
@@ -43,6 +43,7 @@ const watchLines = () =>
     }
   });
 const inotifyWatches = () => watchLines().length;
+const watchOf = (directory: string) => watchLines().find((line) => line.includes(` ino:${statSync(directory).ino.toString(16)} `));
 
 // The armer closes those of the test before while this one begins.
 beforeEach(() => until('none is left', () => inotifyWatches() === 0));
@@ -145,6 +146,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     mkdirSync(`${root}/stays`);
     const tree = quiet(root, 'all');
     const watches = inotifyWatches();
+    const kept = watchOf(`${root}/stays`);
     const descriptors = openDescriptors();
     const known = new Set<string>();
     const listAnew = () => {
@@ -169,6 +171,8 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(take()).toBe(true);
     expect([...known].sort()).toEqual(['c9997', 'c9998', 'c9999', 'stays']);
     expect(inotifyWatches()).toBe(watches + 3);
+    // Made anew it would be another, and with enough of them what the old ones queue is too much for the queue again, for ever.
+    expect(watchOf(`${root}/stays`)).toBe(kept);
     mkdirSync(`${root}/c9999/below`);
     expect(told(tree)).toEqual(['appeared c9999/below']); // it is watched again after what was lost
     expect(openDescriptors()).toBeLessThanOrEqual(descriptors);
