@@ -36,11 +36,20 @@ export class VictimExit {
 
   #whenEmpty(files: VictimFiles, onExit: (atNs: bigint) => void): Watch {
     const gone = this.#native.WAKE.GONE;
-    return new this.#native.MemcgEvents(this.#directory, 'cgroup.events', (wake, atNs) => {
-      if ((wake & gone) === 0 && files.populated() !== false) return;
+    const exited = (atNs: bigint): void => {
       this.close();
       onExit(atNs);
+    };
+    const watch = new this.#native.MemcgEvents(this.#directory, 'cgroup.events', (wake, atNs) => {
+      if ((wake & gone) !== 0 || files.populated() === false) exited(atNs);
     });
+    // The kernel tells of changes from here on: who was signalled may have exited before.
+    if (files.populated() === false) {
+      setImmediate(() => {
+        if (this.#watch === watch) exited(process.hrtime.bigint());
+      });
+    }
+    return watch;
   }
 
   #whenGone(handle: CgroupHandle, onExit: (atNs: bigint) => void): Watch {

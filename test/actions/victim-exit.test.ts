@@ -72,6 +72,20 @@ test('not while one is left', async () => {
   expect([first.length, second.length]).toEqual([0, 1]);
 });
 
+test('who has exited before it was watched is told, too', async () => {
+  const { ended } = await victim.spawn('sleep', ['600']);
+  const kill = begin();
+  kill.terminate();
+  await ended;
+  await eventually('nobody', () => kill.read().processes === 0);
+  const exits = watched(kill);
+  expect(exits).toEqual([]); // on its own turn
+  await eventually('the exit', () => exits.length > 0);
+  await new Promise((later) => setTimeout(later, 20));
+  expect(exits).toHaveLength(1);
+  expect(native.watchCount()).toBe(0);
+});
+
 test('after close() nobody is told, and nothing is held', async () => {
   const before = descriptors();
   const { ended } = await victim.spawn('sleep', ['600']);
