@@ -176,7 +176,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     mkdirSync(`${root}/c9999/below`);
     expect(told(tree)).toEqual(['appeared c9999/below']); // it is watched again after what was lost
     expect(openDescriptors()).toBeLessThanOrEqual(descriptors);
-  }, 60_000);
+  });
 
   test('JavaScript that stalls while they storm gets one wake that says what was lost', async () => {
     const root = makeCgroup(mount);
@@ -191,7 +191,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(tree.changes()).toEqual({ list: [], overflow: true, gone: false });
     mkdirSync(`${root}/y`);
     expect(told(tree)).toEqual(['appeared y']);
-  }, 60_000);
+  });
 
   test('close() leaves no descriptor; after it nothing is known', async () => {
     const root = makeCgroup(mount);

@@ -218,7 +218,7 @@ describe.runIf(refused === '' && memoryController() !== undefined)('/dev/kmsg', 
     });
     expect(seen[0]?.anonRssBytes).toBeGreaterThan(16 << 20);
     expect(wakes.every(({ bits, detail }) => bits === native.WAKE.FIRED && detail === 0)).toBe(true);
-  }, 60_000);
+  });
 
   test('what a process writes into it is not believed, nor does it wake', async () => {
     const { log, wakes } = watch();
@@ -239,7 +239,7 @@ describe.runIf(refused === '' && memoryController() !== undefined)('/dev/kmsg', 
     );
     expect(seen.map((record) => record.pid)).not.toContain(pid);
     expect(wakes.length).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   test('close() leaves no descriptor; after it there are no records', () => {
     watch().log.close();
