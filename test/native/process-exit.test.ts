@@ -41,15 +41,19 @@ test('that a process is not reaped yet does not matter: it has exited', async ()
   expect(wakes).toEqual([native.WAKE.GONE]);
 });
 
-test('many more processes than a watch has descriptors', async () => {
-  const processes = Array.from({ length: 300 }, startProcess);
-  const { owner, wakes } = watch(processes.map(({ pid }) => pid));
-  expect([owner.remaining, owner.missed]).toEqual([300, 0]);
-  for (const { child } of processes) child.kill('SIGKILL');
-  await until('GONE', () => !owner.live, 60_000);
-  expect((wakes.at(-1) ?? 0) & native.WAKE.GONE).toBe(native.WAKE.GONE);
-  expect(wakes.length).toBeLessThan(300);
-}, 90_000 * SLOWNESS);
+test(
+  'many more processes than a watch has descriptors',
+  async () => {
+    const processes = Array.from({ length: 300 }, startProcess);
+    const { owner, wakes } = watch(processes.map(({ pid }) => pid));
+    expect([owner.remaining, owner.missed]).toEqual([300, 0]);
+    for (const { child } of processes) child.kill('SIGKILL');
+    await until('GONE', () => !owner.live, 60_000);
+    expect((wakes.at(-1) ?? 0) & native.WAKE.GONE).toBe(native.WAKE.GONE);
+    expect(wakes.length).toBeLessThan(300);
+  },
+  90_000 * SLOWNESS,
+);
 
 test('all are gone at the start: GONE, without anybody exiting', async () => {
   const { pid, child } = startProcess();

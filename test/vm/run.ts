@@ -1,19 +1,24 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Results } from '../reporter.js';
 import { neverRun, type Report, summary } from './report.js';
 import { type Suite, suites } from './suites.js';
 
-// make vm [ARGS='SUITE... FILE...']: each suite in a machine of its own, all of them unless some are named; with files, those instead of the suite's
+// make vm [ARGS='SUITE... FILE...']: each suite in a machine of its own, two at a time, all of them unless some are named; with files, those instead of the suite's
 // own (in v2 unless another is named). What is not a suite's name goes to vitest. The last line is "N passed, N failed".
 
 const names = process.argv.slice(2).filter((argument) => suites.some(({ name }) => name === argument));
 const forVitest = process.argv.slice(2).filter((argument) => !names.includes(argument));
 const chosen = names.length > 0 ? suites.filter(({ name }) => names.includes(name)) : forVitest.length > 0 ? suites.slice(0, 1) : suites;
 
-/** They end the machine, and with it the suite, which counts as failed; the others do not begin. */
+/** A machine has two processors, but tests wait more than they compute. More at a time only make each other slow. */
+const AT_A_TIME = Math.min(2, availableParallelism());
+
+/** They end the machines, and with them their suites, which count as failed; the others do not begin. */
 const INTERRUPTIONS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 let interrupted = false;
 
@@ -56,7 +61,7 @@ async function run(suite: Suite, emulated: boolean): Promise<Report> {
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
-  machine.stdout.pipe(process.stdout, { end: false });
+  createInterface({ input: machine.stdout }).on('line', (line) => process.stdout.write(`${suite.name.padEnd(13)} | ${line}\n`));
   machine.stdout.pipe(createWriteStream(join(logs, 'output.log')));
   const stop = (signal: NodeJS.Signals) => {
     interrupted = true;
@@ -67,6 +72,8 @@ async function run(suite: Suite, emulated: boolean): Promise<Report> {
   for (const signal of INTERRUPTIONS) process.off(signal, stop);
   return { suite: suite.name, logs, seconds: (performance.now() - began) / 1000, ...resultsIn(logs, status) };
 }
+
+const order = ({ suite }: Report): number => suites.findIndex(({ name }) => name === suite);
 
 /** Whatever ended without a result is a failure. */
 function resultsIn(logs: string, status: number | null): Results {
@@ -88,11 +95,14 @@ async function main(): Promise<boolean> {
     return false;
   }
   const reports: Report[] = [];
-  for (const suite of chosen) {
-    if (interrupted) break;
-    process.stdout.write(`\n=== ${suite.name} (${accel === 'tcg' ? 'emulated' : accel})\n`);
-    reports.push(await run(suite, accel === 'tcg'));
-  }
+  process.stdout.write(`machines: ${accel === 'tcg' ? 'emulated' : accel}\n`);
+  const left = [...chosen];
+  const one = async (): Promise<void> => {
+    for (let suite = left.shift(); suite !== undefined && !interrupted; suite = left.shift())
+      reports.push(await run(suite, accel === 'tcg'));
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, one));
+  reports.sort((a, b) => order(a) - order(b));
   const nowhere = forVitest.length === 0 && chosen === suites && !interrupted ? neverRun(reports) : [];
   process.stdout.write(summary(reports, nowhere));
   return nowhere.length === 0 && reports.every(({ failed }) => failed.length === 0);

@@ -137,15 +137,19 @@ describe('a watched source', () => {
     expect(names(source)).toEqual(['a']);
   });
 
-  test('tells of changes since its own watch was made, lost ones included', async () => {
-    const source = open(native);
-    for (let i = 0; i < 9_000; i++) {
-      mkdirSync(`${root.dir}/x`); // the kernel's queue holds 16,384 changes
-      rmdirSync(`${root.dir}/x`);
-    }
-    await sleeping('last');
-    expect(names(source)).toEqual(['last']);
-  }, 60_000 * SLOWNESS);
+  test(
+    'tells of changes since its own watch was made, lost ones included',
+    async () => {
+      const source = open(native);
+      for (let i = 0; i < 9_000; i++) {
+        mkdirSync(`${root.dir}/x`); // the kernel's queue holds 16,384 changes
+        rmdirSync(`${root.dir}/x`);
+      }
+      await sleeping('last');
+      expect(names(source)).toEqual(['last']);
+    },
+    60_000 * SLOWNESS,
+  );
 
   test('holds one descriptor of inotify, and none after close()', () => {
     const instances = () => descriptorsNamed('anon_inode:inotify');
