@@ -5,6 +5,9 @@ import { SLOWNESS } from './test/support/slowness.js';
 /** Tests that use real cgroups, processes and pressure: one file at a time, after all others, because they measure memory and time. */
 const system = ['test/native/**/*.test.ts', 'test/e2e/**/*.test.ts'];
 
+/** `make vm`: no compiler is there, and what is the same on every machine and starts very many processes takes too long where they are emulated. */
+const notInMachines = ['test/native/build.test.ts', 'test/native/environment.test.ts', 'test/e2e/replay.test.ts'];
+
 export default defineConfig({
   test: {
     reporters: [process.env.EVICTD_VM_SUITE ? 'verbose' : 'default', new Tally(process.env.EVICTD_TEST_RESULTS)],
@@ -23,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: system,
-          exclude: process.env.EVICTD_VM_SUITE ? ['test/native/build.test.ts'] : [], // no compiler in the machine of `make vm`
+          exclude: process.env.EVICTD_VM_SUITE ? notInMachines : [],
           fileParallelism: false,
           testTimeout: 60_000 * SLOWNESS,
           hookTimeout: 60_000 * SLOWNESS,
