@@ -210,12 +210,17 @@ describe('a pass allocates nothing', () => {
     gc();
     const look = () => { const { heapUsed, external, arrayBuffers } = process.memoryUsage(); return [heapUsed, external, arrayBuffers]; };
     look();
-    const [before, , middle] = [look(), process.umask(0o7654), (pass(0), look())];
+    process.umask(0o7654);
     process.umask(0o7654);
     pass(${String(PASSES)});
     process.umask(0o7654);
-    const end = look();
-    console.log(JSON.stringify({ before, middle, end, sum: values.reduce((sum, value) => sum + value) }));`;
+    // V8 has its own reasons to allocate now and then: what a pass allocates is there each time.
+    const grown = [0, 1, 2, 3, 4].map(() => {
+      const before = look();
+      pass(${String(PASSES)});
+      return look().map((bytes, index) => bytes - before[index]);
+    });
+    console.log(JSON.stringify({ grown, sum: values.reduce((sum, value) => sum + value) }));`;
 
   test.runIf(compiler !== undefined).each(all)(
     'natively or in V8, with files %s (where there is a C compiler to count with)',
@@ -238,16 +243,14 @@ describe('a pass allocates nothing', () => {
         { env: { ...process.env, LD_PRELOAD: library }, encoding: 'utf8' },
       );
       const counts = readFileSync(errorsFile, 'utf8').trim().split('\n').map(Number);
-      const { middle, end, sum } = JSON.parse(output) as { middle: number[]; end: number[]; sum: number };
+      const { grown, sum } = JSON.parse(output) as { grown: number[][]; sum: number };
       expect(sum).toBe(3 * (1 + 2 + 3 + 1 + 0));
       expect(counts).toHaveLength(3);
       const [first = NaN, between = NaN, last = NaN] = counts;
       expect(first).toBeGreaterThan(1000); // it counts
       // An allocation a pass would be ten thousand more.
       expect(last - between).toBeLessThan(PASSES / 100);
-      end.forEach((bytes, index) => {
-        expect(bytes - (middle[index] ?? 0)).toBeLessThan(PASSES * 4);
-      });
+      for (const index of [0, 1, 2]) expect(Math.min(...grown.map((round) => round[index] ?? NaN))).toBeLessThan(PASSES * 4);
     },
   );
 });
