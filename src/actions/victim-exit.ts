@@ -45,7 +45,7 @@ export class VictimExit {
     });
     // The kernel tells of changes from here on: who was signalled may have exited before.
     if (files.populated() === false) {
-      setImmediate(() => {
+      queueMicrotask(() => {
         if (this.#watch === watch) exited(process.hrtime.bigint());
       });
     }
