@@ -160,11 +160,11 @@ export class Monitor {
       },
     } as const;
     const { state, effects, dueAtNs, notBeforeNs } = step(this.#policy, this.#state, input);
-    node.decided?.(observations);
     this.#state = state;
     this.#dueAtNs = dueAtNs;
     this.#notBeforeNs = notBeforeNs;
     for (const effect of effects) this.#act(effect, wake, wakeNs);
+    node.decided(observations);
     for (const effect of effects) tell(effect, journal, reporter);
     reporter.sampled(observations, this.#policy.thresholds);
     if (listeners.length > 0) {
@@ -237,7 +237,7 @@ export class Monitor {
       dueAtNs: this.#dueAtNs,
       wakeAtNs: this.#waiting?.atNs,
       victimAtNs: this.#victims.size === 0 ? undefined : victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs),
-      lookAtNs: this.#parts.node.lookAtNs?.(),
+      lookAtNs: this.#parts.node.lookAtNs(),
       notBeforeNs: this.#notBeforeNs,
     });
     const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
@@ -254,8 +254,8 @@ export class Monitor {
       this.#woken(waiting.wake);
     } else if (this.#tickAtNs <= nowNs) {
       this.#tick('tick');
-    } else if ((this.#parts.node.lookAtNs?.() ?? nowNs + 1n) <= nowNs) {
-      if (this.#parts.node.look?.() === true) this.#woken({ source: 'look', atNs: nowNs });
+    } else if ((this.#parts.node.lookAtNs() ?? nowNs + 1n) <= nowNs) {
+      if (this.#parts.node.look()) this.#woken({ source: 'look', atNs: nowNs });
       else this.#schedule();
     } else {
       this.#pass({ source: this.#victims.size > 0 ? 'victim' : 'deadline', atNs: nowNs });

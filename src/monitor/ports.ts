@@ -59,15 +59,15 @@ export interface Node {
    * already crossed does not wake: read afterwards. Tells whether anything was armed or moved.
    */
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean;
-  /** When `look` is due, monotonic clock; undefined, or left out: never. */
-  lookAtNs?(): bigint | undefined;
+  /** When `look` is due, monotonic clock; undefined: never. */
+  lookAtNs(): bigint | undefined;
   /**
    * Takes a reading that later ones need (a share of the last seconds), and tells whether a threshold was crossed since the last reading that was `decided` on,
    * so that a pass is due. Never throws.
    */
-  look?(): boolean;
+  look(): boolean;
   /** A pass has decided on these: what they show crossed needs no other pass. Any other reading of the node decides nothing. */
-  decided?(observations: Observations): void;
+  decided(observations: Observations): void;
   notifiers(): readonly NotifierState[];
   /** The kernel's OOM kills below the node so far, undefined where the kernel does not tell. */
   oomKills(): number | undefined;

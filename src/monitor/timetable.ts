@@ -10,7 +10,7 @@ export interface Timetable {
   /** Nothing is decided before; ticks go on, because they say that evictd lives. */
   readonly notBeforeNs: bigint | undefined;
   /** The node wants a reading between two passes, which decides nothing, so that nothing holds it up. */
-  readonly lookAtNs?: bigint | undefined;
+  readonly lookAtNs: bigint | undefined;
 }
 
 /** When to look next. */

@@ -175,8 +175,7 @@ export class Members {
     if (kind === 'appeared') this.#add(found, unreadable); // who has come since it vanished will be told of
   }
 
-  /** Returns its row; undefined: it is no member. */
-  #add(found: Found, unreadable: UnreadableWorkload[]): number | undefined {
+  #add(found: Found, unreadable: UnreadableWorkload[]): void {
     const { root, name } = found;
     const path = pathOf(found);
     const directory = `${root.directory}/${name}`;
@@ -185,18 +184,16 @@ export class Members {
       row = this.#table.add(directory);
       const id = this.#table.id(row);
       this.#members.set(path, { name, path, root, row, id, effect: this.#effectOf({ name, path }), limitBytes: this.#limit(directory) });
-      return row;
     } catch (error) {
       if (row !== undefined) this.#table.remove(row);
       const errno = errnoName(error);
       if (errno === 'ENOTDIR') {
         this.#controls.add(path);
-        return undefined;
+        return;
       }
       // ENOENT: removed since it was listed, or told of; ESTALE: removed and made again since then. The next pass sees it.
       if (errno !== 'ENOENT' && errno !== 'ESTALE') unreadable.push({ name, path, reason: String(error) });
       if (errno !== 'ENOENT') this.#unopened.set(path, found);
-      return undefined;
     }
   }
 

@@ -62,6 +62,9 @@ export function fakeReading(
       arm: (thresholds) => armed.push(thresholds) > 0,
       notifiers: () => (armed.length > 0 ? (options.notifiers ?? []) : []),
       oomKills: () => 0,
+      lookAtNs: () => undefined,
+      look: () => false,
+      decided: () => undefined,
       close: () => undefined,
     },
     workloads: {

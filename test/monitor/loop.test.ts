@@ -61,6 +61,9 @@ class PlayedNode implements Node {
   }
   notifiers = (): [] => [];
   oomKills = (): number => 0;
+  lookAtNs = (): bigint | undefined => undefined;
+  look = (): boolean => false;
+  decided = (): void => undefined;
   close(): void {
     // nothing is held
   }
@@ -366,7 +369,7 @@ test('compatibility kubelet: after a kill that failed nobody is chosen for 30 s,
 });
 
 test('the node is told what was decided on, and of no reading that only warms up or waits', () => {
-  const node = Object.assign(new PlayedNode(), { decided: vi.fn<NonNullable<Node['decided']>>() });
+  const node = Object.assign(new PlayedNode(), { decided: vi.fn<Node['decided']>() });
   start(node, { begin: () => victim }, two);
   node.decided.mockClear(); // the first pass
   node.availableMi = 150n;

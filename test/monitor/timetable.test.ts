@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nextLookNs, victimLookNs, type Timetable } from '../../src/monitor/timetable.js';
 
-const nothing = { dueAtNs: undefined, wakeAtNs: undefined, victimAtNs: undefined, notBeforeNs: undefined };
+const nothing = { dueAtNs: undefined, wakeAtNs: undefined, victimAtNs: undefined, lookAtNs: undefined, notBeforeNs: undefined };
 
 test.each<[rule: string, times: Partial<Timetable>, next: bigint]>([
   ['nothing is waiting: the tick', {}, 100n],

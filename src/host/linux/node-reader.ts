@@ -17,8 +17,6 @@ import { SignalSamplers } from './signal-samplers.js';
 /** The node, and the hierarchy in which its workloads are found (undefined: this machine has no memory controller). */
 export interface LinuxNode extends Node {
   readonly hierarchy: CgroupHierarchy | undefined;
-  /** As in Node. True: something was armed or moved, so that what had crossed by then does not wake. */
-  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean;
 }
 
 /** What a node is read from. The reader closes all of it. */
@@ -48,7 +46,7 @@ export class LinuxNodeReader implements LinuxNode {
   #asksAllocatable = false;
   readonly #samplers: SignalSamplers;
   /** What was asked for last: the filesystem's thresholds can be armed when it has answered. */
-  #asked: { readonly thresholds: readonly Threshold[]; readonly onWake: (wake: Wake) => void } | undefined;
+  #asked: { readonly operands: readonly Operand[]; readonly onWake: (wake: Wake) => void } | undefined;
 
   constructor(parts: NodeParts) {
     this.identity = parts.identity;
@@ -92,7 +90,7 @@ export class LinuxNodeReader implements LinuxNode {
     this.#filesystem.request(() => {
       const told = this.#onFilesystems;
       this.#onFilesystems = undefined;
-      if (this.#asked) this.#armSamplers(this.#asked.thresholds, this.#asked.onWake);
+      if (this.#asked) this.#armSamplers(this.#asked.operands, this.#asked.onWake);
       told?.();
     });
   }
@@ -103,9 +101,9 @@ export class LinuxNodeReader implements LinuxNode {
     const { memory, notifiers, allocatable } = this.#parts;
     const operands = thresholds.flatMap(operandsOf);
     const asked = (signal: Signal): Operand[] => distinct(operands.filter((operand) => operand.signal === signal));
-    this.#asked = { thresholds, onWake };
+    this.#asked = { operands, onWake };
     const own = this.#parts.own.arm(thresholds, onWake);
-    const sampled = this.#armSamplers(thresholds, onWake);
+    const sampled = this.#armSamplers(operands, onWake);
     const armed = this.#arm(memory, notifiers, asked('memory.available'), onWake) || sampled || own;
     this.#asksAllocatable = asked('allocatableMemory.available').length > 0;
     if ('missing' in allocatable) return armed;
@@ -167,8 +165,8 @@ export class LinuxNodeReader implements LinuxNode {
     if (!('missing' in memory)) notifiers.seen(memory);
   }
 
-  #armSamplers(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
-    return this.#samplers.arm(thresholds.flatMap(operandsOf), this.#observe(), this.#pidsLevels(), onWake);
+  #armSamplers(operands: readonly Operand[], onWake: (wake: Wake) => void): boolean {
+    return this.#samplers.arm(operands, this.#observe(), this.#pidsLevels(), onWake);
   }
 
   #pidsLevels(): readonly Level[] {

@@ -14,7 +14,8 @@ import { StallRing } from './stall-ring.js';
 import { StallTrigger } from './stall-trigger.js';
 import type { AmountSource } from './swap.js';
 
-type OwnAmount = 'memory.kernelAvailable' | 'swap.available';
+const OWN_AMOUNTS = ['memory.kernelAvailable', 'swap.available'] as const satisfies readonly Signal[];
+type OwnAmount = (typeof OWN_AMOUNTS)[number];
 
 /** Where evictd's own signals of a node are read. */
 export interface OwnSignalsPlan {
@@ -231,10 +232,8 @@ export class OwnSignals {
   };
 }
 
-const OWN_AMOUNTS = ['memory.kernelAvailable', 'swap.available'] as const satisfies readonly OwnAmount[];
-
 function isOwnAmount(signal: Signal): signal is OwnAmount {
-  return signal === 'memory.kernelAvailable' || signal === 'swap.available';
+  return (OWN_AMOUNTS as readonly Signal[]).includes(signal);
 }
 
 function isOwn(signal: Signal): boolean {
