@@ -64,7 +64,7 @@ Wake OomControl::OnEvent(size_t which, uint32_t) {
     looks_ = kLooks;
   else
     looks_--;
-  LookAgain(!killed && looks_ > 0);
+  LookAgain(looks_ > 0);  // also after a kill: it may have been the one before
   if (which == kTimer && !killed) return Wake::kNothing;
   WatchSource::Detail(detail);
   return Wake::kFired;

@@ -11,6 +11,7 @@ export function policyOf(config: Config, dryRun: boolean): Policy {
     maxPodGracePeriodNs: config.maxPodGracePeriodNs,
     departures: config.departures,
     monitoringIntervalNs: config.monitoringIntervalNs,
+    pressureWindowNs: config.pressureWindowNs,
     hasWorkloadSource: config.workloads.length > 0,
     evictable: MACHINE_RESOURCES,
     ...(config.allocatable && { allocatableCgroup: normalCgroupPath(config.allocatable.cgroup) }),

@@ -1,5 +1,6 @@
 import { evictionDueNs } from './eviction.js';
 import { graceEndNs } from './grace.js';
+import { countsFromNs } from './relief.js';
 import { SIGNAL_FACTS, type Signal } from './signal.js';
 import type { Policy, State } from './state.js';
 
@@ -19,6 +20,7 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
   for (const type of state.conditions) {
     waitIfAhead((state.conditionsLastObservedAt.get(type) ?? nowNs) + policy.pressureTransitionPeriodNs);
   }
+  for (const threshold of state.thresholdsMet) waitIfAhead(countsFromNs(threshold, policy, state) ?? nowNs);
   for (const untilNs of state.failedKills.values()) waitIfAhead(untilNs);
   for (const eviction of state.evictions) wait(evictionDueNs(eviction));
   if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => isEvictable(policy, signal))) {

@@ -44,7 +44,7 @@ export function graceEndNs(threshold: Threshold, observedAt: FirstObserved, nowN
 
 /**
  * Those whose observation is newer than that of the last step; nothing is decided twice on one reading (kubelet: thresholdsUpdatedStats). An
- * observation without a time counts as newer. Of joined operands one is enough.
+ * observation without a time counts as newer. Of joined operands one that is new is enough, but all must have been read.
  */
 export function thresholdsUpdatedStats(thresholds: readonly Threshold[], observations: Observations, last: Observations): Threshold[] {
   const isNew = (signal: Signal): boolean => {
@@ -53,5 +53,8 @@ export function thresholdsUpdatedStats(thresholds: readonly Threshold[], observa
     if (now === undefined) return false;
     return now.timeNs === undefined || before?.timeNs === undefined || now.timeNs > before.timeNs;
   };
-  return thresholds.filter((threshold) => operandsOf(threshold).some(({ signal }) => isNew(signal)));
+  return thresholds.filter((threshold) => {
+    const operands = operandsOf(threshold);
+    return operands.some(({ signal }) => isNew(signal)) && operands.every(({ signal }) => observations.observed.has(signal));
+  });
 }

@@ -1,22 +1,26 @@
 import { updateContainerFsThresholds } from './containerfs.js';
 import type { StepInput } from './input.js';
 import type { Layout } from './layout.js';
+import { counting } from './relief.js';
 import { SIGNAL_FACTS } from './signal.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind, thresholdsMet, type Threshold } from './threshold.js';
 
 /** Where one eviction at a time is waited for, a hard threshold still ends its grace. */
-export function hardWhileWaiting(
-  { departures, thresholds }: Policy,
-  { evictions }: State,
-  layout: Layout,
-  input: StepInput,
-): ReadonlySet<string> {
-  if (!departures['hard-preempts-soft'] || !evictions.some(({ phase }) => phase === 'terminating')) return new Set();
+export function hardWhileWaiting(policy: Policy, state: State, layout: Layout, input: StepInput): ReadonlySet<string> {
+  const { departures, thresholds } = policy;
+  if (!departures['hard-preempts-soft'] || !state.evictions.some(({ phase }) => phase === 'terminating')) return new Set();
   const observations = input.observe();
   if (observations === undefined) return new Set();
   const met = thresholdsMet(updateContainerFsThresholds(thresholds, layout).thresholds, observations, false);
-  return hardResources(met.filter(({ gracePeriodNs }) => gracePeriodNs === 0n));
+  return hardResources(
+    counting(
+      met.filter(({ gracePeriodNs }) => gracePeriodNs === 0n),
+      policy,
+      state,
+      input.nowNs,
+    ),
+  );
 }
 
 /** The resources of which a hard threshold has been met for its time (departure hard-preempts-soft). */

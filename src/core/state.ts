@@ -18,6 +18,8 @@ export interface Policy {
   readonly departures: Departures;
   /** Steps are expected to be no further apart than this. */
   readonly monitoringIntervalNs: bigint;
+  /** What a pressure signal without an average is the share of. Left out: there is none. */
+  readonly pressureWindowNs?: bigint;
   /** Whether a workload source is configured: without one nothing is ever evicted. */
   readonly hasWorkloadSource: boolean;
   /** What evicting one of its workloads is known to give back. */
@@ -50,6 +52,8 @@ export interface State {
   /** Node-level reclaim under way. */
   readonly reclaiming: Reclaim | undefined;
   readonly evictions: readonly EvictionInFlight[];
+  /** When an eviction last ended with its victim gone; undefined: none has. */
+  readonly relievedNs: bigint | undefined;
   /** By workload id: until when it is passed over. */
   readonly failedKills: ReadonlyMap<string, bigint>;
   /** By signal: the value that stood there when an eviction for it was found to have given nothing back (departure no-yield). */
@@ -71,6 +75,7 @@ export const initialState: State = {
   lastObservations: { observed: new Map(), missing: new Map() },
   reclaiming: undefined,
   evictions: [],
+  relievedNs: undefined,
   failedKills: new Map(),
   withoutYield: new Map(),
   settled: new Map(),

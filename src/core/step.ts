@@ -19,6 +19,7 @@ import { evictOverLimit } from './over-limit.js';
 import { hardResources, hardWhileWaiting } from './preemption.js';
 import type { Reclaim, ReclaimReading } from './reclaim.js';
 import { afterReclaim } from './reclaiming.js';
+import { counting } from './relief.js';
 import type { Policy, State } from './state.js';
 import { isResourceThreshold, thresholdId, type Threshold } from './threshold.js';
 import { advanceEvictions, type VictimsNow } from './victim.js';
@@ -89,7 +90,8 @@ function synchronize(
   const conditionsLastObservedAt = nodeConditionsLastObservedAt(nodeConditions(met), state.conditionsLastObservedAt, nowNs);
   const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
   const fresh = due.filter((threshold) => updated.includes(threshold));
-  const victims = advanceEvictions(policy, state, input, observations, departures['hard-preempts-soft'] ? hardResources(due) : new Set());
+  const hard = departures['hard-preempts-soft'] ? hardResources(counting(fresh, policy, state, nowNs)) : new Set<string>();
+  const victims = advanceEvictions(policy, state, input, observations, hard);
 
   const next: State = {
     ...state,
@@ -113,7 +115,7 @@ function synchronize(
     repaying: state.thresholdsMet,
     nowNs,
   };
-  return result(policy, next, input, victims, effects, decided(context, begin(next, victims), fresh));
+  return result(policy, next, input, victims, effects, decided(context, begin(next, victims), counting(fresh, policy, victims, nowNs)));
 }
 
 function decided(context: ChoiceContext, given: Chosen, due: readonly Threshold[]): Chosen {
@@ -151,7 +153,7 @@ function result(
   chosen?: Chosen,
 ): StepResult {
   const { effects: more, ...changed } = chosen ?? begin(state, victims);
-  const next: State = { ...state, ...changed, failedKills: victims.failedKills };
+  const next: State = { ...state, ...changed, failedKills: victims.failedKills, relievedNs: victims.relievedNs };
   return {
     state: next,
     effects: [...victims.effects, ...effects, ...more],

@@ -21,6 +21,7 @@ export interface VictimsNow {
   readonly effects: readonly Effect[];
   readonly failedKills: ReadonlyMap<string, bigint>;
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
+  readonly relievedNs: bigint | undefined;
   /** The kubelet waits after a kill that failed; undefined: nobody waits. */
   readonly notBeforeNs: bigint | undefined;
 }
@@ -41,12 +42,14 @@ export function advanceEvictions(
   hard: ReadonlySet<string>,
 ): VictimsNow {
   if (state.evictions.length === 0 && state.failedKills.size === 0) {
-    return { evictions: [], effects: [], failedKills: state.failedKills, withoutYield: state.withoutYield, notBeforeNs: undefined };
+    const { failedKills, withoutYield, relievedNs } = state;
+    return { evictions: [], effects: [], failedKills, withoutYield, relievedNs, notBeforeNs: undefined };
   }
   const evictions: EvictionInFlight[] = [];
   const effects: Effect[] = [];
   const failedKills = new Map([...state.failedKills].filter(([, untilNs]) => nowNs < untilNs));
   const withoutYield = new Map(state.withoutYield);
+  let { relievedNs } = state;
   let notBeforeNs: bigint | undefined;
   for (const eviction of state.evictions) {
     const { decision } = eviction;
@@ -62,6 +65,7 @@ export function advanceEvictions(
     } else {
       const outcome = outcomeOf(now.result, now.eviction, reading, observations, departures['failed-kill'], nowNs);
       effects.push({ kind: 'outcome', outcome });
+      if (outcome.result !== 'failed') relievedNs = nowNs;
       if (outcome.result === 'failed' && !departures['failed-kill']) notBeforeNs = nowNs + CLEANUP_NS;
       // A vanished one is not listed again; if it were, it would be chosen for ever.
       else if (outcome.result === 'failed' || outcome.result === 'vanished') {
@@ -71,7 +75,7 @@ export function advanceEvictions(
       if (value !== undefined && decision.cause.kind === 'threshold') withoutYield.set(decision.cause.threshold.signal, value);
     }
   }
-  return { evictions, effects, failedKills, withoutYield, notBeforeNs };
+  return { evictions, effects, failedKills, withoutYield, relievedNs, notBeforeNs };
 }
 
 /** A hard eviction keeps the second that it is given where departure hard-grace is not taken. */

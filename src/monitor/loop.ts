@@ -25,6 +25,9 @@ export interface MonitorParts {
   readonly listeners: readonly StepListener[];
 }
 
+/** Caches are cold again after some such time without a reading. */
+const COLD_NS = 200_000_000n;
+
 const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
 /** The only state and the only timers: turns wakes into steps, and what a step wants into action. */
@@ -42,6 +45,8 @@ export class Monitor {
   #notBeforeNs: bigint | undefined;
   /** A wake that waits for its turn. */
   #waiting: { readonly wake: Wake; readonly atNs: bigint } | undefined;
+  /** When the last reading began. */
+  #readNs = 0n;
   #running = false;
 
   constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint) {
@@ -128,9 +133,13 @@ export class Monitor {
 
   /**
    * Reads what the pass after a crossing will read, and drops it: after a second of rest caches are cold, and the reading takes several times as long (node 0.25
-   * for 0.03 ms). A crossing that comes meanwhile waits for no more than it would have waited for in its own pass.
+   * for 0.03 ms). Once is enough for a while, or a value that swings before its limit would keep the loop busy. A crossing that comes meanwhile waits for no more
+   * than it would have waited for in its own pass.
    */
   #warmUp(): void {
+    const nowNs = process.hrtime.bigint();
+    if (nowNs - this.#readNs < COLD_NS) return;
+    this.#readNs = nowNs;
     this.#parts.node.read();
     if (this.#policy.hasWorkloadSource) this.#parts.workloads.candidates();
   }
@@ -138,6 +147,7 @@ export class Monitor {
   /** One pass: read, decide, act, report. Tells whether anything was decided. */
   #pass(wake: Wake): boolean {
     const wakeNs = process.hrtime.bigint();
+    this.#readNs = wakeNs;
     if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs) {
       if (wake.source === 'tick') this.#parts.reporter.sampled(this.#parts.node.read(), this.#policy.thresholds); // it is alive all the same
       this.#schedule();

@@ -170,6 +170,33 @@ describe('a step', () => {
     expect(loop.said(1, { 'memory.available': 50 })).toEqual([]);
     expect(loop.said(2, { 'memory.available': 500 })).toEqual(['cleared']);
   });
+
+  test('and evicts nobody, however long ago it began: an operand that cannot be read is not met', () => {
+    const loop = new Loop(policy([listed(THRASHING, 'soft', 10)], { departures: departuresOf('evictd') }));
+    loop.said(0, BOTH);
+    for (let second = 1; second <= 40; second += 1) expect(loop.said(second, { 'memory.available': 50 })).toEqual([]);
+    expect(loop.said(41, BOTH)).toEqual([]); // what nobody saw was no waiting
+    for (let second = 42; second <= 50; second += 1) expect(loop.said(second, BOTH)).toEqual([]);
+    expect(loop.said(51, BOTH)).toEqual(['evict batch grace 10']);
+  });
+
+  test('nor does it end the grace of a soft eviction', () => {
+    const soft = threshold('memory.available', '500Mi', { graceSeconds: 1 });
+    const loop = new Loop(policy([soft, listed(THRASHING, 'hard', 5)], { maxPodGracePeriodNs: 3600n * SECOND }));
+    loop.at(0, BOTH);
+    expect(loop.at(1, BOTH).some(({ kind }) => kind === 'evict')).toBe(true);
+    const reading = { processes: 1, usageBytes: 300n * Mi, removed: false, vanished: false, error: undefined, signalledAtNs: undefined };
+    const escalated = (seconds: number, readings: Readings): boolean => {
+      const made = step(
+        loop.policy,
+        loop.state,
+        input(BigInt(seconds) * SECOND, read(seconds, readings), { victims: new Map([[1, reading]]) }),
+      );
+      loop.state = made.state;
+      return made.effects.some(({ kind }) => kind === 'escalate');
+    };
+    expect([escalated(6, { 'memory.available': 50 }), escalated(7, BOTH)]).toEqual([false, true]);
+  });
 });
 
 describe('what is said', () => {

@@ -28,8 +28,9 @@ export interface WatchPlan {
 }
 
 /**
- * Everything that wakes on memory. While a v1 threshold does not stand where it should, the sampler watches: a registration takes the kernel 8 to
- * 32 ms, which the addon's armer waits for.
+ * Everything that wakes on memory. The sampler always watches, too. Beside v1 thresholds, because they compare usage, and what evictd compares is usage −
+ * inactive_file: where page cache is reclaimed, or used again, that rises while usage stands still, and a registration may come to lie above all the memory that
+ * there is. And while one does not stand yet where it should: the kernel takes 8 to 32 ms for it, which the addon's armer waits for.
  */
 export class MemoryNotifiers {
   readonly #native: Binding;
@@ -69,9 +70,8 @@ export class MemoryNotifiers {
       this.close();
       return false;
     }
-    const exact = this.#thresholds?.arm(limits, reading, nowNs) ?? false;
-    if (exact) this.#sampler.close();
-    const sampled = !exact && this.#armSampler(limits, reading.capacity);
+    this.#thresholds?.arm(limits, reading, nowNs);
+    const sampled = this.#armSampler(limits, reading.capacity);
     const pressure = this.#pressure?.arm() ?? false;
     const events = this.#armEvents();
     const oom = this.#armOom();

@@ -8,12 +8,9 @@ interface Total {
 
 /** More entries than this in one window say no more. */
 const PARTS = 16n;
-/** A gap between two readings that is longer than this many windows says nothing about the last one. */
-const GAP = 4n;
-
 /**
- * The last readings of one `total=`, so that the share of the last window is known whatever the time between two readings: between them the time is
- * taken for evenly lost.
+ * The last readings of one `total=`, so that the share of the last window is known wherever it begins: between two readings the time is taken for evenly
+ * lost. Over more than a window it is not: what was lost before the window must not be held against whoever runs in it.
  */
 export class StallRing {
   readonly #windowNs: bigint;
@@ -42,7 +39,7 @@ export class StallRing {
   #share(now: Total, beginNs: bigint): bigint | undefined {
     const [before = now, after = now] = this.#totals;
     const gapNs = after.timeNs - before.timeNs;
-    if (gapNs > GAP * this.#windowNs) return undefined;
+    if (gapNs > this.#windowNs) return undefined;
     const lostUs = gapNs === 0n ? 0n : ((after.stalledUs - before.stalledUs) * (beginNs - before.timeNs)) / gapNs;
     const share = ((now.stalledUs - before.stalledUs - lostUs) * 1_000n * WHOLE_SHARE) / this.#windowNs;
     return share > WHOLE_SHARE ? WHOLE_SHARE : share;

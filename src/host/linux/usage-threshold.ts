@@ -38,23 +38,18 @@ export class UsageThreshold {
     return this.#slot.live;
   }
 
-  /**
-   * Asks for the registration where it is needed.
-   *
-   * @returns whether it stands where it should. Not yet, where it was asked for just now
-   */
-  arm(aim: UsageAim, nowNs: bigint): boolean {
+  /** Asks for the registration where it is needed. */
+  arm(aim: UsageAim, nowNs: bigint): void {
     const { watch } = this.#slot;
     if (watch === undefined) {
       const open = this.#slot.open('', (onWake) => new this.#native.MemcgThreshold(this.#directory, aim.usage, onWake), refusal);
       this.#asked = open ? aim : undefined;
       this.#unmoved = undefined;
     } else if (this.#asked?.usage !== aim.usage) {
-      if (this.#settled(aim, nowNs)) return true;
+      if (this.#settled(aim, nowNs)) return;
       watch.move(aim.usage);
       this.#asked = aim;
     }
-    return this.#slot.watch?.armed === aim.usage;
   }
 
   /** @param wished  where it should stand: where it does stand, if that was refused, is the target then */

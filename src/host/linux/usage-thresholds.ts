@@ -22,16 +22,13 @@ export class UsageThresholds {
     this.#wake = wake;
   }
 
-  /** @returns whether all stand where they should. Those that do not yet say so with a wake */
-  arm(limits: readonly MemoryLimit[], { capacity, inactiveFile }: MemoryReading, nowNs: bigint): boolean {
+  /** Those that do not stand yet say with a wake when they do. */
+  arm(limits: readonly MemoryLimit[], { capacity, inactiveFile }: MemoryReading, nowNs: bigint): void {
     this.#forgetAllBut(limits);
-    let exact = true;
     for (const { id, bytes } of limits) {
       const usage = registeredUsage(usageThreshold(capacity, bytes, inactiveFile), this.#pageSize);
-      const { threshold } = this.#entry(id, usage);
-      exact = threshold.arm({ base: capacity - bytes, usage }, nowNs) && exact;
+      this.#entry(id, usage).threshold.arm({ base: capacity - bytes, usage }, nowNs);
     }
-    return exact;
   }
 
   /** @param covered  something else wakes on these thresholds, too */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseQuantity } from '../../../src/core/quantity.js';
@@ -199,7 +199,7 @@ describe('arming', () => {
       return { asked, binding: { ...native, MemcgThreshold } };
     };
 
-    test('while a threshold is being registered, or moved, the sampler watches; then the threshold alone', async () => {
+    test('the sampler watches beside the threshold: while it is being registered, or moved, it does alone', async () => {
       cgroup.limit(128n * MiB);
       const node = open();
       const wakes: Wake[] = [];
@@ -215,11 +215,34 @@ describe('arming', () => {
         expect(watching(node)).toMatchObject(both);
         await eventually('the registration', () => wakes.some(({ source }) => source === 'memcg_threshold'));
         node.arm([below('64Mi')], onWake);
-        expect(watching(node)).toMatchObject(both.slice(0, 1));
+        expect(watching(node)).toMatchObject(both);
         wakes.length = 0;
       }
       await holdMemory(cgroup, 200);
       await eventually('the moved one to wake', () => wakes.some(({ source }) => source === 'memcg_threshold'));
+    });
+
+    test('page cache that is given up for who takes memory does not hide it, though usage never comes to the registration', async () => {
+      const file = `/var/tmp/evictd-test-${String(process.pid)}-cache`;
+      cgroup.limit(128n * MiB);
+      await cgroup.spawn('/bin/sh', ['-c', 'head -c 80M /dev/zero > "$0" && sync "$0" && echo cached >> "$0" && exec sleep 600', file]);
+      try {
+        await eventually('the page cache', () => existsSync(file) && statSync(file).size > 80 * 2 ** 20);
+        const node = open();
+        const wakes: Wake[] = [];
+        node.read();
+        node.arm([below('32Mi')], (wake) => wakes.push(wake));
+        const registered = Number(/≥ (\d+)/.exec(node.notifiers()[0]?.target ?? '')?.[1]);
+        expect(registered).toBeGreaterThan(128 * 2 ** 20);
+        await eventually('the registration', () => wakes.some(({ source }) => source === 'memcg_threshold'));
+        wakes.length = 0;
+        await holdMemory(cgroup, 110);
+        await eventually('a wake', () => wakes.some(({ source, approaching }) => source === 'sampler' && !approaching));
+        expect(memoryOf(node)?.available).toBeLessThan(32n * MiB);
+      } finally {
+        await cgroup.cleanup();
+        rmSync(file, { force: true });
+      }
     });
 
     test('what crosses while a threshold is being registered wakes all the same', async () => {
@@ -241,9 +264,9 @@ describe('arming', () => {
       const node = open(cgroup.path, binding);
       let wakes = 0;
       const arm = () => node.arm([below('64Mi')], onWake);
-      const onWake = ({ source }: Wake) => {
+      const onWake = ({ source, approaching }: Wake) => {
         if (source === 'memcg_threshold') wakes++;
-        arm();
+        if (!approaching) arm();
       };
       node.read();
       arm();
@@ -397,7 +420,8 @@ describe('arming', () => {
       opened.push(node);
       node.arm([below('64Mi')], () => undefined);
       expect(node.notifiers()[0]).toMatchObject({ mechanism: 'memcg_threshold', live: true, essential: true });
-      expect(native.watchCount()).toBe(node.notifiers().filter(({ mechanism, live }) => mechanism === 'psi_trigger' && live).length);
+      const watches = node.notifiers().filter(({ mechanism, live }) => mechanism !== 'memcg_threshold' && live);
+      expect(native.watchCount()).toBe(watches.length);
     });
   }
 
