@@ -6,10 +6,10 @@ import { until } from './wait.js';
 export const MIB = 1024 * 1024;
 
 /** Which controller these tests ran on is part of their name. */
-/** What a crossing of memory wakes evictd by: which of two is first is chance. */
-export const WATCHES: readonly string[] = isV1 ? ['memcg_threshold', 'sampler'] : ['sampler'];
 export const ON = `cgroup v${String(memoryController()?.version ?? '?')}`;
 export const isV1 = memoryController()?.version === 1;
+/** What a crossing of memory wakes evictd by: which of two is first is chance. */
+export const WATCHES: readonly string[] = isV1 ? ['memcg_threshold', 'sampler'] : ['sampler'];
 
 /** A cgroup that is the node: 512 MiB, so that nothing comes near the kernel's own limit; removed with all in it when the test is over. */
 export function testNode(limitBytes = 512n << 20n): TestCgroup {
