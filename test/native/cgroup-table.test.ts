@@ -3,12 +3,48 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { native, type FileSpec } from '../../src/native/index.js';
-import { closing, hasMemoryV1, makeCgroup, makeDirectory, memoryV1, openDescriptors, runNode, thrownBy } from './kernel.js';
+import {
+  cgroup2,
+  closing,
+  hasMemoryV1,
+  hasMemoryV2,
+  makeCgroup,
+  makeDirectory,
+  memoryV1,
+  openDescriptors,
+  runNode,
+  startIn,
+  thrownBy,
+  until,
+} from './kernel.js';
 
 const { EBADMSG, ENODEV, ENOENT, EMFILE } = constants.errno as Record<string, number>;
 
-const usage: FileSpec = { path: 'memory.usage_in_bytes', format: 'number' };
-const stat: FileSpec = { path: 'memory.stat', format: 'keyed', keys: ['total_rss', 'total_inactive_file'] };
+const hasMemory = hasMemoryV1 || hasMemoryV2;
+const memory = hasMemoryV1 ? memoryV1 : cgroup2;
+const usage: FileSpec = { path: hasMemoryV1 ? 'memory.usage_in_bytes' : 'memory.current', format: 'number' };
+const stat: FileSpec = {
+  path: 'memory.stat',
+  format: 'keyed',
+  keys: hasMemoryV1 ? ['total_rss', 'total_inactive_file'] : ['anon', 'inactive_file'],
+};
+/** Everything that there is to know of a cgroup's memory. */
+const number = (path: string): FileSpec => ({ path, format: 'number' });
+const everything: readonly FileSpec[] = hasMemoryV1
+  ? [
+      usage,
+      { path: 'memory.stat', format: 'keyed', keys: ['total_inactive_file', 'total_rss', 'total_cache', 'total_shmem', 'total_swap'] },
+      { path: 'memory.oom_control', format: 'keyed', keys: ['oom_kill'] },
+      ...['memory.soft_limit_in_bytes', 'memory.limit_in_bytes'].map(number),
+      { path: 'cgroup.procs', format: 'occupied' },
+    ]
+  : [
+      usage,
+      { path: 'memory.stat', format: 'keyed', keys: ['inactive_file', 'anon', 'file', 'shmem'] },
+      ...['memory.swap.current', 'pids.current', 'memory.low', 'memory.min', 'memory.high', 'memory.max'].map(number),
+      { path: 'cgroup.events', format: 'keyed', keys: ['populated'] },
+      { path: 'memory.events', format: 'keyed', keys: ['oom_kill'] },
+    ];
 
 /** A table with arrays as its owner would hold them; `ask` reads into them. */
 function table(files: readonly FileSpec[], maxOpenFiles?: number) {
@@ -30,9 +66,9 @@ const degrees: [name: string, maxOpenFiles: number][] = [
   ['with nothing kept', 0],
 ];
 
-describe.runIf(hasMemoryV1).each(degrees)('a table of cgroups, %s', (_name, maxOpenFiles) => {
+describe.runIf(hasMemory).each(degrees)('a table of cgroups, %s', (_name, maxOpenFiles) => {
   test('reads every row in one pass', () => {
-    const cgroups = Array.from({ length: 3 }, () => makeCgroup(memoryV1));
+    const cgroups = Array.from({ length: 3 }, () => makeCgroup(memory));
     const { rows, values, errors, ask } = table([usage, stat], maxOpenFiles);
     expect(cgroups.map((cgroup) => rows.add(cgroup))).toEqual([0, 1, 2]);
     expect([rows.columns, rows.size]).toEqual([3, 3]);
@@ -43,7 +79,7 @@ describe.runIf(hasMemoryV1).each(degrees)('a table of cgroups, %s', (_name, maxO
   });
 
   test('a removed cgroup is ENODEV in its row; the others are read', () => {
-    const [gone, stays] = [makeCgroup(memoryV1), makeCgroup(memoryV1)];
+    const [gone, stays] = [makeCgroup(memory), makeCgroup(memory)];
     const { rows, values, errors, ask } = table([usage, stat], maxOpenFiles);
     rows.add(gone);
     rows.add(stays);
@@ -57,7 +93,7 @@ describe.runIf(hasMemoryV1).each(degrees)('a table of cgroups, %s', (_name, maxO
   });
 
   test('a cgroup created again under the same name is another one', () => {
-    const cgroup = makeCgroup(memoryV1);
+    const cgroup = makeCgroup(memory);
     const { rows, values, errors, ask } = table([usage], maxOpenFiles);
     rows.add(cgroup);
     ask();
@@ -73,7 +109,7 @@ describe.runIf(hasMemoryV1).each(degrees)('a table of cgroups, %s', (_name, maxO
 
   test('a file that the cgroup does not have is ENOENT; the others are read', () => {
     const { rows, values, errors, ask } = table([{ path: 'memory.none', format: 'number' }, usage], maxOpenFiles);
-    rows.add(makeCgroup(memoryV1));
+    rows.add(makeCgroup(memory));
     ask();
     expect([errors[0], ...values.slice(0, 2)]).toEqual([ENOENT, NaN, expect.any(Number)]);
   });
@@ -81,7 +117,7 @@ describe.runIf(hasMemoryV1).each(degrees)('a table of cgroups, %s', (_name, maxO
   test('keeps no more descriptors than it may', () => {
     const before = openDescriptors();
     const { rows, errors, ask } = table([usage, stat], maxOpenFiles);
-    for (let row = 0; row < 50; row++) rows.add(makeCgroup(memoryV1));
+    for (let row = 0; row < 50; row++) rows.add(makeCgroup(memory));
     ask();
     expect(openDescriptors() - before).toBeLessThanOrEqual(maxOpenFiles);
     expect([...errors.slice(0, 50)].every((error) => error === 0)).toBe(true);
@@ -249,11 +285,23 @@ describe('a table of cgroups', () => {
     });
   });
 
-  test.runIf(hasMemoryV1)('reads what the kernel says', () => {
-    const cgroup = makeCgroup(memoryV1);
-    const { rows, values, ask } = table([usage, stat]);
+  test.runIf(hasMemory)('reads all that there is to know of it, as the kernel says it', async () => {
+    const cgroup = makeCgroup(memory);
+    await startIn(cgroup, 'exec sleep 600');
+    const { rows, values, errors, ask } = table(everything);
     rows.add(cgroup);
-    ask();
-    expect(values[0]).toBe(Number(readFileSync(`${cgroup}/memory.usage_in_bytes`, 'utf8')));
+    await until('it to come to rest', () => {
+      const before = readFileSync(`${cgroup}/${usage.path}`, 'utf8');
+      ask();
+      return before === readFileSync(`${cgroup}/${usage.path}`, 'utf8') && errors[0] === 0;
+    });
+    const said = everything.flatMap((file) => {
+      const text = readFileSync(`${cgroup}/${file.path}`, 'utf8');
+      if (file.format === 'occupied') return [text === '' ? 0 : 1];
+      if (file.format === 'keyed') return file.keys.map((key) => Number(new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1]));
+      return [text === 'max\n' ? Infinity : Number(text)];
+    });
+    expect([...values.slice(0, rows.columns)]).toEqual(said);
+    expect(said[0]).toBeGreaterThan(0);
   });
 });
