@@ -5,8 +5,16 @@ import { SLOWNESS } from './test/support/slowness.js';
 /** Tests that use real cgroups, processes and pressure: one file at a time, after all others, because they measure memory and time. */
 const system = ['test/native/**/*.test.ts', 'test/e2e/**/*.test.ts'];
 
-/** `make vm`: no compiler is there, and what is the same on every machine and starts very many processes takes too long where they are emulated. */
-const notInMachines = ['test/native/build.test.ts', 'test/native/environment.test.ts', 'test/e2e/replay.test.ts'];
+/** `make vm`: no compiler is there, and what is the same on every machine and does very much takes too long where they are emulated. */
+const notInMachines = [
+  'test/native/build.test.ts',
+  'test/native/directory-usage.test.ts',
+  'test/native/environment.test.ts',
+  'test/native/filesystem-hang.test.ts',
+  'test/native/leak.test.ts',
+  'test/native/locked-text.test.ts',
+  'test/e2e/replay.test.ts',
+];
 
 export default defineConfig({
   test: {

@@ -47,10 +47,10 @@ async function run(suite: Suite, emulated: boolean): Promise<Report> {
     NO_COLOR: '1',
     EVICTD_TEST_SLOWNESS: slowness,
     EVICTD_TEST_RESULTS: '/out/results.json',
-    EVICTD_VM_SUITE: JSON.stringify(suite),
+    EVICTD_VM_SUITE: JSON.stringify({ ...suite, only: undefined }),
   };
   const plainRoot = suite.without ? ['setpriv', `--inh-caps=-${suite.without.slice(4)}`, `--bounding-set=-${suite.without.slice(4)}`] : [];
-  const files = forVitest.length > 0 ? forVitest : ['test/vm/machine', ...suite.files];
+  const files = forVitest.length > 0 ? forVitest : ['test/vm/machine', ...suite.files, ...(suite.only ? ['-t', suite.only.source] : [])];
   const began = performance.now();
   const machine = spawn(
     join(import.meta.dirname, 'boot'),
