@@ -49,7 +49,13 @@ export const suites: readonly Suite[] = [
   {
     name: 'v2-plain-root',
     machine: { cgroup: 'v2', swap: false },
-    files: ['test/actions/oom-score-adj', 'test/e2e/oom-score-adj', 'test/host/linux/psi-window', 'test/native/psi-trigger'],
+    files: [
+      'test/actions/oom-score-adj',
+      'test/e2e/oom-score-adj',
+      'test/host/linux/own-signals',
+      'test/host/linux/psi-window',
+      'test/native/psi-trigger',
+    ],
     only: /^(?!who is never written to|processes that come and go|what somebody else changes|what is kept|while evictd has no descriptor)/,
     without: 'cap_sys_resource',
     limitMinutes: 15,
