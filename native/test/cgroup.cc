@@ -23,14 +23,26 @@ namespace {
 
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
+std::vector<pid_t> MembersOf(const std::string& path) {
+  std::istringstream listed(ReadText(path + "/cgroup.procs"));
+  std::vector<pid_t> pids;
+  for (pid_t pid = 0; listed >> pid;) pids.push_back(pid);
+  return pids;
+}
+
 constexpr char kPrefix[] = "evictd-test-";
 
-// Not by the code under test.
+// Not by the code under test. Cgroups below it first.
 void KillAndRemove(const std::string& path) {
+  glob_t below = {};
+  if (glob((path + "/*/").c_str(), GLOB_ONLYDIR, nullptr, &below) == 0) {
+    for (size_t i = 0; i < below.gl_pathc; i++) KillAndRemove(below.gl_pathv[i]);
+  }
+  globfree(&below);
+  WriteText(path + "/freezer.state", "THAWED");  // where it is one of v1: whoever is frozen does not die
   // EBUSY: the last of the killed has not left yet.
   for (int attempts = 0; attempts < 2000 && rmdir(path.c_str()) != 0 && errno != ENOENT; attempts++) {
-    std::istringstream members(ReadText(path + "/cgroup.procs"));
-    for (pid_t pid = 0; members >> pid;) kill(pid, SIGKILL);
+    for (const pid_t pid : MembersOf(path)) kill(pid, SIGKILL);
     usleep(5000);
   }
 }
@@ -72,6 +84,8 @@ void RemoveCgroupsOf(pid_t test) {
   }
   globfree(&found);
 }
+
+std::vector<pid_t> Cgroup::Members() const { return MembersOf(path_); }
 
 Member::Member(const Cgroup& cgroup, const std::string& script) {
   int ends[2];

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 namespace evictd::test {
 
@@ -15,7 +16,8 @@ std::string Cgroup2();
 // Skips the test where there is no memory controller of cgroup v1.
 std::string MemoryV1();
 
-// A new cgroup (evictd-test-*) below `parent`. At the end whatever is in it is killed, and it is removed.
+// A new cgroup (evictd-test-*) below `parent`. At the end whatever is in it is killed, and it is removed with the
+// cgroups below it.
 class Cgroup {
  public:
   explicit Cgroup(const std::string& parent);
@@ -25,6 +27,8 @@ class Cgroup {
 
   const std::string& path() const { return path_; }
   std::string File(const std::string& name) const { return path_ + "/" + name; }
+
+  std::vector<pid_t> Members() const;
 
   // Removes it and makes it anew under the same name.
   void Replace();
