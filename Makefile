@@ -133,7 +133,8 @@ fmt: $(MODULES) | node
 # The native code without Node under sanitizers, then the addon under Node; fuzz: FUZZ_SECONDS (60) for each parser (docs/testing.md).
 asan: $(MODULES) | node
 	$(clang)
-	@$(MAKE) --no-print-directory -C native/test asan $(if $(ARGS),,node-asan)
+	@$(MAKE) --no-print-directory -C native/test asan
+	$(if $(ARGS),,@$(MAKE) --no-print-directory -C native/test node-asan)
 
 tsan:
 	$(clang)
