@@ -15,6 +15,7 @@ test('the defaults', () => {
     maxPodGracePeriodNs: 10_000_000_000n,
     departures: departuresOf('evictd'),
     monitoringIntervalNs: 10_000_000_000n,
+    pressureWindowNs: 2_000_000_000n,
     hasWorkloadSource: false,
     evictable: new Set(['memory']),
     collections: new Set(),
