@@ -66,6 +66,21 @@ describe.each(others)('a cgroup of the %s hierarchy', (name) => {
     expect(found()).toBeUndefined();
   });
 
+  test('that holds somebody else in a cgroup whose name begins with a dot is not', async () => {
+    const { pid } = await victim.spawn('sleep', ['600']);
+    const other = await bystander.spawn('sleep', ['600']);
+    const hidden = `${beside.dir}/.hidden`;
+    mkdirSync(hidden);
+    try {
+      beside.add(pid);
+      beside.write('.hidden/cgroup.procs', String(other.pid));
+      expect(found()).toBeUndefined();
+    } finally {
+      await bystander.cleanup();
+      await eventually('it to be removed', () => attempt(() => (rmdirSync(hidden), true)));
+    }
+  });
+
   test('that holds a part of the victim is not, and the root never is', async () => {
     const inside = await victim.spawn('sleep', ['600']);
     await victim.spawn('sleep', ['600']);
