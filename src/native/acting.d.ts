@@ -18,11 +18,11 @@ export interface CgroupHandle {
   stop(rounds: number): { rounds: number; settled: boolean; errno: number };
   /**
    * Of a cgroup in a v1 freezer hierarchy (freezer.state), or of v2 (cgroup.freeze). true: all are frozen. false: some were not within `limitMs`
-   * (0–1000), which blocks for as long. Throws ENOENT where the cgroup has neither file. `thaw()` must follow, whatever happens in between: a process
-   * that was killed in a frozen v1 cgroup stays until then.
+   * (0–1000), which blocks for as long. Throws where nothing was frozen, ENOENT where the cgroup has neither file. Otherwise `thaw()` must follow, whatever happens
+   * in between: a process that was killed in a frozen v1 cgroup stays until then. It needs no descriptor but that which is kept for it here.
    */
   freeze(limitMs: number): boolean;
-  /** Also what somebody else froze. No failure where the cgroup is gone. */
+  /** Also what somebody else froze, and all cgroups below it. No failure where the cgroup is gone. Throws where a part of it may be frozen still: call again. */
   thaw(): void;
   /** v2 and hybrid: write "1" to cgroup.kill. Throws ENOENT where it does not exist. */
   kill(): void;

@@ -105,6 +105,7 @@ test('where nobody knows who is in it, evictd perhaps, cgroup.kill is not used',
     exit: {} as unknown as VictimExit,
     reaper: {} as MemoryReaper,
     openShared: () => undefined,
+    openFreezers: () => [],
   });
   expect([kill.kill(), kill.kill()]).toMatchObject([
     { processes: 3, error: undefined },
