@@ -29,8 +29,10 @@ struct Opened {
 
 bool OutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
 
-void Note(int error, int* first) {
-  if (*first == 0 && error != ESRCH) *first = error;
+// A shortage before all others: whether trying again makes sense hangs on it.
+void Note(int error, int* kept) {
+  if (error == 0 || error == ESRCH) return;
+  if (*kept == 0 || (IsShortage(error) && !IsShortage(*kept))) *kept = error;
 }
 
 }  // namespace

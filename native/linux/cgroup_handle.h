@@ -21,7 +21,7 @@ class CgroupHandle {
   struct Signalled {
     size_t found = 0;      // processes in the first reading
     size_t signalled = 0;  // signals delivered
-    int error = 0;         // the first failure other than "it is gone"
+    int error = 0;         // the first failure other than "it is gone"; a shortage (IsShortage) before all others
   };
 
   // Throws SystemError; ESTALE where the directory's inode is not `id`.

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { errnoName, errnoText } from '../errors.js';
+import { errnoName, errnoText, isShortage, isShortageErrno } from '../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import type { MemoryReaper } from '../native/binding.js';
 import { killsAtOnce, Standstill, type StandstillParts } from './standstill.js';
@@ -108,11 +108,19 @@ export class CgroupKill implements KillInProgress {
   #signal(name: 'SIGTERM' | 'SIGCONT' | 'SIGKILL'): SignalResult {
     const { handle, reaper } = this.#parts;
     try {
-      const { found, errno } = handle.signal(constants.signals[name], name === 'SIGKILL' ? reaper : undefined);
-      return { atNs: process.hrtime.bigint(), processes: found, error: errno === 0 ? undefined : `${name}: ${errnoText(errno)}` };
+      const { found, signalled, errno } = handle.signal(constants.signals[name], name === 'SIGKILL' ? reaper : undefined);
+      const atNs = process.hrtime.bigint();
+      if (errno === 0) return { atNs, processes: found, error: undefined };
+      return { atNs, processes: found, error: `${name}: ${errnoText(errno)}`, passing: this.#passing(name, signalled, errno) };
     } catch (error) {
-      return refused(`${name}: ${errnoName(error) ?? String(error)}`);
+      return { ...refused(`${name}: ${errnoName(error) ?? String(error)}`), passing: isShortage(error) ? 'unsent' : undefined };
     }
+  }
+
+  #passing(name: string, signalled: number, errno: number): SignalResult['passing'] {
+    // Who has no number in evictd's pid namespace, or is not its to signal, can be ended by cgroup.kill all the same.
+    if (signalled > 0 || (name === 'SIGTERM' && !isShortageErrno(errno) && this.#parts.files.unified)) return 'in part';
+    return isShortageErrno(errno) ? 'unsent' : undefined;
   }
 }
 

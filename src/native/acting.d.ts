@@ -5,8 +5,8 @@ export interface CgroupHandle {
   readonly id: bigint;
   /**
    * One pass over cgroup.procs of the cgroup and all below it: pidfd_open each, read the membership again, signal those that are still members.
-   * `found`: processes listed in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than ESRCH,
-   * else 0 (ENODEV is no failure: the cgroup is gone, found = 0). EPERM also for who is never signalled: pid 1, this process, and processes outside
+   * `found`: processes listed in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than ESRCH, one for
+   * want of descriptors or memory before all others, else 0 (ENODEV is no failure: the cgroup is gone, found = 0). EPERM also for who is never signalled: pid 1, this process, and processes outside
    * this pid namespace (listed as 0, each counted). EOPNOTSUPP: a threaded cgroup, whose processes only the domain above it lists.
    * `reaper`: is given those that were signalled (with SIGKILL that makes sense), as far as it has room.
    */
