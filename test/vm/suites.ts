@@ -31,9 +31,11 @@ const v1Only = [
   'test/native/sampler',
   'test/workloads/source-root',
 ];
-const killing = ['test/actions/fork-bomb', 'test/actions/kill-cgroup', 'test/actions/shared-cgroup', 'test/native/held-still'];
+const killing = ['cgroup-kill', 'fork-bomb', 'frozen-victim', 'kill-cgroup', 'shared-cgroup', 'standstill']
+  .map((name) => `test/actions/${name}`)
+  .concat('test/native/held-still');
 /** Evictions from beginning to end. */
-const evictions = ['test/e2e/eviction', 'test/e2e/demo'];
+const evictions = ['test/e2e/eviction', 'test/e2e/demo', 'test/e2e/fork-bomb'];
 const withSwap = ['test/e2e/swap', 'test/e2e/demo'];
 
 /** Two run at a time: the long ones first. */
