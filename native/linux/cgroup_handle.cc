@@ -18,9 +18,10 @@ namespace evictd {
 
 namespace {
 
-// pidfds held at a time: few enough for a soft limit of 1,024 descriptors, enough that ten thousand processes need 20
-// readings.
-constexpr size_t kBatch = 512;
+// pidfds held at a time: each batch costs a second reading of all processes, so there are as few as that, and the work
+// grows with their number, not with its square; each pidfd costs the kernel a KiB, so not all are held at once.
+constexpr size_t kLeastBatch = 512;
+constexpr size_t kMostBatches = 4;
 
 struct Opened {
   pid_t pid = 0;
@@ -91,12 +92,13 @@ CgroupHandle::Stopped CgroupHandle::Stop(size_t rounds) const {
 void CgroupHandle::SignalMembers(const std::vector<pid_t>& pids, int signal, MemoryReaper* reaper,
                                  Signalled* result) const {
   const pid_t self = getpid();
+  const size_t batch = std::max(kLeastBatch, pids.size() / kMostBatches + 1);
   std::vector<Opened> opened;
-  opened.reserve(std::min(kBatch, pids.size()));
+  opened.reserve(std::min(batch, pids.size()));
   size_t next = 0;
   while (next < pids.size()) {
     opened.clear();
-    for (; next < pids.size() && opened.size() < kBatch; next++) {
+    for (; next < pids.size() && opened.size() < batch; next++) {
       const pid_t pid = pids[next];
       if (pid <= 1 || pid == self) {
         Note(EPERM, &result->error);
