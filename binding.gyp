@@ -16,6 +16,8 @@
         ['OS=="linux"', {
           'sources': [
             'native/linux/armer.cc',
+            'native/linux/cgroup_children.cc',
+            'native/linux/cgroup_freezer.cc',
             'native/linux/cgroup_handle.cc',
             'native/linux/cgroup_processes.cc',
             'native/linux/cgroup_procs_text.cc',

@@ -92,3 +92,15 @@ export function errnoText(errno: number): string {
 export function errnoName(error: unknown): string | undefined {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
+
+const SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
+
+/** Whether evictd itself was short of something (descriptors, memory): it says nothing about what was tried, and passes. */
+export function isShortage(error: unknown): boolean {
+  return SHORTAGES.has((error instanceof HostError ? error.errno : errnoName(error)) ?? '');
+}
+
+/** The same of an errno, positive, as the addon returns it. */
+export function isShortageErrno(errno: number): boolean {
+  return SHORTAGES.has(getSystemErrorMap().get(-errno)?.[0] ?? '');
+}

@@ -91,4 +91,8 @@ SystemError::SystemError(int error, const char* syscall, std::string path)
   if (!path_.empty()) message_ += " '" + path_ + "'";
 }
 
+bool IsShortage(int error) {
+  return error == ENOMEM || error == EAGAIN || error == EINTR || error == EMFILE || error == ENFILE;
+}
+
 }  // namespace evictd

@@ -30,6 +30,9 @@ class SystemError : public std::exception {
 // glibc 2.32.)
 std::string ErrorName(int error);
 
+// Whether this process was short of something (descriptors, memory): it says nothing about what was tried, and passes.
+bool IsShortage(int error);
+
 }  // namespace evictd
 
 #endif  // EVICTD_COMMON_SYSTEM_ERROR_H_

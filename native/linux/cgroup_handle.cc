@@ -5,16 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <ctime>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
-#include "common/monotonic_clock.h"
 #include "common/system_error.h"
 #include "linux/cgroup_processes.h"
 #include "linux/process.h"
@@ -23,12 +18,10 @@ namespace evictd {
 
 namespace {
 
-// pidfds held at a time: few enough for a soft limit of 1,024 descriptors, enough that ten thousand processes need 20
-// readings.
-constexpr size_t kBatch = 512;
-
-constexpr char kFreezerState[] = "freezer.state";
-constexpr char kFreeze[] = "cgroup.freeze";
+// pidfds held at a time: each batch costs a second reading of all processes, so there are as few as that, and the work
+// grows with their number, not with its square; each pidfd costs the kernel a KiB, so not all are held at once.
+constexpr size_t kLeastBatch = 512;
+constexpr size_t kMostBatches = 4;
 
 struct Opened {
   pid_t pid = 0;
@@ -37,8 +30,10 @@ struct Opened {
 
 bool OutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
 
-void Note(int error, int* first) {
-  if (*first == 0 && error != ESRCH) *first = error;
+// A shortage before all others: whether trying again makes sense hangs on it.
+void Note(int error, int* kept) {
+  if (error == 0 || error == ESRCH) return;
+  if (*kept == 0 || (IsShortage(error) && !IsShortage(*kept))) *kept = error;
 }
 
 }  // namespace
@@ -50,6 +45,7 @@ CgroupHandle::CgroupHandle(const std::string& cgroup, std::optional<uint64_t> id
   if (fstat(directory_.get(), &status) != 0) throw SystemError(errno, "fstat", path_);
   id_ = status.st_ino;
   if (id && *id != id_) throw SystemError(ESTALE, "open", path_);
+  freezer_.emplace(directory_.get(), path_);
 }
 
 std::vector<pid_t> CgroupHandle::Processes(int* error) const {
@@ -96,12 +92,13 @@ CgroupHandle::Stopped CgroupHandle::Stop(size_t rounds) const {
 void CgroupHandle::SignalMembers(const std::vector<pid_t>& pids, int signal, MemoryReaper* reaper,
                                  Signalled* result) const {
   const pid_t self = getpid();
+  const size_t batch = std::max(kLeastBatch, pids.size() / kMostBatches + 1);
   std::vector<Opened> opened;
-  opened.reserve(std::min(kBatch, pids.size()));
+  opened.reserve(std::min(batch, pids.size()));
   size_t next = 0;
   while (next < pids.size()) {
     opened.clear();
-    for (; next < pids.size() && opened.size() < kBatch; next++) {
+    for (; next < pids.size() && opened.size() < batch; next++) {
       const pid_t pid = pids[next];
       if (pid <= 1 || pid == self) {
         Note(EPERM, &result->error);
@@ -142,41 +139,6 @@ void CgroupHandle::Kill() const {
   const UniqueFd file(openat(directory_.get(), "cgroup.kill", O_WRONLY | O_CLOEXEC));
   if (!file) throw SystemError(errno, "open", path_ + "/cgroup.kill");
   if (write(file.get(), "1", 1) != 1) throw SystemError(errno, "write", path_ + "/cgroup.kill");
-}
-
-bool CgroupHandle::Freeze(unsigned limit_ms) const {
-  const uint64_t until_ns = MonotonicNs() + limit_ms * uint64_t{1000000};
-  const int v1 = WriteControl(kFreezerState, "FROZEN");
-  if (v1 != 0 && v1 != ENOENT) throw SystemError(v1, "write", path_ + "/" + kFreezerState);
-  const int v2 = v1 == 0 ? 0 : WriteControl(kFreeze, "1");
-  if (v2 != 0) throw SystemError(v2, "write", path_ + "/" + kFreeze);
-  // The list of events of v1 has no such event, and both take microseconds where nobody is in the kernel.
-  const struct timespec pause = {0, 50000};
-  for (;;) {
-    if (v1 == 0 ? ControlSays(kFreezerState, "FROZEN") : ControlSays("cgroup.events", "frozen 1")) return true;
-    if (MonotonicNs() >= until_ns) return false;
-    nanosleep(&pause, nullptr);
-  }
-}
-
-void CgroupHandle::Thaw() const {
-  const int v1 = WriteControl(kFreezerState, "THAWED");
-  const int error = v1 == ENOENT ? WriteControl(kFreeze, "0") : v1;
-  if (error != 0 && error != ENOENT && error != ENODEV) throw SystemError(error, "write", path_ + "/" + kFreezerState);
-}
-
-int CgroupHandle::WriteControl(const char* name, const char* text) const {
-  const UniqueFd file(openat(directory_.get(), name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  const ssize_t length = static_cast<ssize_t>(strlen(text));
-  return file && write(file.get(), text, static_cast<size_t>(length)) == length ? 0 : errno;
-}
-
-bool CgroupHandle::ControlSays(const char* name, const char* text) const {
-  const UniqueFd file(openat(directory_.get(), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  std::array<char, 256> content;
-  const ssize_t length = file ? read(file.get(), content.data(), content.size()) : -1;
-  return length > 0 &&
-         std::string_view(content.data(), static_cast<size_t>(length)).find(text) != std::string_view::npos;
 }
 
 }  // namespace evictd

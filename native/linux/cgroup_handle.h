@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "linux/cgroup_freezer.h"
 #include "linux/memory_reaper.h"
 #include "linux/unique_fd.h"
 
@@ -20,7 +21,7 @@ class CgroupHandle {
   struct Signalled {
     size_t found = 0;      // processes in the first reading
     size_t signalled = 0;  // signals delivered
-    int error = 0;         // the first failure other than "it is gone"
+    int error = 0;         // the first failure other than "it is gone"; a shortage (IsShortage) before all others
   };
 
   // Throws SystemError; ESTALE where the directory's inode is not `id`.
@@ -44,13 +45,7 @@ class CgroupHandle {
   // were made. A stopped process forks no more, and unlike a killed one it makes no room for others below a pids limit.
   Stopped Stop(size_t rounds) const;
 
-  // freezer.state of v1, or cgroup.freeze of v2. True once all are frozen; false where some were not within `limit_ms`
-  // (one that is dying on v1, or waits for a device). Throws SystemError: ENOENT where it has neither.
-  bool Freeze(unsigned limit_ms) const;
-
-  // Must follow every Freeze, even one that threw: on v1 a killed process stays until it is thawed. A cgroup that is
-  // gone is no failure. Throws SystemError.
-  void Thaw() const;
+  CgroupFreezer& freezer() { return *freezer_; }
 
   // Writes cgroup.kill. Throws SystemError: ENOENT where the hierarchy has none.
   void Kill() const;
@@ -60,13 +55,11 @@ class CgroupHandle {
 
  private:
   void SignalMembers(const std::vector<pid_t>& pids, int signal, MemoryReaper* reaper, Signalled* result) const;
-  // 0, or an errno.
-  int WriteControl(const char* name, const char* text) const;
-  bool ControlSays(const char* name, const char* text) const;
 
   std::string path_;
   UniqueFd directory_;
   uint64_t id_ = 0;
+  std::optional<CgroupFreezer> freezer_;
 };
 
 }  // namespace evictd

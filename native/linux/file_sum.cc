@@ -1,6 +1,5 @@
 #include "linux/file_sum.h"
 
-#include <cerrno>
 #include <utility>
 
 #include "common/system_error.h"
@@ -30,8 +29,6 @@ int FileSum::Take(double* value) {
 }
 
 // Under memory exhaustion the kernel may have no page for the text: exactly then the sampler has to go on.
-bool FileSum::Passing(int error) const {
-  return error == ENOMEM || error == EAGAIN || error == EINTR || error == EMFILE || error == ENFILE;
-}
+bool FileSum::Passing(int error) const { return IsShortage(error); }
 
 }  // namespace evictd

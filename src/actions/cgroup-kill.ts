@@ -1,35 +1,31 @@
 import { constants } from 'node:os';
-import { errnoName, errnoText } from '../errors.js';
+import { errnoName, errnoText, isShortage, isShortageErrno } from '../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
-import type { CgroupHandle, MemoryReaper } from '../native/binding.js';
+import type { MemoryReaper } from '../native/binding.js';
+import { killsAtOnce, Standstill, type StandstillParts } from './standstill.js';
 import type { VictimExit } from './victim-exit.js';
 import type { VictimFiles } from './victim-files.js';
 
-/** Rounds of SIGSTOP in one call: each leaves fewer who can fork. */
-const STOP_ROUNDS = 8;
-/** The monitor's loop waits for as long as this for the freezer. What is not frozen by then is signalled all the same. */
-const FREEZE_MS = 5;
 /** Whoever is still there after this long, though nobody new came, is perhaps frozen. */
 const STUCK_NS = 100_000_000n;
 
-export interface CgroupKillParts {
-  readonly handle: CgroupHandle;
+export interface CgroupKillParts extends StandstillParts {
   readonly files: VictimFiles;
   readonly exit: VictimExit;
   readonly reaper: MemoryReaper;
-  /** A cgroup of the unified hierarchy beside this one (hybrid), or of the v1 freezer: opened anew, of the victim's processes alone; undefined: there is none. */
-  readonly openShared: (hierarchy: 'unified' | 'freezer') => CgroupHandle | undefined;
 }
 
 /** The end of one cgroup. `atNs` of what it returns is taken when the call was through: what is measured with it is rather too long than too short. */
 export class CgroupKill implements KillInProgress {
   readonly #parts: CgroupKillParts;
+  readonly #standstill: Standstill;
   /** Who was there at the last SIGKILL; undefined: there was none. */
   #killed: ReadonlySet<number> | undefined;
   #triedAllAtNs = 0n;
 
   constructor(parts: CgroupKillParts) {
     this.#parts = parts;
+    this.#standstill = new Standstill(parts);
   }
 
   /** SIGCONT follows SIGTERM, as systemd does it: a stopped process would never get to handle the SIGTERM. */
@@ -44,6 +40,7 @@ export class CgroupKill implements KillInProgress {
    * process is signalled: at once, and where that has left somebody new, held still first.
    */
   kill(): SignalResult {
+    this.#standstill.thaw(); // where that failed the last time
     const pids = this.#processes();
     // Whether evictd is in it is not known, and cgroup.kill would take it along; signals spare it.
     if (pids === undefined) return this.#signal('SIGKILL');
@@ -53,13 +50,19 @@ export class CgroupKill implements KillInProgress {
     const nowNs = process.hrtime.bigint();
     if (before === undefined) this.#triedAllAtNs = nowNs;
     const isForking = before !== undefined && pids.some((pid) => !before.has(pid));
-    if (this.#parts.files.unified && this.#killAtOnce(this.#parts.handle)) {
-      if (before !== undefined) this.#signal('SIGKILL'); // for the reaper, who takes processes
-      return { atNs: process.hrtime.bigint(), processes: pids.length, error: undefined };
+    const isStuck = nowNs - this.#triedAllAtNs >= STUCK_NS;
+    const isUnified = this.#parts.files.unified && killsAtOnce(this.#parts.handle);
+    if (isForking || isStuck) this.#triedAllAtNs = nowNs;
+    try {
+      if (isUnified) {
+        if (before !== undefined) this.#signal('SIGKILL'); // for the reaper, who takes processes
+        return { atNs: process.hrtime.bigint(), processes: pids.length, error: undefined };
+      }
+      const signal = (): SignalResult => this.#signal('SIGKILL');
+      return isForking || isStuck ? this.#standstill.during(signal) : signal();
+    } finally {
+      if (isStuck) this.#standstill.thawParts();
     }
-    if (!isForking && nowNs - this.#triedAllAtNs < STUCK_NS) return this.#signal('SIGKILL');
-    this.#triedAllAtNs = nowNs;
-    return this.#killHeldStill();
   }
 
   read(): VictimSample {
@@ -77,36 +80,9 @@ export class CgroupKill implements KillInProgress {
 
   close(): void {
     this.#parts.exit.close();
-    this.#parts.handle.close();
     this.#parts.files.close();
-  }
-
-  /** By cgroup.kill of a cgroup that they share in the unified hierarchy, frozen in one of the v1 freezer, or stopped; and thawed, or the killed would stay. */
-  #killHeldStill(): SignalResult {
-    const { handle } = this.#parts;
-    const unified = this.#shared('unified');
-    const freezer = this.#shared('freezer');
-    let result: SignalResult;
-    try {
-      const isKilled = unified !== undefined && this.#killAtOnce(unified);
-      if (!isKilled && !freezes(freezer) && !freezes(unified)) attempt(() => handle.stop(STOP_ROUNDS));
-      result = this.#signal('SIGKILL');
-    } finally {
-      // Both, and even where nothing was frozen here: somebody else may have.
-      for (const frozen of [freezer, unified]) {
-        attempt(() => frozen?.thaw());
-        frozen?.close();
-      }
-    }
-    return result;
-  }
-
-  #shared(hierarchy: 'unified' | 'freezer'): CgroupHandle | undefined {
-    return attempt(() => this.#parts.openShared(hierarchy));
-  }
-
-  #killAtOnce(cgroup: CgroupHandle): boolean {
-    return attempt(() => (cgroup.kill(), true)) ?? false;
+    this.#standstill.end(); // with the descriptors that the others gave back
+    this.#parts.handle.close();
   }
 
   /**
@@ -122,30 +98,29 @@ export class CgroupKill implements KillInProgress {
 
   /** undefined: not known. */
   #processes(): readonly number[] | undefined {
-    return attempt(() => this.#parts.handle.processes());
+    try {
+      return this.#parts.handle.processes();
+    } catch {
+      return undefined;
+    }
   }
 
   #signal(name: 'SIGTERM' | 'SIGCONT' | 'SIGKILL'): SignalResult {
     const { handle, reaper } = this.#parts;
     try {
-      const { found, errno } = handle.signal(constants.signals[name], name === 'SIGKILL' ? reaper : undefined);
-      return { atNs: process.hrtime.bigint(), processes: found, error: errno === 0 ? undefined : `${name}: ${errnoText(errno)}` };
+      const { found, signalled, errno } = handle.signal(constants.signals[name], name === 'SIGKILL' ? reaper : undefined);
+      const atNs = process.hrtime.bigint();
+      if (errno === 0) return { atNs, processes: found, error: undefined };
+      return { atNs, processes: found, error: `${name}: ${errnoText(errno)}`, passing: this.#passing(name, signalled, errno) };
     } catch (error) {
-      return refused(`${name}: ${errnoName(error) ?? String(error)}`);
+      return { ...refused(`${name}: ${errnoName(error) ?? String(error)}`), passing: isShortage(error) ? 'unsent' : undefined };
     }
   }
-}
 
-function freezes(cgroup: CgroupHandle | undefined): boolean {
-  return cgroup !== undefined && attempt(() => (cgroup.freeze(FREEZE_MS), true)) === true;
-}
-
-/** undefined: it failed. What can be done by other means is; that it worked is seen in the next reading. */
-function attempt<T>(action: () => T): T | undefined {
-  try {
-    return action();
-  } catch {
-    return undefined;
+  #passing(name: string, signalled: number, errno: number): SignalResult['passing'] {
+    // Who has no number in evictd's pid namespace, or is not its to signal, can be ended by cgroup.kill all the same.
+    if (signalled > 0 || (name === 'SIGTERM' && !isShortageErrno(errno) && this.#parts.files.unified)) return 'in part';
+    return isShortageErrno(errno) ? 'unsent' : undefined;
   }
 }
 

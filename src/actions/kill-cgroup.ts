@@ -4,6 +4,7 @@ import { errnoName, HostError } from '../errors.js';
 import type { Evictor, KillInProgress } from '../monitor/ports.js';
 import type { Binding, MemoryReaper } from '../native/binding.js';
 import { CgroupKill } from './cgroup-kill.js';
+import { openOwnCgroups } from './own-cgroups.js';
 import { openSharedCgroup } from './shared-cgroup.js';
 import { VictimExit } from './victim-exit.js';
 import { VictimFiles } from './victim-files.js';
@@ -43,6 +44,7 @@ function begin(
     // The files first: the handle compares the inode, so if the name had been given to another cgroup before they were opened, it says so.
     files = new VictimFiles(directory, hierarchy.version);
     const handle = new native.CgroupHandle(directory, workload.startOrder);
+    const victim = { handle, hierarchy, path };
     return new CgroupKill({
       handle,
       files,
@@ -50,8 +52,9 @@ function begin(
       reaper,
       openShared: (name) => {
         const other = hierarchies[name];
-        return other && openSharedCgroup(native, { handle, hierarchy, path }, other);
+        return other && openSharedCgroup(native, victim, other);
       },
+      openFreezers: () => (hierarchies.freezer === undefined ? [] : openOwnCgroups(native, victim, hierarchies.freezer)),
     });
   } catch (cause) {
     files?.close();

@@ -33,7 +33,7 @@ export function openSharedCgroup(native: Binding, victim: HeldCgroup, other: Cgr
 }
 
 /** The victim is read before and after the other: who is born in between is in the second reading. Whoever is in neither is asked for, and may have ended. */
-function compare(handle: CgroupHandle, before: readonly number[], victim: HeldCgroup): 'the victim' | 'others' | 'a part' {
+export function compare(handle: CgroupHandle, before: readonly number[], victim: HeldCgroup): 'the victim' | 'others' | 'a part' {
   const listed = new Set(handle.processes());
   const after = new Set(victim.handle.processes());
   const known = new Set([...before, ...after]);
@@ -50,7 +50,8 @@ function belongs(pid: number, { hierarchy, path }: HeldCgroup): boolean {
   return place !== undefined && (place === path || isBelow(place, path));
 }
 
-function placeOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy): string | undefined {
+/** Where the first of them lives that has not ended. */
+export function placeOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy): string | undefined {
   for (const pid of pids) {
     const text = procCgroup(pid);
     if (text === undefined) continue;

@@ -67,15 +67,17 @@ export interface VictimReading {
   readonly removed: boolean;
   /** The workload was gone before anything was sent. */
   readonly vanished: boolean;
-  /** The error of the kill call. */
+  /** The error of the last call, to take hold of it or to signal it. */
   readonly error: string | undefined;
+  /** The error does not end the eviction: the call is repeated, or SIGKILL is still to come. */
+  readonly passing?: true | undefined;
   /** When the last signal was sent, which is later than it was decided; undefined: none was. */
   readonly signalledAtNs: bigint | undefined;
 }
 
 /**
- * killed: no process left. ineffective: the same, but it gave back little. failed: processes left after the time that a victim gets, or the kill
- * call failed: not counted as an eviction. vanished: it was gone before it was signalled: nothing happened.
+ * killed: no process left. ineffective: the same, but it gave back little. failed: processes left after the time that a victim gets, or no signal can
+ * reach them: not counted as an eviction. vanished: it was gone before it was signalled: nothing happened.
  */
 export type OutcomeResult = 'killed' | 'ineffective' | 'failed' | 'vanished';
 
@@ -120,7 +122,7 @@ export function advance(
   const seen = withUsage(sinceSignal(eviction, reading), reading, nowNs);
   if (reading.vanished) return { result: 'vanished', eviction: seen };
   if (reading.processes === 0) return { result: isEffective(seen, reading) ? 'killed' : 'ineffective', eviction: seen };
-  if (reading.error !== undefined) return { result: 'failed', eviction: seen };
+  if (reading.error !== undefined && reading.passing !== true) return { result: 'failed', eviction: seen };
   if (seen.phase === 'terminating') {
     const over = nowNs - seen.phaseSinceNs >= seen.decision.graceNs;
     if (!over && !hardMet) return { eviction: seen };

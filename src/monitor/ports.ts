@@ -92,7 +92,10 @@ export interface SourceProblem {
 
 /** A kill under way. Owns what it holds of the workload; close() when done. */
 export interface KillInProgress {
-  /** SIGTERM to every process, once, and SIGCONT, without which a stopped one would not handle it. Returns after the signals were sent. Never throws. */
+  /**
+   * SIGTERM to every process, once, and SIGCONT, without which a stopped one would not handle it. Call again only where it was 'unsent'. Returns after the signals
+   * were sent. Never throws.
+   */
   terminate(): SignalResult;
   /** SIGKILL to everything in it: cgroup.kill, or one pass of pidfds. Call again (`read` tells) until nothing is left. Never throws. */
   kill(): SignalResult;
@@ -114,6 +117,11 @@ export interface SignalResult {
   readonly processes: number;
   /** The error of the call, for people; undefined: fine. */
   readonly error: string | undefined;
+  /**
+   * Of an error that does not end it. 'unsent': nobody got the signal, because evictd was short of something; the same call may work the next time. 'in part':
+   * some got it, or a stronger means is left. undefined: nothing can be done.
+   */
+  readonly passing?: 'unsent' | 'in part' | undefined;
 }
 export interface VictimSample {
   readonly timeNs: bigint;

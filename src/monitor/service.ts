@@ -18,33 +18,40 @@ export class Service implements StepListener {
   #evictions = 0;
   #last = '';
   #watchdog: NodeJS.Timeout | undefined;
+  /** It waits to be told READY=1: without that systemd would end evictd as one that never started. */
+  #owesReady = false;
+  /** The status that it knows. */
+  #told: string;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
+    this.#told = this.#status(); // with READY=1
   }
 
-  /** After a start and after each reload. */
+  /** After a start and after each reload. A manager that has fallen behind is told with the next sign of life, or step. */
   ready(): void {
     const { manager, isAlive } = this.#parts;
     if (manager === undefined) return;
-    manager.tell('READY=1', this.#status());
+    this.#owesReady = true;
+    this.#tell();
     if (manager.watchdogMs === undefined || this.#watchdog !== undefined) return;
     this.#watchdog = setInterval(() => {
-      if (isAlive()) manager.tell('WATCHDOG=1');
+      if (!isAlive()) return;
+      if (this.#owesReady) this.#tell();
+      manager.tell('WATCHDOG=1');
     }, manager.watchdogMs / 2);
     this.#watchdog.unref();
   }
 
   /** `ready` must follow, whether or not the configuration was taken. */
   reloading(): void {
+    this.#owesReady = false;
     this.#parts.manager?.tell('RELOADING=1', `MONOTONIC_USEC=${String(process.hrtime.bigint() / 1_000n)}`);
   }
 
   stepped({ effects }: StepReport): void {
-    const before = this.#status();
     for (const effect of effects) this.#note(effect);
-    const status = this.#status();
-    if (status !== before) this.#parts.manager?.tell(status);
+    if (this.#owesReady || this.#status() !== this.#told) this.#tell();
   }
 
   /** The loop has stopped. */
@@ -52,6 +59,13 @@ export class Service implements StepListener {
     clearInterval(this.#watchdog);
     this.#parts.manager?.tell('STOPPING=1', 'STATUS=stopping');
     this.#parts.manager?.close();
+  }
+
+  #tell(): void {
+    const status = this.#status();
+    if (!this.#parts.manager?.tell(...(this.#owesReady ? ['READY=1', status] : [status]))) return;
+    this.#owesReady = false;
+    this.#told = status;
   }
 
   #note(effect: Effect): void {

@@ -1,15 +1,22 @@
 import type { Decision, VictimReading } from '../core/eviction.js';
-import { HostError } from '../errors.js';
+import { HostError, isShortage } from '../errors.js';
 import type { Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
 import type { EvictionTimes } from './record.js';
 
-interface Victim {
-  readonly decision: Decision;
+/** `passing`: as in SignalResult. */
+type Held = Pick<SignalResult, 'error' | 'passing'> & {
   /** undefined: it could not be taken hold of. */
   readonly kill: KillInProgress | undefined;
   readonly vanished: boolean;
+};
+
+interface Victim {
+  readonly decision: Decision;
+  held: Held;
+  /** SIGKILL, no longer SIGTERM. */
   killing: boolean;
-  error: string | undefined;
+  /** Of which signal the time stands, because it reached somebody. */
+  sent: 'signalNs' | 'killNs' | undefined;
   times: EvictionTimes;
 }
 
@@ -41,18 +48,23 @@ export class Victims {
   /** Sends the first signal. Never throws: what went wrong is in the next reading. */
   begin(decision: Decision, wake: Wake, wakeNs: bigint): EvictionTimes {
     const times = { crossingNs: wake.atNs, wakeNs, decisionNs: decision.decidedAtNs, signalNs: undefined, killNs: undefined };
-    const victim = this.#hold(decision, times);
+    const victim: Victim = { decision, held: this.#hold(decision), killing: decision.graceNs === 0n, sent: undefined, times };
     this.#victims.set(decision.serial, victim);
-    if (victim.kill) this.#signal(victim, decision.graceNs > 0n ? victim.kill.terminate() : this.#kill(victim, victim.kill));
+    this.#signal(victim);
     return victim.times;
   }
 
   escalate(decision: Decision): void {
     const victim = this.#victims.get(decision.serial);
-    if (victim?.kill) this.#signal(victim, this.#kill(victim, victim.kill));
+    if (victim === undefined) return;
+    victim.killing = true;
+    this.#signal(victim);
   }
 
-  /** What is left of each. Sends SIGKILL once more to whom it did not end, because processes may fork while they are being killed. */
+  /**
+   * What is left of each. Sends SIGKILL once more to whom it did not end, because processes may fork while they are being killed; and what could not be sent, because
+   * evictd was short of something.
+   */
   readings(): Map<number, VictimReading> {
     return new Map([...this.#victims].map(([serial, victim]) => [serial, this.#reading(victim)]));
   }
@@ -60,7 +72,7 @@ export class Victims {
   /** Lets go of a victim whose eviction is over. */
   end(serial: number): EvictionTimes | undefined {
     const victim = this.#victims.get(serial);
-    victim?.kill?.close();
+    victim?.held.kill?.close();
     this.#victims.delete(serial);
     return victim?.times;
   }
@@ -69,44 +81,56 @@ export class Victims {
     for (const serial of [...this.#victims.keys()]) this.end(serial);
   }
 
-  #hold(decision: Decision, times: EvictionTimes): Victim {
-    const victim = { decision, killing: false, vanished: false, error: undefined, times };
+  #hold({ victim: { workload } }: Decision): Held {
     try {
-      return { ...victim, kill: this.#evictor.begin(decision.victim.workload) };
+      return { kill: this.#evictor.begin(workload), vanished: false, error: undefined };
     } catch (error) {
       const vanished = error instanceof HostError && error.errno !== undefined && GONE.has(error.errno);
-      return { ...victim, kill: undefined, vanished, error: error instanceof Error ? error.message : String(error) };
+      const passing = isShortage(error) ? 'unsent' : undefined;
+      return { kill: undefined, vanished, error: error instanceof Error ? error.message : String(error), passing };
     }
   }
 
-  #kill(victim: Victim, kill: KillInProgress): SignalResult {
-    victim.killing = true;
-    return kill.kill();
-  }
-
-  #signal(victim: Victim, { atNs, error }: SignalResult): void {
-    const { signalNs, killNs } = victim.times;
-    victim.times = { ...victim.times, signalNs: signalNs ?? atNs, killNs: victim.killing ? (killNs ?? atNs) : undefined };
-    victim.error = error;
-    victim.kill?.onExit(this.#onExit);
+  #signal(victim: Victim): void {
+    const { held, killing, times } = victim;
+    const { kill } = held;
+    if (kill === undefined) return;
+    const { atNs, error, passing } = killing ? kill.kill() : kill.terminate();
+    victim.held = { ...held, error, passing };
+    const name = killing ? 'killNs' : 'signalNs';
+    const isFirst = passing !== 'unsent' && victim.sent !== name;
+    // Of an attempt, until there is one that reached somebody.
+    const signalNs = isFirst && victim.sent === undefined ? atNs : (times.signalNs ?? atNs);
+    victim.times = { ...times, signalNs, killNs: killing ? (isFirst ? atNs : (times.killNs ?? atNs)) : undefined };
+    if (!isFirst) return;
+    victim.sent = name;
+    kill.onExit(this.#onExit);
   }
 
   #reading(victim: Victim): VictimReading {
-    const { kill, vanished, error, times } = victim;
-    const signalledAtNs = times.killNs ?? times.signalNs;
-    if (kill === undefined) return { processes: undefined, usageBytes: undefined, removed: false, vanished, error, signalledAtNs };
-    let sample = kill.read();
-    if (sample.processes > 0 && victim.killing && victim.error === undefined) {
-      victim.error = kill.kill().error;
-      sample = kill.read();
+    if (victim.held.kill === undefined && victim.held.passing === 'unsent') {
+      victim.held = this.#hold(victim.decision);
+      this.#signal(victim);
     }
+    let sample = victim.held.kill?.read();
+    if (sample !== undefined && sample.processes > 0 && isToRepeat(victim)) {
+      this.#signal(victim);
+      sample = victim.held.kill?.read();
+    }
+    const { vanished, error, passing } = victim.held;
+    const { signalNs, killNs } = victim.times;
     return {
-      processes: sample.processes,
-      usageBytes: sample.usageBytes,
-      removed: sample.removed,
+      processes: sample?.processes,
+      usageBytes: sample?.usageBytes,
+      removed: sample?.removed ?? false,
       vanished,
-      error: victim.error,
-      signalledAtNs,
+      error,
+      ...(passing && { passing: true }),
+      signalledAtNs: killNs ?? signalNs,
     };
   }
+}
+
+function isToRepeat({ killing, held: { error, passing } }: Victim): boolean {
+  return killing ? error === undefined || passing !== undefined : passing === 'unsent';
 }

@@ -5,8 +5,8 @@ export interface CgroupHandle {
   readonly id: bigint;
   /**
    * One pass over cgroup.procs of the cgroup and all below it: pidfd_open each, read the membership again, signal those that are still members.
-   * `found`: processes listed in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than ESRCH,
-   * else 0 (ENODEV is no failure: the cgroup is gone, found = 0). EPERM also for who is never signalled: pid 1, this process, and processes outside
+   * `found`: processes listed in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than ESRCH, one for
+   * want of descriptors or memory before all others, else 0 (ENODEV is no failure: the cgroup is gone, found = 0). EPERM also for who is never signalled: pid 1, this process, and processes outside
    * this pid namespace (listed as 0, each counted). EOPNOTSUPP: a threaded cgroup, whose processes only the domain above it lists.
    * `reaper`: is given those that were signalled (with SIGKILL that makes sense), as far as it has room.
    */
@@ -18,11 +18,11 @@ export interface CgroupHandle {
   stop(rounds: number): { rounds: number; settled: boolean; errno: number };
   /**
    * Of a cgroup in a v1 freezer hierarchy (freezer.state), or of v2 (cgroup.freeze). true: all are frozen. false: some were not within `limitMs`
-   * (0–1000), which blocks for as long. Throws ENOENT where the cgroup has neither file. `thaw()` must follow, whatever happens in between: a process
-   * that was killed in a frozen v1 cgroup stays until then.
+   * (0–1000), which blocks for as long. Throws where nothing was frozen, ENOENT where the cgroup has neither file. Otherwise `thaw()` must follow, whatever happens
+   * in between: a process that was killed in a frozen v1 cgroup stays until then. It needs no descriptor but that which is kept for it here.
    */
   freeze(limitMs: number): boolean;
-  /** Also what somebody else froze. No failure where the cgroup is gone. */
+  /** Also what somebody else froze, and all cgroups below it. No failure where the cgroup is gone. Throws where a part of it may be frozen still: call again. */
   thaw(): void;
   /** v2 and hybrid: write "1" to cgroup.kill. Throws ENOENT where it does not exist. */
   kill(): void;

@@ -73,10 +73,10 @@ export interface FilesystemStats {
    */
   read(): FilesystemReading;
   /**
-   * Asks for a new one. `onDone` is called when it arrived. While one that was asked for here is pending the call has no effect at all, and its `onDone` is
-   * dropped; one that a sampler asked for is none. A pending request does not keep the event loop alive: the filesystem may never answer.
+   * Asks for a new one. `onDone` is called when it arrived, never from inside a call. While one that was asked for here is pending the call has no effect at all: false,
+   * and its `onDone` is dropped; one that a sampler asked for is none. A pending request does not keep the event loop alive: the filesystem may never answer.
    */
-  request(onDone?: () => void): void;
+  request(onDone?: () => void): boolean;
   close(): void;
 }
 export interface FilesystemReading {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { readHierarchies } from '../../src/host/linux/hierarchies.js';
 import type { TestCgroup } from '../support/cgroup.js';
@@ -26,7 +26,13 @@ const made: string[] = [];
 
 /** Before anything is cleaned up: what is frozen cannot be killed on v1. */
 export function thawBesides(): void {
-  for (const dir of made.splice(0)) if (existsSync(`${dir}/freezer.state`)) writeFileSync(`${dir}/freezer.state`, 'THAWED');
+  for (const dir of made.splice(0)) thaw(dir);
+}
+
+function thaw(dir: string): void {
+  if (!existsSync(`${dir}/freezer.state`)) return;
+  writeFileSync(`${dir}/freezer.state`, 'THAWED');
+  for (const entry of readdirSync(dir, { withFileTypes: true })) if (entry.isDirectory()) thaw(`${dir}/${entry.name}`);
 }
 
 export function besideVictim(name: 'unified' | 'freezer', victim: TestCgroup): Beside {

@@ -1,15 +1,11 @@
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CgroupKill } from '../../src/actions/cgroup-kill.js';
 import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
-import type { VictimExit } from '../../src/actions/victim-exit.js';
-import type { VictimFiles } from '../../src/actions/victim-files.js';
 import type { Protection, Workload } from '../../src/core/workload.js';
 import { HostError } from '../../src/errors.js';
 import { readHierarchies } from '../../src/host/linux/hierarchies.js';
 import type { KillInProgress } from '../../src/monitor/ports.js';
-import type { CgroupHandle, MemoryReaper } from '../../src/native/binding.js';
 import { native } from '../../src/native/index.js';
 import { workload as anyWorkload } from '../core/support.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
@@ -87,30 +83,6 @@ describe('SIGKILL', () => {
       await bystander.cleanup();
     }
   });
-});
-
-// The list cannot be made unreadable for evictd alone, so this one handle refuses it, with what a machine in need would say.
-test('where nobody knows who is in it, evictd perhaps, cgroup.kill is not used', () => {
-  const calls: string[] = [];
-  const kill = new CgroupKill({
-    handle: {
-      processes: () => {
-        throw Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE' });
-      },
-      kill: () => calls.push('cgroup.kill'),
-      stop: () => calls.push('stop'),
-      signal: (number: number) => (calls.push(`signal ${String(number)}`), { found: 3, errno: 0 }),
-    } as unknown as CgroupHandle,
-    files: { unified: true } as unknown as VictimFiles,
-    exit: {} as unknown as VictimExit,
-    reaper: {} as MemoryReaper,
-    openShared: () => undefined,
-  });
-  expect([kill.kill(), kill.kill()]).toMatchObject([
-    { processes: 3, error: undefined },
-    { processes: 3, error: undefined },
-  ]);
-  expect(calls).toEqual(['signal 9', 'signal 9']);
 });
 
 describe('SIGTERM', () => {

@@ -1,10 +1,8 @@
 import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
 import { openSharedCgroup } from '../../src/actions/shared-cgroup.js';
 import { readHierarchies } from '../../src/host/linux/hierarchies.js';
 import { native } from '../../src/native/index.js';
-import { workload } from '../core/support.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { withoutDescriptors } from '../support/descriptors.js';
 import { eventually } from '../support/eventually.js';
@@ -66,6 +64,21 @@ describe.each(others)('a cgroup of the %s hierarchy', (name) => {
     expect(found()).toBeUndefined();
   });
 
+  test('that holds somebody else in a cgroup whose name begins with a dot is not', async () => {
+    const { pid } = await victim.spawn('sleep', ['600']);
+    const other = await bystander.spawn('sleep', ['600']);
+    const hidden = `${beside.dir}/.hidden`;
+    mkdirSync(hidden);
+    try {
+      beside.add(pid);
+      beside.write('.hidden/cgroup.procs', String(other.pid));
+      expect(found()).toBeUndefined();
+    } finally {
+      await bystander.cleanup();
+      await eventually('it to be removed', () => attempt(() => (rmdirSync(hidden), true)));
+    }
+  });
+
   test('that holds a part of the victim is not, and the root never is', async () => {
     const inside = await victim.spawn('sleep', ['600']);
     await victim.spawn('sleep', ['600']);
@@ -113,52 +126,6 @@ describe.each(others)('a cgroup of the %s hierarchy', (name) => {
       await victim.cleanup();
       for (const part of parts) await eventually('it to be removed', () => attempt(() => (rmdirSync(part), true)));
     }
-  });
-});
-
-describe.runIf(hasFreezer)('a victim that somebody froze (docker pause on v1)', () => {
-  const evict = () =>
-    openCgroupEvictor(native, hierarchies).begin(
-      workload(victim.path.slice(1), { path: victim.path, startOrder: statSync(victim.dir, { bigint: true }).ino }),
-    );
-
-  test('ends: it is thawed after the signal', async () => {
-    const beside = besideVictim('freezer', victim);
-    const { pid, ended } = await victim.spawn('sleep', ['600']);
-    beside.add(pid);
-    beside.write('freezer.state', 'FROZEN');
-    await eventually('it to be frozen', () => beside.read('freezer.state') === 'FROZEN\n');
-    const kill = evict();
-    await eventually('it to end', () => {
-      expect(kill.kill().error).toBeUndefined();
-      return kill.read().processes === 0;
-    });
-    expect(await ended).toBe('SIGKILL');
-    kill.close();
-    beside.cleanup();
-  });
-
-  test('together with somebody else: that one stays frozen, and alive', async () => {
-    const beside = besideVictim('freezer', victim);
-    const { pid } = await victim.spawn('sleep', ['600']);
-    const other = await bystander.spawn('sleep', ['600']);
-    for (const member of [pid, other.pid]) beside.add(member);
-    beside.write('freezer.state', 'FROZEN');
-    const kill = evict();
-    const until = Date.now() + 300;
-    await eventually('some time to pass', () => {
-      kill.kill();
-      return Date.now() > until;
-    });
-    expect(beside.read('freezer.state')).toBe('FROZEN\n');
-    expect(kill.read().processes).toBe(1);
-    kill.close();
-    beside.write('freezer.state', 'THAWED');
-    await victim.cleanup();
-    expect(bystander.read('cgroup.procs').trim()).toBe(String(other.pid));
-    await bystander.cleanup();
-    await eventually('it to be empty', () => beside.processes().length === 0);
-    beside.cleanup();
   });
 });
 

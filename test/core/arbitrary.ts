@@ -105,6 +105,7 @@ const anyReading: fc.Arbitrary<VictimReading> = fc.record({
   removed: fc.boolean(),
   vanished: fc.boolean(),
   error: fc.constantFrom(undefined, undefined, 'EPERM'),
+  passing: fc.constantFrom(true, undefined),
   signalledAtNs: fc.option(fc.bigInt(0n, 1000n * SECOND), { nil: undefined }),
 });
 

@@ -67,6 +67,8 @@ describe('outcome', () => {
     ['usage that stood still for a second: failed', 1, {}, 'failed batch 0Mi'],
     ['just before that: dying', 0.999, {}, undefined],
     ['an error of the kill call: failed', 0.001, { error: 'EPERM' }, 'failed batch 0Mi'],
+    ['an error that passes: still dying', 0.5, { error: 'EMFILE', passing: true }, undefined],
+    ['… but not for ever', 1, { error: 'EMFILE', passing: true }, 'failed batch 0Mi'],
     ['gone before the signal: nothing happened', 0.001, { processes: undefined, vanished: true, error: 'ENOENT' }, 'vanished batch 0Mi'],
     ['an error, but nobody is left: killed', 0.001, { processes: 0, usageBytes: 0n, error: 'EPERM' }, 'killed batch 300Mi'],
   ])('%s', (_rule, seconds, reading, outcome) => {
@@ -157,6 +159,14 @@ describe('soft threshold', () => {
     expect(loop.memory(40, 150n, { 1: {} })).toEqual(['escalate: grace period over']);
     expect(loop.memory(40.9, 150n, { 1: {} })).toEqual([]);
     expect(loop.memory(41, 150n, { 1: {} })).toContain('failed batch 0Mi');
+  });
+
+  test('a SIGTERM that not everybody could be sent: SIGKILL is tried all the same', () => {
+    const loop = new Timeline(policy([soft]), all);
+    loop.memory(0, 150n);
+    loop.memory(30, 150n);
+    expect(loop.memory(30.001, 150n, { 1: { error: 'SIGTERM: EPERM', passing: true } })).toEqual([]);
+    expect(loop.memory(40, 150n, { 1: { error: 'SIGTERM: EPERM', passing: true } })).toEqual(['escalate: grace period over']);
   });
 
   test('the termination grace begins with the signal, not with the decision', () => {

@@ -46,6 +46,17 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect(held.signal(SIGKILL)).toEqual({ found: 0, signalled: 0, errno: 0 });
   });
 
+  test('a cgroup whose name begins with a dot is one like any other', async () => {
+    const cgroup = makeCgroup(mount);
+    const [hidden, dots] = [join(cgroup, '.hidden'), join(cgroup, '.hidden', '...')];
+    for (const directory of [hidden, dots]) mkdirSync(directory);
+    const inside = await Promise.all([hidden, dots].map((directory) => startIn(directory, 'exec sleep 60')));
+    const held = handle(cgroup);
+    expect(held.processes()).toEqual(inside.map(({ pid }) => pid).sort((a, b) => Number(a) - Number(b)));
+    expect(held.signal(SIGKILL)).toEqual({ found: 2, signalled: 2, errno: 0 });
+    await until('both ended', () => inside.every(({ signalCode }) => signalCode === 'SIGKILL'));
+  });
+
   test('signal 0 asks who is there and harms nobody', async () => {
     const cgroup = makeCgroup(mount);
     const child = await startIn(cgroup, 'exec sleep 60');

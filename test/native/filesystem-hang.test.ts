@@ -59,7 +59,8 @@ describe.runIf(works).each(['untaken', 'unanswered'] as const)(
       expect(await measure(hung)).toMatchObject(ANSWER);
       await fuse.hang(how);
       let answers = 0;
-      hung.request(() => (answers += 1));
+      expect(hung.request(() => (answers += 1))).toBe(true);
+      expect(hung.request(() => (answers += 100))).toBe(false);
       for (let turn = 0; turn < 20; turn += 1) expect(await measure(other)).toMatchObject({ errno: 0, pending: false });
       const { pending, pendingSinceNs, atNs, totalBytes } = hung.read();
       expect([pending, answers, totalBytes]).toEqual([true, 0, ANSWER.totalBytes]);

@@ -18,6 +18,27 @@ const measure = (stats: FilesystemStats) =>
 
 const open = (path: string) => closing(new native.FilesystemStats(path));
 
+/** The answer is there, and nobody was told: the event loop had no turn. */
+const awaitAnswer = (stats: FilesystemStats, sinceNs: bigint): void => {
+  for (const end = Date.now() + 10_000; stats.read().atNs < sinceNs || stats.read().pending;) {
+    if (Date.now() > end) throw new Error('no answer');
+  }
+};
+
+test('an answer that was not passed on yet is told to who asked for it, in its turn, whatever is asked meanwhile', async () => {
+  const stats = open('/');
+  const called: string[] = [];
+  const asked = process.hrtime.bigint();
+  for (const name of ['first', 'second']) {
+    expect(stats.request(() => called.push(name))).toBe(true);
+    awaitAnswer(stats, asked);
+  }
+  expect(stats.request(() => called.push('third'))).toBe(true);
+  expect(called).toEqual([]);
+  await until('the third', () => called.includes('third'));
+  expect(called).toEqual(['first', 'second', 'third']);
+});
+
 test('before the first request nothing is known', () => {
   expect(open('/').read()).toEqual({
     totalBytes: 0,

@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { native } from '../../src/native/index.js';
+import { withoutDescriptors } from '../support/descriptors.js';
 import { cgroup2, closing, hasCgroup2, hasMemoryV1, makeCgroup, makeDirectory, memoryV1, startIn, thrownBy, until } from './kernel.js';
 
 const { SIGKILL } = constants.signals;
@@ -95,6 +96,28 @@ describe.each(freezers)('the freezer of %s', (name, mount) => {
     await until('it to end', () => child.signalCode === 'SIGKILL');
   });
 
+  test('what is frozen below it, however deep, is thawed, too', async () => {
+    const cgroup = makeCgroup(mount);
+    const [paused, deep] = [join(cgroup, 'paused'), join(cgroup, '.between', 'deep')];
+    for (const directory of [paused, deep]) mkdirSync(directory, { recursive: true });
+    for (const directory of [paused, deep]) await startIn(directory, 'exec sleep 60');
+    for (const directory of [paused, deep]) handle(directory).freeze(100);
+    for (const directory of [paused, deep]) await until('it to be frozen', () => says(directory) === frozen);
+    handle(cgroup).thaw();
+    for (const directory of [paused, deep]) await until('it to be thawed', () => says(directory) === thawed);
+  });
+
+  test('what was frozen is thawed without another descriptor', async () => {
+    const cgroup = makeCgroup(mount);
+    await startIn(cgroup, 'exec sleep 60');
+    const held = handle(cgroup);
+    await until('it to be frozen', () => held.freeze(100));
+    await withoutDescriptors(() => {
+      held.thaw();
+    });
+    await until('it to be thawed', () => says(cgroup) === thawed);
+  });
+
   test('a limit of nothing does not wait', async () => {
     const cgroup = makeCgroup(mount);
     await startIn(cgroup, 'exec sleep 60');
@@ -114,7 +137,7 @@ describe.each(freezers)('the freezer of %s', (name, mount) => {
 
 test.runIf(hasMemoryV1)('a cgroup of another v1 hierarchy cannot be frozen', () => {
   const held = handle(makeCgroup(memoryV1));
-  expect(thrownBy(() => held.freeze(10))).toMatchObject({ code: 'ENOENT', syscall: 'write' });
+  expect(thrownBy(() => held.freeze(10))).toMatchObject({ code: 'ENOENT', syscall: 'open' });
   held.close();
   for (const use of [() => held.freeze(0), () => held.thaw(), () => held.stop(1)]) expect(thrownBy(use)).toMatchObject({ code: 'EBADF' });
 });

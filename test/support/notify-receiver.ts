@@ -13,6 +13,9 @@ const PROGRAM = `
 /** Stands in for a service manager: what it is told, a datagram each, lines joined by '|'. */
 export interface NotifyReceiver {
   readonly told: readonly string[];
+  /** It reads no more, so that soon nothing can be sent to it. */
+  pause(): void;
+  resume(): void;
   close(): Promise<void>;
 }
 
@@ -26,6 +29,8 @@ export async function receiveNotifications(address: string): Promise<NotifyRecei
   lines.on('line', (line) => told.push(line));
   return {
     told,
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     close: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGKILL');

@@ -20,7 +20,9 @@ export interface Machine {
 
 /** Everything that asks a real kernel: what is new in these directories runs without being named here. */
 const kernel = ['test/actions/', 'test/cli/config-machine', 'test/host/', 'test/monitor/safety-net', 'test/native/', 'test/workloads/'];
-const killing = ['test/actions/fork-bomb', 'test/actions/kill-cgroup', 'test/actions/shared-cgroup', 'test/native/held-still'];
+const killing = ['cgroup-kill', 'fork-bomb', 'frozen-victim', 'kill-cgroup', 'shared-cgroup', 'standstill']
+  .map((name) => `test/actions/${name}`)
+  .concat('test/native/held-still');
 /** Killing, and what only cgroup v1 has. */
 const v1Only = [
   ...killing,
@@ -32,7 +34,7 @@ const v1Only = [
   'test/native/oom-control',
 ];
 /** Evictions from beginning to end. */
-const evictions = ['test/e2e/eviction', 'test/e2e/demo'];
+const evictions = ['test/e2e/eviction', 'test/e2e/demo', 'test/e2e/fork-bomb'];
 const withSwap = ['test/e2e/swap', 'test/e2e/demo'];
 /** Who is chosen, and how the demo ends when it is interrupted, is the same everywhere. */
 const notTwice =

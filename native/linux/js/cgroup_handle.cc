@@ -64,11 +64,11 @@ class CgroupHandleObject : public Napi::ObjectWrap<CgroupHandleObject> {
   Napi::Value Freeze(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const auto limit_ms = static_cast<unsigned>(IntegerArgument(info[0], "limitMs", 0, kMaximumFreezeMs));
-    return Napi::Boolean::New(env, Guarded(env, [&] { return Open(env).Freeze(limit_ms); }));
+    return Napi::Boolean::New(env, Guarded(env, [&] { return Open(env).freezer().Freeze(limit_ms); }));
   }
 
   void Thaw(const Napi::CallbackInfo& info) {
-    Guarded(info.Env(), [&] { Open(info.Env()).Thaw(); });
+    Guarded(info.Env(), [&] { Open(info.Env()).freezer().Thaw(); });
   }
 
   void Kill(const Napi::CallbackInfo& info) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/js_argument.h"
 #include "common/js_error.h"
@@ -43,19 +44,23 @@ class FilesystemStatsObject : public Napi::ObjectWrap<FilesystemStatsObject>, pu
   std::weak_ptr<FilesystemStats> stats() const { return stats_; }
 
   void Deliver() override {
-    if (!stats_->TakeDone()) return;
+    TakeAnswer();
+    if (answered_.empty()) return;
     const Napi::Env env = Env();
     const Napi::HandleScope scope(env);
     const Napi::Value self = Value();
-    const Napi::FunctionReference on_done = std::exchange(on_done_, Napi::FunctionReference());
-    self_.Reset();
-    if (!on_done.IsEmpty()) CallBack(env, self, on_done.Value(), {});
+    const std::vector<Napi::FunctionReference> answered = std::exchange(answered_, {});
+    if (on_done_.IsEmpty()) self_.Reset();
+    for (const Napi::FunctionReference& on_done : answered) {
+      if (stats_) CallBack(env, self, on_done.Value(), {});  // unless the one before has closed it
+    }
   }
 
   void Abandon() override {
     environment_ = nullptr;
     stats_.reset();
     on_done_.Reset();
+    answered_.clear();
     self_.Reset();
   }
 
@@ -80,15 +85,25 @@ class FilesystemStatsObject : public Napi::ObjectWrap<FilesystemStatsObject>, pu
     return reading;
   }
 
-  void Request(const Napi::CallbackInfo& info) {
+  Napi::Value Request(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
     const bool callback = !info[0].IsUndefined();
     const Napi::Function on_done = callback ? FunctionArgument(info[0], "onDone") : Napi::Function();
-    if (!stats_) throw ToJavaScript(info.Env(), SystemError(EBADF, "statfs"));
-    // An answer that came but was not yet passed on belongs to the request before.
-    Deliver();
-    if (!stats_ || !stats_->Request() || !callback) return;
-    on_done_ = Napi::Persistent(on_done);
-    self_ = Napi::Persistent(info.This().As<Napi::Object>());
+    if (!stats_) throw ToJavaScript(env, SystemError(EBADF, "statfs"));
+    TakeAnswer();
+    const bool begun = stats_->Request();
+    if (begun && callback) {
+      on_done_ = Napi::Persistent(on_done);
+      self_ = Napi::Persistent(info.This().As<Napi::Object>());
+    }
+    return Napi::Boolean::New(env, begun);
+  }
+
+  // An answer that came but was not yet passed on belongs to the request before the next one. Its callback is called in
+  // its turn, never from inside a call: the bell has rung for it.
+  void TakeAnswer() {
+    if (stats_->TakeDone() && !on_done_.IsEmpty())
+      answered_.push_back(std::exchange(on_done_, Napi::FunctionReference()));
   }
 
   void Close(const Napi::CallbackInfo&) {
@@ -102,6 +117,7 @@ class FilesystemStatsObject : public Napi::ObjectWrap<FilesystemStatsObject>, pu
     environment_ = nullptr;
     stats_.reset();
     on_done_.Reset();
+    answered_.clear();
     self_.Reset();
   }
 
@@ -109,7 +125,8 @@ class FilesystemStatsObject : public Napi::ObjectWrap<FilesystemStatsObject>, pu
   uint64_t target_id_ = 0;
   std::shared_ptr<FilesystemStats> stats_;  // its own: others hold it weakly
   FilesystemStats::Reading last_;
-  Napi::FunctionReference on_done_;
+  Napi::FunctionReference on_done_;                // of the request that is under way
+  std::vector<Napi::FunctionReference> answered_;  // of those whose answer has come
   Napi::ObjectReference self_;
 };
 

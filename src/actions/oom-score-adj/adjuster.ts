@@ -1,6 +1,7 @@
 import type { CgroupHierarchy } from '../../core/cgroup.js';
 import type { OomProcess } from '../../core/oom-order.js';
 import type { Workload } from '../../core/workload.js';
+import { isShortage } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { GivenBack, OomScoreAdjTarget, OomScoreAdjuster } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
@@ -11,7 +12,7 @@ import { GivingBack } from './giving-back.js';
 import { Ledger } from './ledger.js';
 import { ProcessListing, type SeenProcess } from './listing.js';
 import type { Member, Observed } from './member.js';
-import { isRefusal, isShortage } from './refusal.js';
+import { isRefusal } from './refusal.js';
 import type { Touched } from './touched.js';
 
 /** oom_score_adj of processes in cgroups. Never of evictd itself, and never of one at −1000. */

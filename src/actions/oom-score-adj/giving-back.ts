@@ -1,10 +1,10 @@
+import { isShortage } from '../../errors.js';
 import type { GivenBack } from '../../monitor/ports.js';
 import type { Arrivals } from './arrivals.js';
 import type { OomScoreAdjComplaints } from './complaints.js';
 import type { Ledger } from './ledger.js';
 import type { ProcessListing } from './listing.js';
 import type { Member, Returned } from './member.js';
-import { isShortage } from './refusal.js';
 import type { Touched } from './touched.js';
 
 /** Children that are forked meanwhile: looked for so often. */

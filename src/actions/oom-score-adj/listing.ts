@@ -1,9 +1,8 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/cgroup.js';
-import { errnoName } from '../../errors.js';
+import { errnoName, isShortage } from '../../errors.js';
 import type { Binding, CgroupHandle } from '../../native/binding.js';
 import type { OomScoreAdjComplaints } from './complaints.js';
 import { withProcess, type ProcessIdentity } from './process.js';
-import { isShortage } from './refusal.js';
 
 /** A process at one moment. */
 export interface SeenProcess {

@@ -41,8 +41,8 @@ export class LinuxNodeReader implements LinuxNode {
   readonly #parts: NodeParts;
   readonly #pass: KernelPass;
   readonly #filesystem: FilesystemStats;
-  /** Who is told of the answer that is under way: the latest who asked, so that a filesystem that hangs gathers nobody. */
-  #onFilesystems: (() => void) | undefined;
+  /** The request that is under way. `onDone`: of the latest who asked, so that a filesystem that hangs gathers nobody. */
+  #request: { onDone: (() => void) | undefined } | undefined;
   #asksAllocatable = false;
   readonly #samplers: SignalSamplers;
   /** What was asked for last: the filesystem's thresholds can be armed when it has answered. */
@@ -85,14 +85,16 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   requestFilesystems(onDone?: () => void): void {
-    this.#onFilesystems = onDone ?? this.#onFilesystems;
-    // Nothing is asked twice: while an answer is under way the addon forgets this callback, and the one before passes it on.
-    this.#filesystem.request(() => {
-      const told = this.#onFilesystems;
-      this.#onFilesystems = undefined;
+    const request = { onDone };
+    const isNew = this.#filesystem.request(() => {
+      // An answer is told to who asked for it: one that comes late is not taken for that of the request after it.
+      if (this.#request === request) this.#request = undefined;
       if (this.#asked) this.#armSamplers(this.#asked.operands, this.#asked.onWake);
-      told?.();
+      request.onDone?.();
     });
+    // Nothing is asked twice: while an answer is under way the addon forgets this callback, and the one before passes it on.
+    if (isNew) this.#request = request;
+    else if (this.#request) this.#request.onDone = onDone ?? this.#request.onDone;
   }
 
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {

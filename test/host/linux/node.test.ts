@@ -65,6 +65,23 @@ describe('reading', () => {
     }
   });
 
+  test('the filesystems: who asks when an answer is there, but was told to nobody, is told of the next one', async () => {
+    const node = open();
+    const told: string[] = [];
+    const answeredNs = () => node.read().observed.get('nodefs.available')?.timeNs;
+    node.requestFilesystems(() => told.push('first'));
+    for (const end = Date.now() + 10_000; answeredNs() === undefined;) if (Date.now() > end) throw new Error('no answer'); // no turn of the event loop
+    const askedNs = process.hrtime.bigint();
+    const second = new Promise<bigint | undefined>((done) => {
+      node.requestFilesystems(() => {
+        done(answeredNs());
+      });
+    });
+    expect(told).toEqual([]);
+    expect(await second).toBeGreaterThan(askedNs);
+    expect(told).toEqual(['first']);
+  });
+
   test('a cgroup: its capacity is the smallest limit of it and of those above, as they are now', () => {
     const inner = cgroup.child('inner');
     cgroup.limit(128n * MiB);

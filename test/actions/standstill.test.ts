@@ -1,0 +1,120 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Standstill } from '../../src/actions/standstill.js';
+import type { CgroupHandle } from '../../src/native/binding.js';
+import { native } from '../../src/native/index.js';
+import { testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { withoutDescriptors } from '../support/descriptors.js';
+import { eventually } from '../support/eventually.js';
+import { besideVictim, hasFreezer, thawBesides, type Beside } from './beside.js';
+
+const { SIGKILL } = constants.signals;
+
+let victim: TestCgroup;
+let handle: CgroupHandle;
+beforeEach(() => {
+  victim = testCgroup();
+  handle = new native.CgroupHandle(victim.dir);
+});
+afterEach(async () => {
+  thawBesides();
+  handle.close();
+  await victim.cleanup();
+});
+
+const stateOf = (pid: number) => /^\d+ \(.*\) (\S)/.exec(readFileSync(`/proc/${String(pid)}/stat`, 'latin1'))?.[1];
+
+describe('stopped, where there is nothing better', () => {
+  const alone = () => new Standstill({ handle, openShared: () => undefined, openFreezers: () => [] });
+
+  test('whoever is left when it is given up goes on', async () => {
+    const { pid } = await victim.spawn('sleep', ['600']);
+    const standstill = alone();
+    expect(standstill.during(() => 'EMFILE')).toBe('EMFILE');
+    await eventually('it to stop', () => stateOf(pid) === 'T');
+    standstill.thaw(); // that is not yet the end
+    expect(stateOf(pid)).toBe('T');
+    standstill.end();
+    await eventually('it to go on', () => stateOf(pid) === 'S');
+  });
+
+  test('who was stopped by somebody else stays so, if nobody had to be stopped', async () => {
+    const { pid } = await victim.spawn('sleep', ['600']);
+    process.kill(pid, 'SIGSTOP');
+    await eventually('it to stop', () => stateOf(pid) === 'T');
+    alone().end();
+    expect(stateOf(pid)).toBe('T');
+  });
+});
+
+describe.runIf(hasFreezer)('frozen', () => {
+  let beside: Beside;
+  let pid: number;
+  beforeEach(async () => {
+    beside = besideVictim('freezer', victim);
+    ({ pid } = await victim.spawn('sleep', ['600']));
+    beside.add(pid);
+  });
+  afterEach(async () => {
+    thawBesides();
+    writeFileSync(`${beside.dir}/freezer.state`, 'THAWED');
+    await victim.cleanup();
+    await eventually('it to be empty', () => beside.processes().length === 0);
+    beside.cleanup();
+  });
+  const isFrozen = () => beside.read('freezer.state') !== 'THAWED\n';
+
+  test('thawed though the signals have taken every descriptor that there was', async () => {
+    const standstill = new Standstill({ handle, openShared: (name) => open(name), openFreezers: () => [] });
+    let giveBack = (): void => undefined;
+    let over = Promise.resolve();
+    standstill.during(() => {
+      expect(isFrozen()).toBe(true);
+      over = withoutDescriptors(() => new Promise((done) => (giveBack = done)));
+    });
+    giveBack();
+    await over;
+    expect(isFrozen()).toBe(false);
+    standstill.end();
+  });
+
+  test('a thaw that fails is made up for at the next look, or at the end', () => {
+    for (const again of ['thaw', 'end'] as const) {
+      let failures = 1;
+      const shared = new native.CgroupHandle(beside.dir);
+      const failing = {
+        kill: () => {
+          throw new Error('ENOENT');
+        },
+        freeze: (limitMs: number) => shared.freeze(limitMs),
+        thaw: () => {
+          if (failures-- > 0) throw new Error('EMFILE');
+          shared.thaw();
+        },
+        close: () => {
+          shared.close();
+        },
+      } as unknown as CgroupHandle;
+      const standstill = new Standstill({
+        handle,
+        openShared: (name) => (name === 'freezer' ? failing : undefined),
+        openFreezers: () => [],
+      });
+      standstill.during(() => undefined);
+      expect(isFrozen()).toBe(true);
+      standstill[again]();
+      expect(isFrozen()).toBe(false);
+      standstill.end();
+    }
+  });
+
+  test('killed in it, and thawed: it ends', async () => {
+    const standstill = new Standstill({ handle, openShared: (name) => open(name), openFreezers: () => [] });
+    expect(standstill.during(() => [isFrozen(), handle.signal(SIGKILL).signalled])).toEqual([true, 1]);
+    await eventually('it to end', () => handle.processes().length === 0);
+    standstill.end();
+  });
+
+  const open = (name: 'unified' | 'freezer') => (name === 'freezer' ? new native.CgroupHandle(beside.dir) : undefined);
+});
