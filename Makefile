@@ -1,12 +1,12 @@
 # The words CI uses too: make [build] | test | vm | lint | fmt | asan | tsan | fuzz | tidy | bench | bench-race | soak | demo | versions |
-# arm64 | prebuild | cmake | clean.
+# arm64 | prebuild | release | cmake | clean.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build test vm lint fmt asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 versions arm64 cmake clean node typecheck bundle
+.PHONY: build test vm lint fmt asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 release versions arm64 cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -83,6 +83,10 @@ $(ARM64): native/CMakeLists.txt $(NATIVE) $(MODULES) | node
 		--CDCMAKE_SYSTEM_PROCESSOR=aarch64 --CDCMAKE_C_COMPILER=aarch64-linux-gnu-gcc --CDCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++
 	@mkdir -p $(@D)
 	@cp build/arm64/Release/evictd.node $@
+
+# What `npm pack` does first: both addons, and a look at what they are.
+release: prebuild prebuild-arm64 bundle
+	@$(BIN)/tsx test/prebuilds.ts
 
 cmake: $(MODULES) | node
 	$(compiler)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { faultsOf } from './prebuilds.js';
 
 // What a user gets: the tarball, installed without network on a machine that has node and npm and nothing else: no compiler, make or python.
 
@@ -125,6 +126,31 @@ describe('installed without a compiler', () => {
     expect(wrong.map(({ file, messageText }) => `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)).toEqual(
       [],
     );
+  });
+});
+
+describe('a release', () => {
+  test('is what npm packs', () => {
+    expect((JSON.parse(readFileSync('package.json', 'utf8')) as Manifest).scripts?.prepack).toBe('make release');
+  });
+
+  const elf = (machine: number): Buffer => Buffer.from([0x7f, ...Buffer.from('ELF'), ...Array<number>(14).fill(0), machine, 0]);
+  test.each<[rule: string, x64: Buffer, arm64: Buffer | undefined, faults: RegExp[]]>([
+    ['an addon for each platform', elf(62), elf(183), []],
+    ['one is missing', elf(62), undefined, [/linux-arm64.*no ELF/]],
+    ['one is for the other processor', elf(62), elf(62), [/linux-arm64.*machine 62, not 183/]],
+    ['neither is one', Buffer.from('#!/bin/sh'), Buffer.alloc(0), [/linux-x64.*no ELF/, /linux-arm64.*no ELF/]],
+  ])('%s', (_rule, x64, arm64, faults) => {
+    const prebuilds = mkdtempSync(join(directory, 'prebuilds-'));
+    for (const [name, bytes] of Object.entries({ 'linux-x64': x64, 'linux-arm64': arm64 })) {
+      mkdirSync(join(prebuilds, name));
+      if (bytes) writeFileSync(join(prebuilds, name, 'evictd.node'), bytes);
+    }
+    expect(faultsOf(prebuilds)).toEqual(faults.map((fault) => expect.stringMatching(fault) as string));
+  });
+
+  test('the addon that was built here passes', () => {
+    expect(faultsOf('dist/prebuilds').filter((fault) => fault.includes(platform))).toEqual([]);
   });
 });
 

@@ -86,8 +86,8 @@ void CgroupTree::Collect() {
   if (ioctl(inotify_.get(), FIONREAD, &queued) != 0) return;
   alignas(inotify_event) std::array<char, 16 * 1024> buffer;
   while (queued > 0 && !pending_.gone) {
+    // No EINTR: it never waits.
     const ssize_t length = read(inotify_.get(), buffer.data(), buffer.size());
-    if (length < 0 && errno == EINTR) continue;
     if (length <= 0) return;
     queued -= static_cast<int>(length);
     for (ssize_t at = 0; at < length && !pending_.gone;) {

@@ -27,7 +27,7 @@ export function formatError(error: unknown): string {
 }
 
 /** One line per issue: `file:line:column: CODE message (hint: …)`. */
-export function formatConfigError(error: ConfigError): string {
+function formatConfigError(error: ConfigError): string {
   return error.issues.map((issue) => `${formatIssue(issue)}\n`).join('');
 }
 

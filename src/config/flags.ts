@@ -31,7 +31,7 @@ const MAPS = {
   evictionMinimumReclaim: ['--eviction-minimum-reclaim', '='],
 } as const;
 export type MapFlag = keyof typeof MAPS;
-export const MAP_FLAGS = Object.keys(MAPS) as readonly MapFlag[];
+const MAP_FLAGS = Object.keys(MAPS) as readonly MapFlag[];
 
 /** Flags that hold one text for one key. */
 const TEXTS = {

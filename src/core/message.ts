@@ -52,7 +52,7 @@ export function decisionMessage(decision: Decision): string {
 }
 
 /** 'its emptyDir volume cache is over its limit of 1Gi'. */
-export function breachText(breach: StorageBreach): string {
+function breachText(breach: StorageBreach): string {
   const limit = breach.limit.text;
   switch (breach.kind) {
     case 'emptyDir':

@@ -39,7 +39,7 @@ export function rank(signal: ResourceSignal, layout: Layout, usages: readonly Wo
 type Unplaced = { -readonly [Key in keyof RankedWorkload]: RankedWorkload[Key] };
 
 /** What the comparison sees of each, in the order given; no places. */
-export function rankUsages(signal: ResourceSignal, layout: Layout, usages: readonly WorkloadUsage[], departures: Departures): Unplaced[] {
+function rankUsages(signal: ResourceSignal, layout: Layout, usages: readonly WorkloadUsage[], departures: Departures): Unplaced[] {
   const measure = measureOf(signal, layout, departures);
   return usages.map(({ workload, stats }) => {
     const usage = stats === undefined ? undefined : measure.usage(workload, stats);

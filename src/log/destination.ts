@@ -109,7 +109,7 @@ function streamSink(stream: NodeJS.WritableStream): Sink {
 }
 
 /** fs.write may take a part; EAGAIN: a terminal or file that another process made non-blocking. */
-export function fileSink(fd: number): Sink {
+function fileSink(fd: number): Sink {
   return (chunk, done) => {
     const rest = (from: number): void => {
       write(fd, chunk, from, (error, written) => {

@@ -26,7 +26,7 @@ const FOR_PEOPLE = ['hint', 'code'];
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /** Text that stays on its line and cannot talk to a terminal: workload names are other people's. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   return text.replace(CONTROL, (character) => {
     if (character === '\n') return '\\n';
     if (character === '\t') return '\\t';

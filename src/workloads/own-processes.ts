@@ -85,7 +85,7 @@ export class OwnProcesses {
 }
 
 /** The fourth field of /proc/PID/stat; the second is the command's name in parentheses and may hold anything. 0: it has no parent that is visible here. */
-export function parentPid(stat: string): number {
+function parentPid(stat: string): number {
   const [, parent] = /^ \S (\d+)/.exec(stat.slice(stat.lastIndexOf(')') + 1)) ?? [];
   return Number(parent ?? 0);
 }

@@ -5,7 +5,7 @@ import { startTests, type File, type Suite, type VitestRunner } from '@vitest/ru
 import { getCurrentTest } from '@vitest/runner';
 import * as chai from 'chai';
 
-export { afterEach, describe, onTestFinished, test } from '@vitest/runner';
+export { afterEach, beforeEach, describe, onTestFinished, test } from '@vitest/runner';
 
 for (const plugin of [JestExtend, JestChaiExpect, JestAsymmetricMatchers]) chai.use(plugin);
 
@@ -67,6 +67,6 @@ export async function run(files: Readonly<Record<string, () => Promise<unknown>>
     }
   }
   if (passed === 0) failed += 1; // nothing ran
-  process.stdout.write(`${process.arch}: ${String(passed)} passed, ${String(failed)} failed\n`);
+  process.stdout.write(`${process.arch}\n${String(passed)} passed, ${String(failed)} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 }

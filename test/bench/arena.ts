@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
 import type { Bench } from './benchmark.js';
@@ -30,11 +30,14 @@ export class Arena {
   readonly filling: TestCgroup;
   readonly #bench: Pick<Bench, 'cleanup'>;
   readonly #program: string;
+  readonly #progress: string;
   readonly #bystanders: { readonly cgroup: TestCgroup; process: Conversation | undefined }[];
 
   constructor(bench: Pick<Bench, 'cleanup'>) {
     this.#bench = bench;
     this.#program = compile(bench, 'fill');
+    this.#progress = `${this.#program}.progress`;
+    writeFileSync(this.#progress, Buffer.alloc(16)); // here, so that its page is not the node's
     this.node = testCgroup();
     bench.cleanup(() => this.node.cleanup());
     this.node.limit(CAPACITY);
@@ -82,6 +85,12 @@ export class Arena {
     return { bytesPerSecond: (Number(RUN_UP) / ns) * 1e9, hugeShare: (hugeKiB * 1024) / Number(RUN_UP) };
   }
 
+  /** What the last filling really came to, from its beginning to where it was ended. */
+  get filledBytesPerSecond(): number {
+    const progress = readFileSync(this.#progress);
+    return (Number(progress.readBigInt64LE(0)) / Number(progress.readBigInt64LE(8))) * 1e9;
+  }
+
   /** How often the kernel's OOM killer has ended a process here. On v1 each cgroup counts for itself alone. */
   get kernelKills(): number {
     const file = memoryController()?.version === 1 ? 'memory.oom_control' : 'memory.events.local';
@@ -95,7 +104,7 @@ export class Arena {
   }
 
   async #start(cgroup: TestCgroup, pages: Fill['pages']): Promise<Conversation> {
-    const process = new Conversation(this.#bench, cgroup, [this.#program, pages]);
+    const process = new Conversation(this.#bench, cgroup, [this.#program, pages, this.#progress]);
     await process.line();
     return process;
   }

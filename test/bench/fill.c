@@ -1,7 +1,9 @@
 // A process that fills memory until it is killed, at a rate or as fast as it can. Started by filler.ts in a cgroup; knows nothing of evictd.
-// fill small|huge: the pages it asks for. Each line on standard input is 'BYTES RATE': so much more, at so many bytes a second (0: as fast as it can); answers with the
+// fill small|huge FILE: the pages it asks for, and where it says how far it is (two numbers of 64 bits: bytes and nanoseconds of the line that it works on), so that it is known of
+// one that was killed. Each line on standard input is 'BYTES RATE': so much more, at so many bytes a second (0: as fast as it can); answers with the
 // nanoseconds that it took.
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,7 +27,10 @@ static void sleep_until(long long at_ns) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
+  const int file = open(argv[2], O_RDWR);
+  volatile long long *done = mmap(NULL, 16, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file < 0 || done == MAP_FAILED) return 1;
   char *memory = mmap(NULL, SIZE + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return 1;
   memory += HUGE_PAGE - (long long)memory % HUGE_PAGE;
@@ -41,6 +46,8 @@ int main(int argc, char **argv) {
       // Every page of 4 KiB, also of huge ones: that one writes to all of its memory is the point of having it.
       for (; at < stop; at += PAGE) memory[at] = 1;
       if (rate > 0) sleep_until(from_ns + (long long)((double)(at - from) / (double)rate * 1e9));
+      done[0] = at - from;
+      done[1] = now_ns() - from_ns;
     }
     printf("%lld\n", now_ns() - from_ns);
   }

@@ -1,5 +1,5 @@
 // What a kill costs at the least: ends every process of a cgroup and says how many nanoseconds it took until nobody was left.
-// kill signal CGROUP: SIGKILL to each of cgroup.procs, until two readings in a row are empty. kill unified CGROUP: cgroup.kill.
+// kill signal CGROUP READINGS: SIGKILL to each of cgroup.procs, until so many readings in a row are empty. kill unified CGROUP READINGS: cgroup.kill, and reads as long.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +26,8 @@ static int read_file(const char *file) {
 
 int main(int argc, char **argv) {
   char file[512];
-  if (argc != 3) return 2;
+  if (argc != 4) return 2;
+  const int readings = atoi(argv[3]);
   const int by_signal = strcmp(argv[1], "signal") == 0;
   const long long from = now_ns();
   if (!by_signal) {
@@ -36,7 +37,7 @@ int main(int argc, char **argv) {
     close(fd);
   }
   snprintf(file, sizeof(file), "%s/cgroup.procs", argv[2]);
-  for (int empty = 0; empty < 2;) {
+  for (int empty = 0; empty < readings;) {
     if (!read_file(file)) {
       empty++;
       continue;

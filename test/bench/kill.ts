@@ -17,14 +17,20 @@ const ROUNDS = 30;
 const hierarchies = readHierarchies();
 const isV1 = hierarchies.memory?.version === 1;
 
-/** A cgroup of fifty processes: from the call until nobody is left, beside a C program that does nothing else. */
+/**
+ * Empty readings in a row that mean the end: on v1 a process can move between two cgroups while they are read, so evictd needs two; on v2 cgroup.events says
+ * it in one. The C program reads as often.
+ */
+const EMPTY = isV1 ? 2 : 1;
+
+/** A cgroup of fifty processes: from taking hold of it until nobody is left, beside a C program that does nothing else. */
 export const kill: Benchmark = {
   name: 'kill',
   what: `kill of a cgroup with ${String(PROCESSES)} processes → all gone`,
   run: async (bench: Bench): Promise<Result> => {
     const program = compile(bench, 'kill');
     const inC = (by: 'signal' | 'unified', cgroup: string): number =>
-      Number(execFileSync(program, [by, cgroup], { encoding: 'utf8' })) / 1e6;
+      Number(execFileSync(program, [by, cgroup, String(EMPTY)], { encoding: 'utf8' })) / 1e6;
 
     const ways: [
       name: string,
@@ -32,8 +38,9 @@ export const kill: Benchmark = {
       inC: (victim: TestCgroup, unified: string) => number,
     ][] = [];
     if (isV1) ways.push(['v1, signals', killed, ({ dir }) => inC('signal', dir)]);
+    // Of the addon alone: evictd takes this way only where signals have left somebody.
     if (isV1 && hierarchies.unified)
-      ways.push(['hybrid, cgroup.kill', (_victim, dir) => killedAtOnce(dir), (_victim, dir) => inC('unified', dir)]);
+      ways.push(['hybrid, cgroup.kill by the addon', (_victim, dir) => killedAtOnce(dir), (_victim, dir) => inC('unified', dir)]);
     if (!isV1) ways.push(['v2, cgroup.kill', killed, ({ dir }) => inC('unified', dir)]);
     const figures: Figure[] = [];
     for (const [name, here, there] of ways) {
@@ -49,15 +56,22 @@ export const kill: Benchmark = {
         { what: `${name}: evictd ÷ C`, unit: '×', measured: evictd.median / c.median, ...atMost(2) },
       );
     }
-    return { figures, notes: ['both read cgroup.procs until it is empty, without a pause; they alternate'] };
+    return {
+      figures,
+      notes: [
+        `both open everything in that time, and read until it is empty ${EMPTY === 2 ? 'twice' : 'once'}, without a pause; they alternate`,
+      ],
+    };
   },
 };
 
 /** As the monitor does it: SIGKILL, and again until nobody is left. */
 function killed({ dir, path }: TestCgroup): number {
   const id = statSync(dir, { bigint: true }).ino;
-  const victim = openCgroupEvictorOnce().begin(workload(path.slice(1), { path, startOrder: id }));
+  const evictor = openCgroupEvictorOnce();
+  const doomed = workload(path.slice(1), { path, startOrder: id });
   const fromNs = process.hrtime.bigint();
+  const victim = evictor.begin(doomed);
   victim.kill();
   while (victim.read().processes > 0);
   const took = ms(fromNs, process.hrtime.bigint());
@@ -66,10 +80,10 @@ function killed({ dir, path }: TestCgroup): number {
 }
 
 function killedAtOnce(dir: string): number {
-  const handle = new native.CgroupHandle(dir);
   const fromNs = process.hrtime.bigint();
+  const handle = new native.CgroupHandle(dir);
   handle.kill();
-  while (handle.processes().length > 0);
+  for (let empty = 0; empty < EMPTY;) empty = handle.processes().length > 0 ? 0 : empty + 1;
   const took = ms(fromNs, process.hrtime.bigint());
   handle.close();
   return took;

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SLOWNESS } from '../support/slowness.js';
+import { eventually } from '../support/eventually.js';
 
 /** Generous: a test that waits for so long has failed, however loaded the machine is. */
-const PATIENCE_MS = 30_000 * SLOWNESS;
-const POLL_MS = 10;
+const PATIENCE_MS = 30_000;
 
 /** Waits for something to be true. Throws, with `circumstances`, when it does not become so. */
 export async function until(
@@ -11,11 +10,7 @@ export async function until(
   happened: () => boolean | Promise<boolean>,
   circumstances: () => string = () => '',
 ): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await happened())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain: ${what}. ${circumstances()}`);
-    await pause(POLL_MS);
-  }
+  await eventually(what, happened, { ms: PATIENCE_MS, circumstances });
 }
 
 /** For what should not happen: as long as evictd would need several times over, emulated too. */

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { addonFile, makeDirectory } from './kernel.js';
+import { addonFile, makeDirectory, runNode } from './kernel.js';
 
 const exportsOf = (file: string): unknown =>
   JSON.parse(
@@ -42,4 +42,11 @@ test('where there is no addon for this machine, the error and its documentation 
     expect(stdout + stderr).toContain(platform);
     expect(row).toContain(platform);
   }
+});
+
+// make versions
+const wanted = process.env.EVICTD_TEST_NODE_VERSION;
+
+test.runIf(wanted !== undefined)('the Node that was asked for runs the tests, and what they start', async () => {
+  expect([process.version, (await runNode('console.log(process.version)')).output]).toEqual([wanted, wanted]);
 });

@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { native, type CgroupTree } from '../../src/native/index.js';
 import {
+  addonFile,
   cgroup2,
   closing,
   hasCgroup2,
@@ -298,17 +300,14 @@ describe('what cannot be watched', () => {
   test.runIf(hierarchies.length > 0).each([
     ['max_inotify_instances', 'EMFILE', 'inotify_init1'],
     ['max_inotify_watches', 'ENOSPC', 'inotify_add_watch'],
-  ])('for want of user.%s is %s', async (limit, code, syscall) => {
+  ])('for want of user.%s is %s', (limit, code, syscall) => {
     const root = makeCgroup(hierarchies[0]?.[1] ?? '');
-    const { status, output } = await runNode(`
-      const script = ${JSON.stringify(`
-        const native = require(process.argv[1]);
-        require('node:fs').writeFileSync('/proc/sys/user/${limit}', '0');
-        try { new native.CgroupTree(process.argv[2], 'children'); console.log('watched'); }
-        catch (error) { console.log(error.code, error.syscall); }`)};
-      const { spawnSync } = require('node:child_process');
-      const child = spawnSync('unshare', ['-Ur', process.execPath, '-e', script, ${JSON.stringify(join(process.cwd(), 'dist/prebuilds/linux-x64/evictd.node'))}, ${JSON.stringify(root)}], { encoding: 'utf8' });
-      process.stdout.write(child.stdout + child.stderr);`);
-    expect([status, output]).toEqual([0, `${code} ${syscall}`]);
+    const script = `
+      const native = require(${JSON.stringify(addonFile)});
+      require('node:fs').writeFileSync('/proc/sys/user/${limit}', '0');
+      try { new native.CgroupTree(${JSON.stringify(root)}, 'children'); console.log('watched'); }
+      catch (error) { console.log(error.code, error.syscall); }`;
+    const { status, stdout, stderr } = spawnSync('unshare', ['-Ur', process.execPath, '-e', script], { encoding: 'utf8' });
+    expect([status, (stdout + stderr).trim()]).toEqual([0, `${code} ${syscall}`]);
   });
 });

@@ -69,7 +69,7 @@ describe('close', () => {
         if (native.watchCount() === 0) setTimeout(() => console.log(JSON.stringify(calls)), 200);
       };
       ${Object.entries(all)
-        .map(([name, { watch }]) => `watches.${name} = ${watch};`)
+        .map(([name, { watch }]) => `watches['${name}'] = ${watch};`)
         .join('\n')}
       const stats = new native.FilesystemStats('/');
       stats.request(() => { stats.close(); stats.close(); calls.FilesystemStats = 1; });

@@ -18,6 +18,7 @@ import {
   threads,
   until,
 } from './kernel.js';
+import { kindOf, storms } from './storms.js';
 
 /** Script that opens everything that can be open, a sampler that wakes at each of its samples included. */
 function openEverything(): string {
@@ -31,8 +32,11 @@ function openEverything(): string {
     const opened = [\n${expressions.join(',\n')}\n];`;
 }
 
+const SAY_OPEN = "require('node:worker_threads').parentPort.postMessage('open');";
+
+/** Resolves when it says that it is open, at its end or where `script` does. */
 async function startWorker(script: string): Promise<Worker> {
-  const worker = new Worker(`${script}\nrequire('node:worker_threads').parentPort.postMessage('open');`, { eval: true });
+  const worker = new Worker(script.includes(SAY_OPEN) ? script : `${script}\n${SAY_OPEN}`, { eval: true });
   after(async () => {
     await worker.terminate();
   });
@@ -61,13 +65,22 @@ describe('a worker', () => {
     });
   });
 
-  test('that is terminated while its watches fire and its callbacks run, likewise', async () => {
+  test('that is terminated while watches of every kind fire and callbacks run, likewise', async () => {
+    const ends: (() => void)[] = [];
+    const all = storms(ends);
     const script = `${openEverything()}
+      const silent = new Set(${JSON.stringify(Object.keys(all).filter((name) => kindOf(name) !== 'PsiTrigger'))}); // which takes 2 s to fire
+      const on = (name) => () => { if (silent.delete(name) && silent.size === 0) ${SAY_OPEN} };
+      const storming = [${Object.values(all)
+        .map(({ watch }) => watch)
+        .join(', ')}];
       setInterval(() => sampler.setLimits([1]), 1);
       for (let i = 0; i < 20; i++) new native.FilesystemStats('/').request(() => { for (const end = Date.now() + 5; Date.now() < end;); });`;
+    for (const { start } of Object.values(all)) await start();
     await expectNothingLeft(async () => {
       await (await startWorker(script)).terminate();
     });
+    for (const end of ends) end();
   });
 
   test.each([
@@ -138,7 +151,7 @@ describe('a process', () => {
   });
 
   // Ten times each: what is wrong here is a race.
-  test.each<[how: string, end: string, status: number]>([
+  test.each<[how: string, end: string, status: number, output?: RegExp]>([
     [
       'returns from its last event with all but the watches open',
       'sampler.close(); for (const owner of opened) if (owner.live) owner.close();',
@@ -155,12 +168,17 @@ describe('a process', () => {
       'setInterval(() => sampler.setLimits([1]), 1); setTimeout(() => process.exit(5), 50);',
       5,
     ],
-    ['does not catch an error', "process.on('uncaughtExceptionMonitor', () => {}); throw undefined;", 1],
+    [
+      'does not catch an error',
+      "process.on('uncaughtExceptionMonitor', () => {}); throw undefined;",
+      1,
+      /^\[eval\]:\d+\n.*\n *\^\n+(Uncaught:\n)?undefined\n\(.*\)\n\nNode\.js v[\d.]+$/,
+    ],
     ['calls exitNow', 'native.exitNow(6);', 6],
-  ])('that %s with everything open ends quietly', async (_how, end, status) => {
+  ])('that %s with everything open ends quietly', async (_how, end, status, output = /^$/) => {
     const script = openEverything().replace(/const native = .*/, '');
     const ends = await Promise.all(Array.from({ length: 10 }, () => runNode(`${script}\n${end}`)));
-    expect(ends.map((ended) => ended.status)).toEqual(ends.map(() => status));
+    expect(ends).toEqual(ends.map(() => ({ status, output: expect.stringMatching(output) as string })));
   });
 
   test('is woken though it was blocked when the event came, once for any number of events', async () => {

@@ -43,7 +43,8 @@ export function everything(): Everything {
     KernelLog: canReadKernelLog ? ['new native.KernelLog(wake)'] : [],
     FileReader: [`new native.FileReader([${LOADAVG}])`],
     CgroupTable: either((cgroup) => {
-      const files = `[{ path: 'cgroup.procs', format: 'occupied' }, { path: 'notify_on_release', format: 'number' }]`;
+      const number = hasMemoryV1 ? 'notify_on_release' : 'cgroup.max.depth';
+      const files = `[{ path: 'cgroup.procs', format: 'occupied' }, { path: '${number}', format: 'number' }]`;
       const read = 'table.read(new Float64Array(2), new Int32Array(1))';
       return `(() => { const table = new native.CgroupTable(${files}); table.add(${cgroup}); ${read}; return table; })()`;
     }),

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import { SLOWNESS } from '../support/slowness.js';
 
 /** The addon under test, for child processes and workers, which have no TypeScript. */
@@ -189,11 +190,7 @@ export async function runNode(script: string, timeoutMs = 20_000): Promise<{ sta
 
 /** Waits until it is so; fails after `timeoutMs`, which is for a usual machine. */
 export async function until(what: string, condition: () => boolean, timeoutMs = 10_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs * SLOWNESS;
-  while (!condition()) {
-    await pause(5);
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-  }
+  await eventually(what, condition, { ms: timeoutMs });
 }
 
 export const openDescriptors = (): number => readdirSync('/proc/self/fd').length;

@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { native } from '../../src/native/index.js';
+import { SLOWNESS } from '../support/slowness.js';
 import {
   addonFile,
   after,
@@ -13,6 +14,7 @@ import {
   hasCgroup2,
   hasMemoryV1,
   makeCgroup,
+  makeDirectory,
   members,
   memoryV1,
   pause,
@@ -110,6 +112,7 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
       execFile(
         'unshare',
         ['--pid', '--fork', '--mount-proc', '--kill-child', process.execPath, '-e', prelude],
+        { timeout: 30_000 * SLOWNESS, killSignal: 'SIGKILL' },
         (_error, stdout, stderr) => {
           done((stdout + stderr).trim());
         },
@@ -146,5 +149,42 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
       process.exit();
     `);
     expect(JSON.parse(output)).toEqual([[5000], { found: 0, signalled: 0, errno: 0 }, null]);
+  });
+
+  // Between the first reading of cgroup.procs and the second, which is opened when all of the first are held: a FIFO tells when that is.
+  test('whoever gets the number while the members are being held lives', async () => {
+    const directory = makeDirectory();
+    const script = `
+      set -e
+      cd ${directory}
+      give() { echo 4999 > /proc/sys/kernel/ns_last_pid; sleep 60 3>&- & test $! = 5000; }
+      mkfifo cgroup.procs second
+      give
+      echo started
+      exec 3> cgroup.procs
+      mv second cgroup.procs
+      echo 5000 >&3
+      exec 3>&-
+      exec 3> cgroup.procs
+      kill -KILL 5000
+      wait 5000 || test $? = 137
+      give
+      echo 5000 >&3
+      exec 3>&-
+      wait 5000 && echo lived || echo ended by $(($? - 128))`;
+    const output = await inNamespace(`
+      // Its errors are not heard: dash says there who was killed.
+      const writer = spawn('sh', ['-c', ${JSON.stringify(script)}], { stdio: ['ignore', 'pipe', 'ignore'] });
+      const said = [];
+      writer.stdout.on('data', (text) => said.push(text));
+      await once(writer.stdout, 'data');
+      const held = new native.CgroupHandle(${JSON.stringify(directory)});
+      const result = held.signal(9);
+      await new Promise((later) => setTimeout(later, 50));
+      const lives = /^5000 \\(\\w+\\) [RSD]/.test(fs.readFileSync('/proc/5000/stat', 'latin1'));
+      console.log(JSON.stringify([result, lives, String(Buffer.concat(said))]));
+      process.exit();
+    `);
+    expect(JSON.parse(output)).toEqual([{ found: 1, signalled: 0, errno: 0 }, true, 'started\n']);
   });
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { everything } from './everything.js';
-import { after, cgroup2, hasCgroup2, hasMemoryV1, makeCgroup, makeNumberFile, memoryV1, startIn } from './kernel.js';
+import { after, cgroup2, hasCgroup2, hasMemoryV1, hasMemoryV2, makeCgroup, makeNumberFile, memoryV1, startIn } from './kernel.js';
 
 /** What a kind of watch is opened with, and what makes it fire again and again until the storm ends. */
 export interface Storm {
@@ -9,6 +9,13 @@ export interface Storm {
   readonly watch: string;
   readonly start: () => unknown;
 }
+
+/** Of several watches of one kind each has a name of its own: a PSI trigger fires once in its window, so that only many of them storm. */
+export const kindOf = (name: string): string => name.replace(/ \d+$/, '');
+
+/** A process at its limit of memory is killed again and again. The shell is outside, so that it is never chosen. */
+const killedIn = (limited: string): string =>
+  `while :; do sh -c 'echo $$ > ${limited}/cgroup.procs && exec tail /dev/zero'; done 2>/dev/null`;
 
 /** Ended after the storm, or after the test. */
 function startStorm(cgroup: string, script: string, ends: (() => void)[]): Promise<unknown> {
@@ -57,7 +64,7 @@ export function storms(ends: (() => void)[]): Readonly<Record<string, Storm>> {
     watch: `new native.ProcessExit(${JSON.stringify(children.map(({ pid }) => pid))}, on('ProcessExit'))`,
     start: () => {
       let next = 0;
-      every(30, () => children[next++]?.kill('SIGKILL'));
+      every(80, () => children[next++]?.kill('SIGKILL'));
     },
   };
 
@@ -67,28 +74,39 @@ export function storms(ends: (() => void)[]): Readonly<Record<string, Storm>> {
       watch: `new native.MemcgEvents(${JSON.stringify(cgroup)}, 'cgroup.events', on('MemcgEvents'))`,
       start: () => startStorm(other, `while :; do echo $$ > ${cgroup}/cgroup.procs; echo $$ > ${other}/cgroup.procs; done`, ends),
     };
-    all.PsiTrigger = {
-      watch: `new native.PsiTrigger(${JSON.stringify(`${busy}/cpu.pressure`)}, { kind: 'some', stallUs: 1000, windowUs: 2000000 }, on('PsiTrigger'))`,
-      start: async () => {
-        for (let i = 0; i < 4; i++) await startStorm(busy, 'while :; do :; done', ends);
-      },
+    for (let i = 1; i <= 8; i++) {
+      const name = `PsiTrigger ${String(i)}`;
+      all[name] = {
+        watch: `new native.PsiTrigger(${JSON.stringify(`${busy}/cpu.pressure`)}, { kind: 'some', stallUs: 1000, windowUs: 2000000 }, on('${name}'))`,
+        start: () => (i <= 4 ? startStorm(busy, 'while :; do :; done', ends) : undefined),
+      };
+    }
+  }
+  if (hasMemoryV2) {
+    writeFileSync(`${cgroup2}/cgroup.subtree_control`, '+memory');
+    const limited = makeCgroup(cgroup2);
+    writeFileSync(`${limited}/memory.max`, String(16 << 20));
+    if (existsSync(`${limited}/memory.swap.max`)) writeFileSync(`${limited}/memory.swap.max`, '0');
+    all['memory.events'] = {
+      watch: `new native.MemcgEvents(${JSON.stringify(limited)}, 'memory.events', on('memory.events'))`,
+      start: () => startStorm(makeCgroup(cgroup2), killedIn(limited), ends),
     };
   }
   if (hasMemoryV1) {
     const usage = makeCgroup(memoryV1);
     all.MemcgThreshold = {
       watch: `new native.MemcgThreshold(${JSON.stringify(usage)}, 16n << 20n, on('MemcgThreshold'))`,
-      start: () => startStorm(usage, `exec perl -e 'while (1) { my $held = "x" x (32 << 20); undef $held; }'`, ends),
+      // A process that ends gives all of it back; an allocator would keep it.
+      start: () => startStorm(usage, 'while :; do head -c 24M /dev/zero | tail -c 24M > /dev/null; done', ends),
     };
     const limited = makeCgroup(memoryV1);
     writeFileSync(`${limited}/memory.limit_in_bytes`, String(16 << 20));
-    // The shell is outside, so that it is never chosen.
-    const killed = `while :; do sh -c 'echo $$ > ${limited}/cgroup.procs && exec tail /dev/zero'; done 2>/dev/null`;
     all.OomControl = {
       watch: `new native.OomControl(${JSON.stringify(limited)}, on('OomControl'))`,
-      start: () => startStorm(makeCgroup(memoryV1), killed, ends),
+      start: () => startStorm(makeCgroup(memoryV1), killedIn(limited), ends),
     };
-    if (everything().KernelLog?.length) all.KernelLog = { watch: `new native.KernelLog(on('KernelLog'))`, start: () => undefined };
   }
+  if ((hasMemoryV1 || hasMemoryV2) && everything().KernelLog?.length)
+    all.KernelLog = { watch: `new native.KernelLog(on('KernelLog'))`, start: () => undefined };
   return all;
 }

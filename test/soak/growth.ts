@@ -10,6 +10,8 @@ export interface Growth {
 /** What growth may be, and what it means where it is more. */
 export interface Allowance {
   readonly upTo: number;
+  /** Whatever its shape: a single step of this size is no heap that comes to its size. Where it is not given, `upTo` and the shape decide alone. */
+  readonly cap?: number;
   /**
    * `any`: more is a leak, because nothing that is counted has a reason to rise (descriptors, threads). `steady`: only where it goes on to the end. A heap comes to
    * its size in steps, and stays there; a leak rises in every quarter alike. So each quarter has to bring a sixth of the growth at least, half of its even share.
@@ -24,7 +26,8 @@ export function growthOf(samples: readonly number[], allowance: Allowance): Grow
   const growth = quarters[3] - quarters[0];
   const steps = [quarters[1] - quarters[0], quarters[2] - quarters[1], quarters[3] - quarters[2]];
   const steady = steps.every((step) => step >= growth / 6);
-  const leaks = growth > allowance.upTo && (allowance.leak === 'any' || steady);
+  const beyond = Math.max(...quarters) - quarters[0] > (allowance.cap ?? Infinity);
+  const leaks = beyond || (growth > allowance.upTo && (allowance.leak === 'any' || steady));
   return { quarters, highest: Math.max(...samples), growth, leaks };
 }
 

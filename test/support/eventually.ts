@@ -1,15 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SLOWNESS } from './slowness.js';
 
-const PATIENCE_S = 10 * SLOWNESS;
+const PATIENCE_MS = 10_000;
+const POLL_MS = 5;
 
-/** Waits until `look` returns something other than undefined and false. Fails after 10 s (more on a slow machine), saying what was waited for. */
-export async function eventually<T>(what: string, look: () => T | undefined | false): Promise<T> {
-  const end = Date.now() + PATIENCE_S * 1000;
-  while (Date.now() < end) {
-    const seen = look();
+/** What is not so (yet) is undefined or false. */
+type Look<T> = () => T | undefined | false | Promise<T | undefined | false>;
+
+export interface Patience {
+  /** On a usual machine; more on a slow one. */
+  readonly ms?: number;
+  /** What to say beside what was waited for. */
+  readonly circumstances?: () => string;
+}
+
+/** Waits until `look` returns something other than undefined and false. Fails after 10 s, or `patience`, saying what was waited for. */
+export async function eventually<T>(what: string, look: Look<T>, patience: Patience = {}): Promise<T> {
+  const end = performance.now() + (patience.ms ?? PATIENCE_MS) * SLOWNESS;
+  for (;;) {
+    const seen = await look();
     if (seen !== undefined && seen !== false) return seen;
-    await pause(5);
+    if (performance.now() > end) throw new Error(`waited in vain: ${what}. ${patience.circumstances?.() ?? ''}`.trimEnd());
+    await pause(POLL_MS);
   }
-  throw new Error(`waited ${String(PATIENCE_S)} s for ${what}`);
 }

@@ -20,6 +20,7 @@ for (const version of chosen) {
   const node = nodeBinary(version, 'x64');
   const run = spawnSync(node, [resolve('node_modules/vitest/vitest.mjs'), 'run', '--project', 'system', 'test/native'], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, EVICTD_TEST_NODE_VERSION: `v${version}` }, // test/native/build.test.ts: it is this one that runs there
     encoding: 'utf8',
     maxBuffer: 1 << 28,
   });

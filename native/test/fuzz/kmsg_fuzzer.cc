@@ -1,12 +1,61 @@
-// /dev/kmsg: whatever the log says, what is put together is bounded, and a record is a kernel's only where its first
-// line says so. One line of the input is one record.
+// /dev/kmsg: whatever the log says, what is put together is bounded, a record is a kernel's only where its first line
+// says so, and every number is what the C library reads in its place. One line of the input is one record.
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "fuzz/keyed.h"
 #include "linux/oom_record.h"
 
+namespace {
+
+using evictd::fuzz::Require;
+
+// 0 where there is none after the last `key`, or one that does not fit.
+int64_t NumberAfter(const std::string& text, const std::string& key, int64_t unit) {
+  const size_t at = text.rfind(key);
+  if (at == std::string::npos) return 0;
+  const char* number = text.c_str() + at + key.size();
+  const bool negative = *number == '-';
+  if (isdigit(static_cast<unsigned char>(number[negative ? 1 : 0])) == 0) return 0;
+  errno = 0;
+  const int64_t value = strtoll(number, nullptr, 10);
+  const bool fits = errno == 0 && value != INT64_MIN && value <= INT64_MAX / unit;
+  return !fits || (negative && unit != 1) ? 0 : value * unit;
+}
+
+void CheckHead(const std::string& line, const evictd::KernelLogRecord& record) {
+  unsigned long long priority = 0;
+  unsigned long long sequence = 0;
+  unsigned long long time_us = 0;
+  Require(isdigit(static_cast<unsigned char>(line[0])) != 0);
+  Require(sscanf(line.c_str(), "%llu,%llu,%llu,", &priority, &sequence, &time_us) == 3);
+  Require(record.facility == static_cast<unsigned>(priority >> 3));
+  Require(record.sequence == sequence && record.time_us == time_us);
+  Require(record.text.size() <= line.size());
+}
+
+void CheckKill(const std::string& text, const evictd::OomRecord& kill) {
+  const std::string killed = "Killed process ";
+  const size_t at = text.find(killed);
+  Require(at != std::string::npos && kill.pid > 0);
+  char* end = nullptr;
+  Require(strtoll(text.c_str() + at + killed.size(), &end, 10) == kill.pid);
+  Require(text.compare(static_cast<size_t>(end - text.c_str()), kill.name.size() + 3, " (" + kill.name + ")") == 0);
+  const std::string numbers = text.substr(text.rfind(')', text.rfind(" total-vm:")));
+  Require(kill.total_vm_bytes == NumberAfter(numbers, " total-vm:", 1024));
+  Require(kill.anon_rss_bytes == NumberAfter(numbers, " anon-rss:", 1024));
+  Require(kill.file_rss_bytes == NumberAfter(numbers, " file-rss:", 1024));
+  Require(kill.shmem_rss_bytes == NumberAfter(numbers, " shmem-rss:", 1024));
+  Require(kill.pgtables_bytes == NumberAfter(numbers, " pgtables:", 1024));
+  Require(kill.oom_score_adj == NumberAfter(numbers, " oom_score_adj:", 1));
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using evictd::fuzz::Require;
   const evictd::fuzz::Input input(data, size);
   evictd::OomRecordParser parser;
   std::string_view rest = input.text();
@@ -16,16 +65,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest.remove_prefix(line.size());
     const auto record = evictd::ParseKernelLogRecord(line);
     if (!record) continue;
-    Require(line[0] >= '0' && line[0] <= '9');
-    Require(record->text.size() <= line.size());
+    CheckHead(std::string(line), *record);
     const auto kill = parser.Take(*record);
     if (!kill) continue;
-    Require(kill->sequence == record->sequence && kill->time_us == record->time_us);
     Require(record->facility == 0);
-    Require(kill->pid > 0);
+    Require(kill->sequence == record->sequence && kill->time_us == record->time_us);
     Require(!kill->global || kill->oom_memcg.empty());
-    Require(kill->total_vm_bytes >= 0 && kill->anon_rss_bytes >= 0 && kill->file_rss_bytes >= 0);
-    Require(kill->shmem_rss_bytes >= 0 && kill->pgtables_bytes >= 0);
+    CheckKill(record->text, *kill);
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const evictd::fuzz::Input input(data, size);
-  evictd::fuzz::CheckKeyed({"high", "max", "oom", "oom_kill", "populated", "under_oom"}, input.text());
+  evictd::fuzz::CheckKeyed(
+      {"low", "high", "max", "oom", "oom_kill", "oom_group_kill", "populated", "frozen", "under_oom"}, input.text());
   return 0;
 }
