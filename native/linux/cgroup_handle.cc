@@ -10,6 +10,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/monotonic_clock.h"
 #include "common/system_error.h"
 #include "linux/cgroup_processes.h"
 #include "linux/process.h"
@@ -124,13 +125,20 @@ void CgroupHandle::SignalMembers(const std::vector<pid_t>& pids, int signal, Mem
     }
     Note(error, &result->error);
     for (Opened& member : opened) {
-      if (!std::binary_search(second.begin(), second.end(), member.pid)) continue;
-      if (SendSignal(member.pidfd.get(), signal) == 0) {
+      if (!std::binary_search(second.begin(), second.end(), member.pid)) {
+        member.pidfd.Reset();
+      } else if (SendSignal(member.pidfd.get(), signal) == 0) {
         result->signalled++;
-        if (reaper != nullptr) reaper->Take(std::move(member.pidfd));
+        result->at_ns = MonotonicNs();
       } else {
         Note(errno, &result->error);
+        member.pidfd.Reset();
       }
+    }
+    // Only now: its thread wants a processor, too.
+    if (reaper == nullptr) continue;
+    for (Opened& member : opened) {
+      if (member.pidfd) reaper->Take(std::move(member.pidfd));
     }
   }
 }

@@ -21,6 +21,7 @@ class CgroupHandle {
   struct Signalled {
     size_t found = 0;      // processes in the first reading
     size_t signalled = 0;  // signals delivered
+    uint64_t at_ns = 0;    // when the last of them had been, on the monotonic clock
     int error = 0;         // the first failure other than "it is gone"; a shortage (IsShortage) before all others
   };
 

@@ -15,7 +15,7 @@ export interface CgroupKillParts extends StandstillParts {
   readonly reaper: MemoryReaper;
 }
 
-/** The end of one cgroup. `atNs` of what it returns is taken when the call was through: what is measured with it is rather too long than too short. */
+/** The end of one cgroup. `atNs` of what it returns is taken after the last signal was sent: what is measured with it is rather too long than too short. */
 export class CgroupKill implements KillInProgress {
   readonly #parts: CgroupKillParts;
   readonly #standstill: Standstill;
@@ -108,8 +108,9 @@ export class CgroupKill implements KillInProgress {
   #signal(name: 'SIGTERM' | 'SIGCONT' | 'SIGKILL'): SignalResult {
     const { handle, reaper } = this.#parts;
     try {
-      const { found, signalled, errno } = handle.signal(constants.signals[name], name === 'SIGKILL' ? reaper : undefined);
-      const atNs = process.hrtime.bigint();
+      const sent = handle.signal(constants.signals[name], name === 'SIGKILL' ? reaper : undefined);
+      const { found, signalled, errno } = sent;
+      const atNs = signalled > 0 ? sent.atNs : process.hrtime.bigint();
       if (errno === 0) return { atNs, processes: found, error: undefined };
       return { atNs, processes: found, error: `${name}: ${errnoText(errno)}`, passing: this.#passing(name, signalled, errno) };
     } catch (error) {

@@ -8,9 +8,10 @@ export interface CgroupHandle {
    * `found`: processes listed in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than ESRCH, one for
    * want of descriptors or memory before all others, else 0 (ENODEV is no failure: the cgroup is gone, found = 0). EPERM also for who is never signalled: pid 1, this process, and processes outside
    * this pid namespace (listed as 0, each counted). EOPNOTSUPP: a threaded cgroup, whose processes only the domain above it lists.
+   * `atNs`: when the last signal had been sent, monotonic clock; 0n: none was.
    * `reaper`: is given those that were signalled (with SIGKILL that makes sense), as far as it has room.
    */
-  signal(signal: number, reaper?: MemoryReaper): { found: number; signalled: number; errno: number };
+  signal(signal: number, reaper?: MemoryReaper): { found: number; signalled: number; errno: number; atNs: bigint };
   /**
    * SIGSTOP to everybody, again to whoever a new reading lists besides, until one lists nobody new (`settled`) or `rounds` (1–1000) readings were made.
    * The stopped fork no more, and make no room for others below a pids limit. `errno` as of `signal`.

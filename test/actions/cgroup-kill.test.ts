@@ -54,7 +54,10 @@ test('where nobody knows who is in it, evictd perhaps, cgroup.kill is not used',
     },
     kill: () => calls.push('cgroup.kill'),
     stop: () => calls.push('stop'),
-    signal: (number: number) => (calls.push(`signal ${String(number)}`), { found: 3, signalled: 3, errno: 0 }),
+    signal: (number: number) => (
+      calls.push(`signal ${String(number)}`),
+      { found: 3, signalled: 3, errno: 0, atNs: process.hrtime.bigint() }
+    ),
     close: () => undefined,
   } as unknown as CgroupHandle;
   const kill = killOf(victim.dir, { unified: true }, { handle });

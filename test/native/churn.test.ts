@@ -132,7 +132,7 @@ test.each(hierarchies)(
       await turn();
       read(); // before those that vanished are told
       follow();
-      expect(handle.signal(constants.signals.SIGKILL)).toEqual({ found: 0, signalled: 0, errno: 0 });
+      expect(handle.signal(constants.signals.SIGKILL)).toMatchObject({ found: 0, signalled: 0, errno: 0 });
       expect(handle.stop(2)).toEqual({ rounds: 1, settled: true, errno: 0 });
       if (bursts === begun) continue;
       begun = bursts;

@@ -91,7 +91,7 @@ describe.each(freezers)('the freezer of %s', (name, mount) => {
     const child = await startIn(cgroup, 'exec sleep 60');
     const held = handle(cgroup);
     await until('it to be frozen', () => held.freeze(100));
-    expect(held.signal(SIGKILL)).toEqual({ found: 1, signalled: 1, errno: 0 });
+    expect(held.signal(SIGKILL)).toMatchObject({ found: 1, signalled: 1, errno: 0 });
     held.thaw();
     await until('it to end', () => child.signalCode === 'SIGKILL');
   });

@@ -98,6 +98,7 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
       const prelude = `
         const native = require(${JSON.stringify(addonFile)});
         const fs = require('node:fs');
+        BigInt.prototype.toJSON = () => undefined;
         const { spawn } = require('node:child_process');
         const { once } = require('node:events');
         const start = async (pid) => {

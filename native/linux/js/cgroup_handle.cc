@@ -47,6 +47,7 @@ class CgroupHandleObject : public Napi::ObjectWrap<CgroupHandleObject> {
     result.Set("found", Napi::Number::New(env, static_cast<double>(outcome.found)));
     result.Set("signalled", Napi::Number::New(env, static_cast<double>(outcome.signalled)));
     result.Set("errno", Napi::Number::New(env, outcome.error));
+    result.Set("atNs", Napi::BigInt::New(env, outcome.at_ns));
     return result;
   }
 
