@@ -58,15 +58,15 @@ describe.runIf(hasFreezer)('a victim that somebody froze (docker pause on v1)', 
   };
   const removed = (directory: string) => eventually('it to be removed', () => attempt(() => (rmdirSync(directory), true)));
 
-  test('ends where only a part of it was frozen, in a cgroup below', async () => {
+  test('ends where only parts of it were frozen, in cgroups below', async () => {
     const beside = besideVictim('freezer', victim);
-    const running = await victim.spawn('sleep', ['600']);
-    const paused = await victim.spawn('sleep', ['600']);
-    beside.add(running.pid);
-    const inner = await frozenBelow(beside, 'paused', paused.pid);
+    const [running, ...paused] = await Promise.all(['running', 'a', 'b'].map(() => victim.spawn('sleep', ['600'])));
+    beside.add(running?.pid ?? 0);
+    const inner = await Promise.all(paused.map(({ pid }, index) => frozenBelow(beside, `paused${String(index)}`, pid)));
     await endsIt();
-    expect([await running.ended, await paused.ended]).toEqual(['SIGKILL', 'SIGKILL']);
-    await removed(inner);
+    expect(await Promise.all(paused.map(({ ended }) => ended))).toEqual(['SIGKILL', 'SIGKILL']);
+    expect(await running?.ended).toBe('SIGKILL');
+    for (const directory of inner) await removed(directory);
     beside.cleanup();
   });
 
