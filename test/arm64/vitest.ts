@@ -5,7 +5,7 @@ import { startTests, type File, type Suite, type VitestRunner } from '@vitest/ru
 import { getCurrentTest } from '@vitest/runner';
 import * as chai from 'chai';
 
-export { afterEach, beforeEach, describe, onTestFinished, test } from '@vitest/runner';
+export { beforeEach, describe, onTestFinished, test } from '@vitest/runner';
 
 for (const plugin of [JestExtend, JestChaiExpect, JestAsymmetricMatchers]) chai.use(plugin);
 
@@ -23,6 +23,13 @@ export const expect = Object.assign(
 process.execPath = process.env.EVICTD_TEST_NODE ?? process.execPath;
 
 const SLOW_MS = 120_000; // emulated
+
+const cleanups: (() => unknown)[] = [];
+
+/** After each test of all files: they share one module of helpers here, so that what it asks for at its import would be asked for by one file. */
+export function afterEach(cleanup: () => unknown): void {
+  cleanups.push(cleanup);
+}
 
 /** @param load  brings in a test file, so that it registers its tests */
 export async function run(files: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
@@ -46,6 +53,9 @@ export async function run(files: Readonly<Record<string, () => Promise<unknown>>
       diffOptions: undefined,
     } as unknown as VitestRunner['config'],
     importFile: async (path) => files[path]?.(),
+    onAfterRunTask: async () => {
+      for (const cleanup of cleanups) await cleanup();
+    },
   };
   const collected = await startTests(Object.keys(files), runner);
   let [passed, failed] = [0, 0];

@@ -24,6 +24,9 @@ import { SLOWNESS } from '../support/slowness.js';
 /** The addon under test, for child processes and workers, which have no TypeScript. */
 export const addonFile = resolve(`dist/prebuilds/${process.platform}-${process.arch}/evictd.node`);
 
+/** make arm64: qemu-user keeps signals for itself, and has not every system call (process_mrelease). */
+export const isEmulated = process.env.EVICTD_TEST_NODE !== undefined;
+
 export const memoryV1 = '/sys/fs/cgroup/memory';
 export const hasMemoryV1 = existsSync(`${memoryV1}/cgroup.event_control`);
 

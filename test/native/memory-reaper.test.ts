@@ -10,6 +10,7 @@ import {
   cgroup2,
   closing,
   hasMemoryV1,
+  isEmulated,
   makeCgroup,
   memoryV1,
   openDescriptors,
@@ -27,7 +28,7 @@ const MIB = 1024 * 1024;
 const cpuV1 = '/sys/fs/cgroup/cpu';
 const canStarve = hasMemoryV1 && existsSync(`${cpuV1}/cpu.cfs_quota_us`);
 
-describe('the memory of dying processes', () => {
+describe.runIf(!isEmulated)('the memory of dying processes', () => {
   test.runIf(canStarve)('comes back from a process that is not scheduled: its cgroup has used up its share of the processor', async () => {
     const cgroup = makeCgroup(memoryV1);
     const starved = makeCgroup(cpuV1);
