@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Guard } from '../compose/guard.js';
 import { formatError } from './errors.js';
-import { goFirst, keepSmall, shedStart } from './footprint.js';
+import { garbage, goFirst, keepSmall } from './footprint.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import type { ProgramEdge } from './program.js';
 import { addRecordingOptions, recordingPlan, type RecordingOptions } from './recording-options.js';
@@ -43,9 +43,16 @@ Exit: 0 stopped, 1 failure at run time, 64 usage, 75 the node cgroup is missing 
       keepSmall();
       goFirst();
       const { exitNow, startGuard } = await import('../compose/guard.js');
-      const guard = startGuard(loaded, { dryRun: options.dryRun === true, isTTY: edge.logsToTerminal, env: edge.io.env, recording });
+      const { collectAll, collectYoung } = garbage();
+      const guard = startGuard(loaded, {
+        dryRun: options.dryRun === true,
+        isTTY: edge.logsToTerminal,
+        env: edge.io.env,
+        recording,
+        atRest: collectYoung,
+      });
       started.guard = guard;
-      shedStart();
+      collectAll();
       if (started.reloadAsked) reload(guard, options);
       await stopAsked;
       await guard.stop();

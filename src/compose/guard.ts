@@ -25,6 +25,7 @@ import { lockText } from './locked-text.js';
 import { readMemoryFacts } from './machine-facts.js';
 import { policyOf } from './policy.js';
 import { openReading } from './reading.js';
+import { Rest } from './rest.js';
 import { openSafetyNet } from './safety-net.js';
 import { createRecorder, recordedConfig, type RecordingPlan } from './recording.js';
 
@@ -56,10 +57,12 @@ export interface GuardOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** undefined: nothing is recorded. */
   readonly recording: RecordingPlan | undefined;
+  /** Called after a tick, and after a step that has acted, when nothing is waiting: for what is better not done in the next step. */
+  readonly atRest: () => void;
 }
 
 /** Builds and starts everything. Throws UnavailableError where the node is missing or guarded already; nothing is left behind then. */
-export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording }: GuardOptions): Guard {
+export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording, atRest }: GuardOptions): Guard {
   const { config } = loaded;
   const reading = openReading(loaded, dryRun ? 'sample' : 'arm');
   const { node } = reading;
@@ -121,7 +124,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       reclaimer: NO_RECLAIM,
       journal,
       reporter: new Reporter(log, status),
-      listeners: [...listeners, ...(recorder ? [recorder] : []), kernelKills, service],
+      listeners: [...listeners, ...(recorder ? [recorder] : []), kernelKills, service, new Rest(atRest)],
     };
     const monitor = new Monitor(parts, policyOf(config, dryRun), config.monitoringIntervalNs);
     journal.record(startRecord(manifest.version, dryRun, journal.recovered));
