@@ -55,6 +55,7 @@ test.each(hierarchies)(
   async (_name, mount, files) => {
     const root = makeCgroup(mount);
     closing(new native.ProcessExit([process.pid], () => undefined)); // waiter and armer come with the first watch, and stay
+    await once(spawn('true'), 'close'); // what the runtime keeps after its first child
     const before = { descriptors: openDescriptors(), threads: threads() };
     const tree = new native.CgroupTree(root, 'all', () => undefined);
     const handle = new native.CgroupHandle(root);
