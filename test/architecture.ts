@@ -30,8 +30,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'log',
   ],
   index: ['monitor', 'host', 'workloads', 'actions', 'metrics', 'native', 'config', 'core', 'errors', 'log'],
-  monitor: ['monitor', 'core', 'errors', 'log'],
-  host: ['host', 'monitor/ports', 'native', 'core', 'errors', 'log'],
+  monitor: ['monitor', 'core', 'directory', 'errors', 'log'],
+  host: ['host', 'monitor/ports', 'native', 'core', 'directory', 'errors', 'log'],
   workloads: ['workloads', 'monitor/ports', 'native', 'core', 'errors', 'log'],
   actions: ['actions', 'monitor/ports', 'native', 'core', 'errors', 'log'],
   metrics: ['metrics', 'monitor/ports', 'monitor/publisher', 'core', 'errors', 'log'],
@@ -41,6 +41,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: ['config', 'core', 'errors'],
   log: ['log', 'config/config', 'core', 'errors'],
   core: ['core'],
+  directory: ['errors'],
   errors: [],
 };
 

@@ -1,5 +1,6 @@
-import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectory } from '../directory.js';
 
 export const JOURNAL_FILE = 'journal.jsonl';
 const QUEUE_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -114,7 +115,7 @@ export class JournalWriter {
 
   async #drain(): Promise<void> {
     if (this.#file === undefined) {
-      await mkdir(this.#directory, { recursive: true, mode: 0o750 });
+      await makeDirectory(this.#directory, 0o750);
       const path = join(this.#directory, JOURNAL_FILE);
       this.#file = await open(path, 'a', 0o640);
       this.#torn = await endsInTheMiddle(path);

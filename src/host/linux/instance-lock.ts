@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectorySync } from '../../directory.js';
 import { errnoName, HostError, UnavailableError } from '../../errors.js';
 import type { NodeIdentity } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
@@ -24,7 +25,7 @@ export function lockInstance(runtimeDirectory: string, node: NodeIdentity, nativ
   const path = join(runtimeDirectory, `${instance}.lock`);
   let lock: { close(): void };
   try {
-    mkdirSync(runtimeDirectory, { recursive: true, mode: 0o700 });
+    makeDirectorySync(runtimeDirectory, 0o700);
     lock = new native.FileLock(path);
   } catch (cause) {
     if (errnoName(cause) === 'EAGAIN') throw occupied(path, node, cause);

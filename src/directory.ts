@@ -1,0 +1,44 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errnoName } from './errors.js';
+
+// Instead of `recursive: true`, which never returns where the kernel says ENOENT below a directory that is there, in /proc or of a mount that is gone
+// (seen with Node 20).
+
+/** Makes a directory and those above it that are missing. Throws what mkdir(2) says, EEXIST where it is there and is no directory. */
+export function makeDirectorySync(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if (errnoName(error) === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (errnoName(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    makeDirectorySync(dirname(path), mode);
+    makeLastSync(path, mode);
+  }
+}
+
+/** The same, without waiting. */
+export async function makeDirectory(path: string, mode: number): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    if (errnoName(error) === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    if (errnoName(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeDirectory(dirname(path), mode);
+    await mkdir(path, { mode }).catch(unlessThere);
+  }
+}
+
+function makeLastSync(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    unlessThere(error);
+  }
+}
+
+/** Somebody else may have made it meanwhile. */
+function unlessThere(error: unknown): void {
+  if (errnoName(error) !== 'EEXIST') throw error;
+}
