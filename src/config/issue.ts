@@ -4,6 +4,7 @@ import { keyText, suggestion, type KeyPath } from './key.js';
 import type { Report } from './report.js';
 import { KEYS } from './schema.js';
 import { describe } from './values.js';
+import { WHEN_EXAMPLE } from './when.js';
 
 /** One of zod's issues, at the place in the source, in words that do not need zod to be known. */
 export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, report: Report): void {
@@ -38,7 +39,7 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
         report.issue('EVICTD_CONFIG_MISSING', `${name}: is missing`, document.at(path), missingHint(path));
       } else {
         const expected = issue.expected === 'array' ? 'a list' : 'a map';
-        const hint = expected === 'a list' ? 'begin each entry with "- "' : 'write KEY: VALUE below it';
+        const hint = expected === 'a list' ? 'begin each entry with "- "' : mapHint(name, issue.input);
         report.issue('EVICTD_CONFIG_TYPE', `${label}expected ${expected}, got ${describe(issue.input)}`, document.at(path), hint);
       }
       return;
@@ -47,10 +48,19 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
   }
 }
 
+/** What to write where a map is to stand. */
+function mapHint(name: string, input: unknown): string {
+  if (name.startsWith('workloads[')) return `write { cgroup: ${typeof input === 'string' ? input : '/workload.slice'} }`;
+  if (name.startsWith('thresholds[')) return "write { when: 'memory.available<5%', kind: hard }, or kind: soft and for: 10s";
+  return 'write KEY: VALUE below it';
+}
+
 /** What to write where a key that must be there is not. */
 function missingHint(path: KeyPath): string {
   const key = path.at(-1);
   if (key === 'match') return 'match: { name: PATTERN }, or match: {} for everything';
+  if (key === 'when') return `when: ${WHEN_EXAMPLE}`;
+  if (key === 'kind') return 'kind: hard, or kind: soft and for: 10s';
   if (key === 'capacity') return 'capacity: 8Gi';
   return key === 'cgroup' ? 'cgroup: /workload.slice' : 'give it a value';
 }

@@ -20,7 +20,8 @@ import { parseThresholdValue, ThresholdError } from './thresholds.js';
 /** The operands of an entry of `thresholds`, the starved one first. */
 export type Operands = readonly [Operand, ...Operand[]];
 
-const EXAMPLE = "like 'memory.pressure.full>40% & memory.available<10%'";
+export const WHEN_EXAMPLE = "'memory.pressure.full>40% & memory.available<10%'";
+const EXAMPLE = `like ${WHEN_EXAMPLE}`;
 /** Far more than anybody joins; each is compared in every pass. */
 const MAX_OPERANDS = 8;
 const OPERATORS = ['<', '>'];
@@ -32,6 +33,9 @@ const OPERATORS = ['<', '>'];
  * @throws TextError
  */
 export function whenOperands(text: string): Operands {
+  if (/&&|\band\b/i.test(text)) {
+    throw new TextError('EVICTD_CONFIG_WHEN', `${JSON.stringify(text)}: operands are joined with one &`, EXAMPLE);
+  }
   const parts = text.split('&').map((part) => part.trim());
   if (parts.some((part) => part === '')) {
     const message = text.trim() === '' ? 'is empty' : `${JSON.stringify(text)}: nothing stands before or after an &`;

@@ -98,13 +98,13 @@ function matchedBy(index: number): (workload: PresentWorkload) => boolean {
   return ({ matched }) => matched.includes(index);
 }
 
-/** '2 critical, 1 no process lives in it'. */
+/** '2 × critical, 1 × no process lives in it'. */
 function countsOf(present: readonly PresentWorkload[]): string {
   const counts = new Map<string, number>();
   for (const { hindrance } of present) {
     if (hindrance !== undefined) counts.set(hindrance.text, (counts.get(hindrance.text) ?? 0) + 1);
   }
-  return [...counts].map(([text, count]) => `${String(count)} ${text}`).join(', ');
+  return [...counts].map(([text, count]) => `${String(count)} × ${text}`).join(', ');
 }
 
 /** 'a, b, c and 4 more'. */

@@ -57,13 +57,13 @@ describe('evictd config check, with the cgroups that are there', () => {
       'nobody lives in the source',
       'workloads: [{cgroup: DESERTED}]',
       [
-        /^EVICTD_LINT_NOTHING_EVICTABLE nothing is evicted: (there is no workload in DESERTED now|of the workloads in DESERTED now none may be evicted: 1 no process lives in it)$/,
+        /^EVICTD_LINT_NOTHING_EVICTABLE nothing is evicted: (there is no workload in DESERTED now|of the workloads in DESERTED now none may be evicted: 1 × no process lives in it)$/,
       ],
     ],
     [
       'everything is outside the node',
       'node: {cgroup: DESERTED}\nworkloads: [{cgroup: SOURCE}]',
-      [/^EVICTD_LINT_NOTHING_EVICTABLE nothing is evicted: of the workloads in SOURCE now none may be evicted: 2 outside the node/],
+      [/^EVICTD_LINT_NOTHING_EVICTABLE nothing is evicted: of the workloads in SOURCE now none may be evicted: 2 × outside the node/],
     ],
     [
       'rules make all of them critical, each its own',

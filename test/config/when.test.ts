@@ -61,7 +61,8 @@ describe('refused, with what to write', () => {
   test.each<[rule: string, text: string, code: string, message: RegExp, hint: RegExp]>([
     ['nothing', '  ', 'WHEN', /is empty/, /join operands/],
     ['an & with nothing behind it', 'memory.available<10% &', 'WHEN', /before or after an &/, /join operands/],
-    ['an & too many', 'memory.available<10% && io.pressure.some>1%', 'WHEN', /before or after an &/, /join operands/],
+    ['an & too many', 'memory.available<10% && io.pressure.some>1%', 'WHEN', /joined with one &/, /^like 'memory/],
+    ['a word for it', 'memory.pressure.full>40% and memory.available<10%', 'WHEN', /joined with one &/, /^like 'memory/],
     ['no operator', 'memory.pressure.full', 'WHEN', /compares nothing/, /memory\.pressure\.full>VALUE/],
     ['the wrong operator of pressure', 'memory.pressure.full<40%', 'OPERATOR', /above its value/, /^write memory\.pressure\.full>40%$/],
     ['the wrong operator of an amount', 'memory.available>10%', 'OPERATOR', /below its value/, /^write memory\.available<10%$/],

@@ -104,7 +104,7 @@ describe('with the workloads that are there', () => {
   test('the reasons are counted', () => {
     const workloads = [present('a', { hindrance: outside }), present('b', { hindrance: critical }), present('c', { hindrance: outside })];
     expect(lintEvictable(subject(memory), there(workloads))[0]?.message).toBe(
-      'nothing is evicted: of the workloads in /workload.slice now none may be evicted: 2 outside the node, 1 critical',
+      'nothing is evicted: of the workloads in /workload.slice now none may be evicted: 2 × outside the node, 1 × critical',
     );
   });
 });

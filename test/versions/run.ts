@@ -18,12 +18,17 @@ let passed = 0;
 let failed = 0;
 for (const version of chosen) {
   const node = nodeBinary(version, 'x64');
-  const run = spawnSync(node, [resolve('node_modules/vitest/vitest.mjs'), 'run', '--project', 'system', 'test/native'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, EVICTD_TEST_NODE_VERSION: `v${version}` }, // test/native/build.test.ts: it is this one that runs there
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
+  // Whoever builds the addon is not asked here: it is the same one on all of them.
+  const run = spawnSync(
+    node,
+    [resolve('node_modules/vitest/vitest.mjs'), 'run', '--project', 'system', '-t', '^(?!cmake-js)', 'test/native'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, EVICTD_TEST_NODE_VERSION: `v${version}` }, // test/native/build.test.ts: it is this one that runs there
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    },
+  );
   const [, good, bad] = /^(\d+) passed, (\d+) failed$/m.exec(run.stdout) ?? [];
   const clean = run.status === 0 && good !== undefined && Number(good) > 0;
   if (!clean) process.stdout.write(run.stdout);
