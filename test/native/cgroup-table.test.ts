@@ -130,7 +130,7 @@ describe('a table of cgroups', () => {
   const makeFake = (text: string): string => {
     const directory = makeDirectory();
     writeFileSync(join(directory, 'cgroup.procs'), '');
-    writeFileSync(join(directory, 'memory.usage_in_bytes'), text);
+    writeFileSync(join(directory, usage.path), text);
     return directory;
   };
 
@@ -144,12 +144,12 @@ describe('a table of cgroups', () => {
 
   test('a file that comes later is found', () => {
     const directory = makeFake('1\n');
-    rmSync(join(directory, 'memory.usage_in_bytes'));
+    rmSync(join(directory, usage.path));
     const { rows, values, errors, ask } = table([usage]);
     rows.add(directory);
     ask();
     expect(errors[0]).toBe(ENOENT);
-    writeFileSync(join(directory, 'memory.usage_in_bytes'), '8\n');
+    writeFileSync(join(directory, usage.path), '8\n');
     ask();
     expect([errors[0], values[0]]).toEqual([0, 8]);
   });
