@@ -25,7 +25,10 @@ afterEach(async () => {
   await bystander.cleanup();
 });
 
-describe.each(others)('a cgroup of the %s hierarchy', (name) => {
+/** On v2 alone there is none: skipped there, and not forgotten. */
+const tried = others.length > 0 ? others : (['freezer'] as const);
+
+describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (name) => {
   let beside: Beside;
   beforeEach(() => {
     beside = besideVictim(name, victim);

@@ -7,10 +7,10 @@ import { addonFile, after, hasMemoryV1, pause, until } from './kernel.js';
 import { kindOf, storms } from './storms.js';
 
 /** Where each kill takes a second because the machine is emulated, five are no storm. */
-const SLOWER = Math.max(1, SLOWNESS / 2);
+const SLOWER = SLOWNESS;
 const STORM_MS = 5000 * SLOWER;
 /** Longer than a PSI window: what the storm had to tell has been told. */
-const QUIET_MS = 2500 * SLOWER;
+const QUIET_MS = 2500 * Math.max(1, SLOWER / 2);
 /** Of each kind: fewer are no storm. */
 const EVENTS = 10;
 
