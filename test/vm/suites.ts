@@ -26,12 +26,14 @@ const killing = ['cgroup-kill', 'fork-bomb', 'frozen-victim', 'kill-cgroup', 'sh
 /** Killing, and what only cgroup v1 has. */
 const v1Only = [
   ...killing,
-  'test/native/cgroup-handle',
-  'test/native/cgroup-table',
+  'test/native/cgroup-',
+  'test/native/file-reader',
   'test/native/kill-hazards',
   'test/native/memcg-threshold',
   'test/native/memory-reaper',
   'test/native/oom-control',
+  'test/native/sampler',
+  'test/workloads/source-root',
 ];
 /** Evictions from beginning to end. */
 const evictions = ['test/e2e/eviction', 'test/e2e/demo', 'test/e2e/fork-bomb'];
