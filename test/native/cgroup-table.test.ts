@@ -264,7 +264,7 @@ describe('a table of cgroups', () => {
   test('where the process has no descriptor left, adding works, kept rows are read, the others say EMFILE', async () => {
     const [kept, late] = [makeFake('1\n'), makeFake('2\n')];
     const { status, output } = await runNode(`
-      const table = new native.CgroupTable([{ path: 'memory.usage_in_bytes', format: 'number' }]);
+      const table = new native.CgroupTable([{ path: ${JSON.stringify(usage.path)}, format: 'number' }]);
       const values = new Float64Array(2), errors = new Int32Array(2);
       table.add(${JSON.stringify(kept)});
       table.read(values, errors);
