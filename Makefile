@@ -1,12 +1,12 @@
 # The words CI uses too: make [build] | test | vm | lint | fmt | asan | tsan | fuzz | tidy | bench | bench-race | soak | demo | versions |
-# arm64 | prebuild | release | cmake | clean.
+# arm64 | prebuild | release | deb | cmake | clean.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build test vm lint fmt asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 release versions arm64 cmake clean node typecheck bundle
+.PHONY: build test vm lint fmt asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 release deb versions arm64 cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -87,6 +87,15 @@ $(ARM64): native/CMakeLists.txt $(NATIVE) $(MODULES) | node
 # What `npm pack` does first: both addons, and a look at what they are.
 release: prebuild prebuild-arm64 bundle
 	@$(BIN)/tsx test/prebuilds.ts
+
+# A Debian package with a Node of its own, fetched from npm; packaging/deb/build.ts.
+DEB := build/deb/evictd_$(shell node -p 'require("./package.json").version' 2>/dev/null)_amd64.deb
+
+deb: $(DEB)
+
+$(DEB): dist/evictd.js $(PREBUILD) CHANGELOG.md LICENSE $(wildcard docs/*.md) $(shell find packaging src/install -type f)
+	$(call need,dpkg-deb,dpkg-deb is missing (Debian has it; others: the package dpkg))
+	@$(BIN)/tsx packaging/deb/build.ts --out $@
 
 cmake: $(MODULES) | node
 	$(compiler)

@@ -1,4 +1,5 @@
 // Bundles the command line and the library into one file each, all libraries included: the package has no runtime dependencies and starts fast.
+// What gRPC takes is a bundle of its own, dist/cri.js, which is loaded where a container runtime is asked.
 // Beside them: dist/THIRD-PARTY-LICENSES.txt, because the licences of what is bundled (and compiled into the addon) require their text.
 import { chmod, readFile, readdir, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
@@ -8,6 +9,20 @@ const compiledIn = ['node_modules/node-addon-api'];
 
 // Bundled CommonJS packages call require() for Node's own modules; an ESM file has none.
 const require = "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
+
+const CRI_CLIENT = 'src/host/linux/cri/client.ts';
+
+/** @type {import('esbuild').Plugin} */
+const criApart = {
+  name: 'cri-apart',
+  setup: (bundling) => {
+    bundling.onResolve({ filter: /^\.\/client\.js$/ }, ({ importer, kind }) =>
+      kind === 'dynamic-import' && importer.endsWith('/src/host/linux/cri/container-runtime.ts')
+        ? { path: './cri.js', external: true }
+        : undefined,
+    );
+  },
+};
 
 /**
  * @param {string} entry
@@ -20,6 +35,8 @@ const bundle = async (entry, outfile, banner) => {
     outfile,
     banner: { js: banner },
     bundle: true,
+    plugins: [criApart],
+    external: ['@grpc/proto-loader'], // only grpc-js' channelz service would load it
     platform: 'node',
     target: 'node20.19',
     format: 'esm',
@@ -52,6 +69,7 @@ const hashbang = (await readFile('src/evictd.ts', 'utf8')).startsWith('#!') ? ''
 const inputs = await Promise.all([
   bundle('src/evictd.ts', 'dist/evictd.js', hashbang + require),
   bundle('src/index.ts', 'dist/index.js', require),
+  bundle(CRI_CLIENT, 'dist/cri.js', require),
 ]);
 await chmod('dist/evictd.js', 0o755);
 

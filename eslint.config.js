@@ -34,7 +34,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/**', 'test/**'],
+    files: ['src/**', 'test/**', 'packaging/**'],
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -68,7 +68,10 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("FileReader", evictd::DefineFileReader(env));
   exports.Set("CgroupTable", evictd::DefineCgroupTable(env));
   exports.Set("FilesystemStats", evictd::DefineFilesystemStats(env));
+  exports.Set("DeletedFiles", evictd::DefineDeletedFiles(env));
   exports.Set("DirectoryUsage", evictd::DefineDirectoryUsage(env));
+  exports.Set("FilesystemTree", evictd::DefineFilesystemTree(env));
+  exports.Set("DirectoryEmptying", evictd::DefineDirectoryEmptying(env));
   exports.Set("CgroupHandle", evictd::DefineCgroupHandle(env));
   exports.Set("Pidfd", evictd::DefinePidfd(env));
   exports.Set("MemoryReaper", evictd::DefineMemoryReaper(env));

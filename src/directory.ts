@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoName } from './errors.js';
@@ -41,4 +41,17 @@ function makeLastSync(path: string, mode: number): void {
 /** Somebody else may have made it meanwhile. */
 function unlessThere(error: unknown): void {
   if (errnoName(error) !== 'EEXIST') throw error;
+}
+
+/** Made beside it and renamed: a reader sees the file before or the file after, a crash leaves the one before. A link in the way is not followed. */
+export function replaceFileSync(path: string, text: string, mode: number): void {
+  const fresh = `${path}.new`;
+  rmSync(fresh, { force: true });
+  try {
+    writeFileSync(fresh, text, { flag: 'wx', mode });
+    renameSync(fresh, path);
+  } catch (error) {
+    rmSync(fresh, { force: true }); // what a full disk took of it
+    throw error;
+  }
 }

@@ -10,6 +10,8 @@ const EXIT_CHECK_UNKNOWN = 3;
 
 const asked = process.argv[2];
 let outputLost = false;
+/** Of standard output, or its disk is full: nothing more can be said there. */
+let readerGone = false;
 
 /** What nobody could read makes every other end a failure. Only the answer of `admit` is its exit code. */
 function setExitCode(code: number): void {
@@ -22,6 +24,7 @@ function setExitCode(code: number): void {
  * it made is removed.
  */
 function outputFailed(error: NodeJS.ErrnoException): void {
+  readerGone = true;
   if (error.code === 'EPIPE' || outputLost) return;
   const reason = error.errno === undefined ? error.message : errnoText(-error.errno);
   outputLost = true;
@@ -32,6 +35,18 @@ function outputFailed(error: NodeJS.ErrnoException): void {
 const io: Io = {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
+  stdoutTaken: async () => {
+    if (process.stdout.writableNeedDrain && !readerGone) {
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          process.stdout.off('drain', done).off('error', done);
+          resolve();
+        };
+        process.stdout.on('drain', done).on('error', done);
+      });
+    }
+    return !readerGone;
+  },
   isTTY: process.stdout.isTTY,
   env: process.env,
 };

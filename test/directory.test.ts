@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeDirectory, makeDirectorySync } from '../src/directory.js';
+import { makeDirectory, makeDirectorySync, replaceFileSync } from '../src/directory.js';
+import { fullFilesystem } from './support/full-filesystem.js';
 
 const ways: [name: string, make: (path: string) => Promise<void>][] = [
   [
@@ -42,4 +43,16 @@ test.each(ways)('%s: not where a file stands, as it or above it', async (_name, 
 test.each(ways)('%s: where the kernel makes none, that is said, and it ends', async (_name, make) => {
   await expect(make('/proc/nope')).rejects.toMatchObject({ code: 'ENOENT' });
   await expect(make('/proc/nope/below')).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('a file that cannot be replaced, because the disk is full, stays, and nothing is left beside it', () => {
+  const full = fullFilesystem();
+  const path = join(full.directory, 'file');
+  replaceFileSync(path, 'before', 0o600);
+  full.fill();
+  expect(() => {
+    replaceFileSync(path, 'after', 0o600);
+  }).toThrow('ENOSPC');
+  expect(readFileSync(path, 'utf8')).toBe('before');
+  expect(readdirSync(full.directory).sort()).toEqual(['file', 'filler']);
 });

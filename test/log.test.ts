@@ -99,9 +99,9 @@ describe('nobody reads', () => {
     for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
   });
 
-  function writer(stderr: 'pipe' | number): ChildProcess {
+  function writer(stderr: 'pipe' | number, ...how: readonly 'patient'[]): ChildProcess {
     const script = fileURLToPath(new URL('log/writer.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', script, String(COUNT)], { stdio: ['pipe', 'pipe', stderr] });
+    const child = spawn(process.execPath, ['--import', 'tsx', script, String(COUNT), ...how], { stdio: ['pipe', 'pipe', stderr] });
     children.push(child);
     return child;
   }
@@ -183,7 +183,7 @@ describe('nobody reads', () => {
   });
 
   test('a reader in time gets every line', async () => {
-    const child = writer('pipe');
+    const child = writer('pipe', 'patient');
     const read = text(child.stderr as NodeJS.ReadableStream);
     expect(await report(child)).toEqual({ dropped: 0 });
     child.stdin?.end();

@@ -53,6 +53,7 @@ describe('the tarball', () => {
   test.each([
     'dist/evictd.js',
     'dist/index.js',
+    'dist/cri.js',
     `dist/prebuilds/${platform}/evictd.node`,
     'dist/types/index.d.ts',
     'dist/types/native/binding.d.ts',
@@ -82,7 +83,7 @@ describe('the tarball', () => {
 
   test('carries the licence of every package that is in it', () => {
     const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
-    const bundled = ['dist/evictd.js', 'dist/index.js']
+    const bundled = ['dist/evictd.js', 'dist/index.js', 'dist/cri.js']
       .flatMap((file) => [...readFileSync(join(installed, file), 'utf8').matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)])
       .map(([, name]) => name ?? '');
     const named = (name: string) => notices.split('\n').some((line) => line.startsWith(`${name} `));

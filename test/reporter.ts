@@ -12,19 +12,29 @@ export interface Results {
 /**
  * The last line of `make test`: "N passed, N failed", from vitest's own results. It never says "0 failed" in a run that exits 1.
  *
- * @param file  where the Results go as JSON, if anywhere
+ * @param file  where the Results go as JSON, if anywhere: after each file of tests, so that what a machine had done when it went down is known
  */
 export class Tally implements Reporter {
   readonly #file: string | undefined;
+  readonly #ended: TestModule[] = [];
 
   constructor(file?: string) {
     this.#file = file;
   }
 
+  onTestModuleEnd(module: TestModule): void {
+    this.#ended.push(module);
+    this.#write(resultsOf(this.#ended, []));
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const results = resultsOf(modules, unhandled);
-    if (this.#file !== undefined) writeFileSync(this.#file, JSON.stringify(results));
+    this.#write(results);
     process.stdout.write(`\n${String(results.passed.length)} passed, ${String(results.failed.length)} failed\n`);
+  }
+
+  #write(results: Results): void {
+    if (this.#file !== undefined) writeFileSync(this.#file, JSON.stringify(results));
   }
 }
 

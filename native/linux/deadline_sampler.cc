@@ -69,7 +69,7 @@ Wake DeadlineSampler::Sample() {
     return Wake::kNothing;
   }
   rate_.Observe(value, MonotonicNs());
-  const LimitSides::Verdict verdict = sides_.Look(value, rate_.per_second(), period_);
+  const LimitSides::Verdict verdict = sides_.Look(value, rate_, period_);
   period_ns_ = verdict.period_ns;
   LookIn(verdict.period_ns);
   if (!verdict.crossed && !verdict.approaching) return Wake::kNothing;

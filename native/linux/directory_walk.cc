@@ -1,35 +1,24 @@
 #include "linux/directory_walk.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
+
+#include "linux/own_directory.h"
 
 namespace evictd {
 
 namespace {
 
-constexpr size_t kEntriesBytes = 32 * 1024;
 constexpr uint64_t kBlock = 512;  // of stx_blocks, whatever the filesystem's own is
 constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOATIME;
 // DONT_SYNC: what is mounted below and does not answer must not be asked, only to learn that it is another one.
 constexpr int kHow = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
 constexpr unsigned kWanted = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BLOCKS;
-
-// The kernel's linux_dirent64, which no header has.
-struct Entry {
-  uint64_t inode;
-  int64_t position;
-  uint16_t length;
-  uint8_t type;
-  char name[];
-};
 
 // O_NOATIME is for the owner only.
 int OpenDirectory(int parent, const char* name) {
@@ -46,7 +35,16 @@ uint64_t DeviceOf(const struct statx& status) { return makedev(status.stx_dev_ma
 // 0 before Linux 5.8, for all alike: then a bind mount of the same filesystem is walked, too.
 uint64_t MountOf(const struct statx& status) { return (status.stx_mask & STATX_MNT_ID) != 0 ? status.stx_mnt_id : 0; }
 
-bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
+// What would be against emptying it. EROFS is asked of the mount, which may be read-only to this process alone.
+int ObstacleTo(const std::string& path, const DirectoryIdentity& walked) {
+  int error = 0;
+  const UniqueFd own(OpenOwnDirectory(path, &error));
+  DirectoryIdentity identity;
+  if (!own) return error;
+  if (!IdentityOf(own.get(), &identity)) return errno;
+  if (!(identity == walked)) return ESTALE;
+  return faccessat(own.get(), ".", W_OK | X_OK, 0) == 0 ? 0 : errno;
+}
 
 }  // namespace
 
@@ -63,14 +61,19 @@ DirectoryWalk::Usage DirectoryWalk::Run(const std::string& path, const std::atom
   }
   device_ = DeviceOf(status);
   mount_ = MountOf(status);
+  usage_.device = device_;
+  usage_.inode = status.stx_ino;
+  usage_.obstacle = ObstacleTo(path, {device_, status.stx_ino});
   usage_.bytes = status.stx_blocks * kBlock;
   usage_.inodes = 1;
   Enter(std::move(root), status.stx_ino);
   while (!levels_.empty()) {
-    if (cancelled) return usage_;
+    if (cancelled || IsEnough(usage_)) return usage_;
     const char* const name = Next();
     if (name == nullptr) {
+      const bool is_root = levels_.size() == 1;
       if (!Leave()) return usage_;
+      if (!is_root) Left(usage_);
       continue;
     }
     const int directory = levels_.back().directory.get();
@@ -80,6 +83,8 @@ DirectoryWalk::Usage DirectoryWalk::Run(const std::string& path, const std::atom
     if (!below || Statx(below.get(), "", &status) != 0) {
       if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP) Failed(errno);
     } else if (DeviceOf(status) == device_ && MountOf(status) == mount_) {
+      // Before Enter, which may let go the entries that the name is in.
+      Entered(name, status.stx_blocks * kBlock, usage_);
       Enter(std::move(below), status.stx_ino);
     }
   }
@@ -95,7 +100,11 @@ bool DirectoryWalk::Count(int directory, const char* name) {
   }
   if (DeviceOf(status) != device_ || MountOf(status) != mount_) return false;
   const bool is_directory = S_ISDIR(status.stx_mode);
-  if (!is_directory && status.stx_nlink > 1 && !linked_.insert(status.stx_ino).second) return false;
+  if (!is_directory && status.stx_nlink > 1) {
+    const bool is_known =
+        linked_.size() < kMostLinked ? !linked_.insert(status.stx_ino).second : linked_.count(status.stx_ino) != 0;
+    if (is_known) return false;
+  }
   usage_.bytes += status.stx_blocks * kBlock;
   usage_.inodes++;
   return is_directory;
@@ -105,8 +114,7 @@ void DirectoryWalk::Enter(UniqueFd directory, uint64_t inode) {
   if (levels_.size() >= kOpenLevels) {
     Level& above = levels_[levels_.size() - kOpenLevels];
     above.directory.Reset();
-    above.entries = std::vector<char>();
-    above.next = above.end = 0;
+    above.entries.Drop();
   }
   Level entered;
   entered.directory = std::move(directory);
@@ -116,20 +124,9 @@ void DirectoryWalk::Enter(UniqueFd directory, uint64_t inode) {
 
 const char* DirectoryWalk::Next() {
   Level& level = levels_.back();
-  for (;;) {
-    if (level.next >= level.end) {
-      level.entries.resize(kEntriesBytes);
-      const long length = syscall(SYS_getdents64, level.directory.get(), level.entries.data(), level.entries.size());
-      if (length < 0) Failed(errno);
-      if (length <= 0) return nullptr;
-      level.next = 0;
-      level.end = static_cast<size_t>(length);
-    }
-    const Entry* const entry = reinterpret_cast<const Entry*>(level.entries.data() + level.next);
-    level.next += entry->length;
-    level.position = entry->position;
-    if (!IsDots(entry->name)) return entry->name;
-  }
+  const char* const name = level.entries.Next(level.directory.get());
+  if (name == nullptr && errno != 0) Failed(errno);
+  return name;
 }
 
 bool DirectoryWalk::Leave() {
@@ -139,7 +136,7 @@ bool DirectoryWalk::Leave() {
   Level& level = levels_.back();
   struct statx status = {};
   UniqueFd above(OpenDirectory(left.directory.get(), ".."));
-  if (!above || Statx(above.get(), "", &status) != 0 || lseek(above.get(), level.position, SEEK_SET) < 0) {
+  if (!above || Statx(above.get(), "", &status) != 0 || lseek(above.get(), level.entries.position(), SEEK_SET) < 0) {
     Failed(errno);
     return false;
   }

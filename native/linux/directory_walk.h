@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "linux/directory_entries.h"
 #include "linux/unique_fd.h"
 
 namespace evictd {
@@ -29,21 +30,40 @@ class DirectoryWalk {
     // Everything was visited. False: the directory could not be opened, a directory was moved while the walk was in it,
     // or it was cancelled.
     bool complete = false;
+    // st_dev of the directory; 0: it could not be opened.
+    uint64_t device = 0;
+    uint64_t inode = 0;
+    // Why it could not be emptied: an errno as of OpenOwnDirectory, EROFS where its mount is read-only, ESTALE where
+    // that is another directory; 0: nothing is against it.
+    int obstacle = 0;
   };
 
   static constexpr size_t kOpenLevels = 32;
 
+  // The inodes of more hard links than this are not kept: the links to others count each time.
+  static constexpr size_t kMostLinked = 1'000'000;
+
+  DirectoryWalk() = default;
+  virtual ~DirectoryWalk() = default;
+  DirectoryWalk(const DirectoryWalk&) = delete;
+  DirectoryWalk& operator=(const DirectoryWalk&) = delete;
+
   // Until done, or until `cancelled`, which is asked at each entry.
   Usage Run(const std::string& path, const std::atomic<bool>& cancelled);
+
+ protected:
+  // A directory below the root is entered; it is counted itself, with `own_bytes`.
+  virtual void Entered(const char* /*name*/, uint64_t /*own_bytes*/, const Usage& /*so_far*/) {}
+  // The one that was entered last, of those that were not left yet, is counted with all below it.
+  virtual void Left(const Usage& /*so_far*/) {}
+  // Asked at each entry: true gives the walk up.
+  virtual bool IsEnough(const Usage& /*so_far*/) { return false; }
 
  private:
   struct Level {
     UniqueFd directory;  // of the deepest kOpenLevels
     uint64_t inode = 0;
-    std::vector<char> entries;  // as getdents64 gave them; let go with the descriptor
-    size_t next = 0;
-    size_t end = 0;
-    int64_t position = 0;  // behind the last entry that was visited
+    DirectoryEntries entries;  // let go with the descriptor
   };
 
   // Counts it. A directory: 1, to be entered.

@@ -19,7 +19,13 @@ class FillRate {
 
   explicit FillRate(double assumed_per_second) : assumed_(assumed_per_second), highest_(assumed_per_second) {}
 
+  // It goes on as it went lately, and may yet become so many times faster.
+  static constexpr double kHeadroom = 16;
+
   double per_second() const { return highest_; }
+
+  // What it may be about to rise by, by what it does now, whatever it could do: 0 where it rests.
+  double lately_per_second() const { return lately_ * kHeadroom; }
 
   void Observe(double value, uint64_t at_ns) {
     if (!std::isfinite(value)) {
@@ -31,6 +37,7 @@ class FillRate {
       if (elapsed_ns < kWindowNs) return;
       const double rate = (value - from_) / (static_cast<double>(elapsed_ns) / 1e9);
       highest_ = std::min(std::max(highest_, rate), kMostTimesAssumed * assumed_);
+      lately_ = std::max(rate, lately_ / 2);  // it comes in batches
     }
     known_ = true;
     from_ = value;
@@ -43,6 +50,7 @@ class FillRate {
  private:
   double assumed_;
   double highest_;
+  double lately_ = 0;
   bool known_ = false;
   double from_ = 0;
   uint64_t since_ns_ = 0;

@@ -13,7 +13,7 @@ void LimitSides::Set(const std::vector<double>& limits) {
   limits_.swap(fresh);
 }
 
-LimitSides::Verdict LimitSides::Look(double value, double rate, const SamplingPeriod& period) {
+LimitSides::Verdict LimitSides::Look(double value, const FillRate& rate, const SamplingPeriod& period) {
   Verdict verdict = {false, false, period.maximum_ns};
   if (std::isnan(value)) return verdict;
   bool beyond_any = false;
@@ -27,12 +27,16 @@ LimitSides::Verdict LimitSides::Look(double value, double rate, const SamplingPe
       limit.told = true;  // coming back is no approach
       continue;
     }
-    const double seconds = (limit.value - value) / rate;
-    nearest = std::min(nearest, seconds);
+    const double distance = limit.value - value;
+    const double seconds = distance / rate.per_second();
+    nearest = std::min(nearest, distance);
     if (period.Distant(seconds)) limit.told = false;
     if (!limit.told && period.Imminent(seconds)) verdict.approaching = limit.told = true;
   }
-  verdict.period_ns = beyond_any ? period.Beyond(nearest) : period.For(nearest);
+  const double seconds = nearest / rate.per_second();
+  const double per_second = rate.lately_per_second();
+  const double lately = per_second > 0 ? nearest / per_second : std::numeric_limits<double>::infinity();
+  verdict.period_ns = beyond_any ? period.Beyond(seconds, lately) : period.For(seconds, lately);
   return verdict;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "linux/fill_rate.h"
 #include "linux/sampling_period.h"
 
 namespace evictd {
@@ -20,8 +21,8 @@ class LimitSides {
   // A limit counts as not reached until the first value: one that is beyond it by then has crossed it.
   void Set(const std::vector<double>& limits);
 
-  // `rate`: per second, above 0. NaN is on neither side: there is nothing to tell.
-  Verdict Look(double value, double rate, const SamplingPeriod& period);
+  // NaN is on neither side: there is nothing to tell.
+  Verdict Look(double value, const FillRate& rate, const SamplingPeriod& period);
 
   // Somebody else has read this value, and goes by it: a limit that it is below is not reached. True where that is news
   // here: the value may be beyond that limit again.

@@ -24,6 +24,9 @@ class UniqueFd {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
+  // Whoever asks owns it from here on.
+  [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
+
   // Linux frees the number even where close returns EINTR: closing again could hit somebody else's.
   void Reset(int fd = -1) {
     if (fd_ >= 0) ::close(fd_);

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
-import type { LoadedConfig } from '../config/config.js';
-import type { Signal } from '../core/signal.js';
+import type { Config, LoadedConfig } from '../config/config.js';
+import { filesystemOf } from '../core/disk-holding.js';
+import { isDiskSignal, type Signal } from '../core/signal.js';
 import { isListed, operandsOf, type Threshold } from '../core/threshold.js';
 import { UsageError } from '../errors.js';
 import type { Node } from '../monitor/ports.js';
@@ -27,6 +28,8 @@ export interface CheckDeps {
   readonly io: Io;
   readonly setExitCode: (code: number) => void;
   readonly open: OpenReading;
+  /** Asks the container runtimes of the sources where images lie, for 5 s at most. */
+  readonly openPlaced: OpenReading;
 }
 
 interface CheckOptions extends ConfigOptions {
@@ -34,7 +37,7 @@ interface CheckOptions extends ConfigOptions {
 }
 
 /** `evictd check`. Every failure is a report with exit code 3 in the chosen format, a wrong command line, too: monitoring shows what it gets. */
-export function checkCommand({ io, setExitCode, open }: CheckDeps): Command {
+export function checkCommand({ io, setExitCode, open, openPlaced }: CheckDeps): Command {
   const show = (report: CheckReport, format: Format): void => {
     io.stdout(formatReport(report, format, io));
     setExitCode(report.exit);
@@ -59,12 +62,20 @@ Exit: 0 ok, 1 a soft threshold is met (grace periods are not waited for), 2 a ha
     .action(async (options: CheckOptions) => {
       let report: CheckReport;
       try {
-        report = await check(configFromOptions(options), open);
+        const loaded = configFromOptions(options);
+        report = await check(loaded, asksRuntimes(loaded.config) ? openPlaced : open);
       } catch (error) {
         report = failedReport(error, clockNow());
       }
       show(report, options.output);
     });
+}
+
+/** Nothing but a threshold needs to know it here, so that nobody waits for a runtime otherwise. */
+function asksRuntimes({ workloads, filesystems, thresholds }: Config): boolean {
+  if (filesystems.imagefs !== undefined || filesystems.containerfs !== undefined) return false;
+  if (!workloads.some((source) => 'cri' in source)) return false;
+  return thresholds.flatMap(operandsOf).some(({ signal }) => isDiskSignal(signal) && filesystemOf(signal) !== 'nodefs');
 }
 
 /** A command whose usage errors are results. */
@@ -88,9 +99,8 @@ async function check(loaded: LoadedConfig, open: OpenReading): Promise<CheckRepo
   try {
     const { node, workloads } = reading;
     const { thresholds } = loaded.config;
-    const filesystems = thresholds.flatMap(operandsOf).some(({ signal }) => signal.startsWith('nodefs.'))
-      ? filesystemsRead(node)
-      : undefined;
+    const operands = thresholds.flatMap(operandsOf);
+    const filesystems = operands.some(({ signal }) => isDiskSignal(signal)) ? filesystemsRead(node) : undefined;
     // Only to say what could be armed; closed again below. One threshold of a signal says it, and each costs the kernel a grace period of RCU (15 ms).
     const first = (wanted: Signal): Threshold[] =>
       thresholds.filter((threshold) => threshold.signal === wanted && !isListed(threshold)).slice(0, 1);
@@ -116,7 +126,8 @@ async function check(loaded: LoadedConfig, open: OpenReading): Promise<CheckRepo
 export function filesystemsRead(node: Node): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, FILESYSTEM_WAIT_MS);
-    node.requestFilesystems(() => {
+    node.requestFilesystems((outstanding) => {
+      if (outstanding > 0) return;
       clearTimeout(timer);
       resolve();
     });

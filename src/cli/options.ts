@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import type { LoadedConfig } from '../config/config.js';
+import type { Config, LoadedConfig } from '../config/config.js';
 import type { ConfigFlags } from '../config/flags.js';
-import { loadConfig } from '../config/load.js';
+import { loadConfig, loadWritten } from '../config/load.js';
+import { ConfigError } from '../errors.js';
 
 /** What {@link addConfigOptions} leaves in a command's options. */
 export interface ConfigOptions extends ConfigFlags {
@@ -17,6 +18,8 @@ export function addConfigOptions(command: Command): Command {
     .option('--compatibility <profile>', 'decide as evictd (default), or bit for bit as the kubelet')
     .option('--node-cgroup <path>', 'the cgroup that is the node (default: the machine)')
     .option('--workload-cgroup <path>', 'a cgroup whose children are the workloads; may be repeated', append)
+    .option('--workload-slice <name>', 'a slice of systemd; every service and scope below is a workload; may be repeated', append)
+    .option('--workload-unit <name>', 'a service or scope that is a workload, or a pattern; may be repeated', append)
     .option('--oom-score-adj <mode>', "mark workloads for the kernel's OOM killer: off, qos or rank")
     .option('--monitoring-interval <duration>', 'how often to look where no event says so')
     .option('--metrics-listen <address:port>', "where metrics are served, or 'off'")
@@ -41,6 +44,20 @@ export function addConfigOptions(command: Command): Command {
  */
 export function configFromOptions({ config, ...flags }: ConfigOptions): LoadedConfig {
   return loadConfig({ file: config, flags });
+}
+
+/**
+ * The same for a command that wants to know little of it: with errors in the files, the defaults and the flags, and these errors.
+ *
+ * @throws ConfigError  the flags themselves are wrong
+ */
+export function configDespiteErrors({ config: file, ...flags }: ConfigOptions): { readonly config: Config; readonly errors?: ConfigError } {
+  try {
+    return { config: loadConfig({ file, flags }).config };
+  } catch (errors) {
+    if (!(errors instanceof ConfigError)) throw errors;
+    return { config: loadWritten({ files: [], flags: {} }, flags).config, errors };
+  }
 }
 
 function append(text: string, before: readonly string[] | undefined): readonly string[] {

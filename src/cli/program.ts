@@ -4,15 +4,21 @@ import manifest from '../../package.json' with { type: 'json' };
 import { admitCommand } from './admit.js';
 import { checkCommand, filesystemsRead } from './check.js';
 import { configCommand } from './config.js';
+import { doctorCommand } from './doctor.js';
 import { UsageError } from '../errors.js';
 import type { MachineFacts } from '../lint/machine.js';
 import { demoCommand } from './demo.js';
 import { formatError } from './errors.js';
+import { historyCommand } from './history.js';
 import type { Io } from './io.js';
+import { installCommand, restoreCommand, uninstallCommand, type InstallationDeps } from './installation.js';
 import { rankCommand } from './rank.js';
 import type { Reading } from './reading.js';
+import { reclaimCommand } from './reclaim.js';
+import { reloadCommand } from './reload.js';
 import { replayCommand } from './replay.js';
 import { runCommand } from './run.js';
+import { shutdownCommand } from './shutdown.js';
 
 /** What the commands need from the process edge. */
 export interface ProgramEdge {
@@ -63,18 +69,50 @@ export function program(edge: ProgramEdge): Command {
     edge.setExitCode(code);
   };
   const open = async (loaded: LoadedConfig): Promise<Reading> => (await import('../compose/reading.js')).openReading(loaded, 'probe');
+  const openTold = async (loaded: LoadedConfig): Promise<Reading> => (await import('../compose/told-reading.js')).openToldReading(loaded);
+  const openPlaced = async (loaded: LoadedConfig): Promise<Reading> =>
+    (await import('../compose/told-reading.js')).openPlacedReading(loaded);
   const machine = async (loaded: LoadedConfig): Promise<MachineFacts> =>
     (await import('../compose/machine-facts.js')).readMachineFacts(loaded, filesystemsRead);
+  const installation = async (): Promise<InstallationDeps> => ({ io, ...(await import('../compose/installation.js')).thisInstallation() });
   const command = new Command('evictd')
     .description('Watches node pressure, evicts the least important workload, and says why')
     .version(manifest.version, '-V, --version')
     .addCommand(runCommand(edge))
-    .addCommand(checkCommand({ io, setExitCode, open }))
+    .addCommand(checkCommand({ io, setExitCode, open, openPlaced }))
     .addCommand(
-      rankCommand({ io, open, readOomKiller: async (cgroup) => (await import('../compose/oom-killer.js')).readOomKiller(cgroup) }),
+      rankCommand({
+        io,
+        open: openTold,
+        readOomKiller: async (cgroup) => (await import('../compose/oom-killer.js')).readOomKiller(cgroup),
+      }),
+    )
+    .addCommand(
+      shutdownCommand({ io, open: openTold, readInhibitDelay: async () => (await import('../compose/shutdown.js')).readInhibitDelay() }),
     )
     .addCommand(admitCommand({ io, setExitCode }))
+    .addCommand(
+      doctorCommand({
+        io,
+        setExitCode,
+        examine: async (loaded) => (await import('../compose/doctor/examination.js')).examineMachine(loaded, filesystemsRead),
+      }),
+    )
     .addCommand(configCommand({ io, setExitCode, machine }))
+    .addCommand(historyCommand({ io }))
+    .addCommand(
+      reclaimCommand({
+        io,
+        setExitCode,
+        gains: async (config) => (await import('../compose/reclaim.js')).readGains(config),
+        names: async (config) => (await import('../compose/reclaim.js')).reclaimNames(config),
+        reclaim: async (...args) => (await import('../compose/reclaim.js')).reclaimNow(...args),
+      }),
+    )
+    .addCommand(reloadCommand({ io, ask: async (...args) => (await import('../compose/reload.js')).askToReload(...args) }))
+    .addCommand(installCommand(installation))
+    .addCommand(uninstallCommand(setExitCode, installation))
+    .addCommand(restoreCommand(setExitCode, installation))
     .addCommand(replayCommand({ io }))
     .addCommand(demoCommand({ io, setExitCode }));
   for (const parent of [command, ...command.commands.filter(({ commands }) => commands.length > 0)]) {

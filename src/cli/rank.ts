@@ -3,6 +3,9 @@ import type { LoadedConfig } from '../config/config.js';
 import { oomOrder } from '../core/oom-badness.js';
 import { compareWithKernel } from '../core/oom-comparison.js';
 import type { OomReading } from '../core/oom-reading.js';
+import { filesystemOf, withDisks } from '../core/disk-holding.js';
+import { holdersOn } from '../core/held-space.js';
+import { usagesFor } from '../core/usages.js';
 import { rank } from '../core/rank.js';
 import { MACHINE_RESOURCES, RESOURCE_SIGNALS, SIGNAL_FACTS, type ResourceSignal } from '../core/signal.js';
 import type { Candidates, WorkloadUsage } from '../core/workload.js';
@@ -49,6 +52,7 @@ export function rankCommand({ io, open, readOomKiller }: RankDeps): Command {
       `
 Examples:
   evictd rank --workload-cgroup /workload.slice    every child of the slice is a workload
+  evictd rank --workload-slice batch.slice         every unit below batch.slice is one
   evictd rank -o json | jq -r '.workloads[] | select(.protection == null) | .name'
   evictd rank --kernel                             whom the kernel would kill, beside whom evictd would evict
   evictd rank --memcg /workload.slice/web          the same where that cgroup reaches its own limit
@@ -95,10 +99,13 @@ async function ranking(loaded: LoadedConfig, signal: ResourceSignal, open: OpenR
   try {
     const { node, workloads } = reading;
     const problems = workloads.problems();
+    const filesystem = filesystemOf(signal);
+    const disks = filesystem && (await reading.measureDisks(filesystem));
+    const holders = holdersOn(signal, disks?.holders, process.hrtime.bigint());
     if (!evictable || !configured)
-      return { signal, node: node.identity, evictable, configured, ranked: [], vacant: [], unreadable: [], problems };
-    const candidates = workloads.candidates();
-    const { inhabited, vacant } = lookedAt(candidates);
+      return { signal, node: node.identity, evictable, configured, ranked: [], vacant: [], unreadable: [], holders, problems };
+    const candidates = disks ? withDisks(workloads.candidates(), disks.of) : workloads.candidates();
+    const { inhabited, vacant } = lookedAt({ ...candidates, usages: usagesFor(signal, candidates) });
     return {
       signal,
       node: node.identity,
@@ -108,7 +115,8 @@ async function ranking(loaded: LoadedConfig, signal: ResourceSignal, open: OpenR
       ranked: rank(signal, 'single', inhabited, loaded.config.departures),
       vacant,
       unreadable: candidates.unreadable,
-      problems: workloads.problems(),
+      holders,
+      problems: [...workloads.problems(), ...(disks?.problems ?? [])],
     };
   } finally {
     reading.close();

@@ -62,14 +62,19 @@ Exit: 0 stopped, 1 failure at run time, 64 usage, 75 the node cgroup is missing 
 
 /** A configuration with errors is said, and the one before stays. */
 function reload(guard: Guard, options: RunOptions): void {
+  const beganNs = process.hrtime.bigint();
+  let refused: readonly string[] | undefined;
+  let warnings: readonly string[] = [];
   guard.service.reloading();
   try {
-    guard.reload(configFromOptions(options));
+    warnings = guard.reload(configFromOptions(options));
   } catch (error) {
     const lines = formatError(error).trimEnd().split('\n');
     for (const line of lines) guard.log.error(line);
-    guard.log.error('the new configuration was refused: the one before stays in force', { code: 'EVICTD_RELOAD_REFUSED' });
+    guard.reloadRefused(lines);
+    refused = lines;
   } finally {
     guard.service.ready();
+    guard.answerReload({ beganNs, refused, warnings });
   }
 }

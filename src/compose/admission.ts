@@ -1,7 +1,9 @@
 import type { Config } from '../config/config.js';
 import type { Applicant } from '../core/admission.js';
 import { isBelow, normalCgroupPath } from '../core/cgroup.js';
+import { unitPlace } from '../core/unit.js';
 import type { QosClass } from '../core/workload.js';
+import { WorkloadSources, type WorkloadSourceSpec } from '../core/workload-source.js';
 import { selectHost } from '../host/select.js';
 import { readConditions, type ConditionsFileOptions } from '../monitor/conditions-file.js';
 import type { PublishedConditions } from '../monitor/published-conditions.js';
@@ -46,8 +48,7 @@ export function presentConditionsOf(config: Pick<Config, 'node' | 'runtimeDirect
  * which workload it is, one for which a rule speaks is enough.
  */
 export function applicantByRules({ rules, workloads }: Pick<Config, 'rules' | 'workloads'>, asked: NamedWorkload): Applicant {
-  const roots = workloads.map(({ cgroup }) => normalCgroupPath(cgroup));
-  const effects = namesOf(asked, roots).map(compileRules(rules));
+  const effects = namesOf(asked, workloads).map(compileRules(rules));
   const requests = effects.some(({ requestsMemory }) => requestsMemory !== undefined && requestsMemory > 0n);
   return {
     critical: effects.some(({ critical }) => critical),
@@ -56,8 +57,10 @@ export function applicantByRules({ rules, workloads }: Pick<Config, 'rules' | 'w
   };
 }
 
-/** What rules are matched against: each child of a source that it can be, and a cgroup further below as itself, too. */
-function namesOf({ name, path }: NamedWorkload, roots: readonly string[]): readonly Named[] {
+/** What rules are matched against: each workload that it can be, and a cgroup further below as itself, too. */
+function namesOf({ name, path }: NamedWorkload, workloads: readonly WorkloadSourceSpec[]): readonly Named[] {
+  const sources = new WorkloadSources(workloads);
+  const roots = [...sources.parents, ...sources.slices];
   if (path === undefined) {
     const known = name ?? '';
     return roots.length === 0 || known === ''
@@ -66,8 +69,11 @@ function namesOf({ name, path }: NamedWorkload, roots: readonly string[]): reado
   }
   const whole = normalCgroupPath(path);
   if (name !== undefined) return [{ name, path: whole }];
-  const found = roots.filter((root) => isBelow(whole, root)).flatMap((root) => childAndItself(whole, root));
-  return found.length > 0 ? found : [{ name: whole.slice(whole.lastIndexOf('/') + 1), path: whole }];
+  const { unit } = unitPlace(whole);
+  const found = sources.parents.filter((root) => isBelow(whole, root)).flatMap((root) => childAndItself(whole, root));
+  const isUnit = unit !== undefined && sources.holding(unit.path)?.path === unit.path;
+  const named = isUnit ? [...found, { name: unit.name, path: unit.path }] : found;
+  return named.length > 0 ? named : [{ name: whole.slice(whole.lastIndexOf('/') + 1), path: whole }];
 }
 
 function childAndItself(path: string, root: string): readonly Named[] {

@@ -3,6 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { Config, ConfigNotice, LoadedConfig } from '../config/config.js';
 import { DEPARTURES, departuresOf } from '../core/departure.js';
 import { thresholdKind, valueText, whenText } from '../core/threshold.js';
+import { sourceText } from '../core/workload-source.js';
 import type { MachineFacts } from '../lint/machine.js';
 import type { Log } from '../log.js';
 import type { NodeIdentity } from '../monitor/ports.js';
@@ -24,31 +25,59 @@ export function announceStart(log: Log, loaded: LoadedConfig, { node, dryRun, ma
   log.info(`evictd ${manifest.version}, ${what}: ${node.name}; ${inForce(config)}`, { thresholds: config.thresholds.length });
   for (const notice of noticesOf(loaded, machine)) announce(log, notice);
   if (config.workloads.length === 0) {
-    announceNoSource(log);
+    announce(log, NO_SOURCE);
   } else if (!mayEndOthers && !dryRun) {
     log.warn('evictd may end processes of its own user only (run it as root, or grant CAP_KILL)', { code: 'EVICTD_KILL_PRIVILEGE' });
   }
 }
 
 /** What a running evictd cannot change: top-level keys of the configuration. */
-const FIXED = ['node', 'allocatable', 'pressureWindowNs', 'filesystems', 'metrics', 'stateDirectory', 'runtimeDirectory', 'log'] as const;
+const FIXED = [
+  'node',
+  'allocatable',
+  'pressureWindowNs',
+  'filesystems',
+  'metrics',
+  'journal',
+  'stateDirectory',
+  'runtimeDirectory',
+  'log',
+] as const;
 
-/** What is in force after a reload; notices only where they are new. */
-export function announceReload(log: Log, started: Config, before: LoadedConfig, loaded: LoadedConfig, machine: MachineFacts): string {
+/** What was said of a reload. */
+export interface ReloadAnnouncement {
+  /** What is in force. */
+  readonly message: string;
+  /** As in the log, a line each. */
+  readonly warnings: readonly string[];
+}
+
+/** Notices only where they are new. */
+export function announceReload(
+  log: Log,
+  started: Config,
+  before: LoadedConfig,
+  loaded: LoadedConfig,
+  machine: MachineFacts,
+): ReloadAnnouncement {
   const config = { ...loaded.config, allocatable: started.allocatable };
   const fixed = FIXED.filter((key) => !isDeepStrictEqual(started[key], loaded.config[key]));
-  if (fixed.length > 0) {
-    log.warn(
-      `changed, but in force only after a restart: ${fixed.map((key) => (key === 'pressureWindowNs' ? 'pressureWindow' : key)).join(', ')}`,
-      { code: 'EVICTD_RELOAD_RESTART' },
-    );
-  }
   const said = new Set(noticesAfter(started, before, machine).map(({ message }) => message));
-  for (const notice of noticesAfter(started, loaded, machine)) if (!said.has(notice.message)) announce(log, notice);
-  if (config.workloads.length === 0 && before.config.workloads.length > 0) announceNoSource(log);
+  const isWithout = config.workloads.length === 0 && before.config.workloads.length > 0;
+  const notices = [
+    ...(fixed.length > 0 ? [restartNotice(fixed)] : []),
+    ...noticesAfter(started, loaded, machine).filter((notice) => !said.has(notice.message)),
+    ...(isWithout ? [NO_SOURCE] : []),
+  ];
+  for (const notice of notices) announce(log, notice);
   const message = `the configuration was read again: ${inForce(config)}`;
   log.info(message, { thresholds: config.thresholds.length });
-  return message;
+  return { message, warnings: notices.filter(({ level }) => level === 'warn').map(noticeText) };
+}
+
+function restartNotice(fixed: readonly (typeof FIXED)[number][]): ConfigNotice {
+  const keys = fixed.map((key) => (key === 'pressureWindowNs' ? 'pressureWindow' : key)).join(', ');
+  return { level: 'warn', code: 'EVICTD_RELOAD_RESTART', message: `changed, but in force only after a restart: ${keys}` };
 }
 
 /** Of a configuration that was read again: the node reads what evictd was started with. */
@@ -67,9 +96,11 @@ function noticesOf(loaded: LoadedConfig, machine: MachineFacts): ConfigNotice[] 
   return [...loaded.notices, ...warnings];
 }
 
-function announceNoSource(log: Log): void {
-  log.warn('no workload source is configured: evictd watches and exports, and evicts nothing', { code: 'EVICTD_WORKLOADS_NONE' });
-}
+const NO_SOURCE: ConfigNotice = {
+  level: 'warn',
+  code: 'EVICTD_WORKLOADS_NONE',
+  message: 'no workload source is configured: evictd watches and exports, and evicts nothing',
+};
 
 /** 'allocatableMemory.available<1Gi (not read), memory.available<100Mi, nodefs.available<10% (soft); workloads: /a, /b; compatibility kubelet, with hard-grace'. */
 function inForce({ thresholds, workloads, compatibility, departures, allocatable }: Config): string {
@@ -77,7 +108,7 @@ function inForce({ thresholds, workloads, compatibility, departures, allocatable
     const unread = threshold.signal === 'allocatableMemory.available' && allocatable === undefined ? ' (not read)' : '';
     return `${whenText(threshold)}${thresholdKind(threshold) === 'soft' ? ' (soft)' : ''}${unread}`;
   });
-  const sources = workloads.length === 0 ? '' : `; workloads: ${workloads.map(({ cgroup }) => cgroup).join(', ')}`;
+  const sources = workloads.length === 0 ? '' : `; workloads: ${workloads.map(sourceText).join(', ')}`;
   const profile = departuresOf(compatibility);
   const switched = DEPARTURES.filter((name) => departures[name] !== profile[name]).map(
     (name) => `${departures[name] ? 'with' : 'without'} ${name}`,
@@ -86,6 +117,10 @@ function inForce({ thresholds, workloads, compatibility, departures, allocatable
   return `${limits.join(', ') || 'no thresholds'}${sources}${decides.length === 0 ? '' : `; ${decides.join(', ')}`}`;
 }
 
-function announce(log: Log, { level, code, message, hint }: ConfigNotice): void {
-  log[level](hint === undefined ? message : `${message} (${hint})`, { code });
+function announce(log: Log, notice: ConfigNotice): void {
+  log[notice.level](noticeText(notice), { code: notice.code });
+}
+
+function noticeText({ message, hint }: ConfigNotice): string {
+  return hint === undefined ? message : `${message} (${hint})`;
 }

@@ -1,53 +1,70 @@
 import { stat } from 'node:fs';
 import manifest from '../../package.json' with { type: 'json' };
 import { openCgroupEvictor } from '../actions/kill-cgroup.js';
-import type { Config, LoadedConfig } from '../config/config.js';
-import { UnavailableError } from '../errors.js';
+import { Removals } from '../actions/removals.js';
+import { openPodEvictor } from '../actions/stop-pod.js';
+import { openUnitEvictor } from '../actions/stop-unit.js';
+import type { LoadedConfig } from '../config/config.js';
+import { normalCgroupPath } from '../core/cgroup.js';
 import { selectHost } from '../host/select.js';
 import { createLog, type Log } from '../log.js';
-import { liveness } from '../metrics/health.js';
 import { MetricsRegistry } from '../metrics/registry.js';
 import { MetricsServer } from '../metrics/server.js';
 import { Status } from '../metrics/status.js';
 import { ConditionsFile } from '../monitor/conditions-file.js';
-import { Journal } from '../monitor/journal.js';
+import { releaseAll } from '../monitor/last-releases.js';
 import { Monitor } from '../monitor/loop.js';
-import type { Node, Reclaimer, WorkloadSource } from '../monitor/ports.js';
-import { reloadRecord, startRecord, stopRecord } from '../monitor/record.js';
+import type { ContainerRuntime } from '../monitor/ports.js';
+import { notReleasedRecord, reloadRecord, reloadRefusedRecord, startRecord, stopRecord } from '../monitor/record.js';
+import { Releases } from '../monitor/releases.js';
+import { removalRecord } from '../monitor/removal-record.js';
+import { reloadAnswerPath, writeReloadAnswer, type ReloadAnswer } from '../monitor/reload-answer.js';
 import { Reporter } from '../monitor/reporter.js';
 import { Service } from '../monitor/service.js';
 import { native } from '../native/index.js';
-import { openWorkloads } from '../workloads/cgroup.js';
+import { ContainerNames } from '../workloads/container-names.js';
+import { withUnitStops } from '../workloads/unit-stops.js';
 import { conditionsFileOf } from './admission.js';
+import { openEmptier } from './emptying.js';
 import { announceReload, announceStart } from './announcement.js';
+import { openJournal } from './journal.js';
 import { KernelKills } from './kernel-kills.js';
 import { lockText } from './locked-text.js';
-import { readMemoryFacts } from './machine-facts.js';
+import { readStartFacts } from './machine-facts.js';
+import { ContainerRuntimes } from './container-runtimes.js';
+import { openDisks } from './disks.js';
 import { policyOf } from './policy.js';
-import { openReading } from './reading.js';
+import { openReading, openSources, workloadsOf } from './reading.js';
+import { replaceable } from './replaceable-source.js';
 import { Rest } from './rest.js';
 import { openSafetyNet } from './safety-net.js';
+import { takeOverState } from './takeover.js';
+import { openReclaimer, reclaimNames } from './reclaim.js';
 import { createRecorder, recordedConfig, type RecordingPlan } from './recording.js';
+import { unitProtection } from './unit-protection.js';
 
 /** How long an orderly end waits for a directory or a log that does not answer. */
-const CLOSE_MS = 1_000;
+const CLOSE_MS = 5_000;
+/** And before that for systemd: all together stays below the TimeoutStopSec= of the service. */
+const RELEASED_MS = 8_000;
 
 /** Ends the process without waiting for threads that hang in a dead filesystem. */
 export function exitNow(code: number): never {
   return native.exitNow(code);
 }
 
-/** On a machine nothing but evicting workloads frees anything. */
-const NO_RECLAIM: Reclaimer = { collections: new Set(), run: () => Promise.resolve({ errors: [] }) };
-
 /** A running evictd. */
 export interface Guard {
   readonly log: Log;
   /** What the service manager is told. */
   readonly service: Service;
-  /** Takes another configuration over; what needs a restart stays as it is, and is said. */
-  reload(loaded: LoadedConfig): void;
-  /** Resolves within two seconds. A thread may still hang in the state directory: end with exitNow. */
+  /** Takes another configuration over; what needs a restart stays as it is, and is said. Returns what was warned of in the log, a line each. */
+  reload(loaded: LoadedConfig): readonly string[];
+  /** Another configuration was asked for and cannot be had: the one before stays. `errors`: as said in the log, a line each. */
+  reloadRefused(errors: readonly string[]): void;
+  /** Tells whoever waits what came of a reload. */
+  answerReload(answer: Omit<ReloadAnswer, 'pid'>): void;
+  /** Resolves within 18 s: 8 s for systemd, 5 s for journal and recording, 5 s for the log. A thread may still hang in the state directory: end with exitNow. */
   stop(): Promise<void>;
 }
 
@@ -64,27 +81,40 @@ export interface GuardOptions {
 /** Builds and starts everything. Throws UnavailableError where the node is missing or guarded already; nothing is left behind then. */
 export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording, atRest }: GuardOptions): Guard {
   const { config } = loaded;
-  const reading = openReading(loaded, dryRun ? 'sample' : 'arm');
-  const { node } = reading;
   const host = selectHost();
-  let workloads = reading.workloads;
+  const units = host.openUnitManager();
+  const runtimes = new ContainerRuntimes();
+  const containerNames = new ContainerNames(false);
   const closers = [
     (): void => {
-      workloads.close();
-      node.close();
+      units.close();
+    },
+    (): void => {
+      runtimes.close();
     },
   ];
   try {
+    const reading = openReading(loaded, dryRun ? 'sample' : 'arm', { units, runtimes: runtimes.of(config), containerNames });
+    const { node } = reading;
+    let workloads = reading.workloads;
+    closers.unshift(() => {
+      workloads.close();
+      node.close();
+    });
     const lock = host.lockInstance(config.runtimeDirectory, node.identity, native, dryRun);
     closers.push(() => {
       lock.close();
     });
     const log = createLog({ ...config.log, isTTY, env });
+    if (lock.untold) {
+      log.warn(`evictd reload will not find this process: ${lock.untold.message}`, { code: 'EVICTD_INSTANCE_UNTOLD' });
+    }
     if (!dryRun) lockText(log);
     startThreadPool();
     const status = new Status();
     status.monitoringInterval(config.monitoringIntervalNs);
-    const journal = openJournal(config, node, lock.instance, log);
+    status.reclaiming(reclaimNames(config));
+    const journal = openJournal(config, { node: node.identity.name, instance: lock.instance, dryRun, log });
     const registry = new MetricsRegistry(status, {
       version: manifest.version,
       dryRun,
@@ -93,42 +123,96 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       logLinesDropped: () => log.dropped,
     });
     const server = config.metrics && new MetricsServer({ ...config.metrics, status, registry, log });
-    const source: WorkloadSource = {
-      candidates: () => workloads.candidates(),
-      refresh: () => {
-        workloads.refresh();
+    const hierarchies = host.readHierarchies();
+    const ofUnits = hierarchies.systemd ?? hierarchies.unified ?? node.hierarchy;
+    const own = ofUnits && host.ownMemoryCgroup(ofUnits);
+    let isProtected = unitProtection(config, own);
+    const opened = replaceable(() => workloads);
+    const disks = openDisks(config, {
+      node,
+      workloads: opened,
+      runtimes: () => runtimes.of(inForce.config),
+      thresholds: () => inForce.config.thresholds,
+      log,
+      journal,
+      onNews: () => {
+        monitor.lookAtFilesystems();
       },
-      problems: () => workloads.problems(),
-      close: () => {
-        workloads.close();
-      },
-    };
+    });
+    const source = withUnitStops(disks.watch.on(opened), units, (unit) => isProtected(unit));
     const net = dryRun ? undefined : openSafetyNet(config, { node, workloads: source, instance: lock.instance, log });
     closers.unshift(() => net?.close());
     const service = new Service({
       manager: host.openServiceManager(native, process.env),
       what: `${dryRun ? 'dry run beside' : 'guarding'} ${node.identity.name}`,
-      isAlive: () => liveness(status).ok,
     });
     let inForce = loaded;
-    const kernelKills = new KernelKills({ node, log, journal, sources: () => inForce.config.workloads });
+    const guarded = { node: node.identity.cgroup, allocatable: config.allocatable && normalCgroupPath(config.allocatable.cgroup) };
+    const kernelKills = new KernelKills({ node, guarded, workloads: source, log, journal, metrics: status });
     closers.unshift(() => {
       kernelKills.close();
     });
     const listeners = dryRun ? [] : [new ConditionsFile({ ...conditionsFileOf(config), log }), ...(net ? [net] : [])];
-    const recorder = recording && createRecorder(recording, loaded, node.identity, dryRun, log);
+    const policy = policyOf(config, dryRun);
+    const takenOver = takeOverState(config, { node: node.identity, instance: lock.instance, policy, journal, log });
+    const { inheritance, keeper } = takenOver;
+    closers.unshift(() => {
+      takenOver.close();
+    });
+    const recorder = recording && createRecorder(recording, loaded, node.identity, dryRun, inheritance.state, log);
+    const reporter = new Reporter(log, status);
+    const releases = new Releases(units, (hold, why) => {
+      journal.record(notReleasedRecord(hold, why));
+      reporter.releaseRefused(hold, why);
+    });
+    const runtimeOf = (endpoint: string): ContainerRuntime | undefined => runtimes.get(endpoint);
+    const removals = new Removals(runtimeOf, (workload, error) => {
+      journal.record(removalRecord(workload, error));
+      reporter.removal(workload, error);
+    });
+    const rest = new Rest(() => {
+      removals.retry();
+      journal.retry();
+      takenOver.retry();
+      atRest();
+    });
+    const emptier = openEmptier({
+      units,
+      journal,
+      reporter,
+      measured: disks.directories,
+      hierarchies: [hierarchies.memory, hierarchies.unified, hierarchies.systemd],
+      rules: () => inForce.config.rules,
+      workloads: () => workloadsOf(workloads),
+      runtimes: () => runtimes.of(inForce.config),
+    });
+    const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
     const parts = {
       node,
       workloads: recorder?.watching(source) ?? source,
-      evictor: openCgroupEvictor(native, { ...host.readHierarchies(), memory: node.hierarchy }),
-      reclaimer: NO_RECLAIM,
+      evictor: openPodEvictor(
+        openUnitEvictor(openCgroupEvictor(native, { ...hierarchies, memory: node.hierarchy }), units, (hold, errors) => {
+          reporter.notStopped(hold, errors);
+          releases.notStopped(hold);
+        }),
+        runtimeOf,
+        removals,
+      ),
+      emptier,
+      reclaimer,
+      releases,
       journal,
-      reporter: new Reporter(log, status),
-      listeners: [...listeners, ...(recorder ? [recorder] : []), kernelKills, service, new Rest(atRest)],
+      keeper,
+      reporter,
+      listeners: [...listeners, ...(recorder ? [recorder] : []), kernelKills, disks.filesystems, disks.watch, disks.space, service, rest],
+      heartbeat: service,
     };
-    const monitor = new Monitor(parts, policyOf(config, dryRun), config.monitoringIntervalNs);
-    journal.record(startRecord(manifest.version, dryRun, journal.recovered));
-    announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers: host.mayEndOthers(), machine: readMemoryFacts(node) });
+    const monitor = new Monitor(parts, policy, config.monitoringIntervalNs, inheritance);
+    const started = startRecord({ ...inheritance, version: manifest.version, dryRun, recovered: journal.recovered });
+    journal.record({ ...started, bootId: host.readBootId(), ...kernelKills.counted });
+    takenOver.settle();
+    announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers: host.mayEndOthers(), machine: readStartFacts(node, config) });
+    service.resumed(inheritance.state.conditions);
     kernelKills.start();
     monitor.start();
     server?.start();
@@ -139,27 +223,60 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       log,
       service,
       reload: (next) => {
-        if (stopped) return;
+        if (stopped) return [];
         const before = workloads;
-        workloads = openWorkloads(next.config, native, node);
+        workloads = openSources(next, node, true, { units, runtimes: runtimes.of(next.config), containerNames });
+        containerNames.renew();
         before.close();
+        runtimes.keepOnly(next.config);
+        isProtected = unitProtection(next.config, own);
         status.monitoringInterval(next.config.monitoringIntervalNs);
-        journal.record(reloadRecord(announceReload(log, config, inForce, next, readMemoryFacts(node))));
+        const { message, warnings } = announceReload(log, config, inForce, next, readStartFacts(node, next.config));
+        journal.record(reloadRecord(message));
         inForce = next;
         recorder?.reconfigured(recordedConfig(next));
         net?.configure(next.config.oomScoreAdj);
+        reclaimer.steps = next.config.reclaim;
+        status.reclaiming(reclaimNames(next.config));
         // The node reads what it was started with.
         monitor.reconfigure(policyOf({ ...next.config, allocatable: config.allocatable }, dryRun), next.config.monitoringIntervalNs);
+        status.configured(true);
+        return warnings;
+      },
+      reloadRefused: (errors) => {
+        const record = reloadRefusedRecord(errors);
+        log.error(record.message, { code: 'EVICTD_RELOAD_REFUSED' });
+        journal.record(record);
+        status.configured(false);
+      },
+      answerReload: (answer) => {
+        try {
+          writeReloadAnswer(reloadAnswerPath(config.runtimeDirectory, lock.instance), { pid: process.pid, ...answer });
+        } catch (error) {
+          log.warn(`evictd reload will not learn what came of it: ${String(error)}`, { code: 'EVICTD_RELOAD_ANSWER' });
+        }
       },
       stop: async () => {
         stopped = true;
         monitor.stop();
         for (const { serial, victim } of monitor.terminating) {
-          log.warn(`${victim.workload.name} was told to end (SIGTERM) and is left to itself: nobody sends SIGKILL`, { decision: serial });
+          log.warn(
+            `${victim.workload.name} was told to end (SIGTERM) and has the rest of its grace: an evictd that is started within a minute goes on with it; until then nobody sends SIGKILL but systemd, where it stops a unit`,
+            { decision: serial },
+          );
+        }
+        for (const { name } of removals.left) {
+          log.warn(`${name} was evicted, and its container runtime has not removed it: nobody will`, { code: 'EVICTD_CRI_REMOVE' });
         }
         server?.close();
-        journal.record(stopRecord());
-        await Promise.all([journal.close(CLOSE_MS), recorder?.flush(CLOSE_MS)]);
+        await releaseAll(monitor.left, { releases, keeper, journal, reporter }, RELEASED_MS);
+        journal.record({ ...stopRecord(), ...kernelKills.counted });
+        const [written] = await Promise.all([journal.close(CLOSE_MS), recorder?.flush(CLOSE_MS)]);
+        if (!written) {
+          log.warn('the last records are in the runtime directory only: the next evictd takes them to the journal, or `evictd restore`', {
+            code: 'EVICTD_JOURNAL_BEHIND',
+          });
+        }
         for (const close of closers) close();
         log.info('stopped');
         await log.flush(CLOSE_MS);
@@ -177,22 +294,4 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
  */
 function startThreadPool(): void {
   stat('/', () => undefined);
-}
-
-function openJournal(config: Config, node: Node, instance: string, log: Log): Journal {
-  const { stateDirectory, runtimeDirectory } = config;
-  const onError = (error: Error): void => {
-    log.warn(`the journal cannot be written: ${error.message}; records are kept in ${runtimeDirectory} and tried again`, {
-      code: 'EVICTD_JOURNAL_WRITE',
-    });
-  };
-  const onLost = (records: number): void => {
-    log.error(`${String(records)} journal records were lost: too many are waiting for ${stateDirectory}`, { code: 'EVICTD_JOURNAL_LOST' });
-  };
-  try {
-    return new Journal({ stateDirectory, runtimeDirectory, instance, node: node.identity.name, onError, onLost });
-  } catch (cause) {
-    const hint = 'it needs 4 MiB there, on a tmpfs at best';
-    throw new UnavailableError('EVICTD_JOURNAL_OPEN', `no journal in ${runtimeDirectory}: ${String(cause)}`, { hint, cause });
-  }
 }

@@ -1,33 +1,40 @@
-import { normalCgroupPath } from '../core/cgroup.js';
-import { concernsNode, kernelKillMessage, workloadHolding, type KernelKill } from '../core/kernel-kill.js';
+import type { GuardedMemory } from '../core/kernel-kill.js';
 import { selectHost, type KernelLogWatch, type LinuxNode } from '../host/select.js';
 import type { Log } from '../log.js';
 import type { Journal } from '../monitor/journal.js';
-import type { StepListener, StepReport } from '../monitor/ports.js';
-import { kernelOomRecord } from '../monitor/record.js';
+import { OomAccounting, type OomKillsCounted } from '../monitor/oom-accounting.js';
+import type { StepListener, StepReport, WorkloadSource } from '../monitor/ports.js';
+import type { Metrics } from '../monitor/publisher.js';
 import { native, type Binding } from '../native/index.js';
 
 export interface KernelKillParts {
-  readonly node: Pick<LinuxNode, 'identity' | 'hierarchy'>;
+  readonly node: Pick<LinuxNode, 'identity' | 'hierarchy' | 'oomKills'>;
+  readonly guarded: GuardedMemory;
+  /** In force. */
+  readonly workloads: Pick<WorkloadSource, 'holding'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly journal: Pick<Journal, 'record'>;
-  /** Those in force. */
-  readonly sources: () => readonly { readonly cgroup: string }[];
+  readonly metrics: Pick<Metrics, 'oomKilled'>;
 }
 
-/** Says in the log and in the journal whom the kernel's OOM killer killed below the node, for as long as the kernel log can be read. */
+/** Whom the kernel's OOM killer kills below the node: the kernel log, as long as it can be read, and the counters. */
 export class KernelKills implements StepListener {
   readonly #parts: KernelKillParts;
   readonly #watch: KernelLogWatch;
+  readonly #accounting: OomAccounting;
   /** Said, and not yet said to be over. */
   #troubled = false;
 
   constructor(parts: KernelKillParts, binding: Binding = native) {
+    const host = selectHost();
+    const { hierarchy, identity } = parts.node;
+    const counters = new host.OomCounters(binding, hierarchy, identity.cgroup);
     this.#parts = parts;
-    this.#watch = new (selectHost().KernelLogWatch)(binding, parts.node.hierarchy, {
+    this.#accounting = new OomAccounting({ ...parts, counters, counted: () => this.counted, hasLog: () => this.#watch.live });
+    this.#watch = new host.KernelLogWatch(binding, hierarchy, {
       killed: (kills, lost) => {
-        for (const kill of kills) this.#tell(kill);
-        if (lost) this.#warn('the kernel log was overwritten before it was read: OOM kills may be missing here');
+        this.#accounting.logged(kills);
+        if (lost) this.#warn('the kernel log was overwritten before it was read: of some OOM kills only the number may be known');
       },
       gone: (reason) => {
         if (!this.#troubled)
@@ -37,14 +44,28 @@ export class KernelKills implements StepListener {
     });
   }
 
+  /** A cgroup of v1 forgets what those below it have counted. */
+  get counted(): OomKillsCounted {
+    const { node } = this.#parts;
+    if (node.identity.cgroup !== undefined && node.identity.cgroupVersion === 1) return {};
+    const oomKillsCounted = node.oomKills();
+    return oomKillsCounted === undefined ? {} : { oomKillsCounted };
+  }
+
   start(): void {
+    this.#accounting.start();
     const failure = this.#watch.open();
     this.#troubled = failure !== undefined;
-    if (failure !== undefined) this.#parts.log.info(`whom the kernel's OOM killer kills is not told: ${failure}`, CODE);
+    if (failure !== undefined)
+      this.#parts.log.info(
+        `whom the kernel's OOM killer kills is not told: ${failure}; only how many there are, by the kernel's counters`,
+        CODE,
+      );
   }
 
   /** At a tick it is tried again. It is back when the next tick finds it open: one that goes away whenever it is opened is said once. */
   stepped({ wake }: Pick<StepReport, 'wake'>): void {
+    this.#accounting.stepped({ wake });
     if (!this.#troubled || (wake.source !== 'tick' && wake.source !== 'reload')) return;
     if (!this.#watch.live) {
       this.#watch.open();
@@ -56,17 +77,7 @@ export class KernelKills implements StepListener {
 
   close(): void {
     this.#watch.close();
-  }
-
-  #tell(kill: KernelKill): void {
-    const { node, log, journal, sources } = this.#parts;
-    if (!concernsNode(kill, node.identity.cgroup)) return;
-    const workload = workloadHolding(
-      kill.cgroup,
-      sources().map(({ cgroup }) => normalCgroupPath(cgroup)),
-    );
-    journal.record(kernelOomRecord(kill, workload));
-    log.warn(kernelKillMessage(kill, workload?.name), { pid: kill.pid, cgroup: kill.cgroup });
+    this.#accounting.close();
   }
 
   #warn(message: string): void {

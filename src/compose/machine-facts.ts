@@ -1,7 +1,7 @@
-import type { LoadedConfig } from '../config/config.js';
+import type { Config, LoadedConfig } from '../config/config.js';
 import type { Observations } from '../core/observation.js';
 import { protectionText } from '../core/rank.js';
-import type { Rule } from '../core/rule.js';
+import { emptiedDirectories, type Rule } from '../core/rule.js';
 import { isPressure, SIGNAL_FACTS, type Signal } from '../core/signal.js';
 import type { Threshold } from '../core/threshold.js';
 import type { Protection } from '../core/workload.js';
@@ -9,7 +9,8 @@ import { selectHost } from '../host/select.js';
 import type { Hindrance, MachineFacts, PresentWorkload, PresentWorkloads } from '../lint/machine.js';
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports.js';
 import { compileRules } from '../workloads/rules.js';
-import { openReading } from './reading.js';
+import type { Reading } from './reading.js';
+import { openToldReading } from './told-reading.js';
 
 /** Waits until the filesystems of a node have been read, or had the time to be. */
 export type FilesystemsRead = (node: Node) => Promise<void>;
@@ -20,34 +21,48 @@ export type FilesystemsRead = (node: Node) => Promise<void>;
  * Throws where the node is not there, or this is no machine that evictd runs on.
  */
 export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<MachineFacts> {
-  const { thresholds, rules, allocatable } = loaded.config;
-  const reading = openReading(loaded, 'probe');
+  const reading = await openToldReading(loaded);
   try {
-    const { node, workloads } = reading;
-    await filesystemsRead(node);
-    node.arm(thresholds, () => undefined);
-    const observations = node.read();
-    // Without `allocatable` there is nothing to read it from, which the configuration's own notice says.
-    const told = ([signal]: readonly [Signal, string]): boolean => signal !== 'allocatableMemory.available' || allocatable !== undefined;
-    return {
-      ...memoryFacts(node, observations),
-      unreadable: new Map([...observations.missing].filter(told)),
-      absent: new Map([...(observations.absent ?? [])].filter(told)),
-      polled: polledSignals(thresholds, observations, node.notifiers()),
-      workloads: presentWorkloads(workloads, rules),
-    };
+    await filesystemsRead(reading.node);
+    reading.node.arm(loaded.config.thresholds, () => undefined);
+    return machineFactsOf(reading, loaded);
   } finally {
     reading.close();
   }
 }
 
-/** The node alone, before anything is armed on it and a filesystem has answered: what a start knows. */
-export function readMemoryFacts(node: Node): MachineFacts {
-  return memoryFacts(node, node.read());
+/**
+ * The same of a node that is armed, and whose filesystems had the time to answer.
+ *
+ * @param pid  of the process that is to write; left out: this one
+ */
+export function machineFactsOf(
+  { node, workloads }: Pick<Reading, 'node' | 'workloads'>,
+  { config }: LoadedConfig,
+  pid?: number,
+): MachineFacts {
+  const { thresholds, rules, allocatable } = config;
+  const observations = node.read();
+  // Without `allocatable` there is nothing to read it from, which the configuration's own notice says.
+  const told = ([signal]: readonly [Signal, string]): boolean => signal !== 'allocatableMemory.available' || allocatable !== undefined;
+  return {
+    ...startFacts(node, observations, rules, pid),
+    unreadable: new Map([...observations.missing].filter(told)),
+    absent: new Map([...(observations.absent ?? [])].filter(told)),
+    polled: polledSignals(thresholds, observations, node.notifiers()),
+    layout: node.layout(),
+    workloads: presentWorkloads(workloads, rules),
+  };
 }
 
-function memoryFacts({ identity }: Node, { observed }: Observations): MachineFacts {
-  const reserve = selectHost().readMemoryReserve();
+/** Before anything is armed on the node and a filesystem has answered: what a start knows. */
+export function readStartFacts(node: Node, { rules }: Pick<Config, 'rules'>): MachineFacts {
+  return startFacts(node, node.read(), rules);
+}
+
+function startFacts({ identity }: Node, { observed }: Observations, rules: readonly Rule[], pid?: number): MachineFacts {
+  const { readMemoryReserve, onReadOnlyMounts } = selectHost();
+  const reserve = readMemoryReserve();
   return {
     capacities: new Map([...observed].map(([signal, { capacity }]) => [signal, capacity])),
     unreadable: new Map(),
@@ -55,6 +70,7 @@ function memoryFacts({ identity }: Node, { observed }: Observations): MachineFac
     pressureOf: identity.cgroup === undefined ? 'machine' : identity.cgroupVersion === 1 ? 'machine instead of a v1 cgroup' : 'cgroup',
     reserve: reserve && { ...reserve, kernelBytes: identity.cgroup === undefined ? reserve.kernelBytes : 0n },
     polled: new Map(),
+    readOnly: onReadOnlyMounts(emptiedDirectories(rules), pid),
     workloads: undefined,
   };
 }
@@ -83,7 +99,12 @@ function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): Prese
   const { usages, unreadable, veto } = source.candidates();
   const read = usages.map(({ workload }): PresentWorkload => {
     const { name, path } = workload;
-    return { name, path, matched: effectOf(workload).matched, hindrance: hindranceOf(workload.protection, veto?.(workload)) };
+    return {
+      name,
+      path,
+      matched: effectOf({ name, path, labels: workload.runtime?.labels }).matched,
+      hindrance: hindranceOf(workload.protection, veto?.(workload)),
+    };
   });
   const unread = unreadable.map(({ name, path }): PresentWorkload => {
     return { name, path, matched: effectOf({ name, path }).matched, hindrance: { kind: 'other', text: 'cannot be read' } };

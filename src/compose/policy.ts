@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.js';
 import { normalCgroupPath } from '../core/cgroup.js';
+import { COLLECTIONS } from '../core/layout.js';
 import { MACHINE_RESOURCES } from '../core/signal.js';
 import type { Policy } from '../core/state.js';
 
@@ -15,7 +16,8 @@ export function policyOf(config: Config, dryRun: boolean): Policy {
     hasWorkloadSource: config.workloads.length > 0,
     evictable: MACHINE_RESOURCES,
     ...(config.allocatable && { allocatableCgroup: normalCgroupPath(config.allocatable.cgroup) }),
-    collections: new Set(),
+    collections: new Set(config.workloads.some((source) => 'cri' in source) ? COLLECTIONS : []),
+    reclaimSteps: config.reclaim,
     localStorageCapacityIsolation: false,
     dryRun,
   };

@@ -1,13 +1,19 @@
 import type { LoadedConfig } from '../config/config.js';
 import type { CgroupHierarchy } from '../core/cgroup.js';
+import type { FilesystemPaths, FilesystemRole } from '../core/layout.js';
+import type { Workload } from '../core/workload.js';
 import { selectHost, type LinuxNode, type NotifierMode } from '../host/select.js';
-import type { WorkloadSource } from '../monitor/ports.js';
+import type { ContainerRuntime, WorkloadSource } from '../monitor/ports.js';
 import { native } from '../native/index.js';
-import { openWorkloads } from '../workloads/cgroup.js';
+import { openDiskParts } from './disk-parts.js';
+import { openWorkloads, type Told } from '../workloads/cgroup.js';
+import { measureDisks, type DiskMeasurement } from '../workloads/disk-measurement.js';
+import { FoundFilesystems } from '../workloads/found-filesystems.js';
 
 export interface Reading {
   readonly node: LinuxNode;
   readonly workloads: WorkloadSource;
+  readonly measureDisks: (filesystem: FilesystemRole) => Promise<DiskMeasurement>;
   close(): void;
 }
 
@@ -15,18 +21,54 @@ export interface Reading {
  * What `run` reads with. In a file of its own, because `check` needs no more than this, and starts faster without the rest.
  *
  * Throws UnavailableError where the node is missing.
+ *
+ * @param told  left out: nobody asks systemd, or a container runtime
  */
-export function openReading({ config }: LoadedConfig, notifiers: NotifierMode): Reading {
-  const node = selectHost().openNode(config, native, notifiers);
-  const workloads = openWorkloads(config, native, node, notifiers !== 'probe');
+export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, told: Told = {}): Reading {
+  const node = selectHost().openNode(loaded.config, native, notifiers);
+  const workloads = openSources(loaded, node, notifiers !== 'probe', told);
   return {
     node,
     workloads,
+    measureDisks: async (filesystem) => {
+      const runtimes = (): readonly ContainerRuntime[] => told.runtimes ?? [];
+      const filesystems = await foundFilesystems(loaded.config.filesystems, runtimes());
+      const parts = openDiskParts(filesystems, runtimes);
+      const { directories, containers, trees, images } = parts;
+      const known = workloadsOf(workloads);
+      await Promise.all([directories.refresh(known), containers.refresh(known)]);
+      await Promise.all([trees.walk([filesystem]), images.refresh()]);
+      return measureDisks(native, node.hierarchy, filesystems, parts);
+    },
     close: () => {
       workloads.close();
       node.close();
     },
   };
+}
+
+/** For one look: those that the runtimes tell of now, where none are configured. */
+export async function foundFilesystems(configured: FilesystemPaths, runtimes: readonly ContainerRuntime[]): Promise<FilesystemPaths> {
+  const found = new FoundFilesystems(
+    configured,
+    native,
+    () => runtimes,
+    () => undefined,
+  );
+  await found.look(process.hrtime.bigint());
+  return found;
+}
+
+/** Those of which something is known now. */
+export function workloadsOf(source: Pick<WorkloadSource, 'candidates'>): readonly Workload[] {
+  return source.candidates().usages.map(({ workload }) => workload);
+}
+
+/** The workloads of a configuration on a node. `watched`: for whoever asks more than once. */
+export function openSources({ config }: LoadedConfig, { identity, hierarchy }: LinuxNode, watched: boolean, told: Told): WorkloadSource {
+  const { unified, systemd, pids } = selectHost().readHierarchies();
+  const beside = hierarchy?.version === 1 ? [unified, systemd].filter((one) => one !== undefined) : [];
+  return openWorkloads(config, native, { identity, hierarchy, pids, beside }, watched, told);
 }
 
 /** The memory controller's hierarchy and this process's cgroup in it: where the demo may make its node. */

@@ -1,18 +1,35 @@
-import { posix } from 'node:path';
 import type { Config } from '../config/config.js';
-import { normalCgroupPath, withAncestors } from '../core/cgroup.js';
+import { isBelow, normalCgroupPath, withAncestors } from '../core/cgroup.js';
+import { containerScope } from '../core/container-scope.js';
+import { isLiteral } from '../core/glob.js';
+import { slicePath } from '../core/unit.js';
 import type { WorkloadUsage } from '../core/workload.js';
+import { WorkloadSources } from '../core/workload-source.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import type { RecordedConfig } from '../monitor/recording/format.js';
-import { protectionsOf } from '../workloads/protection.js';
+import { preferenceParts } from '../workloads/cgroup-workload.js';
+import { listedProtection, protectionsOf } from '../workloads/protection.js';
 import { compileRules } from '../workloads/rules.js';
 
 const NANO = 1_000_000_000n;
 
 /** Sources of `config` that were none when it was recorded: nothing is known about their workloads. */
 export function unrecordedSources(config: Config, recorded: RecordedConfig): string[] {
-  const known = new Set(recorded.sources.map(normalCgroupPath));
-  return config.workloads.map(({ cgroup }) => normalCgroupPath(cgroup)).filter((root) => !known.has(root));
+  const known = new WorkloadSources([
+    ...recorded.sources.map((cgroup) => ({ cgroup })),
+    ...(recorded.systemd ?? []).map((systemd) => ({ systemd })),
+    ...(recorded.cri ?? []).map((cri) => ({ cri })),
+  ]);
+  const units = new Set((recorded.systemd ?? []).flatMap((source) => source.units));
+  return config.workloads.flatMap((source): string[] => {
+    if ('cgroup' in source) return known.parents.includes(normalCgroupPath(source.cgroup)) ? [] : [normalCgroupPath(source.cgroup)];
+    if ('cri' in source) return known.endpoints.includes(source.cri.endpoint) ? [] : [source.cri.endpoint];
+    const isKnown = (path: string): boolean => known.slices.some((slice) => path === slice || isBelow(path, slice));
+    return [
+      ...source.systemd.slices.filter((slice) => !isKnown(slicePath(slice))),
+      ...source.systemd.units.filter((unit) => !units.has(unit) && !known.slices.includes('/')),
+    ];
+  });
 }
 
 /**
@@ -25,40 +42,50 @@ export function workloadsUnder(
   recorded: RecordedConfig,
   node: NodeIdentity,
 ): (usages: readonly WorkloadUsage[]) => WorkloadUsage[] {
-  const roots = new Set(config.workloads.map(({ cgroup }) => normalCgroupPath(cgroup)));
+  const sources = new WorkloadSources(config.workloads);
   const effectOf = compileRules(config.rules);
   const recordedEffectOf = compileRules(recorded.rules);
   const criticalPaths = config.rules.flatMap(({ critical, match }) =>
-    critical && match.path !== undefined && !/[*?]/.test(match.path) ? match.path : [],
+    critical && match.path !== undefined && isLiteral(match.path) ? match.path : [],
   );
   return (usages) => {
     const pods = usages.filter(({ workload: { pod } }) => pod !== undefined);
     const members = usages.flatMap(({ workload, stats }) => {
-      const root = posix.dirname(workload.path);
-      const name = posix.basename(workload.path);
-      return workload.pod === undefined && roots.has(root)
-        ? [{ name, path: workload.path, effect: effectOf({ name, path: workload.path }), workload, stats }]
-        : [];
+      const { path, oomPreference } = workload;
+      const runtime = workload.runtime && sources.endpoints.includes(workload.runtime.endpoint) ? workload.runtime : undefined;
+      const source = workload.pod === undefined ? sources.nameOf(path) : undefined;
+      const name = (runtime ?? (source !== undefined && containerScope(path))) ? workload.name : source;
+      if (name === undefined) return [];
+      const effect = effectOf({ name, path, labels: runtime?.labels });
+      const listed = listedProtection({ path, effect });
+      const byKubelet = runtime?.byKubelet ?? workload.protection?.kind === 'kubelet';
+      const untold = workload.protection?.kind === 'untold' ? workload.protection : undefined;
+      return [{ name, path, effect, listed, oomPreference, byKubelet, untold, runtime, workload, stats }];
     });
     const holdsEvictd = new Set(
       usages.flatMap(({ workload: { protection, path } }) => (protection?.kind === 'self' ? withAncestors(path) : [])),
     );
     const protections = protectionsOf(members, holdsEvictd, node.cgroup, criticalPaths);
-    const cgroups = members.map(({ name, path, effect, workload, stats }) => {
-      const guaranteed = recordedEffectOf(workload).requestsMemory === undefined ? workload.requests.memory : 0n;
-      const memory = effect.requestsMemory === undefined ? guaranteed : effect.requestsMemory * NANO;
-      return {
-        stats,
-        workload: {
-          ...workload,
-          name,
-          priority: effect.priority,
-          requests: { ...workload.requests, memory },
-          terminationGracePeriodNs: effect.terminationGracePeriodNs,
-          protection: protections.get(path),
-        },
-      };
-    });
+    const cgroups = members.map(
+      ({ name, path, effect, oomPreference, runtime, workload: { avoid: _, runtime: __, ...workload }, stats }) => {
+        const guaranteed =
+          recordedEffectOf({ ...workload, labels: runtime?.labels }).requestsMemory === undefined ? workload.requests.memory : 0n;
+        const memory = effect.requestsMemory === undefined ? guaranteed : effect.requestsMemory * NANO;
+        return {
+          stats,
+          workload: {
+            ...workload,
+            name,
+            priority: effect.priority ?? runtime?.priority ?? 0,
+            ...preferenceParts(oomPreference, effect.priority),
+            requests: { ...workload.requests, memory },
+            terminationGracePeriodNs: effect.terminationGracePeriodNs ?? runtime?.terminationGracePeriodNs,
+            protection: protections.get(path),
+            ...(runtime && { runtime }),
+          },
+        };
+      },
+    );
     return [...pods, ...cgroups];
   };
 }

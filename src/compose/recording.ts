@@ -1,5 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' };
 import type { LoadedConfig } from '../config/config.js';
+import { initialState, type State } from '../core/state.js';
 import type { Log } from '../log.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import { SharedFileError } from '../monitor/recording/file.js';
@@ -16,12 +17,20 @@ export interface RecordingPlan {
 }
 
 /** Opens nothing yet: a file that cannot be written is said, tried again, and does not keep evictd from guarding. */
-export function createRecorder(plan: RecordingPlan, loaded: LoadedConfig, node: NodeIdentity, dryRun: boolean, log: Log): Recorder {
+export function createRecorder(
+  plan: RecordingPlan,
+  loaded: LoadedConfig,
+  node: NodeIdentity,
+  dryRun: boolean,
+  initial: State,
+  log: Log,
+): Recorder {
   return new Recorder({
     ...plan,
     version: manifest.version,
     node,
     dryRun,
+    ...(initial === initialState ? {} : { initial }),
     config: recordedConfig(loaded),
     onError: (error) => {
       const isShared = error instanceof SharedFileError;
@@ -37,9 +46,13 @@ export function createRecorder(plan: RecordingPlan, loaded: LoadedConfig, node: 
 }
 
 export function recordedConfig({ config, origins, written }: LoadedConfig): RecordedConfig {
+  const systemd = config.workloads.flatMap((source) => ('systemd' in source ? source.systemd : []));
+  const cri = config.workloads.flatMap((source) => ('cri' in source ? source.cri : []));
   return {
     settings: Object.fromEntries([...origins].map(([key, { value }]) => [key, value])),
-    sources: config.workloads.map(({ cgroup }) => cgroup),
+    sources: config.workloads.flatMap((source) => ('cgroup' in source ? source.cgroup : [])),
+    ...(systemd.length > 0 && { systemd }),
+    ...(cri.length > 0 && { cri }),
     rules: config.rules,
     written: { files: written.files, flags: { ...written.flags } },
   };

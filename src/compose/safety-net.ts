@@ -8,6 +8,10 @@ import type { WorkloadSource } from '../monitor/ports.js';
 import { SafetyNet } from '../monitor/safety-net.js';
 import { native } from '../native/index.js';
 
+export function foundFilePath(runtimeDirectory: string, instance: string): string {
+  return join(runtimeDirectory, `${instance}.oom-score-adj.json`);
+}
+
 export interface SafetyNetParts {
   readonly node: LinuxNode;
   readonly workloads: WorkloadSource;
@@ -24,7 +28,7 @@ export function openSafetyNet(config: Config, { node, workloads, instance, log }
   const { hierarchy } = node;
   if (hierarchy === undefined) return undefined;
   const host = selectHost();
-  const file = new FoundFile(join(config.runtimeDirectory, `${instance}.oom-score-adj.json`), host.readBootId());
+  const file = new FoundFile(foundFilePath(config.runtimeDirectory, instance), host.readBootId());
   const adjuster = new OomScoreAdj(native, hierarchy, file, log);
   const totalBytes = lastKnown(() => host.oomDomainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes);
   const net = new SafetyNet(config.oomScoreAdj, { workloads, adjuster, totalBytes, log });

@@ -1,13 +1,11 @@
 import type { Compatibility, Departures } from '../core/departure.js';
+import type { ReclaimStep } from '../core/reclaim-step.js';
 import type { Rule } from '../core/rule.js';
+import type { ShutdownConfig } from '../core/shutdown-config.js';
 import type { Threshold } from '../core/threshold.js';
+import type { WorkloadSourceSpec } from '../core/workload-source.js';
 import type { SourcePosition } from '../errors.js';
 import type { ConfigFlags } from './flags.js';
-
-export interface WorkloadSourceConfig {
-  /** Path below the mount of the memory controller ('/workload.slice'); every child is a workload. */
-  readonly cgroup: string;
-}
 
 export type LogFormat = 'auto' | 'text' | 'systemd' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -35,18 +33,24 @@ export interface Config {
   readonly pressureTransitionPeriodNs: bigint;
   /** The cap on the termination grace of a soft eviction. */
   readonly maxPodGracePeriodNs: bigint;
+  /** How long who may take to end when the machine goes down. */
+  readonly shutdown: ShutdownConfig;
   /** undefined: allocatableMemory.available cannot be read. */
   readonly allocatable: AllocatableConfig | undefined;
   readonly monitoringIntervalNs: bigint;
   /** undefined: the machine. */
   readonly node: { readonly cgroup: string | undefined };
-  /** A path on the filesystem that `nodefs.*` means. */
-  readonly filesystems: { readonly nodefs: string };
-  readonly workloads: readonly WorkloadSourceConfig[];
+  /** Paths on the filesystems that the signals mean. undefined: imagefs is nodefs, containerfs is imagefs. */
+  readonly filesystems: { readonly nodefs: string; readonly imagefs: string | undefined; readonly containerfs: string | undefined };
+  readonly workloads: readonly WorkloadSourceSpec[];
   readonly rules: readonly Rule[];
+  /** What may be done to free room on a disk before anybody is evicted, in this order. */
+  readonly reclaim: readonly ReclaimStep[];
   readonly oomScoreAdj: OomScoreAdjMode;
   /** undefined: no server. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
+  /** The files in the state directory, and how large each may become, in bytes. */
+  readonly journal: { readonly maxBytes: number; readonly maxFiles: number };
   readonly stateDirectory: string;
   readonly runtimeDirectory: string;
   readonly log: { readonly format: LogFormat; readonly level: LogLevel };

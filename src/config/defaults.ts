@@ -6,22 +6,33 @@ export const DEFAULT_FILE = '/etc/evictd/config.yaml';
 /**
  * What holds where nothing is set, written as a configuration is.
  *
- * evictionHard: the kubelet's defaults for Linux (v1.36, apis/config/v1beta1/defaults_linux.go) as far as their signals are watched.
+ * evictionHard: the kubelet's defaults for Linux (v1.36, apis/config/v1beta1/defaults_linux.go); those of imagefs only where one is configured.
  * evictionMaxPodGracePeriod: the kubelet's 0 would make every soft eviction a hard one (departure soft-default-grace).
  */
 const DEFAULT_SETTINGS = {
   compatibility: 'evictd',
-  evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+  evictionHard: {
+    'memory.available': '100Mi',
+    'nodefs.available': '10%',
+    'nodefs.inodesFree': '5%',
+    'imagefs.available': '15%',
+    'imagefs.inodesFree': '5%',
+  },
   evictionPressureTransitionPeriod: '5m',
   evictionMaxPodGracePeriod: 10,
   enforceNodeAllocatable: ['pods'],
+  shutdownGracePeriod: '0s',
+  shutdownGracePeriodCriticalPods: '0s',
+  shutdownGracePeriodByPodPriority: [],
   pressureWindow: '2s',
   monitoringInterval: '10s',
   filesystems: { nodefs: '/' },
   workloads: [],
   rules: [],
+  reclaim: [],
   oomScoreAdj: 'off',
   metrics: { listen: '127.0.0.1:9796' },
+  journal: { maxSize: '4Mi', maxFiles: 5 },
   stateDirectory: '/var/lib/evictd',
   runtimeDirectory: '/run/evictd',
   log: { format: 'auto', level: 'info' },

@@ -1,19 +1,30 @@
 import type { Config, LoadedConfig } from './config.js';
+import type { Rule } from '../core/rule.js';
 import type { Threshold } from '../core/threshold.js';
 import { readThresholds } from './eviction.js';
 import { listedThresholds } from './listed-thresholds.js';
+import { reportEmptiedOwn, reportSharedDirectories } from './directories.js';
 import { keyText } from './key.js';
 import type { Layer } from './layer.js';
 import { LayeredSettings, type Layers, type ListItem, type OriginMap } from './layered.js';
 import { readProfile, type Profile } from './profile.js';
+import { distinctSteps } from './reclaim.js';
 import type { Report } from './report.js';
+import { readShutdown } from './shutdown.js';
+import { distinctSources } from './sources.js';
 
 /**
  * The layers as one configuration: a later file wins over an earlier one, a flag over both. Maps by signal add up, and so do the lists
  * `workloads` and `rules`, in the order of the files.
  */
 export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfig, 'files' | 'written'> {
-  const layers = { ...given, files: given.files.map((layer) => withoutZeroPeriod(layer, report)) };
+  const layers = {
+    ...given,
+    defaults: given.files.some(({ settings }) => settings.filesystems?.imagefs !== undefined)
+      ? given.defaults
+      : withoutImages(given.defaults),
+    files: given.files.map((layer) => withoutZeroPeriod(layer, report)),
+  };
   const origins: OriginMap = new Map();
   const profileOrigins: OriginMap = new Map();
   const profileSettings = new LayeredSettings(layers, profileOrigins);
@@ -31,6 +42,7 @@ export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfi
     },
   );
   refuseWindow(layers, profile, report);
+  let ruleItems: readonly ListItem<Rule>[] = [];
   const config: Config = {
     compatibility,
     departures,
@@ -46,10 +58,15 @@ export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfi
           profileSettings.following('departures.soft-default-grace'),
           0,
         ),
+    shutdown: readShutdown(settings, layers, report),
     allocatable,
     monitoringIntervalNs: settings.preset(['monitoringInterval'], (layer) => layer.monitoringInterval),
     node: { cgroup: belowTheRoot(settings.optional(['node', 'cgroup'], (layer) => layer.node?.cgroup)) },
-    filesystems: { nodefs: settings.preset(['filesystems', 'nodefs'], (layer) => layer.filesystems?.nodefs) },
+    filesystems: {
+      nodefs: settings.preset(['filesystems', 'nodefs'], (layer) => layer.filesystems?.nodefs),
+      imagefs: settings.optional(['filesystems', 'imagefs'], (layer) => layer.filesystems?.imagefs),
+      containerfs: settings.optional(['filesystems', 'containerfs'], (layer) => layer.filesystems?.containerfs),
+    },
     workloads: settings.list(
       'workloads',
       (layer) => layer.workloads,
@@ -58,10 +75,23 @@ export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfi
     rules: settings.list(
       'rules',
       (layer) => layer.rules,
-      (items) => noticeEmptyRules(items, report),
+      (items) => {
+        ruleItems = items;
+        reportSharedDirectories(items, report);
+        return noticeEmptyRules(items, report);
+      },
+    ),
+    reclaim: settings.list(
+      'reclaim',
+      (layer) => layer.reclaim,
+      (items) => distinctSteps(items, profile, report),
     ),
     oomScoreAdj: settings.preset(['oomScoreAdj'], (layer) => layer.oomScoreAdj),
     metrics: settings.preset(['metrics', 'listen'], (layer) => layer.metrics?.listen).address,
+    journal: {
+      maxBytes: Number(settings.preset(['journal', 'maxSize'], (layer) => layer.journal?.maxSize)),
+      maxFiles: settings.preset(['journal', 'maxFiles'], (layer) => layer.journal?.maxFiles),
+    },
     stateDirectory: settings.preset(['stateDirectory'], (layer) => layer.stateDirectory),
     runtimeDirectory: settings.preset(['runtimeDirectory'], (layer) => layer.runtimeDirectory),
     log: {
@@ -69,6 +99,7 @@ export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfi
       level: settings.preset(['log', 'level'], (layer) => layer.log?.level),
     },
   };
+  reportEmptiedOwn(ruleItems, { ...config.filesystems, ...config }, report);
   // Last: mostly they are as they come.
   return { config, notices: report.notices, origins: new Map([...origins, ...profileOrigins]) };
 }
@@ -86,6 +117,12 @@ function belowTheRoot(cgroup: string | undefined): string | undefined {
   return cgroup === '/' ? undefined : cgroup;
 }
 
+/** Without a filesystem for images of its own they would be a second, higher threshold for nodefs. */
+function withoutImages(defaults: Layer): Layer {
+  const hard = Object.entries(defaults.settings.evictionHard ?? {}).filter(([signal]) => !signal.startsWith('imagefs.'));
+  return { ...defaults, settings: { ...defaults.settings, evictionHard: Object.fromEntries(hard) } };
+}
+
 /**
  * In a file `evictionPressureTransitionPeriod: 0s` means the default, as in the kubelet, whose defaulting takes a zero for unset; as a flag
  * it means zero there.
@@ -100,27 +137,13 @@ function withoutZeroPeriod(layer: Layer, report: Report): Layer {
   return { ...layer, settings };
 }
 
-/** Two files may well name the same source; its workloads are still there once. */
-function distinctSources<T extends { readonly cgroup: string }>(items: readonly ListItem<T>[], report: Report): readonly ListItem<T>[] {
-  return items.filter(({ value: { cgroup }, layer, path }, index) => {
-    const position = layer.at([...path, 'cgroup']);
-    const isFirst = items.findIndex((other) => other.value.cgroup === cgroup) === index;
-    if (!isFirst) report.notice('warn', 'EVICTD_CONFIG_WORKLOADS_TWICE', `workloads: ${cgroup} is named twice`, { position });
-    if (isFirst && cgroup === '/') {
-      const message = 'workloads: / makes every top-level cgroup a candidate, system services too';
-      report.notice('warn', 'EVICTD_CONFIG_WORKLOADS_ROOT', message, { hint: 'name a slice, like /workload.slice', position });
-    }
-    return isFirst;
-  });
-}
-
 /** They stay, so that the others keep their numbers. */
 function noticeEmptyRules<T extends object>(items: readonly ListItem<T>[], report: Report): readonly ListItem<T>[] {
   for (const { value, layer, path } of items) {
     if (Object.entries(value).some(([key, setting]) => key !== 'match' && setting !== undefined)) continue;
     const message = `${keyText(path)} says nothing about what it matches`;
     report.notice('warn', 'EVICTD_CONFIG_RULE_EMPTY', message, {
-      hint: 'give it critical, priority, requests or terminationGracePeriodSeconds',
+      hint: 'give it critical, priority, requests, terminationGracePeriodSeconds or directories',
       position: layer.at(path),
     });
   }

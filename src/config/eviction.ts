@@ -1,5 +1,5 @@
 import { QuantityError } from '../core/quantity-scan.js';
-import { isKubeletSignal, isWatched, WATCHED_SIGNALS, type AmountSignal, type KubeletSignal } from '../core/signal.js';
+import { AMOUNT_SIGNALS, KUBELET_SIGNALS, type AmountSignal, type KubeletSignal } from '../core/signal.js';
 import { thresholdId, type Threshold, type ThresholdValue } from '../core/threshold.js';
 import type { SourcePosition } from '../errors.js';
 import { copiesMemory, noteCopies, noticeUnreadable } from './allocatable-copy.js';
@@ -100,30 +100,31 @@ function readEntries<T>(
   report: Report,
 ): Map<AmountSignal, Entry<T>> {
   const entries = new Map<AmountSignal, Entry<T>>();
-  const ignored: { readonly signal: AmountSignal; readonly keyAt: SourcePosition }[] = [];
   for (const [name, text] of Object.entries(layer.settings[key] ?? {})) {
     const at = layer.at([key, name]);
     const keyAt = layer.keyAt([key, name]);
     const signal = readSignal(key, name, keyAt, profile, report);
-    if (signal !== undefined && !isWatched(signal) && layer.dialect === 'evictd') {
-      report.issue('EVICTD_CONFIG_SIGNAL_UNWATCHED', `${key}: ${signal} is not watched by this version`, keyAt, 'remove it');
-      continue;
-    }
     try {
       const value = parse(name, text);
       if (signal === undefined) continue;
       entries.set(signal, { text, value, keyAt, origin: isDefault ? { kind: 'default' } : { kind: 'set', position: at } });
-      if (!isWatched(signal)) ignored.push({ signal, keyAt });
     } catch (error) {
       reportValue(key, name, text, error, at, report);
     }
   }
-  const [first] = ignored;
+  const derived = [...entries].filter(([signal]) => isContainerFs(signal));
+  const [first] = derived;
   if (first !== undefined) {
-    const message = `${key}: not watched by this version and ignored: ${ignored.map(({ signal }) => signal).join(', ')}`;
-    report.notice('warn', 'EVICTD_CONFIG_SIGNAL_UNWATCHED', message, { position: first.keyAt });
+    const message = `${key}: ignored: ${derived.map(([signal]) => signal).join(', ')}: containers lie on nodefs or imagefs, and that one's thresholds count`;
+    const hint = 'set those of nodefs or imagefs';
+    report.notice('warn', 'EVICTD_CONFIG_CONTAINERFS', message, { hint, position: first[1].keyAt });
   }
-  return new Map([...entries].filter(([signal]) => isWatched(signal)));
+  return new Map([...entries].filter(([signal]) => !isContainerFs(signal)));
+}
+
+/** The kubelet never takes what is configured for it (UpdateContainerFsThresholds). */
+function isContainerFs(signal: AmountSignal): boolean {
+  return signal === 'containerfs.available' || signal === 'containerfs.inodesFree';
 }
 
 /** The kubelet's, and evictd's own amounts, which a kubelet does not know. */
@@ -153,7 +154,7 @@ function readSignal(
       'EVICTD_CONFIG_SIGNAL',
       `${key}: ${messageOf(error)}`,
       keyAt,
-      suggestion(name, compatibility === 'kubelet' ? WATCHED_SIGNALS.filter(isKubeletSignal) : WATCHED_SIGNALS),
+      suggestion(name, compatibility === 'kubelet' ? KUBELET_SIGNALS : AMOUNT_SIGNALS),
     );
     return undefined;
   }

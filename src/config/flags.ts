@@ -14,6 +14,8 @@ export interface ConfigFlags {
   readonly evictionPressureTransitionPeriod?: string;
   readonly nodeCgroup?: string;
   readonly workloadCgroup?: readonly string[];
+  readonly workloadSlice?: readonly string[];
+  readonly workloadUnit?: readonly string[];
   readonly oomScoreAdj?: string;
   readonly monitoringInterval?: string;
   readonly metricsListen?: string;
@@ -47,9 +49,16 @@ const TEXTS = {
   logLevel: ['--log-level', ['log', 'level']],
 } as const;
 
+/** Flags that name workloads, and the entry of `workloads` that each of their texts is. Together they replace the list of the files. */
+const SOURCES = {
+  workloadCgroup: ['--workload-cgroup', (cgroup: string) => ({ cgroup })],
+  workloadSlice: ['--workload-slice', (slice: string) => ({ systemd: { slices: [slice] } })],
+  workloadUnit: ['--workload-unit', (unit: string) => ({ systemd: { units: [unit] } })],
+} as const;
+
 /** Only the flags of a configuration: a command has options of its own beside them. */
 export function configFlags(options: ConfigFlags): ConfigFlags {
-  const names: readonly string[] = [...MAP_FLAGS, ...Object.keys(TEXTS), 'evictionMaxPodGracePeriod', 'workloadCgroup'];
+  const names: readonly string[] = [...MAP_FLAGS, ...Object.keys(TEXTS), 'evictionMaxPodGracePeriod', ...Object.keys(SOURCES)];
   return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name)));
 }
 
@@ -78,14 +87,20 @@ export function readFlags(flags: ConfigFlags, report: Report): SettingsDocument 
     const number = /^[+-]?\d{1,15}$/.test(seconds) ? Number(seconds) : seconds;
     set(['evictionMaxPodGracePeriod'], number, { file: '--eviction-max-pod-grace-period', column: 1 });
   }
-  const cgroups = flags.workloadCgroup;
-  if (cgroups !== undefined) {
-    const at = { file: '--workload-cgroup', column: 1 };
+  const sources = Object.entries(SOURCES).flatMap(([name, [file, entry]]) =>
+    (flags[name as keyof typeof SOURCES] ?? []).map((text) => ({ file, entry: entry(text) })),
+  );
+  const [first] = sources;
+  if (first) {
     set(
       ['workloads'],
-      cgroups.map((cgroup) => ({ cgroup })),
-      at,
+      sources.map(({ entry }) => entry),
+      { file: first.file, column: 1 },
     );
+    for (const [index, { file }] of sources.entries()) {
+      const at = { file, column: 1 };
+      places.set(keyText(['workloads', index]), { key: at, value: at });
+    }
   }
   const find = (path: KeyPath, which: 'key' | 'value'): SourcePosition => {
     for (let length = path.length; length > 0; length--) {

@@ -39,7 +39,7 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
         report.issue('EVICTD_CONFIG_MISSING', `${name}: is missing`, document.at(path), missingHint(path));
       } else {
         const expected = issue.expected === 'array' ? 'a list' : 'a map';
-        const hint = expected === 'a list' ? 'begin each entry with "- "' : mapHint(name, issue.input);
+        const hint = expected === 'a list' ? listHint(name, issue.input) : mapHint(name, issue.input);
         report.issue('EVICTD_CONFIG_TYPE', `${label}expected ${expected}, got ${describe(issue.input)}`, document.at(path), hint);
       }
       return;
@@ -48,11 +48,29 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
   }
 }
 
+/** What to write where a list is to stand. */
+function listHint(name: string, input: unknown): string {
+  const isNames = /\.systemd\.(slices|units)$/.test(name);
+  return isNames && typeof input === 'string' ? `write [${input}]` : 'begin each entry with "- "';
+}
+
 /** What to write where a map is to stand. */
 function mapHint(name: string, input: unknown): string {
-  if (name.startsWith('workloads[')) return `write { cgroup: ${typeof input === 'string' ? input : '/workload.slice'} }`;
+  if (/^workloads\[\d+\]\.systemd$/.test(name)) return `write { slices: [${typeof input === 'string' ? input : 'batch.slice'}] }`;
+  if (/^workloads\[\d+\]\.cri$/.test(name)) return `write { endpoint: ${typeof input === 'string' ? input : CRI_EXAMPLE} }`;
+  if (/^rules\[\d+\]\.match\.labels$/.test(name)) return 'write { app: web }';
+  if (name.startsWith('workloads[')) return sourceHint(input);
   if (name.startsWith('thresholds[')) return "write { when: 'memory.available<5%', kind: hard }, or kind: soft and for: 10s";
   return 'write KEY: VALUE below it';
+}
+
+const CRI_EXAMPLE = 'unix:///run/containerd/containerd.sock';
+
+function sourceHint(input: unknown): string {
+  const text = typeof input === 'string' ? input : '/workload.slice';
+  if (/^unix:|\.sock$/.test(text)) return `write { cri: { endpoint: ${text} } }`;
+  if (text.startsWith('/')) return `write { cgroup: ${text} }`;
+  return `write { systemd: { ${text.endsWith('.slice') ? 'slices' : 'units'}: [${text}] } }`;
 }
 
 /** What to write where a key that must be there is not. */
@@ -62,7 +80,11 @@ function missingHint(path: KeyPath): string {
   if (key === 'when') return `when: ${WHEN_EXAMPLE}`;
   if (key === 'kind') return 'kind: hard, or kind: soft and for: 10s';
   if (key === 'capacity') return 'capacity: 8Gi';
-  return key === 'cgroup' ? 'cgroup: /workload.slice' : 'give it a value';
+  if (key === 'systemd') return 'systemd: { slices: [batch.slice] }, or { units: [web.service] }';
+  if (key === 'endpoint') return `endpoint: ${CRI_EXAMPLE}`;
+  if (key === 'cgroup')
+    return path[0] === 'workloads' ? 'cgroup: /workload.slice, or systemd: { slices: [batch.slice] }' : 'cgroup: /workload.slice';
+  return 'give it a value';
 }
 
 function text(value: unknown): string {

@@ -13,8 +13,6 @@ export interface Layer {
   readonly written: Readonly<Record<string, unknown>>;
   readonly at: (path: KeyPath) => SourcePosition;
   readonly keyAt: (path: KeyPath) => SourcePosition;
-  /** 'kubelet': written for a kubelet, which knows signals that evictd does not watch. */
-  readonly dialect: 'evictd' | 'kubelet';
   /** Keys whose values are wrong: they are not among the settings. */
   readonly wrong: readonly string[];
 }
@@ -43,14 +41,18 @@ export function readLayer(document: SettingsDocument, report: Report): Layer | u
   );
   const right = Object.fromEntries(Object.entries(written).filter(([key]) => !wrong.includes(key)));
   const settings = first.success ? first.data : schema.parse(right);
-  return { settings, written, at: document.at, keyAt: document.keyAt, dialect, wrong };
+  return { settings, written, at: document.at, keyAt: document.keyAt, wrong };
 }
 
 /**
  * apiVersion and kind name the dialect; a file with neither, or with only one of evictd's, is evictd's. Where one of the two is right and the other
  * is a word that nobody knows, the right one counts. Undefined: it could be anything.
  */
-function dialectOf(written: Readonly<Record<string, unknown>>, document: SettingsDocument, report: Report): Layer['dialect'] | undefined {
+function dialectOf(
+  written: Readonly<Record<string, unknown>>,
+  document: SettingsDocument,
+  report: Report,
+): 'evictd' | 'kubelet' | undefined {
   const { apiVersion, kind } = written;
   if ((apiVersion === undefined || apiVersion === EVICTD.apiVersion) && (kind === undefined || kind === EVICTD.kind)) return 'evictd';
   if (apiVersion === KUBELET.apiVersion && kind === KUBELET.kind) return 'kubelet';

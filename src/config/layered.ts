@@ -65,7 +65,7 @@ export class LayeredSettings {
 
   /** The lists of all files, one after the other; a flag replaces them. */
   list<T>(
-    key: 'thresholds' | 'workloads' | 'rules',
+    key: 'thresholds' | 'workloads' | 'rules' | 'reclaim',
     get: (settings: Settings) => readonly T[] | undefined,
     keep: (items: readonly ListItem<T>[]) => readonly ListItem<T>[],
   ): T[] {

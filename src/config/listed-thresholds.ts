@@ -10,8 +10,7 @@ import type { Operands } from './when.js';
 export interface ThresholdEntry {
   readonly when: Operands;
   readonly kind: ThresholdKind;
-  /** Nanoseconds. */
-  readonly for?: bigint | undefined;
+  readonly gracePeriodNs: bigint;
 }
 
 /** The shortest and the longest share of time that the kernel has triggers for (kernel/sched/psi.c, WINDOW_MIN_US, WINDOW_MAX_US). */
@@ -32,11 +31,6 @@ export function listedThresholds(items: readonly ListItem<ThresholdEntry>[], { c
   const seen = new Map<string, string>();
   return items.flatMap(({ value, layer, path }): Threshold[] => {
     const threshold = thresholdOf(value);
-    if (threshold === undefined) {
-      const message = `${keyText(path)}: a soft threshold needs for: how long it must be met before anybody is evicted`;
-      report.issue('EVICTD_CONFIG_GRACE_PERIOD', message, layer.at(path), 'add for: 10s, or write kind: hard');
-      return [];
-    }
     const id = thresholdId(threshold);
     const before = seen.get(id);
     if (before === undefined) {
@@ -50,8 +44,6 @@ export function listedThresholds(items: readonly ListItem<ThresholdEntry>[], { c
   });
 }
 
-/** undefined: soft, and nothing says for how long. */
-function thresholdOf({ when: [starved, ...also], kind, for: held }: ThresholdEntry): Threshold | undefined {
-  if (kind === 'soft' && held === undefined) return undefined;
-  return { ...starved, gracePeriodNs: held ?? 0n, minReclaim: undefined, kind, ...(also.length === 0 ? {} : { also }) };
+function thresholdOf({ when: [starved, ...also], kind, gracePeriodNs }: ThresholdEntry): Threshold {
+  return { ...starved, gracePeriodNs, minReclaim: undefined, kind, ...(also.length === 0 ? {} : { also }) };
 }

@@ -69,9 +69,8 @@ function readFile(file: string, absent: 'fine' | 'wrong', report: Report): Layer
   return document && readLayer(document, report);
 }
 
-/** The kubelet's flags are accepted as they are, with signals that only the kubelet watches. */
 function readLayerOfFlags(flags: ConfigFlags, report: Report): Layer {
-  return { ...requireLayer(readLayer(readFlags(flags, report), report)), dialect: 'kubelet' };
+  return requireLayer(readLayer(readFlags(flags, report), report));
 }
 
 function requireLayer(layer: Layer | undefined): Layer {

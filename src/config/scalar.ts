@@ -7,9 +7,9 @@ export const MAX_INT32 = 2 ** 31 - 1;
 
 type Payload = Parameters<Parameters<typeof z.transform>[0]>[1];
 
-/** Reports a value that is not what its key takes; the code and the hint go through zod as parameters (issue.ts takes them out). */
-function refuse(payload: Payload, input: unknown, code: string, message: string, hint: string): never {
-  payload.issues.push({ code: 'custom', message, input, params: { code, hint } });
+/** Reports a value that is not what its key takes, at `path` below it; the code and the hint go through zod as parameters (issue.ts takes them out). */
+export function refuse(payload: Payload, input: unknown, code: string, message: string, hint: string, path: readonly string[] = []): never {
+  payload.issues.push({ code: 'custom', message, input, params: { code, hint }, path: [...path] });
   return z.NEVER;
 }
 

@@ -1,10 +1,27 @@
 import * as z from 'zod/mini';
 import { COMPATIBILITIES, DEPARTURES } from '../core/departure.js';
+import { FILESYSTEM_ROLES } from '../core/layout.js';
 import type { Rule } from '../core/rule.js';
+import type { ShutdownGracePeriod } from '../core/shutdown-config.js';
 import type { ThresholdKind } from '../core/threshold.js';
-import { PRESSURE_WINDOW_NS } from './listed-thresholds.js';
-import { flag, integer, MAX_INT32, parsed, pattern, seconds, text, textOf } from './scalar.js';
-import { bytesText, capacityText, cgroupText, durationText, listenText, pathText } from './text.js';
+import { neverEmptied, type WorkloadDirectory } from '../core/workload-directory.js';
+import type { WorkloadSourceSpec } from '../core/workload-source.js';
+import { liftRefusal } from './lift.js';
+import { reclaimEntry, RECLAIM_KEYS } from './reclaim.js';
+import { PRESSURE_WINDOW_NS, type ThresholdEntry } from './listed-thresholds.js';
+import { flag, integer, MAX_INT32, parsed, pattern, refuse, seconds, text, textOf } from './scalar.js';
+import {
+  bytesText,
+  capacityText,
+  cgroupText,
+  directoryText,
+  durationText,
+  endpointText,
+  journalSizeText,
+  listenText,
+  pathText,
+} from './text.js';
+import { sliceText, unitText } from './unit-text.js';
 import { whenOperands } from './when.js';
 
 // Generated validators pay off after thousands of documents; here one is read.
@@ -12,6 +29,7 @@ z.config({ jitless: true });
 
 const NS_PER_MS = 1_000_000n;
 const NS_PER_HOUR = 3_600_000_000_000n;
+const NS_PER_SECOND = 1_000_000_000n;
 const MAX_DURATION_NS = 2n ** 63n - 1n;
 
 const ENFORCEABLE = [
@@ -23,6 +41,7 @@ const ENFORCEABLE = [
   'kube-reserved-compressible',
 ] as const;
 const THRESHOLD_KINDS = ['hard', 'soft'] as const satisfies readonly ThresholdKind[];
+const ON_EVICT = ['keep', 'empty'] as const satisfies readonly WorkloadDirectory['onEvict'][];
 export const OOM_SCORE_ADJ_MODES = ['off', 'qos', 'rank'] as const;
 
 /** Entries are read one by one afterwards (thresholds.ts). null: nothing was written, which is said there. */
@@ -33,7 +52,22 @@ const bySignal = z.optional(
   ),
 );
 
-const evictionKeys = {
+/** Any sign: what is wrong with one is said with the others (shutdown.ts). */
+const shutdownDuration = parsed((input) => durationText(input, -MAX_DURATION_NS, MAX_DURATION_NS));
+
+/** What is left out is 0, as in the kubelet. */
+const shutdownGracePeriod = z.pipe(
+  z.strictObject({
+    priority: z.optional(integer(-MAX_INT32 - 1, MAX_INT32)),
+    shutdownGracePeriodSeconds: z.optional(integer(-MAX_INT32 - 1, MAX_INT32)),
+  }),
+  z.transform(({ priority = 0, shutdownGracePeriodSeconds: seconds = 0 }): ShutdownGracePeriod => {
+    return { priority, gracePeriodNs: BigInt(seconds) * NS_PER_SECOND };
+  }),
+);
+
+/** KubeletConfiguration's that count here. */
+const kubeletKeys = {
   evictionHard: bySignal,
   evictionSoft: bySignal,
   evictionSoftGracePeriod: bySignal,
@@ -43,23 +77,85 @@ const evictionKeys = {
   /** What a kubelet may enforce; only whether `pods` is among it says something here. */
   enforceNodeAllocatable: z.optional(z.array(z.enum(ENFORCEABLE))),
   mergeDefaultEvictionSettings: z.optional(flag),
+  shutdownGracePeriod: z.optional(shutdownDuration),
+  shutdownGracePeriodCriticalPods: z.optional(shutdownDuration),
+  shutdownGracePeriodByPodPriority: z.optional(z.array(shutdownGracePeriod)),
 };
+
+/** One of the three; an empty entry is one whose cgroup is missing. */
+const source = z.pipe(
+  z.strictObject({
+    cgroup: z.optional(parsed(cgroupText)),
+    systemd: z.optional(z.strictObject({ slices: z.optional(z.array(parsed(sliceText))), units: z.optional(z.array(parsed(unitText))) })),
+    cri: z.optional(z.strictObject({ endpoint: parsed(endpointText) })),
+  }),
+  z.transform(({ cgroup, systemd, cri }, payload): WorkloadSourceSpec => {
+    const first = cgroup === undefined ? 'systemd' : 'cgroup';
+    if (cri !== undefined) {
+      if (cgroup === undefined && systemd === undefined) return { cri };
+      const hint = 'write two entries, each with its own "- "';
+      return refuse(payload, cri, 'EVICTD_CONFIG_VALUE', `stands beside ${first}: an entry is one source`, hint, ['cri']);
+    }
+    const { slices = [], units = [] } = systemd ?? {};
+    if (systemd === undefined) {
+      if (cgroup !== undefined || payload.issues.length > 0) return { cgroup: cgroup ?? '/' };
+      return refuse(payload, undefined, 'EVICTD_CONFIG_MISSING', 'is missing', '', ['cgroup']);
+    }
+    if (cgroup !== undefined) {
+      const hint = 'write two entries, each with its own "- "';
+      return refuse(payload, systemd, 'EVICTD_CONFIG_VALUE', 'stands beside cgroup: an entry is one source', hint, ['systemd']);
+    }
+    // What else is wrong with it is said, and enough.
+    if (slices.length + units.length > 0 || payload.issues.length > 0) return { systemd: { slices, units } };
+    return refuse(payload, systemd, 'EVICTD_CONFIG_MISSING', 'names neither slices nor units', '', ['systemd']);
+  }),
+);
+
+const EMPTY_HINT =
+  'all that is in it would be removed: name a directory that only this workload writes to, like /var/lib/NAME/cache, or leave onEvict out';
+
+const directory = z.pipe(
+  z.strictObject({ path: parsed(directoryText), onEvict: z.optional(z.enum(ON_EVICT)) }),
+  z.transform(({ path, onEvict = 'keep' }, payload): WorkloadDirectory => {
+    const refused = onEvict === 'empty' ? neverEmptied(path) : undefined;
+    return refused === undefined ? { path, onEvict } : refuse(payload, path, 'EVICTD_CONFIG_EMPTY', refused, EMPTY_HINT, ['path']);
+  }),
+);
 
 const rule = z.pipe(
   z.strictObject({
-    match: z.strictObject({ name: z.optional(pattern), path: z.optional(pattern) }),
+    match: z.strictObject({ name: z.optional(pattern), path: z.optional(pattern), labels: z.optional(z.record(z.string(), pattern)) }),
     critical: z.optional(flag),
+    liftProtection: z.optional(flag),
     priority: z.optional(integer(-MAX_INT32 - 1, MAX_INT32)),
     requests: z.optional(z.strictObject({ memory: z.optional(parsed(bytesText)) })),
     terminationGracePeriodSeconds: z.optional(seconds),
+    directories: z.optional(z.array(directory)),
   }),
-  z.transform(({ requests, terminationGracePeriodSeconds, ...rest }): Rule => {
+  z.transform(({ requests, terminationGracePeriodSeconds, liftProtection, ...rest }, payload): Rule => {
+    const refused = liftProtection === true ? liftRefusal(rest) : undefined;
+    if (refused) return refuse(payload, refused.input, 'EVICTD_CONFIG_LIFT', refused.message, refused.hint, refused.path);
     const rule = {
       ...rest,
+      ...(liftProtection === true ? { liftProtection } : {}),
       ...(requests?.memory === undefined ? {} : { requestsMemory: requests.memory }),
       ...(terminationGracePeriodSeconds === undefined ? {} : { terminationGracePeriodNs: terminationGracePeriodSeconds }),
     };
     return rule as Rule; // zod's optional keys are absent where they are not set
+  }),
+);
+
+/** Checked entry by entry, so that one that is wrong does not hide what is wrong with another. */
+const thresholdEntry = z.pipe(
+  z.strictObject({
+    when: parsed(whenOperands),
+    kind: z.enum(THRESHOLD_KINDS),
+    for: z.optional(parsed((input) => durationText(input, 0n, MAX_DURATION_NS))),
+  }),
+  z.transform(({ when, kind, for: held }, payload): ThresholdEntry => {
+    if (kind === 'hard' || held !== undefined) return { when, kind, gracePeriodNs: held ?? 0n };
+    const message = 'a soft threshold needs for: how long it must be met before anybody is evicted';
+    return refuse(payload, kind, 'EVICTD_CONFIG_GRACE_PERIOD', message, 'add for: 10s, or write kind: hard');
   }),
 );
 
@@ -69,25 +165,25 @@ export const evictdSchema = z.strictObject({
   kind: z.optional(text),
   compatibility: z.optional(z.enum(COMPATIBILITIES)),
   departures: z.optional(z.strictObject(Object.fromEntries(DEPARTURES.map((name) => [name, z.optional(flag)])))),
-  ...evictionKeys,
-  thresholds: z.optional(
-    z.array(
-      z.strictObject({
-        when: parsed(whenOperands),
-        kind: z.enum(THRESHOLD_KINDS),
-        for: z.optional(parsed((input) => durationText(input, 0n, MAX_DURATION_NS))),
-      }),
-    ),
-  ),
+  ...kubeletKeys,
+  thresholds: z.optional(z.array(thresholdEntry)),
   pressureWindow: z.optional(parsed((input) => durationText(input, PRESSURE_WINDOW_NS.least, PRESSURE_WINDOW_NS.most))),
   allocatable: z.optional(z.strictObject({ cgroup: parsed(cgroupText), capacity: parsed(capacityText) })),
   monitoringInterval: z.optional(parsed((input) => durationText(input, 100n * NS_PER_MS, NS_PER_HOUR))),
   node: z.optional(z.strictObject({ cgroup: z.optional(parsed(cgroupText)) })),
-  filesystems: z.optional(z.strictObject({ nodefs: z.optional(parsed((input) => pathText(input, '/var'))) })),
-  workloads: z.optional(z.array(z.strictObject({ cgroup: parsed(cgroupText) }))),
+  filesystems: z.optional(
+    z.strictObject({
+      nodefs: z.optional(parsed((input) => pathText(input, '/var'))),
+      imagefs: z.optional(parsed((input) => pathText(input, '/var/lib/containerd'))),
+      containerfs: z.optional(parsed((input) => pathText(input, '/var/lib/containerd'))),
+    }),
+  ),
+  workloads: z.optional(z.array(source)),
   rules: z.optional(z.array(rule)),
+  reclaim: z.optional(z.array(reclaimEntry)),
   oomScoreAdj: z.optional(z.enum(OOM_SCORE_ADJ_MODES)),
   metrics: z.optional(z.strictObject({ listen: z.optional(parsed((input) => ({ address: listenText(input) }))) })),
+  journal: z.optional(z.strictObject({ maxSize: z.optional(parsed(journalSizeText)), maxFiles: z.optional(integer(2, 1000)) })),
   stateDirectory: z.optional(parsed((input) => pathText(input, '/var/lib/evictd'))),
   runtimeDirectory: z.optional(parsed((input) => pathText(input, '/run/evictd'))),
   log: z.optional(
@@ -98,8 +194,8 @@ export const evictdSchema = z.strictObject({
   ),
 });
 
-/** A KubeletConfiguration (kubelet.config.k8s.io/v1beta1): the fields about eviction; what else it holds is the kubelet's. */
-export const kubeletSchema = z.object(evictionKeys);
+/** A KubeletConfiguration (kubelet.config.k8s.io/v1beta1): the fields about eviction and shutdown; what else it holds is the kubelet's. */
+export const kubeletSchema = z.object(kubeletKeys);
 
 export type Settings = z.output<typeof evictdSchema>;
 
@@ -107,14 +203,20 @@ export type Settings = z.output<typeof evictdSchema>;
 export const KEYS: Readonly<Record<string, readonly string[]>> = {
   '': Object.keys(evictdSchema.shape),
   departures: DEPARTURES,
+  'shutdownGracePeriodByPodPriority[]': ['priority', 'shutdownGracePeriodSeconds'],
   allocatable: ['cgroup', 'capacity'],
   node: ['cgroup'],
-  filesystems: ['nodefs'],
+  filesystems: FILESYSTEM_ROLES,
   'thresholds[]': ['when', 'kind', 'for'],
-  'workloads[]': ['cgroup'],
-  'rules[]': ['match', 'critical', 'priority', 'requests', 'terminationGracePeriodSeconds'],
-  'rules[].match': ['name', 'path'],
+  'workloads[]': ['cgroup', 'systemd', 'cri'],
+  'workloads[].systemd': ['slices', 'units'],
+  'workloads[].cri': ['endpoint'],
+  'rules[]': ['match', 'critical', 'liftProtection', 'priority', 'requests', 'terminationGracePeriodSeconds', 'directories'],
+  'rules[].directories[]': ['path', 'onEvict'],
+  'rules[].match': ['name', 'path', 'labels'],
   'rules[].requests': ['memory'],
+  'reclaim[]': RECLAIM_KEYS,
   metrics: ['listen'],
+  journal: ['maxSize', 'maxFiles'],
   log: ['format', 'level'],
 };

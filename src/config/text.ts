@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { formatDuration, parseDuration } from '../core/duration.js';
+import { systemDirectory } from '../core/workload-directory.js';
 import { parseQuantity, quantityValue } from '../core/quantity.js';
 
 /** A text that is not what its key takes. */
@@ -59,6 +60,17 @@ export function capacityText(text: string): bigint {
   throw new TextError('EVICTD_CONFIG_RANGE', `must be above 0: ${text}`, 'write bytes as 512Mi, 1.5Gi or 500M');
 }
 
+/**
+ * Bytes of a file of the journal: 64Ki to 1Gi.
+ *
+ * @throws TextError
+ */
+export function journalSizeText(text: string): bigint {
+  const bytes = bytesText(text);
+  if (bytes >= 1n << 16n && bytes <= 1n << 30n) return bytes;
+  throw new TextError('EVICTD_CONFIG_RANGE', `out of range: ${text}`, 'write 64Ki to 1Gi');
+}
+
 /** For an amount with a unit that Kubernetes does not know (`100MB`, `64MiB`, `1 gb`), what was probably meant. */
 export function meantAmount(text: string): string | undefined {
   const [, number, letter = '', binary] = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(i?)(?:b|bytes?)?\s*$/i.exec(text) ?? [];
@@ -115,6 +127,35 @@ export function pathText(text: string, example: string): string {
     throw new TextError('EVICTD_CONFIG_PATH', `${problem}: ${JSON.stringify(text)}`, `write it from the top: ${example}`);
   }
   return normalised(parts);
+}
+
+/**
+ * A directory that one workload may have for its own, normalised.
+ *
+ * @throws TextError
+ */
+export function directoryText(text: string): string {
+  const path = pathText(text, '/var/lib/NAME');
+  const refused = systemDirectory(path);
+  if (refused === undefined) return path;
+  throw new TextError('EVICTD_CONFIG_DIRECTORY', refused, 'name a directory that only this workload has, like /var/lib/NAME');
+}
+
+/**
+ * The socket of a container runtime: `unix:///run/containerd/containerd.sock`, or its path alone.
+ *
+ * @throws TextError
+ */
+export function endpointText(text: string): string {
+  const [, path] = /^(?:unix:(?:\/\/)?)?(\/(?!\/).*)$/.exec(text) ?? [];
+  if (path !== undefined && path !== '/' && !path.includes('\0') && !path.split('/').includes('..')) {
+    return `unix://${normalised(path.split('/'))}`;
+  }
+  throw new TextError(
+    'EVICTD_CONFIG_ENDPOINT',
+    `not the socket of a container runtime: ${JSON.stringify(text)}`,
+    'write unix:///run/containerd/containerd.sock, or unix:///run/crio/crio.sock',
+  );
 }
 
 /**

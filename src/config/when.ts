@@ -4,7 +4,6 @@ import {
   isPressure,
   isResourceSignal,
   isSignal,
-  isWatched,
   operatorOf,
   SIGNALS,
   WHOLE_SHARE,
@@ -85,8 +84,7 @@ function readSignal(name: string): Signal {
     const hint = near.startsWith('did') ? near : `${EXAMPLE}; docs/config.md lists the signals`;
     throw new TextError('EVICTD_CONFIG_SIGNAL', `${JSON.stringify(name)} is no signal`, hint);
   }
-  if (isPressure(name) || isWatched(name)) return name;
-  throw new TextError('EVICTD_CONFIG_SIGNAL_UNWATCHED', `${name} is not watched by this version`, 'remove it');
+  return name;
 }
 
 /** As in the maps by signal; `0%` and `100%`, which switch an entry of a map off, have nothing to say here. */

@@ -1,17 +1,32 @@
 import { decide, selectVictim, type Choice } from './decision.js';
 import type { AlertKind, Effect } from './effect.js';
+import { relieved } from './eviction-yield.js';
+import { holdersOn } from './held-space.js';
 import { joined, type Joined } from './joined.js';
+import type { StepInput } from './input.js';
 import type { Layout } from './layout.js';
 import type { Observation, Observations } from './observation.js';
-import { collectionsFor, type Reclaim } from './reclaim.js';
-import { SIGNAL_FACTS, type Resource, type Signal } from './signal.js';
+import { collectionsFor, collectedKey, type Reclaim } from './reclaim.js';
+import { stepsFor } from './reclaim-step.js';
+import { isStorm } from './restart-storm.js';
+import { isDiskSignal, SIGNAL_FACTS, type Resource, type Signal } from './signal.js';
 import type { Policy, State } from './state.js';
-import { byEvictionPriority, isResourceThreshold, limitOf, thresholdId, type ResourceThreshold, type Threshold } from './threshold.js';
+import {
+  allMet,
+  byEvictionPriority,
+  isResourceThreshold,
+  limitOf,
+  thresholdId,
+  thresholdKind,
+  type ResourceThreshold,
+  type Threshold,
+} from './threshold.js';
 import type { Candidates } from './workload.js';
 
 /** What came of looking for somebody to evict, or something to reclaim. */
 export interface Chosen extends Choice {
   readonly reclaiming: Reclaim | undefined;
+  readonly collectedAt: State['collectedAt'];
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
 }
 
@@ -21,6 +36,8 @@ export interface ChoiceContext {
   readonly layout: Layout;
   readonly observations: Observations;
   readonly candidates: () => Candidates;
+  /** As in StepInput. */
+  readonly lastLook: StepInput['lastLook'];
   readonly failedKills: State['failedKills'];
   /** Thresholds whose min reclaim is owed. */
   readonly repaying: readonly Threshold[];
@@ -34,16 +51,22 @@ export interface ChoiceContext {
 export function choose(context: ChoiceContext, before: Chosen, thresholds: readonly ResourceThreshold[]): Chosen {
   const { policy, observations } = context;
   const sorted = thresholds.length > 1 ? [...thresholds].sort(byEvictionPriority) : thresholds;
-  const taken = new Set<Resource>(before.evictions.map(({ decision }) => decision.resource));
-  if (before.reclaiming) taken.add(SIGNAL_FACTS[before.reclaiming.threshold.signal].resource);
+  const taken = new Set<Resource>(before.evictions.flatMap(({ decision }) => relieved(decision)));
   let chosen = before;
   for (const threshold of sorted) {
     const observation = observations.observed.get(threshold.signal);
     const { resource } = SIGNAL_FACTS[threshold.signal];
     if (observation === undefined || taken.has(resource)) continue;
+    if (
+      before.reclaiming &&
+      SIGNAL_FACTS[before.reclaiming.threshold.signal].resource === resource &&
+      waitsFor(before.reclaiming, threshold, context)
+    )
+      continue;
     const next = act(context, chosen, threshold, observation);
     if (next.settled.has(`decided ${thresholdId(threshold)}`) || next.decisions > chosen.decisions || next.reclaiming !== chosen.reclaiming)
       taken.add(resource);
+    for (const { decision } of next.evictions) for (const other of relieved(decision)) taken.add(other);
     chosen = next;
     if (!policy.departures['each-resource']) break;
   }
@@ -52,18 +75,33 @@ export function choose(context: ChoiceContext, before: Chosen, thresholds: reado
 
 function act(context: ChoiceContext, chosen: Chosen, threshold: ResourceThreshold, observation: Observation): Chosen {
   const { policy, layout } = context;
-  const { resource } = SIGNAL_FACTS[threshold.signal];
   const reading = { threshold, observation, ...joined(threshold, context.observations) };
-  if (!policy.evictable.has(resource)) return alert(chosen, 'signal-not-evictable', reading);
-  if (!policy.hasWorkloadSource) return alert(chosen, 'no-workload-source', reading);
   if (chosen.settled.has(`decided ${thresholdId(threshold)}`)) return chosen;
   if (isWithoutYield(chosen.withoutYield.get(threshold.signal), threshold, observation)) return alert(chosen, 'no-yield', reading);
   const withoutYield = new Map([...chosen.withoutYield].filter(([signal]) => signal !== threshold.signal));
   const yielding = withoutYield.size === chosen.withoutYield.size ? chosen : { ...chosen, withoutYield };
-  const collections = collectionsFor(threshold.signal, layout).filter((collection) => policy.collections.has(collection));
-  if (collections.length === 0 || policy.dryRun) return evict(context, yielding, reading, context.candidates);
+  const collections = collectionsOf(policy, layout, threshold).filter(
+    (collection) => !isWithoutYield(chosen.collectedAt.get(collectedKey(threshold.signal, collection)), threshold, observation),
+  );
+  if (collections.length === 0 || policy.dryRun) return evictIfPossible(context, yielding, reading, context.candidates);
   // One reclaim at a time: the collections are the same, and bytes and inodes are mostly short together.
-  return yielding.reclaiming ? yielding : reclaim(context, yielding, { ...reading, collections });
+  if (yielding.reclaiming === undefined) return reclaim(context, yielding, { ...reading, collections });
+  return waitsFor(yielding.reclaiming, threshold, context) ? yielding : evictIfPossible(context, yielding, reading, context.candidates);
+}
+
+/** Whoever has to go at once waits for a reclaim no longer than this, whatever it was begun for and however long it takes. */
+const RECLAIM_PATIENCE_NS = 60_000_000_000n;
+
+function waitsFor({ observation }: Reclaim, threshold: ResourceThreshold, { nowNs }: Pick<ChoiceContext, 'nowNs'>): boolean {
+  return thresholdKind(threshold) === 'soft' || nowNs - (observation.timeNs ?? nowNs) < RECLAIM_PATIENCE_NS;
+}
+
+/** The kubelet's first, then what the operator has allowed, in his order. */
+function collectionsOf(policy: Policy, layout: Layout, threshold: ResourceThreshold): readonly string[] {
+  const { signal } = threshold;
+  if (!isDiskSignal(signal)) return [];
+  const known = collectionsFor(signal, layout).filter((collection) => policy.collections.has(collection));
+  return [...known, ...stepsFor(policy.reclaimSteps ?? [], signal, thresholdKind(threshold))];
 }
 
 /** A change is one of at least this part of the threshold: memory never stands still, and a page more or less is no reason to try again. */
@@ -90,31 +128,81 @@ function reclaim(
   return { ...chosen, effects, reclaiming };
 }
 
-/** Evicts the first that may be; the kubelet tells that it attempts to even where nobody may. */
-export function evict<C extends Choice>(
-  { policy, layout, failedKills, repaying, nowNs }: Omit<ChoiceContext, 'candidates' | 'observations'>,
+/** Evicts somebody where that can help, else says why it cannot. */
+export function evictIfPossible<C extends Choice>(
+  context: Omit<ChoiceContext, 'candidates' | 'observations'>,
   before: C,
+  reading: ThresholdReading,
+  candidates: () => Candidates,
+  attempted = false,
+): C {
+  const { policy } = context;
+  if (!policy.evictable.has(SIGNAL_FACTS[reading.threshold.signal].resource)) return alert(before, 'signal-not-evictable', reading);
+  if (!policy.hasWorkloadSource) return alert(before, 'no-workload-source', reading);
+  return evict(context, before, reading, candidates, attempted);
+}
+
+/** Evicts the first that may be; the kubelet tells that it attempts to even where nobody may. */
+function evict<C extends Choice>(
+  { policy, layout, lastLook, failedKills, repaying, nowNs }: Omit<ChoiceContext, 'candidates' | 'observations'>,
+  given: C,
   reading: ThresholdReading,
   candidates: () => Candidates,
   attempted = false,
 ): C {
   const { threshold, observation } = reading;
   const id = thresholdId(threshold);
-  const attempting = { ...before, effects: attempted ? before.effects : [...before.effects, attempt(reading)] };
-  const selected = selectVictim(policy, layout, { threshold }, candidates, failedKills, nowNs);
-  if (selected === undefined) {
-    return alert(policy.departures['each-resource'] ? before : attempting, 'nothing-evictable', reading);
-  }
+  let found: Candidates | undefined;
+  const read = (): Candidates => (found = candidates());
   const owed = repaying.some((other) => thresholdId(other) === id);
   const cause = { kind: 'threshold', ...reading, limit: limitOf(threshold, observation.capacity, owed) } as const;
-  const decided = { ...attempting, ...decide(policy, attempting, cause, selected, nowNs) };
+  const selected = selectVictim(policy, layout, cause, read, failedKills, nowNs);
+  if (selected === 'awaited') return { ...given, awaiting: true };
+  if (selected === 'measuring') return given;
+  const heldUpSinceNs = selected?.isHeldUp ? (given.heldUpSince.get(id) ?? nowNs) : undefined;
+  const before = withHeldUp(given, id, heldUpSinceNs);
+  if (heldUpSinceNs !== undefined && nowNs - heldUpSinceNs < MEASURED_WITHIN_NS) return before;
+  const attempting = { ...before, effects: attempted ? before.effects : [...before.effects, attempt(reading)] };
+  if (policy.departures['last-look'] && isOver(threshold, owed, lastLook?.()))
+    return { ...before, awaiting: true, over: [...before.over, id] };
+  if (selected === undefined) {
+    const holders = holdersOn(threshold.signal, found?.holders, nowNs);
+    return alert(policy.departures['each-resource'] ? before : attempting, 'nothing-evictable', {
+      ...reading,
+      ...(holders && { holders }),
+    });
+  }
+  const free = withHeldUp(attempting, id, undefined);
+  const decided = withStormAlert({ ...free, ...decide(policy, free, cause, selected, nowNs) }, before.decisions, reading);
   return policy.dryRun ? { ...decided, settled: new Map([...decided.settled, [`decided ${id}`, id]]) } : decided;
+}
+
+/** So long nobody goes because one that may come before him is being measured. */
+const MEASURED_WITHIN_NS = 60_000_000_000n;
+
+function withHeldUp<C extends Choice>(before: C, id: string, sinceNs: bigint | undefined): C {
+  if (before.heldUpSince.get(id) === sinceNs) return before;
+  const others = [...before.heldUpSince].filter(([other]) => other !== id);
+  return { ...before, heldUpSince: new Map(sinceNs === undefined ? others : [...others, [id, sinceNs]]) };
+}
+
+/** Whoever had most may have ended since the signal was read: then the next in the ranking would go for nothing. What cannot be read is not over. */
+function isOver(threshold: Threshold, owed: boolean, observations: Observations | undefined): boolean {
+  return observations !== undefined && allMet(threshold, observations, owed) === false;
 }
 
 /** A threshold of which somebody may be evicted, with what was read for all of its operands. */
 interface ThresholdReading extends Joined {
   readonly threshold: ResourceThreshold;
   readonly observation: Observation;
+}
+
+/** Once per unit and episode. */
+function withStormAlert<C extends Choice>(chosen: C, before: number, reading: ThresholdReading): C {
+  const decided = chosen.effects.find((effect) => effect.kind === 'evict' && effect.decision.serial > before);
+  if (decided?.kind !== 'evict' || !isStorm(decided.decision.unit?.evictions ?? 0)) return chosen;
+  const { decision } = decided;
+  return alert(chosen, 'restart-storm', { ...reading, decision }, decision.victim.workload.path);
 }
 
 /** Thresholds of io, cpu or swap alone: whom an eviction would relieve is not known, so that they are told, and nobody goes. */
@@ -135,9 +223,9 @@ function attempt({ threshold, observation }: ThresholdReading): Effect {
 type AlertEffect = Extract<Effect, { kind: 'alert' }>;
 
 /** Once per episode. */
-function alert<C extends Choice>(chosen: C, kind: AlertKind, reading: Omit<AlertEffect, 'kind' | 'alert'>): C {
+function alert<C extends Choice>(chosen: C, kind: AlertKind, reading: Omit<AlertEffect, 'kind' | 'alert'>, about = ''): C {
   const id = thresholdId(reading.threshold);
-  const key = `${kind} ${id}`;
+  const key = `${kind}${about} ${id}`;
   if (chosen.settled.has(key)) return chosen;
   const effects: readonly Effect[] = [...chosen.effects, { kind: 'alert', alert: kind, ...reading }];
   return { ...chosen, effects, settled: new Map([...chosen.settled, [key, id]]) };

@@ -1,15 +1,34 @@
+import { filesystemOf } from './disk-holding.js';
 import { isBelow } from './cgroup.js';
-import { inFlight, type Decision, type EvictionInFlight, type StorageLimitCause, type ThresholdCause } from './eviction.js';
+import {
+  inFlight,
+  type Decision,
+  type EvictionInFlight,
+  type StorageLimitCause,
+  type ThresholdCause,
+  type UnitDecision,
+} from './eviction.js';
 import type { Effect } from './effect.js';
-import { rank, type RankedWorkload } from './rank.js';
-import { SIGNAL_FACTS, type Resource, type Signal } from './signal.js';
+import { usagesFor } from './usages.js';
+import type { DiskHolder } from './disk-holder.js';
+import { holdersOn } from './held-space.js';
+import { mayComeBefore, rank, type RankedWorkload } from './rank.js';
+import { leastYield, type Shortfall } from './shortfall.js';
+import { SIGNAL_FACTS, type ConditionType, type Resource, type Signal } from './signal.js';
 import type { Layout } from './layout.js';
+import { evictionsBefore, holdOf } from './restart-storm.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind } from './threshold.js';
+import type { UnitStop } from './unit-stop.js';
 import type { Candidates, Protection } from './workload.js';
 
 /** The kubelet's grace for a hard eviction, in spite of its documentation (eviction_manager.go, immediateEvictionGracePeriodSeconds). */
 const KUBELET_HARD_GRACE_NS = 1_000_000_000n;
+
+/** For a hard threshold: memory goes on going meanwhile, and what to add to it for that is in docs/operations.md ("Size thresholds"). */
+const HARD_AWAITS_NS = 20_000_000n;
+/** For a soft one, which has waited out a grace period: systemd answers within milliseconds, unless it is in trouble itself. */
+const SOFT_AWAITS_NS = 250_000_000n;
 
 /** What was decided so far in a step. */
 export interface Choice {
@@ -17,6 +36,13 @@ export interface Choice {
   readonly evictions: readonly EvictionInFlight[];
   readonly settled: State['settled'];
   readonly decisions: number;
+  readonly unitEvictions: State['unitEvictions'];
+  readonly held: State['held'];
+  readonly heldUpSince: State['heldUpSince'];
+  /** Somebody had to go, and what decides over him is not known yet, or the shortage was over at the last look: a step is due soon. */
+  readonly awaiting: boolean;
+  /** Ids of thresholds whose shortage was over at the last look: nobody went for it, and no min reclaim is owed for it. */
+  readonly over: readonly string[];
 }
 
 /** Somebody who goes, and those that he was chosen among. */
@@ -24,6 +50,11 @@ export interface Victim {
   readonly victim: RankedWorkload;
   readonly ranking: readonly RankedWorkload[];
   readonly unreadable: Candidates['unreadable'];
+  readonly holders?: readonly DiskHolder[] | undefined;
+  /** Of a systemd unit; undefined: it is none, or its processes are signalled. */
+  readonly unitStop?: UnitStop | undefined;
+  /** One that may come before him is being measured. */
+  readonly isHeldUp?: boolean;
 }
 
 /** Adds the eviction of `victim` to what was decided. */
@@ -31,26 +62,58 @@ export function decide(
   policy: Policy,
   choice: Choice,
   cause: ThresholdCause | StorageLimitCause,
-  { victim, ranking, unreadable }: Victim,
+  { victim, ranking, unreadable, unitStop, holders }: Victim,
   nowNs: bigint,
 ): Choice {
+  const serial = choice.decisions + 1;
+  const grace = graceNs(policy, cause, victim);
+  const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, asked: grace > 0n }, nowNs);
   const decision: Decision = {
-    serial: choice.decisions + 1,
+    serial,
     resource: resourceOf(cause),
     cause,
     victim,
-    graceNs: graceNs(policy, cause, victim),
+    graceNs: grace,
     ranking,
     unreadable,
     decidedAtNs: nowNs,
     dryRun: policy.dryRun,
+    ...(holders && { holders }),
+    ...(unit && { unit }),
   };
+  const hold = policy.dryRun ? undefined : unit?.hold;
   return {
     ...choice,
     effects: [...choice.effects, { kind: 'evict', decision }],
     evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
-    decisions: decision.serial,
+    decisions: serial,
+    held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
   };
+}
+
+function unitDecision(
+  choice: Choice,
+  cause: ThresholdCause | StorageLimitCause,
+  { workload: { unit, path }, holding }: RankedWorkload,
+  { serial, stop, asked }: { readonly serial: number; readonly stop: UnitStop | undefined; readonly asked: boolean },
+  nowNs: bigint,
+): UnitDecision | undefined {
+  if (unit === undefined) return undefined;
+  const evictions = evictionsBefore(path, choice, nowNs) + 1;
+  const stopped = {
+    unit: unit.name,
+    decision: serial,
+    stop,
+    evictions,
+    asked,
+    empties: holding?.empties !== undefined,
+    condition: conditionOf(cause),
+  };
+  return { evictions, stop, hold: holdOf(stopped, choice.held, nowNs) };
+}
+
+function conditionOf(cause: ThresholdCause | StorageLimitCause): ConditionType {
+  return cause.kind === 'threshold' ? SIGNAL_FACTS[cause.threshold.signal].condition : 'DiskPressure';
 }
 
 function resourceOf(cause: ThresholdCause | StorageLimitCause): Resource {
@@ -68,37 +131,70 @@ function graceNs({ departures, maxPodGracePeriodNs }: Policy, cause: ThresholdCa
 
 /**
  * The order of eviction, with those passed over on the way to the victim, and the victim; undefined: nobody may be evicted. Where somebody is not there
- * any more, all are read once more.
+ * any more, or is not what it was, all are read once more. 'awaited': who it is, or how he goes, is going to be known in a moment. 'measuring': whom it would help to
+ * evict is.
  */
 export function selectVictim(
   policy: Policy,
   layout: Layout,
-  { threshold }: Pick<ThresholdCause, 'threshold'>,
+  shortfall: Shortfall,
   candidates: () => Candidates,
   failedKills: State['failedKills'],
   nowNs: bigint,
-): Victim | undefined {
-  const ranked = (): Omit<Victim, 'victim'> & { victim: RankedWorkload | undefined } => {
-    const found = candidates();
-    const ranking = rank(threshold.signal, layout, found.usages, policy.departures);
+): Victim | 'awaited' | 'measuring' | undefined {
+  const { threshold } = shortfall;
+  const least = policy.departures['no-yield'] ? leastYield(shortfall) : undefined;
+  let found = NOBODY;
+  const awaitsNs = thresholdKind(threshold) === 'hard' ? HARD_AWAITS_NS : SOFT_AWAITS_NS;
+  const passedOverBy = (item: RankedWorkload): Protection | undefined =>
+    outside(policy, threshold.signal, item) ?? passedOver(item, found, failedKills, nowNs);
+  const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined } => {
+    found = candidates();
+    const ranking = rank(threshold.signal, layout, usagesFor(threshold.signal, found), policy.departures, least);
     for (const [index, item] of ranking.entries()) {
       if (item.protection !== undefined) continue;
-      const protection = outside(policy, threshold.signal, item) ?? passedOver(item, found, failedKills, nowNs);
-      if (protection === undefined) return { victim: item, ranking, unreadable: found.unreadable };
-      ranking[index] = { ...item, protection };
+      const protection = passedOverBy(item);
+      if (protection === undefined && !comesBack(item, found, awaitsNs)) return { victim: item, ranking, unreadable: found.unreadable };
+      ranking[index] = { ...item, protection: protection ?? freesNothing(threshold.signal) };
     }
     return { victim: undefined, ranking, unreadable: found.unreadable };
   };
   let choice = ranked();
-  if (choice.ranking.some(({ protection }) => protection?.kind === 'gone')) choice = ranked();
+  if (choice.ranking.some(({ protection }) => protection?.kind === 'gone' || protection?.kind === 'changed')) choice = ranked();
   const { victim } = choice;
-  return victim && { ...choice, victim };
+  if (victim === undefined) {
+    if (choice.ranking.some(({ protection }) => protection?.kind === 'untold' && protection.what === 'name')) return 'awaited';
+    return choice.ranking.some(({ protection }) => protection?.kind === 'measuring') ? 'measuring' : undefined;
+  }
+  if (found.awaited?.(victim.workload, awaitsNs)) return 'awaited';
+  const isHeldUp = choice.ranking.some(
+    (item) =>
+      item.protection?.kind === 'measuring' &&
+      mayComeBefore(threshold.signal, layout, policy.departures, item, victim) &&
+      passedOverBy(item) === undefined,
+  );
+  const holders = holdersOn(threshold.signal, found.holders, nowNs);
+  return { ...choice, victim, isHeldUp, unitStop: found.stop?.(victim.workload), holders };
 }
+
+const NOBODY: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
 /** Evicting a workload of another cgroup gives nothing back to the one whose memory is short. */
 function outside({ allocatableCgroup: cgroup }: Policy, signal: Signal, { workload: { path } }: RankedWorkload): Protection | undefined {
   if (signal !== 'allocatableMemory.available' || cgroup === undefined) return undefined;
   return path === cgroup || isBelow(path, cgroup) || isBelow(cgroup, path) ? undefined : { kind: 'outside', cgroup };
+}
+
+/** Its directory could not be emptied. */
+function freesNothing(signal: Signal): Protection {
+  const filesystem = filesystemOf(signal);
+  return { kind: 'frees-nothing', ...(filesystem && { filesystem }) };
+}
+
+/** A unit whose directory would be emptied, and that systemd is not known to keep stopped meanwhile. What is awaited is waited for. */
+function comesBack({ workload, holding }: RankedWorkload, found: Candidates, awaitsNs: bigint): boolean {
+  if (holding?.empties === undefined || workload.unit === undefined) return false;
+  return !found.awaited?.(workload, awaitsNs) && found.stop?.(workload)?.kind !== 'stop';
 }
 
 function passedOver(

@@ -16,6 +16,9 @@
  * each-resource       one eviction per resource, not one at a time: a full disk does not wait for a dying memory hog
  * missing-signal      a threshold whose signal cannot be read stays as it is, and is not forgotten
  * grace-restart       a clock that jumps, or a gap of more than three intervals, restarts soft grace periods instead of ending them
+ * last-look           the signal is read once more after the candidates: a shortage that somebody else has ended costs nobody his life
+ * layout-change       the layout follows the devices at every step, so that a filesystem that is mounted later counts
+ * restart-memory      an evictd that is started again knows since when thresholds are met, and when conditions were last seen
  */
 export const DEPARTURES = [
   'inode-ranking',
@@ -33,6 +36,9 @@ export const DEPARTURES = [
   'each-resource',
   'missing-signal',
   'grace-restart',
+  'last-look',
+  'layout-change',
+  'restart-memory',
 ] as const;
 export type Departure = (typeof DEPARTURES)[number];
 

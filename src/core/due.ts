@@ -1,4 +1,5 @@
 import { evictionDueNs } from './eviction.js';
+import { yieldClosesNs } from './eviction-yield.js';
 import { graceEndNs } from './grace.js';
 import { countsFromNs } from './relief.js';
 import { SIGNAL_FACTS, type Signal } from './signal.js';
@@ -22,7 +23,8 @@ export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | u
   }
   for (const threshold of state.thresholdsMet) waitIfAhead(countsFromNs(threshold, policy, state) ?? nowNs);
   for (const untilNs of state.failedKills.values()) waitIfAhead(untilNs);
-  for (const eviction of state.evictions) wait(evictionDueNs(eviction));
+  for (const { untilNs } of state.held.values()) if (untilNs !== undefined) waitIfAhead(untilNs);
+  for (const eviction of state.evictions) wait(yieldClosesNs(eviction) ?? evictionDueNs(eviction, nowNs));
   if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => isEvictable(policy, signal))) {
     wait(nowNs + RECHECK_NS);
   }

@@ -95,6 +95,11 @@ export function formatDuration(ns: bigint): string {
   return hours === 0n ? `${String(minutes)}m${seconds}` : `${String(hours)}h${String(minutes % 60n)}m${seconds}`;
 }
 
+/** How long ago, in whole seconds: `12s ago`. */
+export function formatAge(ns: bigint): string {
+  return `${formatDuration(ns - (ns % 1_000_000_000n))} ago`;
+}
+
 /** `amount` ÷ 10^places, without zeros at the end. */
 function decimal(amount: bigint, places: number): string {
   const digits = String(amount).padStart(places + 1, '0');

@@ -1,5 +1,6 @@
-import { amountOfBytes } from './amount.js';
+import { amountOfBytes, counted } from './amount.js';
 import { isBelow } from './cgroup.js';
+import type { CountedKills } from './oom-tally.js';
 
 /** A process that the kernel's OOM killer killed, as the kernel log says it. Paths below the mount of the memory controller. */
 export interface KernelKill {
@@ -17,29 +18,37 @@ export interface KernelKill {
   readonly sinceBootUs: number;
 }
 
+/**
+ * Whose memory had run out. 'node': what evictd guards, so it was too late, or could not help. 'workload': a limit of the workload's own, which the kernel
+ * keeps by itself. 'other': any other limit, which evictd does not guard. 'unknown': the kernel did not tell.
+ */
+export const OOM_LIMITS = ['node', 'workload', 'other', 'unknown'] as const;
+export type OomLimit = (typeof OOM_LIMITS)[number];
+
+/** Where evictd guards memory: the node, and the cgroup of allocatableMemory.available. */
+export interface GuardedMemory {
+  /** undefined: the machine. */
+  readonly node: string | undefined;
+  readonly allocatable: string | undefined;
+}
+
+/** @param workload  its path; undefined: the process belonged to none */
+export function oomLimitOf(
+  { constraint, limitedCgroup }: Pick<KernelKill, 'constraint' | 'limitedCgroup'>,
+  { node, allocatable }: GuardedMemory,
+  workload: string | undefined,
+): OomLimit {
+  if (constraint === 'global') return node === undefined ? 'node' : 'other';
+  if (limitedCgroup === undefined) return 'unknown';
+  if (limitedCgroup === node || limitedCgroup === allocatable) return 'node';
+  const own = workload !== undefined && (limitedCgroup === workload || isBelow(limitedCgroup, workload));
+  return own ? 'workload' : 'other';
+}
+
 /** Whether it concerns a node: the machine (undefined), or a cgroup with all below it. */
 export function concernsNode({ cgroup }: KernelKill, node: string | undefined): boolean {
   if (node === undefined) return true;
   return cgroup !== undefined && (cgroup === node || isBelow(cgroup, node));
-}
-
-/**
- * The workload that a cgroup is, or lies in: the child of a source. Of nested sources the innermost has it.
- *
- * @param roots  paths of the sources
- */
-export function workloadHolding(
-  cgroup: string | undefined,
-  roots: readonly string[],
-): { readonly name: string; readonly path: string } | undefined {
-  if (cgroup === undefined) return undefined;
-  const root = roots
-    .filter((path) => isBelow(cgroup, path))
-    .reduce<string | undefined>((a, b) => (a === undefined || b.length > a.length ? b : a), undefined);
-  if (root === undefined) return undefined;
-  const prefix = root === '/' ? '/' : `${root}/`;
-  const name = cgroup.slice(prefix.length).split('/')[0] ?? '';
-  return { name, path: prefix + name };
 }
 
 /** "the kernel's OOM killer killed tail (pid 2546, 22.5MiB) of workload batch: /node was at its limit". */
@@ -48,4 +57,10 @@ export function kernelKillMessage(kill: KernelKill, workload: string | undefined
   const of = workload === undefined ? (cgroup === undefined ? '' : ` of ${cgroup}`) : ` of workload ${workload}`;
   const why = constraint === 'global' ? 'the machine was out of memory' : `${limitedCgroup ?? 'its cgroup'} was at its limit`;
   return `the kernel's OOM killer killed ${name} (pid ${String(pid)}, ${amountOfBytes(anonBytes)})${of}: ${why}`;
+}
+
+/** "the kernel's OOM killer killed 3 processes of workload batch: its counters say so, the kernel log does not name them". @param node  undefined: the machine */
+export function countedKillMessage({ cgroup, count }: CountedKills, workload: string | undefined, node: string | undefined): string {
+  const where = workload === undefined ? `below ${cgroup ?? node ?? 'the node'}` : `of workload ${workload}`;
+  return `the kernel's OOM killer killed ${counted(BigInt(count), 'processes')} ${where}: its counters say so, the kernel log does not name ${count === 1 ? 'it' : 'them'}`;
 }

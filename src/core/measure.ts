@@ -1,4 +1,5 @@
 import type { Departures } from './departure.js';
+import { countedBy, holdingOn } from './disk-holding.js';
 import { diskParts, diskUsage } from './disk-usage.js';
 import type { Layout } from './layout.js';
 import { SIGNAL_FACTS, type ResourceSignal } from './signal.js';
@@ -31,6 +32,17 @@ export function measureOf(signal: ResourceSignal, layout: Layout, departures: De
   const { resource } = SIGNAL_FACTS[signal];
   if (resource === 'memory') return MEMORY;
   if (resource === 'pids') return PIDS;
+  const ofPods = ofDisk(signal, layout, departures);
+  const usage: Measure['usage'] = (workload, stats) => {
+    if (workload.pod !== undefined || stats.disks === undefined) return ofPods.usage(workload, stats);
+    const holding = holdingOn(signal, stats);
+    return holding && countedBy(signal, holding.uses);
+  };
+  return { ...ofPods, usage };
+}
+
+function ofDisk(signal: ResourceSignal, layout: Layout, departures: Departures): Measure {
+  const { resource } = SIGNAL_FACTS[signal];
   const parts = diskParts(signal, layout);
   if (parts.length === 0 && departures['image-usage']) return resource === 'inodes' ? IMAGE_INODES : IMAGE_BYTES;
   if (resource === 'ephemeral-storage') {

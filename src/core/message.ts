@@ -1,11 +1,13 @@
-import { amountOf, amountOfBytes, counted } from './amount.js';
+import { amountOf, amountOfBytes, amountOfResource, counted } from './amount.js';
+import { holdersText } from './disk-holder.js';
+import { emptiesText, ofResource } from './disk-holding.js';
 import { formatDuration } from './duration.js';
-import type { AlertKind, Effect } from './effect.js';
+import type { Effect } from './effect.js';
 import type { Decision, Outcome } from './eviction.js';
 import type { Joined } from './joined.js';
 import type { Observation } from './observation.js';
 import { describeRanked } from './rank.js';
-import { operatorOf, SIGNAL_FACTS } from './signal.js';
+import { isDiskSignal, operatorOf, SIGNAL_FACTS } from './signal.js';
 import type { StorageBreach } from './storage-limit.js';
 import {
   isListed,
@@ -18,6 +20,7 @@ import {
   type Operand,
   type Threshold,
 } from './threshold.js';
+import { meansText, stoppedText, stormText, unitText } from './unit-message.js';
 
 /** What is told of a threshold: what was read for it, and for the operands joined to it. */
 export interface ThresholdReading extends Joined {
@@ -44,11 +47,10 @@ function operandComparison({ signal, value }: Operand, observation: Observation 
 
 /** 'evicting batch with SIGKILL: memory.available 11.8MiB < 100Mi (hard); batch uses 200MiB, has no request, priority -10'. */
 export function decisionMessage(decision: Decision): string {
-  const { cause, resource, victim, graceNs, dryRun } = decision;
-  const how = graceNs > 0n ? `SIGTERM, ${formatDuration(graceNs)} later SIGKILL` : 'SIGKILL';
+  const { cause, resource, victim, dryRun } = decision;
   const { name } = victim.workload;
   const why = cause.kind === 'threshold' ? comparisonText(cause) : breachText(cause.breach);
-  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${how}: ${why}; ${name} ${describeRanked(victim, resource)}`;
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}: ${why}; ${name} ${describeRanked(victim, resource)}${emptiesText(victim.holding)}${unitText(decision)}`;
 }
 
 /** 'its emptyDir volume cache is over its limit of 1Gi'. */
@@ -67,12 +69,12 @@ function breachText(breach: StorageBreach): string {
 export function outcomeMessage(outcome: Outcome): string {
   const { decision, freedBytes, expectedBytes, processesLeft, error } = outcome;
   const { name } = decision.victim.workload;
-  const node = nodeText(outcome);
+  const node = nodeText(outcome) + stoppedText(outcome);
   switch (outcome.result) {
     case 'killed':
       return decision.resource === 'memory'
         ? `evicted ${name}: it gave back ${amountOfBytes(freedBytes)}${node}`
-        : `evicted ${name}${node}`;
+        : `evicted ${name}${node}${holdingText(decision)}`;
     case 'ineffective':
       return `evicted ${name}, but it gave back only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used${node}`;
     case 'failed': {
@@ -81,7 +83,15 @@ export function outcomeMessage(outcome: Outcome): string {
     }
     case 'vanished':
       return `${name} was gone before it was evicted${node}`;
+    case 'abandoned':
+      return `the eviction of ${name} is given up: ${outcome.abandoned ?? 'evictd ended before it was over'}${node}`;
   }
+}
+
+/** ' (it held 2GiB there)'. */
+function holdingText({ resource, victim: { holding } }: Decision): string {
+  if (holding === undefined) return '';
+  return ` (it held ${amountOfResource(resource, ofResource(resource, holding.frees))} there)`;
 }
 
 /** '; memory.available 11.8MiB → 200MiB'. */
@@ -91,8 +101,11 @@ function nodeText({ decision: { cause }, nodeAfter }: Outcome): string {
   return `; ${signal} ${amountOf(signal, cause.observation.available)} → ${amountOf(signal, nodeAfter.available)}`;
 }
 
-export function alertMessage({ alert, ...reading }: ThresholdReading & { readonly alert: AlertKind }): string {
-  const { threshold } = reading;
+export function alertMessage({
+  alert,
+  ...reading
+}: ThresholdReading & Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders'>): string {
+  const { threshold, decision, holders = [] } = reading;
   const met = comparisonText(reading);
   switch (alert) {
     case 'signal-not-evictable':
@@ -100,11 +113,15 @@ export function alertMessage({ alert, ...reading }: ThresholdReading & { readonl
     case 'no-workload-source':
       return `${met}: nothing is evicted, because no workload source is configured`;
     case 'nothing-evictable':
-      return `${met}: there is no workload that may be evicted`;
+      return isDiskSignal(threshold.signal)
+        ? `${met}: there is no workload that may be evicted and frees something there${holders.length > 0 ? `; ${holdersText(holders)}` : ''}`
+        : `${met}: there is no workload that may be evicted`;
     case 'no-yield':
-      return `${met}: the last eviction gave nothing back, so nobody else is evicted until this value changes`;
+      return `${met}: the last eviction gave next to nothing back, so nobody else is evicted until this value changes`;
     case 'alert-only':
       return `${met}: nobody is evicted, because this says that tasks wait, and not who makes them`;
+    case 'restart-storm':
+      return `${met}: ${decision === undefined ? 'a unit' : stormText(decision)}`;
   }
 }
 

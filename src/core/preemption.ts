@@ -25,7 +25,10 @@ export function hardWhileWaiting(policy: Policy, state: State, layout: Layout, i
 
 /** The resources of which a hard threshold has been met for its time (departure hard-preempts-soft). */
 export function hardResources(due: readonly Threshold[]): ReadonlySet<string> {
-  return new Set(
-    due.filter((threshold) => thresholdKind(threshold) === 'hard').flatMap(({ signal }) => SIGNAL_FACTS[signal].resource ?? []),
-  );
+  return resourcesOf(due.filter((threshold) => thresholdKind(threshold) === 'hard'));
+}
+
+/** What these thresholds are about. */
+export function resourcesOf(thresholds: readonly Threshold[]): ReadonlySet<string> {
+  return new Set(thresholds.flatMap(({ signal }) => SIGNAL_FACTS[signal].resource ?? []));
 }

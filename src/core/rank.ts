@@ -1,7 +1,9 @@
 import { amountOfResource } from './amount.js';
 import type { Departures } from './departure.js';
+import { countedBy, holdingOn, ofResource, type DiskHolding } from './disk-holding.js';
 import type { Layout } from './layout.js';
 import { measureOf } from './measure.js';
+import { withoutRelief } from './shortfall.js';
 import { SIGNAL_FACTS, type Resource, type ResourceSignal } from './signal.js';
 import type { Protection, Workload, WorkloadStats, WorkloadUsage } from './workload.js';
 
@@ -17,9 +19,11 @@ export interface RankedWorkload {
   readonly requestNano: bigint;
   readonly exceedsRequest: boolean;
   readonly priority: number;
-  /** Usage minus request, × 10⁹; negative below it; as if the usage were 0 where it is not known. */
+  /** Usage minus request, × 10⁹; negative below it; as if the usage were 0 where it is not known. Of a disk and a machine workload: of what it frees there. */
   readonly aboveRequestNano: bigint;
   readonly protection: Protection | undefined;
+  /** Of a disk signal: what it has on that disk. Left out: not measured. */
+  readonly holding?: DiskHolding;
 }
 
 /** Negative: a before b. */
@@ -27,9 +31,19 @@ export type Compare<T> = (a: T, b: T) => number;
 
 const NANO = 1_000_000_000n;
 
-/** All of them in the order of eviction for this signal; equals stay in the order in which they came. */
-export function rank(signal: ResourceSignal, layout: Layout, usages: readonly WorkloadUsage[], departures: Departures): RankedWorkload[] {
-  const ranked = rankUsages(signal, layout, usages, departures);
+/**
+ * All of them in the order of eviction for this signal; equals stay in the order in which they came.
+ *
+ * @param leastYield  machine workloads that would give back less are passed over; left out: those that would give back nothing
+ */
+export function rank(
+  signal: ResourceSignal,
+  layout: Layout,
+  usages: readonly WorkloadUsage[],
+  departures: Departures,
+  leastYield?: bigint,
+): RankedWorkload[] {
+  const ranked = rankUsages(signal, layout, usages, departures, leastYield);
   ranked.sort(byRank(signal, layout, departures));
   for (const [index, item] of ranked.entries()) item.place = index + 1;
   return ranked;
@@ -39,35 +53,46 @@ export function rank(signal: ResourceSignal, layout: Layout, usages: readonly Wo
 type Unplaced = { -readonly [Key in keyof RankedWorkload]: RankedWorkload[Key] };
 
 /** What the comparison sees of each, in the order given; no places. */
-function rankUsages(signal: ResourceSignal, layout: Layout, usages: readonly WorkloadUsage[], departures: Departures): Unplaced[] {
+function rankUsages(
+  signal: ResourceSignal,
+  layout: Layout,
+  usages: readonly WorkloadUsage[],
+  departures: Departures,
+  leastYield: bigint | undefined,
+): Unplaced[] {
   const measure = measureOf(signal, layout, departures);
   return usages.map(({ workload, stats }) => {
     const usage = stats === undefined ? undefined : measure.usage(workload, stats);
-    const usageNano = usage === undefined ? 0n : usage * NANO;
     const requestNano = measure.requestNano(workload);
+    const holding = holdingOn(signal, stats);
+    const compared = holding && workload.pod === undefined ? countedBy(signal, holding.frees) : usage;
+    const comparedNano = compared === undefined ? 0n : compared * NANO;
     return {
       place: 0,
       workload,
       stats,
       usage,
       requestNano,
-      exceedsRequest: usageNano > requestNano,
+      exceedsRequest: comparedNano > requestNano,
       priority: workload.priority,
-      aboveRequestNano: usageNano - measure.subtractedNano(workload),
-      protection: workload.protection,
+      aboveRequestNano: comparedNano - measure.subtractedNano(workload),
+      protection: workload.protection ?? withoutRelief(signal, workload, stats, leastYield),
+      ...(holding && { holding }),
     };
   });
 }
 
 /**
  * Who goes first (kubelet: eviction/helpers.go, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure, v1.36.2): the class, then lower priority,
- * then more above the request; for processes the priority before the class. 0 for equals, unless departure `total-order` tells any two apart.
+ * then more above the request; for processes the priority before the class. What asks to be avoided, which no pod does, comes after everybody else. 0 for equals, unless departure `total-order` tells any two apart.
  */
 export function byRank(signal: ResourceSignal, _layout: Layout, departures: Departures): Compare<RankedWorkload> {
   const classOf = departures['unknown-usage'] ? classByUsage : classByStats;
   const priorityFirst = SIGNAL_FACTS[signal].resource === 'pids';
   const totalOrder = departures['total-order'];
   return (a, b) => {
+    const avoided = Number(a.workload.avoid ?? false) - Number(b.workload.avoid ?? false);
+    if (avoided !== 0) return avoided;
     const classA = classOf(a);
     const classB = classOf(b);
     const order = priorityFirst ? a.priority - b.priority || classA - classB : classA - classB || a.priority - b.priority;
@@ -75,6 +100,19 @@ export function byRank(signal: ResourceSignal, _layout: Layout, departures: Depa
     if (classA !== UNKNOWN && a.aboveRequestNano !== b.aboveRequestNano) return a.aboveRequestNano > b.aboveRequestNano ? -1 : 1;
     return totalOrder ? youngestFirst(a.workload, b.workload) : 0;
   };
+}
+
+/** Whether one of which it is not known what it frees comes before another if that is as much as can be. */
+export function mayComeBefore(
+  signal: ResourceSignal,
+  layout: Layout,
+  departures: Departures,
+  unmeasured: RankedWorkload,
+  other: RankedWorkload,
+): boolean {
+  const usage = unmeasured.usage ?? 0n;
+  const most = { ...unmeasured, usage, exceedsRequest: true, aboveRequestNano: other.aboveRequestNano + 1n };
+  return byRank(signal, layout, departures)(most, other) < 0;
 }
 
 const UNKNOWN = 1;
@@ -101,8 +139,18 @@ export function protectionText(protection: Protection): string {
       return 'critical';
     case 'static':
       return 'static: its manifest would start it again';
+    case 'kubelet':
+      return 'a kubelet manages it, and would make it again';
+    case 'untold':
+      return protection.what === 'name' ? 'its name is being looked up' : 'no container runtime has told of it';
     case 'unlisted':
       return 'its processes cannot be listed';
+    case 'unit':
+      return `protected unit: ${protection.why}`;
+    case 'omit':
+      return 'it asks never to be evicted (ManagedOOMPreference=omit)';
+    case 'changed':
+      return 'what it asks for has just changed';
     case 'gone':
       return 'it is not there any more';
     case 'vacant':
@@ -115,12 +163,21 @@ export function protectionText(protection: Protection): string {
       return protection.cgroup === undefined ? 'outside the node' : `outside ${protection.cgroup}, whose memory is short`;
     case 'kill-failed':
       return 'a kill of it failed a moment ago';
+    case 'frees-nothing':
+      if (protection.filesystem === undefined) return 'it has next to none of the process ids that are missing';
+      return `that would free ${protection.little ? 'next to nothing of what is missing' : 'nothing'} on ${protection.filesystem}`;
+    case 'measuring':
+      return `what it holds on ${protection.filesystem} is being measured`;
+    case 'takes-along':
+      return `systemd ${protection.how} ${protection.unit} with it, which is protected`;
+    case 'emergency-action':
+      return `its end, by whatever means, may be the machine's: ${protection.unit} has ${protection.setting}`;
   }
 }
 
 /** The reasons for a place, in words: 'uses 200MiB, 136MiB above its request of 64MiB, priority -10'. */
 export function describeRanked(ranked: RankedWorkload, resource: Resource): string {
-  const { usage, requestNano, exceedsRequest, priority, protection } = ranked;
+  const { usage, requestNano, exceedsRequest, priority, protection, workload, holding } = ranked;
   const amount = (nano: bigint): string => amountOfResource(resource, nano / NANO);
   const request =
     requestNano === 0n
@@ -131,6 +188,8 @@ export function describeRanked(ranked: RankedWorkload, resource: Resource): stri
           ? `${amount(usage * NANO - requestNano)} above its request of ${amount(requestNano)}`
           : `within its request of ${amount(requestNano)}`;
   const uses = usage === undefined ? 'uses an unknown amount' : `uses ${amountOfResource(resource, usage)}`;
+  const frees = holding === undefined ? [] : [`frees ${amountOfResource(resource, ofResource(resource, holding.frees))}`];
   const never = protection ? `; never evicted: ${protectionText(protection)}` : '';
-  return `${[uses, ...(resource === 'pids' ? [] : [request]), `priority ${String(priority)}`].join(', ')}${never}`;
+  const avoid = workload.avoid ? ['to be avoided (ManagedOOMPreference=avoid)'] : [];
+  return `${[uses, ...frees, ...(resource === 'pids' ? [] : [request]), `priority ${String(priority)}`, ...avoid].join(', ')}${never}`;
 }

@@ -1,8 +1,10 @@
-import { evict, type Chosen, type ChoiceContext } from './choice.js';
+import { evictIfPossible, type Chosen, type ChoiceContext } from './choice.js';
 import type { Effect } from './effect.js';
+import { relieved } from './eviction-yield.js';
 import { joined, type Joined } from './joined.js';
 import type { Observation, Observations } from './observation.js';
-import type { Reclaim, ReclaimReading } from './reclaim.js';
+import { collectedAfter, type Reclaim, type ReclaimReading } from './reclaim.js';
+import { SIGNAL_FACTS } from './signal.js';
 import { thresholdsMet, type Threshold } from './threshold.js';
 
 /**
@@ -18,17 +20,22 @@ export function afterReclaim(
   before: Chosen,
   thresholds: readonly Threshold[],
   reclaim: Reclaim,
-  { errors }: ReclaimReading,
+  reading: ReclaimReading,
   observations: Observations | undefined,
 ): Chosen {
   const ownOnly = context.policy.departures['reclaim-scope'];
   const judged = ownOnly ? thresholds.filter(({ signal }) => signal === reclaim.threshold.signal) : thresholds;
   const enough = observations !== undefined && thresholdsMet(judged, observations, true).length === 0;
-  const effects: readonly Effect[] = [...before.effects, { kind: 'reclaimed', reclaim, enough, errors }];
-  const done: Chosen = { ...before, effects, reclaiming: undefined };
-  if (enough) return done;
+  const effects: readonly Effect[] = [...before.effects, { kind: 'reclaimed', reclaim, enough, ...reading }];
+  const { signal } = reclaim.threshold;
+  const value = observations?.observed.get(signal)?.available ?? reclaim.observation.available;
+  const collectedAt = collectedAfter(before.collectedAt, signal, reading, value);
+  const done: Chosen = { ...before, effects, reclaiming: undefined, collectedAt };
+  // Whoever had to go at once has not waited for this, and may have been enough.
+  const { resource } = SIGNAL_FACTS[signal];
+  if (enough || done.evictions.some(({ decision }) => relieved(decision).includes(resource))) return done;
   const candidates = reclaim.candidates;
-  return evict(
+  return evictIfPossible(
     context,
     done,
     { threshold: reclaim.threshold, observation: latest(reclaim, observations, ownOnly), ...latestJoined(reclaim, observations, ownOnly) },

@@ -41,16 +41,8 @@ export const SIGNALS: readonly Signal[] = [
   ...pressureOf('cpu'),
 ];
 
-/** Those that this version reads on a machine and that a map by signal takes. */
-export const WATCHED_SIGNALS = [
-  'memory.available',
-  'allocatableMemory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'pid.available',
-  'memory.kernelAvailable',
-  'swap.available',
-] as const satisfies readonly AmountSignal[];
+/** Those that a map by signal takes. */
+export const AMOUNT_SIGNALS: readonly AmountSignal[] = [...KUBELET_SIGNALS, 'memory.kernelAvailable', 'swap.available'];
 
 /** They say that something is wrong and not what is short: nobody is evicted for them. */
 export type AlertSignal = 'swap.available' | PressureSignal<'io' | 'cpu'>;
@@ -60,8 +52,8 @@ export type ResourceSignal = Exclude<Signal, AlertSignal>;
 /** What runs out, in the kubelet's words. Evictions of one resource exclude each other. */
 export type Resource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
 
-/** What evicting a machine workload (a cgroup) is known to give back: a removed cgroup frees none of its files. */
-export const MACHINE_RESOURCES: ReadonlySet<Resource> = new Set<Resource>(['memory']);
+/** What evicting a machine workload (a cgroup) may give back. Of a disk, only what it holds in deleted files: a removed cgroup frees no other. */
+export const MACHINE_RESOURCES: ReadonlySet<Resource> = new Set<Resource>(['memory', 'ephemeral-storage', 'inodes', 'pids']);
 
 export const CONDITION_TYPES = ['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const;
 export type ConditionType = (typeof CONDITION_TYPES)[number];
@@ -126,9 +118,13 @@ export function isResourceSignal(signal: Signal): signal is ResourceSignal {
 }
 
 /** Of a filesystem. */
-export function isDiskSignal(signal: Signal): signal is Extract<KubeletSignal, `${string}fs.${string}`> {
+export type DiskSignal = Extract<KubeletSignal, `${string}fs.${string}`>;
+
+export function isDiskSignal(signal: Signal): signal is DiskSignal {
   return SIGNAL_FACTS[signal].condition === 'DiskPressure';
 }
+
+export const DISK_SIGNALS: readonly DiskSignal[] = SIGNALS.filter(isDiskSignal);
 
 export function isPressure(signal: Signal): signal is PressureSignal {
   return SIGNAL_FACTS[signal].unit === 'share';
@@ -147,8 +143,4 @@ export function pressureParts(signal: PressureSignal): {
 /** On which side of its value a threshold is met: too little is left, or too much time is lost. */
 export function operatorOf(signal: Signal): '<' | '>' {
   return isPressure(signal) ? '>' : '<';
-}
-
-export function isWatched(signal: Signal): boolean {
-  return (WATCHED_SIGNALS as readonly Signal[]).includes(signal);
 }

@@ -4,7 +4,9 @@ import type { EvictionInFlight } from './eviction.js';
 import type { FirstObserved } from './grace.js';
 import type { Collection, Layout } from './layout.js';
 import type { Observations } from './observation.js';
-import type { Reclaim } from './reclaim.js';
+import type { CollectedAt, Reclaim } from './reclaim.js';
+import type { ReclaimStep } from './reclaim-step.js';
+import type { Hold } from './restart-storm.js';
 import type { ConditionType, Resource, Signal } from './signal.js';
 import type { Threshold } from './threshold.js';
 
@@ -28,6 +30,8 @@ export interface Policy {
   readonly allocatableCgroup?: string;
   /** The node-level reclaim that this node can do. */
   readonly collections: ReadonlySet<Collection>;
+  /** What the operator lets be done beside them, after them. Left out: nothing. */
+  readonly reclaimSteps?: readonly ReclaimStep[];
   /** Whether workloads that exceed their own limits of local storage are evicted. The statistics of all are then read at every step. */
   readonly localStorageCapacityIsolation: boolean;
   readonly dryRun: boolean;
@@ -35,7 +39,7 @@ export interface Policy {
 
 /** All that a step remembers for the next one. Times are on the monotonic clock. */
 export interface State {
-  /** undefined: no step knew it yet. Found out once. */
+  /** undefined: no step knew it yet. */
   readonly layout: Layout | undefined;
   /** When the last step was made. */
   readonly lastStepNs: bigint | undefined;
@@ -51,13 +55,20 @@ export interface State {
   readonly lastObservations: Observations;
   /** Node-level reclaim under way. */
   readonly reclaiming: Reclaim | undefined;
+  readonly collectedAt: CollectedAt;
   readonly evictions: readonly EvictionInFlight[];
+  /** By threshold id: since when nobody goes because one that may come before him is being measured. A restart begins anew: nothing is measured then. */
+  readonly heldUpSince: ReadonlyMap<string, bigint>;
   /** When an eviction last ended with its victim gone; undefined: none has. */
   readonly relievedNs: bigint | undefined;
   /** By workload id: until when it is passed over. */
   readonly failedKills: ReadonlyMap<string, bigint>;
   /** By signal: the value that stood there when an eviction for it was found to have given nothing back (departure no-yield). */
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
+  /** By the path of a systemd unit: when it was evicted in the last ten minutes. */
+  readonly unitEvictions: ReadonlyMap<string, readonly bigint[]>;
+  /** By the name of a systemd unit: what is kept stopped, and has to be started again. */
+  readonly held: ReadonlyMap<string, Hold>;
   /** What is done once per episode and has been done: alerts, and decisions of a dry run. By what it is, the id of the threshold. */
   readonly settled: ReadonlyMap<string, string>;
   readonly decisions: number;
@@ -74,10 +85,14 @@ export const initialState: State = {
   thresholdsMet: [],
   lastObservations: { observed: new Map(), missing: new Map() },
   reclaiming: undefined,
+  collectedAt: new Map(),
   evictions: [],
+  heldUpSince: new Map(),
   relievedNs: undefined,
   failedKills: new Map(),
   withoutYield: new Map(),
+  unitEvictions: new Map(),
+  held: new Map(),
   settled: new Map(),
   decisions: 0,
 };

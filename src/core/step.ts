@@ -16,13 +16,17 @@ import type { StepInput } from './input.js';
 import type { Layout } from './layout.js';
 import type { Observations } from './observation.js';
 import { evictOverLimit } from './over-limit.js';
-import { hardResources, hardWhileWaiting } from './preemption.js';
+import { hardResources, hardWhileWaiting, resourcesOf } from './preemption.js';
 import type { Reclaim, ReclaimReading } from './reclaim.js';
 import { afterReclaim } from './reclaiming.js';
 import { counting } from './relief.js';
+import { afterNews, released } from './restart-storm.js';
 import type { Policy, State } from './state.js';
 import { isResourceThreshold, thresholdId, type Threshold } from './threshold.js';
 import { advanceEvictions, type VictimsNow } from './victim.js';
+
+/** While what decides over a victim is awaited, and after a last look that found the shortage over, the next look is due so soon. */
+const AWAITED_NS = 5_000_000n;
 
 export interface StepResult {
   readonly state: State;
@@ -37,14 +41,15 @@ export interface StepResult {
  * One pass of the control loop (kubelet: eviction_manager.go, synchronize), as a reducer: everything that it knows comes in, everything that it
  * wants comes out. Same input, same result. Never throws.
  */
-export function step(policy: Policy, state: State, input: StepInput): StepResult {
-  const layout = state.layout ?? input.layout;
+export function step(policy: Policy, before: State, input: StepInput): StepResult {
+  const state = input.holdNews && input.holdNews.size > 0 ? { ...before, held: afterNews(before.held, input.holdNews) } : before;
+  const layout = layoutNow(policy, state, input);
   if (isIdle(policy, state)) return onlyVictims(policy, state, input);
   if (typeof layout === 'object') {
     const message = `eviction manager: failed to get HasDedicatedImageFs: ${layout.error}`;
     return onlyVictims(policy, state, input, [{ kind: 'error', message }]);
   }
-  const known: State = state.layout === undefined ? { ...state, layout } : state;
+  const known: State = state.layout === layout ? state : { ...state, layout };
   if (state.reclaiming && input.reclaimed) return continued(policy, known, layout, input, state.reclaiming, input.reclaimed);
   if (!policy.departures['each-resource']) {
     const victims = advanceEvictions(policy, known, input, undefined, hardWhileWaiting(policy, known, layout, input));
@@ -56,14 +61,20 @@ export function step(policy: Policy, state: State, input: StepInput): StepResult
   return synchronize(policy, known, layout, input, observations, state.layout === undefined);
 }
 
+/** Of the step that knew it first, or, with departure `layout-change`, of the last one that did: memory does not wait for a disk. */
+function layoutNow({ departures }: Policy, state: State, { layout }: StepInput): StepInput['layout'] {
+  if (!departures['layout-change']) return state.layout ?? layout;
+  return typeof layout === 'string' ? layout : (state.layout ?? 'single');
+}
+
 /** Nothing is known of the node, or wanted: only the evictions in flight go on. */
 function onlyVictims(policy: Policy, state: State, input: StepInput, effects: readonly Effect[] = []): StepResult {
   return result(policy, state, input, advanceEvictions(policy, state, input, undefined, new Set()), effects);
 }
 
 /** There is nothing to decide, and nothing left over from when there was. */
-function isIdle({ thresholds, localStorageCapacityIsolation }: Policy, { episodes, conditions }: State): boolean {
-  return thresholds.length === 0 && !localStorageCapacityIsolation && episodes.size === 0 && conditions.length === 0;
+function isIdle({ thresholds, localStorageCapacityIsolation }: Policy, { episodes, conditions, held }: State): boolean {
+  return thresholds.length === 0 && !localStorageCapacityIsolation && episodes.size === 0 && conditions.length === 0 && held.size === 0;
 }
 
 /**
@@ -91,7 +102,7 @@ function synchronize(
   const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
   const fresh = due.filter((threshold) => updated.includes(threshold));
   const hard = departures['hard-preempts-soft'] ? hardResources(counting(fresh, policy, state, nowNs)) : new Set<string>();
-  const victims = advanceEvictions(policy, state, input, observations, hard);
+  const victims = advanceEvictions(policy, state, input, observations, hard, resourcesOf(due));
 
   const next: State = {
     ...state,
@@ -104,6 +115,7 @@ function synchronize(
     thresholdsMet: due,
     lastObservations: observations,
     settled: new Map([...state.settled].filter(([key, id]) => key === id || firstObservedAt.has(id))),
+    heldUpSince: new Map([...state.heldUpSince].filter(([id]) => firstObservedAt.has(id))),
   };
   const effects = [...episodeEffects(state.episodes, next.episodes, observations), ...conditionEffects(state.conditions, next.conditions)];
   const context = {
@@ -111,11 +123,22 @@ function synchronize(
     layout,
     observations,
     candidates: input.candidates,
+    lastLook: input.lastLook,
     failedKills: victims.failedKills,
     repaying: state.thresholdsMet,
     nowNs,
   };
-  return result(policy, next, input, victims, effects, decided(context, begin(next, victims), counting(fresh, policy, victims, nowNs)));
+  const chosen = decided(context, begin(next, victims), counting(fresh, policy, victims, nowNs));
+  return result(policy, next, input, victims, effects, withReleases(next, input, chosen));
+}
+
+/** After what was decided, which may be one of those that would be started. */
+function withReleases(state: State, { nowNs, unitsOutOfReach }: StepInput, chosen: Chosen): Chosen {
+  if (chosen.held.size === 0 || unitsOutOfReach) return chosen;
+  const over = released({ ...state, held: chosen.held }, chosen.evictions, nowNs);
+  if (over.length === 0) return chosen;
+  const held = new Map([...chosen.held].map(([unit, hold]) => [unit, over.includes(hold) ? { ...hold, asked: true as const } : hold]));
+  return { ...chosen, held, effects: [...chosen.effects, ...over.map((hold) => ({ kind: 'release', hold }) as const)] };
 }
 
 function decided(context: ChoiceContext, given: Chosen, due: readonly Threshold[]): Chosen {
@@ -134,14 +157,30 @@ function continued(policy: Policy, state: State, layout: Layout, input: StepInpu
   const victims = advanceEvictions(policy, state, input, undefined, new Set());
   const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);
   const { failedKills } = victims;
-  const { nowNs, candidates } = input;
-  const context = { policy, layout, candidates, failedKills, repaying: state.thresholdsMet, nowNs };
+  const { nowNs, candidates, lastLook } = input;
+  const context = { policy, layout, candidates, lastLook, failedKills, repaying: state.thresholdsMet, nowNs };
   const chosen = afterReclaim(context, begin(state, victims), thresholds, reclaim, reading, input.observe());
   return { ...result(policy, state, input, victims, [], chosen), dueAtNs: nowNs };
 }
 
-function begin(state: State, { evictions, withoutYield }: VictimsNow): Chosen {
-  return { effects: [], evictions, settled: state.settled, decisions: state.decisions, reclaiming: state.reclaiming, withoutYield };
+function begin(
+  { settled, decisions, reclaiming, collectedAt, heldUpSince }: State,
+  { evictions, withoutYield, unitEvictions, held }: VictimsNow,
+): Chosen {
+  return {
+    effects: [],
+    evictions,
+    settled,
+    decisions,
+    reclaiming,
+    collectedAt,
+    heldUpSince,
+    withoutYield,
+    unitEvictions,
+    held,
+    awaiting: false,
+    over: [],
+  };
 }
 
 function result(
@@ -152,12 +191,19 @@ function result(
   effects: readonly Effect[],
   chosen?: Chosen,
 ): StepResult {
-  const { effects: more, ...changed } = chosen ?? begin(state, victims);
-  const next: State = { ...state, ...changed, failedKills: victims.failedKills, relievedNs: victims.relievedNs };
+  const { effects: more, awaiting, over, ...changed } = chosen ?? begin(state, victims);
+  const next: State = {
+    ...state,
+    ...changed,
+    failedKills: victims.failedKills,
+    relievedNs: victims.relievedNs,
+    thresholdsMet:
+      over.length === 0 ? state.thresholdsMet : state.thresholdsMet.filter((threshold) => !over.includes(thresholdId(threshold))),
+  };
   return {
     state: next,
     effects: [...victims.effects, ...effects, ...more],
-    dueAtNs: dueAtNs(policy, next, nowNs),
+    dueAtNs: awaiting ? nowNs + AWAITED_NS : dueAtNs(policy, next, nowNs),
     notBeforeNs: victims.notBeforeNs,
   };
 }

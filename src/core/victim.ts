@@ -1,3 +1,4 @@
+import { isYieldOpen, nodeAfter, withYield } from './eviction-yield.js';
 import type { Effect } from './effect.js';
 import {
   advance,
@@ -10,7 +11,9 @@ import {
   type VictimReading,
 } from './eviction.js';
 import type { StepInput } from './input.js';
-import type { Observation, Observations } from './observation.js';
+import type { Observations } from './observation.js';
+import { withEviction, withoutHold } from './restart-storm.js';
+import { leastYield } from './shortfall.js';
 import type { Signal } from './signal.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind } from './threshold.js';
@@ -22,6 +25,8 @@ export interface VictimsNow {
   readonly failedKills: ReadonlyMap<string, bigint>;
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
   readonly relievedNs: bigint | undefined;
+  readonly unitEvictions: State['unitEvictions'];
+  readonly held: State['held'];
   /** The kubelet waits after a kill that failed; undefined: nobody waits. */
   readonly notBeforeNs: bigint | undefined;
 }
@@ -33,6 +38,7 @@ const CLEANUP_NS = 30_000_000_000n;
  * Advances the evictions in flight with the readings of this step.
  *
  * @param hard  the resources of which a hard threshold is met: there a grace ends at once (departure hard-preempts-soft)
+ * @param short  the resources of which somebody is due to go: a threshold has been met for its grace period, or its min reclaim is owed; undefined: not known
  */
 export function advanceEvictions(
   { departures }: Policy,
@@ -40,16 +46,17 @@ export function advanceEvictions(
   { nowNs, victims }: Pick<StepInput, 'nowNs' | 'victims'>,
   observations: Observations | undefined,
   hard: ReadonlySet<string>,
+  short?: ReadonlySet<string>,
 ): VictimsNow {
   if (state.evictions.length === 0 && state.failedKills.size === 0) {
-    const { failedKills, withoutYield, relievedNs } = state;
-    return { evictions: [], effects: [], failedKills, withoutYield, relievedNs, notBeforeNs: undefined };
+    const { failedKills, withoutYield, relievedNs, unitEvictions, held } = state;
+    return { evictions: [], effects: [], failedKills, withoutYield, relievedNs, unitEvictions, held, notBeforeNs: undefined };
   }
   const evictions: EvictionInFlight[] = [];
   const effects: Effect[] = [];
   const failedKills = new Map([...state.failedKills].filter(([, untilNs]) => nowNs < untilNs));
   const withoutYield = new Map(state.withoutYield);
-  let { relievedNs } = state;
+  let { relievedNs, unitEvictions, held } = state;
   let notBeforeNs: bigint | undefined;
   for (const eviction of state.evictions) {
     const { decision } = eviction;
@@ -58,24 +65,32 @@ export function advanceEvictions(
       evictions.push(eviction);
       continue;
     }
-    const now = advance(eviction, reading, isSoft(decision) && hard.has(decision.resource), nowNs);
+    const now = advance(eviction, reading, isSoft(decision) && hard.has(decision.resource), short?.has(decision.resource) ?? true, nowNs);
     if (!('result' in now)) {
       evictions.push(now.eviction);
       if (now.escalate) effects.push({ kind: 'escalate', decision, reason: now.escalate });
+      continue;
+    }
+    const gone = withYield(now.eviction, observations, nowNs, reading.emptying);
+    if (now.result === 'killed' && (reading.emptying || isYieldOpen(gone, observations, nowNs, departures))) {
+      evictions.push(gone);
     } else {
       const outcome = outcomeOf(now.result, now.eviction, reading, observations, departures['failed-kill'], nowNs);
       effects.push({ kind: 'outcome', outcome });
-      if (outcome.result !== 'failed') relievedNs = nowNs;
+      if (isGone(outcome)) relievedNs = nowNs;
       if (outcome.result === 'failed' && !departures['failed-kill']) notBeforeNs = nowNs + CLEANUP_NS;
       // A vanished one is not listed again; if it were, it would be chosen for ever.
       else if (outcome.result === 'failed' || outcome.result === 'vanished') {
         failedKills.set(decision.victim.workload.id, nowNs + pauseNs(reading));
       }
+      const { unit, path } = decision.victim.workload;
+      if (unit && outcome.counted) unitEvictions = withEviction(unitEvictions, path, nowNs);
+      if (unit && outcome.result === 'vanished') held = withoutHold(held, unit.name, decision.serial);
       const value = departures['no-yield'] ? unyielding(outcome) : undefined;
       if (value !== undefined && decision.cause.kind === 'threshold') withoutYield.set(decision.cause.threshold.signal, value);
     }
   }
-  return { evictions, effects, failedKills, withoutYield, relievedNs, notBeforeNs };
+  return { evictions, effects, failedKills, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
 }
 
 /** A hard eviction keeps the second that it is given where departure hard-grace is not taken. */
@@ -92,29 +107,34 @@ function outcomeOf(
   nowNs: bigint,
 ): Outcome {
   const { decision } = eviction;
+  const after = nodeAfter(decision, observations);
   return {
     result,
     decision,
     counted: result === 'killed' || result === 'ineffective' || (result === 'failed' && !onlyKilled),
     atNs: nowNs,
     expectedBytes: expectedBytes(decision),
-    freedBytes: result === 'vanished' ? 0n : freedBytes(eviction),
+    freedBytes: result === 'vanished' || result === 'abandoned' ? 0n : freedBytes(eviction, after),
     removed: reading.removed,
     processesLeft: reading.processes,
     error: reading.error,
-    nodeAfter: nodeAfter(decision, observations),
+    ...(reading.abandoned === undefined ? {} : { abandoned: reading.abandoned }),
+    nodeAfter: after,
+    ...(reading.systemd && { systemd: reading.systemd }),
   };
 }
 
-function nodeAfter({ cause }: Decision, observations: Observations | undefined): Observation | undefined {
-  return cause.kind === 'threshold' ? observations?.observed.get(cause.threshold.signal) : undefined;
+/** Nothing of it is left, whoever ended it. */
+function isGone({ result, processesLeft }: Outcome): boolean {
+  return result === 'abandoned' ? processesLeft === 0 : result !== 'failed';
 }
 
-/** The value at which an eviction turned out to have given nothing back; undefined: it did, or it never happened. */
+/** The value at which an eviction turned out to have given nothing back, or next to nothing; undefined: it did, or it never happened. */
 function unyielding({ result, decision, nodeAfter }: Outcome): bigint | undefined {
   if (decision.cause.kind !== 'threshold' || (result !== 'killed' && result !== 'ineffective')) return undefined;
   const before = decision.cause.observation.available;
   const after = nodeAfter?.available ?? before;
-  const yielded = decision.resource === 'memory' ? result === 'killed' : after > before;
+  const least = decision.victim.workload.pod === undefined ? leastYield(decision.cause) : 1n;
+  const yielded = decision.resource === 'memory' ? result === 'killed' : after - before >= least;
   return yielded ? undefined : after;
 }

@@ -1,5 +1,14 @@
+import type { DiskHoldings } from './disk-holding.js';
+import type { DiskHolders } from './held-space.js';
+import type { FilesystemRole } from './layout.js';
+import type { RuntimePart } from './pod-sandbox.js';
 import type { Quantity } from './quantity.js';
 import type { Toleration } from './toleration.js';
+import type { EmergencyAction, TakesAlong, UnitStop } from './unit-stop.js';
+import type { WorkloadDirectory } from './workload-directory.js';
+
+/** From here on the system's own priority classes lie (scheduling.SystemCriticalPriority). */
+export const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 
 /** Why a workload is never evicted. */
 export type Protection =
@@ -8,10 +17,20 @@ export type Protection =
   | { readonly kind: 'static' }
   /** evictd, or a process that it descends from, lives in it. */
   | { readonly kind: 'self' }
+  /** A pod of a kubelet, which would make it again. */
+  | { readonly kind: 'kubelet' }
+  /** A unit that the machine needs (docs/systemd.md), and no rule lifts that. */
+  | { readonly kind: 'unit'; readonly why: string }
+  /** It asks never to be evicted: ManagedOOMPreference=omit, or user.oomd_omit on its cgroup. */
+  | { readonly kind: 'omit' }
+  /** What it asks for has changed since it was ranked. The candidates are read once more. */
+  | { readonly kind: 'changed' }
   /** It is not there under its name: it ended, or was renamed. The candidates are read once more. */
   | { readonly kind: 'gone' }
   /** No process lives in it: there is nothing to end. */
   | { readonly kind: 'vacant' }
+  /** A container whose name is being looked up, or that no container runtime has told of yet: what it is to the rules is not known. */
+  | { readonly kind: 'untold'; readonly what: 'name' | 'pod' }
   /** Its processes cannot be listed: evictd might be among them. */
   | { readonly kind: 'unlisted' }
   /** It contains a protected workload, which would die with it. */
@@ -19,7 +38,16 @@ export type Protection =
   /** Outside the node, or the cgroup whose memory is short: evicting it would not help. `cgroup` left out: the node. */
   | { readonly kind: 'outside'; readonly cgroup?: string }
   /** A kill of it failed a moment ago: another candidate's turn. */
-  | { readonly kind: 'kill-failed' };
+  | { readonly kind: 'kill-failed' }
+  /** Nothing that it has comes back on the filesystem that is short, or too `little` to help. `filesystem` left out: it has too few process ids. */
+  | { readonly kind: 'frees-nothing'; readonly filesystem?: FilesystemRole; readonly little?: true }
+  /** What it has there is being measured. */
+  | { readonly kind: 'measuring'; readonly filesystem: FilesystemRole }
+  | TakesAlong
+  | EmergencyAction;
+
+/** What a workload asks of whoever frees memory: systemd's ManagedOOMPreference. */
+export type OomPreference = 'avoid' | 'omit';
 
 /** Kubernetes' quality of service class. */
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
@@ -84,6 +112,14 @@ export interface PodParts {
   readonly generation: bigint;
 }
 
+/** What only a systemd unit has. */
+export interface UnitPart {
+  /** systemd's name for it: 'batch@1.service'. Not that of its cgroup, which may be escaped. */
+  readonly name: string;
+  /** A user manager's units are ended by signals only: nobody but its user talks to it. */
+  readonly manager: 'system' | 'user';
+}
+
 /** The unit of eviction: a pod, or a machine workload. */
 export interface Workload {
   /** Unique for ever: a cgroup that is removed and made again under the same name is another workload. A pod's uid. */
@@ -94,6 +130,10 @@ export interface Workload {
   readonly path: string;
   /** Higher is more important; 0 unless a rule says otherwise. */
   readonly priority: number;
+  /** As found on its cgroup. Left out: none. */
+  readonly oomPreference?: OomPreference;
+  /** It goes after all that do not have this, whatever they use: it asks to be avoided, and no rule gives it a priority. Left out: no. */
+  readonly avoid?: true;
   /** What counts against its usage: for a pod with overhead, init containers and pod-level resources taken into account. */
   readonly requests: Requests;
   readonly limits: Limits;
@@ -105,6 +145,12 @@ export interface Workload {
   readonly protection: Protection | undefined;
   /** undefined: a machine workload. */
   readonly pod: PodParts | undefined;
+  /** Left out: it is no unit of systemd, or not known as one. */
+  readonly unit?: UnitPart;
+  /** That rules name as its own. Left out: none. */
+  readonly directories?: readonly WorkloadDirectory[];
+  /** Left out: no container runtime has told of it. */
+  readonly runtime?: RuntimePart;
 }
 
 export interface FilesystemUsage {
@@ -139,6 +185,8 @@ export interface WorkloadStats {
   readonly images?: FilesystemUsage;
   readonly containers: readonly ContainerStats[];
   readonly volumes: readonly VolumeStats[];
+  /** What a machine workload has on disks. Left out: nobody measures that. */
+  readonly disks?: DiskHoldings;
 }
 
 export interface WorkloadUsage {
@@ -160,8 +208,20 @@ export interface Candidates {
   readonly unreadable: readonly UnreadableWorkload[];
   /** A last look at the one that would go, by what lives in it now: to look at all takes long. Left out: nothing is against any. */
   readonly veto?: (workload: Workload) => Protection | undefined;
+  /** Whether something that decides over it is going to be known in a moment: it is waited for, no longer than `withinNs` altogether. Left out: nothing is. */
+  readonly awaited?: (workload: Workload, withinNs: bigint) => boolean;
+  /** How a unit of systemd's system manager is ended; undefined: it is none. Left out: there are no such units. */
+  readonly stop?: (workload: Workload) => UnitStop | undefined;
+  /** How many process ids each has, by workload id: read now, which takes a while. Left out: the usages have all that is known. */
+  readonly processes?: () => ReadonlyMap<string, bigint>;
+  /** What each has on disks, by path: asked only where a disk is short. Left out: the usages have all that is known. */
+  readonly holdings?: (path: string) => DiskHoldings;
   /** Whom the pass left out because no process lives in them, with what is still on their account. Left out: the pass does not tell, `veto` does. */
   readonly vacant?: () => readonly WorkloadUsage[];
+  /** Container runtimes of the sources, by endpoint, that have not told of anything yet: their workloads are not among these. Left out: there is none. */
+  readonly awaitedRuntimes?: readonly string[];
+  /** What holds disks, whoever's it is. Left out: nobody has looked. */
+  readonly holders?: DiskHolders;
   /** When the pass over the cgroups was made, monotonic clock. */
   readonly timeNs: bigint;
 }

@@ -1,14 +1,23 @@
+import type { InhibitDelay } from '../core/inhibit-delay.js';
 import { HostError } from '../errors.js';
 import { readBootId } from './linux/boot-id.js';
+import { openContainerRuntime } from './linux/cri/container-runtime.js';
+import { doctorReaders } from './linux/doctor/readers.js';
 import { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
 import { instanceName, lockInstance } from './linux/instance-lock.js';
 import { KernelLogWatch } from './linux/kernel-log.js';
+import { lockHolder, lockHoldersIn, locksHeldBy } from './linux/lock-holder.js';
 import { readMemoryReserve } from './linux/memory-reserve.js';
 import { openNode } from './linux/node.js';
+import { OomCounters } from './linux/oom-counters.js';
 import { domainOf } from './linux/oom-killer/domain.js';
 import { readOomKiller } from './linux/oom-killer/killer.js';
 import { readMayEndOthers } from './linux/privilege.js';
+import { onReadOnlyMounts } from './linux/read-only-mount.js';
 import { openServiceManager } from './linux/service-manager.js';
+import { readInhibitDelay } from './linux/systemd/inhibit-delay.js';
+import { openCommandRunner } from './linux/systemd/transient-units.js';
+import { openUnitManager } from './linux/systemd/unit-manager.js';
 
 export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';
 export type { KernelLogWatch } from './linux/kernel-log.js';
@@ -22,12 +31,22 @@ export interface Host {
   readonly ownMemoryCgroup: typeof ownMemoryCgroup;
   readonly mayEndOthers: () => boolean;
   readonly instanceName: typeof instanceName;
+  readonly lockHolder: typeof lockHolder;
+  readonly lockHoldersIn: typeof lockHoldersIn;
+  readonly locksHeldBy: typeof locksHeldBy;
   readonly readBootId: typeof readBootId;
+  readonly onReadOnlyMounts: typeof onReadOnlyMounts;
   readonly readOomKiller: typeof readOomKiller;
   readonly oomDomainOf: typeof domainOf;
   readonly readMemoryReserve: typeof readMemoryReserve;
   readonly KernelLogWatch: typeof KernelLogWatch;
+  readonly OomCounters: typeof OomCounters;
   readonly openServiceManager: typeof openServiceManager;
+  readonly openUnitManager: typeof openUnitManager;
+  readonly openContainerRuntime: typeof openContainerRuntime;
+  readonly openCommandRunner: typeof openCommandRunner;
+  readonly readInhibitDelay: () => Promise<InhibitDelay>;
+  readonly doctor: typeof doctorReaders;
 }
 
 /** The one place that asks which platform this is. */
@@ -40,12 +59,22 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       ownMemoryCgroup,
       mayEndOthers: readMayEndOthers,
       instanceName,
+      lockHolder,
+      lockHoldersIn,
+      locksHeldBy,
       readBootId,
+      onReadOnlyMounts,
       readOomKiller,
       oomDomainOf: domainOf,
       readMemoryReserve,
       KernelLogWatch,
+      OomCounters,
       openServiceManager,
+      openUnitManager,
+      openContainerRuntime,
+      openCommandRunner,
+      readInhibitDelay,
+      doctor: doctorReaders,
     };
   }
   throw new HostError('EVICTD_HOST_PLATFORM', `evictd does not run on ${platform} yet`, { hint: 'it runs on Linux' });

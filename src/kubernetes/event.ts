@@ -37,6 +37,7 @@ export function eventOf(effect: Effect, nodeName: string): KubernetesEvent | und
     case 'condition':
     case 'threshold':
     case 'alert':
+    case 'release':
     case 'error':
       return undefined;
   }

@@ -1,15 +1,12 @@
 import { podLimits, isPodLevelSet, rankedRequests } from '../core/pod-resources.js';
 import { computePodQos, type Resources } from '../core/qos.js';
 import type { Toleration } from '../core/toleration.js';
-import type { PodCondition, Protection, QosClass, Workload } from '../core/workload.js';
+import { SYSTEM_CRITICAL_PRIORITY, type PodCondition, type Protection, type QosClass, type Workload } from '../core/workload.js';
 import { containersOf } from './container.js';
 import { documentOf, integerOf, isAbsent, items, member, members, resourceListOf, textOf, timeOf, wrong, type Field } from './document.js';
 import { localVolumesOf } from './volume.js';
 
 const NS_PER_SECOND = 1_000_000_000n;
-
-/** From here on the system's own priority classes lie (scheduling.SystemCriticalPriority). */
-const CRITICAL_PRIORITY = 2_000_000_000;
 
 const CONFIG_SOURCE = 'kubernetes.io/config.source';
 const CONFIG_MIRROR = 'kubernetes.io/config.mirror';
@@ -93,7 +90,7 @@ function protectionOf(priority: number, annotations: Field): Protection | undefi
   const source = byName.get(CONFIG_SOURCE);
   const isStatic = source !== undefined && textOf(source) !== 'api';
   if (isStatic || byName.has(CONFIG_MIRROR)) return { kind: 'static' };
-  return priority >= CRITICAL_PRIORITY ? { kind: 'critical' } : undefined;
+  return priority >= SYSTEM_CRITICAL_PRIORITY ? { kind: 'critical' } : undefined;
 }
 
 function tolerationOf(toleration: Field): Toleration {

@@ -1,4 +1,6 @@
 import { isBelow, normalCgroupPath } from '../core/cgroup.js';
+import { slicePath } from '../core/unit.js';
+import type { WorkloadSourceSpec } from '../core/workload-source.js';
 import type { Finding } from './finding.js';
 import type { LintSubject } from './subject.js';
 
@@ -7,17 +9,24 @@ export function lintAllocatable({ thresholds, workloads, allocatable }: LintSubj
   if (allocatable === undefined || !thresholds.some(({ signal }) => signal === 'allocatableMemory.available')) return [];
   const cgroup = normalCgroupPath(allocatable.cgroup);
   return workloads.flatMap((source, index): Finding[] => {
-    const path = normalCgroupPath(source.cgroup);
-    if (path === cgroup || isBelow(path, cgroup)) return [];
-    const some = isBelow(cgroup, path) ? 'some workloads' : 'the workloads';
-    return [
-      {
+    // Where a unit that is named lies, its slice says.
+    const outside = placesOf(source).filter(({ path }) => path !== cgroup && !isBelow(path, cgroup));
+    return outside.map(({ name, path }): Finding => {
+      const some = isBelow(cgroup, path) ? 'some workloads' : 'the workloads';
+      return {
         level: 'warn',
         code: 'EVICTD_LINT_OUTSIDE_ALLOCATABLE',
-        message: `${some} of ${path} live outside allocatable.cgroup (${cgroup}): none of them is evicted for allocatableMemory.available`,
+        message: `${some} of ${name} live outside allocatable.cgroup (${cgroup}): none of them is evicted for allocatableMemory.available`,
         hint: 'name a cgroup that holds all sources, or add a threshold of memory.available for the others',
         key: `workloads[${String(index)}]`,
-      },
-    ];
+      };
+    });
   });
+}
+
+function placesOf(source: WorkloadSourceSpec): readonly { readonly name: string; readonly path: string }[] {
+  if ('systemd' in source) return source.systemd.slices.map((name) => ({ name, path: slicePath(name) }));
+  if ('cri' in source) return []; // only its pods say where they live
+  const path = normalCgroupPath(source.cgroup);
+  return [{ name: path, path }];
 }

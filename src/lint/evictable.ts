@@ -1,4 +1,5 @@
 import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../core/signal.js';
+import { sourceRoots, sourceText } from '../core/workload-source.js';
 import type { Finding } from './finding.js';
 import { matchesEveryName } from './glob.js';
 import { isOff } from './limit.js';
@@ -8,8 +9,18 @@ import type { LintSubject } from './subject.js';
 /** Whether there is anything to evict for, and anybody to evict: each reason alone is enough, so that only the first is told. */
 export function lintEvictable(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   const found = withoutThreshold(subject) ?? withoutSource(subject) ?? ruledOut(subject) ?? nobodyThere(subject, machine);
-  const missing = (machine?.workloads?.problems ?? []).map((problem): Finding => ({ level: 'warn', key: 'workloads', ...problem }));
+  const missing = (machine?.workloads?.problems ?? []).map(({ root, ...problem }): Finding => ({
+    level: 'warn',
+    key: entryOf(root, subject),
+    ...problem,
+  }));
   return [...missing, ...(found === undefined ? [] : [found])];
+}
+
+/** The entry whose workloads are below that cgroup. */
+function entryOf(root: string | undefined, { workloads }: LintSubject): string {
+  const index = root === undefined ? -1 : workloads.findIndex((source) => sourceRoots([source]).includes(root));
+  return index === -1 ? 'workloads' : `workloads[${String(index)}]`;
 }
 
 function withoutThreshold({ thresholds, workloads, written }: LintSubject): Finding | undefined {
@@ -29,7 +40,7 @@ function withoutThreshold({ thresholds, workloads, written }: LintSubject): Find
   )
     return undefined;
   return nothingEvictable(
-    'there is no threshold of memory, and evicting a workload is not known to give anything else back',
+    'there is no threshold of memory, a disk or process ids, and evicting a workload is not known to give anything else back',
     'evictionHard',
     'set evictionHard.memory.available',
   );
@@ -41,7 +52,7 @@ function withoutSource({ workloads }: LintSubject): Finding | undefined {
     level: 'warn',
     code: 'EVICTD_WORKLOADS_NONE',
     message: 'no workload source is configured: evictd watches and exports, and evicts nothing',
-    hint: 'name one: workloads: [{cgroup: /workload.slice}]',
+    hint: 'name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}]',
     key: 'workloads',
   };
 }
@@ -49,7 +60,8 @@ function withoutSource({ workloads }: LintSubject): Finding | undefined {
 /** Everything is critical, whatever comes. */
 function ruledOut({ rules }: LintSubject): Finding | undefined {
   const index = rules.findIndex(
-    ({ critical, match: { name, path } }) => critical && matchesEveryName(name) && (path === undefined || /^(\/?\*{2,})$/.test(path)),
+    ({ critical, match: { name, path, labels } }) =>
+      critical && labels === undefined && matchesEveryName(name) && (path === undefined || /^(\/?\*{2,})$/.test(path)),
   );
   if (index === -1) return undefined;
   return {
@@ -64,11 +76,15 @@ function ruledOut({ rules }: LintSubject): Finding | undefined {
 function nobodyThere({ workloads, rules }: LintSubject, machine: MachineFacts | undefined): Finding | undefined {
   if (machine?.workloads === undefined) return undefined;
   const { present, problems } = machine.workloads;
-  const sources = workloads.map(({ cgroup }) => cgroup).join(', ');
+  const sources = workloads.map(sourceText).join(', ');
   if (present.length === 0) {
-    return problems.length >= workloads.length // all of them missing: that says it
+    return problems.length >= sourceRoots(workloads).length // all of them missing: that says it
       ? undefined
-      : nothingEvictable(`there is no workload in ${sources} now`, 'workloads', 'every child of a source is a workload: see evictd rank');
+      : nothingEvictable(
+          `there is no workload in ${sources} now`,
+          'workloads',
+          'every child of a cgroup, every unit below a slice and every pod of a container runtime is a workload: see evictd rank',
+        );
   }
   if (present.some(({ hindrance }) => hindrance === undefined)) return undefined;
   const inhabited = present.filter(({ hindrance }) => hindrance?.kind !== 'vacant');

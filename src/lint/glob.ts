@@ -3,59 +3,55 @@ type Token =
   | { readonly kind: 'any' }
   | { readonly kind: 'run'; readonly slashes: boolean };
 
-/**
- * Whether a rule's pattern matches any text at all of the form `prefix` + a name: not empty, without a slash. The patterns are those of rules: `*` a run
- * without slashes, `**` any run, `?` one character that is no slash.
- */
-export function matchesSomeName(glob: string, prefix: string): boolean {
-  const tokens = tokensOf(glob);
-  let positions = withSkippedRuns([0], tokens);
-  for (const character of prefix) {
-    const next = positions.flatMap((position) => consume(tokens[position], position, character));
-    positions = withSkippedRuns(next, tokens);
-  }
-  return positions.some((position) => {
-    const rest = tokens.slice(position);
-    return rest.length > 0 && !rest.some((token) => token.kind === 'character' && token.character === '/');
-  });
-}
+/** A pattern of rules (core/glob.ts), taken apart. */
+export type Glob = readonly Token[];
 
-/** Whether it matches every name. */
-export function matchesEveryName(glob: string | undefined): boolean {
-  return glob === undefined || /^\*+$/.test(glob);
-}
-
-export function isLiteral(glob: string): boolean {
-  return !/[*?]/.test(glob);
-}
-
-function tokensOf(glob: string): Token[] {
-  return [...glob.matchAll(/\*+|[^*]/gsu)].map(([text]): Token => {
+export function globOf(pattern: string): Glob {
+  return [...pattern.matchAll(/\*+|[^*]/gsu)].map(([text]): Token => {
     if (text.startsWith('*')) return { kind: 'run', slashes: text.length > 1 };
     return text === '?' ? { kind: 'any' } : { kind: 'character', character: text };
   });
 }
 
-/** Where in the pattern one may be after `character`. */
-function consume(token: Token | undefined, position: number, character: string): number[] {
-  switch (token?.kind) {
-    case undefined:
-      return [];
-    case 'character':
-      return token.character === character ? [position + 1] : [];
-    case 'any':
-      return character === '/' ? [] : [position + 1];
-    case 'run':
-      return token.slashes || character !== '/' ? [position] : [];
-  }
+/** The text itself, also where it has `*` in it: a cgroup may be called so. */
+export function literal(text: string): Glob {
+  return Array.from(text, (character): Token => ({ kind: 'character', character }));
 }
 
-/** A run may be empty. */
-function withSkippedRuns(positions: readonly number[], tokens: readonly Token[]): number[] {
-  const all = new Set<number>();
-  for (let position of positions) {
-    all.add(position);
-    while (tokens[position]?.kind === 'run') all.add(++position);
-  }
-  return [...all];
+/** A name: not empty, without a slash. */
+export const ANY_NAME: Glob = globOf('?*');
+
+/** Whether any text at all matches both. */
+export function overlap(a: Glob, b: Glob): boolean {
+  const seen = new Set<string>();
+  const meet = (i: number, j: number): boolean => {
+    const key = `${String(i)},${String(j)}`;
+    if (seen.has(key)) return false; // it led nowhere, or is being tried
+    seen.add(key);
+    const [one, other] = [a[i], b[j]];
+    if (one === undefined && other === undefined) return true;
+    // A run may be empty, or go on.
+    if (one?.kind === 'run' && meet(i + 1, j)) return true;
+    if (other?.kind === 'run' && meet(i, j + 1)) return true;
+    if (one === undefined || other === undefined || !share(one, other)) return false;
+    return meet(one.kind === 'run' ? i : i + 1, other.kind === 'run' ? j : j + 1);
+  };
+  return meet(0, 0);
+}
+
+/** Whether it matches every name. */
+export function matchesEveryName(pattern: string | undefined): boolean {
+  return pattern === undefined || /^\*+$/.test(pattern);
+}
+
+/** Whether there is a character that both take. */
+function share(a: Token, b: Token): boolean {
+  if (a.kind === 'character' && b.kind === 'character') return a.character === b.character;
+  const [one, other] = [takesSlash(a), takesSlash(b)];
+  return !(one === 'only' && other === 'never') && !(one === 'never' && other === 'only');
+}
+
+function takesSlash(token: Token): 'only' | 'never' | 'too' {
+  if (token.kind === 'character') return token.character === '/' ? 'only' : 'never';
+  return token.kind === 'run' && token.slashes ? 'too' : 'never';
 }

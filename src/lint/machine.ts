@@ -1,3 +1,4 @@
+import type { Layout } from '../core/layout.js';
 import type { MemoryReserve } from '../core/memory-reserve.js';
 import type { Signal } from '../core/signal.js';
 
@@ -30,12 +31,16 @@ export interface MachineFacts {
   readonly reserve: MemoryReserve | undefined;
   /** Signals of memory on which neither a notifier nor the sampler would wake, and why. */
   readonly polled: ReadonlyMap<Signal, string>;
+  /** Which filesystems it has, or which of them has not answered. Left out: not looked for. */
+  readonly layout?: Layout | { readonly error: string };
+  /** Those of the directories that are emptied that evictd may not write to. */
+  readonly readOnly: readonly string[];
   /** undefined: not looked for. */
   readonly workloads: PresentWorkloads | undefined;
 }
 
 export interface PresentWorkloads {
   readonly present: readonly PresentWorkload[];
-  /** Sources that are not there. */
-  readonly problems: readonly { readonly code: string; readonly message: string; readonly hint?: string }[];
+  /** Sources that are not there. `root`: the cgroup that is missing, as sourceRoots has it. */
+  readonly problems: readonly { readonly root?: string; readonly code: string; readonly message: string; readonly hint?: string }[];
 }

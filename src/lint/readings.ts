@@ -11,8 +11,22 @@ const COPY_HINT = 'enforceNodeAllocatable: [] switches the threshold off that is
 export function lintReadings(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   if (machine === undefined) return [];
   const seen = new Set<string>();
+  const containerfs = machine.unreadable.get('containerfs.available');
   const operands = subject.thresholds.flatMap((threshold) => operandsOf(threshold).map(({ signal }) => ({ signal, threshold })));
-  return operands.flatMap(({ signal, threshold }): Finding[] => {
+  // It has no thresholds of its own, so that nothing else would say so.
+  const unwatched: Finding[] =
+    containerfs === undefined || operands.some(({ signal }) => signal.startsWith('containerfs.'))
+      ? []
+      : [
+          {
+            level: 'warn',
+            code: 'EVICTD_SIGNAL_UNREADABLE',
+            message: `containerfs.* cannot be read: ${containerfs}`,
+            hint: 'set filesystems.containerfs to where nodefs or imagefs is',
+            key: 'filesystems.containerfs',
+          },
+        ];
+  const read = operands.flatMap(({ signal, threshold }): Finding[] => {
     const key = thresholdKey(threshold, subject);
     if (seen.has(signal)) return [];
     seen.add(signal);
@@ -34,6 +48,7 @@ export function lintReadings(subject: LintSubject, machine: MachineFacts | undef
       },
     ];
   });
+  return [...read, ...unwatched];
 }
 
 function hintOf(signal: Signal, threshold: Threshold): string {

@@ -1,18 +1,27 @@
-import { isBelow, normalCgroupPath } from '../core/cgroup.js';
+import { isBelow } from '../core/cgroup.js';
+import { isLiteral } from '../core/glob.js';
+import { protectedName } from '../core/protected-units.js';
 import type { Rule } from '../core/rule.js';
+import { sourceRoots } from '../core/workload-source.js';
 import { namesOf } from './evictable.js';
 import type { Finding } from './finding.js';
-import { isLiteral, matchesSomeName } from './glob.js';
+import { globOf, overlap } from './glob.js';
 import type { MachineFacts, PresentWorkload } from './machine.js';
+import { reachOf, type Reach } from './source-reach.js';
 import type { LintSubject } from './subject.js';
 
 /** Rules that match nothing, now or ever, and those that would take back what cannot be taken back. Without a source no rule has anything to match, which is said elsewhere. */
 export function lintRules({ rules, workloads }: LintSubject, machine: MachineFacts | undefined): Finding[] {
   if (workloads.length === 0) return [];
-  const roots = workloads.map(({ cgroup }) => normalCgroupPath(cgroup));
+  const reach = reachOf(workloads);
+  const roots = sourceRoots(workloads);
   const present = machine?.workloads?.present ?? [];
   return rules.flatMap((rule, index): Finding[] => {
-    const said = neverMatches(rule, roots) ?? matchesNobody(rule, index, present) ?? staysCritical(rules, index, present);
+    const said =
+      (present.some(({ matched }) => matched.includes(index)) ? undefined : neverMatches(rule, reach, roots)) ??
+      liftsNothing(rule) ??
+      matchesNobody(rule, index, present) ??
+      staysCritical(rules, index, present);
     if (said === undefined) return [];
     const key = `rules[${String(index)}]`;
     return [{ level: 'warn', key, ...said, message: `${key} (${matchText(rule)}) ${said.message}` }];
@@ -21,20 +30,32 @@ export function lintRules({ rules, workloads }: LintSubject, machine: MachineFac
 
 type Said = Pick<Finding, 'code' | 'message' | 'hint'>;
 
-/** A workload is a direct child of its source, and its name is that of the cgroup. */
-function neverMatches(rule: Rule, roots: readonly string[]): Said | undefined {
+/** No workload that there could be has such a name, or such a path. */
+function neverMatches(rule: Rule, reach: Reach, roots: readonly string[]): Said | undefined {
   const { name, path } = rule.match;
   if (protectsAbove(rule, roots)) return undefined;
   const code = 'EVICTD_LINT_RULE_UNREACHABLE';
-  if (name !== undefined && !matchesSomeName(name, '')) {
-    const message = "can never match: a workload's name is that of a direct child of its source, without a /";
-    return { code, message, hint: 'leave the directories out of name, or match by path' };
+  if (name !== undefined && !reach.names.some((known) => overlap(globOf(name), known))) {
+    return { code, message: `can never match: ${reach.nameText}`, hint: reach.nameHint(name) };
   }
-  if (path !== undefined && !roots.some((root) => matchesSomeName(path, root === '/' ? '/' : `${root}/`))) {
-    const message = `can never match: it reaches no direct child of ${roots.join(', ')}`;
-    return { code, message, hint: `a workload's path is that of its source and its name: ${roots[0] ?? ''}/NAME` };
+  if (path !== undefined && !reach.paths.some((known) => overlap(globOf(path), known))) {
+    return { code, message: `can never match: it reaches ${reach.pathText}`, hint: reach.pathHint };
+  }
+  if (rule.match.labels !== undefined && !reach.hasLabels) {
+    const message = 'can never match: only pods of a container runtime have labels';
+    return { code, message, hint: 'name one: workloads: [{cri: {endpoint: unix:///run/containerd/containerd.sock}}]' };
   }
   return undefined;
+}
+
+/** Nothing is lost by it, but the name may be mistyped: then what was meant is still protected. */
+function liftsNothing({ liftProtection, match: { name } }: Rule): Said | undefined {
+  if (liftProtection !== true || name === undefined || protectedName(name) !== undefined) return undefined;
+  return {
+    code: 'EVICTD_LINT_LIFT_NOTHING',
+    message: `lifts the protection of ${name}, which is not on the list of protected units`,
+    hint: 'the list is in docs/systemd.md; remove critical: false and liftProtection where the name is right',
+  };
 }
 
 function matchesNobody(rule: Rule, index: number, present: readonly PresentWorkload[]): Said | undefined {
@@ -69,7 +90,8 @@ function protectsAbove({ critical, match: { path, name } }: Rule, roots: readonl
   return roots.length === 0 || roots.some((root) => isBelow(path, root));
 }
 
-function matchText({ match: { name, path } }: Rule): string {
-  const parts = [name === undefined ? '' : `name: ${name}`, path === undefined ? '' : `path: ${path}`].filter((part) => part !== '');
+function matchText({ match: { name, path, labels = {} } }: Rule): string {
+  const named = [name === undefined ? '' : `name: ${name}`, path === undefined ? '' : `path: ${path}`].filter((part) => part !== '');
+  const parts = [...named, ...Object.entries(labels).map(([label, value]) => `label ${label}: ${value}`)];
   return parts.length === 0 ? 'everything' : parts.join(', ');
 }

@@ -99,13 +99,38 @@ export const EVICTIONS_INEFFECTIVE = define(
 export const ALERTS = define(
   'counter',
   'evictd_alerts_total',
-  'Episodes in which a threshold asked for an eviction and got none, by the reason.',
+  'Episodes in which a threshold asked for an eviction and got none, by the reason; restart-storm: it got one that does not help for long.',
   ['alert', 'eviction_signal'],
+);
+export const RECLAIMS = define('counter', 'evictd_reclaims_total', 'Runs of a step of node-level reclaim.', ['step']);
+export const RECLAIMS_FAILED = define(
+  'counter',
+  'evictd_reclaims_failed_total',
+  'Runs of a step of node-level reclaim of which not all could be done; counted in evictd_reclaims_total, too.',
+  ['step'],
+);
+export const RECLAIMED_BYTES = define(
+  'counter',
+  'evictd_reclaimed_bytes_total',
+  'What came free on the filesystem that was short while the step ran.',
+  ['step'],
+);
+export const RECLAIMED_INODES = define('counter', 'evictd_reclaimed_inodes_total', 'The same of inodes.', ['step']);
+export const OOM_KILLS = define(
+  'counter',
+  'evictd_oom_kills_total',
+  "Processes below the node that the kernel's OOM killer killed, by whose limit was reached.",
+  ['limit'],
 );
 export const THRESHOLDS_MET = define('counter', 'evictd_thresholds_met_total', 'Episodes in which a threshold was met.', [
   'eviction_signal',
   'kind',
 ]);
+export const UNITS_HELD = define(
+  'gauge',
+  'evictd_units_held',
+  'systemd units that evictd keeps stopped, and starts again when the node has recovered.',
+);
 export const WAKE_TO_SIGNAL = define(
   'histogram',
   'evictd_wake_to_signal_seconds',
@@ -116,6 +141,16 @@ export const JOURNAL_ERRORS = define('counter', 'evictd_journal_errors_total', '
 export const JOURNAL_LOST = define('counter', 'evictd_journal_lost_records_total', 'Records that no journal file will have.');
 export const LOG_DROPPED = define('counter', 'evictd_log_lines_dropped_total', 'Log lines lost because nobody read them.');
 export const BUILD_INFO = define('gauge', 'evictd_build_info', 'Always 1; the version is the label.', ['version']);
+export const CONFIG_TAKEN = define(
+  'gauge',
+  'evictd_config_last_reload_successful',
+  '1 if the configuration that was read last is in force, 0 if it was refused and the one before is.',
+);
+export const CONFIG_SINCE = define(
+  'gauge',
+  'evictd_config_last_reload_success_timestamp_seconds',
+  'When the configuration in force was read, in seconds since 1970.',
+);
 export const DRY_RUN = define('gauge', 'evictd_dry_run', '1 if evictd only records what it would do, else 0.');
 export const PROCESS_CPU = define('counter', 'evictd_process_cpu_seconds_total', 'CPU time of evictd, user and system.');
 export const PROCESS_RESIDENT = define('gauge', 'evictd_process_resident_memory_bytes', 'Memory of evictd that is resident.');

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { ALERT_KINDS } from '../core/effect.js';
 import { STORAGE_LIMIT_SIGNALS, type EvictionSignal } from '../core/eviction-signal.js';
+import { OOM_LIMITS } from '../core/kernel-kill.js';
 import type { Observation, Observations } from '../core/observation.js';
 import { CONDITION_TYPES, isPressure, isResourceSignal, SIGNALS, SIGNAL_FACTS, type ConditionType, type Signal } from '../core/signal.js';
 import { allMet, isListed, isResourceThreshold, resolve, thresholdKind, whenText } from '../core/threshold.js';
@@ -39,6 +40,8 @@ export class MetricsRegistry {
     this.#fill(definitions.JOURNAL_LOST, () => [[options.journalLostRecords()]]);
     this.#fill(definitions.LOG_DROPPED, () => [[options.logLinesDropped()]]);
     this.#fill(definitions.BUILD_INFO, () => [[1, options.version]]);
+    this.#fill(definitions.CONFIG_TAKEN, () => [[status.config.taken ? 1 : 0]]);
+    this.#fill(definitions.CONFIG_SINCE, () => [[status.config.sinceSeconds]]);
     this.#fill(definitions.DRY_RUN, () => [[options.dryRun ? 1 : 0]]);
     this.#fill(definitions.PROCESS_CPU, () => [[processCpuSeconds()]]);
     this.#fill(definitions.PROCESS_RESIDENT, () => [[processResidentBytes()]]);
@@ -130,6 +133,14 @@ export class MetricsRegistry {
       );
       return [...new Set([...possible, ...status.alerts.keys()])].map((key) => [status.alerts.get(key), ...key.split(' ')]);
     });
+    const bySteps = (counts: Status['reclaims']): Sample[] =>
+      [...new Set([...status.reclaimSteps, ...counts.keys()])].map((step) => [counts.get(step), step]);
+    this.#fill(definitions.RECLAIMS, () => bySteps(status.reclaims));
+    this.#fill(definitions.RECLAIMS_FAILED, () => bySteps(status.failedReclaims));
+    this.#fill(definitions.RECLAIMED_BYTES, () => bySteps(status.reclaimedBytes));
+    this.#fill(definitions.RECLAIMED_INODES, () => bySteps(status.reclaimedInodes));
+    this.#fill(definitions.OOM_KILLS, () => OOM_LIMITS.map((limit) => [status.oomKills.get(limit), limit]));
+    this.#fill(definitions.UNITS_HELD, () => [[status.heldUnits]]);
     this.#fill(definitions.THRESHOLDS_MET, () => {
       const configured = status.thresholds.map((threshold) => `${threshold.signal} ${thresholdKind(threshold)}` as const);
       return [...new Set([...configured, ...status.episodes.keys()])].map((key) => [status.episodes.get(key), ...key.split(' ')]);

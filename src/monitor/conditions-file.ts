@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import type { ConditionType } from '../core/signal.js';
+import { replaceFileSync } from '../directory.js';
 import { EvictdError, errnoName } from '../errors.js';
 import type { Log } from '../log.js';
 import type { StepListener, StepReport } from './ports.js';
@@ -74,7 +75,7 @@ export class ConditionsFile implements StepListener {
   #write(changed: boolean, published: PublishedConditions): void {
     const { path, log } = this.#options;
     try {
-      replaceFile(path, conditionsText(published));
+      replaceFileSync(path, conditionsText(published), 0o644);
       if (this.#trouble) log.info(`the conditions of the node are published again: ${path}`);
       this.#trouble = false;
     } catch (error) {
@@ -128,14 +129,6 @@ function unreadable(path: string, reason: string, cause?: unknown): EvictdError 
     hint: "the runtime directory is root's: in a unit with User= write ExecCondition=+…",
     ...(cause === undefined ? {} : { cause }),
   });
-}
-
-/** Made beside it and renamed: a crash in the middle leaves the one before. A link in the way is not followed. */
-function replaceFile(path: string, text: string): void {
-  const fresh = `${path}.new`;
-  rmSync(fresh, { force: true });
-  writeFileSync(fresh, text, { flag: 'wx', mode: 0o644 });
-  renameSync(fresh, path);
 }
 
 function removeQuietly(path: string): void {

@@ -1,10 +1,9 @@
-import { open, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
-import { makeDirectory } from '../directory.js';
+import type { JournalFiles } from './journal-files.js';
 
-export const JOURNAL_FILE = 'journal.jsonl';
 const QUEUE_LIMIT_BYTES = 16 * 1024 * 1024;
 const BATCH_BYTES = 256 * 1024;
+/** What others may have written since. */
+const SLACK_BYTES = 64 * 1024;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MOST_MS = 60_000;
 
@@ -18,6 +17,10 @@ export interface JournalWriterEvents {
   written(sequence: bigint): void;
   failed(error: Error): void;
   lost(records: number): void;
+  /** The file ends with so many bytes of a line that was cut off. Returns the record that says so, and comes behind it. */
+  torn(bytes: number): string;
+  /** Whether space was reserved; undefined: it was. */
+  reserved(failure: Error | undefined): void;
 }
 
 /**
@@ -25,22 +28,24 @@ export interface JournalWriterEvents {
  * and delays nobody. Records wait in memory, up to 16 MiB; beyond that the oldest are lost, counted, and may still be in the ring.
  */
 export class JournalWriter {
-  readonly #directory: string;
+  readonly #files: JournalFiles;
   readonly #events: JournalWriterEvents;
   #queue: QueuedRecord[] = [];
   #queuedBytes = 0;
-  #file: FileHandle | undefined;
-  /** The file ends in the middle of a line: the next write starts a new one. */
-  #torn = false;
+  /** Records some of which may be in the file: of a run before, or of a write that failed. */
+  readonly #doubtful: Set<bigint>;
   #working: Promise<void> | undefined;
   #soon = false;
   #retryMs = RETRY_FIRST_MS;
   #retry: NodeJS.Timeout | undefined;
   #busySinceMs: number | undefined;
 
-  constructor(directory: string, events: JournalWriterEvents) {
-    this.#directory = directory;
+  /** @param recovered  of a run before, the oldest first; what of it is in the file already is not written again */
+  constructor(files: JournalFiles, recovered: readonly QueuedRecord[], events: JournalWriterEvents) {
+    this.#files = files;
     this.#events = events;
+    this.#doubtful = new Set(recovered.map(({ sequence }) => sequence));
+    for (const record of recovered) this.push(record);
   }
 
   push(record: QueuedRecord): void {
@@ -82,7 +87,7 @@ export class JournalWriter {
     clearTimeout(timer);
     clearTimeout(this.#retry);
     if (this.#working !== undefined) return false;
-    await this.#close();
+    await this.#files.close();
     return this.#queue.length === 0;
   }
 
@@ -103,7 +108,6 @@ export class JournalWriter {
           this.#work();
         }, this.#retryMs).unref();
         this.#retryMs = Math.min(2 * this.#retryMs, RETRY_MOST_MS);
-        return this.#close();
       },
     );
   }
@@ -114,32 +118,40 @@ export class JournalWriter {
   }
 
   async #drain(): Promise<void> {
-    if (this.#file === undefined) {
-      await makeDirectory(this.#directory, 0o750);
-      const path = join(this.#directory, JOURNAL_FILE);
-      this.#file = await open(path, 'a', 0o640);
-      this.#torn = await endsInTheMiddle(path);
-    }
-    const batch = this.#queue.slice(0, batchLength(this.#queue));
-    const text = (this.#torn ? '\n' : '') + batch.map((record) => `${record.text}\n`).join('');
-    const { size } = await this.#file.stat();
     try {
-      await this.#file.appendFile(text);
+      const torn = await this.#files.open();
+      if (this.#doubtful.size > 0) await this.#dropWhatIsThere();
+      const batch = this.#queue.slice(0, batchLength(this.#queue));
+      const mark = torn === 0 ? '' : `\n${this.#events.torn(torn)}\n`;
+      const text = mark + batch.map((record) => `${record.text}\n`).join('');
+      for (const { sequence } of batch) this.#doubtful.add(sequence);
+      if (text !== '') await this.#files.append(text);
+      this.#doubtful.clear();
+      this.#wrote(batch.at(-1)?.sequence);
     } catch (error) {
-      await this.#file.truncate(size); // a full disk takes a part: without it the whole batch follows later
+      await this.#files.close();
       throw error;
     }
-    this.#torn = false;
-    const last = batch.at(-1)?.sequence ?? 0n;
+    await this.#files.prepare();
+    this.#events.reserved(this.#files.unreserved);
+  }
+
+  /** evictd may have been killed after it had written them and before it had noted that; a full disk may have taken some of them. */
+  async #dropWhatIsThere(): Promise<void> {
+    const doubtful = this.#queue.filter(({ sequence }) => this.#doubtful.has(sequence));
+    const bytes = doubtful.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0);
+    const there = await this.#files.lastLines(bytes + SLACK_BYTES);
+    this.#doubtful.clear();
+    this.#queue = this.#queue.filter((record) => !doubtful.includes(record) || !there.has(record.text));
+    const next = this.#queue[0]?.sequence;
+    if (next === undefined) this.#wrote(doubtful.at(-1)?.sequence);
+  }
+
+  #wrote(last: bigint | undefined): void {
+    if (last === undefined) return;
     this.#queue = this.#queue.filter((record) => record.sequence > last);
     this.#queuedBytes = this.#queue.reduce((sum, record) => sum + record.text.length, 0);
     this.#events.written(last);
-  }
-
-  async #close(): Promise<void> {
-    const file = this.#file;
-    this.#file = undefined;
-    await file?.close().catch(() => undefined);
   }
 }
 
@@ -148,17 +160,4 @@ function batchLength(queue: readonly QueuedRecord[]): number {
   let bytes = 0;
   const beyond = queue.findIndex((record) => (bytes += record.text.length) > BATCH_BYTES);
   return beyond === -1 ? queue.length : Math.max(beyond, 1);
-}
-
-async function endsInTheMiddle(path: string): Promise<boolean> {
-  const file = await open(path, 'r');
-  try {
-    const stat = await file.stat();
-    if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
-    if (stat.size === 0) return false;
-    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, stat.size - 1);
-    return buffer[0] !== 0x0a;
-  } finally {
-    await file.close();
-  }
 }

@@ -1,9 +1,16 @@
 import { join } from 'node:path';
-import type { JournalRecord } from './record.js';
+import { journalLine, tornRecord, type JournalRecord } from './record.js';
+import { JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
 import { JournalWriter } from './journal-writer.js';
 import { Ring } from './ring.js';
+import { decisionsBefore, type DecisionsBefore } from './unfinished.js';
 
-const RING_BYTES = 4 * 1024 * 1024;
+/** What a journal takes of the runtime directory. */
+export const RING_BYTES = 4 * 1024 * 1024;
+
+export function ringPath(runtimeDirectory: string, instance: string): string {
+  return join(runtimeDirectory, `journal-${instance}`);
+}
 
 export interface JournalOptions {
   readonly stateDirectory: string;
@@ -11,8 +18,17 @@ export interface JournalOptions {
   /** Tells the journals of several nodes apart in one runtime directory. */
   readonly instance: string;
   readonly node: string;
+  /** Stands on every record: a dry run may write to the journal of the evictd that it runs beside. */
+  readonly dryRun: boolean;
+  readonly limits: JournalLimits;
+  readonly allocate: Allocate;
+  readonly lock: RotationLock;
   readonly onError: (error: Error) => void;
   readonly onLost: (records: number) => void;
+  /** Space could not be reserved: said when it begins. */
+  readonly onUnreserved: (error: Error) => void;
+  /** There is no room for the ring; undefined: there is one by now. */
+  readonly onRing: (problem: Error | undefined) => void;
 }
 
 /**
@@ -25,15 +41,19 @@ export class Journal {
   readonly #options: JournalOptions;
   /** How many records an earlier run had left behind. */
   readonly recovered: number;
+  /** What is still known of the decisions of earlier runs. */
+  readonly before: DecisionsBefore;
   #closed = false;
+  #unreserved = false;
   errors = 0;
   lost = 0;
 
-  /** Throws Node's errors where the runtime directory cannot hold the ring. */
+  /** Throws Node's errors where the runtime directory cannot be used. Without room for the ring records go to the state directory only. */
   constructor(options: JournalOptions) {
     this.#options = options;
-    this.#ring = new Ring(join(options.runtimeDirectory, `journal-${options.instance}`), RING_BYTES);
-    this.#writer = new JournalWriter(options.stateDirectory, {
+    this.#ring = new Ring(ringPath(options.runtimeDirectory, options.instance), RING_BYTES);
+    const files = new JournalFiles(options.stateDirectory, options.limits, options.allocate, options.lock);
+    this.#writer = new JournalWriter(files, this.#ring.undrained, {
       written: (sequence) => {
         if (this.#closed) return;
         this.#guarded(() => {
@@ -47,21 +67,33 @@ export class Journal {
         this.lost += records;
         options.onLost(records);
       },
+      torn: (bytes) => journalLine(tornRecord(bytes), options),
+      reserved: (failure) => {
+        if (failure !== undefined && !this.#unreserved) options.onUnreserved(failure);
+        this.#unreserved = failure !== undefined;
+      },
     });
+    this.before = decisionsBefore(this.#ring.before.map(({ text }) => text));
     this.recovered = this.#ring.undrained.length;
-    this.#ring.undrained.forEach((record) => {
-      this.#writer.push(record);
-    });
+    this.#ring.forget();
+    if (this.#ring.problem !== undefined) options.onRing(this.#ring.problem);
   }
 
   /** Never throws: an eviction does not wait for a journal that has failed. */
   record(record: JournalRecord): void {
-    const { type, ...rest } = record;
-    const text = JSON.stringify({ time: new Date().toISOString(), type, node: this.#options.node, ...rest });
+    const text = journalLine(record, this.#options);
     this.#guarded(() => {
       this.#ring.append(text);
     });
     this.#writer.push({ sequence: this.#ring.sequence, text });
+  }
+
+  /** Makes the ring for which there was no room, where there is now: for when nothing is waiting. Never throws. */
+  retry(): void {
+    if (this.#closed) return;
+    this.#guarded(() => {
+      if (this.#ring.retry()) this.#options.onRing(undefined);
+    });
   }
 
   /** For how long the state directory has not answered, in milliseconds; 0: it answers. */

@@ -1,16 +1,21 @@
-import type { Effect } from '../core/effect.js';
 import type { Decision } from '../core/eviction.js';
-import { initialState, type Policy, type State } from '../core/state.js';
+import type { HoldNews } from '../core/restart-storm.js';
+import type { Policy, State } from '../core/state.js';
 import { step } from '../core/step.js';
 import type { Candidates } from '../core/workload.js';
+import { act, type Actors } from './acting.js';
+import { answersOf } from './answers.js';
+import type { Inheritance } from './inheritance.js';
 import type { Journal } from './journal.js';
 import { Pace } from './pace.js';
-import type { Evictor, Node, Reclaimer, StepListener, Wake, WorkloadSource } from './ports.js';
-import { decisionRecord, escalationRecord, outcomeRecord, reclaimRecord } from './record.js';
+import type { DirectoryEmptier, Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WorkloadSource } from './ports.js';
 import { Reclaims } from './reclaims.js';
 import { rehearse } from './rehearsal.js';
+import type { Releases } from './releases.js';
 import type { Reporter } from './reporter.js';
-import { tell } from './telling.js';
+import { reconsider, resume } from './resumption.js';
+import type { StateKeeper } from './state-keeper.js';
+import { isSignal, note, tell } from './telling.js';
 import { nextLookNs, victimLookNs } from './timetable.js';
 import { Victims } from './victims.js';
 
@@ -18,16 +23,22 @@ export interface MonitorParts {
   readonly node: Node;
   readonly workloads: WorkloadSource;
   readonly evictor: Evictor;
+  readonly emptier: DirectoryEmptier;
   readonly reclaimer: Reclaimer;
+  /** Starts units again that were kept stopped. Left out: there is no systemd, and nobody is. */
+  readonly releases?: Releases;
   readonly journal: Journal;
+  readonly keeper: StateKeeper;
   readonly reporter: Reporter;
   /** Told of every step, in this order. */
   readonly listeners: readonly StepListener[];
+  readonly heartbeat: Heartbeat;
 }
 
 /** Caches are cold again after some such time without a reading. */
 const COLD_NS = 200_000_000n;
 
+const NO_NEWS: ReadonlyMap<string, HoldNews> = new Map();
 const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
 /** The only state and the only timers: turns wakes into steps, and what a step wants into action. */
@@ -35,10 +46,12 @@ export class Monitor {
   readonly #parts: MonitorParts;
   readonly #victims: Victims;
   readonly #reclaims: Reclaims;
+  readonly #actors: Actors;
   readonly #pace = new Pace();
   #policy: Policy;
   #intervalNs: bigint;
-  #state: State = initialState;
+  #state: State;
+  readonly #inheritance: Inheritance;
   #timer: NodeJS.Timeout | undefined;
   #tickAtNs = 0n;
   #dueAtNs: bigint | undefined;
@@ -48,31 +61,59 @@ export class Monitor {
   /** When the last reading began. */
   #readNs = 0n;
   #running = false;
+  /** Of an eviction in flight it is still open whether the configuration is against it. */
+  #isUntold = false;
 
-  constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint) {
+  constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint, inheritance: Inheritance) {
     this.#parts = parts;
-    this.#victims = new Victims(parts.evictor, (atNs) => {
+    this.#inheritance = inheritance;
+    this.#state = inheritance.state;
+    this.#victims = new Victims(parts.evictor, parts.emptier, (atNs) => {
       if (this.#running) this.#pass({ source: 'victim', atNs });
     });
     this.#reclaims = new Reclaims(parts.reclaimer, parts.node);
+    this.#actors = {
+      victims: this.#victims,
+      reclaims: this.#reclaims,
+      releases: parts.releases,
+      reporter: parts.reporter,
+      onReclaimed: () => {
+        if (this.#running) this.#pass({ source: 'reclaim', atNs: process.hrtime.bigint() });
+      },
+    };
     this.#policy = policy;
     this.#intervalNs = intervalNs;
   }
 
-  /** Rehearses what an eviction needs, arms, and takes the first reading. */
+  /** Rehearses what an eviction needs, goes on with those of the evictd before, arms, and takes the first reading. */
   start(): void {
+    const { workloads, evictor, keeper, reporter } = this.#parts;
     this.#running = true;
-    if (this.#policy.hasWorkloadSource) rehearse(this.#policy, this.#parts.workloads, this.#parts.evictor);
+    if (this.#policy.hasWorkloadSource) rehearse(this.#policy, workloads, evictor, keeper);
+    reporter.resumed(this.#state);
+    if (this.#state.evictions.length > 0) this.#isUntold = resume(this.#victims, this.#inheritance, this.#candidates());
     this.#tick('start');
   }
 
-  /** Another policy from now on; thresholds that stay keep their grace periods, evictions in flight go on. */
+  /** Another policy, and other workloads, from now on; thresholds that stay keep their grace periods, evictions in flight go on as far as they would after a restart. */
   reconfigure(policy: Policy, intervalNs: bigint): void {
     if (!this.#running) return;
     this.#policy = policy;
     this.#intervalNs = intervalNs;
     if (policy.departures['failed-kill']) this.#notBeforeNs = undefined; // what the policy before waits for, this one does not
+    this.#reconsider();
     this.#tick('reload');
+  }
+
+  #reconsider(): void {
+    this.#isUntold = reconsider(this.#victims, this.#state.evictions, () => this.#candidates());
+  }
+
+  /** Asks for new readings of the filesystems, and makes a pass when they are there. */
+  lookAtFilesystems(): void {
+    this.#parts.node.requestFilesystems(() => {
+      if (this.#running) this.#pass({ source: 'filesystem', atNs: process.hrtime.bigint() });
+    });
   }
 
   /** Those that got SIGTERM and may still end by themselves. */
@@ -80,10 +121,16 @@ export class Monitor {
     return this.#state.evictions.filter(({ phase }) => phase === 'terminating').map(({ decision }) => decision);
   }
 
-  /** Stops deciding. Victims that got SIGTERM are left to themselves. */
+  /** What the next evictd is left with. */
+  get left(): Pick<State, 'held' | 'evictions'> {
+    return this.#state;
+  }
+
+  /** Stops deciding. Victims that got SIGTERM are left to the next evictd, if it comes in time. */
   stop(): void {
     this.#running = false;
     clearTimeout(this.#timer);
+    this.#parts.keeper.keep(this.#state, this.#victims.signals());
     this.#victims.close();
     for (const listener of this.#parts.listeners) {
       this.#told(() => {
@@ -96,9 +143,7 @@ export class Monitor {
     const atNs = process.hrtime.bigint();
     this.#tickAtNs = atNs + this.#intervalNs;
     this.#reclaims.ripen();
-    this.#parts.node.requestFilesystems(() => {
-      if (this.#running) this.#pass({ source: 'filesystem', atNs: process.hrtime.bigint() });
-    });
+    this.lookAtFilesystems();
     this.#arm();
     this.#pass({ source, atNs });
   }
@@ -149,42 +194,52 @@ export class Monitor {
     const wakeNs = process.hrtime.bigint();
     this.#readNs = wakeNs;
     if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs) {
-      if (wake.source === 'tick') this.#parts.reporter.sampled(this.#parts.node.read(), this.#policy.thresholds); // it is alive all the same
+      if (wake.source === 'tick' || wake.source === 'watchdog') {
+        this.#parts.reporter.sampled(this.#parts.node.read(), this.#policy.thresholds); // it is alive all the same
+        this.#parts.heartbeat.beat(wakeNs);
+      }
       this.#schedule();
       return false;
     }
-    const { node, workloads, journal, reporter, listeners } = this.#parts;
+    if (this.#isUntold && wake.source !== 'victim') this.#reconsider();
+    const { node, journal, keeper, reporter, listeners, heartbeat } = this.#parts;
     const victims = this.#victims.readings();
     const observations = node.read();
-    const asked: Candidates[] = [];
+    const { answers, told } = answersOf(node, () => this.#candidates());
     const input = {
       nowNs: process.hrtime.bigint(),
-      layout: 'single',
+      layout: node.layout(),
       observe: () => observations,
       victims,
       reclaimed: this.#reclaims.take(),
-      candidates: () => {
-        const found = this.#policy.hasWorkloadSource ? workloads.candidates() : NOTHING;
-        asked.push(found);
-        return found;
-      },
+      ...(this.#state.held.size > 0 && {
+        unitsOutOfReach: this.#parts.releases?.outOfReach ?? true,
+        holdNews: this.#parts.releases?.news(this.#state.held) ?? NO_NEWS,
+      }),
+      ...answers,
     } as const;
     const { state, effects, dueAtNs, notBeforeNs } = step(this.#policy, this.#state, input);
     this.#state = state;
     this.#dueAtNs = dueAtNs;
     this.#notBeforeNs = notBeforeNs;
-    for (const effect of effects) this.#act(effect, wake, wakeNs);
+    for (const effect of effects) note(effect, wake, this.#victims, journal, reporter);
+    // Whenever evictd is killed from here on, the next one knows whom it has to look after.
+    if (effects.some(isSignal)) keeper.keep(state, this.#victims.signals());
+    for (const effect of effects) act(effect, wake, wakeNs, this.#actors);
+    keeper.follow(state, this.#victims.signals(), input.nowNs);
     node.decided(observations);
     for (const effect of effects) tell(effect, journal, reporter);
     reporter.sampled(observations, this.#policy.thresholds);
+    reporter.held(state.held.size);
     if (listeners.length > 0) {
-      const report = { wake, policy: this.#policy, input, observations, candidates: asked, state, effects };
+      const report = { wake, policy: this.#policy, input, observations, ...told, state, effects };
       for (const listener of listeners) {
         this.#told(() => {
           listener.stepped(report);
         });
       }
     }
+    heartbeat.beat(wakeNs);
     this.#schedule();
     return effects.some(({ kind }) => kind !== 'attempt');
   }
@@ -198,44 +253,8 @@ export class Monitor {
     }
   }
 
-  /** What cannot wait. The record of a decision stands before the signal goes out. */
-  #act(effect: Effect, wake: Wake, wakeNs: bigint): void {
-    const { journal, reporter } = this.#parts;
-    switch (effect.kind) {
-      case 'evict':
-        journal.record(decisionRecord(effect.decision, wake));
-        if (!effect.decision.dryRun) this.#evict(effect.decision, wake, wakeNs);
-        return;
-      case 'escalate':
-        journal.record(escalationRecord(effect));
-        this.#victims.escalate(effect.decision);
-        return;
-      case 'outcome': {
-        const times = this.#victims.end(effect.outcome.decision.serial);
-        const record = outcomeRecord(effect.outcome, times);
-        journal.record(record);
-        reporter.outcome(effect.outcome, record);
-        return;
-      }
-      case 'reclaim':
-        journal.record(reclaimRecord(effect));
-        this.#reclaims.begin(effect.reclaim, () => {
-          if (this.#running) this.#pass({ source: 'reclaim', atNs: process.hrtime.bigint() });
-        });
-        return;
-      case 'attempt':
-      case 'reclaimed':
-      case 'threshold':
-      case 'condition':
-      case 'alert':
-      case 'error':
-        return;
-    }
-  }
-
-  #evict(decision: Decision, wake: Wake, wakeNs: bigint): void {
-    const { crossingNs, signalNs } = this.#victims.begin(decision, wake, wakeNs);
-    if (signalNs !== undefined) this.#parts.reporter.signalled(signalNs - crossingNs);
+  #candidates(): Candidates {
+    return this.#policy.hasWorkloadSource ? this.#parts.workloads.candidates() : NOTHING;
   }
 
   #schedule(): void {
@@ -249,6 +268,7 @@ export class Monitor {
       victimAtNs: this.#victims.size === 0 ? undefined : victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs),
       lookAtNs: this.#parts.node.lookAtNs(),
       notBeforeNs: this.#notBeforeNs,
+      heartbeatAtNs: this.#parts.heartbeat.dueAtNs(),
     });
     const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
     this.#timer = setTimeout(() => {
@@ -267,6 +287,8 @@ export class Monitor {
     } else if ((this.#parts.node.lookAtNs() ?? nowNs + 1n) <= nowNs) {
       if (this.#parts.node.look()) this.#woken({ source: 'look', atNs: nowNs });
       else this.#schedule();
+    } else if ((this.#parts.heartbeat.dueAtNs() ?? nowNs + 1n) <= nowNs) {
+      this.#pass({ source: 'watchdog', atNs: nowNs });
     } else {
       this.#pass({ source: this.#victims.size > 0 ? 'victim' : 'deadline', atNs: nowNs });
     }

@@ -1,13 +1,19 @@
 import type { Effect } from '../core/effect.js';
+import type { Decision, SystemdAnswer, UnitDecision } from '../core/eviction.js';
 import type { StepInput } from '../core/input.js';
-import type { Collection } from '../core/layout.js';
+import type { LoadedUnit } from '../core/loaded-unit.js';
 import type { Observations } from '../core/observation.js';
 import type { OomProcess } from '../core/oom-order.js';
+import type { OomTally } from '../core/oom-tally.js';
 import type { ReclaimReading } from '../core/reclaim.js';
-import type { Signal } from '../core/signal.js';
+import type { LimitedCommand } from '../core/limited-command.js';
+import type { OomScoreAdjTarget } from '../core/oom-score-adj-target.js';
+import type { ResourceSignal, Signal } from '../core/signal.js';
 import type { Policy, State } from '../core/state.js';
 import type { Threshold } from '../core/threshold.js';
 import type { Candidates, Workload } from '../core/workload.js';
+
+export type { ContainerFiles, ContainerRuntime, ToldFilesystems } from './container-runtime.js';
 
 /** Who said "look now", and when the native layer saw it (monotonic clock). */
 export interface Wake {
@@ -19,7 +25,8 @@ export interface Wake {
   readonly counters?: readonly string[];
 }
 export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom';
-export type WakeSource = NotifierMechanism | 'start' | 'tick' | 'look' | 'deadline' | 'victim' | 'reload' | 'filesystem' | 'reclaim';
+export type WakeSource =
+  NotifierMechanism | 'start' | 'tick' | 'look' | 'deadline' | 'victim' | 'reload' | 'filesystem' | 'reclaim' | 'watchdog';
 
 /** One notification source that should be live. `signal`: what it watches for. */
 export interface NotifierState {
@@ -41,6 +48,8 @@ export interface NodeIdentity {
   /** 'machine' or the node cgroup's path. */
   readonly name: string;
   readonly cgroup: string | undefined;
+  /** Of the node cgroup: it is another one when it was removed and made again. Left out: the machine. */
+  readonly cgroupId?: bigint;
   readonly cgroupVersion: 1 | 2;
 }
 
@@ -52,8 +61,10 @@ export interface Node {
    * read is missing with a reason.
    */
   read(): Observations;
-  /** Asks for new filesystem readings; `onDone` when they are there. Never blocks. */
-  requestFilesystems(onDone?: () => void): void;
+  /** Which filesystems it has, by what they last answered; or which has not answered yet. */
+  layout(): StepInput['layout'];
+  /** Asks for new filesystem readings; `onAnswer` at each that comes, with how many are still awaited: one may never come. Never blocks. */
+  requestFilesystems(onAnswer?: (outstanding: number) => void): void;
   /**
    * Arms, or moves, what wakes on crossing one of the thresholds; retries what is not live. Cheap where nothing moved. A threshold that is
    * already crossed does not wake: read afterwards. Tells whether anything was armed or moved.
@@ -80,14 +91,30 @@ export interface WorkloadSource {
   candidates(): Candidates;
   /** Looks again at what seldom changes (where evictd itself lives), so that `candidates` need not: called at every tick. Never throws. */
   refresh(): void;
+  /**
+   * The workload that a cgroup is, or lies in, from its path alone: it may be gone already, and it may be protected. Of nested ones the innermost. undefined:
+   * it belongs to none.
+   */
+  holding(cgroup: string): { readonly name: string; readonly path: string } | undefined;
   /** Sentences about sources that are not there (yet). */
   problems(): readonly SourceProblem[];
   close(): void;
 }
 export interface SourceProblem {
+  /** The cgroup that a source is looked for in; left out: of all of them. */
+  readonly root?: string;
   readonly code: string;
   readonly message: string;
   readonly hint?: string;
+}
+
+/** The kernel's counters of OOM kills below the node. */
+export interface OomCounterReader {
+  /** Whether the kernel has killed anybody on the machine since the last `read` ended. Cheap. Never throws. */
+  readonly moved: boolean;
+  /** Yields where it may be interrupted: it looks through the cgroups. Never throws. */
+  read(): Generator<void, OomTally>;
+  close(): void;
 }
 
 /** A kill under way. Owns what it holds of the workload; close() when done. */
@@ -99,6 +126,8 @@ export interface KillInProgress {
   terminate(): SignalResult;
   /** SIGKILL to everything in it: cgroup.kill, or one pass of pidfds. Call again (`read` tells) until nothing is left. Never throws. */
   kill(): SignalResult;
+  /** Instead of `terminate`, where an evictd before has called that; `isKilled`: or `kill`, which is called again all the same. */
+  resume?(isKilled: boolean): void;
   /**
    * What is left: `processes` 0 only when no process is left, so one such answer is enough (on v1, where one reading can miss a process that moves, it
    * stands for two empty readings in a row). What cannot be read counts as one process. `usageBytes` undefined where the cgroup is gone or cannot be read.
@@ -109,6 +138,8 @@ export interface KillInProgress {
    * after `close()`; the next call replaces it. Never throws: where nobody tells, only looking shows.
    */
   onExit(callback: (atNs: bigint) => void): void;
+  /** What systemd has said to being asked to stop it; left out, or undefined: it was not asked, or has not answered yet. */
+  systemd?(): SystemdAnswer | undefined;
   close(): void;
 }
 export interface SignalResult {
@@ -132,26 +163,87 @@ export interface VictimSample {
 }
 
 export interface Evictor {
-  /** Holds the workload's cgroup. Throws HostError if it is not there any more (or is another one of the same name). */
-  begin(workload: Workload): KillInProgress;
+  /**
+   * Holds the workload's cgroup. Throws HostError if it is not there any more (or is another one of the same name).
+   *
+   * @param unit  what was decided of it as a systemd unit; undefined: it is none, and is ended by signals
+   * @param graceNs  how long it has to end
+   */
+  begin(workload: Workload, unit?: UnitDecision, graceNs?: bigint): KillInProgress;
+}
+
+/** Empties the directories of who was evicted for a disk. */
+export interface DirectoryEmptier {
+  /**
+   * Nobody of it is left: begins at the first call for a decision, and tells at each whether it goes on. In the background, for some minutes at most. Never throws.
+   *
+   * @param systemd  what systemd has said to being asked to stop it; undefined: nothing yet, or it was not asked
+   */
+  empty(decision: Decision, systemd: SystemdAnswer | undefined): boolean;
+  /** evictd ends: what goes on is given up, and left to the next one. */
+  close(): void;
+}
+
+/** What systemd is asked to do with a unit, as `systemctl --no-block` would ask: a start or stop job that replaces one that is in its way. */
+export interface UnitJob {
+  readonly type: 'start' | 'stop';
+  readonly unit: string;
+}
+/** systemd's system manager, by a connection that is kept open. Nothing of it waits or throws. */
+export interface UnitManager {
+  /** Whether a request would go out now. Where there is no connection one is begun, and begun again, less and less often. */
+  reach(): boolean;
+  /**
+   * What systemd last said about a unit; undefined: it was not asked yet, or has not loaded it. While there is no connection what was known stays. Followed units,
+   * and what stops with them or triggers them, are read again when systemd says that they have changed.
+   */
+  unit(name: string): LoadedUnit | undefined;
+  /**
+   * The units that matter, all of them at every call: others are forgotten. Asks for those that are not known, and never for so many at once that systemd would be
+   * busy with it: some hundred are known after some seconds. To be called at ticks.
+   */
+  follow(names: Iterable<string>): void;
+  /**
+   * Whether systemd is about to tell of this unit what decides over it: all, or, where it is `unsure`, what hangs on it now. It is asked at once if it was not yet; no
+   * more where that is known, where there is no such unit, and where systemd has had its time (250 ms, or `withinNs`). What was asked for by this is sure for 250 ms,
+   * whoever comes, and what was asked for since `sureSinceNs` for good: to be asked for a unit that is not loaded makes systemd load it, which is somebody who comes.
+   */
+  awaited(name: string, withinNs?: bigint, sureSinceNs?: bigint): boolean;
+  /**
+   * Asks for jobs, in this order. The function returns the answer when all of them are answered, and undefined until then; where the connection is lost before, it is
+   * open whether systemd does them. undefined: there is no connection, nothing was asked for.
+   */
+  request(jobs: readonly UnitJob[], onAnswer?: (answer: SystemdAnswer) => void): (() => SystemdAnswer | undefined) | undefined;
+  /** Those that are followed beside the others, whoever follows. */
+  watch(names: Iterable<string>): void;
+  /** Why there is no connection though systemd is this machine's init; undefined: there is one, or there is none to be had. */
+  problem(): SourceProblem | undefined;
+  close(): void;
 }
 
 /** What frees a resource without hurting a workload. */
 export interface Reclaimer {
-  readonly collections: ReadonlySet<Collection>;
-  /** Runs them one after the other, whether or not one fails. Never rejects. */
-  run(collections: readonly Collection[]): Promise<ReclaimReading>;
+  /** Runs them one after the other for a signal, whether or not one fails. Never rejects. */
+  run(collections: readonly string[], signal: ResourceSignal): Promise<ReclaimReading>;
+}
+
+/** Has programs run by the service manager. */
+export interface CommandRunner {
+  /** Resolves when it has ended, with why it has failed; undefined: it has not. Within its time and some seconds. Never rejects. */
+  run(command: LimitedCommand): Promise<string | undefined>;
 }
 
 /** One step of the loop: what it was told, and what came of it. Values, nothing is read again. */
 export interface StepReport {
   readonly wake: Wake;
   readonly policy: Policy;
-  readonly input: Omit<StepInput, 'observe' | 'candidates'>;
+  readonly input: Omit<StepInput, 'observe' | 'candidates' | 'lastLook'>;
   /** undefined: not asked for, or the node could not be read. */
   readonly observations: Observations | undefined;
   /** Each answer that the step asked for, in order; mostly none. */
   readonly candidates: readonly Candidates[];
+  /** What was read after them, in order; mostly none. */
+  readonly lastLooks: readonly Observations[];
   readonly state: State;
   readonly effects: readonly Effect[];
 }
@@ -172,11 +264,12 @@ export interface ServiceManager {
   close(): void;
 }
 
-/** The oom_score_adj that the processes of a workload should have. `atLeast`: the value found, where that is higher. */
-export interface OomScoreAdjTarget {
-  readonly workload: Workload;
-  readonly value: number;
-  readonly atLeast: 'found' | 'value';
+/** Of whoever wants to know that the loop goes round, and not only that the process is there. */
+export interface Heartbeat {
+  /** A pass over the node was made, and what it decided was done. Neither waits nor throws. */
+  beat(nowNs: bigint): void;
+  /** A pass must have been made by then, monotonic clock; undefined: nobody is watching. */
+  dueAtNs(): bigint | undefined;
 }
 
 /**

@@ -1,5 +1,7 @@
+import type { DiskAmount } from '../core/disk-holding.js';
 import type { AlertKind } from '../core/effect.js';
 import type { EvictionSignal } from '../core/eviction-signal.js';
+import type { OomLimit } from '../core/kernel-kill.js';
 import type { Observations } from '../core/observation.js';
 import type { ConditionType, Signal } from '../core/signal.js';
 import type { Threshold, ThresholdKind } from '../core/threshold.js';
@@ -23,6 +25,12 @@ export interface Metrics {
   ineffective(signal: EvictionSignal): void;
   /** A threshold asks for an eviction and gets none, once per episode. */
   alerted(kind: AlertKind, signal: Signal): void;
+  /** A step of node-level reclaim has run: what it gave back, as far as others did not take it meanwhile, and whether not all of it could be done. */
+  reclaimed(step: string, freed: DiskAmount, failed: boolean): void;
+  /** The kernel's OOM killer has killed so many processes below the node. */
+  oomKilled(limit: OomLimit, processes: number): void;
+  /** How many systemd units are kept stopped. */
+  held(units: number): void;
   /** From the moment a threshold was seen crossed to the first signal sent. */
   wakeToSignal(seconds: number): void;
   notifiers(states: readonly NotifierState[]): void;

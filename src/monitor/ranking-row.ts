@@ -10,16 +10,18 @@ export function victimOf({ workload }: RankedWorkload): Record<string, unknown> 
 }
 
 /** The comparators' values, in the order in which they decide; those of other resources than memory have names of their own (docs/journal.md). */
-export function rankingRow(ranked: RankedWorkload, resource: Resource): Record<string, unknown> {
+export function rankingRow(ranked: RankedWorkload, resource: Resource, nowNs: bigint): Record<string, unknown> {
   const { workload, protection } = ranked;
   return {
     place: ranked.place,
     name: workload.name,
+    ...(workload.avoid ? { avoid: true } : {}),
     exceedsRequest: ranked.exceedsRequest,
     priority: ranked.priority,
     ...aboveOf(ranked, resource),
     startOrder: jsonInteger(workload.startOrder),
     ...usageOf(ranked, resource),
+    ...holdingOf(ranked, nowNs),
     path: workload.path,
     ...(protection ? { protected: protection.kind, protectedBecause: protectionText(protection) } : {}),
   };
@@ -52,6 +54,17 @@ function usageOf({ stats, usage, requestNano }: RankedWorkload, resource: Resour
     case 'pids':
       return known('processes', usage);
   }
+}
+
+function holdingOf({ holding }: RankedWorkload, nowNs: bigint): Record<string, unknown> {
+  if (holding === undefined) return {};
+  const { frees, atNs, empties } = holding;
+  return {
+    freesBytes: jsonInteger(frees.bytes),
+    freesInodes: jsonInteger(frees.inodes),
+    ...(empties && { empties: empties.map(({ path }) => path) }),
+    measuredSecondsAgo: Number((nowNs - atNs) / 1_000_000n) / 1e3,
+  };
 }
 
 function known(name: string, value: bigint | undefined): Record<string, unknown> {

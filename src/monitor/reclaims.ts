@@ -15,16 +15,20 @@ export class Reclaims {
   }
 
   /** Calls back when a step can be told. */
-  begin({ collections }: Reclaim, onRipe: () => void): void {
-    void this.#reclaimer.run(collections).then((reading) => {
-      this.#reading = reading;
-      this.#ripe = false;
-      this.#node.requestFilesystems(() => {
-        if (this.#reading !== reading) return;
-        this.#ripe = true;
-        onRipe();
+  begin({ collections, threshold }: Reclaim, onRipe: () => void): void {
+    const failed = (error: unknown): ReclaimReading => ({ errors: [String(error)] });
+    void this.#reclaimer
+      .run(collections, threshold.signal)
+      .catch(failed)
+      .then((reading) => {
+        this.#reading = reading;
+        this.#ripe = false;
+        this.#node.requestFilesystems((outstanding) => {
+          if (this.#reading !== reading || outstanding > 0) return;
+          this.#ripe = true;
+          onRipe();
+        });
       });
-    });
   }
 
   /** A filesystem that does not answer must not hold up a reclaim for ever: at a tick what is known has to do. */

@@ -1,19 +1,35 @@
+import { holderJson } from '../core/disk-holder.js';
 import type { Effect } from '../core/effect.js';
 import { evictionSignal } from '../core/eviction-signal.js';
 import { percentOf } from '../core/amount.js';
-import type { Decision, Outcome, ThresholdCause } from '../core/eviction.js';
+import { knownBytes, type Decision, type Outcome, type ThresholdCause } from '../core/eviction.js';
 import { jsonInteger } from '../core/integer.js';
-import { kernelKillMessage, type KernelKill } from '../core/kernel-kill.js';
-import { alertMessage, comparisonText, decisionMessage, outcomeMessage, thresholdMessage, type ThresholdReading } from '../core/message.js';
+import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage, type ThresholdReading } from '../core/message.js';
 import type { Observation } from '../core/observation.js';
 import { quantityValue } from '../core/quantity.js';
 import { isPressure, type Signal } from '../core/signal.js';
+import type { State } from '../core/state.js';
+import { notStartedText, releaseText } from '../core/unit-message.js';
+import type { Hold } from '../core/restart-storm.js';
+import type { NotStarted } from '../core/unit-start.js';
 import { isListed, resolve, thresholdKind, valueText, whenText, type Operand } from '../core/threshold.js';
 import type { Wake } from './ports.js';
+import { actionOf, stoppedWith, stormOf, unitOf } from './unit-record.js';
 import { rankingRow, victimOf } from './ranking-row.js';
 
 /** One line of the journal; docs/journal.md says it field by field. Integers are numbers up to 2^53, beyond that decimal strings. */
 export type JournalRecord = Readonly<Record<string, unknown>> & { readonly type: string; readonly message: string };
+
+/** A record as it stands in the journal, without its line end. */
+export function journalLine({ type, ...rest }: JournalRecord, of: { readonly node: unknown; readonly dryRun: unknown }): string {
+  const { node, dryRun } = of;
+  return JSON.stringify({ time: new Date().toISOString(), type, node, dryRun, ...rest });
+}
+
+/** The line before it has no end. */
+export function tornRecord(bytes: number): JournalRecord {
+  return { type: 'torn', bytes, message: `the line before was cut off after ${String(bytes)} bytes` };
+}
 
 /** When what happened, monotonic nanoseconds; the spans of an eviction are differences of these. */
 export interface EvictionTimes {
@@ -25,10 +41,63 @@ export interface EvictionTimes {
   readonly killNs: bigint | undefined;
 }
 
-/** A run of evictd begins. Decisions without an outcome before it belong to one that was killed. */
-export function startRecord(version: string, dryRun: boolean, recovered: number): JournalRecord {
+/** What a run begins with. */
+export interface StartFacts {
+  readonly version: string;
+  readonly dryRun: boolean;
+  /** Records of the run before that were still in the runtime directory. */
+  readonly recovered: number;
+  readonly state: Pick<State, 'episodes' | 'conditions' | 'evictions'>;
+  /** Why what the run before left was not taken over; undefined: it was, or there was nothing. */
+  readonly discarded: string | undefined;
+}
+
+/** A run of evictd begins. */
+export function startRecord({ version, dryRun, recovered, state, discarded }: StartFacts): JournalRecord {
   const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the run before were still in the runtime directory`;
-  return { type: 'start', version, dryRun, recovered, message: `evictd ${version} starts${dryRun ? ' a dry run' : ''}${kept}` };
+  const evictions = state.evictions.map(({ decision, phase }) => ({ decision: decision.serial, victim: victimOf(decision.victim), phase }));
+  const thresholds = [...state.episodes.values()].map(whenText);
+  const { conditions } = state;
+  const resumed = { thresholds, conditions, evictions };
+  const names = [
+    ...thresholds,
+    ...conditions,
+    ...state.evictions.map(({ decision: { victim } }) => `the eviction of ${victim.workload.name}`),
+  ];
+  const goesOn = names.length === 0 ? '' : `; it goes on with ${names.join(', ')}`;
+  const lost = discarded === undefined ? '' : `; the state of the run before is discarded: ${discarded}`;
+  return {
+    type: 'start',
+    version,
+    recovered,
+    ...(names.length === 0 ? {} : { resumed }),
+    ...(discarded === undefined ? {} : { discarded }),
+    message: `evictd ${version} starts${dryRun ? ' a dry run' : ''}${kept}${goesOn}${lost}`,
+  };
+}
+
+/**
+ * The outcome of a decision of which nothing but its record is left.
+ *
+ * @param isStateOlder  the state that was left is of a time before it: evictd was killed in between, or could not write a state then; else nothing is known
+ */
+export function unfinishedRecord(record: Readonly<Record<string, unknown>>, isStateOlder: boolean): JournalRecord {
+  const { decision, signal, victim, expectedBytes } = record;
+  const { name } = victim as { readonly name: string };
+  const abandoned = isStateOlder
+    ? 'evictd ended before it wrote down more than the decision: no signal was sent, unless the state could not be written then'
+    : 'evictd ended before it was over, and what became of it is not known';
+  return {
+    type: 'outcome',
+    decision,
+    result: 'abandoned' satisfies Outcome['result'],
+    signal,
+    victim,
+    ...(expectedBytes === undefined ? {} : { expectedBytes }),
+    freedBytes: 0,
+    abandoned,
+    message: `the eviction of ${name} is given up: ${abandoned}`,
+  };
 }
 
 export function stopRecord(): JournalRecord {
@@ -40,9 +109,14 @@ export function reloadRecord(message: string): JournalRecord {
   return { type: 'reload', message };
 }
 
+/** Another configuration was asked for and is wrong. `errors`: a line each. */
+export function reloadRefusedRecord(errors: readonly string[]): JournalRecord {
+  return { type: 'reload-refused', errors, message: 'the new configuration was refused: the one before stays in force' };
+}
+
 export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
   const { victim, graceNs, ranking, resource, unreadable } = decision;
-  const expectedBytes = victim.stats?.workingSetBytes;
+  const expectedBytes = knownBytes(victim);
   return {
     type: 'decision',
     decision: decision.serial,
@@ -51,11 +125,13 @@ export function decisionRecord(decision: Decision, wake: Wake): JournalRecord {
     wake: wake.source,
     ...(wake.counters === undefined ? {} : { wakeCounters: wake.counters }),
     victim: victimOf(victim),
-    action: graceNs > 0n ? 'SIGTERM' : 'SIGKILL',
+    action: actionOf(decision),
     graceSeconds: Number(graceNs) / 1e9,
+    ...unitOf(decision),
     ...(expectedBytes === undefined ? {} : { expectedBytes: jsonInteger(expectedBytes) }),
-    ranking: ranking.map((ranked) => rankingRow(ranked, resource)),
+    ranking: ranking.map((ranked) => rankingRow(ranked, resource, decision.decidedAtNs)),
     unreadable,
+    ...holdersOf(decision),
     message: decisionMessage(decision),
   };
 }
@@ -72,7 +148,7 @@ export function escalationRecord({ decision, reason }: Extract<Effect, { kind: '
 }
 
 export function outcomeRecord(outcome: Outcome, times: EvictionTimes | undefined): JournalRecord {
-  const { decision, nodeAfter, error, processesLeft } = outcome;
+  const { decision, nodeAfter, error, abandoned, processesLeft } = outcome;
   const { cause } = decision;
   return {
     type: 'outcome',
@@ -85,6 +161,8 @@ export function outcomeRecord(outcome: Outcome, times: EvictionTimes | undefined
     cgroupRemoved: outcome.removed,
     ...(processesLeft === undefined ? {} : { processesLeft }),
     ...(error === undefined ? {} : { error }),
+    ...stoppedWith(outcome),
+    ...(abandoned === undefined ? {} : { abandoned }),
     ...(cause.kind === 'threshold' ? nodeReading(cause.threshold.signal, 'Before', cause.observation) : {}),
     ...(cause.kind === 'threshold' && nodeAfter !== undefined ? nodeReading(cause.threshold.signal, 'After', nodeAfter) : {}),
     ...(times === undefined ? {} : { spansMs: spansMs(times, outcome.atNs) }),
@@ -103,44 +181,33 @@ export function conditionRecord({ type, status }: Extract<Effect, { kind: 'condi
 }
 
 export function alertRecord(effect: Extract<Effect, { kind: 'alert' }>): JournalRecord {
-  return { type: 'alert', alert: effect.alert, ...readingOf(effect), message: alertMessage(effect) };
+  return {
+    type: 'alert',
+    alert: effect.alert,
+    ...readingOf(effect),
+    ...stormOf(effect.decision),
+    ...holdersOf(effect),
+    message: alertMessage(effect),
+  };
 }
 
-/** Node-level reclaim begins, or what it came to. */
-export function reclaimRecord(effect: Extract<Effect, { kind: 'reclaim' | 'reclaimed' }>): JournalRecord {
-  const { collections } = effect.reclaim;
-  const over = effect.kind === 'reclaimed' ? { enough: effect.enough, errors: effect.errors } : {};
-  return { type: effect.kind, ...readingOf(effect.reclaim), collections, ...over, message: reclaimMessage(effect) };
+function holdersOf({ holders }: Pick<Decision, 'holders'>): Record<string, unknown> {
+  return holders === undefined ? {} : { holders: holders.map(holderJson) };
 }
 
-/** 'reclaiming containers, images: nodefs.available 1.2GiB < 10% = 5GiB (hard)'. */
-export function reclaimMessage(effect: Extract<Effect, { kind: 'reclaim' | 'reclaimed' }>): string {
-  const { threshold, collections } = effect.reclaim;
-  const what = collections.join(', ');
-  if (effect.kind === 'reclaim') return `reclaiming ${what}: ${comparisonText(effect.reclaim)}`;
-  const failed = effect.errors.length === 0 ? '' : `; ${effect.errors.join('; ')}`;
-  const enough = effect.enough ? 'was enough, so nobody is evicted' : 'was not enough';
-  return `reclaiming ${what} for ${threshold.signal} ${enough}${failed}`;
+/** What was kept stopped is started again. */
+export function releaseRecord({ hold }: Pick<Extract<Effect, { kind: 'release' }>, 'hold'>): JournalRecord {
+  return { type: 'release', decision: hold.decision, unit: hold.unit, start: hold.start, message: releaseText(hold) };
+}
+
+/** Not all of what was kept stopped is. */
+export function notReleasedRecord({ decision, unit, start }: Hold, { reasons }: Pick<NotStarted, 'reasons'>): JournalRecord {
+  return { type: 'release', decision, unit, start, errors: reasons, message: notStartedText(unit, { reasons }) };
 }
 
 /** A step that could not be made. */
 export function errorRecord({ message }: Extract<Effect, { kind: 'error' }>): JournalRecord {
   return { type: 'error', message };
-}
-
-/** The kernel's OOM killer was first. `workload`: the one that lost a process. */
-export function kernelOomRecord(kill: KernelKill, workload: { readonly name: string; readonly path: string } | undefined): JournalRecord {
-  const { limitedCgroup, cgroup, uid, anonBytes, constraint, pid, name, oomScoreAdj, sinceBootUs } = kill;
-  return {
-    type: 'kernel-oom',
-    constraint,
-    ...(limitedCgroup === undefined ? {} : { limitedCgroup }),
-    ...(cgroup === undefined ? {} : { cgroup }),
-    ...(workload === undefined ? {} : { workload }),
-    process: { pid, name, ...(uid === undefined ? {} : { uid }), anonBytes: jsonInteger(anonBytes), oomScoreAdj },
-    sinceBootUs,
-    message: kernelKillMessage(kill, workload?.name),
-  };
 }
 
 function causeOf(decision: Decision): Record<string, unknown> {
@@ -159,7 +226,7 @@ function causeOf(decision: Decision): Record<string, unknown> {
   }
 }
 
-function readingOf(reading: ThresholdReading): Record<string, unknown> {
+export function readingOf(reading: ThresholdReading): Record<string, unknown> {
   const { threshold, observation } = reading;
   const { signal, ...values } = operandReading(threshold, observation);
   return { signal, kind: thresholdKind(threshold), ...values, ...joinedOf(reading) };

@@ -1,32 +1,37 @@
-import type { Observation } from '../core/observation.js';
+import { inFlight } from '../core/eviction.js';
+import type { Observation, Observations } from '../core/observation.js';
 import { initialState, type Policy } from '../core/state.js';
 import { step } from '../core/step.js';
 import type { Evictor, WorkloadSource } from './ports.js';
 import { decisionRecord } from './record.js';
+import type { StateKeeper } from './state-keeper.js';
 
 /** Often enough for the code of an eviction to be compiled before it is needed. */
 const ROUNDS = 20;
 
 /**
- * Goes through an eviction without carrying it out: as if nothing were available, up to the record of the decision and to taking hold of the
- * victim. What an eviction needs for the first time, it should not need for the first time when memory is gone.
+ * Goes through an eviction without carrying it out: as if nothing were available, up to the record of the decision, to what the next evictd would be left and to taking
+ * hold of the victim. What an eviction needs for the first time, it should not need for the first time when memory is gone.
  */
-export function rehearse(policy: Policy, workloads: WorkloadSource, evictor: Evictor): void {
+export function rehearse(policy: Policy, workloads: WorkloadSource, evictor: Evictor, keeper: Pick<StateKeeper, 'text'>): void {
   const nothing: Observation = { available: 0n, capacity: 1n << 40n, timeNs: 1n, source: 'rehearsal' };
   const observed = new Map(policy.thresholds.map(({ signal }) => [signal, nothing] as const));
+  const observe = (): Observations => ({ observed, missing: new Map() });
   const thresholds = policy.thresholds.map((threshold) => ({ ...threshold, gracePeriodNs: 0n }));
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { effects } = step({ ...policy, thresholds, dryRun: true }, initialState, {
+    const { state, effects } = step({ ...policy, thresholds, dryRun: true }, initialState, {
       nowNs: 1n,
       layout: 'single',
-      observe: () => ({ observed, missing: new Map() }),
+      observe,
+      lastLook: observe,
       victims: new Map(),
       reclaimed: undefined,
-      candidates: () => workloads.candidates(),
+      candidates: () => ({ ...workloads.candidates(), awaited: () => false }),
     });
     for (const effect of effects) {
       if (effect.kind !== 'evict') continue;
       JSON.stringify(decisionRecord(effect.decision, { source: 'start', atNs: 1n }));
+      keeper.text({ ...state, evictions: [inFlight(effect.decision)] }, new Map());
       look(evictor, effect.decision.victim.workload);
     }
   }

@@ -3,11 +3,21 @@ import { evictionSignal } from '../core/eviction-signal.js';
 import type { Decision, Outcome } from '../core/eviction.js';
 import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
 import type { Observations } from '../core/observation.js';
+import { hasFailed } from '../core/reclaim.js';
+import type { Hold } from '../core/restart-storm.js';
+import type { State } from '../core/state.js';
+import { notStartedText, releaseText } from '../core/unit-message.js';
+import type { NotStarted } from '../core/unit-start.js';
 import { operandsOf, thresholdKind, type Threshold } from '../core/threshold.js';
+import type { Workload } from '../core/workload.js';
+import type { DirectoryToEmpty, Emptied } from '../core/workload-directory.js';
 import type { Log } from '../log.js';
+import { emptyingText, isComplete } from './emptying-record.js';
 import type { NotifierState, SourceProblem } from './ports.js';
 import type { Metrics } from './publisher.js';
-import { reclaimMessage, type JournalRecord } from './record.js';
+import { reclaimMessage } from './reclaim-record.js';
+import type { JournalRecord } from './record.js';
+import { removalText } from './removal-record.js';
 
 /** Key of the trouble that a step could not be made. */
 const STEP = 'step ';
@@ -67,6 +77,9 @@ export class Reporter {
       case 'vanished':
         this.#log.info(outcomeMessage(outcome), { decision });
         return;
+      case 'abandoned':
+        this.#log.warn(outcomeMessage(outcome), { decision });
+        return;
     }
   }
 
@@ -81,12 +94,18 @@ export class Reporter {
     this.#log[status ? 'warn' : 'info'](`node condition ${type} is now ${String(status)}`, { condition: type, status });
   }
 
+  /** What already was so when the loop began to run. */
+  resumed({ conditions }: Pick<State, 'conditions'>): void {
+    for (const type of conditions) this.#metrics.condition(type, true);
+  }
+
   reclaim(effect: EffectOf<'reclaim'>): void {
     this.#log.warn(reclaimMessage(effect), { signal: effect.reclaim.threshold.signal, collections: effect.reclaim.collections });
   }
 
   reclaimed(effect: EffectOf<'reclaimed'>): void {
-    const { enough, errors, reclaim } = effect;
+    const { enough, errors, reclaim, yields = [] } = effect;
+    for (const freed of yields) this.#metrics.reclaimed(freed.collection, freed, hasFailed(freed.collection, effect));
     this.#log[enough && errors.length === 0 ? 'info' : 'warn'](reclaimMessage(effect), { signal: reclaim.threshold.signal });
   }
 
@@ -104,6 +123,46 @@ export class Reporter {
     this.#listenerFailed = true;
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#log.error(`what follows a step failed; evictions are not affected, please report it: ${reason}`);
+  }
+
+  released({ hold }: EffectOf<'release'>): void {
+    this.#log.info(releaseText(hold), { decision: hold.decision, unit: hold.unit });
+  }
+
+  releaseRefused({ unit }: Hold, why: NotStarted): void {
+    this.#log.error(withHint(notStartedText(unit, why), why.hint), { code: 'EVICTD_UNIT_NOT_STARTED', unit });
+  }
+
+  /** It comes back as its Restart= says. */
+  notStopped({ unit, decision }: Hold, errors: readonly string[]): void {
+    this.#log.error(`${unit} was to be kept stopped, and systemd does not stop it: ${errors.join('; ')}`, {
+      code: 'EVICTD_UNIT_NOT_STOPPED',
+      decision,
+      unit,
+    });
+  }
+
+  /** Of what was evicted; see removalRecord. */
+  removal({ name }: Workload, error: string | undefined): void {
+    if (error === undefined) this.#log.info(removalText(name, error));
+    else this.#log.warn(removalText(name, error), { code: 'EVICTD_CRI_REMOVE' });
+  }
+
+  /** Of a directory of who was evicted; see emptyingRecord. */
+  emptying(decision: Decision, directory: DirectoryToEmpty, emptied: Emptied | string | undefined): void {
+    const text = emptyingText(decision, directory, emptied);
+    if (emptied === undefined || isComplete(emptied)) this.#log.info(text, { decision: decision.serial });
+    else this.#log.warn(text, { decision: decision.serial, code: 'EVICTD_DIRECTORY_NOT_EMPTIED' });
+  }
+
+  emptyingFailed({ serial }: Decision, error: unknown): void {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#log.error(`the directories of who was evicted are left as they are; please report it: ${reason}`, { decision: serial });
+  }
+
+  /** How many units are kept stopped. */
+  held(units: number): void {
+    this.#metrics.held(units);
   }
 
   alert(effect: EffectOf<'alert'>): void {

@@ -1,52 +1,77 @@
-import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import { isNoRoom, makeFixedFile, openFixedFile, standingFile, type FixedFile } from './fixed-file.js';
 
 const MAGIC = 0x4a445645; // 'EVDJ'
 const RECORD = 0x43455245; // 'EREC'
 const FILE_HEADER = 64;
-const RECORD_HEADER = 24; // magic u32, length u32, sequence u64, crc32 u32, padding
+const RECORD_HEADER = 24; // magic u32, length u32, sequence u64, crc32 u32 of all that follows the magic but itself, padding
+const CRC_AT = 16;
 const ALIGN = 8;
 const DRAINED_AT = 16;
-const ZEROS = 65_536;
 
 export interface RingRecord {
   readonly sequence: bigint;
   readonly text: string;
 }
 
+/** What stands in the file of a ring. */
+interface FoundRing {
+  /** Valid ones, oldest first. */
+  readonly records: readonly RingRecord[];
+  /** The state directory has everything up to this. */
+  readonly drained: bigint;
+  /** Behind the newest record. */
+  readonly endBytes: number;
+  /** Its header says so, with the size that it has. */
+  readonly isRing: boolean;
+}
+
 /**
- * The journal's first place: a file of fixed size in the runtime directory (tmpfs), every page of which was written at start-up, so that a record
- * needs no memory, no disk and no allocation in the file system. One pwrite a record, no fsync. The oldest records are overwritten.
+ * The journal's first place: a file of fixed size in the runtime directory (tmpfs). One pwrite a record, no fsync. The oldest records are overwritten. A run goes on behind the
+ * newest record of the one before, in the same file, so that it starts where nothing is left of the room there.
  *
  * Layout: 64 bytes of header (magic, size, newest sequence that the state directory has), then records at multiples of 8 bytes: magic, length,
- * sequence, CRC-32 of the text, text. Readers look for valid records; there is no index that could tear.
+ * sequence, CRC-32 of these and the text, text. Readers look for valid records; there is no index that could tear.
  */
 export class Ring {
-  readonly #fd: number;
+  readonly #path: string;
   readonly #sizeBytes: number;
+  #file: FixedFile | undefined;
   readonly #header = Buffer.alloc(FILE_HEADER);
-  #at = FILE_HEADER;
+  #at: number;
   #sequence: bigint;
-  /** Records of an earlier run that the state directory does not have, oldest first. */
-  readonly undrained: readonly RingRecord[];
+  #drained: bigint;
+  /** What of earlier runs was still in it, oldest first. */
+  before: readonly RingRecord[];
+  /** Of these, what the state directory does not have. */
+  undrained: readonly RingRecord[];
+  /** Why there is no file: no room for it. undefined: there is one. */
+  problem: Error | undefined;
 
-  /** Opens or makes the file and touches every page. Throws Node's errors. `sizeBytes` is a multiple of 8. */
+  /** Opens or makes the file. Throws Node's errors, but for a lack of room: `problem`. `sizeBytes` is a multiple of 8. */
   constructor(path: string, sizeBytes: number) {
+    this.#path = path;
     this.#sizeBytes = sizeBytes;
-    const found = recover(path);
+    const standing = standingFile(path);
+    const found = readRing(standing?.content ?? Buffer.alloc(0));
+    this.before = found.records;
     this.undrained = found.records.filter(({ sequence }) => sequence > found.drained);
     this.#sequence = found.records.at(-1)?.sequence ?? found.drained;
-    // Made beside the old one, which a crash in the middle leaves as it is. A link in its place is not followed.
-    const fresh = `${path}.new`;
-    rmSync(fresh, { force: true });
-    this.#fd = openSync(fresh, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
-    this.#header.writeUInt32LE(MAGIC, 0);
-    this.#header.writeUInt32LE(sizeBytes, 4);
-    const zeros = Buffer.alloc(ZEROS);
-    for (let at = 0; at < sizeBytes; at += ZEROS) writeSync(this.#fd, zeros, 0, Math.min(ZEROS, sizeBytes - at), at);
-    this.drained(found.drained);
-    for (const { sequence, text } of this.undrained) this.#put(sequence, text);
-    renameSync(fresh, path);
+    this.#drained = found.drained;
+    this.#at = FILE_HEADER;
+    if (!found.isRing) standing?.file.close();
+    const going = found.isRing ? standing : undefined;
+    try {
+      this.#file = openFixedFile(path, sizeBytes, going, (file) => {
+        this.#writeHeader(file);
+        for (const { sequence, text } of this.undrained) this.#put(file, sequence, text);
+      });
+      if (this.#file === going?.file) this.#at = found.endBytes;
+    } catch (error) {
+      if (!isNoRoom(error)) throw error;
+      this.problem = error;
+    }
   }
 
   /** The newest sequence number given out. */
@@ -54,54 +79,121 @@ export class Ring {
     return this.#sequence;
   }
 
-  /** Appends under the next sequence number. Throws Node's errors; the number is used up all the same. */
+  /** Appends under the next sequence number, where there is a file. Throws Node's errors; the number is used up all the same. */
   append(text: string): void {
     this.#sequence += 1n;
-    this.#put(this.#sequence, text);
+    if (this.#file) this.#put(this.#file, this.#sequence, text);
   }
 
   /** The state directory has everything up to `sequence`. */
   drained(sequence: bigint): void {
-    this.#header.writeBigUInt64LE(sequence, DRAINED_AT);
-    writeSync(this.#fd, this.#header, 0, FILE_HEADER, 0);
+    this.#drained = sequence;
+    if (this.#file) this.#writeHeader(this.#file);
+  }
+
+  /** Makes the file for which there was no room, where there is now; tells whether it has. Throws Node's errors. */
+  retry(): boolean {
+    if (this.problem === undefined) return false;
+    try {
+      this.#file = makeFixedFile(this.#path, this.#sizeBytes, (file) => {
+        this.#writeHeader(file);
+      });
+      this.problem = undefined;
+      return true;
+    } catch (error) {
+      if (!isNoRoom(error)) throw error;
+      return false;
+    }
+  }
+
+  /** What of earlier runs was in it is not needed any more: it may be as large as the file. */
+  forget(): void {
+    this.before = this.undrained = [];
   }
 
   close(): void {
-    closeSync(this.#fd);
+    this.#file?.close();
+  }
+
+  #writeHeader(file: FixedFile): void {
+    this.#header.writeUInt32LE(MAGIC, 0);
+    this.#header.writeUInt32LE(file.sizeBytes, 4);
+    this.#header.writeBigUInt64LE(this.#drained, DRAINED_AT);
+    file.write(this.#header, FILE_HEADER, 0);
   }
 
   /** A text larger than half of the file becomes a record that says so and holds its beginning. */
-  #put(sequence: bigint, text: string): void {
-    const limit = Math.floor(this.#sizeBytes / 2) - RECORD_HEADER;
+  #put(file: FixedFile, sequence: bigint, text: string): void {
+    const limit = Math.floor(file.sizeBytes / 2) - RECORD_HEADER;
     const fits = Buffer.byteLength(text) <= limit;
     const payload = Buffer.from(fits ? text : JSON.stringify({ type: 'oversize', beginning: text.slice(0, Math.floor(limit / 8)) }));
-    const record = Buffer.alloc(Math.ceil((RECORD_HEADER + payload.length) / ALIGN) * ALIGN);
+    const record = Buffer.alloc(aligned(RECORD_HEADER + payload.length));
     record.writeUInt32LE(RECORD, 0);
     record.writeUInt32LE(payload.length, 4);
     record.writeBigUInt64LE(sequence, 8);
-    record.writeUInt32LE(crc32(payload), 16);
     payload.copy(record, RECORD_HEADER);
-    if (this.#at + record.length > this.#sizeBytes) this.#at = FILE_HEADER;
-    writeSync(this.#fd, record, 0, record.length, this.#at);
+    record.writeUInt32LE(checksum(record, payload.length), CRC_AT);
+    if (this.#at + record.length > file.sizeBytes) {
+      // What is left behind it is older than what is overwritten next: the oldest go first, or an outcome would go before its decision.
+      const rest = file.sizeBytes - this.#at;
+      file.write(Buffer.alloc(rest), rest, this.#at);
+      this.#at = FILE_HEADER;
+    }
+    file.write(record, record.length, this.#at);
     this.#at += record.length;
   }
 }
 
-/** What an earlier run left: valid records in their order, and how far the state directory had them. */
-function recover(path: string): { records: RingRecord[]; drained: bigint } {
-  const file = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
-  if (file.length < FILE_HEADER || file.readUInt32LE(0) !== MAGIC) return { records: [], drained: 0n };
-  return { records: validRecords(file), drained: file.readBigUInt64LE(DRAINED_AT) };
+/** What the state directory does not have of a file that another may be writing to, oldest first. Throws Node's errors. */
+export function undrainedRecords(path: string): readonly RingRecord[] {
+  const { records, drained } = readRing(existsSync(path) ? readFileSync(path) : Buffer.alloc(0));
+  return records.filter(({ sequence }) => sequence > drained);
 }
 
-function validRecords(file: Buffer): RingRecord[] {
-  const records: RingRecord[] = [];
-  for (let at = FILE_HEADER; at + RECORD_HEADER <= file.length; at += ALIGN) {
-    if (file.readUInt32LE(at) !== RECORD) continue;
-    const length = file.readUInt32LE(at + 4);
-    const text = file.subarray(at + RECORD_HEADER, at + RECORD_HEADER + length);
-    if (text.length !== length || crc32(text) !== file.readUInt32LE(at + 16)) continue;
-    records.push({ sequence: file.readBigUInt64LE(at + 8), text: text.toString() });
+/** Notes in a file that nobody writes to what `drained` notes. Throws Node's errors. */
+export function markDrained(path: string, sequence: bigint): void {
+  const field = Buffer.alloc(8);
+  field.writeBigUInt64LE(sequence);
+  const fd = openSync(path, constants.O_WRONLY | constants.O_NOFOLLOW);
+  try {
+    writeSync(fd, field, 0, field.length, DRAINED_AT);
+  } finally {
+    closeSync(fd);
   }
-  return records.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
+}
+
+function readRing(file: Buffer): FoundRing {
+  const nothing = { records: [], drained: 0n, endBytes: FILE_HEADER, isRing: false };
+  if (file.length < FILE_HEADER || file.readUInt32LE(0) !== MAGIC) return nothing;
+  const found: (RingRecord & { readonly endBytes: number })[] = [];
+  for (let at = FILE_HEADER; at + RECORD_HEADER <= file.length;) {
+    const record = readRecord(file, at);
+    if (record) found.push(record);
+    at = record?.endBytes ?? at + ALIGN;
+  }
+  found.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
+  return {
+    records: found.map(({ sequence, text }) => ({ sequence, text })),
+    drained: file.readBigUInt64LE(DRAINED_AT),
+    endBytes: found.at(-1)?.endBytes ?? FILE_HEADER,
+    isRing: file.readUInt32LE(4) === file.length && file.length % ALIGN === 0,
+  };
+}
+
+/** undefined: none begins there that is whole. */
+function readRecord(file: Buffer, at: number): (RingRecord & { readonly endBytes: number }) | undefined {
+  if (file.readUInt32LE(at) !== RECORD) return undefined;
+  const length = file.readUInt32LE(at + 4);
+  const record = file.subarray(at, at + RECORD_HEADER + length);
+  if (record.length !== RECORD_HEADER + length || checksum(record, length) !== record.readUInt32LE(CRC_AT)) return undefined;
+  const text = record.toString('utf8', RECORD_HEADER);
+  return { sequence: file.readBigUInt64LE(at + 8), text, endBytes: at + aligned(RECORD_HEADER + length) };
+}
+
+function checksum(record: Buffer, length: number): number {
+  return crc32(record.subarray(RECORD_HEADER, RECORD_HEADER + length), crc32(record.subarray(4, CRC_AT)));
+}
+
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / ALIGN) * ALIGN;
 }

@@ -4,7 +4,8 @@ import { qosOomScoreAdj } from '../core/oom-score.js';
 import { rank } from '../core/rank.js';
 import type { Candidates, Workload } from '../core/workload.js';
 import type { Log } from '../log.js';
-import type { OomScoreAdjuster, OomScoreAdjTarget, StepListener, StepReport, WorkloadSource } from './ports.js';
+import type { OomScoreAdjTarget } from '../core/oom-score-adj-target.js';
+import type { OomScoreAdjuster, StepListener, StepReport, WorkloadSource } from './ports.js';
 
 export type OomScoreAdjMode = 'off' | 'qos' | 'rank';
 

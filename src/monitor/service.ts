@@ -1,23 +1,31 @@
 import type { Effect } from '../core/effect.js';
 import type { ConditionType } from '../core/signal.js';
-import type { ServiceManager, StepListener, StepReport } from './ports.js';
+import type { Heartbeat, ServiceManager, StepListener, StepReport } from './ports.js';
 
 export interface ServiceParts {
   /** undefined: evictd was started by hand, and nobody is told. */
   readonly manager: ServiceManager | undefined;
   /** 'guarding machine' */
   readonly what: string;
-  /** Whether the loop runs: only then is the watchdog told so. */
-  readonly isAlive: () => boolean;
 }
 
+/** Of the time that the watchdog waits: a pass that comes sooner after the last is not worth a message, … */
+const EARLIEST = 4n;
+/** … after this one a pass must be made for it, … */
+const LATEST = 2n;
+/** … and after this one it is tried again, where the manager could not be told. */
+const AGAIN = 16n;
+
 /** What the service manager is told: that evictd is ready, reads its configuration, lives, stops; and in a line what it is about. */
-export class Service implements StepListener {
+export class Service implements StepListener, Heartbeat {
   readonly #parts: ServiceParts;
   readonly #conditions = new Set<ConditionType>();
   #evictions = 0;
   #last = '';
-  #watchdog: NodeJS.Timeout | undefined;
+  readonly #watchdogNs: bigint | undefined;
+  /** Told of no pass before, and of one by then; monotonic clock. */
+  #earliestNs: bigint;
+  #latestNs: bigint;
   /** It waits to be told READY=1: without that systemd would end evictd as one that never started. */
   #owesReady = false;
   /** The status that it knows. */
@@ -26,21 +34,37 @@ export class Service implements StepListener {
   constructor(parts: ServiceParts) {
     this.#parts = parts;
     this.#told = this.#status(); // with READY=1
+    const { watchdogMs } = parts.manager ?? {};
+    this.#watchdogNs = watchdogMs === undefined ? undefined : BigInt(Math.round(watchdogMs * 1e6));
+    const nowNs = process.hrtime.bigint();
+    this.#earliestNs = nowNs + (this.#watchdogNs ?? 0n) / EARLIEST;
+    this.#latestNs = nowNs + (this.#watchdogNs ?? 0n) / LATEST;
+  }
+
+  /** What already was so when the loop began to run. */
+  resumed(conditions: readonly ConditionType[]): void {
+    for (const type of conditions) this.#conditions.add(type);
   }
 
   /** After a start and after each reload. A manager that has fallen behind is told with the next sign of life, or step. */
   ready(): void {
-    const { manager, isAlive } = this.#parts;
-    if (manager === undefined) return;
+    if (this.#parts.manager === undefined) return;
     this.#owesReady = true;
     this.#tell();
-    if (manager.watchdogMs === undefined || this.#watchdog !== undefined) return;
-    this.#watchdog = setInterval(() => {
-      if (!isAlive()) return;
-      if (this.#owesReady) this.#tell();
-      manager.tell('WATCHDOG=1');
-    }, manager.watchdogMs / 2);
-    this.#watchdog.unref();
+  }
+
+  /** The watchdog hears of passes that were made, and of nothing else: no timer feeds it. A loop that hangs in a reading is ended, and begun anew. */
+  beat(nowNs: bigint): void {
+    const { manager } = this.#parts;
+    if (manager === undefined || this.#watchdogNs === undefined || nowNs < this.#earliestNs) return;
+    if (this.#owesReady) this.#tell();
+    const told = manager.tell('WATCHDOG=1');
+    this.#earliestNs = nowNs + this.#watchdogNs / (told ? EARLIEST : AGAIN);
+    this.#latestNs = nowNs + this.#watchdogNs / (told ? LATEST : AGAIN);
+  }
+
+  dueAtNs(): bigint | undefined {
+    return this.#watchdogNs === undefined ? undefined : this.#latestNs;
   }
 
   /** `ready` must follow, whether or not the configuration was taken. */
@@ -56,7 +80,6 @@ export class Service implements StepListener {
 
   /** The loop has stopped. */
   close(): void {
-    clearInterval(this.#watchdog);
     this.#parts.manager?.tell('STOPPING=1', 'STATUS=stopping');
     this.#parts.manager?.close();
   }

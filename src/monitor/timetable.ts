@@ -11,13 +11,16 @@ export interface Timetable {
   readonly notBeforeNs: bigint | undefined;
   /** The node wants a reading between two passes, which decides nothing, so that nothing holds it up. */
   readonly lookAtNs: bigint | undefined;
+  /** The watchdog wants to hear of a pass, whether or not anything may be decided. */
+  readonly heartbeatAtNs: bigint | undefined;
 }
 
 /** When to look next. */
-export function nextLookNs({ tickAtNs, dueAtNs, wakeAtNs, victimAtNs, notBeforeNs, lookAtNs }: Timetable): bigint {
-  const wanted = [dueAtNs, wakeAtNs, victimAtNs].filter((time) => time !== undefined);
-  const allowed = wanted.map((time) => (notBeforeNs !== undefined && time < notBeforeNs ? notBeforeNs : time));
-  return allowed.reduce((next, time) => (time < next ? time : next), lookAtNs !== undefined && lookAtNs < tickAtNs ? lookAtNs : tickAtNs);
+export function nextLookNs({ tickAtNs, dueAtNs, wakeAtNs, victimAtNs, notBeforeNs, lookAtNs, heartbeatAtNs }: Timetable): bigint {
+  const allowed = [dueAtNs, wakeAtNs, victimAtNs].map((time) =>
+    time !== undefined && notBeforeNs !== undefined && time < notBeforeNs ? notBeforeNs : time,
+  );
+  return [...allowed, lookAtNs, heartbeatAtNs].reduce<bigint>((next, time) => (time !== undefined && time < next ? time : next), tickAtNs);
 }
 
 /** Dying victims are looked at often at first, then less: most are gone within milliseconds. */

@@ -1,6 +1,6 @@
-import type { Decision, VictimReading } from '../core/eviction.js';
+import type { Decision, EvictionInFlight, VictimReading } from '../core/eviction.js';
 import { HostError, isShortage } from '../errors.js';
-import type { Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
+import type { DirectoryEmptier, Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
 import type { EvictionTimes } from './record.js';
 
 /** `passing`: as in SignalResult. */
@@ -10,15 +10,27 @@ type Held = Pick<SignalResult, 'error' | 'passing'> & {
   readonly vanished: boolean;
 };
 
-interface Victim {
+/** What is known of the signals of one eviction. */
+export interface SentSignals {
+  readonly times: EvictionTimes;
+  /** Of which signal the time stands, because it reached somebody; undefined: none is known to have. */
+  readonly sent: 'signalNs' | 'killNs' | undefined;
+}
+
+interface Victim extends SentSignals {
   readonly decision: Decision;
   held: Held;
   /** SIGKILL, no longer SIGTERM. */
   killing: boolean;
-  /** Of which signal the time stands, because it reached somebody. */
-  sent: 'signalNs' | 'killNs' | undefined;
+  sent: SentSignals['sent'];
   times: EvictionTimes;
+  /** As in VictimReading. */
+  abandoned?: string;
+  /** Its directories are being emptied, or were: whoever lives in its cgroup from now on is somebody else. */
+  emptied?: boolean;
 }
+
+const NONE: ReadonlyMap<number, SentSignals> = new Map();
 
 /** errno of a workload that is not there any more, or is another one under the same name. */
 const GONE = new Set(['ENOENT', 'ENODEV', 'ESTALE', 'ESRCH']);
@@ -26,12 +38,14 @@ const GONE = new Set(['ENOENT', 'ENODEV', 'ESTALE', 'ESRCH']);
 /** The kills under way: holds what they hold, repeats SIGKILL until nobody is left, and keeps their times. */
 export class Victims {
   readonly #evictor: Evictor;
+  readonly #emptier: DirectoryEmptier;
   readonly #onExit: (atNs: bigint) => void;
   readonly #victims = new Map<number, Victim>();
 
   /** @param onExit  the last process of one of them has exited */
-  constructor(evictor: Evictor, onExit: (atNs: bigint) => void) {
+  constructor(evictor: Evictor, emptier: DirectoryEmptier, onExit: (atNs: bigint) => void) {
     this.#evictor = evictor;
+    this.#emptier = emptier;
     this.#onExit = onExit;
   }
 
@@ -52,6 +66,46 @@ export class Victims {
     this.#victims.set(decision.serial, victim);
     this.#signal(victim);
     return victim.times;
+  }
+
+  /**
+   * Goes on with an eviction of an evictd before. Whoever is known to have had the signal of its phase is not told to end a second time; SIGKILL is repeated as ever. Never
+   * throws.
+   *
+   * @param objection  why somebody who still lives is let go; undefined: nothing is against it
+   */
+  resume({ decision, phase, goneSinceNs }: EvictionInFlight, signals: SentSignals | undefined, objection: string | undefined): void {
+    const { decidedAtNs: decisionNs } = decision;
+    const { sent, times = { crossingNs: decisionNs, wakeNs: undefined, decisionNs, signalNs: undefined, killNs: undefined } } =
+      signals ?? {};
+    // Its directories were being emptied.
+    const emptied = goneSinceNs !== undefined && decision.victim.holding?.empties !== undefined;
+    const victim: Victim = { decision, held: this.#hold(decision), killing: phase === 'dying', sent, times, emptied };
+    this.#victims.set(decision.serial, victim);
+    const { kill } = victim.held;
+    const hasGone = emptied || isGone(victim);
+    if (sent !== undefined && (hasGone || objection === undefined)) kill?.resume?.(sent === 'killNs');
+    if (hasGone) {
+      if (sent === undefined) victim.abandoned = 'it is gone, and whether a signal has reached it before is not known';
+    } else if (objection !== undefined) {
+      victim.abandoned = objection;
+    } else if (sent === undefined) {
+      this.#signal(victim);
+    } else {
+      kill?.onExit(this.#onExit);
+    }
+  }
+
+  /** Of all that are under way. */
+  signals(): ReadonlyMap<number, SentSignals> {
+    if (this.#victims.size === 0) return NONE;
+    return new Map([...this.#victims].map(([serial, { times, sent }]) => [serial, { times, sent }]));
+  }
+
+  /** Nothing more is done to it, and the next reading says why; who has gone has its outcome. */
+  abandon(serial: number, objection: string): void {
+    const victim = this.#victims.get(serial);
+    if (victim !== undefined && !isGone(victim)) victim.abandoned = objection;
   }
 
   escalate(decision: Decision): void {
@@ -79,11 +133,12 @@ export class Victims {
 
   close(): void {
     for (const serial of [...this.#victims.keys()]) this.end(serial);
+    this.#emptier.close();
   }
 
-  #hold({ victim: { workload } }: Decision): Held {
+  #hold({ victim: { workload }, unit, graceNs }: Decision): Held {
     try {
-      return { kill: this.#evictor.begin(workload), vanished: false, error: undefined };
+      return { kill: this.#evictor.begin(workload, unit, graceNs), vanished: false, error: undefined };
     } catch (error) {
       const vanished = error instanceof HostError && error.errno !== undefined && GONE.has(error.errno);
       const passing = isShortage(error) ? 'unsent' : undefined;
@@ -108,27 +163,45 @@ export class Victims {
   }
 
   #reading(victim: Victim): VictimReading {
-    if (victim.held.kill === undefined && victim.held.passing === 'unsent') {
+    if (victim.abandoned === undefined && victim.held.kill === undefined && victim.held.passing === 'unsent') {
       victim.held = this.#hold(victim.decision);
-      this.#signal(victim);
+      if (victim.sent === undefined) this.#signal(victim);
+      else victim.held.kill?.resume?.(victim.sent === 'killNs');
     }
     let sample = victim.held.kill?.read();
-    if (sample !== undefined && sample.processes > 0 && isToRepeat(victim)) {
+    if (victim.abandoned === undefined && !victim.emptied && sample !== undefined && sample.processes > 0 && isToRepeat(victim)) {
       this.#signal(victim);
       sample = victim.held.kill?.read();
     }
     const { vanished, error, passing } = victim.held;
     const { signalNs, killNs } = victim.times;
+    const hasEnded = vanished && (victim.sent !== undefined || victim.abandoned !== undefined);
+    const processes = hasEnded || victim.emptied ? 0 : sample?.processes;
     return {
-      processes: sample?.processes,
+      processes,
       usageBytes: sample?.usageBytes,
-      removed: sample?.removed ?? false,
-      vanished,
-      error,
+      removed: hasEnded || (sample?.removed ?? false),
+      vanished: vanished && !hasEnded,
+      error: hasEnded ? undefined : error,
       ...(passing && { passing: true }),
       signalledAtNs: killNs ?? signalNs,
+      systemd: victim.held.kill?.systemd?.(),
+      ...(victim.abandoned === undefined ? {} : { abandoned: victim.abandoned }),
+      ...(processes === 0 && this.#isEmptying(victim) && { emptying: true }),
     };
   }
+
+  /** Only of who was ended by evictd: whoever went by himself may be about to come back. */
+  #isEmptying(victim: Victim): boolean {
+    const { decision, sent, abandoned, held } = victim;
+    if (sent === undefined || abandoned !== undefined || decision.victim.holding?.empties === undefined) return false;
+    victim.emptied = true;
+    return this.#emptier.empty(decision, held.kill?.systemd?.());
+  }
+}
+
+function isGone({ held: { kill, vanished } }: Victim): boolean {
+  return vanished || kill?.read().processes === 0;
 }
 
 function isToRepeat({ killing, held: { error, passing } }: Victim): boolean {

@@ -8,12 +8,20 @@
  */
 import type {
   CgroupHandleConstructor,
+  DirectoryEmptyingConstructor,
   FileLockConstructor,
   MemoryReaperConstructor,
   NotifySocketConstructor,
   PidfdConstructor,
 } from './acting.js';
-import type { CgroupTableConstructor, DirectoryUsageConstructor, FileReaderConstructor, FilesystemStatsConstructor } from './reading.js';
+import type {
+  CgroupTableConstructor,
+  DeletedFilesConstructor,
+  DirectoryUsageConstructor,
+  FileReaderConstructor,
+  FilesystemStatsConstructor,
+  FilesystemTreeConstructor,
+} from './reading.js';
 import type {
   CgroupTreeConstructor,
   EventsBits,
@@ -52,14 +60,20 @@ export interface Binding {
   readonly FileReader: FileReaderConstructor;
   readonly CgroupTable: CgroupTableConstructor;
   readonly FilesystemStats: FilesystemStatsConstructor;
+  readonly DeletedFiles: DeletedFilesConstructor;
   readonly DirectoryUsage: DirectoryUsageConstructor;
+  readonly FilesystemTree: FilesystemTreeConstructor;
+  readonly DirectoryEmptying: DirectoryEmptyingConstructor;
   readonly CgroupHandle: CgroupHandleConstructor;
   readonly Pidfd: PidfdConstructor;
   readonly MemoryReaper: MemoryReaperConstructor;
   readonly NotifySocket: NotifySocketConstructor;
   readonly FileLock: FileLockConstructor;
-  /** fallocate(2) with FALLOC_FL_KEEP_SIZE: the space is the file's, its size stays. Throws ENOSPC, and EOPNOTSUPP where the filesystem cannot. */
-  fallocate(fd: number, offset: number, length: number): void;
+  /**
+   * fallocate(2) with FALLOC_FL_KEEP_SIZE, on a thread of libuv's pool: the space is the file's, its size stays. Rejects with ENOSPC, and with EOPNOTSUPP where the
+   * filesystem cannot. `fd` has to stay open until then.
+   */
+  fallocate(fd: number, offset: number, length: number): Promise<void>;
   /** An extended attribute; undefined: the file has none of that name, or its filesystem none at all. */
   getxattr(path: string, name: string): Buffer | undefined;
   /** CLOCK_BOOTTIME: as the monotonic clock, with the time that the machine slept. */

@@ -10,14 +10,15 @@ import type { Binding } from './binding.js';
  *
  * It lies in prebuilds/ beside the bundle, in dist/prebuilds/ of the tree when the sources run. Throws EVICTD_NATIVE_LOAD.
  */
-export const native: Binding = load();
+export const { native, addonPath } = load();
 
-function load(): Binding {
+function load(): { readonly native: Binding; readonly addonPath: string } {
   const roots = [import.meta.dirname, join(import.meta.dirname, '../../dist')];
   const root = roots.find((directory) => existsSync(join(directory, 'prebuilds'))) ?? import.meta.dirname;
   try {
+    const path = nodeGypBuild.resolve(root);
     // `require` by hand: a bundle's own one is not Node's.
-    return createRequire(import.meta.url)(nodeGypBuild.resolve(root)) as Binding;
+    return { native: createRequire(import.meta.url)(path) as Binding, addonPath: path };
   } catch (cause) {
     throw new EvictdError('EVICTD_NATIVE_LOAD', `the native addon cannot be loaded from ${join(root, 'prebuilds')}`, {
       hint: 'there is a prebuilt addon for linux-x64 and linux-arm64 with glibc 2.34 or later; elsewhere run `make build` in a checkout',

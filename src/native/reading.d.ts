@@ -111,8 +111,69 @@ export interface DirectoryUsageResult {
   errno: number;
   /** false: the directory could not be opened, or one below was moved away while the walk was in it. The rest is not in the sum. */
   complete: boolean;
+  /** st_dev of the directory; 0n: it could not be opened. */
+  device: bigint;
+  inode: bigint;
+  /**
+   * What is against emptying it, an errno (positive); 0: nothing. ELOOP: a part of its path is a symbolic link. EPERM: somebody besides its owner and root could put
+   * another one in its place. EROFS: it is read-only to this process. ESTALE: it was replaced.
+   */
+  obstacle: number;
 }
 export interface DirectoryUsageConstructor {
-  /** `onDone` is called once, unless it was closed. Throws EAGAIN where four walks of this environment are under way, those included that were closed and hang. */
+  /** `onDone` is called once, unless it was closed. Throws EAGAIN where 16 of this environment are under way, those included that were closed and hang. */
   new (path: string, onDone: (result: DirectoryUsageResult) => void): DirectoryUsage;
+}
+
+/**
+ * What processes hold open on a filesystem though it is deleted, looked for on a thread of the lowest priority by the descriptors of all processes: regular files
+ * without a name, each once. `close()` gives it up. It does not keep the event loop alive.
+ */
+export interface DeletedFiles {
+  close(): void;
+}
+export interface DeletedFilesResult {
+  /** Files that the same processes hold, together: their space comes back when the last of these is gone. Allocated bytes. */
+  groups: { pids: number[]; bytes: number; inodes: number }[];
+  /** Processes of which not all descriptors could be looked at: what they hold is not in it. Who ended meanwhile is none. */
+  unreadable: number;
+  /** false: the filesystem is not there, /proc cannot be listed, or there are more than 100,000 such files. */
+  complete: boolean;
+  /** st_dev of the filesystem; 0n: it is not there. */
+  device: bigint;
+}
+export interface DeletedFilesConstructor {
+  /** `path`: any on the filesystem. `onDone` is called once, unless it was closed. Throws EAGAIN as DirectoryUsage does, and counts with FilesystemTree. */
+  new (path: string, onDone: (result: DeletedFilesResult) => void): DeletedFiles;
+}
+
+/**
+ * The largest directories of a filesystem, each with all below it, walked and counted as a DirectoryUsage is. `close()` gives it up. It does not keep the event
+ * loop alive.
+ */
+export interface FilesystemTree {
+  close(): void;
+}
+export interface FilesystemTreeLimits {
+  /** Levels below the root of the filesystem that are told; what lies deeper counts for those above it. */
+  readonly depth: number;
+  /** Of what is in use on the filesystem: what has less than one such part of its bytes and of its inodes is not told. */
+  readonly parts: number;
+  /** It is given up after so long, and after so many entries; what it has counted by then is told. */
+  readonly withinMs: number;
+  readonly entries: number;
+}
+export interface FilesystemTreeResult {
+  /** The root first, which is the directory highest above the path that is on its device; none: the path cannot be opened. At most 4097. */
+  directories: { path: string; bytes: number; inodes: number }[];
+  errors: number;
+  errno: number;
+  /** false: given up at a limit, or a directory was moved meanwhile. What was not reached is in no sum. */
+  complete: boolean;
+  /** st_dev; 0n: the path cannot be opened. */
+  device: bigint;
+}
+export interface FilesystemTreeConstructor {
+  /** `path`: any on the filesystem. `onDone` is called once, unless it was closed. Throws EAGAIN as DirectoryUsage does, and counts with DeletedFiles. */
+  new (path: string, onDone: (result: FilesystemTreeResult) => void, limits: FilesystemTreeLimits): FilesystemTree;
 }

@@ -182,7 +182,8 @@ export interface OomRecord {
  * it may be there within two of the shortest periods (APPROACHING: once, until it has been twice as far away).
  *
  * The next sample comes after a quarter of the time to the nearest limit at the highest rate that was seen, never taken for less than `maxRatePerSecond`
- * nor for more than eight times that; within [minPeriodMs, maxPeriodMs] (1 and 10,000). Beyond a limit it comes after 100 ms at most. A sample that fails in
+ * nor for more than eight times that; within [minPeriodMs, maxPeriodMs] (1 and 10,000). With `restPeriodMs` it comes no sooner
+ * than that while sixteen times the rate of lately would not be at the limit before: what begins to rise then is seen so late at most. Beyond a limit it comes after 100 ms at most. A sample that fails in
  * passing (ENOMEM; any error of a filesystem) only costs that sample. GONE when a file cannot be read any more, or the `filesystem` was closed (EBADF). Throws where
  * a file or a key is missing at the start. While a filesystem hangs there are no samples.
  */
@@ -198,6 +199,7 @@ export type SamplerOptions = SampledValue & {
   readonly maxRatePerSecond: number;
   readonly minPeriodMs?: number;
   readonly maxPeriodMs?: number;
+  readonly restPeriodMs?: number;
 };
 export interface SamplerWatch extends Watch {
   /** Samples at once. */

@@ -5,8 +5,8 @@ export interface CgroupSample {
   readonly usageBytes: bigint;
   /** usage − inactive_file, floored at 0. */
   readonly workingSetBytes: bigint;
-  /** What the kernel keeps for it (the larger of memory.low and memory.min); 0n on v1, which has neither. */
-  readonly guaranteedBytes: bigint;
+  /** What the kernel keeps for it (the larger of memory.low and memory.min); undefined: on v1, which has neither. */
+  readonly guaranteedBytes: bigint | undefined;
 }
 
 /** The files of a candidate, and what they mean. */
@@ -22,7 +22,7 @@ export interface CgroupFiles {
 }
 
 /** What memory.low = max amounts to: the kernel counts bytes in 63 bits. */
-const NO_LIMIT = 2n ** 63n - 1n;
+export const ALL_MEMORY = 2n ** 63n - 1n;
 
 const v1: CgroupFiles = {
   usageFile: 'memory.usage_in_bytes',
@@ -68,14 +68,14 @@ export function limitBytes(text: string): bigint | undefined {
 }
 
 /** Pages have 64 KiB at most. */
-const LARGEST_LIMIT = NO_LIMIT - 64n * 1024n;
+const LARGEST_LIMIT = ALL_MEMORY - 64n * 1024n;
 
-function sample(usage = NaN, inactive = NaN, guaranteedBytes = 0n): CgroupSample | undefined {
+function sample(usage = NaN, inactive = NaN, guaranteedBytes?: bigint): CgroupSample | undefined {
   if (Number.isNaN(usage) || Number.isNaN(inactive)) return undefined;
   return { usageBytes: BigInt(usage), workingSetBytes: BigInt(Math.max(usage - inactive, 0)), guaranteedBytes };
 }
 
 function bytes(value = 0): bigint {
-  if (value === Infinity) return NO_LIMIT;
+  if (value === Infinity) return ALL_MEMORY;
   return Number.isNaN(value) ? 0n : BigInt(value);
 }

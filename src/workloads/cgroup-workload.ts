@@ -1,31 +1,64 @@
-import type { ContainerStats, Protection, QosClass, VolumeStats, Workload, WorkloadUsage } from '../core/workload.js';
-import type { CgroupSample } from './cgroup-files.js';
-import type { Member } from './members.js';
+import type { ContainerStats, OomPreference, Protection, QosClass, VolumeStats, Workload, WorkloadUsage } from '../core/workload.js';
+import type { LoadedUnit } from '../core/loaded-unit.js';
+import type { RuntimePart } from '../core/pod-sandbox.js';
+import { ALL_MEMORY, type CgroupSample } from './cgroup-files.js';
+import type { Member } from './member.js';
 
 const NANO = 1_000_000_000n;
 const NO_CONTAINERS: readonly ContainerStats[] = [];
 const NO_VOLUMES: readonly VolumeStats[] = [];
 
+/** What is known of a cgroup beside what it uses. */
+export interface Known {
+  readonly oomPreference: OomPreference | undefined;
+  readonly protection: Protection | undefined;
+  /** undefined: systemd was not asked, or does not know it. */
+  readonly loaded: LoadedUnit | undefined;
+  /** undefined: no container runtime has told of it. */
+  readonly runtime: RuntimePart | undefined;
+}
+
 /** A cgroup as a workload. Where no rule gives a request, what the kernel keeps for it is one. */
 export function workloadOf(
-  { name, path, id, effect, limitBytes }: Member,
+  member: Member,
   { guaranteedBytes }: CgroupSample,
-  protection: Protection | undefined,
+  { oomPreference, protection, loaded, runtime }: Known,
 ): Workload {
-  const requestBytes = effect.requestsMemory ?? guaranteedBytes;
+  const { name, path, id, effect, limitBytes, unit } = member;
+  const requestBytes = effect.requestsMemory ?? guaranteedBytes ?? guaranteedTo(loaded);
   return {
     id: `${path}#${String(id)}`,
     name,
     path,
-    priority: effect.priority,
+    priority: effect.priority ?? runtime?.priority ?? 0,
+    ...preferenceParts(oomPreference, effect.priority),
     requests: { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
     limits: { memory: limitBytes === undefined ? undefined : limitBytes * NANO, ephemeralStorage: undefined },
     qosClass: qosClass(requestBytes, limitBytes),
-    terminationGracePeriodNs: effect.terminationGracePeriodNs,
+    terminationGracePeriodNs: effect.terminationGracePeriodNs ?? runtime?.terminationGracePeriodNs ?? loaded?.timeoutStopNs,
     startOrder: id,
     protection,
     pod: undefined,
+    ...(unit && runtime === undefined && { unit: { name: unit.name, manager: unit.manager } }),
+    ...(runtime && { runtime }),
+    ...(effect.directories.length > 0 && { directories: effect.directories }),
   };
+}
+
+/** What systemd was told to keep for it, though a kernel of v1 does not. */
+function guaranteedTo(loaded: LoadedUnit | undefined): bigint {
+  if (loaded === undefined) return 0n;
+  const { memoryMinBytes = ALL_MEMORY, memoryLowBytes = ALL_MEMORY } = loaded;
+  return memoryMinBytes > memoryLowBytes ? memoryMinBytes : memoryLowBytes;
+}
+
+/** A rule's priority is the operator's own word, and wins over `avoid`. */
+export function preferenceParts(
+  oomPreference: OomPreference | undefined,
+  priority: number | undefined,
+): Pick<Workload, 'oomPreference' | 'avoid'> {
+  if (oomPreference === undefined) return {};
+  return oomPreference === 'avoid' && priority === undefined ? { oomPreference, avoid: true } : { oomPreference };
 }
 
 /** As of a pod with one container that has this request and this limit (undefined: none) of memory, and the same of everything else. */

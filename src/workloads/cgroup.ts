@@ -1,82 +1,151 @@
 import { statSync } from 'node:fs';
-import { cgroupDirectory, normalCgroupPath, pathBelowMount, withAncestors, type CgroupHierarchy } from '../core/cgroup.js';
+import { cgroupDirectory, pathBelowMount, withAncestors, type CgroupHierarchy } from '../core/cgroup.js';
+import { isLiteral } from '../core/glob.js';
+import type { LoadedUnit } from '../core/loaded-unit.js';
+import { unitPlace, type UnitCgroup } from '../core/unit.js';
 import type { Rule } from '../core/rule.js';
-import type { Candidates, Protection, UnreadableWorkload, Workload, WorkloadUsage } from '../core/workload.js';
-import { errnoName } from '../errors.js';
-import type { NodeIdentity, SourceProblem, WorkloadSource } from '../monitor/ports.js';
+import type { Candidates, OomPreference, Protection, UnreadableWorkload, Workload, WorkloadUsage } from '../core/workload.js';
+import { innermost, WorkloadSources, type WorkloadSourceSpec } from '../core/workload-source.js';
+import type { ContainerRuntime, NodeIdentity, SourceProblem, UnitManager, WorkloadSource } from '../monitor/ports.js';
 import type { Binding } from '../native/binding.js';
+import type { CgroupSample } from './cgroup-files.js';
+import { ContainerNames } from './container-names.js';
 import { usageOf, workloadOf } from './cgroup-workload.js';
-import { Members, type Sampled } from './members.js';
+import type { Member, Sampled } from './member.js';
+import { Members } from './members.js';
+import { OomPreferences, readOomPreference } from './oom-preference.js';
+import { missingSources, noWorkloads } from './missing-sources.js';
 import { OwnProcesses, type OwnProcess } from './own-processes.js';
-import { protectionsOf } from './protection.js';
+import { processCount } from './process-counts.js';
+import { listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
 import { compileRules } from './rules.js';
+import { RuntimeRoot } from './runtime-root.js';
+import type { SourceRoot } from './source-root.js';
+import { sourceRootsOf } from './systemd-tree.js';
+import { ToldWorkloads } from './told-workloads.js';
 
 export interface WorkloadsConfig {
-  /** Paths below the mount of the memory controller; every child is a workload. */
-  readonly workloads: readonly { readonly cgroup: string }[];
+  readonly workloads: readonly WorkloadSourceSpec[];
   readonly rules: readonly Rule[];
+}
+
+/** Who is asked about workloads beside the kernel: the caller's to close. */
+export interface Told {
+  /** undefined: nobody asks systemd. */
+  readonly units?: UnitManager | undefined;
+  /** Those of the sources; one that is left out tells of nobody. */
+  readonly runtimes?: readonly ContainerRuntime[];
+  /** Left out: the machine's. */
+  readonly containerNames?: ContainerNames;
 }
 
 /** The node whose workloads they are. `hierarchy`: where the memory controller is; undefined: nowhere. */
 export interface WorkloadsNode {
   readonly identity: NodeIdentity;
   readonly hierarchy: CgroupHierarchy | undefined;
+  /** Where the pids controller is; undefined: nowhere. */
+  readonly pids?: CgroupHierarchy | undefined;
+  /** v1: other hierarchies, in which the service manager may have put the same cgroups, with what they ask for. */
+  readonly beside?: readonly CgroupHierarchy[];
 }
 
 /**
  * The cgroup tree as the source of workloads. Opens the files of all that are there now and reads them once. `watched`: the kernel tells who comes and goes,
  * for whoever asks more than once.
  */
-export function openWorkloads(config: WorkloadsConfig, native: Binding, node: WorkloadsNode, watched = true): WorkloadSource {
-  if (node.hierarchy === undefined) return nothing(config);
-  const source = new CgroupWorkloads(config, native, node.hierarchy, node.identity.cgroup, watched);
+export function openWorkloads(
+  config: WorkloadsConfig,
+  native: Binding,
+  node: WorkloadsNode,
+  watched = true,
+  told: Told = {},
+): WorkloadSource {
+  if (node.hierarchy === undefined) return noWorkloads(config.workloads);
+  const source = new CgroupWorkloads(config, native, { ...node, hierarchy: node.hierarchy }, watched, told);
   source.candidates();
   return source;
 }
 
-function nothing(config: WorkloadsConfig): WorkloadSource {
-  return {
-    candidates: () => ({ usages: [], unreadable: [], timeNs: process.hrtime.bigint() }),
-    refresh: () => undefined,
-    problems: () =>
-      config.workloads.map(({ cgroup }) => ({
-        code: 'EVICTD_SOURCE_MISSING',
-        message: `workload source ${cgroup}: this machine has no cgroup memory controller`,
-        hint: 'mount the cgroup filesystem, and boot without cgroup_disable=memory',
-      })),
-    close: () => undefined,
-  };
-}
+type Whose<E> = Pick<Protectable, 'byKubelet' | 'untold'> & { readonly effect: E };
 
 class CgroupWorkloads implements WorkloadSource {
   readonly #hierarchy: CgroupHierarchy;
+  readonly #pids: CgroupHierarchy | undefined;
   readonly #nodeCgroup: string | undefined;
-  readonly #roots: readonly string[];
+  readonly #sources: WorkloadSources;
+  readonly #roots: readonly SourceRoot[];
+  readonly #told: ToldWorkloads;
+  readonly #containerNames: ContainerNames;
   readonly #members: Members;
+  readonly #units: UnitManager | undefined;
+  readonly #preferenceOf: (path: string) => OomPreference | undefined;
+  readonly #preferences: OomPreferences;
+  /** What somebody asked for was found to have changed: so may what others ask for. */
+  #preferencesChanged = false;
   readonly #effectOf: ReturnType<typeof compileRules>;
   readonly #criticalPaths: readonly string[];
+  /** Whether it matters what containers are called. */
+  readonly #matchesNames: boolean;
   readonly #own: OwnProcesses;
   #ownProcesses: readonly OwnProcess[];
 
-  constructor(config: WorkloadsConfig, native: Binding, hierarchy: CgroupHierarchy, nodeCgroup: string | undefined, watched: boolean) {
+  constructor(
+    config: WorkloadsConfig,
+    native: Binding,
+    { hierarchy, pids, beside = [], identity }: WorkloadsNode & { readonly hierarchy: CgroupHierarchy },
+    watched: boolean,
+    { units, runtimes = [], containerNames = new ContainerNames(!watched) }: Told,
+  ) {
+    this.#units = units;
     this.#hierarchy = hierarchy;
-    this.#nodeCgroup = nodeCgroup;
-    this.#roots = [...new Set(config.workloads.map(({ cgroup }) => normalCgroupPath(cgroup)))];
-    this.#effectOf = compileRules(config.rules);
-    this.#criticalPaths = config.rules.flatMap(({ critical, match }) =>
-      critical && match.path !== undefined && !/[*?]/.test(match.path) ? match.path : [],
+    this.#pids = pids;
+    this.#nodeCgroup = identity.cgroup;
+    this.#sources = new WorkloadSources(config.workloads);
+    this.#roots = sourceRootsOf(this.#sources, hierarchy, watched ? native : undefined);
+    const runtimeRoots = this.#sources.endpoints.flatMap((endpoint) =>
+      runtimes.filter((runtime) => runtime.endpoint === endpoint).map((runtime) => new RuntimeRoot(runtime, hierarchy.mountPoint)),
     );
-    this.#members = new Members(native, hierarchy, this.#roots, this.#effectOf, watched);
+    this.#told = new ToldWorkloads(runtimeRoots);
+    this.#containerNames = containerNames;
+    const effectOf = compileRules(config.rules);
+    this.#effectOf = (named) => effectOf({ ...named, labels: this.#told.at(named.path)?.runtime.labels });
+    this.#criticalPaths = config.rules.flatMap(({ critical, match }) =>
+      critical && match.path !== undefined && isLiteral(match.path) ? match.path : [],
+    );
+    this.#matchesNames = config.rules.some(({ match }) => match.name !== undefined);
+    this.#preferenceOf = (path) =>
+      readOomPreference(
+        native,
+        [hierarchy, ...beside].map((one) => cgroupDirectory(one, path)),
+      ) ?? (hierarchy.version === 1 ? this.#loadedPreference(path) : undefined);
+    this.#preferences = new OomPreferences(this.#preferenceOf);
+    this.#members = new Members(native, {
+      hierarchy,
+      roots: [...runtimeRoots, ...this.#roots],
+      effectOf: this.#effectOf,
+      preferences: this.#preferences,
+      containerNames: this.#containerNames,
+    });
     this.#own = new OwnProcesses(hierarchy);
     this.#ownProcesses = this.#own.read();
   }
 
   candidates(): Candidates {
     const unreadable: UnreadableWorkload[] = [];
+    this.#told.follow();
+    this.#refreshPreferences();
     const { occupied, timeNs } = this.#members.read(unreadable);
-    const closed = unreadable.map(({ name, path }) => ({ name, path, effect: this.#effectOf({ name, path }) }));
+    const closed = unreadable.map(({ name, path }) => {
+      const effect = this.#effectOf({ name, path });
+      return { name, path, listed: listedProtection({ path, effect }), ...this.#whose({ path, effect }) };
+    });
     const protections = protectionsOf(
-      [...occupied.map(({ member }) => member), ...closed],
+      [
+        ...occupied.map(({ member }) => {
+          return { ...member, oomPreference: this.#preferences.of(member), ...this.#whose(member) };
+        }),
+        ...closed,
+      ],
       this.#whatHoldsEvictd(occupied),
       this.#nodeCgroup,
       this.#criticalPaths,
@@ -84,40 +153,83 @@ class CgroupWorkloads implements WorkloadSource {
     const usages: WorkloadUsage[] = [];
     for (const { member, sample } of occupied) {
       const { name, path } = member;
-      if (sample) usages.push(usageOf(workloadOf(member, sample, protections.get(path)), sample));
+      if (sample) usages.push(this.#usage(member, sample, protections.get(path)));
       else unreadable.push({ name, path, reason: this.#members.whyUnreadable(member) });
     }
-    return { usages, unreadable, timeNs, veto: (workload) => this.#veto(workload), vacant: () => this.#vacant() };
+    return {
+      usages,
+      unreadable,
+      timeNs,
+      awaitedRuntimes: this.#told.awaitedRuntimes(),
+      veto: (workload) => this.#veto(workload),
+      processes: () => this.#processes(usages),
+      vacant: () => this.#vacant(),
+    };
+  }
+
+  #processes(usages: readonly WorkloadUsage[]): ReadonlyMap<string, bigint> {
+    const counts = new Map<string, bigint>();
+    for (const { workload } of usages) {
+      const member = this.#members.get(workload.path);
+      const count = member && processCount(this.#pids, member.path, () => this.#members.processes(member));
+      if (count !== undefined) counts.set(workload.id, count);
+    }
+    return counts;
   }
 
   #vacant(): readonly WorkloadUsage[] {
-    return this.#members.vacant().flatMap(({ member, sample }) => (sample ? [usageOf(workloadOf(member, sample, undefined), sample)] : []));
+    return this.#members.vacant().flatMap(({ member, sample }) => (sample ? [this.#usage(member, sample, undefined)] : []));
+  }
+
+  #usage(member: Member, sample: CgroupSample, protection: Protection | undefined): WorkloadUsage {
+    const runtime = this.#told.at(member.path)?.runtime;
+    const known = { oomPreference: this.#preferences.of(member), protection, loaded: this.#loaded(member.unit), runtime };
+    return usageOf(workloadOf(member, sample, known), sample);
+  }
+
+  /** Of all where one has changed, else of those that ask for something. */
+  #refreshPreferences(): void {
+    if (this.#preferencesChanged) for (const member of this.#members.all()) this.#preferences.look(member);
+    else this.#preferences.refresh();
+    this.#preferencesChanged = false;
+  }
+
+  /** What systemd has said of a unit of its own that has this cgroup. */
+  #loaded(unit: UnitCgroup | undefined): LoadedUnit | undefined {
+    if (unit?.manager !== 'system') return undefined;
+    const loaded = this.#units?.unit(unit.name);
+    return loaded?.controlGroup === unit.path ? loaded : undefined;
+  }
+
+  /** On v2 the attribute is newer: systemd tells nobody of a change. */
+  #loadedPreference(path: string): OomPreference | undefined {
+    const { unit } = unitPlace(path);
+    const preference = unit?.path === path ? this.#loaded(unit)?.managedOomPreference : undefined;
+    return preference === 'none' ? undefined : preference;
+  }
+
+  holding(cgroup: string): { readonly name: string; readonly path: string } | undefined {
+    const found = innermost([this.#told.holding(cgroup), this.#sources.holding(cgroup)].filter((held) => held !== undefined));
+    if (found === undefined) return undefined;
+    const { name, path } = found;
+    return { name: this.#told.at(path)?.name ?? this.#members.get(path)?.name ?? name, path };
+  }
+
+  /** What follows from whose it is, as far as that is known. */
+  #whose<E extends Protectable['effect']>({ path, effect }: { readonly path: string; readonly effect: E }): Whose<E> {
+    const above = this.#told.above(path);
+    const isInCritical = above !== undefined && (this.#members.get(above.path)?.effect ?? this.#effectOf(above)).critical;
+    const { byKubelet } = (this.#told.at(path) ?? above)?.runtime ?? {};
+    return { effect: isInCritical ? { ...effect, critical: true } : effect, byKubelet, untold: this.#untold(path) };
+  }
+
+  #untold(path: string): Protection | undefined {
+    if (this.#matchesNames && this.#containerNames.isPending(path)) return { kind: 'untold', what: 'name' };
+    return this.#told.isAwaited(path) ? { kind: 'untold', what: 'pod' } : undefined;
   }
 
   problems(): readonly SourceProblem[] {
-    return [...this.#missing(), ...this.#members.problems()];
-  }
-
-  #missing(): readonly SourceProblem[] {
-    return this.#roots.flatMap((root): SourceProblem[] => {
-      const directory = cgroupDirectory(this.#hierarchy, root);
-      try {
-        statSync(directory);
-        return [];
-      } catch (error) {
-        const missing = errnoName(error) === 'ENOENT';
-        const message = missing
-          ? `workload source ${root} does not exist (looked for ${directory})`
-          : `workload source ${root}: ${String(error)}`;
-        return [
-          {
-            code: 'EVICTD_SOURCE_MISSING',
-            message,
-            hint: 'its workloads are candidates as soon as it is there; nothing in it is evicted until then',
-          },
-        ];
-      }
-    });
+    return [...missingSources(this.#roots), ...this.#members.problems()];
   }
 
   close(): void {
@@ -129,7 +241,13 @@ class CgroupWorkloads implements WorkloadSource {
     this.#ownProcesses = this.#own.read();
     // So that the kernel's queue does not fill up, and who came since the last tick is open when it matters.
     this.#members.watch();
+    this.#told.follow();
     this.#members.follow([]);
+    this.#units?.follow(this.#unitNames());
+  }
+
+  *#unitNames(): Iterable<string> {
+    for (const { unit } of this.#members.all()) if (unit?.manager === 'system') yield unit.name;
   }
 
   /** By the processes that live in it now, whatever their cgroups were at the last tick. */
@@ -144,7 +262,15 @@ class CgroupWorkloads implements WorkloadSource {
       if (gone && member) this.#members.forget(member);
       return { kind: gone ? 'gone' : 'vacant' };
     }
-    return this.#ownProcesses.some(({ pid }) => pids.includes(pid)) ? { kind: 'self' } : undefined;
+    if (this.#ownProcesses.some(({ pid }) => pids.includes(pid))) return { kind: 'self' };
+    if (member && this.#preferences.look(member)) {
+      this.#preferencesChanged = true;
+      return { kind: 'changed' };
+    }
+    return protectedBelow(path, cgroupDirectory(this.#hierarchy, path), (unit) => {
+      const named = { ...unit, name: this.#containerNames.of(unit.path) ?? unit.name };
+      return { oomPreference: this.#preferenceOf(unit.path), ...this.#whose({ path: unit.path, effect: this.#effectOf(named) }) };
+    });
   }
 
   /** The paths of all cgroups that evictd or a process it descends from lives in, directly or further below, as of the last tick. */

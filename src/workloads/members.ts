@@ -1,40 +1,38 @@
 import { readFileSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../core/cgroup.js';
+import { unitPlace } from '../core/unit.js';
 import type { UnreadableWorkload } from '../core/workload.js';
 import { errnoName, errnoText } from '../errors.js';
 import type { SourceProblem } from '../monitor/ports.js';
 import type { Binding, CgroupHandle, CgroupTable } from '../native/binding.js';
-import { cgroupFiles, limitBytes, type CgroupFiles, type CgroupSample } from './cgroup-files.js';
+import type { ContainerNames } from './container-names.js';
+import { cgroupFiles, limitBytes, type CgroupFiles } from './cgroup-files.js';
 import type { RuleEffect } from './rules.js';
-import { inodeOf, namesIn, SourceRoot } from './source-root.js';
-
-/** A child of a source. */
-export interface Member {
-  readonly name: string;
-  readonly path: string;
-  /** Its parent. */
-  readonly root: SourceRoot;
-  readonly row: number;
-  readonly id: bigint;
-  readonly effect: RuleEffect;
-  /** Of its memory, as of when it was listed; undefined: it has none, or it cannot be read. */
-  readonly limitBytes: bigint | undefined;
-}
-
-/** A member as read in one pass. */
-export interface Sampled {
-  readonly member: Member;
-  readonly sample: CgroupSample | undefined;
-}
+import type { OomPreferences } from './oom-preference.js';
+import type { Member, Sampled } from './member.js';
+import { listedProtection } from './protection.js';
+import { inodeOf, type MemberRoot } from './source-root.js';
 
 type EffectOf = (workload: { readonly name: string; readonly path: string }) => RuleEffect;
 
-/** The children of the sources, with their files kept open. */
+/** What the members are found and known by. */
+export interface MembersParts {
+  readonly hierarchy: CgroupHierarchy;
+  /** Each once; those that tell of names before the others. */
+  readonly roots: readonly MemberRoot[];
+  readonly effectOf: EffectOf;
+  readonly preferences: OomPreferences;
+  readonly containerNames: ContainerNames;
+}
+
+/** The members of the sources, with their files kept open. */
 export class Members {
   readonly #native: Binding;
   readonly #hierarchy: CgroupHierarchy;
-  readonly #roots: readonly SourceRoot[];
+  readonly #roots: readonly MemberRoot[];
   readonly #effectOf: EffectOf;
+  readonly #preferences: OomPreferences;
+  readonly #containerNames: ContainerNames;
   readonly #files: CgroupFiles;
   readonly #table: CgroupTable;
   /** What the table was read into; longer when it grows. */
@@ -46,15 +44,13 @@ export class Members {
   /** Those that could not be opened: tried again at every pass. */
   readonly #unopened = new Map<string, Found>();
 
-  /**
-   * @param roots  paths of cgroups, each once
-   * @param watched  the kernel tells who comes and goes: worth it for more than one pass
-   */
-  constructor(native: Binding, hierarchy: CgroupHierarchy, roots: readonly string[], effectOf: EffectOf, watched: boolean) {
+  constructor(native: Binding, { hierarchy, roots, effectOf, preferences, containerNames }: MembersParts) {
     this.#native = native;
     this.#hierarchy = hierarchy;
-    this.#roots = roots.map((path) => new SourceRoot(path, cgroupDirectory(hierarchy, path), watched ? native : undefined));
+    this.#roots = roots;
     this.#effectOf = effectOf;
+    this.#preferences = preferences;
+    this.#containerNames = containerNames;
     this.#files = cgroupFiles(hierarchy.version);
     this.#table = new native.CgroupTable(this.#files.specs);
     this.watch();
@@ -73,8 +69,15 @@ export class Members {
       const changes = root.changes(() => this.#count(root));
       if (changes === 'unknown') this.#list(root, unreadable);
       else if (changes !== 'none') {
-        for (const [name, kind] of changes) this.#lookAgain({ root, name }, kind, unreadable);
+        for (const [below, kind] of changes) this.#lookAgain({ root, below }, kind, unreadable);
       }
+    }
+    // They are others to the rules now.
+    for (const path of this.#containerNames.found()) {
+      const known = this.#members.get(path);
+      if (known === undefined) continue;
+      this.#remove(known);
+      this.#add({ root: known.root, below: path.slice(known.root.path === '/' ? 1 : known.root.path.length + 1) }, unreadable);
     }
     for (const found of retried) {
       const path = pathOf(found);
@@ -117,6 +120,10 @@ export class Members {
     }
   }
 
+  all(): Iterable<Member> {
+    return this.#members.values();
+  }
+
   get(path: string): Member | undefined {
     return this.#members.get(path);
   }
@@ -145,45 +152,61 @@ export class Members {
     member.root.forget();
   }
 
-  #count(root: SourceRoot): number {
+  #count(root: MemberRoot): number {
     if (this.#roots.length === 1) return this.#members.size;
     let count = 0;
     for (const member of this.#members.values()) if (member.root === root) count += 1;
     return count;
   }
 
-  /** One row per child of the root. */
-  #list(root: SourceRoot, unreadable: UnreadableWorkload[]): void {
-    root.listing();
+  /** One row per member of the root. */
+  #list(root: MemberRoot, unreadable: UnreadableWorkload[]): void {
     const listed = new Set<string>();
-    for (const name of namesIn(root)) {
-      const found = { root, name };
+    for (const below of root.list()) {
+      const found = { root, below };
       const path = pathOf(found);
       if (this.#controls.has(path)) continue;
       listed.add(path);
+      const known = this.#members.get(path);
+      if (known?.root.names === 'directories' && root.names === 'told') this.#remove(known);
       if (!this.#members.has(path)) this.#add(found, unreadable);
     }
     // Removed, or (on v1) renamed: then its row would live on under the old name.
-    for (const member of this.#members.values()) if (member.root === root && !listed.has(member.path)) this.#remove(member);
+    for (const member of this.#members.values()) {
+      if (member.root !== root || listed.has(member.path)) continue;
+      this.#remove(member);
+      // Where another root has it, too, it is one of that again.
+      if (root.names === 'told') for (const other of this.#roots) if (other.names === 'directories') other.relist();
+    }
   }
 
   /** Something happened under this name: whoever has it now is the member. */
   #lookAgain(found: Found, kind: 'appeared' | 'vanished', unreadable: UnreadableWorkload[]): void {
     const known = this.#members.get(pathOf(found));
-    if (known && inodeOf(`${found.root.directory}/${found.name}`) === known.id) return;
+    if (known && inodeOf(`${found.root.directory}/${found.below}`) === known.id) return;
     if (known) this.#remove(known);
     if (kind === 'appeared') this.#add(found, unreadable); // who has come since it vanished will be told of
   }
 
   #add(found: Found, unreadable: UnreadableWorkload[]): void {
-    const { root, name } = found;
+    const { root, below } = found;
     const path = pathOf(found);
-    const directory = `${root.directory}/${name}`;
+    const name = (root.names === 'told' ? undefined : this.#containerNames.of(path)) ?? root.nameOf(below);
+    const directory = `${root.directory}/${below}`;
     let row: number | undefined;
     try {
       row = this.#table.add(directory);
       const id = this.#table.id(row);
-      this.#members.set(path, { name, path, root, row, id, effect: this.#effectOf({ name, path }), limitBytes: this.#limit(directory) });
+      const { unit } = unitPlace(path);
+      const effect = this.#effectOf({ name, path });
+      const member: Member = {
+        ...{ name, path, root, row, id, effect },
+        listed: listedProtection({ path, effect }),
+        unit: unit?.path === path ? unit : undefined,
+        limitBytes: this.#limit(directory),
+      };
+      this.#members.set(path, member);
+      this.#preferences.look(member);
     } catch (error) {
       if (row !== undefined) this.#table.remove(row);
       const errno = errnoName(error);
@@ -208,6 +231,7 @@ export class Members {
   #remove(member: Member): void {
     this.#table.remove(member.row);
     this.#members.delete(member.path);
+    this.#preferences.forget(member);
   }
 
   /** Rows whose cgroup was removed are dropped; what has come since, under their names or others, is a workload of its own. */
@@ -248,12 +272,12 @@ const ENODEV = 19;
 /** Removed, or made again under its name: nobody of it is left. */
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
 
-/** A child of a root, by its name. */
+/** A member by its path below the root: the name of a child. */
 interface Found {
-  readonly root: SourceRoot;
-  readonly name: string;
+  readonly root: MemberRoot;
+  readonly below: string;
 }
 
-function pathOf({ root, name }: Found): string {
-  return root.path === '/' ? `/${name}` : `${root.path}/${name}`;
+function pathOf({ root, below }: Found): string {
+  return root.path === '/' ? `/${below}` : `${root.path}/${below}`;
 }

@@ -1,15 +1,23 @@
+import { containerScope } from '../core/container-scope.js';
+import { compileGlob } from '../core/glob.js';
 import type { Rule } from '../core/rule.js';
+import { unitNameOf } from '../core/unit.js';
+import type { WorkloadDirectory } from '../core/workload-directory.js';
 
 /** What all rules together say about one workload. */
 export interface RuleEffect {
   /** Never evicted. */
   readonly critical: boolean;
-  /** Higher is more important. */
-  readonly priority: number;
+  /** It may be evicted though it is on the list of the protected. */
+  readonly liftProtection: boolean;
+  /** Higher is more important; undefined: no rule gives one, which counts as 0. */
+  readonly priority: number | undefined;
   /** In bytes; undefined: no rule gives a request. */
   readonly requestsMemory: bigint | undefined;
   /** Undefined: no rule gives one. */
   readonly terminationGracePeriodNs: bigint | undefined;
+  /** Of all that matched, each once. */
+  readonly directories: readonly WorkloadDirectory[];
   /** Indexes of the rules that matched, in order: who is asked why can name them. */
   readonly matched: readonly number[];
 }
@@ -20,16 +28,26 @@ export interface Named {
   readonly name: string;
   /** The full path. */
   readonly path: string;
+  /** Left out: no container runtime has told of it, and it has none. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-const NO_RULE: RuleEffect = { critical: false, priority: 0, requestsMemory: undefined, terminationGracePeriodNs: undefined, matched: [] };
+const NO_RULE: RuleEffect = {
+  critical: false,
+  liftProtection: false,
+  priority: undefined,
+  requestsMemory: undefined,
+  terminationGracePeriodNs: undefined,
+  directories: [],
+  matched: [],
+};
 
 /**
  * Compiles the globs once; the result is called for every workload in every pass.
  *
  * All matching rules apply in the order written, and the later wins key by key; `critical: false` after `critical: true` changes nothing,
- * so that a broad rule added at the end cannot expose what was protected. A rule with both `name` and `path` needs both to match; one
- * with neither matches everything.
+ * so that a broad rule added at the end cannot expose what was protected. A rule with several of `name`, `path` and `labels` needs all of
+ * them to match; one with none matches everything.
  */
 export function compileRules(rules: readonly Rule[]): (workload: Named) => RuleEffect {
   const compiled = rules.map((rule, index) => ({ rule, index, matches: compileMatch(rule.match) }));
@@ -40,28 +58,29 @@ export function compileRules(rules: readonly Rule[]): (workload: Named) => RuleE
 function combine(effect: RuleEffect, rule: Rule, index: number): RuleEffect {
   return {
     critical: effect.critical || (rule.critical ?? false),
+    liftProtection: effect.liftProtection || (rule.liftProtection ?? false),
     priority: rule.priority ?? effect.priority,
     requestsMemory: rule.requestsMemory ?? effect.requestsMemory,
     terminationGracePeriodNs: rule.terminationGracePeriodNs ?? effect.terminationGracePeriodNs,
+    directories: rule.directories ? [...effect.directories, ...rule.directories] : effect.directories,
     matched: [...effect.matched, index],
   };
 }
 
-function compileMatch({ name, path }: Rule['match']): (workload: Named) => boolean {
-  const namePattern = name === undefined ? undefined : compileGlob(name);
-  const pathPattern = path === undefined ? undefined : compileGlob(path);
-  return (workload) => (namePattern?.test(workload.name) ?? true) && (pathPattern?.test(workload.path) ?? true);
+/** A container of Docker's or Podman's has that of its cgroup beside its own: that is what it is called until its own is known. */
+function namesOf({ name, path }: Named): readonly string[] {
+  return containerScope(path) ? [name, unitNameOf(path.slice(path.lastIndexOf('/') + 1))] : [name];
 }
 
-/**
- * `*` is any run of characters except `/`, `**` any run, `?` one character except `/`; everything else stands for itself, and the whole
- * text must match. So `batch-*` does not reach into `batch-a/worker`, and `batch-**` does.
- */
-function compileGlob(glob: string): RegExp {
-  const source = glob.replace(/\*{2,}|[*?]|[\\^$.|+()[\]{}]/g, (token) => {
-    if (token === '*') return '[^/]*';
-    if (token === '?') return '[^/]';
-    return token.startsWith('**') ? '.*' : `\\${token}`;
-  });
-  return new RegExp(`^${source}$`, 'su'); // s: a cgroup's name may hold a newline; u: `?` is a character, not half of one
+function compileMatch({ name, path, labels = {} }: Rule['match']): (workload: Named) => boolean {
+  const namePattern = name === undefined ? undefined : compileGlob(name);
+  const pathPattern = path === undefined ? undefined : compileGlob(path);
+  const labelPatterns = Object.entries(labels).map(([label, value]) => [label, compileGlob(value)] as const);
+  return (workload) =>
+    (namePattern === undefined || namesOf(workload).some((own) => namePattern.test(own))) &&
+    (pathPattern?.test(workload.path) ?? true) &&
+    labelPatterns.every(([label, value]) => {
+      const own = workload.labels;
+      return own !== undefined && Object.hasOwn(own, label) && value.test(own[label] ?? '');
+    });
 }

@@ -1,20 +1,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
-import type { CgroupHierarchy } from '../../src/core/cgroup.js';
 import type { KillInProgress } from '../../src/monitor/ports.js';
 import { native, type Binding } from '../../src/native/index.js';
 import { workload } from '../core/support.js';
-import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { memoryHierarchy, testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
 
-const controller = memoryController();
-const hierarchy: CgroupHierarchy = {
-  version: controller?.version ?? 2,
-  controller: controller?.version === 1 ? 'memory' : '',
-  mountPoint: controller?.mount ?? '',
-  root: '/',
-};
+const hierarchy = memoryHierarchy();
 
 let victim: TestCgroup;
 const begun: KillInProgress[] = [];

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { nodeBinary } from '../versions/node-binary.js';
+import { nodeBinary } from '../../packaging/node-binary.js';
 
 const VERSION = '20.20.2';
 /** Debian's libraries for the other processor: libc6-arm64-cross, libstdc++6-arm64-cross. */
@@ -42,7 +42,7 @@ await build({
   sourcemap: 'inline',
   logLevel: 'warning',
 });
-const node = nodeBinary(VERSION, 'arm64');
+const { binary: node } = nodeBinary(VERSION, 'arm64');
 const emulated = resolve('build/arm64/node');
 writeFileSync(
   emulated,

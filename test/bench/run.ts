@@ -5,7 +5,9 @@ import { arming } from './arming.js';
 import { isMet, type Benchmark, type Result } from './benchmark.js';
 import { candidates } from './candidates.js';
 import { check } from './check.js';
+import { disk } from './disk.js';
 import { eviction } from './eviction.js';
+import { history } from './history.js';
 import { idle } from './idle.js';
 import { kill } from './kill.js';
 import { machine } from './machine.js';
@@ -19,7 +21,22 @@ import { notes, table } from './table.js';
 import { Undo } from './undo.js';
 import { wake } from './wake.js';
 
-const BENCHMARKS: readonly Benchmark[] = [wake, eviction, kill, pass, check, idle, candidates, step, quantity, arming, statfs, sampler];
+const BENCHMARKS: readonly Benchmark[] = [
+  wake,
+  eviction,
+  kill,
+  pass,
+  check,
+  idle,
+  candidates,
+  step,
+  quantity,
+  arming,
+  statfs,
+  sampler,
+  disk,
+  history,
+];
 
 const IDLE_SECONDS = '60';
 

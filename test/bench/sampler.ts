@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assumedFillRate } from '../../src/host/linux/fill-rate.js';
 import { machineMemory } from '../../src/host/linux/memory.js';
@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { atMost, ms, type Bench, type Benchmark, type Result } from './benchmark.js';
 import { Distribution } from './distribution.js';
 import { Leaker } from './leak.js';
+import { threadsPercent } from './threads.js';
 import { filesOfWorkload, usageOf } from './tree.js';
 
 const COST_MS = 5_000;
@@ -33,11 +34,11 @@ export const sampler: Benchmark = {
       return opened;
     };
     const atRest = watch({});
-    const rest = await waiterPercent(COST_MS);
+    const rest = await threadsPercent(['evictd-waiter'], COST_MS);
     const restPeriodMs = atRest.status().periodMs;
     atRest.close();
     const always = watch({ maxPeriodMs: 1 });
-    const near = await waiterPercent(COST_MS);
+    const near = await threadsPercent(['evictd-waiter'], COST_MS);
     always.close();
     return {
       figures: [
@@ -78,15 +79,4 @@ async function lateness(bench: Bench): Promise<Distribution> {
   }
   leaker.kill();
   return new Distribution(late);
-}
-
-/** The time that the waiter thread of this process is on a processor. */
-async function waiterPercent(forMs: number): Promise<number> {
-  const tasks = readdirSync('/proc/self/task').map((task) => `/proc/self/task/${task}`);
-  const thread = tasks.find((task) => readFileSync(`${task}/comm`, 'utf8') === 'evictd-waiter\n');
-  if (thread === undefined) throw new Error('there is no waiter thread');
-  const onProcessor = (): number => Number(readFileSync(`${thread}/schedstat`, 'utf8').split(' ')[0]);
-  const [before, from] = [onProcessor(), process.hrtime.bigint()];
-  await pause(forMs);
-  return ((onProcessor() - before) / Number(process.hrtime.bigint() - from)) * 100;
 }

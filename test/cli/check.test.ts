@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkCommand } from '../../src/cli/check.js';
 import type { OpenReading } from '../../src/cli/reading.js';
 import { UnavailableError } from '../../src/errors.js';
 import type { Observations } from '../../src/core/observation.js';
+import { scratch } from '../config/scratch.js';
 import { dead, reading } from './output/support.js';
 import { fakeReading, ran, type Ran } from './support.js';
 
@@ -18,7 +21,10 @@ const available = (bytes: bigint): Observations =>
   reading({ 'memory.available': [bytes, 1000n], 'nodefs.available': [900n, 1000n], 'nodefs.inodesFree': [900n, 1000n] });
 
 const check = (open: OpenReading, ...args: string[]): Promise<Ran> =>
-  ran((io, setExitCode) => checkCommand({ io, setExitCode, open }), args);
+  ran(
+    (io, setExitCode) => checkCommand({ io, setExitCode, open, openPlaced: () => expect.unreachable('no runtime was to be asked') }),
+    args,
+  );
 const checkAvailable = (bytes: bigint, ...args: string[]): Promise<Ran> =>
   check(() => fakeReading(() => available(bytes)), ...FLAGS, ...args);
 
@@ -82,6 +88,30 @@ describe('every failure is 3, in the chosen format', () => {
       problems: unknown[];
     };
     expect(problems).toHaveLength(2);
+  });
+});
+
+describe('a container runtime is asked where images lie', () => {
+  const CRI = 'workloads: [{ cri: { endpoint: unix:///run/test.sock } }]';
+  test.each<[rule: string, asked: boolean, yaml: string]>([
+    ['where a threshold of imagefs needs to know it', true, `${CRI}\nevictionHard: { imagefs.available: 5% }`],
+    ['where one of the list does', true, `${CRI}\nthresholds: [{ when: 'containerfs.available<1Gi', kind: hard }]`],
+    ['not without such a threshold', false, CRI],
+    ['not where it is configured', false, `${CRI}\nevictionHard: { imagefs.available: 5% }\nfilesystems: { imagefs: / }`],
+    ['not where there is none', false, 'evictionHard: { imagefs.available: 5% }'],
+  ])('%s', async (_rule, asked, yaml) => {
+    const file = join(scratch(), 'config.yaml');
+    writeFileSync(file, yaml, { mode: 0o600 });
+    const opened: string[] = [];
+    const open = (which: string): OpenReading => {
+      return () => {
+        opened.push(which);
+        return fakeReading(() => available(500n));
+      };
+    };
+    const deps = { open: open('not asked'), openPlaced: open('asked') };
+    await ran((io, setExitCode) => checkCommand({ io, setExitCode, ...deps }), ['--config', file]);
+    expect(opened).toEqual([asked ? 'asked' : 'not asked']);
   });
 });
 

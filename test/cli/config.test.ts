@@ -54,7 +54,7 @@ test('check: a line on the configuration, one on the machine, and the notices', 
     stdout:
       'configuration ok: 1 threshold, 1 workload source, 1 rule (from config.yaml, config.d/1.yaml, --log-level)\n' +
       'checked against this machine: 8GiB of memory, 1 workload there now\n' +
-      'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] says nothing about what it matches (hint: give it critical, priority, requests or terminationGracePeriodSeconds)\n' +
+      'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] says nothing about what it matches (hint: give it critical, priority, requests, terminationGracePeriodSeconds or directories)\n' +
       "warn: config.d/1.yaml:1:24: EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: /a) can never match: it reaches no direct child of /workload.slice (hint: a workload's path is that of its source and its name: /workload.slice/NAME)\n",
     stderr: '',
     exit: 0,
@@ -66,7 +66,7 @@ test('check: nothing set', async () => {
     stdout:
       'configuration ok: 3 thresholds, 0 workload sources, 0 rules (from config.yaml)\n' +
       'checked against this machine: 8GiB of memory, 1 workload there now\n' +
-      'warn: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd watches and exports, and evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}])\n',
+      'warn: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd watches and exports, and evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}])\n',
     exit: 0,
   });
 });
@@ -161,7 +161,7 @@ test('check: every problem as file:line:column: CODE message (hint: …), exit 7
   expect(stderr.split('\n')).toEqual([
     'config.yaml:2:10: EVICTD_CONFIG_VALUE log.level: "warning" is not one of debug, info, warn, error (hint: did you mean warn?)',
     'config.yaml:3:1: EVICTD_CONFIG_UNKNOWN_KEY unknown key evictionSof (hint: did you mean evictionSoft?)',
-    '--eviction-hard:21: EVICTD_CONFIG_SIGNAL evictionHard: unsupported eviction signal pid (hint: accepted: memory.available, allocatableMemory.available, nodefs.available, nodefs.inodesFree, pid.available, memory.kernelAvailable, swap.available)',
+    '--eviction-hard:21: EVICTD_CONFIG_SIGNAL evictionHard: unsupported eviction signal pid (hint: accepted: memory.available, allocatableMemory.available, nodefs.available, nodefs.inodesFree, imagefs.available, imagefs.inodesFree, containerfs.available, containerfs.inodesFree, pid.available, memory.kernelAvailable, swap.available)',
     '',
   ]);
 });
@@ -211,13 +211,21 @@ thresholds                        -                default
 pressureWindow                    2s               default
 evictionPressureTransitionPeriod  5m               default
 evictionMaxPodGracePeriod         3                config.d/1.yaml:1:28
+shutdownGracePeriod               0s               default
+shutdownGracePeriodCriticalPods   0s               default
+shutdownGracePeriodByPodPriority  -                default
 monitoringInterval                10s              default
 node.cgroup                       -                default
 filesystems.nodefs                /                default
+filesystems.imagefs               -                default
+filesystems.containerfs           -                default
 workloads                         -                default
 rules                             -                default
+reclaim                           -                default
 oomScoreAdj                       off              default
 metrics.listen                    127.0.0.1:9796   default
+journal.maxSize                   4Mi              default
+journal.maxFiles                  5                default
 stateDirectory                    /var/lib/evictd  default
 runtimeDirectory                  /run/evictd      default
 log.format                        auto             default

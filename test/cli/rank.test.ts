@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { rankCommand } from '../../src/cli/rank.js';
 import { ConfigError } from '../../src/errors.js';
+import type { DiskHolding, DiskHoldings } from '../../src/core/disk-holding.js';
+import type { DiskHolders } from '../../src/core/held-space.js';
 import type { Candidates } from '../../src/core/workload.js';
 import type { OomReading } from '../../src/core/oom-reading.js';
 import { oomReading, task } from '../core/oom-support.js';
@@ -23,7 +25,8 @@ const empty = (...names: string[]): Candidates => ({
 });
 const WORKLOADS = ['--workload-cgroup', '/w'];
 
-const opened = (given?: Candidates): FakeReading => fakeReading(() => reading({}), given ? { candidates: given } : {});
+const opened = (given?: Candidates, options: Parameters<typeof fakeReading>[1] = {}): FakeReading =>
+  fakeReading(() => reading({}), { ...options, ...(given && { candidates: given }) });
 const unread = (): OomReading => expect.unreachable('the OOM killer was not asked for');
 const rank = (given: FakeReading, ...args: string[]): Promise<Ran> =>
   ran((io) => rankCommand({ io, open: () => given, readOomKiller: unread }), args);
@@ -43,6 +46,28 @@ left out: odd: EIO
 `);
   expect(given.closed()).toBe(1);
   expect(given.armed).toEqual([]);
+});
+
+test('process ids: priority, then who has most of them, who is counted for this only', async () => {
+  const counts = new Map([
+    ['id-web', 40n],
+    ['id-db', 900n],
+    ['id-batch', 3n],
+  ]);
+  const given = opened({ ...MEMBERS, processes: () => counts });
+  const { out } = await rank(given, ...WORKLOADS, '-s', 'pid.available');
+  expect(`\n${out}`).toBe(`
+#  WORKLOAD  PRIORITY           USES
+1  batch          -10    3 processes
+2  db               0  900 processes  never evicted: critical
+3  web              0   40 processes
+
+pid.available: batch would be evicted first: it uses 3 processes, priority -10
+left out: odd: EIO
+`);
+  const json = JSON.parse((await rank(given, ...WORKLOADS, '-s', 'pid.available', '-o', 'json')).out) as { workloads: unknown[] };
+  expect(json.workloads[0]).toMatchObject({ name: 'batch', processes: 3 });
+  expect(json.workloads[0]).not.toHaveProperty('workingSetBytes');
 });
 
 test('as JSON, every comparator of the order', async () => {
@@ -88,15 +113,57 @@ test.each<[rule: string, given: Candidates | undefined, args: string[], conclusi
     /\n\nnothing is evictable: every workload is protected\n$/,
   ],
   [
-    'a signal that no eviction helps',
+    'a disk on which nobody has anything',
     MEMBERS,
     [...WORKLOADS, '--signal', 'nodefs.available'],
-    /^nodefs.available: no workload is known to give ephemeral-storage back; a threshold sets the condition and evicts nobody\n$/,
+    /\n\nnothing is evictable: every workload is protected, or would free nothing for nodefs.available\n/,
   ],
 ])('%s: said, and no error', async (_rule, given, args, conclusion) => {
   const { out, error } = await rank(opened(given), ...args);
   expect(error).toBeUndefined();
   expect(out).toMatch(conclusion);
+});
+
+test('a disk: what each has there, what would come back, and how old the oldest part of that is', async () => {
+  const held = (bytes: bigint): DiskHolding => ({
+    uses: { bytes, inodes: 1n },
+    frees: { bytes: bytes / 2n, inodes: 1n },
+    atNs: process.hrtime.bigint() - 7_200_400_000_000n,
+  });
+  const disks = (path: string): DiskHoldings => ({ nodefs: path === '/web' ? held(8n * Mi) : 'measuring' });
+  const { out } = await rank(opened(MEMBERS, { disks }), '-s', 'nodefs.available', ...WORKLOADS);
+  const [headings, ...rows] = out.split('\n').map((line) => line.split(/ {2,}/));
+  expect(headings).toEqual(['#', 'WORKLOAD', 'PRIORITY', 'USES', 'FREES', 'MEASURED']);
+  expect(rows.find(([, name]) => name === 'web')).toEqual(['1', 'web', '0', '8MiB', '4MiB', expect.stringMatching(/^2h0m\d+s ago$/)]);
+  expect(rows.find(([, name]) => name === 'db')?.slice(3)).toEqual(['?', '?', '?', 'never evicted: critical']);
+});
+
+test('what holds a disk is named, also where nobody can be evicted', async () => {
+  const amount = (bytes: bigint) => ({ bytes, inodes: 1n });
+  const holders: DiskHolders = {
+    imagefs: {
+      deleted: [{ kind: 'deleted-files', holds: amount(2n * Mi), processes: [{ pid: 7, name: 'java', cgroup: '/a' }], count: 1 }],
+      directories: {
+        root: { path: '/', amount: amount(10n * Mi) },
+        below: [{ path: '/var/log', amount: amount(10n * Mi) }],
+        atNs: process.hrtime.bigint(),
+        isPartial: true,
+      },
+    },
+  };
+  const opening = opened(MEMBERS, { holders });
+  const { out } = await rank(opening, '--signal', 'imagefs.available');
+  expect(out)
+    .toBe(`nothing is evictable: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)
+logs in /var/log hold at least 10MiB in 1 inode
+deleted files: java (pid 7) of /a holds 2MiB in 1 deleted file
+`);
+  const { out: json } = await rank(opening, '--signal', 'imagefs.available', '-o', 'json', ...WORKLOADS);
+  expect((JSON.parse(json) as { holders: unknown }).holders).toMatchObject([
+    { kind: 'directory', path: '/var/log', logs: true, partial: true },
+    { kind: 'deleted-files', processCount: 1 },
+  ]);
+  expect((await rank(opening, '--signal', 'nodefs.available', ...WORKLOADS)).out).not.toMatch(/holds? /);
 });
 
 describe('cgroups without a process', () => {

@@ -101,6 +101,16 @@ test('the recorded run once more: decision, outcome, episode and condition', asy
   expect({ deviations, end }).toEqual({ deviations: [], end: 'whole' });
 });
 
+test('a shortage that was over at the last look costs nobody his life here either', async () => {
+  const untilReadAt = 90;
+  const ends: Usages = (second) => (second <= untilReadAt ? LEAK(second) : LEAK(0));
+  const path = await recorded(ends, { lastLooks: new Map([[untilReadAt, 674n * Mi]]) });
+  const { records, deviations, other } = await json(path, '--config', configuration());
+  expect(records.map(({ type }) => type)).toEqual(['threshold', 'condition', 'threshold']);
+  expect(deviations).toEqual([]);
+  expect(other?.differences).toEqual([]);
+});
+
 test('a file that continues another goes on in its state: the outcome of an eviction that was decided before', async () => {
   const limits = { maxBytes: 100, maxAgeMs: 86_400_000 }; // every write fills a file
   const it = recorder(undefined, { limits, config: { settings: {}, sources: ['/node'], rules: RULES } });
@@ -246,6 +256,15 @@ test.each<[rule: string, flags: readonly string[], differences: readonly string[
   expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(differences);
   expect(other?.warnings).toEqual(warnings.map((said) => expect.stringMatching(said) as string));
 });
+
+test.each([{ reclaim: [{ step: 'journald' }] }, { workloads: [{ cgroup: '/node' }, { cri: { endpoint: 'unix:///run/c.sock' } }] }])(
+  'what another configuration would reclaim is not known, and it is said: %o',
+  async (rest) => {
+    const { other } = await json(await recorded(), '--config', configuration({ ...hard('256Mi'), ...rest }));
+    expect(other?.differences).toMatchObject([{ difference: 'same', victim: 'batch' }]);
+    expect(other?.warnings).toEqual([expect.stringMatching(/what it would reclaim is taken to give nothing back/)]);
+  },
+);
 
 test('a flag replaces the same one of the recorded command line, and leaves the others', async () => {
   const flags = { evictionHard: ['memory.available<256Mi,nodefs.available<0%'], workloadCgroup: ['/node'] };

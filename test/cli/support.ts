@@ -1,6 +1,8 @@
 import { CommanderError, type Command } from 'commander';
 import type { Io } from '../../src/cli/io.js';
 import type { Reading } from '../../src/cli/reading.js';
+import type { DiskHoldings } from '../../src/core/disk-holding.js';
+import type { DiskHolders } from '../../src/core/held-space.js';
 import type { Observations } from '../../src/core/observation.js';
 import type { Threshold } from '../../src/core/threshold.js';
 import type { Candidates } from '../../src/core/workload.js';
@@ -46,8 +48,10 @@ export function fakeReading(
     readonly notifiers?: readonly NotifierState[];
     readonly problems?: readonly SourceProblem[];
     readonly candidates?: Candidates;
+    readonly disks?: (path: string) => DiskHoldings;
+    readonly holders?: DiskHolders;
     /** Calls back when the filesystems have answered; by default at once. */
-    readonly filesystems?: (onDone: () => void) => void;
+    readonly filesystems?: (onAnswer: () => void) => void;
   } = {},
 ): FakeReading {
   const armed: (readonly Threshold[])[] = [];
@@ -58,7 +62,11 @@ export function fakeReading(
     node: {
       identity: { name: '/demo', cgroup: '/demo', cgroupVersion: 2 },
       read,
-      requestFilesystems: (onDone = () => undefined) => (options.filesystems ?? setImmediate)(onDone),
+      layout: () => 'single',
+      requestFilesystems: (onAnswer = () => undefined) =>
+        (options.filesystems ?? setImmediate)(() => {
+          onAnswer(0);
+        }),
       arm: (thresholds) => armed.push(thresholds) > 0,
       notifiers: () => (armed.length > 0 ? (options.notifiers ?? []) : []),
       oomKills: () => 0,
@@ -70,9 +78,11 @@ export function fakeReading(
     workloads: {
       candidates: () => options.candidates ?? { usages: [], unreadable: [], timeNs: 0n },
       refresh: () => undefined,
+      holding: () => undefined,
       problems: () => options.problems ?? [],
       close: () => undefined,
     },
+    measureDisks: () => Promise.resolve({ of: options.disks ?? (() => ({})), holders: options.holders ?? {}, problems: [] }),
     close: () => {
       closed++;
     },

@@ -39,6 +39,16 @@ describe('what the rules make of a workload', () => {
     expect(tolerations).toEqual([]);
   });
 
+  test.each<[rule: string, asked: Partial<NamedWorkload>, critical: boolean]>([
+    ['a unit by its path', { path: '/batch.slice/batch-b.slice/postgres.service' }, true],
+    ['a part of a unit', { path: '/batch.slice/postgres.service/worker' }, true],
+    ['a unit by its name, in the slice', { name: 'sshd.service' }, true],
+    ['a unit of another slice', { path: '/x.slice/sshd.service' }, false],
+  ])('units: %s', (_rule, asked, critical) => {
+    const workloads = [{ systemd: { slices: ['batch.slice'], units: [] } }];
+    expect(applicantByRules({ rules, workloads }, { ...unnamed, ...asked }).critical).toBe(critical);
+  });
+
   test.each<[rule: string, workloads: readonly { cgroup: string }[], critical: boolean]>([
     ['no source: a rule by path cannot match a name', [], false],
     ['another source', [{ cgroup: '/other.slice' }], false],

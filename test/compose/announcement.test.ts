@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { announceReload, announceStart } from '../../src/compose/announcement.js';
+import { announceReload, announceStart, type ReloadAnnouncement } from '../../src/compose/announcement.js';
 import type { LoadedConfig } from '../../src/config/config.js';
 import type { Log } from '../../src/log.js';
 import { load } from '../config/scratch.js';
@@ -92,10 +92,11 @@ test.each<[rule: string, started: string, after: string, codes: readonly string[
 ])('allocatable after a reload: %s', (_rule, started, after, codes, inForce) => {
   const rest = 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]\n';
   const [before, loaded] = [config(started + rest), config(after + rest)];
-  let message = '';
+  let told: ReloadAnnouncement | undefined;
   const quiet = machine();
-  expect(warned((log) => (message = announceReload(log, before.config, before, loaded, quiet)))).toEqual(codes);
-  expect(message).toBe(`the configuration was read again: ${inForce}`);
+  expect(warned((log) => (told = announceReload(log, before.config, before, loaded, quiet)))).toEqual(codes);
+  expect(told?.message).toBe(`the configuration was read again: ${inForce}`);
+  expect(told?.warnings).toHaveLength(codes.length);
   const again = codes.filter((code) => code !== 'EVICTD_CONFIG_ALLOCATABLE');
   expect(warned((log) => announceReload(log, before.config, loaded, loaded, quiet))).toEqual(again);
 });

@@ -24,10 +24,11 @@ const RECORD: OomRecord = {
 
 let lines: string[];
 let journal: object[];
+let metrics: unknown[];
 let logs: PlayedLog[];
 let refuses: boolean;
 beforeEach(() => {
-  [lines, journal, logs, refuses] = [[], [], [], false];
+  [lines, journal, metrics, logs, refuses] = [[], [], [], [], false];
 });
 
 class PlayedLog {
@@ -60,10 +61,16 @@ function start(): KernelKills {
   const say = (message: string) => lines.push(message);
   const kills = new KernelKills(
     {
-      node: { identity: { name: 'machine', cgroup: undefined, cgroupVersion: 2 }, hierarchy: undefined },
+      node: {
+        identity: { name: 'machine', cgroup: undefined, cgroupVersion: 2 },
+        oomKills: () => 7,
+        hierarchy: { version: 2, controller: '', mountPoint: '/nonexistent', root: '/' },
+      },
       log: { info: say, warn: say },
+      guarded: { node: undefined, allocatable: undefined },
+      workloads: { holding: () => undefined },
+      metrics: { oomKilled: (...kill) => metrics.push(kill) },
       journal: { record: (record) => journal.push(record) },
-      sources: () => [],
     },
     { ...native, KernelLog: PlayedLog as unknown as KernelLogConstructor } satisfies Binding,
   );
@@ -79,7 +86,8 @@ test('one that goes away: what is left in it is told, then that nothing follows,
   const kills = start();
   logs[0]?.unread.push(RECORD);
   logs[0]?.goAway();
-  expect(journal).toMatchObject([{ type: 'kernel-oom', process: { pid: 4711 } }]);
+  expect(journal).toMatchObject([{ type: 'kernel-oom', limit: 'node', process: { pid: 4711 }, oomKillsCounted: 7 }]);
+  expect(metrics).toEqual([['node', 1]]);
   expect(lines).toEqual([expect.stringContaining('killed tail (pid 4711'), GONE]);
   tick(kills, 'sampler');
   expect(logs).toHaveLength(1);
@@ -105,7 +113,9 @@ test('one that goes away: what is left in it is told, then that nothing follows,
 test('one that cannot be opened at the start is tried again, too', () => {
   refuses = true;
   const kills = start();
-  expect(lines).toEqual(["whom the kernel's OOM killer kills is not told: EMFILE: too many open files, open"]);
+  expect(lines).toEqual([
+    "whom the kernel's OOM killer kills is not told: EMFILE: too many open files, open; only how many there are, by the kernel's counters",
+  ]);
   refuses = false;
   tick(kills);
   tick(kills);

@@ -17,8 +17,9 @@ test('the defaults', () => {
     monitoringIntervalNs: 10_000_000_000n,
     pressureWindowNs: 2_000_000_000n,
     hasWorkloadSource: false,
-    evictable: new Set(['memory']),
+    evictable: new Set(['memory', 'ephemeral-storage', 'inodes', 'pids']),
     collections: new Set(),
+    reclaimSteps: [],
     localStorageCapacityIsolation: false,
     dryRun: false,
   });
@@ -33,6 +34,12 @@ test.each<[rule: string, yaml: string, dryRun: boolean, expected: Partial<Policy
     'allocatable: {cgroup: /kubepods/, capacity: 1Gi}\n',
     false,
     { allocatableCgroup: '/kubepods' },
+  ],
+  [
+    'what a container runtime can collect',
+    'workloads: [{cri: {endpoint: unix:///run/c.sock}}]\n',
+    false,
+    { collections: new Set(['containers', 'images']) },
   ],
   ['a dry run', '', true, { dryRun: true }],
 ])('%s', (_rule, yaml, dryRun, expected) => {

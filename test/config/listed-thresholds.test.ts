@@ -64,6 +64,12 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
     {},
     ['config.yaml:2:5 EVICTD_CONFIG_GRACE_PERIOD'],
   ],
+  [
+    'soft without a time beside one that is wrong itself: both are told',
+    "thresholds:\n  - {when: 'memory.available<10%', kind: soft}\n  - {when: 'nonsense<1', kind: hard}\n",
+    {},
+    ['config.yaml:2:5 EVICTD_CONFIG_GRACE_PERIOD', 'config.yaml:3:12 EVICTD_CONFIG_SIGNAL'],
+  ],
   ['no kind', "thresholds:\n  - {when: 'memory.available<10%'}\n", {}, ['config.yaml:2:5 EVICTD_CONFIG_VALUE']],
   ['no when', 'thresholds:\n  - {kind: hard}\n', {}, ['config.yaml:2:5 EVICTD_CONFIG_MISSING']],
   ['another kind', "thresholds:\n  - {when: 'memory.available<10%', kind: firm}\n", {}, ['config.yaml:2:42 EVICTD_CONFIG_VALUE']],

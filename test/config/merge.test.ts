@@ -22,7 +22,7 @@ test('without a file and flags the defaults hold', () => {
     maxPodGracePeriodNs: 10_000_000_000n,
     monitoringIntervalNs: 10_000_000_000n,
     node: { cgroup: undefined },
-    filesystems: { nodefs: '/' },
+    filesystems: { nodefs: '/', imagefs: undefined, containerfs: undefined },
     workloads: [],
     rules: [],
     metrics: { host: '127.0.0.1', port: 9796 },
@@ -243,16 +243,16 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | unde
     'warn TRANSITION_PERIOD evictionPressureTransitionPeriod: 0s is read as unset, as in the kubelet',
   ],
   [
-    'a signal in a kubelet’s flag that is not watched',
+    'the container filesystem has no thresholds of its own',
     '',
-    { evictionSoft: ['imagefs.available<15%'] },
-    'warn SIGNAL_UNWATCHED evictionSoft: not watched by this version and ignored: imagefs.available',
+    { evictionSoft: ['containerfs.available<15%'] },
+    "warn CONTAINERFS evictionSoft: ignored: containerfs.available: containers lie on nodefs or imagefs, and that one's thresholds count",
   ],
   [
     'the root as a workload source',
     'workloads: [{cgroup: /}]',
     {},
-    'warn WORKLOADS_ROOT workloads: / makes every top-level cgroup a candidate, system services too',
+    'warn WORKLOADS_ROOT workloads: / makes every top-level cgroup a candidate',
   ],
   ['a source named twice', 'workloads: [{cgroup: /a}, {cgroup: /a/}]', {}, 'warn WORKLOADS_TWICE workloads: /a is named twice'],
   ['a rule without effect', 'rules: [{match: {name: a}}]', {}, 'warn RULE_EMPTY rules[0] says nothing about what it matches'],
@@ -273,15 +273,15 @@ const KUBELET = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfigu
 
 test('a KubeletConfiguration is read for its eviction fields; the rest is named in one notice', () => {
   const loaded = load({
-    'config.yaml': `${KUBELET}maxPods: 110\nauthentication: {anonymous: {enabled: false}}\nevictionHard: {memory.available: 200Mi, imagefs.available: 15%}\nevictionMaxPodGracePeriod: 60\nworkloads: 3\n`,
+    'config.yaml': `${KUBELET}maxPods: 110\nauthentication: {anonymous: {enabled: false}}\nevictionHard: {memory.available: 200Mi, imagefs.available: 15%, containerfs.available: 1Gi}\nevictionMaxPodGracePeriod: 60\nworkloads: 3\n`,
     'config.d/1.yaml': 'workloads: [{cgroup: /a}]\n',
   });
-  expect(thresholdsOf(loaded)).toEqual(['hard memory.available<200Mi', ...DEFAULTS.slice(1)]);
+  expect(thresholdsOf(loaded)).toEqual(['hard imagefs.available<15%', 'hard memory.available<200Mi', ...DEFAULTS.slice(1)]);
   expect(loaded.config).toMatchObject({ maxPodGracePeriodNs: 60_000_000_000n, workloads: [{ cgroup: '/a' }] });
   expect(loaded.notices).toMatchObject([
     { level: 'warn', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used by evictd: workloads' },
     { level: 'info', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used by evictd: authentication, maxPods' },
-    { level: 'warn', code: 'EVICTD_CONFIG_SIGNAL_UNWATCHED', position: { line: 5, column: 41 } },
+    { level: 'warn', code: 'EVICTD_CONFIG_CONTAINERFS', position: { line: 5, column: 65 } },
     { level: 'warn', code: 'EVICTD_CONFIG_DEFAULTS_KEPT' },
   ]);
 });
@@ -316,8 +316,7 @@ const OTHER_FIELDS = `
   iptablesMasqueradeBit iptablesDropBit featureGates failSwapOn memorySwap containerLogMaxSize containerLogMaxFiles
   containerLogMaxWorkers containerLogMonitorInterval configMapAndSecretChangeDetectionStrategy systemReserved kubeReserved
   reservedSystemCPUs showHiddenMetricsForVersion systemReservedCgroup kubeReservedCgroup allowedUnsafeSysctls volumePluginDir providerID
-  kernelMemcgNotification logging enableSystemLogHandler enableSystemLogQuery shutdownGracePeriod shutdownGracePeriodCriticalPods
-  shutdownGracePeriodByPodPriority crashLoopBackOff reservedMemory enableProfilingHandler enableDebugFlagsHandler seccompDefault
+  kernelMemcgNotification logging enableSystemLogHandler enableSystemLogQuery crashLoopBackOff reservedMemory enableProfilingHandler enableDebugFlagsHandler seccompDefault
   memoryThrottlingFactor registerWithTaints registerNode tracing localStorageCapacityIsolation containerRuntimeEndpoint
   imageServiceEndpoint failCgroupV1 userNamespaces
 `
@@ -345,6 +344,18 @@ test('the files that were read are told, whether or not they set anything', () =
   expect(loadConfig({}).written.files).toEqual([]);
 });
 
-test('what is wrong for the kubelet is wrong here, for a signal that is not watched too', () => {
-  expect(() => load({ 'config.yaml': `${KUBELET}evictionHard: {imagefs.available: 101%}\n` })).toThrow('1 configuration error');
+test('what is wrong for the kubelet is wrong here, where it is ignored too', () => {
+  expect(() => load({ 'config.yaml': `${KUBELET}evictionHard: {containerfs.available: 101%}\n` })).toThrow('1 configuration error');
+});
+
+test('a filesystem for images has the kubelet’s defaults, which nodefs does not get as a second threshold', () => {
+  const images = 'filesystems: {imagefs: /images}\n';
+  expect(thresholdsOf(load({ 'config.yaml': images }))).toEqual(['hard imagefs.available<15%', 'hard imagefs.inodesFree<5%', ...DEFAULTS]);
+  expect(thresholdsOf(load({ 'config.yaml': `${images}evictionHard: {imagefs.available: 0%}\n` }))).toEqual([
+    'hard imagefs.inodesFree<5%',
+    ...DEFAULTS,
+  ]);
+  const { config, origins } = load({ 'config.yaml': '', 'config.d/1.yaml': images });
+  expect(config.filesystems).toEqual({ nodefs: '/', imagefs: '/images', containerfs: undefined });
+  expect(origins.get('evictionHard.imagefs.available')?.origin).toEqual({ kind: 'default' });
 });

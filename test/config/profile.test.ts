@@ -4,7 +4,7 @@ import type { ConfigFlags } from '../../src/config/flags.js';
 import { DEPARTURES, departuresOf } from '../../src/core/departure.js';
 import { thresholdId } from '../../src/core/threshold.js';
 import { formatPosition } from '../../src/cli/errors.js';
-import { issuesOf, load } from './scratch.js';
+import { load } from './scratch.js';
 
 const idsOf = ({ config }: LoadedConfig): string[] => config.thresholds.map(thresholdId);
 const noticesOf = ({ notices }: LoadedConfig): string[] =>
@@ -296,13 +296,6 @@ test('as the kubelet: a transition period of 0s in a file is 5m', () => {
 test('as the kubelet: NaN% gets through', () => {
   const yaml = `${KUBELET}enforceNodeAllocatable: []\nevictionHard: {memory.available: NaN%}\nevictionMinimumReclaim: {memory.available: Inf%}\n`;
   expect(idsOf(load({ 'config.yaml': yaml }))).toEqual(['memory.available<NaN%/0+Inf%']);
-});
-
-test.each<[rule: string, yaml: string, at: string]>([
-  ['a signal that no machine has', `${KUBELET}evictionHard: {imagefs.available: 15%}\n`, '2:16'],
-  ['the container filesystem', `${KUBELET}evictionSoftGracePeriod: {containerfs.available: 15s}\n`, '2:27'],
-])('as the kubelet: %s stays an error in an EvictdConfiguration', (_rule, yaml, at) => {
-  expect(issuesOf(() => load({ 'config.yaml': yaml }))).toEqual([`config.yaml:${at} EVICTD_CONFIG_SIGNAL_UNWATCHED`]);
 });
 
 test('a KubeletConfiguration says what is enforced and merged; the profile is evictd’s', () => {

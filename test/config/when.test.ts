@@ -76,7 +76,6 @@ describe('refused, with what to write', () => {
       /did you mean memory\.pressure\.full\.avg10\?/,
     ],
     ['nothing like a signal', 'load>3', 'SIGNAL', /no signal/, /docs\/config\.md/],
-    ['a signal that is not watched', 'imagefs.available<10%', 'SIGNAL_UNWATCHED', /not watched/, /remove/],
     ['an amount of pressure', 'memory.pressure.full>100Mi', 'THRESHOLD', /no percentage/, /percentage of the wall time/],
     ['a number without %', 'memory.pressure.full>40', 'THRESHOLD', /no percentage/, /^did you mean 40%\?$/],
     ['below 0%', 'memory.pressure.full>-1%', 'THRESHOLD', /below 0%/, /percentage of the wall time/],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { DurationError, formatDuration, parseDuration } from '../../src/core/duration.js';
+import { DurationError, formatAge, formatDuration, parseDuration } from '../../src/core/duration.js';
 
 const S = 1_000_000_000n;
 const INT64_MAX = 2n ** 63n - 1n;
@@ -112,4 +112,12 @@ describe('laws', () => {
       }),
     );
   });
+});
+
+test.each<[age: bigint, text: string]>([
+  [0n, '0s ago'],
+  [999_999_999n, '0s ago'],
+  [65_900_000_000n, '1m5s ago'],
+])('so long ago, cut off to seconds: %d ns', (age, text) => {
+  expect(formatAge(age)).toBe(text);
 });

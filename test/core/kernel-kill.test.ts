@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { concernsNode, kernelKillMessage, workloadHolding, type KernelKill } from '../../src/core/kernel-kill.js';
+import { concernsNode, kernelKillMessage, oomLimitOf, type GuardedMemory, type KernelKill } from '../../src/core/kernel-kill.js';
 
 const kill: KernelKill = {
   constraint: 'memcg',
@@ -25,17 +25,26 @@ test.each<[rule: string, cgroup: string | undefined, node: string | undefined, c
   expect(concernsNode({ ...kill, cgroup }, node)).toBe(concerned);
 });
 
-test.each<[rule: string, cgroup: string | undefined, roots: string[], path: string | undefined]>([
-  ['the child of the source', '/node/batch/inner', ['/node'], '/node/batch'],
-  ['the child itself', '/node/batch', ['/node'], '/node/batch'],
-  ['of nested sources the innermost', '/node/batch/inner/x', ['/node', '/node/batch'], '/node/batch/inner'],
-  ['of the root', '/node/batch', ['/'], '/node'],
-  ['the source itself is no workload', '/node', ['/node'], undefined],
-  ['outside all sources', '/other/batch', ['/node'], undefined],
-  ['not known where', undefined, ['/node'], undefined],
-])('the workload that lost a process: %s', (_rule, cgroup, roots, path) => {
-  expect(workloadHolding(cgroup, roots)?.path).toBe(path);
-  expect(workloadHolding(cgroup, roots)?.name).toBe(path?.split('/').at(-1));
+const machine: GuardedMemory = { node: undefined, allocatable: undefined };
+const guarded: GuardedMemory = { node: '/node', allocatable: '/pods' };
+type Limit = Pick<KernelKill, 'constraint' | 'limitedCgroup'>;
+const global: Limit = { constraint: 'global', limitedCgroup: undefined };
+const limitOf = (limitedCgroup: string | undefined): Limit => ({ constraint: 'memcg', limitedCgroup });
+
+test.each<[rule: string, kill: Limit, guarded: GuardedMemory, workload: string | undefined, limit: string]>([
+  ['the machine that is guarded was out of memory', global, machine, '/a/b', 'node'],
+  ['the machine was, where only a cgroup is guarded', global, guarded, '/node/b', 'other'],
+  ['the node cgroup was at its limit', limitOf('/node'), guarded, '/node/b', 'node'],
+  ['the allocatable cgroup was', limitOf('/pods'), { ...machine, allocatable: '/pods' }, '/pods/b', 'node'],
+  ['one above the node cgroup was', limitOf('/'), guarded, '/node/b', 'other'],
+  ['the workload itself was', limitOf('/a/b'), machine, '/a/b', 'workload'],
+  ['a cgroup within the workload was', limitOf('/a/b/c'), machine, '/a/b', 'workload'],
+  ['one whose name begins the same was', limitOf('/a/bc'), machine, '/a/b', 'other'],
+  ['the slice around several workloads was', limitOf('/a'), machine, '/a/b', 'other'],
+  ['the limit of somebody who is no workload', limitOf('/a/b'), machine, undefined, 'other'],
+  ['the kernel did not say whose', limitOf(undefined), machine, '/a/b', 'unknown'],
+])('whose limit it was: %s', (_rule, said, memory, workload, limit) => {
+  expect(oomLimitOf(said, memory, workload)).toBe(limit);
 });
 
 test.each<[kill: KernelKill, workload: string | undefined, message: string]>([

@@ -106,8 +106,8 @@ describe('an outcome', () => {
 test.each<[alert: AlertKind, words: string]>([
   ['signal-not-evictable', 'no workload is known to give inodes back, so none is evicted'],
   ['no-workload-source', 'nothing is evicted, because no workload source is configured'],
-  ['nothing-evictable', 'there is no workload that may be evicted'],
-  ['no-yield', 'the last eviction gave nothing back, so nobody else is evicted until this value changes'],
+  ['nothing-evictable', 'there is no workload that may be evicted and frees something there'],
+  ['no-yield', 'the last eviction gave next to nothing back, so nobody else is evicted until this value changes'],
 ])('an alert: %s', (alert, words) => {
   expect(alertMessage({ ...inodes, alert })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
 });

@@ -19,6 +19,7 @@ interface Drawn {
   readonly startOrder: bigint;
   readonly used: bigint | undefined;
   readonly hasStats: boolean;
+  readonly avoid: boolean;
 }
 
 const drawn = fc.record({
@@ -28,6 +29,7 @@ const drawn = fc.record({
   startOrder: fc.bigInt(0n, 1n),
   used: maybe,
   hasStats: fc.boolean(),
+  avoid: fc.boolean(),
 });
 
 function usageOf(given: Drawn, index: number): WorkloadUsage {
@@ -42,6 +44,7 @@ function usageOf(given: Drawn, index: number): WorkloadUsage {
     id: String(index),
     priority: given.priority,
     startOrder: given.startOrder,
+    ...(given.avoid && { avoid: true }),
     requests: { memory: request, ephemeralStorage: request },
     stats: given.hasStats ? stats : null,
   });

@@ -49,6 +49,12 @@ describe('memory', () => {
       machine('a', 50n * Mi, { requests: { memory: 100n * Mi } }),
     ],
     ['no usage and no request does not exceed anything', machine('user', 1n), machine('idle', 0n)],
+    [
+      'who asks to be avoided goes after all others, whatever he uses, and among his like as usual',
+      machine('within', 1n, { priority: 5, requests: { memory: 100n * Mi } }),
+      machine('avoided', 900n * Mi, { priority: -100, avoid: true }),
+      machine('avoided too', 800n * Mi, { priority: -100, avoid: true }),
+    ],
   ])('%s', (_rule, ...rows) => {
     expectOrder('memory.available', rows);
     expectOrder('allocatableMemory.available', rows);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { VictimReading } from '../../src/core/eviction.js';
-import type { Protection } from '../../src/core/workload.js';
+import type { Candidates, Protection } from '../../src/core/workload.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from './support.js';
 import { evicted, Timeline } from './timeline.js';
 
@@ -24,6 +24,37 @@ describe('hard threshold', () => {
     const loop = new Timeline(policy([hard]), all);
     expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true', 'evict batch grace 0']);
     expect(loop.asked).toBe(1);
+  });
+
+  test('what decides over the victim is not known yet: nothing is said, nobody else goes instead, and it is looked at again soon', () => {
+    const loop = new Timeline(policy([hard]), { ...all, awaited: ({ name }) => name === 'batch' });
+    expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true']);
+    expect(loop.dueAtNs).toBe(5_000_000n);
+    loop.candidates = all;
+    expect(loop.memory(0.005, 99n)).toEqual(['evict batch grace 0']);
+  });
+
+  test('the names of those who are left are being looked up: nothing is said, and it is looked at again soon', () => {
+    const unnamed = workload('batch', { protection: { kind: 'untold', what: 'name' } });
+    const loop = new Timeline(policy([hard]), candidates([unnamed, 300n * Mi]));
+    expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true']);
+    expect(loop.dueAtNs).toBe(5_000_000n);
+  });
+
+  test('what decides over the victim is waited for no longer than memory lasts; a soft threshold has the time', () => {
+    const asked: bigint[] = [];
+    const knowing: Candidates = {
+      ...all,
+      awaited: (_workload, withinNs) => {
+        asked.push(withinNs);
+        return false;
+      },
+    };
+    new Timeline(policy([hard]), knowing).memory(0, 99n);
+    const loop = new Timeline(policy([soft]), knowing);
+    loop.memory(0, 199n);
+    loop.memory(30, 199n);
+    expect(asked).toEqual([20_000_000n, 250_000_000n]);
   });
 
   test('no second victim while the first is dying; the next one on a reading that still asks for it', () => {
@@ -64,11 +95,11 @@ describe('outcome', () => {
     ['little given back is ineffective, not failed', 0.5, { processes: 0, usageBytes: 271n * Mi }, 'ineffective batch 29Mi'],
     ['a tenth of what it used is enough', 0.5, { processes: 0, usageBytes: 270n * Mi }, 'killed batch 30Mi'],
     ['a removed cgroup gave back all that it had', 0.5, { processes: 0, usageBytes: undefined, removed: true }, 'killed batch 300Mi'],
-    ['usage that stood still for a second: failed', 1, {}, 'failed batch 0Mi'],
-    ['just before that: dying', 0.999, {}, undefined],
+    ['usage that stands still, and nobody waits for it: still dying', 9.999, {}, undefined],
+    ['… but not for ever', 10, {}, 'failed batch 0Mi'],
     ['an error of the kill call: failed', 0.001, { error: 'EPERM' }, 'failed batch 0Mi'],
     ['an error that passes: still dying', 0.5, { error: 'EMFILE', passing: true }, undefined],
-    ['… but not for ever', 1, { error: 'EMFILE', passing: true }, 'failed batch 0Mi'],
+    ['… but not for ever, either', 10, { error: 'EMFILE', passing: true }, 'failed batch 0Mi'],
     ['gone before the signal: nothing happened', 0.001, { processes: undefined, vanished: true, error: 'ENOENT' }, 'vanished batch 0Mi'],
     ['an error, but nobody is left: killed', 0.001, { processes: 0, usageBytes: 0n, error: 'EPERM' }, 'killed batch 300Mi'],
   ])('%s', (_rule, seconds, reading, outcome) => {
@@ -77,6 +108,34 @@ describe('outcome', () => {
     expect(loop.memory(seconds, 500n, { 1: reading }).filter((effect) => !effect.startsWith('cleared'))).toEqual(
       outcome === undefined ? [] : [outcome],
     );
+  });
+
+  test('usage that stood still for a second while another one is needed: failed, just before that: dying', () => {
+    const loop = new Timeline(policy([hard]), all);
+    loop.memory(0, 50n);
+    expect(loop.memory(0.999, 50n, { 1: {} })).toEqual([]);
+    expect(loop.dueAtNs).toBe(1_000_000_000n);
+    expect(loop.memory(1, 50n, { 1: {} })).toEqual(['failed batch 0Mi', 'evict web grace 0']);
+  });
+
+  test('a victim that gave everything back may take its time to exit, until another one is needed', () => {
+    const loop = new Timeline(policy([hard]), all);
+    loop.memory(0, 50n);
+    const dying = { 1: { usageBytes: 1n * Mi } };
+    expect(loop.memory(0.1, 350n, dying)).toEqual(['cleared memory.available']);
+    expect(loop.memory(3, 350n, dying)).toEqual([]);
+    expect(loop.dueAtNs).toBe(10_000_000_000n);
+    expect(loop.memory(3.1, 50n, dying)).toEqual(['failed batch 299Mi', 'met memory.available', 'evict web grace 0']);
+  });
+
+  test('a soft threshold that is still in its grace period needs nobody yet', () => {
+    const soft = threshold('memory.available', '224Mi', { graceSeconds: 90 });
+    const loop = new Timeline(policy([hard, soft]), all);
+    loop.memory(0, 50n);
+    const dying = { 1: { usageBytes: 1n * Mi } };
+    expect(loop.memory(0.1, 200n, dying)).toEqual(['cleared memory.available']);
+    expect(loop.memory(1.2, 200n, dying)).toEqual([]);
+    expect(loop.memory(1.3, 200n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi']);
   });
 
   test('a victim that shrinks all the time has ten seconds', () => {
@@ -189,20 +248,12 @@ describe('soft threshold', () => {
 });
 
 describe('who is not evicted', () => {
-  test('nodefs and process ids set the condition and alert once an episode', () => {
-    const loop = new Timeline(policy([threshold('nodefs.available', '10%'), threshold('pid.available', '100')]), all);
-    expect(loop.said(0, { 'nodefs.available': Mi, 'pid.available': 1n })).toEqual([
-      'met nodefs.available',
-      'met pid.available',
-      'DiskPressure=true',
-      'PIDPressure=true',
-      'alert signal-not-evictable',
-      'alert signal-not-evictable',
-    ]);
-    expect(loop.said(1, { 'nodefs.available': Mi, 'pid.available': 1n })).toEqual([]);
-    expect(loop.asked).toBe(0);
-    loop.said(2, { 'nodefs.available': 900n * Mi, 'pid.available': 900n });
-    expect(loop.said(3, { 'nodefs.available': Mi, 'pid.available': 900n })).toContain('alert signal-not-evictable');
+  test('nodefs, where nothing would come back, sets the condition and alerts once an episode', () => {
+    const loop = new Timeline(policy([threshold('nodefs.available', '10%')]), all);
+    expect(loop.said(0, { 'nodefs.available': Mi })).toEqual(['met nodefs.available', 'DiskPressure=true', 'alert nothing-evictable']);
+    expect(loop.said(1, { 'nodefs.available': Mi })).toEqual([]);
+    loop.said(2, { 'nodefs.available': 900n * Mi });
+    expect(loop.said(3, { 'nodefs.available': Mi })).toContain('alert nothing-evictable');
   });
 
   test('without a workload source it says so once, and reads no candidates', () => {
@@ -243,6 +294,22 @@ test('one that is gone under its name: the candidates are read once more, and th
   const loop = new Timeline(policy([hard]), { ...before, veto: ({ name }) => (name === 'batch' ? { kind: 'gone' } : undefined) });
   expect(evicted(loop.memory(0, 1n))).toEqual(['evict web grace 0']);
   expect(loop.asked).toBe(2);
+});
+
+test('what one asks for was found to have changed: the candidates are read once more', () => {
+  const before = candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
+  const after = candidates([workload('batch', { avoid: true }), 300n * Mi], [workload('web'), 50n * Mi]);
+  const asked: string[] = [];
+  const loop = new Timeline(policy([hard]), {
+    ...before,
+    veto: ({ name }) => {
+      asked.push(name);
+      loop.candidates = after;
+      return { kind: 'changed' };
+    },
+  });
+  expect(evicted(loop.memory(0, 1n))).toEqual(['evict web grace 0']);
+  expect(asked).toEqual(['batch', 'web']);
 });
 
 describe('dry run', () => {

@@ -1,4 +1,5 @@
 import { departuresOf, type Departure } from '../../src/core/departure.js';
+import { withDisks } from '../../src/core/disk-holding.js';
 import type { StepInput } from '../../src/core/input.js';
 import type { Observations } from '../../src/core/observation.js';
 import { parseQuantity } from '../../src/core/quantity.js';
@@ -88,6 +89,15 @@ export function stats(known: Partial<WorkloadStats>): WorkloadStats {
     volumes: [],
     ...known,
   };
+}
+
+/** The same candidates, each holding as many bytes (and an inode) on nodefs as it uses of memory, all of which would come back. */
+export function onDisk(found: Candidates): Candidates {
+  return withDisks(found, (path) => {
+    const bytes = found.usages.find(({ workload: { path: own } }) => own === path)?.stats?.workingSetBytes ?? 0n;
+    const amount = { bytes, inodes: 1n };
+    return { nodefs: { uses: amount, frees: amount, atNs: 0n }, imagefs: { uses: amount, frees: amount, atNs: 0n } };
+  });
 }
 
 /** Candidates with a usage each; the working set is the whole of it. */

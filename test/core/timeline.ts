@@ -82,6 +82,8 @@ function brief(effect: Effect): string[] {
       return [`${effect.met ? 'met' : 'cleared'} ${effect.threshold.signal}`];
     case 'alert':
       return [`alert ${effect.alert}`];
+    case 'release':
+      return [`start ${effect.hold.start.join(' ')}`];
     case 'error':
       return [`error ${effect.message}`];
   }

@@ -46,6 +46,7 @@ export class Evictd {
   readonly log: LogLine[] = [];
   readonly #exit: Promise<number | NodeJS.Signals>;
   #port: number | undefined;
+  #stateDirectory = '';
 
   constructor({ config, args = [], through = [], directory = scratchDirectory(), stderr }: RunOptions) {
     this.directory = directory;
@@ -75,23 +76,40 @@ export class Evictd {
   }
 
   get journalFile(): string {
-    return join(this.directory, 'state/journal.jsonl');
+    return join(this.#stateDirectory, 'journal.jsonl');
   }
 
   /** Replaces the configuration file. */
   configure(config: Readonly<Record<string, unknown>>): void {
-    const { evictionHard, ...rest } = config as { evictionHard?: object };
+    const {
+      evictionHard,
+      stateDirectory = join(this.directory, 'state'),
+      ...rest
+    } = config as {
+      evictionHard?: object;
+      stateDirectory?: string;
+    };
+    this.#stateDirectory = stateDirectory;
     const whole = {
       apiVersion: 'evictd.dev/v1',
       kind: 'EvictdConfiguration',
       evictionHard: { 'memory.available': '128Mi', 'nodefs.available': '0%', 'nodefs.inodesFree': '0%', ...evictionHard },
       metrics: { listen: '127.0.0.1:0' },
-      stateDirectory: join(this.directory, 'state'),
+      stateDirectory,
       runtimeDirectory: join(this.directory, 'run'),
       log: { format: 'json' },
       ...rest,
     };
     writeFileSync(this.configFile, JSON.stringify(whole), { mode: 0o600 });
+  }
+
+  /** Takes another configuration over; resolves when that is in the journal. */
+  async reloaded(config: Readonly<Record<string, unknown>>): Promise<void> {
+    const reloads = (): number => this.journal().filter(({ type }) => type === 'reload').length;
+    const before = reloads();
+    this.configure(config);
+    this.child.kill('SIGHUP');
+    await this.until('it has reloaded', () => reloads() > before);
   }
 
   /** Guards: it has armed what it can, and answers. */
@@ -129,7 +147,18 @@ export class Evictd {
       .slice(0, text.lastIndexOf('\n') + 1)
       .split('\n')
       .filter(Boolean)
-      .map((line) => JSON.parse(line) as JournalLine);
+      .flatMap((line, index, all) => {
+        // Who reads a journal passes over a line that was cut off: the one behind it says so.
+        if (all[index + 1]?.includes('"type":"torn"')) return [];
+        return [JSON.parse(line) as JournalLine];
+      });
+  }
+
+  /** Records of a type as `evictd history` has them: also those that the state directory has not taken when evictd ended. */
+  async history(type: string): Promise<JournalLine[]> {
+    const { code, stdout, stderr } = await evictd('history', '--config', this.configFile, '--type', type, '-o', 'json');
+    if (code !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as JournalLine[];
   }
 
   /** The first journal line of a type, when it is there. */
@@ -138,13 +167,20 @@ export class Evictd {
     return this.#found(`the journal has a record "${type}"`, () => this.journal().find(matches));
   }
 
+  /** When its container runtime has removed it; a busy one may have refused before. */
+  removed(victim: string): Promise<JournalLine> {
+    const matches = (line: JournalLine): boolean => line.type === 'removal' && line.removed === true && victimOf(line) === victim;
+    return this.#found(`${victim} is removed`, () => this.journal().find(matches));
+  }
+
   /** The first line of the log with such a message or code, when it is there. */
   logged(what: RegExp): Promise<LogLine> {
     return this.#found(`the log says ${String(what)}`, () => this.log.find(({ msg, code }) => what.test(msg) || what.test(code ?? '')));
   }
 
-  until(what: string, happened: () => boolean | Promise<boolean>): Promise<void> {
-    return until(what, happened, () => `${this.running ? '' : 'evictd has ended. '}Its log:\n${this.log.map(({ msg }) => msg).join('\n')}`);
+  until(what: string, happened: () => boolean | Promise<boolean>, ms?: number): Promise<void> {
+    const circumstances = (): string => `${this.running ? '' : 'evictd has ended. '}Its log:\n${this.log.map(({ msg }) => msg).join('\n')}`;
+    return until(what, happened, circumstances, ms);
   }
 
   /** Sends a signal and waits for the end: an exit code, or the signal that ended it. */

@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { testCgroup } from '../support/cgroup.js';
-import { forkBomb, limitPids } from '../support/fork-bomb.js';
+import { testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { limitPids, limitPidsOf, startForkBomb, type PidsLimit } from '../support/fork-bomb.js';
 import { Evictd } from './evictd.js';
 import { guarding, isV1, ON, processesIn, testNode, workload } from './node.js';
-import { until } from './wait.js';
+import { aWhile, until } from './wait.js';
 
 const threadsOf = (pid: number): string[] =>
   readdirSync(`/proc/${String(pid)}/task`).map((task) => readFileSync(`/proc/${String(pid)}/task/${task}/comm`, 'utf8').trim());
@@ -20,26 +20,62 @@ describe(`no process id left (${ON})`, () => {
     const node = outer.child('node');
     node.limit(512n << 20n);
     const db = await workload(node.child('db'), { holdsMib: 20 });
-    const batch = await workload(node.child('batch'), { growsMib: 140 });
+    const ofBatch = node.child('batch');
+    const batch = await workload(ofBatch, { growsMib: 140 });
     const join = isV1 ? limit.join : `echo $$ > ${outer.child('evictd').dir}/cgroup.procs`;
     const config = guarding(node, [{ match: { name: 'db' }, critical: true }]);
     const evictd = await new Evictd({ config, through: ['/bin/sh', '-c', `${join}; exec "$@"`, 'sh'] }).guarding();
     if (isV1) expect(limit.processes()).toEqual([evictd.pid]);
     const before = threadsOf(evictd.pid).sort();
 
-    const bomb = spawn('/bin/sh', ['-c', `echo $$ > ${node.dir}/batch/cgroup.procs; ${forkBomb(limit)}`], { stdio: 'ignore' });
-    onTestFinished(() => void bomb.kill('SIGKILL'));
+    startForkBomb(ofBatch, limit);
     await until('forks to be refused', () => limit.refusals() > 100);
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
     const outcome = await evictd.recorded('outcome');
 
     expect(outcome).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
-    expect(readFileSync(`${node.dir}/batch/cgroup.procs`, 'utf8')).toBe('');
+    expect(ofBatch.read('cgroup.procs')).toBe('');
     if (isV1) expect(limit.processes()).toEqual([evictd.pid]);
     expect(db.alive).toBe(true);
     expect(threadsOf(evictd.pid).sort()).toEqual(before);
     expect(await evictd.stop()).toBe(0);
+  });
+
+  test('process ids run short in the node: who has most of them goes, and nobody else', async () => {
+    const node = testNode();
+    const limit = limitPidsOf(node, 150);
+    const names = ['web', 'batch', 'hog'] as const;
+    const [web, batch, hog] = names.map((name) => node.child(name)) as [TestCgroup, TestCgroup, TestCgroup];
+    const [ofWeb, ofBatch, ofHog] = [web, batch, hog].map((child) => limitPidsOf(child, 140)) as [PidsLimit, PidsLimit, PidsLimit];
+    onTestFinished(async () => {
+      await node.cleanup();
+      for (const each of [ofWeb, ofBatch, ofHog, limit]) await each.cleanup();
+    });
+    const crowd = await web.spawn('/bin/sh', ['-c', `${ofWeb.join}; for i in $(seq 30); do sleep 600 & done; echo; wait`]);
+    await once(crowd.child.stdout ?? crowd.child, 'data');
+    const holder = await workload(hog, { holdsMib: 60 });
+    const evictionHard = { 'pid.available': '50', 'memory.available': '0%' };
+    const evictd = await new Evictd({ config: { ...guarding(node), evictionHard } }).guarding();
+
+    startForkBomb(batch, ofBatch);
+    const decision = await evictd.recorded('decision');
+    expect(decision).toMatchObject({ signal: 'pid.available', kind: 'hard', victim: { name: 'batch' } });
+    const ranking = decision.ranking as { name: string; processes: number }[];
+    expect(ranking.map(({ name }) => name)).toEqual(['batch', 'web', 'hog']);
+    expect(ranking[1]?.processes).toBe(31);
+    expect(ranking[0]?.processes).toBeGreaterThan(31);
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
+    await until(
+      'the ids to be given back',
+      async () => ((await evictd.metric('evictd_signal_available{eviction_signal="pid.available"}')) ?? 0) > 50,
+    );
+    await aWhile();
+    expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
+    expect(processesIn(web)).toHaveLength(31);
+    expect(holder.alive).toBe(true);
+    expect(processesIn(batch)).toEqual([]);
+    expect(await evictd.metric('evictd_evictions_total{eviction_signal="pid.available"}')).toBe(1);
   });
 
   test('no thread is made after the start: not for a reload, a scrape or an eviction', async () => {

@@ -1,7 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fuseWorks, mountFuse } from '../support/fuse.js';
-import { Evictd } from './evictd.js';
-import { guarding, ON, testNode, workload } from './node.js';
+import { loopWorks } from '../support/loop-filesystem.js';
+import { alive, available, disk, holder } from './disk-holder.js';
+import { Evictd, EVICTD, scratchDirectory } from './evictd.js';
+import { guarding, MIB, ON, testNode, workload } from './node.js';
 
 describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}, where FUSE can be mounted)`, () => {
   test('is said to be unknown, delays no eviction and not the end, and is asked again', async () => {
@@ -26,6 +33,61 @@ describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}
     await evictd.logged(/^can be read again: nodefs\.available/);
 
     await again.hang('untaken');
+    expect(await evictd.stop()).toBe(0);
+  });
+
+  test.each<[command: string, args: readonly string[], said: RegExp]>([
+    ['reclaim', ['--dry-run'], /^rotated-logs.*/m],
+    ['doctor', [], /reclaim\.steps +rotated-logs/m],
+  ])('%s does not wait for one that a step would look after', async (command, args, said) => {
+    const fuse = await mountFuse();
+    onTestFinished(() => fuse.remove());
+    const directory = scratchDirectory();
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const config = join(directory, 'config.yaml');
+    const found = { ...guarding(testNode()), reclaim: [{ step: 'rotated-logs', olderThan: '21600h' }] };
+    writeFileSync(config, JSON.stringify({ ...found, runtimeDirectory: directory, stateDirectory: directory }), { mode: 0o600 });
+    // In a mount namespace of its own the filesystem is /var/log, too.
+    const program = [process.execPath, EVICTD, command, '--config', config, ...args];
+    const child = spawn('unshare', [
+      '-m',
+      'sh',
+      '-c',
+      'mount --bind "$0" /var/log && echo there && read hangs && exec "$@"',
+      fuse.directory,
+      ...program,
+    ]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    await fuse.hang('untaken');
+    child.stdin.write('hangs\n');
+    const ended = once(child, 'close') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
+    const [stdout, [code, signal]] = await Promise.all([text(child.stdout), ended]);
+    expect(stdout).toMatch(said);
+    expect(signal).toBeNull();
+    expect(code).toBeLessThan(3);
+  });
+
+  test.runIf(loopWorks())('holds up no other filesystem: who fills that in deleted files goes', async () => {
+    const fuse = await mountFuse();
+    onTestFinished(() => fuse.remove());
+    const node = testNode();
+    const imagefs = disk(32);
+    const some = await holder(node.child('some'), `${imagefs}/some`, 2);
+    const evictd = await new Evictd({
+      config: {
+        ...guarding(node),
+        evictionHard: { 'memory.available': '0%', 'nodefs.available': '1%', 'imagefs.available': '8Mi', 'imagefs.inodesFree': '0%' },
+        filesystems: { nodefs: fuse.directory, imagefs },
+        monitoringInterval: '100ms',
+      },
+    }).guarding();
+    await fuse.hang('untaken');
+    await evictd.logged(/^nodefs\.available cannot be read: no answer from the filesystem of /);
+    const most = await holder(node.child('most'), `${imagefs}/most`, available(imagefs) / MIB - 4);
+    expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'most' }, signal: 'imagefs.available' });
+    expect(await most.ended).toBe('SIGKILL');
+    expect(alive(some)).toBe(true);
     expect(await evictd.stop()).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { memoryController, type TestCgroup } from '../support/cgroup.js';
 import { Evictd } from './evictd.js';
@@ -21,11 +22,8 @@ test.runIf(readable())(`whom the kernel's OOM killer killed is in the journal an
   const batch = node.child('batch');
   const inner = batch.child('inner');
   const other = testNode();
-  const evictd = await new Evictd({ config: guarding(node) }).guarding();
-  for (const cgroup of [other, batch]) {
-    cgroup.limit(32n << 20n);
-    if (memoryController()?.version === 2) cgroup.write('memory.swap.max', '0');
-  }
+  const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1s' } }).guarding();
+  for (const cgroup of [other, batch]) tight(cgroup);
   const elsewhere = await other.spawn('tail', ['/dev/zero']);
   expect(await elsewhere.ended).toBe('SIGKILL');
   const { pid, ended } = await inner.spawn('tail', ['/dev/zero']);
@@ -33,6 +31,7 @@ test.runIf(readable())(`whom the kernel's OOM killer killed is in the journal an
   const record = await evictd.recorded('kernel-oom');
   expect(record).toMatchObject({
     node: node.path,
+    limit: 'workload',
     constraint: 'memcg',
     limitedCgroup: batch.path,
     cgroup: inner.path,
@@ -43,15 +42,116 @@ test.runIf(readable())(`whom the kernel's OOM killer killed is in the journal an
     /^the kernel's OOM killer killed tail \(pid \d+, [\d.]+MiB\) of workload batch: .*\/batch was at its limit$/,
   );
   await until('the log says it', () => evictd.log.some(({ msg, level }) => level === 'warn' && msg === record.message));
+  await pause(3_000); // two ticks: what the counters show, too, is the same kill
+  expect(await evictd.metric('evictd_oom_kills_total{limit="workload"}')).toBe(1);
+  expect(await evictd.metric('evictd_oom_kills_total{limit="node"}')).toBe(0);
   expect(await evictd.stop()).toBe(0);
   // Not the one that lives elsewhere.
   expect(evictd.journal().filter(({ type }) => type === 'kernel-oom')).toHaveLength(1);
 });
 
+/** A limit that the kernel's OOM killer has to keep. */
+function tight(cgroup: TestCgroup): TestCgroup {
+  cgroup.limit(32n << 20n);
+  if (memoryController()?.version === 2) cgroup.write('memory.swap.max', '0');
+  return cgroup;
+}
+
+async function killedIn(cgroup: TestCgroup, times: number): Promise<void> {
+  for (let kill = 0; kill < times; kill += 1) expect(await (await cgroup.spawn('tail', ['/dev/zero'])).ended).toBe('SIGKILL');
+}
+
+interface KernelOom {
+  readonly limit: string;
+  readonly count?: number;
+  readonly workload?: { readonly name: string };
+  readonly process?: object;
+}
+const kernelOoms = (evictd: Evictd): KernelOom[] => evictd.journal().filter(({ type }) => type === 'kernel-oom') as unknown as KernelOom[];
+const killed = (evictd: Evictd, name?: string): number =>
+  kernelOoms(evictd)
+    .filter(({ workload }) => workload?.name === name)
+    .reduce((sum, { count = 1 }) => sum + count, 0);
+
+const HIDDEN = ['unshare', '-m', 'sh', '-c', 'mount --bind /dev/null /dev/kmsg && exec "$@"', 'sh'];
+
+test(`without the kernel log the counters tell of which workload how many were killed, and by whose limit (${ON})`, async () => {
+  const node = testNode();
+  const [a, b] = [tight(node.child('a')), tight(node.child('b'))];
+  const inner = b.child('inner');
+  await killedIn(a, 1); // before its time
+  const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1s' }, through: HIDDEN }).guarding();
+  await killedIn(a, 2);
+  await killedIn(inner, 1);
+  await evictd.until('all are in the journal', () => killed(evictd, 'a') + killed(evictd, 'b') >= 3);
+  expect([killed(evictd, 'a'), killed(evictd, 'b')]).toEqual([2, 1]);
+  const limit = memoryController()?.version === 1 ? 'unknown' : 'workload';
+  for (const record of kernelOoms(evictd)) {
+    expect(record).toMatchObject({
+      limit,
+      message: expect.stringMatching(
+        /killed (1 process|2 processes) of workload [ab]: its counters say so, the kernel log does not name/,
+      ) as string,
+    });
+    expect(record.process).toBeUndefined();
+  }
+  expect(await evictd.metric(`evictd_oom_kills_total{limit="${limit}"}`)).toBe(3);
+  expect(await evictd.stop()).toBe(0);
+  expect([killed(evictd, 'a'), killed(evictd, 'b')]).toEqual([2, 1]);
+});
+
+test.runIf(memoryController()?.version === 2)(
+  'a cgroup that is gone with its counter: the one above has counted it (cgroup v2)',
+  async () => {
+    const node = testNode();
+    const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1h' }, through: HIDDEN }).guarding();
+    const gone = tight(node.child('gone'));
+    await killedIn(gone, 1);
+    await gone.cleanup();
+    expect(await evictd.stop()).toBe(0); // at the latest then
+    expect(killed(evictd, 'gone') + killed(evictd)).toBe(1);
+  },
+);
+
+test.runIf(memoryController()?.version === 2 && readable())(
+  'a workload that goes as a whole (memory.oom.group): each of its processes once (cgroup v2)',
+  async () => {
+    const node = testNode();
+    const group = tight(node.child('group'));
+    group.write('memory.oom.group', '1');
+    const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1s' } }).guarding();
+    const idle = [await group.spawn('sleep', ['600']), await group.spawn('sleep', ['600'])];
+    const { pid } = await group.spawn('tail', ['/dev/zero']);
+    for (const { ended } of idle) expect(await ended).toBe('SIGKILL');
+    await pause(3_000);
+    expect(await evictd.stop()).toBe(0);
+    const pids = kernelOoms(evictd).map(({ process }) => (process as { pid?: number } | undefined)?.pid);
+    expect(pids.toSorted()).toEqual([...idle.map((each) => each.pid), pid].toSorted());
+    expect(group.read('memory.events')).toMatch(/oom_group_kill 1/);
+  },
+);
+
+// The kernel says of ten kills in five seconds where the process lived, and of the others only that they were.
+test.runIf(readable())(`of more kills than the kernel log describes each is in the journal once, with its workload (${ON})`, async () => {
+  const node = testNode();
+  const [a, b] = [tight(node.child('a')), tight(node.child('b'))];
+  const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1s' } }).guarding();
+  await killedIn(a, 16);
+  await killedIn(b, 4);
+  await evictd.until('all are in the journal', () => kernelOoms(evictd).reduce((sum, { count = 1 }) => sum + count, 0) >= 20);
+  await pause(3_000); // two ticks, in which nobody is told of twice
+  expect([killed(evictd, 'a'), killed(evictd, 'b')]).toEqual([16, 4]);
+  const limits = await Promise.all(
+    ['node', 'workload', 'other', 'unknown'].map((limit) => evictd.metric(`evictd_oom_kills_total{limit="${limit}"}`)),
+  );
+  expect(limits.reduce<number>((sum, count) => sum + (count ?? 0), 0)).toBe(20);
+  expect(await evictd.stop()).toBe(0);
+  expect(kernelOoms(evictd).reduce((sum, { count = 1 }) => sum + count, 0)).toBe(20);
+});
+
 test('a kernel log that cannot be read is said once, at the start, and nothing else changes', async () => {
   const node = testNode();
-  const hidden = ['unshare', '-m', 'sh', '-c', 'mount --bind /dev/null /dev/kmsg && exec "$@"', 'sh'];
-  const evictd = await new Evictd({ config: guarding(node), through: hidden }).guarding();
+  const evictd = await new Evictd({ config: guarding(node), through: HIDDEN }).guarding();
   const said = evictd.log.filter(({ code }) => code === 'EVICTD_KERNEL_LOG');
   expect(said).toMatchObject([{ level: 'info' }]);
   expect(said[0]?.msg).toMatch(/^whom the kernel's OOM killer kills is not told: EPERM/);

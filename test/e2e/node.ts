@@ -34,21 +34,31 @@ export interface WorkloadPlan {
   readonly holdsMib?: number;
   /** On `grow()`. Infinity: until it is killed, as fast as it can. */
   readonly growsMib?: number;
-  /** What it does on SIGTERM; by default it dies of it, as processes do. */
-  readonly onTerm?: 'ignore' | 'exit';
+  /** What it does on SIGTERM; by default it dies of it, as processes do. `say`: it says `term`, and goes on. */
+  readonly onTerm?: 'ignore' | 'exit' | 'say';
 }
 
+/**
+ * In Perl, which is up at once where a Node of its own for each would take an emulated machine a second. A MiB at a time: longer strings are copied, and huge pages, which
+ * a larger block would get, all go back together at the very end: the kernel's OOM killer passes over a process a moment earlier (exit_mmap, MMF_OOM_SKIP), and kills one more
+ * where somebody asks again then. For the same reason it has one thread: one all of whose threads have begun to end is passed over, too (css_task_iter_advance).
+ */
+const program = ({ holdsMib = 0, growsMib = 0, onTerm }: WorkloadPlan): string => {
+  const term = { ignore: '', say: 'print "term\\n"', exit: 'print "bye\\n"; exit 0' };
+  return `
+    $| = 1;
+    my @held;
+    sub take { push @held, "x" x (1 << 20) for 1 .. shift }
+    $SIG{USR2} = sub { ${growsMib === Infinity ? 'take(8) while 1' : `take(${String(growsMib)})`} };
+    ${onTerm === undefined ? '' : `$SIG{TERM} = sub { ${term[onTerm]} };`}
+    take(${String(holdsMib)});
+    print "ready\\n";
+    sleep while 1;`;
+};
+
 /** A process that holds memory, in a cgroup; resolves when it holds it. */
-export async function workload(cgroup: TestCgroup, { holdsMib = 0, growsMib = 0, onTerm }: WorkloadPlan = {}): Promise<Workload> {
-  const term = { ignore: '() => undefined', exit: "() => { process.stdout.write('bye\\n'); process.exit(0); }" };
-  const program = `
-    const take = (mib) => { const block = Buffer.allocUnsafeSlow(mib * ${String(MIB)}); for (let at = 0; at < block.length; at += 4096) block[at] = 1; return block; };
-    globalThis.held = [take(${String(holdsMib)})];
-    process.on('SIGUSR2', () => { ${growsMib === Infinity ? 'for (;;) held.push(take(8));' : `held.push(take(${String(growsMib)}));`} });
-    ${onTerm === undefined ? '' : `process.on('SIGTERM', ${term[onTerm]});`}
-    setInterval(() => undefined, 1e6);
-    process.stdout.write('ready\\n');`;
-  const started = await cgroup.spawn(process.execPath, ['-e', program]);
+export async function workload(cgroup: TestCgroup, plan: WorkloadPlan = {}): Promise<Workload> {
+  const started = await cgroup.spawn('perl', ['-e', program(plan)]);
   let said = '';
   started.child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const running = (): boolean => started.child.exitCode === null && started.child.signalCode === null;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { TestCgroup } from '../support/cgroup.js';
 import { evictd, scratchDirectory } from './evictd.js';
-import { memoryHolder, type MemoryHolder } from './memory-holder.js';
 import { isV1, MIB, ON, testNode, workload, type Workload } from './node.js';
 import { aWhile, until } from './wait.js';
 
@@ -29,7 +28,7 @@ interface Member {
 
 interface Running {
   readonly cgroup: TestCgroup;
-  readonly process: MemoryHolder;
+  readonly process: Workload;
 }
 
 /** What is left below the limit, and what the trigger asks for: more than that and the file pages that could be dropped, less than a victim gives back. */
@@ -54,7 +53,7 @@ async function outOfMemory(
   for (const [name, { holdsMib, oomScoreAdj = 0, below, group }] of Object.entries(plan)) {
     const member = node.child(name);
     const cgroup = below ? member.child('deep') : member;
-    const process = await memoryHolder(cgroup, holdsMib);
+    const process = await workload(cgroup, { holdsMib });
     writeFileSync(`/proc/${String(process.pid)}/oom_score_adj`, String(oomScoreAdj));
     if (group) {
       await workload(cgroup); // a second one, which is small
@@ -88,8 +87,9 @@ async function predict(node: TestCgroup, plan: Readonly<Record<string, Member>>)
   return JSON.parse(stdout) as Prediction;
 }
 
+/** Bytes; not what is mapped from files, which the kernel drops first. */
 function resident({ pid }: Workload): number {
-  const [, kib] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8')) ?? [];
+  const [, kib] = /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8')) ?? [];
   return Number(kib ?? 0) * 1024;
 }
 
@@ -121,7 +121,7 @@ describe(`out of memory within a memcg, the predicted process dies (${ON})`, () 
       ({ workloads, conclusion }) => {
         const remark = 'critical, but the kernel would kill it 1st: consider oomScoreAdj';
         expect(workloads.find(({ name }) => name === 'db')).toMatchObject({ kernelPlace: 1, remark });
-        expect(conclusion).toMatch(/would kill dd \(pid \d+\) of db first; evictd would evict (web|trigger)$/);
+        expect(conclusion).toMatch(/would kill perl \(pid \d+\) of db first; evictd would evict (web|trigger)$/);
       },
     ],
   ])('%s', async (_rule, plan, victim, says) => {

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { adjOf, hasCapSysResource } from '../support/oom-score-adj.js';
 import { Evictd } from './evictd.js';
 import { guarding, isV1, MIB, ON, processesIn, testNode, workload } from './node.js';
-import { memoryHolder } from './memory-holder.js';
 import { aWhile } from './wait.js';
 
 const TICK = { monitoringInterval: '100ms' } as const;
@@ -110,8 +109,8 @@ describe(`oom_score_adj (${ON})`, () => {
     async (mode, victim) => {
       const node = testNode(384n << 20n);
       const inDb = node.child('db');
-      const web = await memoryHolder(node.child('web'), 90);
-      const batch = await memoryHolder(node.child('batch'), 80);
+      const web = await workload(node.child('web'), { holdsMib: 90 });
+      const batch = await workload(node.child('batch'), { holdsMib: 80 });
       // Beyond the limit by less than any of the three gives back.
       const usedMib = Number(node.read(isV1 ? 'memory.usage_in_bytes' : 'memory.current')) / MIB;
       const db = await workload(inDb, { holdsMib: 100, growsMib: Math.round(384 - usedMib - 100) });

@@ -210,6 +210,39 @@ describe(`record and replay (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
+  test('a run that goes on with an eviction of the one before replays as it was', async () => {
+    const directory = scratch();
+    mkdirSync(join(directory, 'rec'));
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'say' });
+    const file = join(directory, 'rec/recording.gz');
+    const config = {
+      ...guarding(node),
+      evictionHard: { 'memory.available': '64Mi' },
+      evictionSoft: guarding(node).evictionHard,
+      evictionSoftGracePeriod: { 'memory.available': '1ns' },
+      evictionMaxPodGracePeriod: 2,
+    };
+    const start = () => new Evictd({ config, directory, args: ['--record', file] }).guarding();
+    const first = await start();
+    batch.grow();
+    await first.recorded('decision');
+    await first.stop();
+    const before = first.journal();
+    const evictd = await start();
+    await evictd.recorded('outcome');
+    await aWhile();
+    await evictd.stop();
+
+    const runs = await runsOf(file);
+    expect(runs).toMatchObject([{ deviations: [] }, { deviations: [] }]);
+    // When the run before saw the crossing, and when it signalled, is not recorded.
+    const timeless = (lines: readonly JournalLine[]): unknown[] =>
+      decided(lines).map((line) => ({ ...(line as object), spansMs: undefined }));
+    expect(runs.map(({ records }) => timeless(records))).toEqual([timeless(before), timeless(evictd.journal().slice(before.length))]);
+    expect(runs[1]?.records.map(({ type }) => type)).toEqual(expect.arrayContaining(['escalation', 'outcome']));
+  });
+
   test('a dry run is recorded as one', async () => {
     const directory = scratch();
     mkdirSync(join(directory, 'rec'));

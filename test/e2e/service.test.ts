@@ -131,12 +131,17 @@ describe(`SIGHUP (${ON})`, () => {
     evictd.child.kill('SIGHUP');
     expect((await evictd.logged(/^EVICTD_RELOAD_REFUSED$/)).msg).toBe('the new configuration was refused: the one before stays in force');
     expect(evictd.log.some(({ msg }) => /config\.yaml:1:\d+: EVICTD_CONFIG_THRESHOLD/.test(msg))).toBe(true);
+    expect(await evictd.recorded('reload-refused')).toMatchObject({
+      errors: [expect.stringMatching(/config\.yaml:1:\d+: EVICTD_CONFIG_THRESHOLD/)],
+    });
+    expect(await evictd.metric('evictd_config_last_reload_successful')).toBe(0);
     expect(await evictd.metric('evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}')).toBe(100 * 1024 * 1024);
 
     evictd.configure({ ...config, evictionHard: { 'memory.available': '900Mi' } }); // met at once, but batch is critical
     evictd.child.kill('SIGHUP');
     await evictd.logged(/^the configuration was read again: /);
     await evictd.recorded('alert');
+    expect(await evictd.metric('evictd_config_last_reload_successful')).toBe(1);
     expect(batch.alive).toBe(true);
 
     evictd.configure({ ...config, evictionHard: { 'memory.available': '900Mi' }, rules: [] });

@@ -1,24 +1,23 @@
-import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { loopFilesystem, loopWorks } from '../support/loop-filesystem.js';
 import { Evictd } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
-import { memoryController } from '../support/cgroup.js';
 
 describe(`signals that set a condition and evict nobody (${ON})`, () => {
   test.each([
     ['nodefs.available', '99.9%', 'DiskPressure'],
     ['nodefs.inodesFree', '99.9999%', 'DiskPressure'],
-    ['pid.available', '1001', 'PIDPressure'], // the node may have 1000,
   ])('%s', async (signal, threshold, condition) => {
     const node = testNode();
-    pidsCgroup(node.path);
     const batch = await workload(node.child('batch'), { holdsMib: 20 });
     const config = { ...guarding(node), evictionHard: { [signal]: threshold, 'memory.available': '0%' }, monitoringInterval: '100ms' };
     const evictd = await new Evictd({ config }).guarding();
     expect(await evictd.recorded('condition')).toMatchObject({ condition, status: true });
-    expect(await evictd.recorded('alert')).toMatchObject({ alert: 'signal-not-evictable', signal, kind: 'hard' });
-    expect((await evictd.logged(/no workload is known to give/)).level).toBe('error');
+    expect(await evictd.recorded('alert')).toMatchObject({ alert: 'nothing-evictable', signal, kind: 'hard' });
+    expect((await evictd.logged(/no workload that may be evicted and frees something/)).level).toBe('error');
     await aWhile();
     expect(batch.alive).toBe(true);
     expect(evictd.journal().map(({ type }) => type)).not.toContain('decision');
@@ -28,14 +27,31 @@ describe(`signals that set a condition and evict nobody (${ON})`, () => {
   });
 });
 
-/** On v1 the pids controller has a hierarchy of its own: the node's cgroup is made there, too, with a limit and this process's child in it. */
-function pidsCgroup(path: string): void {
-  if (memoryController()?.version !== 1) {
-    writeFileSync(`/sys/fs/cgroup${path}/pids.max`, '1000');
-    return;
-  }
-  const directory = `/sys/fs/cgroup/pids${path}`;
-  mkdirSync(directory);
-  onTestFinished(() => rmdirSync(directory));
-  writeFileSync(`${directory}/pids.max`, '1000');
-}
+test(`where images lie is to be told by a container runtime that is not there: no other filesystem is taken for it (${ON})`, async () => {
+  const evictionHard = { 'imagefs.available': '99.9%', 'imagefs.inodesFree': '0%', 'memory.available': '0%' };
+  const workloads = [{ cri: { endpoint: 'unix:///run/evictd-test-none.sock' } }];
+  const evictd = await new Evictd({ config: { ...guarding(testNode()), workloads, evictionHard, monitoringInterval: '100ms' } }).guarding();
+  await evictd.logged(/imagefs.available cannot be read: no container runtime has told/);
+  await aWhile();
+  expect(evictd.journal().filter(({ type }) => ['threshold', 'condition', 'alert', 'reclaim'].includes(type))).toEqual([]);
+  expect(await evictd.metric('evictd_signal_available{eviction_signal="imagefs.available"}')).toBeUndefined();
+});
+
+describe.runIf(loopWorks())(`an image filesystem of its own (${ON}, where loop devices can be mounted)`, () => {
+  test('sets the condition as it fills, without waiting for a tick', async () => {
+    const images = loopFilesystem();
+    onTestFinished(() => {
+      images.remove();
+    });
+    images.mount();
+    const evictionHard = { 'imagefs.available': '4Mi', 'imagefs.inodesFree': '0%', 'memory.available': '0%' };
+    const config = { ...guarding(testNode()), evictionHard, filesystems: { imagefs: images.directory }, monitoringInterval: '1h' };
+    const evictd = await new Evictd({ config }).guarding();
+    const available = 'evictd_signal_available{eviction_signal="imagefs.available"}';
+    await evictd.until('it has answered, and is sampled', async () => (await evictd.metric(available)) !== undefined);
+    writeFileSync(join(images.directory, 'layer'), Buffer.alloc(5 << 20));
+    expect(await evictd.recorded('condition')).toMatchObject({ condition: 'DiskPressure', status: true });
+    expect(await evictd.metric('evictd_thresholds_met_total{eviction_signal="imagefs.available",kind="hard"}')).toBe(1);
+    expect(await evictd.stop()).toBe(0);
+  });
+});

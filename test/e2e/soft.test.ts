@@ -80,7 +80,7 @@ describe(`a soft eviction (${ON})`, () => {
     expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
   });
 
-  test('is not finished by an evictd that is stopped, which says so', async () => {
+  test('is left to the next evictd by one that is stopped, which says so', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
     const evictd = await new Evictd({ config: softly(node) }).guarding();
@@ -89,7 +89,7 @@ describe(`a soft eviction (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
     expect(batch.alive).toBe(true);
     expect(evictd.log.map(({ msg }) => msg)).toContainEqual(
-      expect.stringMatching(/^batch was told to end \(SIGTERM\) and is left to itself/),
+      expect.stringMatching(/^batch was told to end \(SIGTERM\) and has the rest of its grace/),
     );
   });
 

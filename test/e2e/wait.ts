@@ -9,8 +9,9 @@ export async function until(
   what: string,
   happened: () => boolean | Promise<boolean>,
   circumstances: () => string = () => '',
+  ms = PATIENCE_MS,
 ): Promise<void> {
-  await eventually(what, happened, { ms: PATIENCE_MS, circumstances });
+  await eventually(what, happened, { ms, circumstances });
 }
 
 /** For what should not happen: as long as evictd would need several times over, emulated too. */

@@ -20,6 +20,18 @@ test.each<[rule: string, cgroup: string, source: string, found: string | undefin
   if (found !== undefined) expect(findings[0]?.message).toContain(found);
 });
 
+test.each<[rule: string, slices: readonly string[], found: readonly string[]]>([
+  ['the slice itself', ['pods.slice'], []],
+  ['a slice below', ['pods-a.slice'], []],
+  ['one of two', ['pods.slice', 'batch.slice'], ['the workloads of batch.slice live outside allocatable.cgroup (/pods.slice)']],
+])('units: %s', (_rule, slices, found) => {
+  const looked = subject(own, {
+    workloads: [{ systemd: { slices, units: ['a.service'] } }],
+    allocatable: { cgroup: '/pods.slice', capacity: 1n },
+  });
+  expect(lintAllocatable(looked).map(({ message }) => message.slice(0, found[0]?.length))).toEqual(found);
+});
+
 test('nothing to say without the signal, or without the cgroup', () => {
   const beside = { workloads: [{ cgroup: '/batch' }] };
   expect(

@@ -24,8 +24,8 @@ describe('without a machine', () => {
     ['no threshold at all', subject([]), 'EVICTD_LINT_NO_THRESHOLD'],
     ['no threshold at all: also where nothing could be evicted', subject([], { workloads: [] }), 'EVICTD_LINT_NO_THRESHOLD'],
     ['no source', subject(memory, { workloads: [] }), 'EVICTD_WORKLOADS_NONE'],
-    ['a disk is not given back by an eviction', subject([threshold('nodefs.available', '10%')]), 'EVICTD_LINT_NOTHING_EVICTABLE'],
-    ['process ids neither', subject([threshold('pid.available', '10%')]), 'EVICTD_LINT_NOTHING_EVICTABLE'],
+    ['a disk may be given back by an eviction', subject([threshold('nodefs.available', '10%')]), undefined],
+    ['process ids are', subject([threshold('pid.available', '10%')]), undefined],
     ['a source for memory of its own', subject([threshold('allocatableMemory.available', '1Gi')]), undefined],
     ['a rule for everything', subject(memory, { rules: rule({}) }), 'EVICTD_LINT_ALL_CRITICAL'],
     ['… by name', subject(memory, { rules: rule({ name: '*' }) }), 'EVICTD_LINT_ALL_CRITICAL'],
@@ -83,6 +83,14 @@ describe('with the workloads that are there', () => {
       ['EVICTD_SOURCE_MISSING', missing.message],
       ['EVICTD_LINT_NOTHING_EVICTABLE', 'nothing is evicted: there is no workload in /workload.slice, /b now'],
     ]);
+  });
+
+  test('each source that is missing is about its own entry', () => {
+    const workloads = [{ cgroup: '/here' }, { cgroup: 'workload.slice/' }, { systemd: { slices: ['batch.slice'], units: [] } }];
+    const problems = ['/batch.slice', '/workload.slice', undefined].map((root) => ({ ...missing, ...(root !== undefined && { root }) }));
+    const found = lintEvictable(subject(memory, { workloads }), there([present('a')], problems));
+    expect(found.map(({ key }) => key)).toEqual(['workloads[2]', 'workloads[1]', 'workloads']);
+    expect(found[0]).toEqual({ level: 'warn', key: 'workloads[2]', ...missing });
   });
 
   test('who is critical by which rule', () => {

@@ -72,6 +72,13 @@ describe('signals that this machine does not tell', () => {
     ]);
   });
 
+  test('a container filesystem that cannot be watched has no threshold to say so by', () => {
+    const found = lintReadings(subject(both), machine({ unreadable: new Map([['containerfs.available', 'not supported']]) }));
+    expect(found).toMatchObject([
+      { code: 'EVICTD_SIGNAL_UNREADABLE', message: 'containerfs.* cannot be read: not supported', key: 'filesystems.containerfs' },
+    ]);
+  });
+
   test('one that does not exist is no trouble', () => {
     const found = lintReadings(subject(both), machine({ absent: new Map([['nodefs.inodesFree', 'btrfs makes inodes as needed']]) }));
     expect(found).toMatchObject([{ level: 'info', code: 'EVICTD_LINT_UNREACHABLE' }]);

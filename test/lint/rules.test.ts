@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../src/core/rule.js';
+import type { WorkloadSourceSpec } from '../../src/core/workload-source.js';
 import type { PresentWorkload } from '../../src/lint/machine.js';
 import { lintRules } from '../../src/lint/rules.js';
 import { compileRules } from '../../src/workloads/rules.js';
@@ -56,6 +57,40 @@ describe('a rule that can never match', () => {
   });
 });
 
+describe('a rule about units that can never match', () => {
+  const batch: readonly WorkloadSourceSpec[] = [{ systemd: { slices: ['batch.slice'], units: [] } }];
+  const web: readonly WorkloadSourceSpec[] = [{ systemd: { slices: [], units: ['web@*.service'] } }];
+  test.each<[rule: string, match: Rule['match'], sources: readonly WorkloadSourceSpec[], hint: string | undefined]>([
+    ['the name of a unit', { name: 'a.service' }, batch, undefined],
+    ['a pattern', { name: 'a*' }, batch, undefined],
+    ['a pattern for scopes', { name: '*.scope' }, batch, undefined],
+    ['the name without its end', { name: 'a' }, batch, 'name: a.service'],
+    ['a pattern without room for one', { name: 'a-?' }, batch, 'name: a-?.service'],
+    ['a socket', { name: 'a.socket' }, batch, 'name: a.service'],
+    ['a name with a slash', { name: 'b/a.service' }, batch, 'leave the directories out of name'],
+    ['a unit that is not named', { name: 'a.service' }, web, 'name: a.service'],
+    ['one that is', { name: 'web@1.*' }, web, undefined],
+    ['a path below the slice, however deep', { path: '/batch.slice/batch-b.slice/a.service' }, batch, undefined],
+    ['a path below another slice', { path: '/other.slice/a.service' }, batch, 'a unit is found by its name'],
+    ['the path of the slice', { path: '/batch.slice' }, batch, 'a unit is found by its name'],
+    ['a named unit anywhere', { path: '/x.slice/*' }, web, undefined],
+    ['a named unit by another name', { path: '/x.slice/a.service' }, web, 'a unit is found by its name'],
+    ['a name without an end beside a cgroup, whose children are called anything', { name: 'a' }, [...batch, { cgroup: '/x' }], undefined],
+  ])('%s', (_rule, match, workloads, hint) => {
+    const found = lintRules(subject([], { rules: [{ match, priority: 1 }], workloads }), undefined);
+    expect(found.map(({ code }) => code)).toEqual(hint === undefined ? [] : ['EVICTD_LINT_RULE_UNREACHABLE']);
+    if (hint !== undefined) expect(found[0]?.hint).toContain(hint);
+  });
+
+  test.each<[name: string, codes: string[]]>([
+    ['sshd.service', []],
+    ['sshdd.service', ['EVICTD_LINT_LIFT_NOTHING']],
+  ])('liftProtection of %s', (name, codes) => {
+    const rules = [{ match: { name }, critical: false, liftProtection: true }];
+    expect(lintRules(subject([], { rules, workloads: batch }), undefined).map(({ code }) => code)).toEqual(codes);
+  });
+});
+
 describe('a rule that matches nobody now', () => {
   test.each<[rule: string, rule_: Rule, names: readonly string[] | undefined, said: boolean]>([
     ['one matches', { match: { name: 'web*' }, priority: 1 }, ['web-1', 'db'], false],
@@ -91,5 +126,41 @@ describe('critical is not taken back', () => {
     expect(lint([everything, batch], ['batch-1', 'web'])[0]?.message).toBe(
       'rules[1] (name: batch-*) says critical: false for batch-1, which rules[0] makes critical: that is never taken back',
     );
+  });
+});
+
+describe("a rule about a container of Docker's or Podman's", () => {
+  const systemd = (...slices: readonly string[]): WorkloadSourceSpec => ({ systemd: { slices, units: [] } });
+  test.each<[rule: string, source: WorkloadSourceSpec, said: boolean]>([
+    ['where Docker puts them', systemd('system.slice'), false],
+    ['where Podman puts them', systemd('machine.slice'), false],
+    ['by their units', { systemd: { slices: [], units: ['docker-*.scope'] } }, false],
+    ['in a slice of somebody', systemd('batch.slice'), true],
+  ])('%s', (_rule, source, said) => {
+    const found = lintRules(subject([], { rules: [{ match: { name: 'web' }, priority: 1 }], workloads: [source] }), undefined);
+    expect(found.map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_RULE_UNREACHABLE'] : []);
+  });
+
+  test('… where it is there now nothing is said', () => {
+    const workloads = { present: [{ ...present('web'), matched: [0] }], problems: [] };
+    const rules = [{ match: { name: 'web' }, priority: 1 }];
+    expect(lintRules(subject([], { rules, workloads: [systemd('batch.slice')] }), machine({ workloads }))).toEqual([]);
+  });
+});
+
+describe('a rule about pods that can never match', () => {
+  const runtime: readonly WorkloadSourceSpec[] = [{ cri: { endpoint: 'unix:///run/crio/crio.sock' } }];
+  test.each<[rule: string, match: Rule['match'], sources: readonly WorkloadSourceSpec[], hint: string | undefined]>([
+    ['a pod', { name: 'default/web' }, runtime, undefined],
+    ['a container', { name: 'default/web/app' }, runtime, undefined],
+    ['a label', { labels: { app: 'web' } }, runtime, undefined],
+    ['any path', { path: '/k8s.io/x' }, runtime, undefined],
+    ['a pod without its namespace', { name: 'web' }, runtime, "name: '*/web'"],
+    ['a label where nobody has one', { labels: { app: 'web' } }, [{ cgroup: '/x' }], 'cri: {endpoint:'],
+  ])('%s', (_rule, match, workloads, hint) => {
+    const [found, ...others] = lintRules(subject([], { rules: [{ match, priority: 1 }], workloads }), undefined);
+    expect(others).toEqual([]);
+    expect(found?.code).toBe(hint === undefined ? undefined : 'EVICTD_LINT_RULE_UNREACHABLE');
+    expect(found?.hint ?? '').toContain(hint ?? '');
   });
 });

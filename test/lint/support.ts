@@ -1,7 +1,15 @@
+import type { ShutdownConfig } from '../../src/core/shutdown-config.js';
 import type { Threshold } from '../../src/core/threshold.js';
 import type { MachineFacts, PresentWorkload } from '../../src/lint/machine.js';
 import type { LintSubject } from '../../src/lint/subject.js';
 import { Gi, SECOND } from '../core/support.js';
+
+/** As it is by default. */
+export const NO_SHUTDOWN: ShutdownConfig = {
+  shutdownGracePeriodNs: 0n,
+  shutdownGracePeriodCriticalPodsNs: 0n,
+  shutdownGracePeriodByPodPriority: [],
+};
 
 export function subject(thresholds: readonly Threshold[], overrides: Partial<LintSubject> = {}): LintSubject {
   return {
@@ -11,6 +19,8 @@ export function subject(thresholds: readonly Threshold[], overrides: Partial<Lin
     monitoringIntervalNs: 10n * SECOND,
     workloads: [{ cgroup: '/workload.slice' }],
     rules: [],
+    shutdown: NO_SHUTDOWN,
+    filesystems: { nodefs: '/' },
     allocatable: undefined,
     written: new Map(),
     ...overrides,
@@ -29,6 +39,7 @@ export function machine(overrides: Partial<MachineFacts> = {}): MachineFacts {
     absent: new Map(),
     reserve: { totalBytes: 8n * Gi, minFreeBytes: 0n, hugePagesBytes: 0n, kernelBytes: 0n },
     polled: new Map(),
+    readOnly: [],
     workloads: undefined,
     ...overrides,
   };

@@ -191,6 +191,38 @@ test('counters of configured signals begin at 0, and never fall', async () => {
   expect(samples(await scrape(), 'evictd_evictions_total')).toEqual({ [name('evictions_total', memory)]: 2 });
 });
 
+test('what node-level reclaim did, by step: those that are configured from the start, and no counter falls', async () => {
+  const { status, scrape } = fixture();
+  status.reclaiming(['images', 'journald']);
+  status.reclaimed('journald', { bytes: 100n, inodes: 3n }, false);
+  status.reclaimed('journald', { bytes: -50n, inodes: -1n }, true);
+  status.reclaimed('gone', { bytes: 1n, inodes: 0n }, false);
+  const families = await scrape();
+  const counted = (name: string) =>
+    Object.entries(samples(families, name) ?? {}).map(([sample, value]) => [sample.slice(name.length), value]);
+  expect(counted('evictd_reclaims_total')).toEqual([
+    ['{step="images"}', 0],
+    ['{step="journald"}', 2],
+    ['{step="gone"}', 1],
+  ]);
+  expect(counted('evictd_reclaims_failed_total')).toContainEqual(['{step="journald"}', 1]);
+  expect(counted('evictd_reclaimed_bytes_total')).toContainEqual(['{step="journald"}', 100]);
+  expect(counted('evictd_reclaimed_inodes_total')).toContainEqual(['{step="journald"}', 3]);
+});
+
+test("the kernel's OOM kills are there from the start, by limit, as processes", async () => {
+  const { status, scrape } = fixture();
+  status.oomKilled('workload', 1);
+  status.oomKilled('node', 3);
+  status.oomKilled('node', 1);
+  expect(samples(await scrape(), 'evictd_oom_kills_total')).toEqual({
+    'evictd_oom_kills_total{limit="node"}': 4,
+    'evictd_oom_kills_total{limit="workload"}': 1,
+    'evictd_oom_kills_total{limit="other"}': 0,
+    'evictd_oom_kills_total{limit="unknown"}': 0,
+  });
+});
+
 test('a signal is looked at as soon as the soonest of its samplers looks; what is not live has no period', async () => {
   const { status, scrape } = fixture();
   const sampler = { ...notifier, mechanism: 'sampler' } as const;

@@ -1,14 +1,19 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { Log } from '../../src/log.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
 import { MetricsServer } from '../../src/metrics/server.js';
 import { Status } from '../../src/metrics/status.js';
 import { observations, threshold } from '../core/support.js';
+import { eventually } from '../support/eventually.js';
 import { parseExposition } from './exposition.js';
+
+/** Nobody is cut off for his slowness, however busy the machine is. */
+const PATIENT_MS = 600_000;
+/** For who is to be cut off. */
+const IMPATIENT_MS = 100;
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -22,12 +27,12 @@ interface Started {
   readonly scrapes: () => number;
 }
 
-function make(port = 0, clientTimeoutMs = 500): Started {
+function make(port = 0, clientTimeoutMs = PATIENT_MS): Started {
   let scrapes = 0;
   const logged: string[] = [];
   const write = (message: string): void => void logged.push(message);
   const log: Log = { debug: write, info: write, warn: write, error: write, dropped: 0, flush: () => Promise.resolve() };
-  const status = new Status();
+  const status = new Status(() => 0n);
   const none = (): number => 0;
   const registry = new MetricsRegistry(status, {
     version: '1.2.3',
@@ -43,15 +48,10 @@ function make(port = 0, clientTimeoutMs = 500): Started {
   return { server, status, logged, scrapes: () => scrapes };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
-}
-
 async function started(clientTimeoutMs?: number): Promise<Started & { readonly port: number }> {
   const it = make(0, clientTimeoutMs);
   it.server.start();
-  await until(() => it.server.port !== undefined);
-  return { ...it, port: it.server.port ?? 0 };
+  return { ...it, port: await eventually('the server to listen', () => it.server.port) };
 }
 
 interface Answer {
@@ -72,19 +72,36 @@ function ask(port: number, path: string, method = 'GET'): Promise<Answer> {
   });
 }
 
+/** `closed`: with all that it was sent. */
+interface Client {
+  readonly closed: Promise<string>;
+}
+
 /** A client that sends `text` and nothing more. */
-async function slowClient(port: number, text: string): Promise<Socket> {
+async function slowClient(port: number, text: string): Promise<Client> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
   closers.push(() => socket.destroy());
+  let got = '';
+  socket.setEncoding('utf8').on('data', (sent: string) => (got += sent));
+  // It may be closed before other clients are connected.
+  const closed = new Promise<string>((resolve) => void socket.once('close', () => resolve(got)));
   await once(socket, 'connect');
   socket.write(text);
-  return socket;
+  return { closed };
 }
 
-function closed(socket: Socket): Promise<void> {
-  return new Promise((resolve) => socket.resume().once('close', () => resolve()));
-}
+const slowClients = (count: number, port: number, text: string): Promise<Client[]> =>
+  Promise.all(Array.from({ length: count }, () => slowClient(port, text)));
+
+/** Whoever was cut off takes one of its connections until it has noticed. */
+const answersAgain = (port: number): Promise<true> =>
+  eventually('the server to answer', () =>
+    ask(port, '/').then(
+      ({ code }) => code === 200,
+      () => false,
+    ),
+  );
 
 test('/metrics is what Prometheus reads', async () => {
   const { port, status } = await started();
@@ -135,7 +152,7 @@ test('a port in use is said once, tried again, and had when it is free', async (
   const first = await started();
   const second = make(first.port);
   second.server.start();
-  await until(() => second.server.problem !== undefined);
+  await eventually('its problem', () => second.server.problem);
   await new Promise((resolve) => setTimeout(resolve, 100)); // some tries
   expect(second.logged).toEqual([
     `metrics cannot be served on 127.0.0.1:${String(first.port)}: the address is in use; trying again every 0.02 s`,
@@ -143,7 +160,7 @@ test('a port in use is said once, tried again, and had when it is free', async (
   expect(second.server.problem).toBe('the address is in use');
 
   first.server.close();
-  await until(() => second.server.port !== undefined);
+  await eventually('the port to be had', () => second.server.port !== undefined);
   expect((await ask(first.port, '/')).code).toBe(200);
   expect(second.logged.slice(1)).toEqual([`metrics are served on 127.0.0.1:${String(first.port)}`]);
   expect(second.server.problem).toBeUndefined();
@@ -153,11 +170,11 @@ test('closed while it waits for its port: it does not come back', async () => {
   const first = await started();
   const second = make(first.port);
   second.server.start();
-  await until(() => second.server.problem !== undefined);
+  await eventually('its problem', () => second.server.problem);
   second.server.close();
   first.server.close();
   await new Promise((resolve) => setTimeout(resolve, 100));
-  await expect(ask(first.port, '/')).rejects.toThrow('ECONNREFUSED');
+  expect(second.server.port).toBeUndefined();
 });
 
 test.each([
@@ -180,70 +197,70 @@ test.each([
     server.close();
   });
   server.start();
-  await until(() => server.problem !== undefined);
+  await eventually('its problem', () => server.problem);
   expect(logged).toHaveLength(1);
   expect(logged[0]).toMatch(/^metrics cannot be served on .*; trying again every 10 s$/);
 });
 
 test('close() ends connections at once, may be called twice, and before start()', async () => {
-  const { server, port } = await started(60_000);
+  const { server, port } = await started();
   const idle = await slowClient(port, 'GET / HTTP/1.1\r\n');
-  const ended = closed(idle);
   server.close();
   server.close();
-  await ended;
+  await idle.closed;
   const other = make();
   other.server.close();
   other.server.start();
   expect(other.server.port).toBeUndefined();
 });
 
-test('clients that never finish their request do not keep others out, and are cut off', async () => {
+test('clients that never finish their request do not keep others out', async () => {
   const { port } = await started();
-  const slow = await Promise.all(Array.from({ length: 31 }, () => slowClient(port, 'GET /metrics HTTP/1.1\r\nX-Slow: ')));
+  await slowClients(31, port, 'GET /metrics HTTP/1.1\r\nX-Slow: ');
   expect((await ask(port, '/metrics')).code).toBe(200);
-  await Promise.all(slow.map((socket) => closed(socket)));
 });
 
-test('clients that say nothing are cut off', async () => {
-  const { port } = await started();
-  await Promise.all((await Promise.all(Array.from({ length: 32 }, () => slowClient(port, '')))).map(closed));
-  expect((await ask(port, '/')).code).toBe(200);
+test.each([
+  ['never finish their request', 'GET /metrics HTTP/1.1\r\nX-Slow: '],
+  ['say nothing', ''],
+])('clients that %s are cut off', async (_what, text) => {
+  const { port } = await started(IMPATIENT_MS);
+  await Promise.all((await slowClients(32, port, text)).map(({ closed }) => closed));
+  await answersAgain(port);
 });
 
 test('of many requests in one go one is answered', async () => {
   const { port, scrapes } = await started();
-  const client = await slowClient(port, 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000));
-  const answers = (await text(client)).match(/^HTTP\/1\.1 200 OK\r\n|^evictd_build_info/gm);
+  const { closed } = await slowClient(port, 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000));
+  const answers = (await closed).match(/^HTTP\/1\.1 200 OK\r\n|^evictd_build_info/gm);
   expect(answers).toHaveLength(2);
   expect(scrapes()).toBe(1);
 });
 
 test('more clients than it has room for are turned away, not queued', async () => {
   const { port } = await started();
-  const slow = await Promise.all(Array.from({ length: 40 }, () => slowClient(port, 'GET / HTTP/1.1\r\n')));
   let away = 0;
-  for (const socket of slow) void closed(socket).then(() => away++);
-  await until(() => away >= 8);
+  for (const { closed } of await slowClients(40, port, 'GET / HTTP/1.1\r\n')) void closed.then(() => away++);
+  await eventually('eight to be turned away', () => away >= 8);
   expect(away).toBe(8);
 });
 
 test('what is no HTTP ends with its connection', async () => {
   const { port } = await started();
-  const socket = await slowClient(port, '\u0016\u0003\u0001 this is TLS\r\n\r\n');
-  await closed(socket);
+  const { closed } = await slowClient(port, '\u0016\u0003\u0001 this is TLS\r\n\r\n');
+  await closed;
   expect((await ask(port, '/')).code).toBe(200);
 });
 
-test('a thousand quick scrapes', async () => {
+test('scrape after scrape: each gives its connection back', async () => {
   const { port, status } = await started();
   status.observe(observations(0n, { 'memory.available': 5n }), [threshold('memory.available', '100Mi')]);
   status.evicted('memory.available');
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < 10; round++) {
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(port, '/metrics')));
     for (const { code, body } of answers) {
       expect(code).toBe(200);
       expect(body).toContain('evictd_evictions_total{eviction_signal="memory.available"} 1\n');
     }
   }
-}, 20_000);
+});

@@ -48,6 +48,7 @@ function stepped(source: WakeSource, conditions: readonly ConditionType[] = [], 
     input: { nowNs, layout: 'single', victims: new Map(), reclaimed: undefined },
     observations: undefined,
     candidates: [],
+    lastLooks: [],
     state: { ...initialState, conditions },
     effects: [],
   };
@@ -162,7 +163,8 @@ describe('publishing', () => {
       const { readFileSync } = require('node:fs');
       process.stdout.write('reading\\n');
       const seen = { reads: 0, torn: 0, counts: new Set() };
-      for (let ended = Date.now() + 300; Date.now() < ended; seen.reads++) {
+      const end = Date.now() + 20_000; // nobody is left behind
+      for (; (seen.reads < 2_000 || seen.counts.size < 2) && Date.now() < end; seen.reads++) {
         try { seen.counts.add(JSON.parse(readFileSync(${JSON.stringify(path)}, 'utf8')).conditions.length); } catch { seen.torn++; }
       }
       process.stdout.write(JSON.stringify({ ...seen, counts: [...seen.counts].sort() }));`;

@@ -1,21 +1,31 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { openUnitEvictor } from '../../src/actions/stop-unit.js';
 import { departuresOf } from '../../src/core/departure.js';
+import { inFlight, type Decision } from '../../src/core/eviction.js';
+import type { Layout } from '../../src/core/layout.js';
 import type { Observations } from '../../src/core/observation.js';
-import type { Candidates } from '../../src/core/workload.js';
+import type { Candidates, Workload } from '../../src/core/workload.js';
 import { HostError } from '../../src/errors.js';
+import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
 import { Status } from '../../src/metrics/status.js';
+import { NOTHING_INHERITED, type Inheritance } from '../../src/monitor/inheritance.js';
 import { Journal } from '../../src/monitor/journal.js';
 import { Monitor } from '../../src/monitor/loop.js';
 import type { Evictor, KillInProgress, Node, Reclaimer, StepListener, StepReport, Wake, WorkloadSource } from '../../src/monitor/ports.js';
+import { Releases } from '../../src/monitor/releases.js';
 import { Reporter } from '../../src/monitor/reporter.js';
-import { candidates, Mi, observations, policy, SECOND, threshold, workload } from '../core/support.js';
+import { StateKeeper } from '../../src/monitor/state-keeper.js';
+import { candidates, Mi, observations, onDisk, policy, SECOND, threshold, workload } from '../core/support.js';
+import { Timeline } from '../core/timeline.js';
 
 // The ports are played here, because what is shown is the order of things and failures that a real kernel does not give on request; test/e2e has
 // the real ones.
 
+const RUNTIME = { endpoint: 'unix:///r', podId: 'p', containers: [], isPod: true, labels: {}, byKubelet: false };
+const evicted = (rest: Parameters<typeof workload>[1] = {}): Workload => workload('default/web', { runtime: RUNTIME, ...rest });
 const hard = threshold('memory.available', '200Mi');
 let directory: string;
 let monitor: Monitor | undefined;
@@ -24,9 +34,13 @@ let said: string[];
 /** What the played evictor saw, the rehearsal left out. */
 let touched: string[];
 let ring: string;
+/** What the next evictd would have found, text by text. */
+let kept: string[];
 /** What the played reclaimer ran. */
 let collected: string[];
 let listeners: StepListener[];
+/** When a sign of life is due; each is taken. */
+let heartbeat: { dueAtNs: () => bigint | undefined; beat: (nowNs: bigint) => void };
 let journal: Journal;
 
 beforeEach(() => {
@@ -34,6 +48,7 @@ beforeEach(() => {
   said = [];
   collected = [];
   listeners = [];
+  heartbeat = { dueAtNs: () => undefined, beat: () => undefined };
 });
 afterEach(async () => {
   monitor?.stop();
@@ -51,6 +66,7 @@ class PlayedNode implements Node {
     this.reads += 1;
     return observations(process.hrtime.bigint(), { 'memory.available': this.availableMi * Mi });
   }
+  layout = (): Layout => 'single';
   requestFilesystems(): void {
     // there are none
   }
@@ -77,7 +93,14 @@ const victim: KillInProgress = {
   close: () => undefined,
 };
 
-function start(node: Node, evictor: Evictor, found: () => Candidates, overrides: Parameters<typeof policy>[1] = {}): void {
+function start(
+  node: Node,
+  evictor: Evictor,
+  found: () => Candidates,
+  overrides: Parameters<typeof policy>[1] = {},
+  inheritance = NOTHING_INHERITED,
+  releases?: Releases,
+): void {
   const log = (message: string): void => {
     said.push(message);
   };
@@ -87,20 +110,56 @@ function start(node: Node, evictor: Evictor, found: () => Candidates, overrides:
     runtimeDirectory: directory,
     instance: 'test',
     node: 'played',
+    dryRun: overrides.dryRun ?? false,
     onError: (error) => said.push(error.message),
     onLost: () => undefined,
+    limits: { maxBytes: 1 << 20, maxFiles: 2 },
+    allocate: () => Promise.resolve(),
+    lock: () => undefined,
+    onUnreserved: () => undefined,
+    onRing: () => undefined,
   });
-  const workloads: WorkloadSource = { candidates: found, refresh: () => undefined, problems: () => [], close: () => undefined };
+  const workloads: WorkloadSource = {
+    candidates: found,
+    refresh: () => undefined,
+    holding: () => undefined,
+    problems: () => [],
+    close: () => undefined,
+  };
   const reporter = new Reporter({ debug: log, info: log, warn: log, error: log, dropped: 0, flush: () => Promise.resolve() }, status);
-  monitor = new Monitor({ node, workloads, evictor, reclaimer, journal, reporter, listeners }, policy([hard], overrides), 3600n * SECOND);
+  const parts = {
+    node,
+    workloads,
+    evictor,
+    emptier: { empty: () => false, close: () => undefined },
+    reclaimer,
+    journal,
+    keeper: keeper(),
+    reporter,
+    listeners,
+    heartbeat,
+    ...(releases && { releases }),
+  };
+  monitor = new Monitor(parts, policy([hard], overrides), 3600n * SECOND, inheritance);
   monitor.start();
   vi.clearAllMocks(); // the rehearsal
   touched = [];
   ring = '';
 }
 
+/** Keeps what it is told to in `kept`. */
+function keeper(): StateKeeper {
+  kept = [];
+  return new StateKeeper({
+    file: { fits: () => true, write: (text) => void kept.push(text) },
+    owner: { node: 'played', cgroupId: '', bootId: 'this' },
+    bootNs: () => process.hrtime.bigint(),
+    sections: {},
+    onError: (error) => said.push(error.message),
+  });
+}
+
 const reclaimer: Reclaimer = {
-  collections: new Set(),
   run: (collections) => {
     collected.push(...collections);
     return Promise.resolve({ errors: [] });
@@ -109,10 +168,12 @@ const reclaimer: Reclaimer = {
 
 const two = (): Candidates => candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
 
-test('the decision with its ranking stands in the ring before the workload is touched', async () => {
+test('the decision with its ranking stands in the ring, and the eviction in the state, before the workload is touched', async () => {
   const node = new PlayedNode();
+  let before: string | undefined;
   const evictor: Evictor = {
     begin: () => {
+      before ??= kept.at(-1);
       ring = readFileSync(join(directory, 'journal-test'), 'utf8');
       node.availableMi = 500n;
       return victim;
@@ -124,6 +185,7 @@ test('the decision with its ranking stands in the ring before the workload is to
   expect(ring).toContain('"type":"decision"');
   expect(ring).toMatch(/"ranking":\[{"place":1,"name":"batch".*{"place":2,"name":"web"/);
   expect(ring).toContain('"wake":"sampler"');
+  expect(before).toMatch(/"evictions":\[{"decision":{"serial":1,/);
   await vi.waitFor(() => {
     expect(status.evictions.get('memory.available')).toBe(1);
   });
@@ -166,6 +228,26 @@ test('one that was gone before the signal is neither an eviction nor a failure',
   });
   expect(status.failedEvictions.get('memory.available')).toBe(0);
   expect(said).toContainEqual(expect.stringContaining('batch was gone before it was evicted'));
+});
+
+test('the largest ends by another hand while the candidates are read: nobody goes for what it has given back', () => {
+  const node = new PlayedNode();
+  let killed = false;
+  const found = (): Candidates => {
+    if (!killed) return two();
+    node.availableMi = 500n;
+    return candidates([workload('web'), 50n * Mi]);
+  };
+  const reports: StepReport[] = [];
+  listeners.push({ stepped: (report) => reports.push(report), close: () => undefined });
+  start(node, { begin: () => victim }, found);
+  killed = true;
+  node.availableMi = 10n;
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  const last = reports.at(-1);
+  expect(last?.effects.map(({ kind }) => kind)).not.toContain('evict');
+  expect(last?.lastLooks.map(({ observed }) => observed.get('memory.available')?.available)).toEqual([500n * Mi]);
+  expect(last?.observations?.observed.get('memory.available')?.available).toBe(10n * Mi);
 });
 
 test('SIGKILL is repeated while processes are left', async () => {
@@ -283,18 +365,22 @@ test('what has stopped decides nothing, whatever it is told', () => {
 test('collections run, the filesystems are read anew, and only then it is decided whether somebody goes', async () => {
   class Disk extends PlayedNode {
     freeMi = 500n;
-    requested: (() => void)[] = [];
+    requested: ((outstanding: number) => void)[] = [];
     override read(): Observations {
       return observations(process.hrtime.bigint(), { 'nodefs.available': this.freeMi * Mi });
     }
-    override requestFilesystems(onDone?: () => void): void {
-      if (onDone) this.requested.push(onDone);
+    override requestFilesystems(onAnswer?: (outstanding: number) => void): void {
+      if (onAnswer) this.requested.push(onAnswer);
     }
   }
   const node = new Disk();
   const begin = vi.fn<Evictor['begin']>(() => victim);
   const thresholds = [threshold('nodefs.available', '200Mi')];
-  start(node, { begin }, two, { thresholds, evictable: new Set(['ephemeral-storage']), collections: new Set(['containers', 'images']) });
+  start(node, { begin }, () => onDisk(two()), {
+    thresholds,
+    evictable: new Set(['ephemeral-storage']),
+    collections: new Set(['containers', 'images']),
+  });
   begin.mockClear();
   node.freeMi = 10n;
   node.requested = [];
@@ -305,7 +391,9 @@ test('collections run, the filesystems are read anew, and only then it is decide
   expect(collected).toEqual(['containers', 'images']);
   expect(begin).not.toHaveBeenCalled();
   node.freeMi = 20n;
-  node.requested[0]?.();
+  node.requested[0]?.(1);
+  expect(begin).not.toHaveBeenCalled();
+  node.requested[0]?.(0);
   expect(begin).toHaveBeenCalledOnce();
 });
 
@@ -406,4 +494,150 @@ test('a node that needs readings between two passes is looked at, and a pass fol
     expect(sources).toContain('look');
   });
   expect(sources).not.toContain('sampler'); // which is the native one
+});
+
+test('for the watchdog passes are made as it asks for them, however long the interval, and each is told', async () => {
+  const node = new PlayedNode();
+  const sources: string[] = [];
+  const beats: bigint[] = [];
+  let dueAtNs = process.hrtime.bigint();
+  listeners = [{ stepped: ({ wake }) => void sources.push(wake.source), close: () => undefined }];
+  heartbeat = {
+    dueAtNs: () => dueAtNs,
+    beat: (nowNs) => {
+      beats.push(nowNs);
+      dueAtNs = nowNs + 5_000_000n;
+    },
+  };
+  start(node, { begin: () => victim }, two);
+  await vi.waitFor(() => {
+    expect(sources.filter((source) => source === 'watchdog').length).toBeGreaterThan(3);
+  });
+  expect(beats).toHaveLength(sources.length);
+  expect(node.reads).toBe(sources.length);
+});
+
+test('… and while nobody may be chosen, the node is read for it all the same, and nothing is decided', async () => {
+  const node = new PlayedNode();
+  const evictor: Evictor = {
+    begin: ({ name }) => {
+      touched.push(name);
+      throw new HostError('EVICTD_KILL_FAILED', 'EPERM', { errno: 'EPERM' });
+    },
+  };
+  let dueAtNs: bigint | undefined;
+  let beats = 0;
+  heartbeat = {
+    dueAtNs: () => dueAtNs,
+    beat: (nowNs) => {
+      beats += 1;
+      if (dueAtNs !== undefined) dueAtNs = nowNs + 5_000_000n;
+    },
+  };
+  start(node, evictor, two, { departures: departuresOf('kubelet') });
+  node.availableMi = 10n;
+  dueAtNs = process.hrtime.bigint();
+  node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
+  await vi.waitFor(() => {
+    expect(beats).toBeGreaterThan(5);
+  });
+  expect(touched).toEqual(['batch']);
+});
+
+/** An eviction of `batch` that an evictd before has decided just now, and whose signal went out. */
+function before(decided: Partial<Decision>): Inheritance {
+  const timeline = new Timeline(policy([hard]), two());
+  timeline.memory(100, 10n);
+  const decision = { ...timeline.state.evictions[0]?.decision, decidedAtNs: process.hrtime.bigint(), ...decided } as Decision;
+  const eviction = inFlight(decision);
+  const { decidedAtNs: atNs, serial, unit } = decision;
+  const sent = eviction.phase === 'dying' ? 'killNs' : 'signalNs';
+  const times = { crossingNs: atNs, wakeNs: atNs, decisionNs: atNs, signalNs: atNs, killNs: sent === 'killNs' ? atNs : undefined };
+  return {
+    ...NOTHING_INHERITED,
+    state: {
+      ...NOTHING_INHERITED.state,
+      decisions: 1,
+      evictions: [eviction],
+      ...(unit?.hold && { held: new Map([[unit.hold.unit, unit.hold]]) }),
+    },
+    signals: new Map([[serial, { times, sent }]]),
+  };
+}
+
+test('whom the evictd before was killing, and kept stopped, stays owed, though systemd cannot be asked yet', async () => {
+  const name = 'batch.service';
+  const hold = { unit: name, decision: 1, start: [name], owed: [], condition: 'MemoryPressure', untilNs: undefined } as const;
+  const stop = { kind: 'stop', dependants: [], triggers: [], timers: [], running: [name], restarts: true, along: [] } as const;
+  const found = candidates([workload(name, { unit: { name, manager: 'system' } }), 300n * Mi]);
+  const inherited = before({ victim: found.usages[0] as Decision['victim'], unit: { evictions: 3, stop, hold } });
+  let left = 1;
+  const killed: KillInProgress = {
+    ...victim,
+    kill: () => ({ atNs: process.hrtime.bigint(), processes: (left = 0), error: undefined }),
+    read: () => ({ timeNs: process.hrtime.bigint(), processes: left, usageBytes: 0n, removed: false }),
+  };
+  const units = new SystemdUnits([{ path: join(directory, 'nobody'), daemon: false }]);
+  onTestFinished(() => {
+    units.close();
+  });
+  const releases = new Releases(units, () => undefined);
+  const evictor = openUnitEvictor({ begin: () => killed }, units, (refused) => {
+    releases.notStopped(refused);
+  });
+  start(new PlayedNode(), evictor, () => found, {}, inherited, releases);
+  await vi.waitFor(() => {
+    expect(said).toContainEqual(expect.stringMatching(/^evicted batch\.service/));
+  });
+  expect([left, status.heldUnits]).toEqual([0, 1]);
+});
+
+test.each<[rule: string, then: () => Candidates, came: RegExp | undefined]>([
+  ['is critical', () => candidates([evicted({ protection: { kind: 'critical' } }), Mi]), /given up: it may not be evicted any more/],
+  ['is not told of', () => candidates([workload('web'), Mi]), /given up: no workload source names it any more/],
+  ['is what it was', () => candidates([evicted(), Mi]), undefined],
+])('a pod that was told to end before a restart is not let go before its runtime has told that it %s', (_rule, then, came) => {
+  let found: () => Candidates = () => ({ ...candidates([workload('web'), Mi]), awaitedRuntimes: [RUNTIME.endpoint] });
+  const node = new PlayedNode();
+  const alive: KillInProgress = {
+    ...victim,
+    read: () => ({ timeNs: process.hrtime.bigint(), processes: 1, usageBytes: 0n, removed: false }),
+  };
+  const inherited = before({ graceNs: 60n * SECOND, victim: candidates([evicted(), Mi]).usages[0] as Decision['victim'] });
+  start(node, { begin: () => alive }, () => found(), {}, inherited);
+  expect(said.filter((text) => text.includes('given up'))).toEqual([]);
+  expect(monitor?.terminating).toHaveLength(1);
+  found = then;
+  node.wake({ source: 'psi_trigger', atNs: process.hrtime.bigint() });
+  expect(said.filter((text) => text.includes('given up'))).toEqual(came ? [expect.stringMatching(came)] : []);
+  expect(monitor?.terminating).toHaveLength(came ? 0 : 1);
+});
+
+test.each<[now: string, left: number, found: () => Candidates, came: RegExp | undefined]>([
+  [
+    'is critical',
+    1,
+    () => candidates([workload('batch', { protection: { kind: 'critical' } }), Mi]),
+    /given up: it may not be evicted any more: critical/,
+  ],
+  ['is named by no source', 1, () => candidates([workload('web'), Mi]), /given up: no workload source names it any more/],
+  ['is what it was', 1, two, undefined],
+  ['has gone', 0, () => candidates([workload('web'), Mi]), /evicted batch/],
+])('a reload by which who was told to end %s is decided on as a restart would', (_now, left, found, came) => {
+  const sent: string[] = [];
+  let processes = 1;
+  let configured = two;
+  const asked: KillInProgress = {
+    ...victim,
+    terminate: () => ({ atNs: BigInt(sent.push('TERM')), processes, error: undefined }),
+    kill: () => ({ atNs: BigInt(sent.push('KILL')), processes, error: undefined }),
+    read: () => ({ timeNs: process.hrtime.bigint(), processes, usageBytes: 0n, removed: processes === 0 }),
+  };
+  start(new PlayedNode(), { begin: () => asked }, () => configured(), {}, before({ graceNs: 60n * SECOND }));
+  said = [];
+  [processes, configured] = [left, found];
+  monitor?.reconfigure(policy([hard]), 3600n * SECOND);
+  expect(said).toEqual(came ? [expect.stringMatching(came)] : []);
+  expect(monitor?.terminating).toHaveLength(came ? 0 : 1);
+  expect(sent).toEqual([]);
 });

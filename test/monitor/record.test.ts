@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
-import type { Decision, Outcome } from '../../src/core/eviction.js';
+import { inFlight, type Decision, type Outcome } from '../../src/core/eviction.js';
 import { parseQuantity } from '../../src/core/quantity.js';
 import { rank } from '../../src/core/rank.js';
 import { SIGNAL_FACTS, type ResourceSignal } from '../../src/core/signal.js';
 import type { StorageBreach } from '../../src/core/storage-limit.js';
+import { thresholdId } from '../../src/core/threshold.js';
 import type { Workload, WorkloadStats } from '../../src/core/workload.js';
 import { departuresOf } from '../../src/core/departure.js';
-import { alertRecord, decisionRecord, errorRecord, outcomeRecord, reclaimRecord } from '../../src/monitor/record.js';
+import { alertRecord, decisionRecord, errorRecord, outcomeRecord, startRecord, unfinishedRecord } from '../../src/monitor/record.js';
+import { reclaimRecord } from '../../src/monitor/reclaim-record.js';
 import type { Wake } from '../../src/monitor/ports.js';
 import { Gi, Mi, observations, requesting, SECOND, stats, threshold, workload } from '../core/support.js';
 
@@ -158,7 +160,51 @@ test('node-level reclaim: before, and what it came to', () => {
     errors: ['images: EIO'],
     message: 'reclaiming containers, images for nodefs.available was not enough; images: EIO',
   });
+  const yields = [{ collection: 'images', bytes: 20n * Mi, inodes: 300n }];
+  expect(reclaimRecord({ kind: 'reclaimed', reclaim, enough: true, errors: [], yields })).toMatchObject({
+    yields: [{ collection: 'images', freedBytes: Number(20n * Mi), freedInodes: 300 }],
+    message: 'reclaiming containers, images for nodefs.available was enough, so nobody is evicted (images 20MiB)',
+  });
   expect(alertRecord({ kind: 'alert', alert: 'no-yield', threshold: reclaim.threshold, observation })).toMatchObject({ alert: 'no-yield' });
+});
+
+test('a start says what it goes on with, or why it does not', () => {
+  const nothing = { episodes: new Map(), conditions: [], evictions: [] };
+  const start = { version: '1.0.0', dryRun: false, recovered: 0, state: nothing, discarded: undefined };
+  expect(startRecord(start)).toEqual({ type: 'start', version: '1.0.0', recovered: 0, message: 'evictd 1.0.0 starts' });
+  const limit = threshold('memory.available', '100Mi');
+  const eviction = { ...inFlight(decision('memory.available', {}, {}, { serial: 7, graceNs: SECOND })), usageBytes: 1n };
+  const state = { episodes: new Map([[thresholdId(limit), limit]]), conditions: ['MemoryPressure'] as const, evictions: [eviction] };
+  expect(startRecord({ ...start, state, recovered: 2 })).toMatchObject({
+    resumed: {
+      thresholds: ['memory.available<100Mi'],
+      conditions: ['MemoryPressure'],
+      evictions: [{ decision: 7, victim: { name: 'batch' }, phase: 'terminating' }],
+    },
+    message:
+      'evictd 1.0.0 starts; 2 records of the run before were still in the runtime directory; it goes on with memory.available<100Mi, MemoryPressure, the eviction of batch',
+  });
+  expect(startRecord({ ...start, discarded: 'it is of another boot' })).toMatchObject({
+    discarded: 'it is of another boot',
+    message: 'evictd 1.0.0 starts; the state of the run before is discarded: it is of another boot',
+  });
+});
+
+test('a decision of which nothing but its record is left has an outcome', () => {
+  const before = JSON.parse(JSON.stringify(decisionRecord(decision('memory.available', {}, { workingSetBytes: 5n }), TICK))) as object;
+  expect(unfinishedRecord({ ...before }, true)).toEqual({
+    type: 'outcome',
+    decision: 1,
+    result: 'abandoned',
+    signal: 'memory.available',
+    victim: { name: 'batch', path: '/batch', id: 'id-batch' },
+    expectedBytes: 5,
+    freedBytes: 0,
+    abandoned: 'evictd ended before it wrote down more than the decision: no signal was sent, unless the state could not be written then',
+    message:
+      'the eviction of batch is given up: evictd ended before it wrote down more than the decision: no signal was sent, unless the state could not be written then',
+  });
+  expect(unfinishedRecord({ ...before }, false).abandoned).toBe('evictd ended before it was over, and what became of it is not known');
 });
 
 test('a step that could not be made', () => {

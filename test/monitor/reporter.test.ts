@@ -2,14 +2,15 @@ import { expect, test } from 'vitest';
 import { Status } from '../../src/metrics/status.js';
 import type { NotifierState } from '../../src/monitor/ports.js';
 import { Reporter } from '../../src/monitor/reporter.js';
+import { Gi, observations, threshold } from '../core/support.js';
 
-function reporter(): { reporter: Reporter; said: string[] } {
+function reporter(status = new Status()): { reporter: Reporter; said: string[] } {
   const said: string[] = [];
   const say = (message: string): void => {
     said.push(message);
   };
   const log = { debug: say, info: say, warn: say, error: say, dropped: 0, flush: () => Promise.resolve() };
-  return { reporter: new Reporter(log, new Status()), said };
+  return { reporter: new Reporter(log, status), said };
 }
 
 const dead = (target: string): NotifierState => {
@@ -69,4 +70,29 @@ test('a step that cannot be made is said once, and when it is over', () => {
   it.sampled(nothing, []);
   it.sampled(nothing, []);
   expect(said).toEqual(['no layout', 'is over: no layout']);
+});
+
+test('what each step of a reclaim gave back is counted, and which of them failed', () => {
+  const status = new Status();
+  const { reporter: it } = reporter(status);
+  const reading = {
+    threshold: threshold('nodefs.available', '100Mi'),
+    observation: { available: 0n, capacity: Gi, timeNs: 0n, source: 'test' },
+  };
+  it.reclaimed({
+    kind: 'reclaimed',
+    reclaim: { ...reading, observations: observations(0n, {}), collections: ['images', 'images-of-mine'], candidates: undefined },
+    enough: false,
+    errors: ['images-of-mine: exit code 1'],
+    yields: [
+      { collection: 'images', bytes: 7n, inodes: 2n },
+      { collection: 'images-of-mine', bytes: 0n, inodes: 0n },
+    ],
+  });
+  const counted = (step: string) =>
+    [status.reclaims, status.failedReclaims, status.reclaimedBytes, status.reclaimedInodes].map((counts) => counts.get(step));
+  expect([counted('images'), counted('images-of-mine')]).toEqual([
+    [1, 0, 7, 2],
+    [1, 1, 0, 0],
+  ]);
 });

@@ -29,6 +29,9 @@ class FakeSource implements WorkloadSource {
   refresh(): void {
     // nothing changes
   }
+  holding(): undefined {
+    return undefined;
+  }
   problems(): [] {
     return [];
   }
@@ -49,6 +52,7 @@ function report(source: WakeSource): StepReport {
     input: { nowNs: 0n, layout: 'single', victims: new Map(), reclaimed: undefined },
     observations: observations(0n, { 'memory.available': Gi }),
     candidates: [],
+    lastLooks: [],
     state: initialState,
     effects: [],
   };

@@ -16,18 +16,24 @@ const start = async (env: NodeJS.ProcessEnv = {}): Promise<void> => {
   const opened = openServiceManager(native, { ...env, NOTIFY_SOCKET: address });
   if (opened === undefined) throw new Error('no manager');
   manager = opened;
-  service = new Service({ manager, what: 'guarding machine', isAlive: () => true });
+  service = new Service({ manager, what: 'guarding machine' });
 };
 /** The manager falls so far behind that it can be told nothing. */
-const fallBehind = (): void => {
-  receiver.pause();
+const fallBehind = async (): Promise<void> => {
+  await receiver.pause();
   for (let left = 100_000; manager.tell('X=1'); left--) if (left === 0) throw new Error('it takes everything');
+};
+/** It has read all that it was told, so that there is room again. */
+const catchUp = async (): Promise<void> => {
+  receiver.resume();
+  await eventually('it to read again', () => manager.tell('X=2'));
+  await eventually('it to have read everything', () => receiver.told.includes('X=2'));
 };
 const step = (effects: StepReport['effects'] = []): void => {
   service.stepped({ effects } as StepReport);
 };
 const READY = 'READY=1|STATUS=guarding machine';
-const told = () => receiver.told.filter((line) => line !== 'X=1');
+const told = () => receiver.told.filter((line) => !line.startsWith('X='));
 
 beforeEach(() => start());
 afterEach(async () => {
@@ -44,7 +50,7 @@ test('a step in which nothing happens tells nothing', async () => {
 });
 
 test('READY=1 that a manager which has fallen behind did not get is repeated with a step, once', async () => {
-  fallBehind();
+  await fallBehind();
   service.ready();
   receiver.resume();
   await eventually('it to be told', () => {
@@ -57,22 +63,60 @@ test('READY=1 that a manager which has fallen behind did not get is repeated wit
   expect(told()).toEqual([READY, 'END=1']);
 });
 
-test('… or before a sign of life', async () => {
+const WATCHDOG_NS = 1_000_000_000n;
+const watched = async (): Promise<bigint> => {
   await receiver.close();
-  await start({ WATCHDOG_USEC: '20000' });
-  fallBehind();
+  await start({ WATCHDOG_USEC: '1000000' });
+  const dueAtNs = service.dueAtNs();
+  if (dueAtNs === undefined) throw new Error('nobody watches');
+  return dueAtNs;
+};
+
+test('… or before a sign of life', async () => {
+  const dueAtNs = await watched();
+  await fallBehind();
   service.ready();
+  await catchUp();
+  service.beat(dueAtNs);
+  await eventually('a sign of life', () => told().includes('WATCHDOG=1'));
+  expect(told()).toEqual([READY, 'WATCHDOG=1']);
+});
+
+test('a sign of life is a pass: none is told without one, nor for one that follows the last at once', async () => {
+  const dueAtNs = await watched();
+  service.beat(dueAtNs - WATCHDOG_NS / 4n - 1n); // the start is a sign of life
+  service.beat(dueAtNs);
+  expect(service.dueAtNs()).toBe(dueAtNs + WATCHDOG_NS / 2n);
+  service.beat(dueAtNs + WATCHDOG_NS / 4n - 1n);
+  expect(service.dueAtNs()).toBe(dueAtNs + WATCHDOG_NS / 2n);
+  service.beat(dueAtNs + WATCHDOG_NS / 4n);
+  expect(service.dueAtNs()).toBe(dueAtNs + (WATCHDOG_NS * 3n) / 4n);
+  manager.tell('END=1');
+  await eventually('the last', () => told().includes('END=1'));
+  expect(told()).toEqual(['WATCHDOG=1', 'WATCHDOG=1', 'END=1']);
+});
+
+test('a sign of life that the manager did not get is due again soon, and not at once', async () => {
+  const dueAtNs = await watched();
+  await fallBehind();
+  service.beat(dueAtNs);
+  expect(service.dueAtNs()).toBe(dueAtNs + WATCHDOG_NS / 16n);
   receiver.resume();
-  await eventually('signs of life', () => told().includes('WATCHDOG=1'));
-  expect(told().slice(0, 2)).toEqual([READY, 'WATCHDOG=1']);
+});
+
+test('where nobody watches, no sign of life is due, or told', async () => {
+  expect(service.dueAtNs()).toBeUndefined();
+  service.beat(process.hrtime.bigint() + 3600n * WATCHDOG_NS);
+  manager.tell('END=1');
+  await eventually('the last', () => told().includes('END=1'));
+  expect(told()).toEqual(['END=1']);
 });
 
 test('a reload that begins takes it back: ready follows', async () => {
-  fallBehind();
+  await fallBehind();
   service.ready();
   service.reloading();
-  receiver.resume();
-  await eventually('it to read again', () => manager.tell('X=1'));
+  await catchUp();
   step();
   service.ready();
   await eventually('it to be told', () => told().length > 0);
@@ -82,7 +126,7 @@ test('a reload that begins takes it back: ready follows', async () => {
 test('a status that was lost is told with the next step', async () => {
   service.ready();
   await eventually('it to be ready', () => told().length > 0);
-  fallBehind();
+  await fallBehind();
   const condition = { kind: 'condition', type: 'MemoryPressure', status: true } as unknown as StepReport['effects'][number];
   step([condition]);
   receiver.resume();

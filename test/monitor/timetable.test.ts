@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { nextLookNs, victimLookNs, type Timetable } from '../../src/monitor/timetable.js';
 
-const nothing = { dueAtNs: undefined, wakeAtNs: undefined, victimAtNs: undefined, lookAtNs: undefined, notBeforeNs: undefined };
+const nothing = {
+  dueAtNs: undefined,
+  wakeAtNs: undefined,
+  victimAtNs: undefined,
+  lookAtNs: undefined,
+  notBeforeNs: undefined,
+  heartbeatAtNs: undefined,
+};
 
 test.each<[rule: string, times: Partial<Timetable>, next: bigint]>([
   ['nothing is waiting: the tick', {}, 100n],
@@ -11,6 +18,8 @@ test.each<[rule: string, times: Partial<Timetable>, next: bigint]>([
   ['at the very time it may', { dueAtNs: 40n, notBeforeNs: 40n }, 40n],
   ['a tick is not held up', { tickAtNs: 30n, dueAtNs: 10n, notBeforeNs: 40n }, 30n],
   ['a look of the node is not held up either', { lookAtNs: 20n, dueAtNs: 10n, notBeforeNs: 40n }, 20n],
+  ['a sign of life is not held up', { heartbeatAtNs: 20n, dueAtNs: 10n, notBeforeNs: 40n }, 20n],
+  ['a sign of life that is due after the tick', { heartbeatAtNs: 120n }, 100n],
   ['a look later than the tick', { lookAtNs: 120n }, 100n],
   ['nothing held up: what holds up does not wake', { notBeforeNs: 40n }, 100n],
 ])('%s', (_rule, times, next) => {

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
-import type { Decision } from '../../src/core/eviction.js';
+import { describe, expect, test } from 'vitest';
+import type { Decision, EvictionInFlight } from '../../src/core/eviction.js';
 import { HostError } from '../../src/errors.js';
-import type { Evictor, KillInProgress, SignalResult } from '../../src/monitor/ports.js';
+import type { DirectoryEmptier, Evictor, KillInProgress, SignalResult } from '../../src/monitor/ports.js';
 import { Victims } from '../../src/monitor/victims.js';
 import { workload } from '../core/support.js';
 
@@ -26,14 +26,16 @@ function played(...answers: Answer[]) {
   const kill: KillInProgress = {
     terminate: () => answer('TERM'),
     kill: () => answer('KILL'),
+    resume: (isKilled) => sent.push(isKilled ? 'resume killed' : 'resume'),
     read: () => ({ timeNs: 0n, processes: 1, usageBytes: 0n, removed: false }),
     onExit: () => undefined,
     close: () => sent.push('close'),
   };
   return { kill, sent };
 }
+const emptier = (): DirectoryEmptier => ({ empty: () => false, close: () => undefined });
 const victims = (evictor: Evictor, graceNs: bigint) => {
-  const all = new Victims(evictor, () => undefined);
+  const all = new Victims(evictor, emptier(), () => undefined);
   all.begin(decision(graceNs), { source: 'tick', atNs: 0n }, 0n);
   return { all, look: () => all.readings().get(1) };
 };
@@ -104,4 +106,170 @@ test('… but not one that cannot be for another reason', () => {
   const { look } = victims({ begin }, 0n);
   expect(look()?.passing).toBeUndefined();
   expect(begun).toBe(1);
+});
+
+/** An eviction of the evictd before, which had sent `sent`. */
+function resumed(phase: 'terminating' | 'dying', sent: 'signalNs' | 'killNs' | undefined, evictor: Evictor, objection?: string) {
+  const all = new Victims(evictor, emptier(), () => undefined);
+  const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: sent && 4n, killNs: sent === 'killNs' ? 4n : undefined };
+  all.resume({ decision: decision(10n), phase } as EvictionInFlight, { times, sent }, objection);
+  return { all, look: () => all.readings().get(1) };
+}
+const empty = { timeNs: 0n, processes: 0, usageBytes: 0n, removed: false };
+const gone = (): never => {
+  throw new HostError('EVICTD_KILL_GONE', 'ENOENT', { errno: 'ENOENT' });
+};
+
+test.each<[rule: string, phase: 'terminating' | 'dying', sent: 'signalNs' | 'killNs' | undefined, signals: string[]]>([
+  ['who is known to have had SIGTERM does not get it again', 'terminating', 'signalNs', ['resume']],
+  ['who may not have had it does', 'terminating', undefined, ['TERM']],
+  ['SIGKILL is repeated', 'dying', 'killNs', ['resume killed', 'KILL']],
+  ['an escalation that may not have been sent is', 'dying', 'signalNs', ['resume', 'KILL']],
+  ['a SIGKILL that may not have been sent is', 'dying', undefined, ['KILL', 'KILL']],
+])('an eviction of the evictd before goes on: %s', (_rule, phase, sent, signals) => {
+  const { kill, sent: got } = played(fine);
+  const { look } = resumed(phase, sent, { begin: () => kill });
+  expect(look()).toMatchObject({ processes: 1, vanished: false, error: undefined });
+  expect(look()?.abandoned).toBeUndefined();
+  expect(got.slice(0, signals.length)).toEqual(signals);
+  if (phase === 'terminating') expect(got).toEqual(signals);
+});
+
+test.each<[rule: string, begin: Evictor['begin']]>([
+  ['its cgroup is gone', gone],
+  ['its cgroup is empty', () => ({ ...played(fine).kill, read: () => empty })],
+])('of the evictd before, where %s: it was ended if a signal is known to have been sent, and else nobody knows', (_rule, begin) => {
+  const known = resumed('terminating', 'signalNs', { begin }).look();
+  expect(known).toMatchObject({ processes: 0, vanished: false, error: undefined });
+  expect(known?.abandoned).toBeUndefined();
+  expect(resumed('terminating', undefined, { begin }).look()).toMatchObject({
+    processes: 0,
+    vanished: false,
+    abandoned: 'it is gone, and whether a signal has reached it before is not known',
+  });
+});
+
+test('who has ended before a restart is told to be one that was killed: there may be something to remove', () => {
+  const { kill, sent } = played(fine);
+  resumed('dying', 'killNs', { begin: () => ({ ...kill, read: () => empty }) }, 'no workload source names it any more');
+  expect(sent).toEqual(['resume killed']);
+});
+
+test('who may not be evicted any more is let go, without a signal; who is gone has its outcome', () => {
+  const { kill, sent } = played(fine);
+  const { all, look } = resumed('dying', 'killNs', { begin: () => kill }, 'it may not be evicted any more: critical');
+  expect([look(), look()]).toMatchObject([{ processes: 1, abandoned: 'it may not be evicted any more: critical' }, { processes: 1 }]);
+  expect(sent).toEqual([]);
+  all.end(1);
+  expect(sent).toEqual(['close']);
+  expect(resumed('dying', 'killNs', { begin: gone }, 'critical').look()).toMatchObject({ processes: 0, removed: true });
+});
+
+test('one of the evictd before that cannot be taken hold of for want of descriptors is tried again, and not told to end twice', () => {
+  const { kill, sent } = played(fine);
+  let shortages = 2;
+  const begin = (): KillInProgress => {
+    if (shortages-- > 0) throw new HostError('EVICTD_KILL_GONE', 'EMFILE', { errno: 'EMFILE' });
+    return kill;
+  };
+  const { look } = resumed('terminating', 'signalNs', { begin });
+  expect(look()).toMatchObject({ error: 'EMFILE', passing: true });
+  expect(look()).toMatchObject({ processes: 1, error: undefined });
+  expect(sent).toEqual(['resume']);
+});
+
+test('who is let go later gets no more signal either, also where it could not be taken hold of', () => {
+  const { kill, sent } = played(unsent);
+  const { all, look } = victims({ begin: () => kill }, 10n);
+  all.abandon(1, 'critical');
+  expect([look(), look()]).toMatchObject([{ processes: 1, abandoned: 'critical' }, { abandoned: 'critical' }]);
+  expect(sent).toEqual(['TERM']);
+
+  let shortages = 1;
+  const short = (): KillInProgress => {
+    if (shortages-- > 0) throw new HostError('EVICTD_KILL_GONE', 'EMFILE', { errno: 'EMFILE' });
+    return kill;
+  };
+  const later = victims({ begin: short }, 10n);
+  later.all.abandon(1, 'critical');
+  expect(later.look()).toMatchObject({ processes: undefined, abandoned: 'critical' });
+  expect(sent).toEqual(['TERM']);
+});
+
+test('… and who has gone meanwhile has its outcome', () => {
+  const { kill } = played(fine);
+  const { all, look } = victims({ begin: () => ({ ...kill, read: () => empty }) }, 10n);
+  all.abandon(1, 'critical');
+  expect(look()).toMatchObject({ processes: 0 });
+  expect(look()?.abandoned).toBeUndefined();
+});
+
+test('what is known of the signals is told until it is over', () => {
+  const { kill } = played(fine);
+  const { all } = victims({ begin: () => kill }, 10n);
+  expect(all.signals().get(1)).toMatchObject({ sent: 'signalNs', times: { signalNs: 1n, killNs: undefined } });
+  all.escalate(decision(10n));
+  expect(all.signals().get(1)).toMatchObject({ sent: 'killNs', times: { signalNs: 1n, killNs: 2n } });
+  all.end(1);
+  expect(all.signals().size).toBe(0);
+});
+
+describe('whose directories are emptied', () => {
+  const empties = [{ path: '/srv/a', device: 1n, inode: 2n, holds: { bytes: 1n, inodes: 1n } }];
+  const emptied = (graceNs: bigint): Decision => {
+    const { victim, ...rest } = decision(graceNs);
+    return {
+      ...rest,
+      victim: { ...victim, holding: { uses: empties[0]?.holds, frees: empties[0]?.holds, atNs: 0n, empties } },
+    } as Decision;
+  };
+  const counting = (goesOn: boolean) => {
+    let asked = 0;
+    const all: DirectoryEmptier = {
+      empty: () => {
+        asked++;
+        return goesOn;
+      },
+      close: () => undefined,
+    };
+    return { emptier: all, asked: () => asked };
+  };
+
+  test('they are when nobody is left, and from then on nobody is signalled: whoever comes is somebody else', () => {
+    const { kill, sent } = played(fine);
+    let processes = 1;
+    const { emptier: asking, asked } = counting(true);
+    const all = new Victims({ begin: () => ({ ...kill, read: () => ({ ...empty, processes }) }) }, asking, () => undefined);
+    all.begin(emptied(0n), { source: 'tick', atNs: 0n }, 0n);
+    const look = () => all.readings().get(1);
+    expect(look()?.emptying).toBeUndefined();
+    expect(asked()).toBe(0);
+    processes = 0;
+    expect(look()).toMatchObject({ processes: 0, emptying: true });
+    const before = sent.length;
+    processes = 1;
+    expect(look()).toMatchObject({ processes: 0, emptying: true });
+    expect(sent).toHaveLength(before);
+  });
+
+  test('they are not where it went by itself, or nothing is to be emptied', () => {
+    const { emptier: asking, asked } = counting(true);
+    const vanished = new Victims({ begin: gone }, asking, () => undefined);
+    vanished.begin(emptied(0n), { source: 'tick', atNs: 0n }, 0n);
+    expect(vanished.readings().get(1)?.emptying).toBeUndefined();
+    const plain = new Victims({ begin: () => ({ ...played(fine).kill, read: () => empty }) }, asking, () => undefined);
+    plain.begin(decision(0n), { source: 'tick', atNs: 0n }, 0n);
+    expect(plain.readings().get(1)?.emptying).toBeUndefined();
+    expect(asked()).toBe(0);
+  });
+
+  test('they are by the next evictd, which kills nobody who has come meanwhile', () => {
+    const { kill, sent } = played(fine);
+    const { emptier: asking, asked } = counting(true);
+    const all = new Victims({ begin: () => kill }, asking, () => undefined);
+    const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: 4n, killNs: 4n };
+    all.resume({ decision: emptied(0n), phase: 'dying', goneSinceNs: 5n } as EvictionInFlight, { times, sent: 'killNs' }, undefined);
+    expect(all.readings().get(1)).toMatchObject({ processes: 0, emptying: true });
+    expect([sent.includes('KILL'), asked()]).toEqual([false, 1]);
+  });
 });

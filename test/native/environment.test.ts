@@ -116,8 +116,14 @@ describe('a worker', () => {
   });
 
   test('has a waiter of its own, beside that of the main thread and of another worker', async () => {
-    const waiters = () =>
-      readdirSync('/proc/self/task').filter((task) => readFileSync(`/proc/self/task/${task}/comm`, 'utf8') === 'evictd-waiter\n').length;
+    const comm = (task: string) => {
+      try {
+        return readFileSync(`/proc/self/task/${task}/comm`, 'utf8');
+      } catch {
+        return ''; // it has ended since it was listed
+      }
+    };
+    const waiters = () => readdirSync('/proc/self/task').filter((task) => comm(task) === 'evictd-waiter\n').length;
     const loadavg = { path: '/proc/loadavg', format: 'loadavg' } as const;
     const own = closing(
       new native.Sampler({ files: [loadavg], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 1000, limits: [] }, () => undefined),
@@ -196,6 +202,7 @@ describe('a process', () => {
         // JavaScript blocked: about a hundred crossings, seen by three watches.
         for (let i = 0; i < 100; i++) { show(path, i % 2 ? 1 : 9); for (const end = Date.now() + 5; Date.now() < end;); }
         const blocked = process.hrtime.bigint();
+        for (const end = Date.now() + 500; Date.now() < end;); // so that the last of them has been seen by all
         setTimeout(() => {
           console.log(JSON.stringify({ wakes, bits, firstIsFirst: first >= start && first < start + (blocked - start) / 2n }));
           for (const sampler of samplers) sampler.close();

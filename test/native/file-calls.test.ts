@@ -14,27 +14,27 @@ function makeSmall(): string {
   return directory;
 }
 
-test('fallocate gives a file space and leaves its size; it can be written when the filesystem is full', () => {
+test('fallocate gives a file space and leaves its size; it can be written when the filesystem is full', async () => {
   const directory = makeSmall();
   const file = openSync(join(directory, 'journal'), 'w');
   after(() => {
     closeSync(file);
   });
-  native.fallocate(file, 0, 64 * 1024);
+  await native.fallocate(file, 0, 64 * 1024);
   const { size, blocks } = statSync(join(directory, 'journal'));
   expect([size, blocks * 512]).toEqual([0, 64 * 1024]);
   expect(thrownBy(() => writeFileSync(join(directory, 'filler'), Buffer.alloc(1 << 20)))).toMatchObject({ code: 'ENOSPC' });
   expect(writeSync(file, Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)).toBe(64 * 1024);
 });
 
-test('fallocate says why not', () => {
+test('fallocate says why not', async () => {
   const directory = makeSmall();
   const file = openSync(join(directory, 'journal'), 'w');
   after(() => {
     closeSync(file);
   });
-  expect(thrownBy(() => native.fallocate(file, 0, 1 << 30))).toMatchObject({ code: 'ENOSPC', syscall: 'fallocate' });
-  expect(thrownBy(() => native.fallocate(1 << 20, 0, 1))).toMatchObject({ code: 'EBADF' });
+  await expect(native.fallocate(file, 0, 1 << 30)).rejects.toMatchObject({ code: 'ENOSPC', syscall: 'fallocate' });
+  await expect(native.fallocate(1 << 20, 0, 1)).rejects.toMatchObject({ code: 'EBADF' });
   for (const [fd, offset, length] of [
     [-1, 0, 1],
     [file, -1, 1],

@@ -155,13 +155,15 @@ describe.runIf(works)('a process with a request to a mount that hangs (where one
 
   test('that the server took stays a zombie, as long as the kernel waits: ended is all that a process can be', async () => {
     const fuse = await mount();
-    await fuse.hang('unanswered');
-    const child = spawn(process.execPath, [
-      '-e',
-      `const native = require(${JSON.stringify(addonFile)}); ${asking(fuse.directory)} native.exitNow(4);`,
-    ]);
+    await fuse.hangAt('statfs');
+    const script = `
+      const native = require(${JSON.stringify(addonFile)}); ${asking(fuse.directory)}
+      process.stdin.once('data', () => native.exitNow(4));`;
+    const child = spawn(process.execPath, ['-e', script]);
     const ended = once(child, 'exit');
     const state = () => /^State:\s+(\S)/m.exec(readFileSync(`/proc/${String(child.pid)}/status`, 'utf8'))?.[1];
+    await fuse.stuck();
+    child.stdin.write('now');
     await until('it is a zombie', () => state() === 'Z');
     fuse.abort();
     expect(await ended).toEqual([4, null]);

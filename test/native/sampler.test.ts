@@ -33,8 +33,16 @@ function open(options: SamplerOptions) {
 const sample = (files: readonly FileSpec[], weights: readonly number[], limits: readonly number[]) =>
   open({ files, weights, limits, ...STEADY });
 
-/** Long enough that several samples have been taken. */
-const samples = () => pause(60);
+/** Until several samples have been taken: one beside it, on the same thread and slower than any here, has seen its file change four times. */
+async function samples(): Promise<void> {
+  const file = makeNumberFile(0);
+  const witness = open({ files: [number(file.path)], weights: [1], limits: [1], maxRatePerSecond: 1, maxPeriodMs: 20 });
+  for (let changes = 1; changes <= 4; changes++) {
+    file.show(changes % 2);
+    await until('a sample', () => witness.wakes.length === changes);
+  }
+  witness.owner.close();
+}
 
 describe('the sampler', () => {
   test('beyond a limit at the first sample is a crossing: it may have happened since it was armed', async () => {
@@ -152,6 +160,7 @@ describe('the sampler', () => {
     ['a period below 1 ms', { minPeriodMs: 0.5 }],
     ['a period that is no number', { maxPeriodMs: NaN }],
     ['a shortest period above the longest', { minPeriodMs: 20, maxPeriodMs: 10 }],
+    ['a rest of nothing', { restPeriodMs: 0 }],
     ['a rate of nothing', { maxRatePerSecond: 0 }],
     ['a rate without end', { maxRatePerSecond: Infinity }],
     ['no rate', { maxRatePerSecond: undefined }, 'ERR_INVALID_ARG_TYPE'],
@@ -193,6 +202,10 @@ describe('its period', () => {
     ['beyond a limit 100 ms, to see it come back', 1_000_000, [1000], 100],
     ['… less where the next one is near', 1000, [500, 1008], 2],
     ['a faster rate shortens it', 0, [1000], 25, { maxRatePerSecond: 10_000 }],
+    ['what rests is looked at after its rest', 0, [1], 300, { restPeriodMs: 300 }],
+    ['… which makes nothing sooner', 0, [4000], 1000, { restPeriodMs: 300 }],
+    ['… nor later than the longest', 0, [1], 50, { restPeriodMs: 300, maxPeriodMs: 50 }],
+    ['… nor than beyond a limit', 1000, [500, 1001], 100, { restPeriodMs: 300 }],
   ])('%s', async (_rule, value, limits, periodMs, options) => {
     expect(await periodOf(value, limits, options)).toBe(periodMs);
   });
@@ -214,6 +227,19 @@ describe('its period', () => {
     owner.setLimits([1e9 + 0.5]); // 50 ms away at 10 a second, 6.25 ms at 80
     await until('both to have looked', () => owner.status().periodMs < 20 && other.owner.status().periodMs > 0);
     expect([owner.status().periodMs, other.owner.status().periodMs]).toEqual([1.5625, 12.5]);
+  });
+
+  test('what rises is not at rest, and comes to rest again', async () => {
+    let value = 900_000;
+    const file = makeNumberFile(value);
+    const options = { limits: [1e6], maxRatePerSecond: 1e9, restPeriodMs: 20 };
+    const { owner } = open({ files: [number(file.path)], weights: [1], ...options });
+    await until('it rests', () => owner.status().periodMs === 20);
+    await until('it is looked at more often', () => {
+      file.show((value += 1000));
+      return owner.status().periodMs < 20;
+    });
+    await until('it rests again', () => owner.status().periodMs === 20);
   });
 
   test('new limits are looked at at once, however long the period was', async () => {
@@ -321,9 +347,9 @@ describe('a filesystem', () => {
   ])('%s fall to their limit: a wake, and the reading that it is due to is there', async (field, limit, fill) => {
     const { directory, stats } = mountTmpfs();
     const { wakes } = watch({ filesystem: stats, field }, 1 - limit);
+    await until('the first reading', () => stats.read()[field] > limit);
     await samples();
     expect(wakes).toEqual([]);
-    expect(stats.read()[field]).toBeGreaterThan(limit);
     fill(directory);
     await until('the wake', () => wakes.length === 1);
     expect(wakes).toMatchObject([{ bits: native.WAKE.FIRED, detail: native.SAMPLER.CROSSED }]);
@@ -348,7 +374,6 @@ describe('a filesystem', () => {
   test('is GONE when its FilesystemStats is closed; one that is closed is refused', async () => {
     const { stats } = mountTmpfs();
     const { wakes, owner } = watch({ filesystem: stats, field: 'availableBytes' }, -1);
-    await samples();
     stats.close();
     await until('GONE', () => wakes.length > 0);
     expect(wakes).toMatchObject([{ bits: native.WAKE.GONE }]);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { CgroupHierarchy } from '../../src/core/cgroup.js';
 
 /** The hierarchy that carries the memory controller on this machine. */
 export interface MemoryController {
@@ -18,6 +19,12 @@ export function memoryController(): MemoryController | undefined {
   if (existsSync(controllers) && readFileSync(controllers, 'utf8').split(/\s+/).includes('memory'))
     return { version: 2, mount: '/sys/fs/cgroup' };
   return undefined;
+}
+
+/** Where its cgroups are; without a memory controller it stands for v2 at no place. */
+export function memoryHierarchy(): CgroupHierarchy {
+  const { version, mount }: MemoryController = memoryController() ?? { version: 2, mount: '' };
+  return { version, controller: version === 1 ? 'memory' : '', mountPoint: mount, root: '/' };
 }
 
 export interface TestProcess {

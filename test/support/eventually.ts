@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SLOWNESS } from './slowness.js';
 
 const PATIENCE_MS = 10_000;
-const POLL_MS = 5;
+/** Or for as long as the look took: whoever waits must not take the processor from what he waits for. */
+const POLL_MS = 5 * SLOWNESS;
 
 /** What is not so (yet) is undefined or false. */
 type Look<T> = () => T | undefined | false | Promise<T | undefined | false>;
@@ -18,9 +19,11 @@ export interface Patience {
 export async function eventually<T>(what: string, look: Look<T>, patience: Patience = {}): Promise<T> {
   const end = performance.now() + (patience.ms ?? PATIENCE_MS) * SLOWNESS;
   for (;;) {
+    const began = performance.now();
     const seen = await look();
     if (seen !== undefined && seen !== false) return seen;
-    if (performance.now() > end) throw new Error(`waited in vain: ${what}. ${patience.circumstances?.() ?? ''}`.trimEnd());
-    await pause(POLL_MS);
+    const now = performance.now();
+    if (now > end) throw new Error(`waited in vain: ${what}. ${patience.circumstances?.() ?? ''}`.trimEnd());
+    await pause(Math.max(POLL_MS, now - began));
   }
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -18,8 +19,21 @@ export interface PidsLimit {
 
 /** Processes that fork for ever are a danger to the machine: without a limit that stands before they start there is no test. */
 export function limitPids(cgroup: TestCgroup, max: number): PidsLimit {
-  const v1 = existsSync(`${PIDS_V1}/cgroup.procs`);
-  const dir = v1 ? `${PIDS_V1}/${basename(cgroup.dir)}-${randomBytes(3).toString('hex')}` : cgroup.dir;
+  return limited(
+    existsSync(`${PIDS_V1}/cgroup.procs`) ? `${PIDS_V1}/${basename(cgroup.dir)}-${randomBytes(3).toString('hex')}` : undefined,
+    cgroup,
+    max,
+  );
+}
+
+/** The same under the cgroup's own name, as a service manager makes it: what evictd knows it by. */
+export function limitPidsOf(cgroup: TestCgroup, max: number): PidsLimit {
+  return limited(existsSync(`${PIDS_V1}/cgroup.procs`) ? PIDS_V1 + cgroup.path : undefined, cgroup, max);
+}
+
+function limited(inPids: string | undefined, cgroup: TestCgroup, max: number): PidsLimit {
+  const v1 = inPids !== undefined;
+  const dir = inPids ?? cgroup.dir;
   if (v1) mkdirSync(dir);
   writeFileSync(`${dir}/pids.max`, String(max));
   if (readFileSync(`${dir}/pids.max`, 'utf8').trim() !== String(max)) throw new Error(`${dir} does not limit processes`);
@@ -44,4 +58,18 @@ export function limitPids(cgroup: TestCgroup, max: number): PidsLimit {
 /** A command for a shell in the cgroup: forks as fast as it can, each child likewise, and goes on when it is refused. */
 export function forkBomb({ join }: PidsLimit): string {
   return `${join} && exec perl -e 'fork while 1'`;
+}
+
+const PR_SET_CHILD_SUBREAPER = 36;
+/** prctl(2), on x86_64 and arm64. */
+const PRCTL = process.arch === 'arm64' ? 167 : 157;
+
+/** Starts it in the cgroup. Its parent, which is outside, reaps what is left of it, for process 1 may be one that does not, and ends behind the last of them. */
+export function startForkBomb(cgroup: TestCgroup, limit: PidsLimit): void {
+  const reaper = `
+    syscall(${String(PRCTL)}, ${String(PR_SET_CHILD_SUBREAPER)}, 1, 0, 0, 0) == 0 or die $!;
+    fork or exec @ARGV;
+    1 while wait > 0;`;
+  const bomb = ['/bin/sh', '-c', `echo $$ > ${cgroup.dir}/cgroup.procs && ${forkBomb(limit)}`];
+  spawn('perl', ['-e', reaper, ...bomb], { stdio: 'ignore' });
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * A filesystem in user space that can stop answering: 1000 blocks of 4 KiB, 500 free, 400 for everybody; 100 inodes, 50 free.
+ * A filesystem in user space that can stop answering: 1000 blocks of 4 KiB, 500 free, 400 for everybody; 100 inodes, 50 free. It keeps files, in memory, in one directory.
  *
  * The two ways to hang differ for who waits. A request that the server never took can be given up by a fatal signal; one that it took cannot, until the
  * connection ends (request_wait_answer, fs/fuse/dev.c).
@@ -14,6 +14,9 @@ export interface FuseMount {
   readonly directory: string;
   /** From now on it takes no request (`untaken`), or takes them and does not answer. Resolves when that is so. */
   hang(how: 'untaken' | 'unanswered'): Promise<void>;
+  /** From the next such call on it answers nothing. Resolves when that is so; `stuck` does when somebody waits for it. */
+  hangAt(call: FuseCall): Promise<void>;
+  stuck(): Promise<void>;
   /** Answers again, first what it owes. */
   answer(): Promise<void>;
   /** Ends the connection from outside, by its abort file: what waits, and all that is asked later, fails. */
@@ -23,6 +26,9 @@ export interface FuseMount {
   /** Unmounts, aborted before or not, and ends the server. Leaves nothing behind. */
   remove(): Promise<void>;
 }
+
+/** What the kernel asks of it for statfs(2), write(2), fallocate(2), open(2) of a new file, link(2) and rename(2). */
+export type FuseCall = 'statfs' | 'write' | 'fallocate' | 'create' | 'link' | 'rename';
 
 /** Whether this machine lets us: the device is there, and mounting is allowed. Found out by doing it. */
 export async function fuseWorks(): Promise<boolean> {
@@ -44,28 +50,94 @@ const SERVER = `
     { stdio: ['ignore', 'inherit', 'inherit', device] });
   if (mount.status !== 0) process.exit(1);
   const [GETATTR, OPENDIR, STATFS, INIT, FORGET, INTERRUPT, BATCH_FORGET] = [3, 27, 17, 26, 2, 36, 42];
+  const [LOOKUP, SETATTR, UNLINK, RENAME, LINK, OPEN, READ, WRITE, RELEASE, FSYNC, FLUSH, RELEASEDIR, CREATE, FALLOCATE, RENAME2] =
+    [1, 4, 10, 12, 13, 14, 15, 16, 18, 20, 25, 29, 35, 43, 45];
+  const calls = { statfs: [STATFS], write: [WRITE], fallocate: [FALLOCATE], create: [CREATE], link: [LINK], rename: [RENAME, RENAME2] };
   const u32 = (length, fields) => { const b = Buffer.alloc(length); for (const [at, value] of fields) b.writeUInt32LE(value, at); return b; };
+  const ROOT = 1;
+  const nodes = new Map(); // number → content
+  const names = new Map(); // name → number
+  let last = ROOT;
+  const attributes = (number) => {
+    const content = nodes.get(number);
+    const links = [...names.values()].filter((other) => other === number).length;
+    const attr = u32(88, [[0, number], [8, content?.length ?? 0], [60, content ? 0o100640 : 0o40755], [64, content ? links : 2], [80, 4096]]);
+    return attr; // no time to live: the kernel asks each time
+  };
+  const entry = (number) => Buffer.concat([u32(40, [[0, number], [8, 1]]), attributes(number)]);
+  const opened = u32(16, [[8, 1]]); // FOPEN_DIRECT_IO: what is written is here at once
+  const done = Buffer.alloc(0);
+  const nameAt = (request, at) => request.toString('utf8', at, request.indexOf(0, at));
+  const nodeOf = (request) => Number(request.readBigUInt64LE(16));
+  const resize = (number, size) => {
+    const before = nodes.get(number) ?? done;
+    nodes.set(number, Buffer.concat([before.subarray(0, size), Buffer.alloc(Math.max(0, size - before.length))]));
+  };
+  const renameAt = (request, at) => {
+    const from = nameAt(request, at);
+    const to = nameAt(request, at + Buffer.byteLength(from) + 1);
+    if (!names.has(from)) return -2;
+    names.set(to, names.get(from));
+    if (to !== from) names.delete(from);
+    return done;
+  };
   const bodies = {
     [INIT]: () => u32(64, [[0, 7], [4, 31], [8, 65536], [16, 12 << 16 | 16], [20, 65536]]),
-    [GETATTR]: () => u32(104, [[16, 1], [16 + 60, 0o40755], [16 + 64, 2]]), // attr: inode, mode, links; no time to live
+    [GETATTR]: (request) => Buffer.concat([Buffer.alloc(16), attributes(nodeOf(request))]),
     [STATFS]: () => u32(80, [[0, 1000], [8, 500], [16, 400], [24, 100], [32, 50], [40, 4096], [44, 255], [48, 4096]]),
+    [LOOKUP]: (request) => (names.has(nameAt(request, 40)) ? entry(names.get(nameAt(request, 40))) : -2),
+    [CREATE]: (request) => {
+      last += 1;
+      nodes.set(last, done);
+      names.set(nameAt(request, 56), last);
+      return Buffer.concat([entry(last), opened]);
+    },
+    [OPEN]: () => opened,
+    [SETATTR]: (request) => {
+      if (request.readUInt32LE(40) & 8) resize(nodeOf(request), Number(request.readBigUInt64LE(56)));
+      return Buffer.concat([Buffer.alloc(16), attributes(nodeOf(request))]);
+    },
+    [READ]: (request) => {
+      const [at, size] = [Number(request.readBigUInt64LE(48)), request.readUInt32LE(56)];
+      return (nodes.get(nodeOf(request)) ?? done).subarray(at, at + size);
+    },
+    [WRITE]: (request) => {
+      const [number, at, size] = [nodeOf(request), Number(request.readBigUInt64LE(48)), request.readUInt32LE(56)];
+      if (nodes.get(number).length < at + size) resize(number, at + size);
+      request.copy(nodes.get(number), at, 80, 80 + size);
+      return u32(8, [[0, size]]);
+    },
+    [UNLINK]: (request) => (names.delete(nameAt(request, 40)) ? done : -2),
+    [LINK]: (request) => {
+      if (names.has(nameAt(request, 48))) return -17;
+      names.set(nameAt(request, 48), Number(request.readBigUInt64LE(40)));
+      return entry(Number(request.readBigUInt64LE(40)));
+    },
+    [RENAME]: (request) => renameAt(request, 48),
+    [RENAME2]: (request) => renameAt(request, 56),
+    ...Object.fromEntries([RELEASE, FSYNC, FLUSH, FALLOCATE, RELEASEDIR].map((op) => [op, () => done])),
   };
   const buffer = Buffer.alloc(1 << 20);
-  let [taking, answering, reading, owed] = [true, true, false, []];
-  const reply = ([op, unique]) => {
-    const body = bodies[op]?.();
+  let [taking, answering, reading, owed, hangingAt] = [true, true, false, [], []];
+  const reply = ([op, unique, request]) => {
+    const made = bodies[op]?.(request) ?? -38;
+    const body = typeof made === 'number' ? undefined : made;
     const header = u32(16, [[0, 16 + (body?.length ?? 0)]]);
-    header.writeInt32LE(body ? 0 : -38, 4);
+    header.writeInt32LE(body ? 0 : made, 4);
     header.writeBigUInt64LE(unique, 8);
     try { fs.writeSync(device, body ? Buffer.concat([header, body]) : header); } catch (error) { if (error.code !== 'ENOENT') throw error; }
   };
   const serve = () => {
     if (!taking || reading) return;
     reading = true;
-    fs.read(device, buffer, 0, buffer.length, null, (error) => {
+    fs.read(device, buffer, 0, buffer.length, null, (error, length) => {
       reading = false;
       if (error) process.exit(error.code === 'ENODEV' ? 0 : 1); // unmounted or aborted
-      const request = [buffer.readUInt32LE(4), buffer.readBigUInt64LE(8)];
+      const request = [buffer.readUInt32LE(4), buffer.readBigUInt64LE(8), Buffer.from(buffer.subarray(0, length))];
+      if (hangingAt.includes(request[0])) {
+        [answering, hangingAt] = [false, []];
+        console.log('stuck');
+      }
       if (![FORGET, INTERRUPT, BATCH_FORGET].includes(request[0])) { if (answering) reply(request); else owed.push(request); }
       if (!taking) console.log('last');
       serve();
@@ -74,6 +146,7 @@ const SERVER = `
   };
   process.stdin.on('data', (text) => {
     const word = String(text).trim();
+    hangingAt = calls[word] ?? [];
     [taking, answering] = [word !== 'untaken', word !== 'unanswered'];
     if (answering) for (const request of owed.splice(0)) reply(request);
     serve();
@@ -127,6 +200,8 @@ export async function mountFuse(directory = mkdtempSync(join(tmpdir(), 'evictd-t
       spawn('stat', ['-f', directory], { stdio: 'ignore' });
       await heard('last');
     },
+    hangAt: tell,
+    stuck: () => heard('stuck'),
     answer: () => tell('answer'),
     abort: () => {
       abort(connection);

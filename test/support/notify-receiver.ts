@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { eventually } from './eventually.js';
 
 /** Node has no datagram socket of the AF_UNIX family. */
 const PROGRAM = `
@@ -13,8 +15,8 @@ const PROGRAM = `
 /** Stands in for a service manager: what it is told, a datagram each, lines joined by '|'. */
 export interface NotifyReceiver {
   readonly told: readonly string[];
-  /** It reads no more, so that soon nothing can be sent to it. */
-  pause(): void;
+  /** It reads no more, so that soon nothing can be sent to it. Resolves when it has stopped: a signal takes its time. */
+  pause(): Promise<void>;
   resume(): void;
   close(): Promise<void>;
 }
@@ -29,7 +31,10 @@ export async function receiveNotifications(address: string): Promise<NotifyRecei
   lines.on('line', (line) => told.push(line));
   return {
     told,
-    pause: () => void child.kill('SIGSTOP'),
+    pause: async () => {
+      child.kill('SIGSTOP');
+      await eventually('the receiver to stop', async () => / T \d+ /.test(await readFile(`/proc/${String(child.pid)}/stat`, 'utf8')));
+    },
     resume: () => void child.kill('SIGCONT'),
     close: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;

@@ -4,6 +4,7 @@ import { checkMemcg } from './memcg.js';
 import { checkOomScoreAdj } from './oom_score_adj.js';
 import { checkQuantity } from './quantity.js';
 import { checkRank } from './rank.js';
+import { checkShutdown } from './shutdown.js';
 import { checkSignals } from './signals.js';
 import { checkSync } from './sync.js';
 import { checkThresholds } from './thresholds.js';
@@ -20,4 +21,5 @@ export const AREAS: ReadonlyMap<string, Check> = new Map([
   ['oom_score_adj', checkOomScoreAdj],
   ['rank', checkRank],
   ['sync', checkSync],
+  ['shutdown', checkShutdown],
 ]);

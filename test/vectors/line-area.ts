@@ -9,6 +9,7 @@ export function lineArea({ expect, ...line }: JsonObject): string | undefined {
   if (has('nodeConditions', 'pod')) return 'admit';
   if (has('threshold', 'signal', 'summary')) return 'memcg';
   if (has('os', 'summary')) return 'signals';
+  if (has('kind', 'input')) return 'shutdown';
   if (has('kind') && (has('config') || has('value', 'capacity'))) return 'thresholds';
   return has('input') && isObject(expect) ? parsedArea(expect) : undefined;
 }

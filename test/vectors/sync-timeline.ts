@@ -1,4 +1,3 @@
-import type { Collection } from '../../src/core/layout.js';
 import { isObject, type Json, type JsonObject } from './json.js';
 import { VectorFormatError } from './vector.js';
 
@@ -7,7 +6,7 @@ export class Timeline {
   /** The first that was read in this step: statistics of pods are taken from it. */
   lastSummary: JsonObject = {};
   reads = 0;
-  readonly collected: Collection[] = [];
+  readonly collected: string[] = [];
   #now: Json;
 
   constructor(readonly described: JsonObject) {
@@ -26,7 +25,7 @@ export class Timeline {
   }
 
   /** Runs the collections, and returns the errors of those that failed. */
-  collect(collections: readonly Collection[]): string[] {
+  collect(collections: readonly string[]): string[] {
     const { summaryAfterContainerGC, summaryAfterImageGC, containerGCError, imageGCError } = this.described;
     const errors: string[] = [];
     for (const collection of collections) {

@@ -2,10 +2,10 @@
 // The last line is "N passed, N failed".
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { nodeBinary } from './node-binary.js';
+import { nodeBinary, PACKAGED_NODE } from '../../packaging/node-binary.js';
 
 /** The oldest that `engines` allows, and the newest of each line when this was written. */
-const VERSIONS = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
+const VERSIONS = ['20.19.0', '22.23.3', PACKAGED_NODE, '26.10.0'];
 
 const asked = process.argv.slice(2);
 const chosen = VERSIONS.filter((version) => asked.length === 0 || asked.some((start) => version.startsWith(start)));
@@ -17,10 +17,10 @@ if (chosen.length === 0) {
 let passed = 0;
 let failed = 0;
 for (const version of chosen) {
-  const node = nodeBinary(version, 'x64');
+  const { binary } = nodeBinary(version, 'x64');
   // Whoever builds the addon is not asked here: it is the same one on all of them.
   const run = spawnSync(
-    node,
+    binary,
     [resolve('node_modules/vitest/vitest.mjs'), 'run', '--project', 'system', '-t', '^(?!cmake-js)', 'test/native'],
     {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { hasCapSysResource, hasCgroup2, hasMemoryV1, hasMemoryV2 } from '../native/kernel.js';
 import { memoryController } from '../support/cgroup.js';
 import { hasSwap } from '../support/swap.js';
+import { hasSystemd } from '../support/systemd.js';
 import type { Suite } from './suites.js';
 
 // Tests find out by themselves what this machine has, and are skipped where it has not what they need. This holds them to what the machine was made
@@ -33,6 +34,10 @@ describe.runIf(suite)('the machine of this suite (tried by make vm)', () => {
     const capSysResource = 1n << 24n;
     expect(BigInt(`0x${effective}`)).toBe(suite?.without ? all & ~capSysResource : all);
     expect(hasCapSysResource).toBe(!suite?.without);
+  });
+
+  test('systemd is its init', () => {
+    expect(hasSystemd).toBe(true);
   });
 
   test('pressure is measured', () => {

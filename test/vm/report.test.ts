@@ -17,6 +17,12 @@ test.each<[rule: string, reports: Report[], never: string[]]>([
   ['skipped in one, failed in another: it ran', [report('v2', { skipped: ['a > t'] }), report('v1', { failed: ['a > t'] })], []],
   ['skipped in the only suite that has it', [report('v2', { skipped: ['a > t'] }), report('v1', { passed: ['b > t'] })], ['a > t']],
   ['for want of a compiler', [report('v2', { skipped: ['a > t (where there is a C compiler to count with)'] })], []],
+  ['left out on purpose wherever it could run', [report('v2', { skipped: ['a > b > t'], only: /^(?!.*b t)/ })], []],
+  [
+    'left out in one, skipped in another',
+    [report('v2', { skipped: ['a > t'], only: /^(?!t)/ }), report('v1', { skipped: ['a > t'], only: /^(?!u)/ })],
+    ['a > t'],
+  ],
   [
     'the controller in its name is not part of it',
     [report('v2', { skipped: ['a > kill (cgroup v2) > t'] }), report('v1', { passed: ['a > kill (cgroup v1) > t'] })],

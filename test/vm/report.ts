@@ -5,18 +5,24 @@ export interface Report extends Results {
   readonly seconds: number;
   /** The directory of its logs. */
   readonly logs: string;
+  /** Of the suite: tests whose names it does not match are left out on purpose, and are no lack. */
+  readonly only?: RegExp | undefined;
 }
 
 /** Which controller a test ran on may be part of its name. */
 const anyController = (name: string): string => name.replaceAll(/\bcgroup v\d\b/g, 'cgroup');
 
+/** "FILE > SUITE > TEST" as vitest matches it against a pattern. */
+const nameOf = (name: string): string => name.split(' > ').slice(1).join(' ');
+
 /** For want of a tool, or of something that Debian's kernels leave out, not of a machine: `make test` tries them where it is there. */
 const OUTSIDE = [/\(where there is a C compiler/, /\(where Python can/, / > irq has no `some`$/];
 
-/** Tests that were skipped wherever they were met: what is tried on no machine at all is not tried. */
+/** Tests that were skipped wherever they were to run: what is tried on no machine at all is not tried. */
 export function neverRun(reports: readonly Report[]): string[] {
   const ran = new Set(reports.flatMap(({ passed, failed }) => [...passed, ...failed]).map(anyController));
-  const skipped = new Set(reports.flatMap(({ skipped }) => skipped).map(anyController));
+  const meant = ({ skipped, only }: Report): string[] => skipped.filter((name) => only?.test(nameOf(name)) ?? true);
+  const skipped = new Set(reports.flatMap(meant).map(anyController));
   return [...skipped].filter((name) => !ran.has(name) && !OUTSIDE.some((outside) => outside.test(name))).sort();
 }
 

@@ -4,10 +4,14 @@ export interface Suite {
   readonly machine: Machine;
   /** Names of files begin so. */
   readonly files: readonly string[];
+  /** Of those files: names that begin so are tried elsewhere, unless they are asked for by name. */
+  readonly except?: readonly string[];
   /** Of the names of the tests in them: the others are tried elsewhere. */
   readonly only?: RegExp;
   /** Taken from root. */
   readonly without?: 'cap_sys_resource';
+  /** Takes too long to be waited for by CI. */
+  readonly notInCi?: true;
   /** For an emulated machine. */
   readonly limitMinutes: number;
 }
@@ -18,14 +22,48 @@ export interface Machine {
   readonly swap: boolean;
 }
 
+/** It wants packages, which are built where the machines are started. */
+export const PACKAGE_TEST = 'test/systemd/package';
+
 /** Everything that asks a real kernel: what is new in these directories runs without being named here. */
-const kernel = ['test/actions/', 'test/cli/config-machine', 'test/host/', 'test/monitor/safety-net', 'test/native/', 'test/workloads/'];
-const killing = ['cgroup-kill', 'fork-bomb', 'frozen-victim', 'kill-cgroup', 'shared-cgroup', 'standstill']
+const kernel = ['test/actions/', 'test/cli/config-machine', 'test/host/', 'test/native/', 'test/workloads/'];
+/** Of those directories what asks files, sockets and peers, which are the same on every machine: `make test` has it, and v2-endurance. */
+const anyKernel = [
+  'test/actions/directory-emptier',
+  'test/actions/stop-',
+  'test/host/linux/allocatable',
+  'test/host/linux/cri/',
+  'test/host/linux/filesystems',
+  'test/host/linux/instance-lock',
+  'test/host/linux/kubelet',
+  'test/host/linux/lock-holder',
+  'test/host/linux/systemd/',
+  'test/monitor/safety-net',
+  'test/native/close',
+  'test/native/cut-text',
+  'test/native/descriptors',
+  'test/native/directory-emptying',
+  'test/native/file-calls',
+  'test/native/filesystem-',
+  'test/native/notify-socket',
+  'test/workloads/container-',
+  'test/workloads/directory-measurement',
+  'test/workloads/disk-',
+  'test/workloads/emptying-objection',
+  'test/workloads/filesystem-trees',
+  'test/workloads/found-filesystems',
+  'test/workloads/images-in-use',
+  'test/workloads/runtime',
+  'test/workloads/space-watch',
+  'test/workloads/unit-stops',
+  'test/workloads/vacant',
+];
+/** Killing with the unified hierarchy beside v1's. */
+const killing = ['fork-bomb', 'frozen-victim', 'shared-cgroup', 'standstill']
   .map((name) => `test/actions/${name}`)
   .concat('test/native/held-still');
-/** Killing, and what only cgroup v1 has. */
+/** What only cgroup v1 has. */
 const v1Only = [
-  ...killing,
   'test/native/cgroup-',
   'test/native/file-reader',
   'test/native/kill-hazards',
@@ -36,21 +74,108 @@ const v1Only = [
   'test/workloads/source-root',
 ];
 /** Evictions from beginning to end. */
-const evictions = ['test/e2e/eviction', 'test/e2e/demo', 'test/e2e/fork-bomb'];
-const withSwap = ['test/e2e/swap', 'test/e2e/demo'];
-/** Who is chosen, and how the demo ends when it is interrupted, is the same everywhere. */
-const notTwice =
-  /^(?!.*(evictd demo|over its request|over their request|of equal priority|first is critical|nobody over|only protected))|shows one eviction/;
+const evictions = ['test/e2e/eviction', 'test/systemd/leaking-unit'];
+const withSwap = ['test/e2e/swap', 'test/systemd/leaking-unit'];
+/** Who is chosen, what a great many do, and what systemd does with a service, is the same everywhere. */
+const notTwice = notNamed(
+  'over its request',
+  'over their request',
+  'of equal priority',
+  'first is critical',
+  'nobody over',
+  'only protected',
+  'a workload that forks all the time',
+  'tells of changes since its own watch',
+  'comes, goes and comes again itself',
+  'more processes than find room',
+  'ten thousand created and removed',
+  'JavaScript that stalls while they storm',
+  'refused where others could replace',
+  'a dry run says what it would do',
+  'a second time: nothing is written',
+  'what systemd-analyze says',
+  'reload: returns when',
+  'reload of a file',
+  'what it reclaims lies outside',
+  'another file and a runtime directory of its own',
+  'killed, it is started again',
+  'uninstalled after it was killed',
+  'the watchdog hears from it',
+  'a configuration that cannot be used: the service',
+);
+
+function notNamed(...parts: readonly string[]): RegExp {
+  return new RegExp(`^(?!.*(${parts.join('|')}))`);
+}
+
+/** What evictd does with files, sockets and clients, whatever the cgroup version: `make test` has them, and v2-endurance. */
+const sameEverywhere = [
+  'admit',
+  'check',
+  'doctor',
+  'emptying',
+  'history',
+  'hung-filesystem',
+  'journal',
+  'kubelet-profile',
+  'locked-text',
+  'reload',
+  'restore',
+  'service',
+  'service-manager',
+  'signals',
+  'soft',
+].map((name) => `test/e2e/${name}.`);
+
+/** But for how the demo ends where something interrupts it. */
+const demoOnce = notNamed(
+  'two at once do not meet',
+  'SIGHUP during the leak',
+  'SIGTERM while evictd guards',
+  'standard output cannot be written',
+  'evictd itself ends in the middle',
+);
+
+/** Minutes of cgroups that come and go: `make test` has them, and v2-endurance. */
+const storms = ['test/native/churn', 'test/native/storm'];
 
 /** Two run at a time: the long ones first. */
 export const suites: readonly Suite[] = [
-  { name: 'v2', machine: { cgroup: 'v2', swap: false }, files: ['test/e2e/'], limitMinutes: 30 },
-  { name: 'v2-kernel', machine: { cgroup: 'v2', swap: false }, files: kernel, limitMinutes: 30 },
-  { name: 'v1', machine: { cgroup: 'v1', swap: false }, files: [...v1Only, ...evictions], only: notTwice, limitMinutes: 30 },
-  { name: 'hybrid', machine: { cgroup: 'hybrid', swap: false }, files: [...killing, ...evictions], only: notTwice, limitMinutes: 20 },
-  { name: 'v2-swap', machine: { cgroup: 'v2', swap: true }, files: withSwap, only: notTwice, limitMinutes: 15 },
-  { name: 'v1-swap', machine: { cgroup: 'v1', swap: true }, files: withSwap, only: notTwice, limitMinutes: 15 },
-  { name: 'hybrid-swap', machine: { cgroup: 'hybrid', swap: true }, files: withSwap, only: notTwice, limitMinutes: 15 },
+  {
+    name: 'v2',
+    machine: { cgroup: 'v2', swap: false },
+    files: ['test/e2e/'],
+    except: [...sameEverywhere, 'test/e2e/restart'],
+    only: demoOnce,
+    limitMinutes: 60,
+  },
+  // What needs systemd and its units. New files are found.
+  { name: 'v2-systemd', machine: { cgroup: 'v2', swap: false }, files: ['test/systemd/'], limitMinutes: 60 },
+  { name: 'v2-kernel', machine: { cgroup: 'v2', swap: false }, files: kernel, except: [...anyKernel, ...storms], limitMinutes: 40 },
+  {
+    name: 'v1',
+    machine: { cgroup: 'v1', swap: false },
+    files: [...v1Only, ...evictions, 'test/systemd/units', 'test/systemd/install'],
+    only: notTwice,
+    limitMinutes: 45,
+  },
+  {
+    name: 'hybrid',
+    machine: { cgroup: 'hybrid', swap: false },
+    files: [...killing, ...evictions],
+    only: notTwice,
+    limitMinutes: 30,
+  },
+  { name: 'v2-swap', machine: { cgroup: 'v2', swap: true }, files: withSwap, limitMinutes: 25 },
+  { name: 'v1-swap', machine: { cgroup: 'v1', swap: true }, files: withSwap, limitMinutes: 25 },
+  { name: 'hybrid-swap', machine: { cgroup: 'hybrid', swap: true }, files: withSwap, limitMinutes: 25 },
+  {
+    name: 'v2-endurance',
+    machine: { cgroup: 'v2', swap: false },
+    files: ['test/endurance/', 'test/e2e/restart', ...storms, ...sameEverywhere, ...anyKernel],
+    notInCi: true,
+    limitMinutes: 120,
+  },
   {
     name: 'v2-plain-root',
     machine: { cgroup: 'v2', swap: false },
@@ -61,8 +186,19 @@ export const suites: readonly Suite[] = [
       'test/host/linux/psi-window',
       'test/native/psi-trigger',
     ],
-    only: /^(?!who is never written to|processes that come and go|what somebody else changes|what is kept|while evictd has no descriptor)/,
+    only: notNamed(
+      'who is never written to',
+      'processes that come and go',
+      'what somebody else changes',
+      'what is kept',
+      'while evictd has no descriptor',
+      'a dry run writes nothing',
+      'a reload switches it on',
+      'after SIGKILL the next start',
+      'by rank: the first place',
+      'out of memory, with oomScoreAdj',
+    ),
     without: 'cap_sys_resource',
-    limitMinutes: 15,
+    limitMinutes: 25,
   },
 ];

@@ -10,20 +10,15 @@ import type { Candidates, QosClass, WorkloadUsage } from '../../src/core/workloa
 import type { WorkloadSource } from '../../src/monitor/ports.js';
 import { native } from '../../src/native/index.js';
 import { openWorkloads } from '../../src/workloads/cgroup.js';
-import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { memoryController, memoryHierarchy, testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
 import { holdMemory } from '../support/hold-memory.js';
 
 const MiB = 1024n * 1024n;
 const NANO = 1_000_000_000n;
+const hierarchy = memoryHierarchy();
 const controller = memoryController();
 const v2 = controller?.version === 2;
-const hierarchy: CgroupHierarchy = {
-  version: controller?.version ?? 2,
-  controller: v2 ? '' : 'memory',
-  mountPoint: controller?.mount ?? '',
-  root: '/',
-};
 
 let root: TestCgroup;
 const opened: WorkloadSource[] = [];

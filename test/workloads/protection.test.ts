@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
-import { protectionsOf } from '../../src/workloads/protection.js';
+import type { OomPreference } from '../../src/core/workload.js';
+import { listedProtection, protectionsOf, type Protectable } from '../../src/workloads/protection.js';
 
-const at = (path: string, critical = false) => ({ name: path.slice(1), path, effect: { critical } });
+const at = (path: string, critical = false) => ({
+  name: path.slice(1),
+  path,
+  effect: { critical, liftProtection: false },
+  listed: undefined,
+});
 
 test.each<[rule: string, path: string, expected: string | undefined]>([
   ['critical by a rule', '/w/db', 'critical'],
@@ -16,4 +22,42 @@ test.each<[rule: string, path: string, expected: string | undefined]>([
   const protections = protectionsOf(workloads, new Set(['/w/home']), undefined, ['/w/app/main']);
   const outside = protectionsOf(workloads, new Set(), '/w', []);
   expect((expected === 'outside' ? outside : protections).get(path)?.kind).toBe(expected);
+});
+
+const unit = (path: string, { liftProtection = false, critical = false, oomPreference }: Partial<Written> = {}): Protectable => ({
+  name: path.slice(path.lastIndexOf('/') + 1),
+  path,
+  effect: { critical, liftProtection },
+  listed: listedProtection({ path, effect: { critical, liftProtection } }),
+  oomPreference,
+});
+interface Written {
+  readonly liftProtection: boolean;
+  readonly critical: boolean;
+  readonly oomPreference: OomPreference | undefined;
+}
+
+test.each<[rule: string, unit: Protectable, expected: string | undefined]>([
+  ['a unit that the machine needs', unit('/system.slice/sshd.service'), 'unit'],
+  ['… in a cgroup that is no slice of systemd', unit('/w/sshd.service'), 'unit'],
+  ['… unless a rule lifts that', unit('/system.slice/sshd.service', { liftProtection: true }), undefined],
+  [
+    'a lifted one that another rule calls critical',
+    unit('/system.slice/sshd.service', { liftProtection: true, critical: true }),
+    'critical',
+  ],
+  ['process 1 whatever a rule says', unit('/init.scope', { liftProtection: true }), 'unit'],
+  ['what asks to be omitted', unit('/batch.slice/a.service', { oomPreference: 'omit' }), 'omit'],
+  ['… also where a rule lifts what the list says', unit('/batch.slice/a.service', { oomPreference: 'omit', liftProtection: true }), 'omit'],
+  ['what asks to be avoided is no more than that', unit('/batch.slice/a.service', { oomPreference: 'avoid' }), undefined],
+])('%s', (_rule, one, expected) => {
+  expect(protectionsOf([one], new Set(), undefined, []).get(one.path)?.kind).toBe(expected);
+});
+
+test.each<[rule: string, below: Protectable, expected: string | undefined]>([
+  ['a unit that the machine needs', unit('/apps.slice/sshd.service'), 'contains'],
+  ['one that asks to be omitted', unit('/apps.slice/a.service', { oomPreference: 'omit' }), 'contains'],
+  ['any other', unit('/apps.slice/a.service'), undefined],
+])('a cgroup that contains %s', (_rule, below, expected) => {
+  expect(protectionsOf([unit('/apps.slice'), below], new Set(), undefined, []).get('/apps.slice')?.kind).toBe(expected);
 });

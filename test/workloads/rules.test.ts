@@ -66,16 +66,46 @@ describe('name and path', () => {
 describe('rules combined', () => {
   const all = { name: '**' };
   const none = { name: 'nobody' };
-  const base = { critical: false, priority: 0, requestsMemory: undefined, terminationGracePeriodNs: undefined };
+  const base = {
+    directories: [],
+    critical: false,
+    liftProtection: false,
+    priority: undefined,
+    requestsMemory: undefined,
+    terminationGracePeriodNs: undefined,
+  };
 
   test.each<[rule: string, rules: readonly Rule[], effect: object]>([
+    [
+      'directories add up',
+      [
+        { match: {}, directories: [{ path: '/srv/a', onEvict: 'keep' }] },
+        { match: {}, directories: [{ path: '/srv/b', onEvict: 'keep' }] },
+      ],
+      {
+        ...base,
+        directories: [
+          { path: '/srv/a', onEvict: 'keep' },
+          { path: '/srv/b', onEvict: 'keep' },
+        ],
+        matched: [0, 1],
+      },
+    ],
     ['no rules', [], { ...base, matched: [] }],
     ['no rule matches', [{ match: none, critical: true, priority: 7 }], { ...base, matched: [] }],
     ['a rule without effect still matched', [{ match: all }], { ...base, matched: [0] }],
     [
       'each key of one rule',
-      [{ match: all, critical: true, priority: -10, requestsMemory: 512n, terminationGracePeriodNs: 5n }],
-      { critical: true, priority: -10, requestsMemory: 512n, terminationGracePeriodNs: 5n, matched: [0] },
+      [{ match: all, critical: true, liftProtection: true, priority: -10, requestsMemory: 512n, terminationGracePeriodNs: 5n }],
+      {
+        critical: true,
+        liftProtection: true,
+        priority: -10,
+        requestsMemory: 512n,
+        terminationGracePeriodNs: 5n,
+        directories: [],
+        matched: [0],
+      },
     ],
     [
       'the later wins, key by key',
@@ -91,7 +121,7 @@ describe('rules combined', () => {
         { match: all, priority: 5, requestsMemory: 100n, terminationGracePeriodNs: 3n },
         { match: all, priority: 0, requestsMemory: 0n, terminationGracePeriodNs: 0n },
       ],
-      { ...base, requestsMemory: 0n, terminationGracePeriodNs: 0n, matched: [0, 1] },
+      { ...base, priority: 0, requestsMemory: 0n, terminationGracePeriodNs: 0n, matched: [0, 1] },
     ],
     [
       'critical is not unset by a later rule',
@@ -126,5 +156,31 @@ describe('rules combined', () => {
     const effectOf = compileRules([{ match: { name: 'db' }, critical: true, priority: 9 }]);
     expect(effectOf({ name: 'db', path: '/db' }).critical).toBe(true);
     expect(effectOf({ name: 'web', path: '/web' })).toEqual({ ...base, matched: [] });
+  });
+});
+
+describe('labels', () => {
+  const labels = { app: 'web', 'app.kubernetes.io/part-of': 'shop' };
+
+  test.each<[rule: string, labels: Readonly<Record<string, string>>, matched: boolean]>([
+    ['the value', { app: 'web' }, true],
+    ['another value', { app: 'db' }, false],
+    ['a pattern of it', { app: 'w*' }, true],
+    ['a label that it does not have', { tier: '*' }, false],
+    ['all of several', { app: 'web', 'app.kubernetes.io/part-of': 'shop' }, true],
+    ['one of several', { app: 'web', tier: 'front' }, false],
+    ['none asked for', {}, true],
+    ['what every object has is no label', { toString: '**' }, false],
+  ])('%s', (_rule, asked, matched) => {
+    expect(matches({ labels: asked }, { labels })).toBe(matched);
+  });
+
+  test('whoever has none is matched by no rule that asks for one', () => {
+    expect(matches({ labels: { app: '*' } }, {})).toBe(false);
+  });
+
+  test('beside a name both must match', () => {
+    expect(matches({ name: 'web', labels: { app: 'web' } }, { labels })).toBe(true);
+    expect(matches({ name: 'db', labels: { app: 'web' } }, { labels })).toBe(false);
   });
 });

@@ -1,21 +1,14 @@
 import { mkdirSync, readdirSync, readlinkSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { CgroupHierarchy } from '../../src/core/cgroup.js';
 import type { WorkloadSource } from '../../src/monitor/ports.js';
 import { native, type Binding, type CgroupTreeConstructor } from '../../src/native/index.js';
 import { openWorkloads } from '../../src/workloads/cgroup.js';
 import { SourceRoot } from '../../src/workloads/source-root.js';
-import { memoryController, testCgroup, type TestCgroup } from '../support/cgroup.js';
+import { memoryHierarchy, testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { SLOWNESS } from '../support/slowness.js';
 
-const controller = memoryController();
-const hierarchy: CgroupHierarchy = {
-  version: controller?.version ?? 2,
-  controller: controller?.version === 2 ? '' : 'memory',
-  mountPoint: controller?.mount ?? '',
-  root: '/',
-};
+const hierarchy = memoryHierarchy();
 
 let root: TestCgroup;
 const opened: WorkloadSource[] = [];
@@ -209,7 +202,7 @@ test('the members are counted only where nobody tells who comes and goes', () =>
   const counted = new SourceRoot(root.path, root.dir, undefined);
   watched.watch();
   for (const source of [watched, counted]) {
-    source.listing();
+    source.list();
     expect(source.changes(known)).toBe('none');
     source.close();
     expect(known).toHaveBeenCalledTimes(source === counted ? 1 : 0);

@@ -72,8 +72,9 @@ class SamplerObject : public WatchObject<SamplerObject> {
     if (!(rate > 0 && std::isfinite(rate))) {
       ThrowArgumentError(info.Env(), "maxRatePerSecond must be a finite number above 0", true);
     }
-    const SamplingPeriod period = {PeriodArgument(options, "minPeriodMs", kMinimumMs),
-                                   PeriodArgument(options, "maxPeriodMs", kMaximumMs)};
+    SamplingPeriod period = {PeriodArgument(options, "minPeriodMs", kMinimumMs),
+                             PeriodArgument(options, "maxPeriodMs", kMaximumMs)};
+    if (!options.Get("restPeriodMs").IsUndefined()) period.rest_ns = PeriodArgument(options, "restPeriodMs", 0);
     if (period.minimum_ns > period.maximum_ns) {
       ThrowArgumentError(info.Env(), "minPeriodMs must not be above maxPeriodMs", true);
     }

@@ -17,7 +17,9 @@ void Environment::Create(Napi::Env env) {
 Environment::Environment(Napi::Env env)
     : bell_(std::make_shared<ThreadSafeBell>(env, [this] { Deliver(); })),
       filesystem_threads_(bell_),
-      directory_walks_(bell_) {}
+      background_walks_(bell_),
+      directory_walks_(bell_),
+      emptyings_(bell_, BackgroundWalks::Priority::kNormal) {}
 
 Waiter& Environment::waiter() {
   armer();

@@ -10,7 +10,7 @@
 
 #include "common/wake.h"
 #include "linux/armer.h"
-#include "linux/directory_usage.h"
+#include "linux/background_walk.h"
 #include "linux/filesystem_stats.h"
 #include "linux/waiter.h"
 
@@ -48,7 +48,10 @@ class Environment {
   void Release(std::shared_ptr<WatchSource> source);
 
   FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
-  DirectoryWalks* directory_walks() { return &directory_walks_; }
+  BackgroundWalks* background_walks() { return &background_walks_; }
+  // Beside them: what hangs of some keeps none of the others from being begun. Who is short waits for emptyings.
+  BackgroundWalks* directory_walks() { return &directory_walks_; }
+  BackgroundWalks* emptyings() { return &emptyings_; }
 
   // Returns the target's id; the environment does not own it.
   uint64_t Register(WakeTarget* target);
@@ -65,7 +68,9 @@ class Environment {
 
   std::shared_ptr<ThreadSafeBell> bell_;
   FilesystemThreads filesystem_threads_;
-  DirectoryWalks directory_walks_;
+  BackgroundWalks background_walks_;
+  BackgroundWalks directory_walks_;
+  BackgroundWalks emptyings_;
   std::unique_ptr<Waiter> waiter_;
   std::unique_ptr<Armer> armer_;
   std::map<uint64_t, WakeTarget*> targets_;  // ordered: Deliver walks by id while callbacks add and remove

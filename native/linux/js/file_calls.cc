@@ -1,6 +1,7 @@
 #include "linux/file_calls.h"
 
 #include <limits>
+#include <optional>
 
 #include "common/js_argument.h"
 #include "common/js_error.h"
@@ -14,11 +15,51 @@ namespace {
 constexpr int64_t kMaximumFd = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaximumInteger = (int64_t{1} << 53) - 1;  // Number.MAX_SAFE_INTEGER
 
-void Fallocate(const Napi::CallbackInfo& info) {
+// On a thread of libuv's pool: the filesystem may not answer.
+class Allocation : public Napi::AsyncWorker {
+ public:
+  Allocation(Napi::Env env, int fd, int64_t offset, int64_t length)
+      : Napi::AsyncWorker(env, "evictd.fallocate"),
+        promise_(Napi::Promise::Deferred::New(env)),
+        fd_(fd),
+        offset_(offset),
+        length_(length) {}
+
+  Napi::Promise promise() const { return promise_.Promise(); }
+
+ protected:
+  void Execute() override {
+    try {
+      Preallocate(fd_, offset_, length_);
+    } catch (const SystemError& error) {
+      failure_ = error;
+    }
+  }
+
+  void OnOK() override {
+    if (failure_) {
+      promise_.Reject(ToJavaScript(Env(), *failure_).Value());
+    } else {
+      promise_.Resolve(Env().Undefined());
+    }
+  }
+
+ private:
+  const Napi::Promise::Deferred promise_;
+  const int fd_;
+  const int64_t offset_;
+  const int64_t length_;
+  std::optional<SystemError> failure_;
+};
+
+Napi::Value Fallocate(const Napi::CallbackInfo& info) {
   const int fd = static_cast<int>(IntegerArgument(info[0], "fd", 0, kMaximumFd));
   const int64_t offset = IntegerArgument(info[1], "offset", 0, kMaximumInteger);
   const int64_t length = IntegerArgument(info[2], "length", 1, kMaximumInteger);
-  Guarded(info.Env(), [&] { Preallocate(fd, offset, length); });
+  auto* allocation = new Allocation(info.Env(), fd, offset, length);  // deletes itself when it is done
+  const Napi::Promise promise = allocation->promise();
+  allocation->Queue();
+  return promise;
 }
 
 Napi::Value Getxattr(const Napi::CallbackInfo& info) {

@@ -1,5 +1,5 @@
 import { UNKILLABLE } from '../../core/oom-badness.js';
-import type { OomScoreAdjTarget } from '../../monitor/ports.js';
+import type { OomScoreAdjTarget } from '../../core/oom-score-adj-target.js';
 import type { FoundProcess } from './found-file.js';
 import { withProcess, type HeldProcess } from './process.js';
 

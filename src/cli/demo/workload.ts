@@ -20,8 +20,9 @@ export const WORKLOADS: readonly WorkloadPlan[] = [
   { name: 'batch', what: 'priority -10, is going to leak', holdsBytes: 0, leaks: true },
 ];
 
-/** Joins the cgroup before the program starts, so that all of its memory is counted there. */
-const JOIN = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
+/** Joins the cgroup before the program starts, so that all of its memory is counted there. What evictd's own service is spared by is not for its children. */
+const JOIN =
+  'read -r adj < /proc/self/oom_score_adj; [ "$adj" -ge 0 ] || echo 0 > /proc/self/oom_score_adj; echo $$ > "$0/cgroup.procs" && exec "$@"';
 
 /** Says that it has its memory, then answers whatever it is sent; a leaking one takes all the memory that it can get instead. Ends with the demo. */
 function program({ holdsBytes, leaks }: WorkloadPlan): string {

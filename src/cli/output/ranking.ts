@@ -1,7 +1,10 @@
 import { amountOfBytes, amountOfResource } from '../../core/amount.js';
+import { holderJson, holderLine, type DiskHolder } from '../../core/disk-holder.js';
+import { countedBy, emptiesText, type DiskHolding } from '../../core/disk-holding.js';
+import { formatAge } from '../../core/duration.js';
 import { jsonInteger, jsonOfNano } from '../../core/integer.js';
 import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';
-import { SIGNAL_FACTS, type ResourceSignal } from '../../core/signal.js';
+import { isDiskSignal, SIGNAL_FACTS, type ResourceSignal } from '../../core/signal.js';
 import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload.js';
 import type { NodeIdentity, SourceProblem } from '../../monitor/ports.js';
 import type { Style } from './style.js';
@@ -19,6 +22,8 @@ export interface RankReport {
   readonly vacant: readonly WorkloadUsage[];
   readonly unreadable: readonly UnreadableWorkload[];
   readonly problems: readonly SourceProblem[];
+  /** Of a disk: what holds most there, workload or not; left out, or undefined: nobody has looked. */
+  readonly holders?: readonly DiskHolder[] | undefined;
 }
 
 const COLUMNS: readonly Column[] = [
@@ -31,6 +36,19 @@ const COLUMNS: readonly Column[] = [
   { heading: '', align: 'left' },
 ];
 
+/** Nobody can request them. */
+const PIDS_COLUMNS = COLUMNS.filter(({ heading }) => heading !== 'REQUEST' && heading !== 'ABOVE');
+/** Nobody can request a disk on a machine; what matters is what comes back. */
+const DISK_COLUMNS: readonly Column[] = [
+  { heading: '#', align: 'right' },
+  { heading: 'WORKLOAD', align: 'left' },
+  { heading: 'PRIORITY', align: 'right' },
+  { heading: 'USES', align: 'right' },
+  { heading: 'FREES', align: 'right' },
+  { heading: 'MEASURED', align: 'right' },
+  { heading: '', align: 'left' },
+];
+
 const NANO = 1_000_000_000n;
 
 /** A table in the order of eviction, then what would happen, then what could not be ranked. */
@@ -38,19 +56,26 @@ export function rankText(report: RankReport, style: Style): string {
   const { ranked, unreadable, problems } = report;
   const { resource } = SIGNAL_FACTS[report.signal];
   const amount = (nano: bigint): string => (nano > 0n ? amountOfResource(resource, nano / NANO) : '-');
-  const rows = ranked.map(({ place, workload, usage, requestNano, aboveRequestNano, priority, protection }) => [
+  const onDisk = isDiskSignal(report.signal);
+  const rows = ranked.map(({ place, workload, usage, requestNano, aboveRequestNano, priority, protection, holding }) => [
     String(place),
     workload.name,
     String(priority),
     usage === undefined ? '?' : amountOfResource(resource, usage),
-    amount(requestNano),
-    amount(aboveRequestNano),
+    ...(onDisk
+      ? holding
+        ? [amountOfResource(resource, countedBy(report.signal, holding.frees)), formatAge(ageOf(holding))]
+        : ['?', '?']
+      : resource === 'pids'
+        ? []
+        : [amount(requestNano), amount(aboveRequestNano)]),
     protection ? `never evicted: ${protectionText(protection)}` : '',
   ]);
   const paint = (cell: string, row: number): string => (row === -1 || ranked[row]?.protection ? style('dim', cell) : cell);
   const lines = [
-    ...(rows.length > 0 ? [...table(COLUMNS, rows, paint), ''] : []),
+    ...(rows.length > 0 ? [...table(onDisk ? DISK_COLUMNS : resource === 'pids' ? PIDS_COLUMNS : COLUMNS, rows, paint), ''] : []),
     conclusion(report),
+    ...(report.holders ?? []).map(holderLine),
     ...vacantLines(report),
     ...unreadable.map(({ name, reason }) => `left out: ${name}: ${reason}`),
     ...problemLines(problems, style),
@@ -66,10 +91,15 @@ export function problemLines(problems: readonly SourceProblem[], style: Style): 
 function conclusion({ signal, evictable, configured, ranked, vacant }: RankReport): string {
   if (!evictable)
     return `${signal}: no workload is known to give ${SIGNAL_FACTS[signal].resource} back; a threshold sets the condition and evicts nobody`;
-  if (!configured) return 'nothing is evictable: no workload source is configured (workloads: in the configuration, or --workload-cgroup)';
+  if (!configured)
+    return 'nothing is evictable: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
   const first = victimOf(ranked);
-  if (first) return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first, SIGNAL_FACTS[signal].resource)}`;
-  if (ranked.length > 0) return 'nothing is evictable: every workload is protected';
+  if (first)
+    return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first, SIGNAL_FACTS[signal].resource)}${emptiesText(first.holding)}`;
+  if (ranked.length > 0) {
+    const freesNothing = ranked.some(({ protection }) => protection?.kind === 'frees-nothing');
+    return `nothing is evictable: every workload is protected${freesNothing ? `, or would free nothing for ${signal}` : ''}`;
+  }
   const empty = vacant.length === 1 ? '1 cgroup has no process' : `${String(vacant.length)} cgroups have no process`;
   return `nothing is evictable: there is no workload${vacant.length > 0 ? ` (${empty})` : ''}`;
 }
@@ -99,6 +129,35 @@ function largestFirst(vacant: readonly WorkloadUsage[]): readonly WorkloadUsage[
   return [...vacant].sort((a, b) => Number(used(b) - used(a)) || (a.workload.path < b.workload.path ? -1 : 1));
 }
 
+/** What the order compares. null: not known. */
+function amountsOf(signal: ResourceSignal, item: RankedWorkload): Record<string, unknown> {
+  if (isDiskSignal(signal)) return onDisk(item);
+  return SIGNAL_FACTS[signal].resource === 'pids' ? { processes: amountOrNull(item.usage) } : inMemory(item);
+}
+
+function inMemory({ aboveRequestNano, usage, stats, requestNano }: RankedWorkload): Record<string, unknown> {
+  return {
+    aboveRequestBytes: jsonOfNano(aboveRequestNano),
+    workingSetBytes: amountOrNull(usage),
+    usageBytes: amountOrNull(stats?.usageBytes),
+    requestBytes: jsonOfNano(requestNano),
+  };
+}
+
+function onDisk({ holding }: RankedWorkload): Record<string, unknown> {
+  return {
+    usesBytes: amountOrNull(holding?.uses.bytes),
+    usesInodes: amountOrNull(holding?.uses.inodes),
+    freesBytes: amountOrNull(holding?.frees.bytes),
+    freesInodes: amountOrNull(holding?.frees.inodes),
+    measuredSecondsAgo: holding ? Number(ageOf(holding) / 1_000_000n) / 1e3 : null,
+  };
+}
+
+function ageOf({ atNs }: DiskHolding): bigint {
+  return process.hrtime.bigint() - atNs;
+}
+
 function amountOrNull(bytes: bigint | undefined): ReturnType<typeof jsonInteger> | null {
   return bytes === undefined ? null : jsonInteger(bytes);
 }
@@ -118,14 +177,11 @@ export function rankJson(report: RankReport): string {
         path: item.workload.path,
         exceedsRequest: item.exceedsRequest,
         priority: item.priority,
-        // Only memory is evictable here; null: not known.
-        aboveRequestBytes: jsonOfNano(item.aboveRequestNano),
-        workingSetBytes: amountOrNull(item.usage),
-        usageBytes: amountOrNull(item.stats?.usageBytes),
-        requestBytes: jsonOfNano(item.requestNano),
+        ...amountsOf(signal, item),
         protection: item.protection ? protectionText(item.protection) : null,
         reasons: describeRanked(item, SIGNAL_FACTS[signal].resource),
       })),
+      ...(report.holders && { holders: report.holders.map(holderJson) }),
       vacant: largestFirst(vacant).map(({ workload: { name, path }, stats }) => ({
         name,
         path,

@@ -115,7 +115,7 @@ export function replayJson({ file, damages, runs }: ReplayReport): string {
 function runJson({ header, other, records, end, ...report }: RunReport): unknown {
   const { version, node, dryRun } = header;
   const timed = (list: readonly TimedRecord[]) =>
-    list.map(({ time, record: { type, ...rest } }) => ({ time, type, node: node.name, ...rest }));
+    list.map(({ time, record: { type, ...rest } }) => ({ time, type, node: node.name, dryRun, ...rest }));
   return {
     recorded: { version, node: node.name, dryRun },
     ...report,

@@ -105,7 +105,7 @@ function standIns(signals: readonly CheckedSignal[]): CheckProblem[] {
 
 /** Something that was written is not in effect, so that a threshold may be missing from the check. The others are for `config check`. */
 function concernsReading({ code }: ConfigNotice): boolean {
-  return code === 'EVICTD_CONFIG_SIGNAL_UNWATCHED' || code === 'EVICTD_CONFIG_DROPIN_NAME';
+  return code === 'EVICTD_CONFIG_CONTAINERFS' || code === 'EVICTD_CONFIG_DROPIN_NAME';
 }
 
 function problemsOf(error: unknown): CheckProblem[] {

@@ -68,14 +68,18 @@ export class Comparison {
   }
 
   #policy(): Policy {
-    const policy = policyOf(this.#config, this.#header.dryRun);
+    // What would have been given back nobody knows.
+    const policy: Policy = { ...policyOf(this.#config, this.#header.dryRun), collections: new Set(), reclaimSteps: [] };
     const { monitoringIntervalNs } = this.#recordedPolicy;
     // Steps are as far apart as they were: a shorter interval would take each of them for a gap.
     return policy.monitoringIntervalNs < monitoringIntervalNs ? { ...policy, monitoringIntervalNs } : policy;
   }
 
   #warn(): void {
-    const { workloads, node } = this.#config;
+    const { workloads, node, reclaim } = this.#config;
+    if (reclaim.length > 0 || workloads.some((source) => 'cri' in source)) {
+      this.#warnings.add('what it would reclaim is taken to give nothing back: how much it would is not known');
+    }
     const recorded = this.#header.node.cgroup;
     if (workloads.length === 0) this.#warnings.add('it names no workloads: whatever happens, nobody can be evicted under it');
     if (cgroupText(node.cgroup) === cgroupText(recorded)) return;

@@ -8,11 +8,12 @@ import {
   errorRecord,
   escalationRecord,
   outcomeRecord,
-  reclaimRecord,
+  releaseRecord,
   thresholdRecord,
   type EvictionTimes,
   type JournalRecord,
 } from '../../monitor/record.js';
+import { reclaimRecord } from '../../monitor/reclaim-record.js';
 import type { RecordedStep } from '../../monitor/recording/format.js';
 
 /** The journal that a run would have written of these steps: the records, in the order, of monitor/loop.ts. */
@@ -45,6 +46,8 @@ export class ReplayedJournal {
       case 'alert':
       case 'error':
         return [];
+      case 'release':
+        return [releaseRecord(effect)];
     }
   }
 
@@ -78,6 +81,7 @@ function told(effect: Effect): JournalRecord[] {
     case 'escalate':
     case 'outcome':
     case 'reclaim':
+    case 'release':
       return [];
   }
 }

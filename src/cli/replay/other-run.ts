@@ -82,6 +82,7 @@ export class OtherRun {
       observe: () => this.#world.observations(entry),
       victims: this.#victims(entry),
       candidates: () => this.#candidates(entry),
+      lastLook: () => this.#world.observations({ observations: entry.lastLooks.at(-1) }),
     });
     this.#state = state;
     this.#notBeforeNs = notBeforeNs;

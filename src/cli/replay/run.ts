@@ -28,9 +28,10 @@ export class RecordedRun {
     this.#state = state;
   }
 
-  step({ input, observations, candidates }: RecordedStep): readonly Effect[] {
+  step({ input, observations, candidates, lastLooks }: RecordedStep): readonly Effect[] {
     if (this.#policy === undefined) throw new TypeError('a step before any policy');
     let answered = 0;
+    const looks = lastLooks.values();
     const result = step(this.#policy, this.#state, {
       ...input,
       observe: () => observations,
@@ -39,6 +40,7 @@ export class RecordedRun {
         answered += 1;
         return answer === undefined ? NOTHING : answeredAgain(answer);
       },
+      lastLook: () => looks.next().value,
     });
     this.#state = result.state;
     return result.effects;
@@ -46,6 +48,6 @@ export class RecordedRun {
 }
 
 /** A recorded answer, with the vetoes that it had. */
-function answeredAgain({ candidates, vetoes }: RecordedCandidates): Candidates {
-  return { ...candidates, veto: ({ id }) => vetoes.get(id) };
+function answeredAgain({ candidates, vetoes, awaited }: RecordedCandidates): Candidates {
+  return { ...candidates, veto: ({ id }) => vetoes.get(id), awaited: ({ id }) => awaited.includes(id) };
 }

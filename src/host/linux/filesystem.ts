@@ -1,6 +1,7 @@
 import type { Observation } from '../../core/observation.js';
 import { errnoText } from '../../errors.js';
 import type { FilesystemReading } from '../../native/binding.js';
+import { memoryFilesystem } from './filesystem-type.js';
 import type { Missing } from './kernel-source.js';
 
 export interface FilesystemObservations {
@@ -15,8 +16,8 @@ export interface FilesystemObservations {
 const NO_ANSWER_NS = 10_000_000_000n;
 
 /**
- * nodefs.available and nodefs.inodesFree from the last answer of statfs: the bytes that an ordinary process may still take (f_bavail: without the
- * reserve for root) of all, as the kubelet has them from cAdvisor, and the free inodes of all.
+ * What a filesystem has left from the last answer of statfs: the bytes that an ordinary process may still take (f_bavail: without the
+ * reserve for root) of all, as the kubelet has them from cAdvisor, and the free inodes of all. Memory is no disk: a full tmpfs is short of memory.
  */
 export function filesystemObservations(path: string, reading: FilesystemReading, nowNs: bigint): FilesystemObservations {
   const missing = trouble(path, reading, nowNs);
@@ -38,5 +39,7 @@ function trouble(path: string, reading: FilesystemReading, nowNs: bigint): Missi
   if (silentNs >= NO_ANSWER_NS) return { missing: `no answer from the filesystem of ${path} for ${String(silentNs / 1_000_000_000n)} s` };
   if (reading.atNs === 0n) return { missing: `${path}: not read yet` };
   if (reading.errno !== 0) return { missing: `${path}: ${errnoText(reading.errno)}` };
+  const inMemory = memoryFilesystem(reading.fsType);
+  if (inMemory !== undefined) return { missing: `${path} lies in memory (${inMemory}), which is no disk` };
   return undefined;
 }

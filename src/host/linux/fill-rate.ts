@@ -7,6 +7,12 @@ import { availableParallelism } from 'node:os';
  */
 const PER_CORE = { bytes: 2.5e9, inodes: 200_000, processes: 30_000 } as const;
 
+/**
+ * A disk at rest is looked at once in this time at most, however small it is or however near its limit. Nobody is killed when a disk is full, and what fills it
+ * faster has filled it before anything could be done about it.
+ */
+export const DISK_REST_MS = 1_000;
+
 /** The rate at which a sampler expects the machine to be filled before it has seen more, in units per second. */
 export function assumedFillRate(unit: keyof typeof PER_CORE): number {
   return PER_CORE[unit] * availableParallelism();

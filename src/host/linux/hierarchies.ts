@@ -10,6 +10,8 @@ export interface Hierarchies {
   readonly freezer: CgroupHierarchy | undefined;
   /** cgroup2, whichever controllers it has: cgroup.kill and cgroup.freeze need none. */
   readonly unified: CgroupHierarchy | undefined;
+  /** Of v1, without a controller: where systemd keeps what it knows of its units, unless it has cgroup2. */
+  readonly systemd: CgroupHierarchy | undefined;
 }
 
 /**
@@ -27,7 +29,7 @@ export function findHierarchies(mounts: readonly Mount[], unified: (mountPoint: 
   const whole = v2 && ({ version: 2, controller: '', mountPoint: v2.mountPoint, root: v2.root } as const);
   const find = (controller: string): CgroupHierarchy | undefined =>
     findV1(controller) ?? (whole && unified(whole.mountPoint).includes(controller) ? whole : undefined);
-  return { memory: find('memory'), pids: find('pids'), freezer: findV1('freezer'), unified: whole };
+  return { memory: find('memory'), pids: find('pids'), freezer: findV1('freezer'), unified: whole, systemd: findV1('name=systemd') };
 }
 
 export function readHierarchies(): Hierarchies {

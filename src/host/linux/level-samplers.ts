@@ -27,8 +27,9 @@ export class LevelSamplers {
    * @returns whether one was started, or its limits changed
    */
   arm(thresholds: readonly Operand[], levels: readonly Level[]): boolean {
+    const own = thresholds.filter(({ signal }) => signal === this.#signal);
     let armed = false;
-    for (const level of levels) if (this.#ofLevel(level).arm(thresholds, level)) armed = true;
+    for (const level of levels) if (this.#ofLevel(level).arm(own, level)) armed = true;
     for (const [name, sampler] of this.#bySource) {
       if (levels.some(({ source }) => source === name)) continue;
       sampler.close(); // it has no limit any more, or is gone
@@ -54,7 +55,7 @@ export class LevelSamplers {
   #ofLevel({ source, used }: Level): SignalSampler {
     const known = this.#bySource.get(source);
     if (known) return known;
-    const sampled = { signal: this.#signal, counts: 'used', value: used, assumedRate: this.#assumedRate, name: source } as const;
+    const sampled = { counts: 'used', value: used, assumedRate: this.#assumedRate, name: source } as const;
     const sampler = new SignalSampler(this.#native, sampled, this.#wake);
     this.#bySource.set(source, sampler);
     return sampler;

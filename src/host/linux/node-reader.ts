@@ -1,10 +1,13 @@
 import type { CgroupHierarchy } from '../../core/cgroup.js';
+import { filesystemOf } from '../../core/disk-holding.js';
+import type { FilesystemPaths, FilesystemRole } from '../../core/layout.js';
 import type { Observation, Observations } from '../../core/observation.js';
 import type { Signal } from '../../core/signal.js';
 import { operandsOf, operandText, resolve, type Operand, type Threshold } from '../../core/threshold.js';
 import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports.js';
-import type { Binding, FilesystemStats } from '../../native/binding.js';
-import { filesystemObservations } from './filesystem.js';
+import type { Binding } from '../../native/binding.js';
+import { signalOf } from './filesystem-samplers.js';
+import { Filesystems, type FilesystemsSeen } from './filesystems.js';
 import type { Allocatable } from './allocatable.js';
 import { KernelPass, type KernelSource, type Missing } from './kernel-source.js';
 import type { MemoryNotifiers } from './memory-notifiers.js';
@@ -17,6 +20,8 @@ import { SignalSamplers } from './signal-samplers.js';
 /** The node, and the hierarchy in which its workloads are found (undefined: this machine has no memory controller). */
 export interface LinuxNode extends Node {
   readonly hierarchy: CgroupHierarchy | undefined;
+  /** Other filesystems from now on: to be requested, and read when they have answered. */
+  place(filesystems: FilesystemPaths): void;
 }
 
 /** What a node is read from. The reader closes all of it. */
@@ -24,7 +29,9 @@ export interface NodeParts {
   readonly native: Binding;
   readonly hierarchy: CgroupHierarchy | undefined;
   readonly identity: NodeIdentity;
-  readonly nodefs: string;
+  readonly filesystems: FilesystemPaths;
+  /** What is going to be asked for. */
+  readonly thresholds: readonly Threshold[];
   readonly memory: MemorySource;
   readonly pids: KernelSource<LevelReading | Missing>;
   readonly oomKills: OomKillCounter;
@@ -34,18 +41,22 @@ export interface NodeParts {
   readonly allocatable: Allocatable | Missing;
 }
 
+const AWAITED: Missing = { missing: 'no container runtime has told yet where images lie, and filesystems.imagefs does not say it' };
+
 /** The machine or a cgroup of it. */
 export class LinuxNodeReader implements LinuxNode {
   readonly identity: NodeIdentity;
   readonly hierarchy: CgroupHierarchy | undefined;
   readonly #parts: NodeParts;
   readonly #pass: KernelPass;
-  readonly #filesystem: FilesystemStats;
-  /** The request that is under way. `onDone`: of the latest who asked, so that a filesystem that hangs gathers nobody. */
-  #request: { onDone: (() => void) | undefined } | undefined;
+  readonly #filesystems: Filesystems;
+  #placed: FilesystemPaths;
+  #seenFilesystems: FilesystemsSeen;
   #asksAllocatable = false;
+  /** Of what is not configured: since a threshold has asked for it. */
+  readonly #askedRoles = new Set<FilesystemRole>();
   readonly #samplers: SignalSamplers;
-  /** What was asked for last: the filesystem's thresholds can be armed when it has answered. */
+  /** What was asked for last: a filesystem's thresholds can be armed when it has answered. */
   #asked: { readonly operands: readonly Operand[]; readonly onWake: (wake: Wake) => void } | undefined;
 
   constructor(parts: NodeParts) {
@@ -54,8 +65,13 @@ export class LinuxNodeReader implements LinuxNode {
     this.#parts = parts;
     const allocatable = 'missing' in parts.allocatable ? [] : [parts.allocatable.memory];
     this.#pass = new KernelPass(parts.native, [parts.memory, parts.pids, ...allocatable]);
-    this.#filesystem = new parts.native.FilesystemStats(parts.nodefs);
-    this.#samplers = new SignalSamplers(parts.native, this.#filesystem, parts.nodefs);
+    this.#placed = parts.filesystems;
+    this.#filesystems = new Filesystems(parts.native, parts.filesystems, () => {
+      if (this.#asked) this.#armSamplers(this.#asked.operands, this.#asked.onWake);
+    });
+    this.#seenFilesystems = this.#filesystems.look(process.hrtime.bigint());
+    this.#samplers = new SignalSamplers(parts.native);
+    this.#ask(parts.thresholds.flatMap(operandsOf));
     this.requestFilesystems();
   }
 
@@ -65,7 +81,7 @@ export class LinuxNodeReader implements LinuxNode {
     const { memory, notifiers, allocatable } = this.#parts;
     this.#seen(memory, notifiers);
     if (!('missing' in allocatable)) this.#seen(allocatable.memory, allocatable.notifiers);
-    this.#samplers.seen(observations, this.#pidsLevels());
+    this.#samplers.seen(this.#seenFilesystems.devices, this.#pidsLevels());
     return observations;
   }
 
@@ -73,28 +89,29 @@ export class LinuxNodeReader implements LinuxNode {
   #observe(own: readonly [Signal, Observation | Missing][] = []): Observations {
     const timeNs = process.hrtime.bigint();
     const pids = this.#pass.of(this.#parts.pids);
-    const filesystem = filesystemObservations(this.#parts.nodefs, this.#filesystem.read(), timeNs);
+    this.#seenFilesystems = this.#filesystems.look(timeNs);
     return collect([
       ['memory.available', this.#memory(this.#parts.memory, timeNs)],
       ...this.#allocatable(timeNs),
-      ['nodefs.available', filesystem.available],
-      ['nodefs.inodesFree', filesystem.inodesFree],
+      ...this.#disks(this.#seenFilesystems),
       ['pid.available', 'missing' in pids ? pids : observationOf(pids.narrowest, timeNs)],
       ...own,
     ]);
   }
 
-  requestFilesystems(onDone?: () => void): void {
-    const request = { onDone };
-    const isNew = this.#filesystem.request(() => {
-      // An answer is told to who asked for it: one that comes late is not taken for that of the request after it.
-      if (this.#request === request) this.#request = undefined;
-      if (this.#asked) this.#armSamplers(this.#asked.operands, this.#asked.onWake);
-      request.onDone?.();
-    });
-    // Nothing is asked twice: while an answer is under way the addon forgets this callback, and the one before passes it on.
-    if (isNew) this.#request = request;
-    else if (this.#request) this.#request.onDone = onDone ?? this.#request.onDone;
+  layout(): FilesystemsSeen['layout'] {
+    return this.#seenFilesystems.layout;
+  }
+
+  place(filesystems: FilesystemPaths): void {
+    this.#placed = filesystems;
+    const unused = this.#filesystems.place(filesystems);
+    if (this.#asked) this.#armSamplers(this.#asked.operands, this.#asked.onWake);
+    for (const watched of unused) watched.close();
+  }
+
+  requestFilesystems(onAnswer?: (outstanding: number) => void): void {
+    this.#filesystems.request(onAnswer);
   }
 
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
@@ -104,12 +121,20 @@ export class LinuxNodeReader implements LinuxNode {
     const operands = thresholds.flatMap(operandsOf);
     const asked = (signal: Signal): Operand[] => distinct(operands.filter((operand) => operand.signal === signal));
     this.#asked = { operands, onWake };
+    this.#ask(operands);
     const own = this.#parts.own.arm(thresholds, onWake);
     const sampled = this.#armSamplers(operands, onWake);
     const armed = this.#arm(memory, notifiers, asked('memory.available'), onWake) || sampled || own;
     this.#asksAllocatable = asked('allocatableMemory.available').length > 0;
     if ('missing' in allocatable) return armed;
     return this.#arm(allocatable.memory, allocatable.notifiers, asked('allocatableMemory.available'), onWake) || armed;
+  }
+
+  #ask(operands: readonly Operand[]): void {
+    for (const { signal } of operands) {
+      const role = filesystemOf(signal);
+      if (role !== undefined) this.#askedRoles.add(role);
+    }
   }
 
   lookAtNs(): bigint | undefined {
@@ -146,7 +171,7 @@ export class LinuxNodeReader implements LinuxNode {
     if (!('missing' in this.#parts.allocatable)) this.#parts.allocatable.notifiers.close();
     this.#parts.oomKills.close();
     this.#pass.close();
-    this.#filesystem.close();
+    this.#filesystems.close();
   }
 
   #memory(source: MemorySource, timeNs: bigint): Observation | Missing {
@@ -162,13 +187,37 @@ export class LinuxNodeReader implements LinuxNode {
     return this.#asksAllocatable ? [['allocatableMemory.available', allocatable]] : [];
   }
 
+  /** nodefs, and of the others those that are configured or asked for. */
+  #disks({ devices, unsupported }: FilesystemsSeen): [Signal, Observation | Missing][] {
+    return devices.flatMap(({ roles, available, inodesFree }) =>
+      roles.flatMap((role): [Signal, Observation | Missing][] => {
+        if (role !== 'nodefs' && this.#parts.filesystems[role] === undefined && !this.#askedRoles.has(role)) return [];
+        const missing = this.#isAwaited(role)
+          ? AWAITED
+          : role === 'containerfs' && unsupported !== undefined
+            ? { missing: unsupported }
+            : undefined;
+        return [
+          [signalOf(role, 'available'), missing ?? available],
+          [signalOf(role, 'inodesFree'), missing ?? inodesFree],
+        ];
+      }),
+    );
+  }
+
   #seen(source: MemorySource, notifiers: MemoryNotifiers): void {
     const memory = this.#pass.of(source);
     if (!('missing' in memory)) notifiers.seen(memory);
   }
 
   #armSamplers(operands: readonly Operand[], onWake: (wake: Wake) => void): boolean {
-    return this.#samplers.arm(operands, this.#observe(), this.#pidsLevels(), onWake);
+    this.#seenFilesystems = this.#filesystems.look(process.hrtime.bigint());
+    const known = operands.filter(({ signal }) => !this.#isAwaited(filesystemOf(signal)));
+    return this.#samplers.arm(known, this.#seenFilesystems.devices, this.#pidsLevels(), onWake);
+  }
+
+  #isAwaited(role: FilesystemRole | undefined): boolean {
+    return role !== undefined && role !== 'nodefs' && this.#placed.isAwaited === true;
   }
 
   #pidsLevels(): readonly Level[] {

@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { cgroupDirectory, normalCgroupPath } from '../../core/cgroup.js';
+import type { FilesystemPaths } from '../../core/layout.js';
+import type { Threshold } from '../../core/threshold.js';
 import { UnavailableError } from '../../errors.js';
 import type { Binding } from '../../native/binding.js';
 import { openAllocatable } from './allocatable.js';
@@ -21,7 +23,9 @@ export type { NotifierMode } from './notifier-mode.js';
 export interface NodeConfig {
   /** `cgroup` undefined: the machine. Else a path below the mount of the memory controller. */
   readonly node: { readonly cgroup: string | undefined };
-  readonly filesystems: { readonly nodefs: string };
+  readonly filesystems: FilesystemPaths;
+  /** Of what is not in `filesystems` only what these ask for is read. */
+  readonly thresholds?: readonly Threshold[];
   /** What a pressure signal without a suffix is the share of; 2 s where it is left out. */
   readonly pressureWindowNs?: bigint;
   /** The cgroup that all workloads live in, and the bytes that they may have together. */
@@ -36,29 +40,33 @@ export interface NodeConfig {
 export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode = 'arm'): LinuxNode {
   const hierarchies = readHierarchies();
   const { cgroup } = config.node;
-  const parts =
-    cgroup === undefined
-      ? openMachine(hierarchies, config.filesystems.nodefs, native)
-      : openCgroup(hierarchies, normalCgroupPath(cgroup), config.filesystems.nodefs, native);
+  const parts = cgroup === undefined ? openMachine(hierarchies, native) : openCgroup(hierarchies, normalCgroupPath(cgroup), native);
   const notifiers = new MemoryNotifiers(...notifierMode(mode, parts.plan, native));
   const allocatable = openAllocatable(config.allocatable, hierarchies.memory, native, mode);
   const own = new OwnSignals(native, { ...parts.own, windowNs: config.pressureWindowNs ?? WINDOW_NS }, mode);
-  return new LinuxNodeReader({ ...parts, native, notifiers, own, allocatable });
+  return new LinuxNodeReader({
+    ...parts,
+    native,
+    filesystems: config.filesystems,
+    thresholds: config.thresholds ?? [],
+    notifiers,
+    own,
+    allocatable,
+  });
 }
 
 const WINDOW_NS = 2_000_000_000n;
 
-type Opened = Omit<NodeParts, 'native' | 'notifiers' | 'own' | 'allocatable'> & {
+type Opened = Omit<NodeParts, 'native' | 'filesystems' | 'thresholds' | 'notifiers' | 'own' | 'allocatable'> & {
   readonly plan: WatchPlan;
   readonly own: Omit<OwnSignalsPlan, 'windowNs'>;
 };
 
-function openMachine({ memory: hierarchy }: Hierarchies, nodefs: string, native: Binding): Opened {
+function openMachine({ memory: hierarchy }: Hierarchies, native: Binding): Opened {
   const v1Root = hierarchy?.version === 1 && showsRootCgroup(hierarchy) ? cgroupDirectory(hierarchy, '/') : undefined;
   const memory = hierarchy !== undefined && v1Root !== undefined ? cgroupMemory(hierarchy, '/') : machineMemory();
   return {
     hierarchy,
-    nodefs,
     identity: { name: 'machine', cgroup: undefined, cgroupVersion: hierarchy?.version ?? 2 },
     memory,
     pids: pidsSource(undefined),
@@ -81,7 +89,7 @@ function openMachine({ memory: hierarchy }: Hierarchies, nodefs: string, native:
   };
 }
 
-function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, nodefs: string, native: Binding): Opened {
+function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, native: Binding): Opened {
   if (hierarchy === undefined) {
     throw new UnavailableError('EVICTD_NODE_MISSING', `node cgroup ${path}: this machine has no cgroup memory controller`, {
       hint: 'mount the cgroup filesystem, and boot without cgroup_disable=memory',
@@ -93,8 +101,7 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, node
   const memory = cgroupMemory(hierarchy, path);
   return {
     hierarchy,
-    nodefs,
-    identity: { name: path, cgroup: path, cgroupVersion: hierarchy.version },
+    identity: { name: path, cgroup: path, cgroupId: statSync(directory, { bigint: true }).ino, cgroupVersion: hierarchy.version },
     memory,
     pids: pidsSource(pids && { hierarchy: pids, path }),
     oomKills: cgroupOomKills(native, hierarchy, path),

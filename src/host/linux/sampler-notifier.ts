@@ -7,6 +7,8 @@ export interface Sampled {
   readonly value: SampledValue;
   /** Units per second, before more was seen. */
   readonly assumedRate: number;
+  /** At least this long between two looks while the value does not rise; left out: it may rise at any moment. */
+  readonly restPeriodMs?: number;
 }
 
 /** The native thread samples a value and wakes on a crossing: where the kernel has no thresholds, or refuses them. */
@@ -42,16 +44,19 @@ export class SamplerNotifier {
       this.#slot.moved(aim);
       return true;
     }
-    const { value, assumedRate } = this.#sampled;
+    const { value, assumedRate, restPeriodMs } = this.#sampled;
     const { SAMPLER, WAKE } = this.#native;
     return this.#slot.open(
       aim,
       (onWake) =>
-        new this.#native.Sampler({ ...value, maxRatePerSecond: assumedRate, limits }, (wake, atNs, detail) => {
-          // GONE may have joined an approach that nobody has heard of yet: then it is not the approach that counts.
-          if (wake === WAKE.FIRED && detail === SAMPLER.APPROACHING) this.#wake('sampler', atNs, detail, true);
-          else onWake(wake, atNs, detail);
-        }),
+        new this.#native.Sampler(
+          { ...value, maxRatePerSecond: assumedRate, limits, ...(restPeriodMs !== undefined && { restPeriodMs }) },
+          (wake, atNs, detail) => {
+            // GONE may have joined an approach that nobody has heard of yet: then it is not the approach that counts.
+            if (wake === WAKE.FIRED && detail === SAMPLER.APPROACHING) this.#wake('sampler', atNs, detail, true);
+            else onWake(wake, atNs, detail);
+          },
+        ),
       refusal,
     );
   }

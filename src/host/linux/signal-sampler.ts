@@ -11,34 +11,33 @@ export interface Stock {
   readonly capacity: bigint;
 }
 
-export interface SampledSignal extends Sampled {
-  readonly signal: Signal;
+export interface SampledStock extends Sampled {
   /** What the value counts: what is used, or, times −1, what is free. */
   readonly counts: 'used' | 'free';
   /** What is left, for people: 'pids.max − pids.current of /demo', 'free inodes of /'. */
   readonly name: string;
 }
 
-/** Wakes on the thresholds of a signal that the kernel has no notification for. */
+/** Wakes on thresholds of what the kernel has no notification for. */
 export class SignalSampler {
-  readonly #sampled: SampledSignal;
+  readonly #sampled: SampledStock;
   readonly #notifier: SamplerNotifier;
+  #signals: readonly Signal[] = [];
 
-  constructor(native: Binding, sampled: SampledSignal, wake: SlotWake) {
+  constructor(native: Binding, sampled: SampledStock, wake: SlotWake) {
     this.#sampled = sampled;
     this.#notifier = new SamplerNotifier(native, sampled, wake);
   }
 
   /**
-   * @param thresholds  of any signals; those of its own count
+   * @param thresholds  of signals that are this stock; without one it is not watched
    * @returns whether it was started, or its limits changed
    */
   arm(thresholds: readonly Operand[], { capacity }: Pick<Stock, 'capacity'>): boolean {
-    const { signal, name } = this.#sampled;
-    const bounds = thresholds
-      .filter((threshold) => threshold.signal === signal)
-      .map(({ value }) => resolve(value, capacity))
-      .filter((bound) => bound > 0n); // less than nothing is never available
+    const { name } = this.#sampled;
+    this.#signals = [...new Set(thresholds.map(({ signal }) => signal))];
+    const resolved = thresholds.map(({ value }) => resolve(value, capacity));
+    const bounds = [...new Set(resolved)].filter((bound) => bound > 0n); // less than nothing is never available
     if (bounds.length === 0) {
       this.close();
       return false;
@@ -55,7 +54,7 @@ export class SignalSampler {
 
   states(): NotifierState[] {
     const state = this.#notifier.state(true);
-    return state === undefined ? [] : [{ ...state, signal: this.#sampled.signal }];
+    return state === undefined ? [] : this.#signals.map((signal) => ({ ...state, signal }));
   }
 
   close(): void {

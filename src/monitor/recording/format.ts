@@ -3,6 +3,7 @@ import type { Observations } from '../../core/observation.js';
 import type { Rule } from '../../core/rule.js';
 import type { Policy, State } from '../../core/state.js';
 import type { Candidates, Protection } from '../../core/workload.js';
+import type { CriSource, SystemdSource } from '../../core/workload-source.js';
 import type { NodeIdentity, Wake } from '../ports.js';
 
 /** Raised when an older evictd could not read it any more, or would read it wrongly. */
@@ -14,6 +15,10 @@ export interface RecordedConfig {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Cgroups whose children are the workloads. */
   readonly sources: readonly string[];
+  /** Units that are the workloads. Left out: none. */
+  readonly systemd?: readonly SystemdSource[];
+  /** Container runtimes whose pods are the workloads. Left out: none. */
+  readonly cri?: readonly CriSource[];
   readonly rules: readonly Rule[];
   /** The files and flags as they were given, so that a replay can lay other flags over them. undefined: an older evictd recorded it. */
   readonly written?: {
@@ -42,6 +47,8 @@ export type Vetoes = ReadonlyMap<string, Protection | undefined>;
 export interface RecordedCandidates {
   readonly candidates: Omit<Candidates, 'veto'>;
   readonly vetoes: Vetoes;
+  /** Ids of those that would have gone, had there not been something to wait for. */
+  readonly awaited: readonly string[];
 }
 
 /** A decision by its number in the run and its victim's id: what a replay is held against. */
@@ -53,9 +60,11 @@ export interface RecordedDecision {
 export interface RecordedStep {
   readonly kind: 'step';
   readonly wake: Wake;
-  readonly input: Omit<StepInput, 'observe' | 'candidates'>;
+  readonly input: Omit<StepInput, 'observe' | 'candidates' | 'lastLook'>;
   readonly observations: Observations | undefined;
   readonly candidates: readonly RecordedCandidates[];
+  /** What was read after the candidates. */
+  readonly lastLooks: readonly Observations[];
   readonly decisions: readonly RecordedDecision[];
 }
 

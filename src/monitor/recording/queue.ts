@@ -28,6 +28,8 @@ export interface RecordingQueueOptions {
   readonly version: string;
   readonly node: NodeIdentity;
   readonly dryRun: boolean;
+  /** What the run begins with; left out: nothing is known. */
+  readonly initial?: State;
   /** At the first of several failures in a row. */
   readonly onError: (error: Error) => void;
   /** At the first loss since something was written. */
@@ -61,6 +63,7 @@ export class RecordingQueue {
 
   constructor(options: RecordingQueueOptions) {
     this.#options = options;
+    if (options.initial) this.#written = { state: options.initial };
   }
 
   push(queued: QueuedEntry): void {

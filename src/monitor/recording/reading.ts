@@ -102,6 +102,7 @@ export class RecordingReading {
       },
       observations: json.read === undefined ? undefined : this.#observations(recordOf(json.read)),
       candidates: listOf(json.candidates ?? []).map((each) => this.#candidates(recordOf(each))),
+      lastLooks: listOf(json.lastLooks ?? []).map((each) => this.#observations(recordOf(each))),
       decisions: listOf(json.decisions ?? []).map((pair) => {
         const [serial, victim] = listOf(pair);
         return { serial: serial as number, victim: victim as string };
@@ -131,14 +132,18 @@ export class RecordingReading {
     return [signal as Signal, observation];
   }
 
-  #candidates({ at, usages, unreadable, vetoes }: Json): RecordedCandidates {
+  #candidates({ at, usages, unreadable, vetoes, awaited }: Json): RecordedCandidates {
     const candidates: Omit<Candidates, 'veto'> = {
       usages: listOf(usages).map((usage) => this.#usage(listOf(usage))),
       unreadable: listOf(unreadable ?? []) as readonly UnreadableWorkload[],
       timeNs: integer(at),
     };
     const asked = listOf(vetoes ?? []).map((pair) => listOf(pair) as [string, unknown]);
-    return { candidates, vetoes: new Map(asked.map(([id, protection]) => [id, protection ?? undefined])) as Vetoes };
+    return {
+      candidates,
+      vetoes: new Map(asked.map(([id, protection]) => [id, protection ?? undefined])) as Vetoes,
+      awaited: listOf(awaited ?? []).map(String),
+    };
   }
 
   #usage([number, ...values]: readonly unknown[]): WorkloadUsage {

@@ -1,8 +1,18 @@
+import { withHoldings } from '../../core/disk-holding.js';
+import { withProcesses } from '../../core/process-count.js';
 import type { State } from '../../core/state.js';
 import type { Candidates, Protection, Workload } from '../../core/workload.js';
 import type { StepListener, StepReport, WorkloadSource } from '../ports.js';
 import { RecordingQueue, type RecordingQueueOptions } from './queue.js';
 import type { RecordedCandidates, RecordedConfig, RecordedStep, Vetoes } from './format.js';
+
+/** What was answered of candidates, by workload id. */
+interface Asked {
+  readonly vetoes: Map<string, Protection | undefined>;
+  readonly awaited: Set<string>;
+  /** undefined: nobody was counted. */
+  processes: ReadonlyMap<string, bigint> | undefined;
+}
 
 /** Ticks come a little early or late. */
 const SLACK_NS = 100_000_000n;
@@ -20,7 +30,7 @@ export interface RecorderOptions extends RecordingQueueOptions {
 export class Recorder implements StepListener {
   readonly #queue: RecordingQueue;
   readonly #sampleEveryNs: bigint;
-  readonly #vetoes = new WeakMap<Candidates, Map<string, Protection | undefined>>();
+  readonly #asked = new WeakMap<Candidates, Asked>();
   #source: WorkloadSource | undefined;
   #config: RecordedConfig;
   #sampledAtNs: bigint | undefined;
@@ -45,6 +55,7 @@ export class Recorder implements StepListener {
       refresh: () => {
         source.refresh();
       },
+      holding: (cgroup) => source.holding(cgroup),
       problems: () => source.problems(),
       close: () => {
         source.close();
@@ -58,13 +69,14 @@ export class Recorder implements StepListener {
   }
 
   stepped(report: StepReport): void {
-    const { wake, input, observations, candidates, effects, policy, state } = report;
+    const { wake, input, observations, candidates, lastLooks, effects, policy, state } = report;
     const entry: RecordedStep = {
       kind: 'step',
       wake,
       input,
       observations,
       candidates: candidates.map((each) => this.#recorded(each)),
+      lastLooks,
       decisions: effects.flatMap((effect) =>
         effect.kind === 'evict' ? [{ serial: effect.decision.serial, victim: effect.decision.victim.workload.id }] : [],
       ),
@@ -99,26 +111,36 @@ export class Recorder implements StepListener {
   }
 
   #remembering(candidates: Candidates): Candidates {
-    const { veto } = candidates;
-    if (veto === undefined) return candidates;
-    const vetoes = new Map<string, Protection | undefined>();
-    const remembering = {
+    const { veto, awaited, processes } = candidates;
+    if (veto === undefined && awaited === undefined && processes === undefined) return candidates;
+    const asked: Asked = { vetoes: new Map(), awaited: new Set(), processes: undefined };
+    const remembering: Candidates = {
       ...candidates,
       veto: (workload: Workload) => {
-        const protection = veto(workload);
-        vetoes.set(workload.id, protection);
+        const protection = veto?.(workload);
+        asked.vetoes.set(workload.id, protection);
         return protection;
       },
+      awaited: (workload: Workload, withinNs: bigint) => {
+        const isAwaited = awaited?.(workload, withinNs) ?? false;
+        if (isAwaited) asked.awaited.add(workload.id);
+        return isAwaited;
+      },
+      ...(processes && { processes: () => (asked.processes = processes()) }),
     };
-    this.#vetoes.set(remembering, vetoes);
+    this.#asked.set(remembering, asked);
     return remembering;
   }
 
   /** As it is now: other listeners may ask these candidates later, when the victim is dead. */
   #recorded(candidates: Candidates): RecordedCandidates {
-    const { usages, unreadable, timeNs } = candidates;
-    const vetoes = this.#vetoes.get(candidates);
-    return { candidates: { usages, unreadable, timeNs }, vetoes: vetoes === undefined ? NO_VETOES : new Map(vetoes) };
+    const { usages, unreadable, timeNs, holdings } = candidates;
+    const { vetoes, awaited, processes } = this.#asked.get(candidates) ?? { vetoes: NO_VETOES, awaited: [], processes: undefined };
+    return {
+      candidates: { usages: withHoldings(withProcesses(usages, processes), holdings), unreadable, timeNs },
+      vetoes: new Map(vetoes),
+      awaited: [...awaited],
+    };
   }
 }
 

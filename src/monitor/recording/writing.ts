@@ -35,7 +35,7 @@ export class RecordingWriting {
     }
   }
 
-  #step({ wake, input, observations, decisions }: RecordedStep, candidates: readonly unknown[]): string {
+  #step({ wake, input, observations, lastLooks, decisions }: RecordedStep, candidates: readonly unknown[]): string {
     const { nowNs, layout, victims, reclaimed } = input;
     this.#steps += 1;
     return line({
@@ -48,6 +48,7 @@ export class RecordingWriting {
       ...(victims.size > 0 && { victims: toJson(victims) }),
       ...(reclaimed && { reclaimed: toJson(reclaimed) }),
       ...(candidates.length > 0 && { candidates }),
+      ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
       ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),
     });
   }
@@ -78,11 +79,12 @@ export class RecordingWriting {
     return lines.join('') + write(candidates);
   }
 
-  #candidates({ candidates: { usages, unreadable, timeNs }, vetoes }: RecordedCandidates, lines: string[]): unknown {
+  #candidates({ candidates: { usages, unreadable, timeNs }, vetoes, awaited }: RecordedCandidates, lines: string[]): unknown {
     return {
       at: jsonInteger(timeNs),
       usages: usages.map((usage) => this.#usage(usage, lines)),
       ...(unreadable.length > 0 && { unreadable }),
+      ...(awaited.length > 0 && { awaited }),
       ...(vetoes.size > 0 && { vetoes: [...vetoes].map(([id, protection]) => [id, protection ?? null]) }),
     };
   }

@@ -8,7 +8,7 @@ import { membership } from '../../../src/core/cgroup.js';
 import type { Workload } from '../../../src/core/workload.js';
 import { readBootId } from '../../../src/host/linux/boot-id.js';
 import { readHierarchies } from '../../../src/host/linux/hierarchies.js';
-import type { OomScoreAdjTarget } from '../../../src/monitor/ports.js';
+import type { OomScoreAdjTarget } from '../../../src/core/oom-score-adj-target.js';
 import { native } from '../../../src/native/index.js';
 import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
 import { withoutDescriptors } from '../../support/descriptors.js';

@@ -42,7 +42,7 @@ no cgroup /w (create it) [EVICTD_P]
       thresholds: [],
       notices: [
         { level: 'warn', code: 'EVICTD_CONFIG_DEFAULTS_KEPT', message: 'evictionHard keeps the defaults' },
-        { level: 'warn', code: 'EVICTD_CONFIG_SIGNAL_UNWATCHED', message: 'ignored: imagefs.available' },
+        { level: 'warn', code: 'EVICTD_CONFIG_CONTAINERFS', message: 'ignored: containerfs.available' },
         { level: 'warn', code: 'EVICTD_CONFIG_DROPIN_NAME', message: 'ignored: 10.yml' },
         { level: 'info', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used: clusterDNS' },
       ],
@@ -50,7 +50,7 @@ no cgroup /w (create it) [EVICTD_P]
     `
 ok: no threshold is met  (node: machine, cgroup v1)
 
-ignored: imagefs.available [EVICTD_CONFIG_SIGNAL_UNWATCHED]
+ignored: containerfs.available [EVICTD_CONFIG_CONTAINERFS]
 ignored: 10.yml [EVICTD_CONFIG_DROPIN_NAME]
 `,
   ],

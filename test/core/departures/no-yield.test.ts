@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
-import { candidates, Mi, policy, threshold, without, workload } from '../support.js';
+import type { Workload } from '../../../src/core/workload.js';
+import { candidates, Mi, policy, threshold, without } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
+import { pod } from '../usage.js';
 
 /**
  * The disk is filled by a file that belongs to no workload (a core dump, a log that was deleted and is still open). The kubelet evicts pod after
  * pod, and not one byte comes back.
  */
 const disk = threshold('nodefs.available', '100Mi');
-const all = candidates([workload('a', { priority: 1 }), 1n], [workload('b', { priority: 2 }), 1n], [workload('c', { priority: 3 }), 1n]);
+const all = candidates(...['a', 'b', 'c'].map((name, index): [Workload, bigint] => [pod(name, { priority: index + 1 }).workload, 1n]));
 const killed = (serial: number): Record<number, object> => ({ [serial]: { processes: 0, usageBytes: 0n } });
 
 function evictions(departures: ReturnType<typeof without>, readings: readonly bigint[]): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
+import { candidates, Mi, onDisk, policy, SECOND, threshold, without, workload } from '../support.js';
 import { Timeline } from '../timeline.js';
 
 /**
@@ -7,7 +7,7 @@ import { Timeline } from '../timeline.js';
  * the kubelet looks at every threshold without its grace period, finds the memory, and evicts a pod for a disk that has room again.
  */
 const thresholds = [threshold('imagefs.available', '100Mi'), threshold('memory.available', '500Mi', { graceSeconds: 3600 })];
-const all = candidates([workload('batch'), 300n * Mi]);
+const all = onDisk(candidates([workload('batch'), 300n * Mi]));
 const collected = { reclaimed: { errors: [] } };
 
 function loop(departures: ReturnType<typeof without>): Timeline {

@@ -1,3 +1,4 @@
+import manifest from '../../../package.json' with { type: 'json' };
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +49,7 @@ test('closed: the next may have it', () => {
 
 test('the runtime directory is made', () => {
   lock(machine, join(directory, 'run/evictd'));
-  expect(readFileSync(join(directory, 'run/evictd/machine.lock'), 'utf8')).toBe(`${String(process.pid)}\n`);
+  expect(readFileSync(join(directory, 'run/evictd/machine.lock'), 'utf8')).toBe(`${String(process.pid)}\n${manifest.version}\n`);
 });
 
 test('a runtime directory that cannot be made is an error of the host', () => {

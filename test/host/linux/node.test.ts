@@ -60,7 +60,9 @@ describe('reading', () => {
     for (let round = 0; round < 50; round++) {
       node.requestFilesystems();
       await new Promise<void>((told) => {
-        node.requestFilesystems(told);
+        node.requestFilesystems(() => {
+          told();
+        });
       });
     }
   });
@@ -118,7 +120,12 @@ describe('reading', () => {
 });
 
 test('a cgroup is one node however its path is written', () => {
-  expect(open(`/${cgroup.path}/`).identity).toEqual({ name: cgroup.path, cgroup: cgroup.path, cgroupVersion: memoryController()?.version });
+  expect(open(`/${cgroup.path}/`).identity).toEqual({
+    name: cgroup.path,
+    cgroup: cgroup.path,
+    cgroupId: statSync(cgroup.dir, { bigint: true }).ino,
+    cgroupVersion: memoryController()?.version,
+  });
 });
 
 describe('a node cgroup that is not there', () => {

@@ -6,7 +6,8 @@ import { onTestFinished } from 'vitest';
 import type { VictimReading } from '../../../src/core/eviction.js';
 import { initialState, type Policy, type State } from '../../../src/core/state.js';
 import { step } from '../../../src/core/step.js';
-import type { Candidates, Workload } from '../../../src/core/workload.js';
+import type { Workload } from '../../../src/core/workload.js';
+import { answersOf } from '../../../src/monitor/answers.js';
 import type { StepReport, WorkloadSource } from '../../../src/monitor/ports.js';
 import { Recorder, type RecorderOptions } from '../../../src/monitor/recording/recorder.js';
 import { candidates, Gi, observations, SECOND } from '../../core/support.js';
@@ -62,6 +63,8 @@ export interface Dying {
   readonly killError?: string | undefined;
   /** For how long a victim goes on using what it used; undefined: it uses nothing from the next step on. */
   readonly lingersSeconds?: number | undefined;
+  /** At these seconds somebody ends between the reading of the node and the last look, which finds so much available. */
+  readonly lastLooks?: ReadonlyMap<number, bigint>;
 }
 
 /** A node of 1Gi whose workloads are all that uses memory. A step every ten seconds. */
@@ -73,11 +76,18 @@ export class SimulatedRun {
   readonly #recorder: Recorder;
   readonly #killError: string | undefined;
   readonly #lingersSeconds: number;
+  readonly #lastLooks: ReadonlyMap<number, bigint>;
   readonly #evicted = new Map<number, { readonly id: string; readonly second: number }>();
   #second = 0;
   #state: State = initialState;
 
-  constructor({ recorder: it }: Recorded, policy: Policy, usages: Usages, { killError, lingersSeconds = 0 }: Dying = {}) {
+  constructor(
+    { recorder: it }: Recorded,
+    policy: Policy,
+    usages: Usages,
+    { killError, lingersSeconds = 0, lastLooks = new Map() }: Dying = {},
+  ) {
+    this.#lastLooks = lastLooks;
     this.#killError = killError;
     this.#lingersSeconds = lingersSeconds;
     this.#policy = policy;
@@ -86,6 +96,7 @@ export class SimulatedRun {
     this.#source = it.watching({
       candidates: () => ({ ...candidates(...this.#now()), timeNs: BigInt(this.#second) * SECOND, veto: () => undefined }),
       refresh: () => undefined,
+      holding: () => undefined,
       problems: () => [],
       close: () => undefined,
     });
@@ -127,7 +138,9 @@ export class SimulatedRun {
     const nowNs = BigInt(this.#second) * SECOND;
     const used = this.#now().reduce((sum, [, bytes]) => sum + bytes, 0n);
     const observed = observations(nowNs, { 'memory.available': Gi - used });
-    const asked: Candidates[] = [];
+    const atLast = this.#lastLooks.get(this.#second);
+    const seenAtLast = atLast === undefined ? observed : observations(nowNs, { 'memory.available': atLast });
+    const { answers, told } = answersOf({ read: () => seenAtLast }, () => this.#source.candidates());
     const input = {
       nowNs,
       layout: 'single' as const,
@@ -137,11 +150,7 @@ export class SimulatedRun {
     const { state, effects } = step(this.#policy, this.#state, {
       ...input,
       observe: () => observed,
-      candidates: () => {
-        const found = this.#source.candidates();
-        asked.push(found);
-        return found;
-      },
+      ...answers,
     });
     this.#state = state;
     for (const effect of effects) {
@@ -149,7 +158,7 @@ export class SimulatedRun {
       if (dies) this.#evicted.set(effect.decision.serial, { id: effect.decision.victim.workload.id, second: this.#second });
     }
     const wake = { source: this.#second === 0 ? 'start' : 'tick', atNs: nowNs } as const;
-    const report: StepReport = { wake, policy: this.#policy, input, observations: observed, candidates: asked, state, effects };
+    const report: StepReport = { wake, policy: this.#policy, input, observations: observed, ...told, state, effects };
     this.reports.push(report);
     this.#recorder.stepped(report);
   }

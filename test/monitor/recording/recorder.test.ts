@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { initialState } from '../../../src/core/state.js';
+import type { DiskHoldings } from '../../../src/core/disk-holding.js';
 import type { Protection } from '../../../src/core/workload.js';
 import { InputError } from '../../../src/errors.js';
-import type { StepReport } from '../../../src/monitor/ports.js';
+import type { StepReport, WorkloadSource } from '../../../src/monitor/ports.js';
 import { makePlace, type RecordingLimits } from '../../../src/monitor/recording/place.js';
 import { RecordingStream, type RecordingEnd } from '../../../src/monitor/recording/stream.js';
 import type { RecordedStep, RecordingEntry } from '../../../src/monitor/recording/format.js';
@@ -56,6 +57,7 @@ function report(second: number, rest: Partial<StepReport> = {}): StepReport {
     input: { nowNs, layout: 'single', victims: new Map(), reclaimed: undefined },
     observations: observations(nowNs, { 'memory.available': 512n * Mi }),
     candidates: [],
+    lastLooks: [],
     state: initialState,
     effects: [],
     ...rest,
@@ -93,7 +95,9 @@ test('what a pod has comes back, too, and what is not known stays so', async () 
   it.recorder.close();
   await it.recorder.flush(5_000);
   const [step] = stepsIn((await read(it.path)).entries);
-  expect(step?.candidates).toEqual([{ candidates: { usages: [pod, unknown], unreadable, timeNs: 2n ** 60n }, vetoes: new Map() }]);
+  expect(step?.candidates).toEqual([
+    { candidates: { usages: [pod, unknown], unreadable, timeNs: 2n ** 60n }, vetoes: new Map(), awaited: [] },
+  ]);
 });
 
 test('what has no reading yet comes back, and is neither missing nor absent', async () => {
@@ -108,6 +112,19 @@ test('what has no reading yet comes back, and is neither missing nor absent', as
   expect(second?.observations).not.toHaveProperty('pending');
 });
 
+test('what was read after the candidates comes back behind what was read before them', async () => {
+  const it = recorder();
+  const lastLooks = [observations(3n, { 'memory.available': 7n * Mi, 'pid.available': 9n })];
+  it.recorder.stepped(report(0, { lastLooks }));
+  it.recorder.stepped(report(1));
+  it.recorder.close();
+  await it.recorder.flush(5_000);
+  const [first, second] = stepsIn((await read(it.path)).entries);
+  expect(first?.observations).toEqual(report(0).observations);
+  expect(first?.lastLooks).toEqual(lastLooks);
+  expect(second?.lastLooks).toEqual([]);
+});
+
 test('what a veto answered is remembered with the candidates that it was asked of, as it was in the step', async () => {
   const it = recorder();
   const vacant: Protection = { kind: 'vacant' };
@@ -115,6 +132,7 @@ test('what a veto answered is remembered with the candidates that it was asked o
   const source = it.recorder.watching({
     candidates: () => ({ ...candidates([web, 1n], [batch, 2n]), veto: ({ name }) => (dead || name === 'web' ? vacant : undefined) }),
     refresh: () => undefined,
+    holding: () => undefined,
     problems: () => [],
     close: () => undefined,
   });
@@ -132,6 +150,49 @@ test('what a veto answered is remembered with the candidates that it was asked o
       ['id-batch', undefined],
     ]),
   );
+});
+
+test('how many processes each has is recorded where they were counted, and not counted for the recording', async () => {
+  const it = recorder(undefined, { sampleEveryNs: 0n });
+  let asked = 0;
+  const processes = (): ReadonlyMap<string, bigint> => {
+    asked += 1;
+    return new Map([['id-web', 7n]]);
+  };
+  const source: WorkloadSource = {
+    candidates: () => ({ ...candidates([web, 1n], [batch, 2n]), processes }),
+    refresh: () => undefined,
+    holding: () => undefined,
+    problems: () => [],
+    close: () => undefined,
+  };
+  const watched = it.recorder.watching(source);
+  const counted = watched.candidates();
+  expect(counted.processes?.().get('id-web')).toBe(7n);
+  it.recorder.stepped(report(0, { candidates: [counted] }));
+  it.recorder.stepped(report(1, { candidates: [watched.candidates()] }));
+  it.recorder.close();
+  await it.recorder.flush(5_000);
+  const found = stepsIn((await read(it.path)).entries).map((step) =>
+    step.candidates[0]?.candidates.usages.map(({ stats }) => stats?.processes),
+  );
+  expect(found).toEqual([
+    [7n, undefined],
+    [undefined, undefined],
+  ]);
+  expect(asked).toBe(1);
+});
+
+test('what each holds on disks is recorded whatever was short: another configuration may look at it', async () => {
+  const it = recorder(undefined, { sampleEveryNs: 0n });
+  const amount = { bytes: Mi, inodes: 1n };
+  const nodefs = { uses: amount, frees: amount, atNs: 5n };
+  const holdings = (path: string): DiskHoldings => (path === web.path ? { nodefs } : { nodefs: 'measuring' });
+  it.recorder.stepped(report(0, { candidates: [{ ...candidates([web, 1n], [batch, 2n]), holdings }] }));
+  it.recorder.close();
+  await it.recorder.flush(5_000);
+  const [step] = stepsIn((await read(it.path)).entries);
+  expect(step?.candidates[0]?.candidates.usages.map(({ stats }) => stats?.disks)).toEqual([{ nodefs }, { nodefs: 'measuring' }]);
 });
 
 test.each<[rule: string, everySeconds: bigint, samples: number]>([
@@ -288,6 +349,17 @@ test('two that write to one file: the first begins another, says so, and has los
   expect(stepTimes([{ entries, end }])).toEqual([[20]]);
   expect(entries.slice(0, 2)).toMatchObject([{ kind: 'policy' }, { kind: 'state', lost: 1 }]);
   expect(end.kind).toBe('whole');
+});
+
+test('a run that goes on with what another has left begins with that', async () => {
+  const initial = { ...initialState, decisions: 7, conditions: ['MemoryPressure'] as const };
+  const it = recorder(undefined, { initial });
+  it.recorder.stepped(report(0));
+  it.recorder.close();
+  await it.recorder.flush(5_000);
+  const { entries } = await read(it.path);
+  expect(kinds(entries)).toEqual(['policy', 'state', 'step', 'end']);
+  expect(entries[1]).toEqual({ kind: 'state', state: initial, lost: 0 });
 });
 
 test('what is no recording becomes FILE.1', async () => {

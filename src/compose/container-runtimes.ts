@@ -1,0 +1,45 @@
+import type { Config } from '../config/config.js';
+import { WorkloadSources } from '../core/workload-source.js';
+import { selectHost } from '../host/select.js';
+import type { ContainerRuntime } from '../monitor/ports.js';
+
+type Named = Pick<Config, 'workloads'>;
+
+/** The container runtimes that configurations name, one connection to each. */
+export class ContainerRuntimes {
+  readonly #open = new Map<string, ContainerRuntime>();
+
+  of({ workloads }: Named): readonly ContainerRuntime[] {
+    return new WorkloadSources(workloads).endpoints.map((endpoint) => {
+      const runtime = this.#open.get(endpoint) ?? selectHost().openContainerRuntime(endpoint);
+      this.#open.set(endpoint, runtime);
+      return runtime;
+    });
+  }
+
+  /** One that is asked. */
+  get(endpoint: string): ContainerRuntime | undefined {
+    return this.#open.get(endpoint);
+  }
+
+  /** The same when all of them have answered, or had the time to: for whoever looks only once. */
+  async told(named: Named): Promise<readonly ContainerRuntime[]> {
+    const runtimes = this.of(named);
+    await Promise.all(runtimes.map((runtime) => runtime.told()));
+    return runtimes;
+  }
+
+  keepOnly({ workloads }: Named): void {
+    const { endpoints } = new WorkloadSources(workloads);
+    for (const [endpoint, runtime] of this.#open) {
+      if (endpoints.includes(endpoint)) continue;
+      runtime.close();
+      this.#open.delete(endpoint);
+    }
+  }
+
+  close(): void {
+    for (const runtime of this.#open.values()) runtime.close();
+    this.#open.clear();
+  }
+}

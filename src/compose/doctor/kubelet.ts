@@ -1,0 +1,41 @@
+import { access } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { loadConfig, loadWritten } from '../../config/load.js';
+import type { LoadedConfig } from '../../config/config.js';
+import { isListed, thresholdKind, type Threshold } from '../../core/threshold.js';
+
+/**
+ * The hard threshold of memory of a kubelet, from its file and its flags. undefined: it has none, or it cannot be known: the file cannot be read from here, or the
+ * kubelet is built into another program (k3s). Where the file's filesystem hangs it never resolves. Never rejects.
+ *
+ * @param root  where the kubelet's files are: it may live in a container
+ */
+export async function kubeletMemory(root: string, [program = '', ...args]: readonly string[]): Promise<Threshold | undefined> {
+  if (basename(program) !== 'kubelet') return undefined;
+  const file = flag(args, 'config');
+  const hard = flag(args, 'eviction-hard');
+  try {
+    const { config } = await load(file && `${root}${file}`, {
+      compatibility: 'kubelet',
+      ...(hard !== undefined && { evictionHard: [hard] }),
+    });
+    return config.thresholds.find(
+      (threshold) => threshold.signal === 'memory.available' && !isListed(threshold) && thresholdKind(threshold) === 'hard',
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+async function load(file: string | undefined, flags: NonNullable<Parameters<typeof loadConfig>[0]['flags']>): Promise<LoadedConfig> {
+  if (file === undefined) return loadWritten({ files: [], flags: {} }, flags);
+  await access(file); // a configuration is read without yielding: first see that its filesystem answers
+  return loadConfig({ file, flags });
+}
+
+/** '--config FILE' and '--config=FILE'. */
+function flag(args: readonly string[], name: string): string | undefined {
+  const index = args.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+  const found = args[index];
+  return found === `--${name}` ? args[index + 1] : found?.slice(name.length + 3);
+}

@@ -1,0 +1,81 @@
+import type { LoadedConfig } from '../../config/config.js';
+import type { NodeFacts } from '../../doctor/facts/node.js';
+import type { SourceFacts } from '../../doctor/facts/workloads.js';
+import { EvictdError } from '../../errors.js';
+import type { MachineFacts } from '../../lint/machine.js';
+import type { Node, Wake } from '../../monitor/ports.js';
+import type { Binding } from '../../native/binding.js';
+import type { FilesystemsRead } from '../machine-facts.js';
+import { pause } from './deadline.js';
+import type { AskedRuntimes } from './runtimes.js';
+import { readSources } from './workloads.js';
+
+/** The kernel takes 8 to 32 ms for a registration of v1, one after the other. */
+const ARMING_MS = 500;
+const LOOK_MS = 5;
+
+export interface ExaminedNode {
+  readonly facts: NodeFacts;
+  readonly sources: readonly SourceFacts[];
+  /** undefined: there is no such node, or nothing can be read without the addon. */
+  readonly machine: MachineFacts | undefined;
+}
+
+/**
+ * Opens what `run` would open, arms it as `run` would, looks, and closes all of it.
+ *
+ * @param guarding  the process of the evictd that guards the node, which may see other mounts; undefined: there is none
+ */
+export async function examineNode(
+  loaded: LoadedConfig,
+  native: Binding | undefined,
+  { runtimes, filesystems }: AskedRuntimes,
+  filesystemsRead: FilesystemsRead,
+  guarding: number | undefined,
+): Promise<ExaminedNode> {
+  const { config } = loaded;
+  const facts = {
+    name: config.node.cgroup ?? 'machine',
+    isMachine: config.node.cgroup === undefined,
+    thresholds: config.thresholds,
+    monitoringIntervalNs: config.monitoringIntervalNs,
+  };
+  const nothing = { ...facts, capacities: new Map(), absent: new Map(), notifiers: undefined } as const;
+  if (native === undefined) {
+    const missing = { message: 'the node cannot be read without the addon', hint: 'see process.addon' };
+    return { facts: { ...nothing, missing }, sources: [], machine: undefined };
+  }
+  const [{ openReading, openSources }, { machineFactsOf }] = await Promise.all([import('../reading.js'), import('../machine-facts.js')]);
+  const told = { runtimes };
+  let reading: ReturnType<typeof openReading>;
+  try {
+    reading = openReading(loaded, 'arm', told);
+  } catch (error) {
+    if (!(error instanceof EvictdError)) throw error;
+    return { facts: { ...nothing, missing: { message: error.message, hint: error.hint } }, sources: [], machine: undefined };
+  }
+  try {
+    const { node } = reading;
+    node.place(filesystems);
+    await filesystemsRead(node);
+    await arm(node, loaded);
+    const machine = machineFactsOf(reading, loaded, guarding);
+    return {
+      facts: { ...facts, missing: undefined, capacities: machine.capacities, absent: machine.absent, notifiers: node.notifiers() },
+      sources: readSources(loaded, (alone) => openSources(alone, node, false, told)),
+      machine,
+    };
+  } finally {
+    reading.close();
+  }
+}
+
+/** Returns when every v1 threshold has said that it stands. One that is refused says nothing, and has its reason by the end of the time. */
+async function arm(node: Node, { config }: LoadedConfig): Promise<void> {
+  let standing = 0;
+  node.arm(config.thresholds, ({ source }: Wake) => {
+    if (source === 'memcg_threshold') standing += 1;
+  });
+  const asked = node.notifiers().filter(({ mechanism, live }) => mechanism === 'memcg_threshold' && live).length;
+  for (let waited = 0; standing < asked && waited < ARMING_MS; waited += LOOK_MS) await pause(LOOK_MS);
+}

@@ -1,0 +1,28 @@
+import type { Config } from '../../config/config.js';
+import type { FilesystemPaths } from '../../core/layout.js';
+import type { ContainerRuntime } from '../../monitor/ports.js';
+import type { Binding } from '../../native/binding.js';
+import { ContainerRuntimes } from '../container-runtimes.js';
+
+export interface AskedRuntimes {
+  /** Those of the sources: each has told, or had the time to. */
+  readonly runtimes: readonly ContainerRuntime[];
+  /** Those that `run` would go by. */
+  readonly filesystems: FilesystemPaths;
+  close(): void;
+}
+
+/** Asks nobody without the addon, without which nothing can be read. */
+export async function askRuntimes(config: Config, native: Binding | undefined): Promise<AskedRuntimes> {
+  if (native === undefined) return { runtimes: [], filesystems: config.filesystems, close: () => undefined };
+  const { foundFilesystems } = await import('../reading.js');
+  const asked = new ContainerRuntimes();
+  const runtimes = await asked.told(config);
+  return {
+    runtimes,
+    filesystems: await foundFilesystems(config.filesystems, runtimes),
+    close: () => {
+      asked.close();
+    },
+  };
+}

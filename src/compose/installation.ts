@@ -1,0 +1,63 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { selectHost } from '../host/select.js';
+import type { InstallRequest } from '../install/install.js';
+import type { Machine } from '../install/machine.js';
+import { PLACES } from '../install/place.js';
+import { runSystemctl } from '../install/systemctl.js';
+import { addonPath, native } from '../native/index.js';
+import { Patience } from './doctor/deadline.js';
+import { restore } from './restoration.js';
+
+/** For a directory that may not answer. */
+const PATIENCE_MS = 5_000;
+
+/** This machine, and this program by the paths behind all links: what a service is to run, whatever becomes of the links. */
+export function thisInstallation(): ThisInstallation {
+  const [, script = ''] = process.argv;
+  const root = dirname(dirname(realpathSync(script)));
+  const beside = (file: string): string | undefined => (existsSync(join(root, file)) ? join(root, file) : undefined);
+  let hangs = false;
+  const patience = new Patience();
+  const machine: Machine = {
+    places: PLACES,
+    uid: process.getuid?.(),
+    systemctl: runSystemctl,
+    running: selectHost().lockHoldersIn,
+    isThere: (path) =>
+      patience.within(PATIENCE_MS, () =>
+        access(path).then(
+          () => true,
+          () => false,
+        ),
+      ),
+    restore: async (directories, forget) => {
+      const restoration = await restore(directories, forget);
+      hangs ||= restoration.hangs;
+      return restoration;
+    },
+  };
+  const manifest = beside('package.json'); // it says how Node loads the program
+  return {
+    machine,
+    program: {
+      program: [process.execPath, script].map((path) => realpathSync(path)),
+      loads: [realpathSync(addonPath), ...(manifest === undefined ? [] : [manifest])],
+      root: manifest === undefined ? undefined : root,
+      documentation: beside('docs/operations.md'),
+    },
+    end: (exitCode) => {
+      if (hangs || patience.exhausted) native.exitNow(exitCode);
+    },
+  };
+}
+
+interface ThisInstallation {
+  readonly machine: Machine;
+  readonly program: Program;
+  /** Ends the process at once where a directory that does not answer would keep it. */
+  readonly end: (exitCode: number) => void;
+}
+
+type Program = Pick<InstallRequest, 'program' | 'loads' | 'root' | 'documentation'>;

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Config } from '../config/config.js';
+import type { ReclaimReading } from '../core/reclaim.js';
+import type { ReclaimStep } from '../core/reclaim-step.js';
+import { filesystemOf } from '../core/disk-holding.js';
+import { pathsByRole, type FilesystemPaths } from '../core/layout.js';
+import type { DiskSignal, ResourceSignal } from '../core/signal.js';
+import type { ContainerRuntime } from '../monitor/ports.js';
+import { selectHost } from '../host/select.js';
+import { native } from '../native/index.js';
+import { garbageGains } from '../reclaim/garbage-gain.js';
+import { devicesOf } from '../native/filesystem-answer.js';
+import { gainOf, type Gain, type NamedGain } from '../reclaim/gain.js';
+import { policyOf } from './policy.js';
+import { foundFilesystems } from './reading.js';
+import { ContainerRuntimes } from './container-runtimes.js';
+import { StepReclaimer } from '../reclaim/reclaimer.js';
+import { pathsOfStep } from '../reclaim/step-command.js';
+
+/** What the steps of a configuration are carried out by. */
+export function openReclaimer(
+  { reclaim, filesystems }: Pick<Config, 'reclaim'> & { readonly filesystems: FilesystemPaths },
+  runtimes: () => readonly ContainerRuntime[],
+): StepReclaimer {
+  const pathOf = (signal: ResourceSignal): string => pathsByRole(filesystems)[filesystemOf(signal) ?? 'nodefs'];
+  return new StepReclaimer(reclaim, runtimes, selectHost().openCommandRunner(), native, pathOf);
+}
+
+/** In the order in which they run. */
+export function reclaimNames(config: Config): readonly string[] {
+  const { collections, reclaimSteps = [] } = policyOf(config, false);
+  return [...collections, ...reclaimSteps.map(({ name }) => name)];
+}
+
+/** Carries these out, at once and whatever is left: for whoever asks for it by hand. */
+export async function reclaimNow(config: Config, names: readonly string[], signal: DiskSignal): Promise<ReclaimReading> {
+  const runtimes = new ContainerRuntimes();
+  try {
+    const filesystems = await foundFilesystems(config.filesystems, await runtimes.told(config));
+    return await openReclaimer({ ...config, filesystems }, () => runtimes.of(config)).run(names, signal);
+  } finally {
+    runtimes.close();
+  }
+}
+
+const FIND = '/usr/bin/find';
+const NS_PER_MS = 1_000_000n;
+const FOUND_AT_MOST_BYTES = 256 * 1024 * 1024;
+
+/** What there would be to gain by each that the configuration allows, in the order in which they run; nothing is changed. */
+export async function readGains(config: Config): Promise<readonly NamedGain[]> {
+  const steps = config.reclaim.map(async (step): Promise<NamedGain> => ({ name: step.name, gain: await stepGain(step) }));
+  return [...(await runtimeGains(config)), ...(await Promise.all(steps))];
+}
+
+async function runtimeGains(config: Config): Promise<readonly NamedGain[]> {
+  const runtimes = new ContainerRuntimes();
+  try {
+    return garbageGains(
+      await Promise.all(
+        runtimes.of(config).map(async (runtime) => {
+          try {
+            return { endpoint: runtime.endpoint, garbage: await runtime.garbage() };
+          } catch (error) {
+            return { endpoint: runtime.endpoint, error: error instanceof Error ? error.message : String(error) };
+          }
+        }),
+      ),
+    );
+  } finally {
+    runtimes.close();
+  }
+}
+
+async function stepGain(step: ReclaimStep): Promise<Gain> {
+  const run = promisify(execFile);
+  const there = await devicesOf(native, pathsOfStep(step));
+  return gainOf(
+    step,
+    (path) => there.has(path),
+    async (found) => {
+      const options = {
+        maxBuffer: FOUND_AT_MOST_BYTES,
+        timeout: Number(step.timeoutNs / NS_PER_MS),
+        killSignal: 'SIGKILL' as const,
+        env: { LC_ALL: 'C.UTF-8' },
+      };
+      try {
+        return { output: (await run(FIND, [...found], options)).stdout, error: undefined };
+      } catch (error) {
+        const { stdout = '', stderr = '' } = error as { readonly stdout?: string; readonly stderr?: string };
+        const [said = String(error)] = stderr.split('\n').filter((line) => line !== '');
+        return { output: stdout, error: said };
+      }
+    },
+  );
+}

@@ -1,0 +1,36 @@
+import type { LoadedConfig } from '../config/config.js';
+import type { ContainerRuntime } from '../monitor/ports.js';
+import { ContainerRuntimes } from './container-runtimes.js';
+import { foundFilesystems, openReading, type Reading } from './reading.js';
+
+/** What `run` reads with, for one look at all workloads: container runtimes have been asked, and have answered or had the time to. */
+export function openToldReading(loaded: LoadedConfig): Promise<Reading> {
+  return opened(loaded, (runtime) => runtime.told(), true);
+}
+
+/** The same for one look at the node alone: they are asked for nothing but where images lie. */
+export function openPlacedReading(loaded: LoadedConfig): Promise<Reading> {
+  return opened(loaded, (runtime) => runtime.placed(), false);
+}
+
+async function opened(loaded: LoadedConfig, ask: (runtime: ContainerRuntime) => Promise<void>, areSources: boolean): Promise<Reading> {
+  const { config } = loaded;
+  const open = new ContainerRuntimes();
+  try {
+    const runtimes = open.of(config);
+    await Promise.all(runtimes.map(ask));
+    const filesystems = await foundFilesystems(config.filesystems, runtimes);
+    const reading = openReading(loaded, 'probe', areSources ? { runtimes } : {});
+    reading.node.place(filesystems);
+    return {
+      ...reading,
+      close: () => {
+        reading.close();
+        open.close();
+      },
+    };
+  } catch (error) {
+    open.close();
+    throw error;
+  }
+}

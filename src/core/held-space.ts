@@ -1,0 +1,97 @@
+import type { DeletedFilesHolder, DirectoryHolder, DiskHolder, ImageHolder } from './disk-holder.js';
+import { filesystemOf, ofResource, type DiskAmount } from './disk-holding.js';
+import type { FilesystemRole } from './layout.js';
+import { SIGNAL_FACTS, type Resource, type ResourceSignal } from './signal.js';
+
+/** A directory with all below it. */
+export interface DirectoryAmount {
+  /** Absolute, without a slash at its end. */
+  readonly path: string;
+  readonly amount: DiskAmount;
+}
+
+/** The directories of a filesystem down to some depth; what is too small to be named is left out. */
+export interface FilesystemDirectories {
+  /** Of all of it. */
+  readonly root: DirectoryAmount;
+  readonly below: readonly DirectoryAmount[];
+  /** When looking began, monotonic clock. */
+  readonly atNs: bigint;
+  /** It was given up, or something could not be read: what was not reached is in no amount. */
+  readonly isPartial: boolean;
+}
+
+/** What is known of who holds a filesystem. */
+export interface HeldSpace {
+  readonly deleted: readonly DeletedFilesHolder[];
+  /** Left out: nobody has looked. */
+  readonly directories?: FilesystemDirectories;
+  /** That containers stand on. */
+  readonly images?: readonly ImageHolder[];
+}
+
+/** By filesystem; not there: nobody has looked. */
+export type DiskHolders = Partial<Readonly<Record<FilesystemRole, HeldSpace>>>;
+
+/** So many are named, of each kind. */
+const NAMED = 5;
+/** A directory is named that has this part of all that was found, beside those below it that are named. */
+const NAMED_PART = 20n;
+
+/** What holds most on the filesystem of a disk signal; undefined: it is none, or nobody has looked. */
+export function holdersOn(signal: ResourceSignal, holders: DiskHolders | undefined, nowNs: bigint): readonly DiskHolder[] | undefined {
+  const filesystem = filesystemOf(signal);
+  const held = filesystem === undefined ? undefined : holders?.[filesystem];
+  return held && largestHolders(SIGNAL_FACTS[signal].resource, held, nowNs);
+}
+
+/** Those that hold most of this resource, the largest first. */
+function largestHolders(resource: Resource, { deleted, directories, images = [] }: HeldSpace, nowNs: bigint): readonly DiskHolder[] {
+  const largest = (holders: readonly DiskHolder[]): readonly DiskHolder[] =>
+    [...holders]
+      .filter(({ holds }) => ofResource(resource, holds) > 0n)
+      .sort(byAmount(resource))
+      .slice(0, NAMED);
+  const named = [...largest(deleted), ...largest(images), ...largest(directories ? namedDirectories(resource, directories, nowNs) : [])];
+  return named.sort(byAmount(resource));
+}
+
+function byAmount(resource: Resource): (a: DiskHolder, b: DiskHolder) => number {
+  return (a, b) => {
+    const [first, second] = [ofResource(resource, a.holds), ofResource(resource, b.holds)];
+    return first === second ? 0 : first < second ? 1 : -1;
+  };
+}
+
+/** The innermost ones that tell something: one above others only for what it has besides them, one of many small ones never. */
+function namedDirectories(
+  resource: Resource,
+  { root, below, atNs, isPartial }: FilesystemDirectories,
+  nowNs: bigint,
+): readonly DirectoryHolder[] {
+  const total = ofResource(resource, root.amount);
+  const named: DirectoryHolder[] = [];
+  const explained = new Map<string, DiskAmount>();
+  const known = new Set(below.map(({ path }) => path));
+  const deepestFirst = [...below].sort((a, b) => b.path.length - a.path.length);
+  for (const { path, amount } of [...deepestFirst, root]) {
+    const told = explained.get(path);
+    const holds = told ? { bytes: amount.bytes - told.bytes, inodes: amount.inodes - told.inodes } : amount;
+    const isNamed = ofResource(resource, holds) * NAMED_PART >= total && total > 0n;
+    if (isNamed) named.push({ kind: 'directory', path, holds, besidesNamed: told !== undefined, ageNs: nowNs - atNs, isPartial });
+    const accounted = isNamed ? amount : told;
+    if (accounted === undefined || path === root.path) continue;
+    const parent = parentOf(path, root.path, known);
+    const before = explained.get(parent);
+    explained.set(parent, before ? { bytes: before.bytes + accounted.bytes, inodes: before.inodes + accounted.inodes } : accounted);
+  }
+  return named;
+}
+
+/** The nearest one above it that is told of. */
+function parentOf(path: string, root: string, known: ReadonlySet<string>): string {
+  let parent = path;
+  do parent = parent.slice(0, parent.lastIndexOf('/'));
+  while (parent.length > root.length && !known.has(parent));
+  return parent.length > root.length ? parent : root;
+}

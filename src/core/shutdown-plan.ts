@@ -1,0 +1,45 @@
+import type { ShutdownGracePeriod } from './shutdown-config.js';
+import { SYSTEM_CRITICAL_PRIORITY, type Workload } from './workload.js';
+
+/** A workload that ends at a shutdown, and what it gets for that: the smaller of its own grace and its group's. */
+export interface ShutdownWorkload {
+  readonly workload: Workload;
+  readonly gracePeriodNs: bigint;
+}
+
+export interface ShutdownGroup extends ShutdownGracePeriod {
+  /** In the order in which they were given. */
+  readonly workloads: readonly ShutdownWorkload[];
+}
+
+/**
+ * Who ends with whom, in the order of the periods: a workload belongs to the highest group that is not above its priority, and below all groups to the
+ * lowest (kubelet: nodeshutdown_manager.go, groupByPriority and killPods, v1.36.2). A negative grace of its own is passed on.
+ *
+ * @param periods  the lowest priority first; of equal ones the first has those of that priority, the last those above it
+ */
+export function groupByPriority(periods: readonly ShutdownGracePeriod[], workloads: readonly Workload[]): readonly ShutdownGroup[] {
+  const indexes = workloads.map((workload) => groupIndex(periods, shutdownPriority(workload)));
+  return periods.map((period, index) => ({
+    ...period,
+    workloads: workloads
+      .filter((_, at) => indexes[at] === index)
+      .map((workload) => ({ workload, gracePeriodNs: graceIn(period, workload) })),
+  }));
+}
+
+/** A machine workload that a rule calls critical ends with the critical ones, whatever its priority among evictions is. */
+function shutdownPriority({ pod, protection, priority }: Workload): number {
+  const isCritical = pod === undefined && protection?.kind === 'critical';
+  return isCritical ? Math.max(priority, SYSTEM_CRITICAL_PRIORITY) : priority;
+}
+
+function groupIndex(periods: readonly ShutdownGracePeriod[], priority: number): number {
+  const index = periods.findIndex((period) => period.priority >= priority);
+  if (index === -1) return periods.length - 1;
+  return index > 0 && periods[index]?.priority !== priority ? index - 1 : index;
+}
+
+function graceIn({ gracePeriodNs }: ShutdownGracePeriod, { terminationGracePeriodNs: own }: Workload): bigint {
+  return own !== undefined && own <= gracePeriodNs ? own : gracePeriodNs;
+}

@@ -1,0 +1,90 @@
+import { formatDuration } from './duration.js';
+import type { Decision, Outcome, UnitDecision } from './eviction.js';
+import type { Hold } from './restart-storm.js';
+import type { NotStarted } from './unit-start.js';
+import type { UnitStop } from './unit-stop.js';
+
+/** 'systemd, 10s later SIGKILL', 'SIGTERM, 10s later SIGKILL', 'SIGKILL', 'SIGKILL and systemd': what a victim is ended with. */
+export function meansText({ graceNs, unit }: Pick<Decision, 'graceNs' | 'unit'>): string {
+  const asked = graceNs > 0n;
+  if (asked) return `${unit?.stop?.kind === 'stop' ? 'systemd' : 'SIGTERM'}, ${formatDuration(graceNs)} later SIGKILL`;
+  return unit?.hold ? 'SIGKILL and systemd' : 'SIGKILL';
+}
+
+/** '; with it systemd stops a.service and a.socket, and it is kept stopped until MemoryPressure has cleared', or nothing. */
+export function unitText({ graceNs, unit }: Pick<Decision, 'graceNs' | 'unit'>): string {
+  if (unit === undefined) return '';
+  const gone = goesWith(unit, graceNs > 0n);
+  const along = gone.length === 0 ? '' : `; with it systemd stops ${gone.join(', ')}`;
+  const not = unit.stop?.kind === 'signal' ? `; by signals, because ${signalReason(unit.stop)}` : '';
+  return `${along}${not}${unit.hold ? `; it is kept stopped ${untilText(unit.hold, unit)}` : ''}`;
+}
+
+/** What systemd is asked to stop beside the unit, as far as it was known when that was decided; timers only of one that is kept stopped. */
+export function goesWith({ stop, hold }: UnitDecision, asked: boolean): readonly string[] {
+  if (stop?.kind !== 'stop' || (!asked && hold === undefined)) return [];
+  return [...stop.dependants, ...stop.triggers, ...(hold ? stop.timers : [])];
+}
+
+export function signalReason({ because, unit }: Extract<UnitStop, { kind: 'signal' }>): string {
+  switch (because) {
+    case 'protected':
+      return `systemd would stop ${unit} with it, which is protected`;
+    case 'emergency-action':
+      return `systemd would stop ${unit} with it, and may then reboot the machine, or do as much`;
+    case 'unknown':
+      return `what systemd would stop with it is not known (nothing is known of ${unit})`;
+    case 'unsure':
+      return `what systemd would stop with it may be more than was known (it has not said in time what hangs on ${unit} now)`;
+    case 'elsewhere':
+      return `it is not the cgroup that systemd knows as ${unit}`;
+    case 'inactive':
+      return 'to systemd it does not run';
+    case 'transient':
+      return 'it restarts, and has no file that it could be started from';
+    case 'unreachable':
+      return 'there is no connection to systemd';
+  }
+}
+
+/** 'batch.service was evicted for the 3rd time in ten minutes; it is kept stopped until MemoryPressure has cleared'. */
+export function stormText({ victim, unit }: Decision): string {
+  if (unit === undefined) return victim.workload.name;
+  const times = `${victim.workload.name} is evicted for the ${ordinal(unit.evictions)} time in ten minutes`;
+  if (unit.hold) return `${times}; it is kept stopped ${untilText(unit.hold, unit)}`;
+  if (unit.stop === undefined) return `${times}, and comes back: evictd cannot stop what belongs to a user's service manager`;
+  if (unit.stop.kind === 'signal') return `${times}, and cannot be kept stopped: ${signalReason(unit.stop)}`;
+  return `${times}: somebody starts it again, systemd does not by itself`;
+}
+
+/** '; systemd has stopped a.service, a.socket with it', as it said itself, or nothing. */
+export function stoppedText({ decision, systemd }: Pick<Outcome, 'decision' | 'systemd'>): string {
+  if (systemd === undefined) return '';
+  const others = systemd.units.filter((name) => name !== decision.victim.workload.unit?.name);
+  const stopped = others.length === 0 ? '' : `; systemd stops ${others.join(', ')} with it`;
+  return systemd.errors.length === 0 ? stopped : `${stopped}; systemd refuses: ${systemd.errors.join('; ')}`;
+}
+
+/** The end of a hold. */
+export function releaseText({ unit, start }: Hold): string {
+  const others = start.filter((name) => name !== unit);
+  const what = start.includes(unit) ? [unit, ...others] : others;
+  return `starting ${what.join(', ')} again: ${unit} was kept stopped`;
+}
+
+/** 'batch.service was kept stopped, and not all of it is started again: batch.service conflicts with fallback.service, which runs'. */
+export function notStartedText(unit: string, { reasons }: Pick<NotStarted, 'reasons'>): string {
+  return `${unit} was kept stopped, and not all of it is started again: ${reasons.join('; ')}`;
+}
+
+function untilText({ condition, untilNs }: Hold, { evictions }: UnitDecision): string {
+  return untilNs === undefined
+    ? `until ${condition} has cleared`
+    : `for a minute, or as long as a threshold of ${condition} is met (${ordinal(evictions)} eviction in ten minutes)`;
+}
+
+function ordinal(count: number): string {
+  const lastTwo = count % 100;
+  const suffix = lastTwo >= 11 && lastTwo <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][count % 10] ?? 'th');
+  return `${String(count)}${suffix}`;
+}

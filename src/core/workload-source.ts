@@ -1,0 +1,96 @@
+import { isBelow, normalCgroupPath } from './cgroup.js';
+import { compileGlob } from './glob.js';
+import { slicePath, unitPlace } from './unit.js';
+
+/** Units of systemd. */
+export interface SystemdSource {
+  /** Slices ('batch.slice'): every service and scope anywhere below is a workload. */
+  readonly slices: readonly string[];
+  /** Units, wherever they are ('web.service'), or patterns of their names ('web@*.service'). */
+  readonly units: readonly string[];
+}
+
+/** A container runtime. */
+export interface CriSource {
+  /** 'unix:///run/containerd/containerd.sock'. */
+  readonly endpoint: string;
+}
+
+/**
+ * Where workloads come from. `cgroup`: a path below the mount of the memory controller ('/workload.slice'); every child is a workload. `cri`: every pod that has a cgroup of its own
+ * is one, and of others every container.
+ */
+export type WorkloadSourceSpec = { readonly cgroup: string } | { readonly systemd: SystemdSource } | { readonly cri: CriSource };
+
+/** As messages name it: '/workload.slice', 'systemd batch.slice, web.service', 'cri unix:///run/containerd/containerd.sock'. */
+export function sourceText(source: WorkloadSourceSpec): string {
+  if ('cri' in source) return `cri ${source.cri.endpoint}`;
+  return 'cgroup' in source ? source.cgroup : `systemd ${[...source.systemd.slices, ...source.systemd.units].join(', ')}`;
+}
+
+/** The cgroups that all workloads of the sources are below. */
+export function sourceRoots(sources: readonly WorkloadSourceSpec[]): string[] {
+  const roots = sources.flatMap((source) =>
+    'cgroup' in source
+      ? normalCgroupPath(source.cgroup)
+      : 'cri' in source
+        ? '/'
+        : [...source.systemd.slices.map(slicePath), ...(source.systemd.units.length > 0 ? ['/'] : [])],
+  );
+  return [...new Set(roots)];
+}
+
+/** Tells workloads from other cgroups, for one list of sources, as far as their paths tell: those of a container runtime it knows. */
+export class WorkloadSources {
+  /** Cgroups whose children are workloads, each once. */
+  readonly parents: readonly string[];
+  /** Cgroups of slices, each once, and none below another. */
+  readonly slices: readonly string[];
+  /** Container runtimes, each once. */
+  readonly endpoints: readonly string[];
+  readonly #names: readonly RegExp[];
+
+  constructor(sources: readonly WorkloadSourceSpec[]) {
+    this.parents = [...new Set(sources.flatMap((source) => ('cgroup' in source ? normalCgroupPath(source.cgroup) : [])))];
+    const slices = [...new Set(sources.flatMap((source) => ('systemd' in source ? source.systemd.slices.map(slicePath) : [])))];
+    this.slices = slices.filter((path) => !slices.some((other) => isBelow(path, other)));
+    this.endpoints = [...new Set(sources.flatMap((source) => ('cri' in source ? source.cri.endpoint : [])))];
+    this.#names = sources.flatMap((source) => ('systemd' in source ? source.systemd.units.map(compileGlob) : []));
+  }
+
+  /** Whether units are named that may be anywhere. */
+  get namesUnits(): boolean {
+    return this.#names.length > 0;
+  }
+
+  /** Of a unit, wherever it is. */
+  names(unit: string): boolean {
+    return this.#names.some((pattern) => pattern.test(unit));
+  }
+
+  /** The workload that a cgroup is, or lies in: of several the innermost. */
+  holding(cgroup: string): { readonly name: string; readonly path: string } | undefined {
+    const children = this.parents.filter((parent) => isBelow(cgroup, parent)).map((parent) => childHolding(cgroup, parent));
+    const { unit } = unitPlace(cgroup);
+    const isNamed = unit !== undefined && (this.names(unit.name) || this.slices.some((slice) => isBelow(unit.path, slice)));
+    const found = innermost(isNamed ? [unit, ...children] : children);
+    return found && { name: found.name, path: found.path };
+  }
+
+  /** By which name it is a workload; undefined: it is none. */
+  nameOf(path: string): string | undefined {
+    const held = this.holding(path);
+    return held?.path === path ? held.name : undefined;
+  }
+}
+
+/** Of cgroups that all hold the same one; of equals the first. undefined: there is none. */
+export function innermost<T extends { readonly path: string }>(holding: readonly T[]): T | undefined {
+  return holding.reduce<T | undefined>((a, b) => (a === undefined || b.path.length > a.path.length ? b : a), undefined);
+}
+
+function childHolding(cgroup: string, parent: string): { readonly name: string; readonly path: string } {
+  const prefix = parent === '/' ? '/' : `${parent}/`;
+  const name = cgroup.slice(prefix.length).split('/')[0] ?? '';
+  return { name, path: prefix + name };
+}

@@ -1,0 +1,10 @@
+import { broken, ok, type Check } from './check.js';
+import type { RuntimeFacts } from './facts/process.js';
+
+const ID = 'process.addon';
+
+/** The native addon, without which nothing watches and nobody is ended. */
+export function checkAddon({ addon, abi, napi }: RuntimeFacts): Check {
+  if ('file' in addon) return ok(ID, `${addon.file} loads (Node-API ${napi}, ABI ${abi})`, { file: addon.file, abi, napi });
+  return broken(ID, addon.failure, addon.hint ?? 'reinstall evictd', { failure: addon.failure, abi, napi });
+}

@@ -1,0 +1,22 @@
+import { broken, ok, type Check } from './check.js';
+import type { CgroupFacts } from './facts/cgroup.js';
+
+const ID = 'cgroup.controllers';
+
+/** Whether the memory controller reaches the workloads: without it they have neither usage nor limits (v2, "Enabling and Disabling"). */
+export function checkControllers({ memory, delegations }: CgroupFacts): Check[] {
+  if (memory?.version !== 2 || delegations.length === 0) return [];
+  const details = { cgroups: delegations.map(({ path, stopsAt }) => ({ path, stopsAt: stopsAt ?? null })) };
+  const stopped = delegations.filter(({ stopsAt }) => stopsAt !== undefined);
+  if (stopped.length === 0)
+    return [ok(ID, `the memory controller reaches the children of ${listed(delegations.map(({ path }) => path))}`, details)];
+  const said = stopped.map(({ path, stopsAt }) => `${path} (not handed down by ${String(stopsAt)})`);
+  const fix = `Delegate=yes or MemoryAccounting=yes for its unit; without systemd: echo +memory >${memory.mountPoint}${stopped[0]?.stopsAt === '/' ? '' : (stopped[0]?.stopsAt ?? '')}/cgroup.subtree_control`;
+  return [broken(ID, `the memory controller does not reach the children of ${listed(said)}: they cannot be measured`, fix, details)];
+}
+
+/** 'a, b, c and 4 more'. */
+function listed(names: readonly string[]): string {
+  const rest = names.length - 3;
+  return names.slice(0, 3).join(', ') + (rest > 0 ? ` and ${String(rest)} more` : '');
+}

@@ -1,0 +1,34 @@
+import type { MemoryFacts } from './facts/kernel.js';
+import type { Rival } from './rival.js';
+
+const DEFAULT_PERCENT = 10;
+
+/**
+ * When earlyoom sends its first SIGTERM (earlyoom(1)): MemAvailable below -m PERCENT (10), or -M KiB, of both the lower. Where there is swap it waits for that, too:
+ * -s PERCENT (10) or -S KiB of it free. Percentages are taken of MemTotal here; since 1.8 it takes them of what processes can have, which is less.
+ */
+export function earlyoomLimit(args: readonly string[], { totalBytes, swapBytes }: Pick<MemoryFacts, 'totalBytes' | 'swapBytes'>): Rival {
+  const percent = option(args, 'm');
+  const kibibytes = option(args, 'M');
+  const limits = [
+    ...(percent === undefined && kibibytes !== undefined ? [] : [ofTotal(totalBytes, percent ?? DEFAULT_PERCENT)]),
+    ...(kibibytes === undefined ? [] : [BigInt(Math.floor(kibibytes)) * 1024n]),
+  ];
+  const bytes = limits.reduce((least, limit) => (limit < least ? limit : least));
+  const swap = swapBytes === 0n ? '' : ` and little swap (-s ${String(option(args, 's') ?? DEFAULT_PERCENT)})`;
+  const said = percent === undefined && kibibytes !== undefined ? `-M ${String(kibibytes)}` : `-m ${String(percent ?? DEFAULT_PERCENT)}`;
+  return { bytes, text: `at little MemAvailable (${said})${swap}` };
+}
+
+/** '-m 8,4', '-m8': the first of the pair, which is when it sends SIGTERM. */
+function option(args: readonly string[], letter: string): number | undefined {
+  const index = args.findIndex((arg) => arg.startsWith(`-${letter}`));
+  if (index === -1) return undefined;
+  const text = args[index] === `-${letter}` ? args[index + 1] : args[index]?.slice(2);
+  const value = Number.parseFloat(text ?? '');
+  return Number.isNaN(value) ? undefined : value;
+}
+
+function ofTotal(totalBytes: bigint, percent: number): bigint {
+  return (totalBytes * BigInt(Math.round(percent * 100))) / 10_000n;
+}

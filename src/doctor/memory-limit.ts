@@ -1,0 +1,24 @@
+import { amountOfBytes } from '../core/amount.js';
+import { isListed, resolve, thresholdKind, valueText } from '../core/threshold.js';
+import type { NodeFacts } from './facts/node.js';
+
+/** Where evictd acts at once. */
+export interface MemoryLimit {
+  readonly bytes: bigint;
+  /** 'memory.available<100Mi', with the amount where it was written as a percentage. */
+  readonly text: string;
+}
+
+/** The highest hard threshold of memory.available that stands alone; undefined: there is none, or the capacity is not known. */
+export function hardMemoryLimit({ thresholds, capacities }: Pick<NodeFacts, 'thresholds' | 'capacities'>): MemoryLimit | undefined {
+  const capacity = capacities.get('memory.available');
+  if (capacity === undefined) return undefined;
+  const limits = thresholds
+    .filter((threshold) => threshold.signal === 'memory.available' && !isListed(threshold) && thresholdKind(threshold) === 'hard')
+    .map(({ value }): MemoryLimit => {
+      const bytes = resolve(value, capacity);
+      const amount = value.kind === 'percentage' ? ` (${amountOfBytes(bytes)})` : '';
+      return { bytes, text: `memory.available<${valueText(value)}${amount}` };
+    });
+  return limits.sort((a, b) => (a.bytes < b.bytes ? 1 : -1))[0];
+}

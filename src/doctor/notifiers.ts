@@ -1,0 +1,52 @@
+import type { Signal } from '../core/signal.js';
+import { operandsOf, operandText } from '../core/threshold.js';
+import { degraded, ok, type Check, type Detail } from './check.js';
+import type { NodeFacts, NotifierFacts } from './facts/node.js';
+
+const ID = 'notifier.SIGNAL';
+
+/** What wakes evictd for each signal that has a threshold: armed for real a moment ago, and closed again. */
+export function checkNotifiers(node: NodeFacts): Check[] {
+  const { notifiers } = node;
+  if (notifiers === undefined) return [];
+  const signals = [...new Set(node.thresholds.flatMap(operandsOf).map(({ signal }) => signal))];
+  return signals.map((signal) =>
+    checkSignal(
+      signal,
+      notifiers.filter((notifier) => notifier.signal === signal),
+      node,
+    ),
+  );
+}
+
+function checkSignal(signal: Signal, notifiers: readonly NotifierFacts[], { thresholds, monitoringIntervalNs, absent }: NodeFacts): Check {
+  const id = ID.replace('SIGNAL', signal);
+  const limits = [
+    ...new Set(
+      thresholds
+        .flatMap(operandsOf)
+        .filter((operand) => operand.signal === signal)
+        .map(operandText),
+    ),
+  ];
+  const details = { thresholds: limits, notifiers: notifiers.map(detailOf) };
+  const nothing = absent.get(signal);
+  if (nothing !== undefined) return ok(id, `not on this node: ${nothing}`, details);
+  const live = notifiers.filter((notifier) => notifier.live);
+  const dead = notifiers.filter((notifier) => !notifier.live);
+  const refused = dead.map(({ mechanism, reason }) => `${mechanism} cannot be armed: ${reason ?? 'unknown'}`);
+  const hints = [...new Set(dead.flatMap(({ hint }) => hint ?? []))].join('; ');
+  const fix = hints === '' ? 'a lower monitoringInterval makes up for some of it' : hints;
+  if (live.length === 0) {
+    const seconds = Number(monitoringIntervalNs) / 1e9;
+    const why = refused.length === 0 ? 'there is no notifier for it' : refused.join('; ');
+    return degraded(id, `${limits.join(', ')}: only looked at every ${String(seconds)} s: ${why}`, fix, details);
+  }
+  const armed = live.map(({ mechanism, target }) => `${mechanism} (${target})`).join(', ');
+  const summary = `${limits.join(', ')}: ${[armed, ...refused].join('; ')}`;
+  return dead.some(({ essential }) => essential) ? degraded(id, summary, fix, details) : ok(id, summary, details);
+}
+
+function detailOf({ mechanism, target, live, reason, essential }: NotifierFacts): Detail {
+  return { mechanism, target, live, essential, reason: reason ?? null };
+}

@@ -1,0 +1,24 @@
+const NOT_FOUND = 5;
+const DEADLINE_EXCEEDED = 4;
+
+/** What is gone already need not be removed. */
+export async function unlessGone(asked: Promise<unknown>): Promise<void> {
+  try {
+    await asked;
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+export function isGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === NOT_FOUND;
+}
+
+/** Without gRPC's own words around it. */
+export function saidBy(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, details } = error as Error & { readonly code?: unknown; readonly details?: unknown };
+  if (code === DEADLINE_EXCEEDED) return 'it has not answered in time';
+  const said = typeof details === 'string' && details !== '' ? details : error.message;
+  return said.replace(/ Resolution note: *$/, '');
+}

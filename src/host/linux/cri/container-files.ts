@@ -1,0 +1,49 @@
+import { NOTHING_ON_DISK } from '../../../core/disk-holding.js';
+import type { ContainerFiles } from '../../../monitor/ports.js';
+import type { ListedStats } from './calls.js';
+
+const NS_PER_MS = 1_000_000n;
+/** A clock that is kept right goes back by no more than this. */
+const SLEWED_MS = 1_000;
+
+interface Now {
+  readonly monotonicNs: bigint;
+  readonly unixMs: number;
+}
+
+/** @param logPaths  by the id of the container; '': it is not logged to a file */
+export function containerFiles(stats: readonly ListedStats[], logPaths: ReadonlyMap<string, string>, now: Now): ContainerFiles[] {
+  const bytesOf = new Map(stats.map(({ attributes, writableLayer }) => [attributes.id, writableLayer]));
+  return [...logPaths].map(([id, logPath]): ContainerFiles => {
+    const written = bytesOf.get(id);
+    return { id, layer: written && layerOf(written, now), logPath: logPath === '' ? undefined : logPath };
+  });
+}
+
+/** undefined: it is not measured. */
+function layerOf(
+  { timestamp, fsId: { mountpoint }, usedBytes, inodesUsed }: ListedStats['writableLayer'],
+  now: Now,
+): ContainerFiles['layer'] {
+  const measuredNs = timestamp > 0 ? atNs(timestamp, now) : undefined;
+  if (measuredNs === undefined || mountpoint === '') return undefined;
+  const amount = isThinPool(mountpoint) ? NOTHING_ON_DISK : { bytes: BigInt(usedBytes.value), inodes: BigInt(inodesUsed.value) };
+  return { directory: directoryOf(mountpoint), amount, atNs: measuredNs };
+}
+
+/** Of containerd's snapshotter devmapper, whose layers lie in a pool of block devices, and not in the directory that it names. */
+function isThinPool(mountpoint: string): boolean {
+  return mountpoint.endsWith('.devmapper');
+}
+
+/** containerd names the directory in which all layers are; CRI-O what is mounted for the container, which is an overlay and no disk. */
+function directoryOf(mountpoint: string): string {
+  return mountpoint.replace(/\/[^/]+\/merged$/, '');
+}
+
+/** By what the clock was set on meanwhile it is older. undefined: it was set back, so that how old it is cannot be told. */
+function atNs(timestampNs: number, { monotonicNs, unixMs }: Now): bigint | undefined {
+  const ageMs = unixMs - timestampNs / 1e6;
+  if (ageMs < -SLEWED_MS) return undefined;
+  return ageMs <= 0 ? monotonicNs : monotonicNs - BigInt(Math.round(ageMs)) * NS_PER_MS;
+}

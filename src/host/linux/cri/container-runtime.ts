@@ -1,0 +1,300 @@
+import { runtimeWorkloads, type PodSandbox, type RuntimePart, type RuntimeWorkload } from '../../../core/pod-sandbox.js';
+import type { RuntimeImage } from '../../../core/container-garbage.js';
+import type { Collection } from '../../../core/layout.js';
+import type { ContainerFiles, ContainerRuntime, SourceProblem } from '../../../monitor/ports.js';
+import {
+  CONTAINER_RUNNING,
+  CONTAINER_STATUS,
+  IMAGE_FS_INFO,
+  LIST_CONTAINERS,
+  LIST_PODS,
+  LIST_STATS,
+  REMOVE_CONTAINER,
+  REMOVE_POD,
+  SANDBOX_READY,
+  STOP_CONTAINER,
+  STOP_POD,
+  VERSION,
+  type Call,
+  type ListedContainer,
+} from './calls.js';
+import type { Encodable, Table } from './protobuf.js';
+import { isGone, saidBy, unlessGone } from './answer.js';
+import { Kubelet } from '../kubelet.js';
+import type { CriClient } from './client.js';
+import { containerFiles } from './container-files.js';
+import { containerPaths, type ContainerPaths } from './container-paths.js';
+import { GarbageCollection, type Garbage } from './garbage.js';
+import { deleteRemovedLayers } from './layers.js';
+
+/** A runtime that takes longer hangs. */
+const ANSWERED_WITHIN_MS = 5_000;
+/** A pod is stopped and removed with its network, and layers of many files take their time, as they do to CRI-O, which measures them when it is asked. */
+const LAYERS_WITHIN_MS = 60_000;
+/** Ticks and decisions may follow each other closely. */
+const APART_NS = 1_000_000_000n;
+/** From one look at the images, and at where they lie, to the next; where they lie is asked for again with the next question where it was not told. */
+const IMAGES_APART_NS = 60_000_000_000n;
+/** Statuses that are asked for at a time: to ask for all would keep the runtime busy. */
+const AT_A_TIME = 8;
+
+/**
+ * Asks for pods and containers in the background, and keeps what was said last.
+ *
+ * @param apartNs  from one question to the next, at least
+ */
+export function openContainerRuntime(endpoint: string, apartNs = APART_NS, kubelet = new Kubelet()): ContainerRuntime {
+  return new CriRuntime(endpoint, apartNs, kubelet);
+}
+
+class CriRuntime implements ContainerRuntime {
+  readonly endpoint: string;
+  readonly #apartNs: bigint;
+  #client: Promise<CriClient> | undefined;
+  #workloads: readonly RuntimeWorkload[] = [];
+  #hasTold = false;
+  #failure: Error | undefined;
+  #asking: Promise<void> | undefined;
+  #askedAtNs: bigint | undefined;
+  /** By id, of those that run: it does not change as long as the container is there. */
+  #paths: ReadonlyMap<string, ContainerPaths> = new Map();
+  readonly #kubelet: Kubelet;
+  readonly #garbage: GarbageCollection;
+  #imagesAtNs: bigint | undefined;
+  #filesystems: ReturnType<ContainerRuntime['filesystems']>;
+  /** The latest look at them, unless it came to nothing; it never rejects. */
+  #placing: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(endpoint: string, apartNs: bigint, kubelet: Kubelet) {
+    this.endpoint = endpoint;
+    this.#apartNs = apartNs;
+    this.#kubelet = kubelet;
+    this.#garbage = new GarbageCollection(kubelet);
+  }
+
+  get hasTold(): boolean {
+    return this.#hasTold;
+  }
+
+  workloads(): readonly RuntimeWorkload[] {
+    return this.#workloads;
+  }
+
+  follow(): void {
+    const nowNs = process.hrtime.bigint();
+    if (this.#closed || this.#asking || (this.#askedAtNs !== undefined && nowNs - this.#askedAtNs < this.#apartNs)) return;
+    this.#askedAtNs = nowNs;
+    this.#asking = this.#ask().then(
+      (workloads) => {
+        this.#failure = undefined;
+        this.#tell(workloads);
+        this.#asking = undefined;
+      },
+      (error: unknown) => {
+        this.#failure = error instanceof Error ? error : new Error(String(error));
+        this.#asking = undefined;
+      },
+    );
+  }
+
+  async told(): Promise<void> {
+    this.follow();
+    await this.#asking;
+    await this.#placing;
+  }
+
+  async placed(): Promise<void> {
+    await this.#answered((client) => this.#lookAtFilesystems(client)).catch(() => undefined);
+  }
+
+  stop({ podId, containers, isPod }: RuntimePart, graceNs: bigint): () => 'asked' | 'alive' | 'refused' {
+    let known: 'asked' | 'alive' | 'refused' = 'asked';
+    const graceMs = Number(graceNs / 1_000_000n);
+    const timeout = Math.ceil(graceMs / 1000); // 0 would be SIGKILL
+    const stopAll = async (client: CriClient): Promise<void> => {
+      client.ask(VERSION, {}, graceMs).then(
+        () => {
+          if (known === 'asked') known = 'alive';
+        },
+        () => undefined,
+      );
+      await Promise.all(
+        containers.map((containerId) => unlessGone(client.ask(STOP_CONTAINER, { containerId, timeout }, graceMs + ANSWERED_WITHIN_MS))),
+      );
+      if (isPod) await unlessGone(client.ask(STOP_POD, { podSandboxId: podId }, LAYERS_WITHIN_MS));
+    };
+    this.#connected()
+      .then(stopAll)
+      .catch(() => {
+        known = 'refused';
+      });
+    return () => known;
+  }
+
+  async remove({ podId, containers, isPod }: RuntimePart): Promise<string | undefined> {
+    try {
+      const client = await this.#connected();
+      const ask = <I extends Table, O extends Table>(call: Call<I, O>, request: Encodable<I>): Promise<void> =>
+        unlessGone(client.ask(call, request, LAYERS_WITHIN_MS));
+      if (!isPod) {
+        for (const containerId of containers) await ask(REMOVE_CONTAINER, { containerId });
+        await deleteRemovedLayers(client);
+        const { containers: left } = await client.ask(LIST_CONTAINERS, {}, ANSWERED_WITHIN_MS);
+        if (left.some(({ podSandboxId }) => podSandboxId === podId)) return undefined;
+      }
+      await ask(STOP_POD, { podSandboxId: podId });
+      await ask(REMOVE_POD, { podSandboxId: podId });
+      await deleteRemovedLayers(client);
+      return undefined;
+    } catch (error) {
+      return saidBy(error);
+    }
+  }
+
+  async collect(collection: Collection): Promise<readonly string[]> {
+    try {
+      return await this.#garbage.collect(await this.#connected(), collection);
+    } catch (error) {
+      return [saidBy(error)];
+    }
+  }
+
+  garbage(): Promise<Garbage> {
+    return this.#answered((client) => this.#garbage.find(client));
+  }
+
+  usedImages(): Promise<readonly RuntimeImage[]> {
+    return this.#answered((client) => this.#garbage.used(client));
+  }
+
+  filesystems(): ReturnType<ContainerRuntime['filesystems']> {
+    return this.#filesystems;
+  }
+
+  files(): Promise<readonly ContainerFiles[]> {
+    return this.#answered(async (client) => {
+      const { stats } = await client.ask(LIST_STATS, {}, LAYERS_WITHIN_MS);
+      const logPaths = new Map([...this.#paths].map(([id, { logPath }]) => [id, logPath]));
+      return containerFiles(stats, logPaths, { monotonicNs: process.hrtime.bigint(), unixMs: Date.now() });
+    });
+  }
+
+  problem(): SourceProblem | undefined {
+    if (this.#failure === undefined) return undefined;
+    const known = this.#workloads.length;
+    const meanwhile =
+      known === 0 ? 'none of its pods is a candidate until then' : `the ${String(known)} workloads known of it stay candidates`;
+    return {
+      code: 'EVICTD_CRI_UNREACHABLE',
+      message: `workload source cri ${this.endpoint} cannot be asked: ${saidBy(this.#failure)}; ${meanwhile}`,
+      hint: 'does the container runtime run, with its CRI plugin, and is this its socket? crictl -r ENDPOINT pods asks the same',
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#client?.then(
+      (client) => {
+        client.close();
+      },
+      () => undefined,
+    );
+    this.#client = undefined;
+  }
+
+  /** Rejects with what the runtime says. */
+  async #answered<T>(ask: (client: CriClient) => Promise<T>): Promise<T> {
+    try {
+      return await ask(await this.#connected());
+    } catch (error) {
+      throw new Error(saidBy(error), { cause: error });
+    }
+  }
+
+  /** Loads what that takes: nobody needs gRPC who does not come here. */
+  #connected(): Promise<CriClient> {
+    if (this.#closed) return Promise.reject(new Error('it is not asked any more'));
+    this.#client ??= import('./client.js')
+      .then(({ CriClient }) => new CriClient(this.endpoint))
+      .catch((error: unknown) => {
+        this.#client = undefined;
+        throw error;
+      });
+    return this.#client;
+  }
+
+  /** The same list stays the same value: who reads it need not look again. */
+  #tell(workloads: readonly RuntimeWorkload[]): void {
+    this.#hasTold = true;
+    if (!this.#closed && JSON.stringify(workloads, plain) !== JSON.stringify(this.#workloads, plain)) this.#workloads = workloads;
+  }
+
+  async #ask(): Promise<RuntimeWorkload[]> {
+    const client = await this.#connected();
+    this.#lookAtImages(client);
+    const [{ items }, { containers }] = await Promise.all([
+      client.ask(LIST_PODS, {}, ANSWERED_WITHIN_MS),
+      client.ask(LIST_CONTAINERS, {}, ANSWERED_WITHIN_MS),
+    ]);
+    const running = containers.filter(({ state }) => state === CONTAINER_RUNNING);
+    this.#paths = await this.#pathsOf(running, client);
+    const pods = items.flatMap(({ id, metadata, state, labels, annotations }): PodSandbox[] => {
+      if (state !== SANDBOX_READY) return [];
+      const own = running.flatMap((container) => {
+        const cgroupsPath = container.podSandboxId === id ? this.#paths.get(container.id)?.cgroupsPath : undefined;
+        if (cgroupsPath === undefined) return [];
+        return [
+          { id: container.id, name: container.metadata.name, labels: container.labels, annotations: container.annotations, cgroupsPath },
+        ];
+      });
+      return own.length === 0 ? [] : [{ id, ...metadata, labels, annotations, containers: own }];
+    });
+    return runtimeWorkloads(this.endpoint, pods, await this.#kubelet.manages([...items, ...containers]));
+  }
+
+  /** Now and then, and beside the rest: who pulls an image now may be about to use it. */
+  #lookAtImages(client: CriClient): void {
+    const nowNs = process.hrtime.bigint();
+    if (this.#imagesAtNs === undefined || nowNs - this.#imagesAtNs >= IMAGES_APART_NS) {
+      this.#imagesAtNs = nowNs;
+      this.#garbage.look(client).catch(() => undefined);
+      this.#placing = undefined;
+    }
+    this.#placing ??= this.#lookAtFilesystems(client).catch(() => {
+      this.#placing = undefined;
+    });
+  }
+
+  /** What it has told before stays until it tells otherwise. */
+  async #lookAtFilesystems(client: CriClient): Promise<void> {
+    const { imageFilesystems, containerFilesystems } = await client.ask(IMAGE_FS_INFO, {}, ANSWERED_WITHIN_MS);
+    const imagefs = imageFilesystems[0]?.fsId.mountpoint ?? '';
+    const containerfs = containerFilesystems[0]?.fsId.mountpoint ?? '';
+    if (imagefs.startsWith('/')) this.#filesystems = { imagefs, containerfs: containerfs.startsWith('/') ? containerfs : undefined };
+  }
+
+  /** Of those that are not known yet each is asked for. Who has gone meanwhile is left out, and asked for again where it is listed again. */
+  async #pathsOf(containers: readonly ListedContainer[], client: CriClient): Promise<ReadonlyMap<string, ContainerPaths>> {
+    const found = new Map<string, ContainerPaths>();
+    const unknown: string[] = [];
+    for (const { id } of containers) {
+      const known = this.#paths.get(id);
+      if (known === undefined) unknown.push(id);
+      else found.set(id, known);
+    }
+    for (let first = 0; first < unknown.length; first += AT_A_TIME) {
+      const some = unknown.slice(first, first + AT_A_TIME).map(async (containerId) => {
+        const paths = containerPaths(await client.ask(CONTAINER_STATUS, { containerId, verbose: true }, ANSWERED_WITHIN_MS));
+        if (paths !== undefined) found.set(containerId, paths);
+      });
+      const answers = await Promise.allSettled(some);
+      for (const answer of answers) if (answer.status === 'rejected' && !isGone(answer.reason)) throw answer.reason;
+    }
+    return found;
+  }
+}
+
+function plain(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import type { InstanceFacts } from '../../../doctor/facts/process.js';
+import { errnoName } from '../../../errors.js';
+import { flockHolders, readLockFile, type LockFile } from '../lock-holder.js';
+import { textOf } from './text-file.js';
+
+/**
+ * Who guards a node: whoever holds the lock in the runtime directory. The lock itself is not tried for: an evictd that starts at that moment would be
+ * refused.
+ *
+ * @param instance  of instanceName
+ */
+export function readInstance(runtimeDirectory: string, instance: string): InstanceFacts {
+  const path = join(runtimeDirectory, `${instance}.lock`);
+  let file: LockFile | undefined;
+  try {
+    file = readLockFile(path);
+  } catch (error) {
+    return { kind: 'unseen', unseen: `${path}: ${errnoName(error) ?? String(error)}` };
+  }
+  if (file === undefined) return { kind: 'none' };
+  const locks = textOf('/proc/locks');
+  return typeof locks === 'string' ? instanceOf(file, flockHolders(locks, file.inode)) : { kind: 'unseen', unseen: locks.unseen };
+}
+
+/** What the file says counts only where it is locked: it stays behind when its evictd ends. */
+export function instanceOf({ pid, version }: LockFile, holders: readonly number[]): InstanceFacts {
+  if (holders.includes(pid)) return { kind: 'running', pid, version };
+  if (holders.includes(0)) return { kind: 'unseen', unseen: 'the lock is held by a process outside this process namespace' };
+  return { kind: 'none' };
+}

@@ -1,0 +1,36 @@
+import type { MemoryFacts } from '../../../doctor/facts/kernel.js';
+import { readPageSize } from '../page-size.js';
+import { numberIfAny } from './oom.js';
+import { textIfAny } from './text-file.js';
+
+export function readMemory(): MemoryFacts {
+  const meminfo = textIfAny('/proc/meminfo') ?? '';
+  const bytes = (key: string): bigint => BigInt(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(meminfo)?.[1] ?? 0) * 1024n;
+  const zoneinfo = textIfAny('/proc/zoneinfo');
+  return {
+    overcommitMemory: numberIfAny('/proc/sys/vm/overcommit_memory'),
+    totalBytes: bytes('MemTotal'),
+    commitLimitBytes: bytes('CommitLimit'),
+    swapBytes: bytes('SwapTotal'),
+    swaps: swapNames(textIfAny('/proc/swaps') ?? ''),
+    swappiness: numberIfAny('/proc/sys/vm/swappiness'),
+    watermarks: zoneinfo === undefined ? undefined : watermarksOf(zoneinfo, readPageSize()),
+  };
+}
+
+/** The first column behind the heading; the kernel writes blanks in it as \040. */
+export function swapNames(swaps: string): string[] {
+  return swaps
+    .split('\n')
+    .slice(1)
+    .flatMap((line) => /^\S+/.exec(line)?.[0] ?? []);
+}
+
+/** /proc/zoneinfo: 'min', 'low' and 'high' of each zone that has memory, in pages, summed up. undefined: there is none. */
+export function watermarksOf(zoneinfo: string, pageSize: bigint): MemoryFacts['watermarks'] {
+  // Movable and Device are listed with watermarks of their own where nothing is in them.
+  const zones = zoneinfo.split(/^Node /m).filter((zone) => /^ +managed +[1-9]/m.test(zone));
+  const sum = (name: string): bigint =>
+    zones.reduce((total, zone) => total + BigInt(new RegExp(`^ +${name} +(\\d+)$`, 'm').exec(zone)?.[1] ?? 0), 0n) * pageSize;
+  return zones.length === 0 ? undefined : { minBytes: sum('min'), lowBytes: sum('low'), highBytes: sum('high') };
+}

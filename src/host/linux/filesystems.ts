@@ -1,0 +1,94 @@
+import { FILESYSTEM_ROLES, layoutOf, pathsByRole, type FilesystemPaths, type FilesystemRole, type Layout } from '../../core/layout.js';
+import type { Binding, FilesystemReading, FilesystemStats } from '../../native/binding.js';
+import { filesystemObservations, type FilesystemObservations } from './filesystem.js';
+import { memoryFilesystem } from './filesystem-type.js';
+import { WatchedFilesystem } from './watched-filesystem.js';
+
+/** A filesystem, once for all roles that lie on it. */
+export interface FilesystemOnDevice extends FilesystemObservations {
+  readonly path: string;
+  readonly stats: FilesystemStats;
+  readonly roles: readonly FilesystemRole[];
+  /** There is nothing to sample, whatever it was before. */
+  readonly inMemory: boolean;
+}
+
+export interface FilesystemsSeen {
+  /** Or which of several has not answered yet. */
+  readonly layout: Layout | { readonly error: string };
+  readonly devices: readonly FilesystemOnDevice[];
+  /** Why containerfs.* mean nothing here. */
+  readonly unsupported: string | undefined;
+}
+
+/** The filesystems that a node's signals are about: each path asked for itself, so that one that hangs delays no other, each device read once. */
+export class Filesystems {
+  readonly #native: Binding;
+  readonly #onAnswer: () => void;
+  #watched: readonly WatchedFilesystem[] = [];
+  #roles: readonly (readonly [FilesystemRole, WatchedFilesystem])[] = [];
+
+  /** @param onAnswer  called at every answer, before whoever has asked */
+  constructor(native: Binding, configured: FilesystemPaths, onAnswer: () => void) {
+    this.#native = native;
+    this.#onAnswer = onAnswer;
+    this.place(configured);
+  }
+
+  /** Other paths from now on; those that stay keep their last answers. Returns what nobody reads any more, to be closed by whoever has given it to others. */
+  place(filesystems: FilesystemPaths): readonly WatchedFilesystem[] {
+    const before = this.#watched;
+    const byPath = new Map<string, WatchedFilesystem>();
+    const paths = pathsByRole(filesystems);
+    this.#roles = FILESYSTEM_ROLES.map((role) => {
+      const path = paths[role];
+      const known = byPath.get(path) ?? before.find((watched) => watched.path === path);
+      const watched = known ?? new WatchedFilesystem(this.#native, path, this.#onAnswer);
+      byPath.set(path, watched);
+      return [role, watched] as const;
+    });
+    this.#watched = [...byPath.values()];
+    return before.filter((watched) => !this.#watched.includes(watched));
+  }
+
+  /** @param onAnswer  at each answer, with how many are still awaited */
+  request(onAnswer?: (outstanding: number) => void): void {
+    const told =
+      onAnswer &&
+      ((): void => {
+        onAnswer(this.#watched.filter(({ isAsked }) => isAsked).length);
+      });
+    for (const watched of this.#watched) watched.request(told);
+  }
+
+  /** By the last answers. */
+  look(nowNs: bigint): FilesystemsSeen {
+    const readings = new Map(this.#watched.map((watched) => [watched, watched.stats.read()]));
+    const devices: (FilesystemOnDevice & { readonly device: bigint | undefined; roles: FilesystemRole[] })[] = [];
+    const found: Record<FilesystemRole, bigint | undefined> = { nodefs: undefined, imagefs: undefined, containerfs: undefined };
+    for (const [role, watched] of this.#roles) {
+      const reading = readings.get(watched) ?? watched.stats.read();
+      const device = (found[role] = deviceOf(reading));
+      const same = devices.find((other) => other.path === watched.path || (device !== undefined && other.device === device));
+      if (same) same.roles.push(role);
+      else devices.push({ ...on(watched, reading, nowNs), device, roles: [role] });
+    }
+    const unread = this.#watched.find((watched) => readings.get(watched)?.atNs === 0n);
+    const { layout, unsupported } = layoutOf(found);
+    const isKnown = unread === undefined || this.#watched.length === 1;
+    return { layout: isKnown ? layout : { error: `${unread.path}: not read yet` }, devices, unsupported };
+  }
+
+  close(): void {
+    for (const watched of this.#watched) watched.close();
+  }
+}
+
+function deviceOf({ atNs, errno, device }: FilesystemReading): bigint | undefined {
+  return atNs === 0n || errno !== 0 ? undefined : device;
+}
+
+function on({ path, stats }: WatchedFilesystem, reading: FilesystemReading, nowNs: bigint): Omit<FilesystemOnDevice, 'roles'> {
+  const inMemory = deviceOf(reading) !== undefined && memoryFilesystem(reading.fsType) !== undefined;
+  return { path, stats, inMemory, ...filesystemObservations(path, reading, nowNs) };
+}

@@ -1,0 +1,27 @@
+/** systemd's own, of whichever kind a unit is. StartLimitAction= can follow its end only where it is started again. */
+const ACTIONS = ['FailureAction', 'SuccessAction'];
+const STARTS = ['OnFailure', 'OnSuccess'];
+/** Whatever the job mode, to start one of these ends all that runs. */
+const ENDS_ALL =
+  /^(reboot|poweroff|halt|kexec|exit|soft-reboot|shutdown|ctrl-alt-del|runlevel[06])\.target$|^systemd-(reboot|poweroff|halt|kexec|exit|soft-reboot)\.service$/;
+
+/**
+ * What systemd does to the machine when a unit has ended, as its file says it ('FailureAction=reboot'); undefined: nothing.
+ *
+ * @param unit  its properties of org.freedesktop.systemd1.Unit; one that this systemd does not know is as if not set
+ */
+export function emergencyActionOf(unit: Readonly<Record<string, unknown>>, restart: string): string | undefined {
+  const mayRestart = restart !== '' && restart !== 'no';
+  for (const name of mayRestart ? [...ACTIONS, 'StartLimitAction'] : ACTIONS) {
+    const action = unit[name];
+    if (typeof action === 'string' && action !== '' && action !== 'none') return `${name}=${action}`;
+  }
+  for (const name of STARTS) {
+    const started = unit[name];
+    if (!Array.isArray(started) || started.length === 0) continue;
+    if (unit[`${name}JobMode`] === 'isolate') return `${name}=${started.join(' ')} with ${name}JobMode=isolate`;
+    const ends = started.find((other) => typeof other === 'string' && ENDS_ALL.test(other)) as string | undefined;
+    if (ends !== undefined) return `${name}=${ends}`;
+  }
+  return undefined;
+}

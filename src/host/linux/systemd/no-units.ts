@@ -1,0 +1,13 @@
+import type { UnitManager } from '../../../monitor/ports.js';
+
+/** Where systemd is not the init: no unit is known, and none can be stopped by it. */
+export const noUnits: UnitManager = {
+  reach: () => false,
+  unit: () => undefined,
+  follow: () => undefined,
+  awaited: () => false,
+  watch: () => undefined,
+  request: () => undefined,
+  problem: () => undefined,
+  close: () => undefined,
+};

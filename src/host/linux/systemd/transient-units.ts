@@ -1,0 +1,140 @@
+import { existsSync } from 'node:fs';
+import type { LimitedCommand } from '../../../core/limited-command.js';
+import type { CommandRunner } from '../../../monitor/ports.js';
+import type { BusAddress, BusReply } from './bus-connection.js';
+import { BusLink, SYSTEMD_ADDRESSES } from './bus-link.js';
+import { MANAGER, PROPERTIES, SYSTEMD } from './names.js';
+import { unitPath } from './unit-reading.js';
+
+const NS_PER_US = 1_000n;
+const NS_PER_MS = 1_000_000n;
+const LOOK_MS = 200;
+/** To reach systemd, to start, and to be ended after its time. */
+const BESIDES_MS = 15_000;
+const STOPPING_US = 5_000_000n;
+const TASKS_AT_MOST = 64n;
+
+/** Commands as transient units of systemd. Where systemd is not the init there is nobody to run them. */
+export function openCommandRunner(addresses: readonly BusAddress[] = SYSTEMD_ADDRESSES): CommandRunner {
+  if (existsSync('/run/systemd/system')) return new TransientUnits(addresses);
+  return { run: () => Promise.resolve('systemd, which would run it outside the sandbox of evictd, is not the init of this machine') };
+}
+
+class TransientUnits implements CommandRunner {
+  readonly #addresses: readonly BusAddress[];
+  #started = 0;
+
+  constructor(addresses: readonly BusAddress[]) {
+    this.#addresses = addresses;
+  }
+
+  run(command: LimitedCommand): Promise<string | undefined> {
+    this.#started += 1;
+    // One that an evictd before has left behind has another name.
+    const unit = `evictd-reclaim-${command.name}-${String(process.pid)}-${String(this.#started)}.service`;
+    return new Promise((resolve) => {
+      new TransientRun(this.#addresses, unit, command, resolve);
+    });
+  }
+}
+
+class TransientRun {
+  readonly #unit: string;
+  readonly #link: BusLink;
+  readonly #done: (error: string | undefined) => void;
+  readonly #deadline: NodeJS.Timeout;
+  #look: NodeJS.Timeout | undefined;
+  #isStarted = false;
+  #isOver = false;
+
+  constructor(addresses: readonly BusAddress[], unit: string, command: LimitedCommand, done: (error: string | undefined) => void) {
+    this.#unit = unit;
+    this.#done = done;
+    this.#deadline = setTimeout(
+      () => {
+        this.#end(this.#link.trouble ?? `systemd has not said what became of ${unit}`);
+      },
+      Number(command.timeoutNs / NS_PER_MS) + BESIDES_MS,
+    );
+    this.#deadline.unref();
+    this.#link = new BusLink(addresses, [], {
+      up: () => {
+        if (this.#isStarted) this.#lookAgain();
+        else this.#start(command);
+      },
+      signal: () => undefined,
+    });
+  }
+
+  #start(command: LimitedCommand): void {
+    this.#isStarted = true;
+    const body = [this.#unit, 'fail', propertiesOf(command), []];
+    this.#call('StartTransientUnit', 'ssa(sv)a(sa(sv))', body, (reply) => {
+      if (reply.ok || reply.name === undefined) this.#lookAgain();
+      else this.#end(reply.message);
+    });
+  }
+
+  #lookAgain(): void {
+    if (this.#isOver) return;
+    clearTimeout(this.#look);
+    this.#look = setTimeout(() => {
+      this.#call('ListUnitsByNames', 'as', [[this.#unit]], (reply) => {
+        if (reply.ok) this.#judge(reply.body);
+        else if (reply.name !== undefined) this.#end(reply.message);
+      });
+    }, LOOK_MS);
+    this.#look.unref();
+  }
+
+  /** 'a(ssssssouso)': name, description, load state, active state, sub state, followed, object, job, kind of job, object of the job. */
+  #judge([units]: readonly unknown[]): void {
+    const [found] = Array.isArray(units) ? (units as readonly unknown[]) : [];
+    const [, , , active, , , , job] = Array.isArray(found) ? (found as readonly unknown[]) : [];
+    if (active === 'failed') this.#whyFailed();
+    else if (active === 'inactive' && Number(job) === 0) this.#end(undefined);
+    else this.#lookAgain();
+  }
+
+  #whyFailed(): void {
+    const call = { path: unitPath(this.#unit), interface: PROPERTIES, destination: SYSTEMD, member: 'Get' };
+    this.#link.call({ ...call, signature: 'ss', body: [`${SYSTEMD}.Service`, 'Result'] }, (reply) => {
+      const result = reply.ok ? String(reply.body[0]) : 'failed';
+      // It would stay among the failed units for ever.
+      this.#call('ResetFailedUnit', 's', [this.#unit], () => {
+        this.#end(`it failed (${result}): journalctl -u ${this.#unit}`);
+      });
+    });
+  }
+
+  #call(member: string, signature: string, body: readonly unknown[], done: (reply: BusReply) => void): void {
+    this.#link.call({ ...MANAGER, member, signature, body }, (reply) => {
+      if (!this.#isOver) done(reply);
+    });
+  }
+
+  #end(error: string | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#look);
+    this.#link.close();
+    this.#done(error);
+  }
+}
+
+/** A oneshot service: its start is over when its program is, and its time is that of the start. */
+function propertiesOf({ argv, timeoutNs, memoryMaxBytes, name }: LimitedCommand): readonly unknown[] {
+  const [program] = argv;
+  return [
+    ['Description', ['s', `evictd reclaims: ${name}`]],
+    ['Type', ['s', 'oneshot']],
+    ['ExecStart', ['a(sasb)', [[program, argv, false]]]],
+    ['Environment', ['as', ['LC_ALL=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive']]],
+    ['TimeoutStartUSec', ['t', timeoutNs / NS_PER_US]],
+    ['TimeoutStopUSec', ['t', STOPPING_US]],
+    ['MemoryMax', ['t', memoryMaxBytes]],
+    ['TasksMax', ['t', TASKS_AT_MOST]],
+    ['Nice', ['i', 10]],
+  ];
+}

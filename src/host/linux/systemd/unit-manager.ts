@@ -1,0 +1,142 @@
+import { existsSync } from 'node:fs';
+import type { SystemdAnswer } from '../../../core/eviction.js';
+import type { SourceProblem, UnitJob, UnitManager } from '../../../monitor/ports.js';
+import type { BusAddress, BusReply } from './bus-connection.js';
+import { BusLink, SYSTEMD_ADDRESSES } from './bus-link.js';
+import { MANAGER } from './names.js';
+import { noUnits } from './no-units.js';
+import { UnitCache } from './unit-cache.js';
+
+/**
+ * To stop as systemctl does it: a job that is in the way (a start that is still going on) is given up for this one; what is to go should not come first. A shutdown's
+ * jobs cannot be replaced: then systemd refuses. To start gives way to whatever somebody else has asked for meanwhile.
+ */
+const MODE = { stop: 'replace', start: 'fail' } as const;
+const UNKNOWN_METHOD = 'org.freedesktop.DBus.Error.UnknownMethod';
+
+/** systemd's system manager: one connection, made when the first unit is followed. Where systemd is not the init no unit is known. */
+export function openUnitManager(addresses: readonly BusAddress[] = SYSTEMD_ADDRESSES): UnitManager {
+  return existsSync('/run/systemd/system') ? new SystemdUnits(addresses) : noUnits; // sd_booted(3)
+}
+
+export class SystemdUnits implements UnitManager {
+  readonly #addresses: readonly BusAddress[];
+  #open: { readonly link: BusLink; readonly cache: UnitCache } | undefined;
+  /** EnqueueUnitJob tells which units are concerned; systemd has it since version 246. */
+  #enqueues = true;
+  #watched: ReadonlySet<string> = new Set();
+  #closed = false;
+
+  constructor(addresses: readonly BusAddress[]) {
+    this.#addresses = addresses;
+  }
+
+  reach(): boolean {
+    if (this.#closed) return false;
+    this.#open ??= this.#connect();
+    return this.#open.link.up;
+  }
+
+  unit(name: string): ReturnType<UnitManager['unit']> {
+    return this.#open?.cache.get(name);
+  }
+
+  watch(names: Iterable<string>): void {
+    const watched = new Set(names);
+    for (const name of watched) if (!this.#watched.has(name)) this.awaited(name);
+    this.#watched = watched;
+  }
+
+  follow(names: Iterable<string>): void {
+    const followed = new Set([...names, ...this.#watched]);
+    if (this.#closed) return;
+    if (followed.size === 0 && this.#open === undefined) return;
+    this.#open ??= this.#connect();
+    this.#open.cache.follow(followed, process.hrtime.bigint());
+  }
+
+  awaited(name: string, withinNs?: bigint, sureSinceNs?: bigint): boolean {
+    if (this.#closed) return false;
+    this.#open ??= this.#connect();
+    return this.#open.cache.awaited(name, process.hrtime.bigint(), withinNs, sureSinceNs);
+  }
+
+  request(jobs: readonly UnitJob[], onAnswer?: (answer: SystemdAnswer) => void): (() => SystemdAnswer | undefined) | undefined {
+    const link = this.#open?.link;
+    if (!link?.up) return undefined;
+    const units = new Set<string>();
+    const errors: string[] = [];
+    let left = jobs.length;
+    let isLost = false;
+    const answer = (): SystemdAnswer => ({ units: [...units].sort(), errors, ...(isLost && { lost: true }) });
+    for (const job of jobs) {
+      this.#ask(link, job, (names, error, lost) => {
+        left -= 1;
+        isLost ||= lost === true;
+        for (const name of names) units.add(name);
+        if (error !== undefined) errors.push(`${job.unit}: ${error}`);
+        if (left === 0) onAnswer?.(answer());
+      });
+    }
+    return () => (left > 0 ? undefined : answer());
+  }
+
+  problem(): SourceProblem | undefined {
+    const trouble = this.#open?.link.trouble;
+    if (trouble === undefined) return undefined;
+    return {
+      code: 'EVICTD_SYSTEMD_UNREACHABLE',
+      message: `systemd cannot be asked (${trouble}): units are ended by signals, and what is not known of them yet stays so`,
+      hint: 'tried again, at least every 30 s; /run/systemd/private and /run/dbus have to be visible to evictd, which has to be root',
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#open?.link.close();
+  }
+
+  #connect(): { readonly link: BusLink; readonly cache: UnitCache } {
+    // Its events come after the call that makes it.
+    const link: BusLink = new BusLink(this.#addresses, ['PropertiesChanged', 'Reloading', 'UnitNew'], {
+      up: () => {
+        // By the bus systemd tells of changes only where somebody has asked for it; on its own socket it always does.
+        link.call({ ...MANAGER, member: 'Subscribe' }, () => undefined);
+        cache.allChanged();
+        cache.readOn();
+      },
+      signal: (member, path) => {
+        if (member === 'Reloading') cache.allChanged();
+        else if (member === 'UnitNew') cache.hasCome();
+        else cache.changed(path);
+      },
+    });
+    const cache = new UnitCache(link);
+    return { link, cache };
+  }
+
+  #ask(link: BusLink, job: UnitJob, done: (units: readonly string[], error?: string, lost?: boolean) => void): void {
+    const { type, unit } = job;
+    const enqueues = this.#enqueues;
+    const answered = (reply: BusReply): void => {
+      if (reply.ok) {
+        done(enqueues ? concerned(reply.body) : [unit]);
+      } else if (enqueues && reply.name === UNKNOWN_METHOD) {
+        this.#enqueues = false;
+        this.#ask(link, job, done);
+      } else {
+        done([], reply.message, reply.name === undefined);
+      }
+    };
+    const call = enqueues
+      ? { ...MANAGER, member: 'EnqueueUnitJob', signature: 'sss', body: [unit, type, MODE[type]] }
+      : { ...MANAGER, member: type === 'stop' ? 'StopUnit' : 'StartUnit', signature: 'ss', body: [unit, MODE[type]] };
+    if (!link.call(call, answered)) done([], 'systemd does not take anything off the connection', true);
+  }
+}
+
+/** 'uososa(uosos)': the job's number, its object, the unit, its object, what the job does; and the same of every other that comes with it. */
+function concerned([, , unit, , , others]: readonly unknown[]): string[] {
+  const names = Array.isArray(others) ? others.map((other: unknown) => (Array.isArray(other) ? (other[2] as unknown) : undefined)) : [];
+  return [unit, ...names].filter((name): name is string => typeof name === 'string');
+}

@@ -1,0 +1,114 @@
+import type { LoadedUnit, UnitRestart } from '../../../core/loaded-unit.js';
+import type { BusCall, BusReply } from './bus-connection.js';
+import { emergencyActionOf } from './emergency-action.js';
+import { PROPERTIES, SYSTEMD } from './names.js';
+
+/** What stands for 'infinity' in systemd's numbers of 64 bits. */
+const INFINITY = 0xffff_ffff_ffff_ffffn;
+/** A guarantee of all that there is. */
+const ALL_BYTES = 2n ** 63n - 1n;
+/** Of the interface of its kind. One by one: all of a service's properties are four times as many, and some are read from its cgroup. */
+const OWN = ['ControlGroup', 'MemoryMin', 'MemoryLow', 'ManagedOOMPreference', 'TimeoutStopUSec', 'Restart'] as const;
+const STOPS_WITH = ['RequiredBy', 'RequisiteOf', 'BoundBy', 'ConsistsOf', 'PropagatesStopTo'];
+const ENDS_WITH = ['BoundBy', 'PropagatesStopTo'];
+const NEEDS = ['Requires', 'Requisite', 'BindsTo', 'Wants', 'Upholds'];
+const NEEDED_BY = ['RequiredBy', 'RequisiteOf', 'BoundBy', 'WantedBy', 'UpheldBy'];
+/** They are there as long as somebody uses them, or the machine does. */
+const NEVER_UNNEEDED = /\.(slice|mount|automount|device|swap)$/;
+const RESTARTS: readonly string[] = [
+  'no',
+  'on-success',
+  'on-failure',
+  'on-abnormal',
+  'on-watchdog',
+  'on-abort',
+  'always',
+] satisfies UnitRestart[];
+
+type Properties = Readonly<Record<string, unknown>>;
+
+/** systemd's name of a unit's object: whatever is no letter or digit is written as _ and its code (bus_label_escape), and so is a digit that comes first. */
+export function unitPath(name: string): string {
+  const bytes = [...Buffer.from(name)];
+  const label = bytes.map((byte, index) => {
+    const char = String.fromCharCode(byte);
+    return /[A-Za-z]/.test(char) || (index > 0 && /\d/.test(char)) ? char : `_${byte.toString(16).padStart(2, '0')}`;
+  });
+  return `/org/freedesktop/systemd1/unit/${label.join('') || '_'}`;
+}
+
+/** What has to be asked to know a unit; all go out together. */
+export function unitCalls(name: string): readonly { readonly call: BusCall; readonly property: string | undefined }[] {
+  const to = { path: unitPath(name), interface: PROPERTIES, destination: SYSTEMD };
+  const all = { ...to, member: 'GetAll', signature: 's', body: [`${SYSTEMD}.Unit`] };
+  if (name.endsWith('.socket')) {
+    const accept = { ...to, member: 'Get', signature: 'ss', body: [`${SYSTEMD}.Socket`, 'Accept'] };
+    return [
+      { call: all, property: undefined },
+      { call: accept, property: 'Accept' },
+    ];
+  }
+  const kind = name.endsWith('.service') ? 'Service' : name.endsWith('.scope') ? 'Scope' : undefined;
+  if (kind === undefined) return [{ call: all, property: undefined }];
+  const own = OWN.map((property) => ({
+    property,
+    call: { ...to, member: 'Get', signature: 'ss', body: [`${SYSTEMD}.${kind}`, property] },
+  }));
+  return [{ call: all, property: undefined }, ...own];
+}
+
+/**
+ * The unit that these are the answers of, in the order of `unitCalls`. undefined: there is none of that name. What systemd does not know (an older one has no
+ * ManagedOOMPreference) is as if nothing were set.
+ */
+export function readUnit(name: string, replies: readonly BusReply[], readAtNs: bigint): LoadedUnit | undefined {
+  const [general, ...own] = replies.map((reply) => (reply.ok ? reply.body[0] : undefined));
+  if (typeof general !== 'object' || general === null) return undefined;
+  const unit = general as Properties;
+  if (unit.LoadState === 'not-found') return undefined;
+  const isSocket = name.endsWith('.socket');
+  const value = (property: (typeof OWN)[number]): unknown => (isSocket ? undefined : own[OWN.indexOf(property)]);
+  const restart = textOf(value('Restart'));
+  const preference = textOf(value('ManagedOOMPreference'));
+  const timeoutUs = value('TimeoutStopUSec');
+  return {
+    name: textOf(unit.Id) || name,
+    activeState: textOf(unit.ActiveState),
+    controlGroup: textOf(value('ControlGroup')),
+    memoryMinBytes: bytesOf(value('MemoryMin'), ALL_BYTES),
+    memoryLowBytes: bytesOf(value('MemoryLow'), ALL_BYTES),
+    managedOomPreference: preference === 'avoid' || preference === 'omit' ? preference : 'none',
+    timeoutStopNs: typeof timeoutUs === 'bigint' && timeoutUs !== INFINITY ? timeoutUs * 1000n : undefined,
+    restart: RESTARTS.includes(restart) ? (restart as UnitRestart) : 'no',
+    stopsWith: namesOf(unit, STOPS_WITH),
+    endsWith: namesOf(unit, ENDS_WITH),
+    needs: namesOf(unit, NEEDS).filter((other) => !NEVER_UNNEEDED.test(other)),
+    stopWhenUnneeded: unit.StopWhenUnneeded === true,
+    neededBy: unit.StopWhenUnneeded === true ? namesOf(unit, NEEDED_BY) : [],
+    triggeredBy: namesOf(unit, ['TriggeredBy']),
+    conflicts: namesOf(unit, ['Conflicts', 'ConflictedBy']).filter((other) => other !== 'shutdown.target'),
+    acceptsEach: isSocket && own[0] === true,
+    transient: unit.Transient === true,
+    emergencyAction: emergencyActionOf(unit, restart),
+    readAtNs,
+    stale: false,
+    unsure: false,
+  };
+}
+
+function namesOf(unit: Properties, properties: readonly string[]): string[] {
+  const names = properties.flatMap((property) => {
+    const value = unit[property];
+    return Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : [];
+  });
+  return [...new Set(names)].sort();
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function bytesOf(value: unknown, infinity: bigint | undefined): bigint | undefined {
+  if (typeof value !== 'bigint') return undefined;
+  return value === INFINITY ? infinity : value;
+}

@@ -1,0 +1,43 @@
+import { requireRoot, type Machine } from './machine.js';
+import type { EvictdDirectories } from './restoration.js';
+import type { InstallStep } from './step.js';
+
+/**
+ * Gives back what evictds have left that ended without doing so, and says what it was and what is still owed.
+ *
+ * @param runtimeDirectories  where they lived
+ * @param forget  units that were kept stopped and stay so
+ * @throws EvictdError  not root
+ */
+export function restoreSteps(
+  directories: EvictdDirectories,
+  runtimeDirectories: ReadonlySet<string>,
+  forget: ReadonlySet<string>,
+  machine: Machine,
+): AsyncIterable<InstallStep> {
+  requireRoot(machine, 'give back what evictd has changed', 'sudo evictd restore');
+  return (async function* () {
+    for (const path of runtimeDirectories) {
+      yield* restored({ ...directories, runtimeDirectory: path }, machine, forget);
+      const running = machine.running(path);
+      const why = `${usedBy(running)}: it gives back what it has changed when it stops`;
+      if (running.length > 0) yield { action: 'keep', path, why, owed: true };
+    }
+  })();
+}
+
+/** What was given back, and what could not be. */
+export async function* restored(
+  directories: EvictdDirectories,
+  { restore }: Machine,
+  forget: ReadonlySet<string> = new Set(),
+): AsyncGenerator<InstallStep> {
+  const path = directories.runtimeDirectory;
+  const { restored: given, owed } = await restore(directories, forget);
+  for (const what of given) yield { action: 'restore', path, what };
+  for (const why of owed) yield { action: 'keep', path, why, owed: true };
+}
+
+export function usedBy(processes: readonly number[]): string {
+  return `used by another evictd (process ${processes.join(', ')})`;
+}

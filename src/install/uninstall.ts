@@ -1,0 +1,86 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isOurs } from './installed.js';
+import { requireMachine, requireNoPackage, type Machine } from './machine.js';
+import type { EvictdDirectories } from './restoration.js';
+import { restored, usedBy } from './restore.js';
+import { fileText, type InstallStep } from './step.js';
+import { SERVICE, SLICE } from './units.js';
+
+export interface UninstallRequest {
+  readonly dryRun: boolean;
+  /** The service's. */
+  readonly configFile: string;
+  readonly directories: EvictdDirectories;
+}
+
+/**
+ * The steps back, each of which is worked out when those before it were taken: the service is stopped, which gives back what evictd has changed, and goes; what an
+ * evictd that was killed has left is given back, too, or stays where it stands. Configuration and journal stay. What stays is named.
+ *
+ * @throws EvictdError  it cannot be uninstalled here
+ */
+export function uninstallSteps(request: UninstallRequest, machine: Machine): AsyncIterable<InstallStep> {
+  const { dryRun, configFile, directories } = request;
+  requireMachine(machine, 'uninstall', !dryRun);
+  const { places } = machine;
+  const units = [SERVICE, SLICE].map((name) => join(places.units, name));
+  const ours = units.filter((path) => {
+    const present = fileText(path);
+    return typeof present === 'object' && isOurs(present.text);
+  });
+  if (ours.length === 0) requireNoPackage(machine, 'apt remove evictd');
+  const stops = ours.includes(join(places.units, SERVICE));
+  const configs = [
+    dirname(places.configFile),
+    ...(configFile === places.configFile ? [] : [configFile]),
+    ...units.map((path) => `${path}.d`),
+  ];
+  return (async function* () {
+    if (stops) yield* [run(['disable', '--now', SERVICE]), run(['stop', SLICE])];
+    for (const path of ours) yield { action: 'remove', path };
+    if (ours.length > 0) yield* [run(['daemon-reload']), run(['reset-failed', SERVICE], true)];
+    for (const runtimeDirectory of new Set([places.runtimeDirectory, directories.runtimeDirectory])) {
+      yield* runtimeSteps({ ...directories, runtimeDirectory }, machine, { dryRun, stops });
+    }
+    yield* units
+      .filter((path) => !ours.includes(path) && existsSync(path))
+      .map((path) => keep(path, '`evictd install` has not written it'));
+    yield* configs.filter((path) => existsSync(path)).map((path) => keep(path, 'configuration'));
+    const { stateDirectory } = directories;
+    const isThere = await machine.isThere(stateDirectory);
+    if (isThere !== false)
+      yield keep(stateDirectory, isThere ? 'the journal' : 'the journal, if it is there: the directory does not answer');
+  })();
+}
+
+/** It outlives a restart of the service, so it is removed here, unless something is owed, or another evictd lives there than the one that is stopped. */
+async function* runtimeSteps(
+  directories: EvictdDirectories,
+  machine: Machine,
+  { dryRun, stops }: { readonly dryRun: boolean; readonly stops: boolean },
+): AsyncGenerator<InstallStep> {
+  const path = directories.runtimeDirectory;
+  if (!existsSync(path)) return;
+  let isOwed = false;
+  if (!dryRun) {
+    for await (const step of restored(directories, machine)) {
+      isOwed ||= step.action === 'keep';
+      yield step;
+    }
+  }
+  const main = dryRun && stops ? machine.systemctl(['systemctl', 'show', '--value', '--property=MainPID', SERVICE]).output : undefined;
+  const others = machine.running(path).filter((pid) => String(pid) !== main);
+  if (others.length > 0) yield keep(path, usedBy(others));
+  else if (path !== machine.places.runtimeDirectory) yield keep(path, 'configured as runtimeDirectory: remove it if nothing else is in it');
+  else if (!isOwed) yield { action: 'remove', path };
+}
+
+function keep(path: string, why: string): InstallStep {
+  return { action: 'keep', path, why };
+}
+
+function run(args: readonly string[], mayFail = false): InstallStep {
+  const command = ['systemctl', ...args];
+  return mayFail ? { action: 'run', command, mayFail } : { action: 'run', command };
+}

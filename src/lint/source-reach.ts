@@ -1,0 +1,66 @@
+import { normalCgroupPath } from '../core/cgroup.js';
+import { slicePath } from '../core/unit.js';
+import type { WorkloadSourceSpec } from '../core/workload-source.js';
+import { ANY_NAME, globOf, literal, overlap, type Glob } from './glob.js';
+
+/** What workloads of the sources can be called at all, and what is said of a rule that reaches none. */
+export interface Reach {
+  readonly hasLabels: boolean;
+  readonly names: readonly Glob[];
+  readonly paths: readonly Glob[];
+  readonly nameText: string;
+  readonly nameHint: (pattern: string) => string;
+  readonly pathText: string;
+  readonly pathHint: string;
+}
+
+const UNITS: readonly Glob[] = ['?*.service', '?*.scope'].map(globOf);
+/** 'NAMESPACE/POD', 'NAMESPACE/POD/CONTAINER'. */
+const POD_NAMES: readonly Glob[] = ['?*/?*', '?*/?*/?*'].map(globOf);
+/** Where Docker and Podman put scopes, and what they call them: those have names of their own besides (workloads/container-names). */
+const HOLDS_CONTAINERS: readonly Glob[] = ['-.slice', 'system.slice', 'machine.slice', 'docker-*.scope', 'libpod-*.scope'].map(globOf);
+const ANY_PATH = globOf('**');
+
+/** A workload is a direct child of a cgroup, by the name of its directory, or a unit, by its name as systemctl has it. */
+export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
+  const parents = sources.flatMap((source) => ('cgroup' in source ? normalCgroupPath(source.cgroup) : []));
+  const slices = sources.flatMap((source) => ('systemd' in source ? source.systemd.slices : []));
+  const units = sources.flatMap((source) => ('systemd' in source ? source.systemd.units : []));
+  const runtimes = sources.flatMap((source) => ('cri' in source ? source.cri.endpoint : []));
+  const hasContainers = [...slices, ...units].some((name) => HOLDS_CONTAINERS.some((known) => overlap(globOf(name), known)));
+  const hasUnits = slices.length + units.length > 0;
+  const unitNames = [...(slices.length > 0 ? UNITS : []), ...units.map(globOf)];
+  const below = (path: string, name: Glob, between: Glob = []): Glob => [...literal(path === '/' ? '/' : `${path}/`), ...between, ...name];
+  const said = [
+    ...(parents.length > 0 ? [`no direct child of ${parents.join(', ')}`] : []),
+    ...(runtimes.length > 0 ? [`no pod of ${runtimes.join(', ')}`] : []),
+    ...(hasUnits ? [`no unit of ${[...slices, ...units].join(', ')}`] : []),
+  ];
+  return {
+    hasLabels: runtimes.length > 0,
+    names: [...(parents.length > 0 || hasContainers ? [ANY_NAME] : []), ...unitNames, ...(runtimes.length > 0 ? POD_NAMES : [])],
+    paths: [
+      ...parents.map((parent) => below(parent, ANY_NAME)),
+      ...slices.flatMap((slice) => UNITS.map((name) => below(slicePath(slice), name, ANY_PATH))),
+      ...units.map((unit) => below('/', globOf(unit), ANY_PATH)),
+      ...(runtimes.length > 0 ? [below('/', ANY_NAME, ANY_PATH)] : []),
+    ],
+    nameText:
+      parents.length > 0
+        ? "a workload's name is that of a direct child of its source, without a /"
+        : hasUnits
+          ? "a workload's name is that of a unit of its source, as systemctl has it"
+          : "a workload's name is that of a pod or a container: NAMESPACE/POD, or NAMESPACE/POD/CONTAINER",
+    nameHint: (pattern) =>
+      runtimes.length > 0 && !pattern.includes('/')
+        ? `name: '*/${pattern}' for a pod of any namespace`
+        : hasUnits && !pattern.includes('/')
+          ? `name: ${pattern.replace(/\.[a-z]*$/, '')}.service`
+          : 'leave the directories out of name, or match by path',
+    pathText: said.join(', '),
+    pathHint:
+      parents[0] === undefined
+        ? 'a unit is found by its name, too: match: {name: web.service}'
+        : `a workload's path is that of its source and its name: ${parents[0]}/NAME`,
+  };
+}

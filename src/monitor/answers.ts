@@ -1,0 +1,25 @@
+import type { StepInput } from '../core/input.js';
+import type { Observations } from '../core/observation.js';
+import type { Candidates } from '../core/workload.js';
+import type { Node, StepReport } from './ports.js';
+
+/** What a step may ask for while it decides, and what it was told, in order. */
+export interface Answers {
+  readonly answers: Required<Pick<StepInput, 'candidates' | 'lastLook'>>;
+  readonly told: Pick<StepReport, 'candidates' | 'lastLooks'>;
+}
+
+export function answersOf(node: Pick<Node, 'read'>, candidates: () => Candidates): Answers {
+  const told = { candidates: [] as Candidates[], lastLooks: [] as Observations[] };
+  const remembered = <T>(list: T[], answer: T): T => {
+    list.push(answer);
+    return answer;
+  };
+  return {
+    told,
+    answers: {
+      candidates: () => remembered(told.candidates, candidates()),
+      lastLook: () => remembered(told.lastLooks, node.read()),
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { jsonInteger } from '../core/integer.js';
+import { countedKillMessage, kernelKillMessage, type KernelKill, type OomLimit } from '../core/kernel-kill.js';
+import type { CountedKills } from '../core/oom-tally.js';
+import type { JournalRecord } from './record.js';
+
+/** The kernel's OOM killer was first. `workload`: the one that lost a process. */
+export function kernelOomRecord(
+  kill: KernelKill,
+  limit: OomLimit,
+  workload: { readonly name: string; readonly path: string } | undefined,
+): JournalRecord {
+  const { limitedCgroup, cgroup, uid, anonBytes, constraint, pid, name, oomScoreAdj, sinceBootUs } = kill;
+  return {
+    type: 'kernel-oom',
+    limit,
+    constraint,
+    ...(limitedCgroup === undefined ? {} : { limitedCgroup }),
+    ...(cgroup === undefined ? {} : { cgroup }),
+    ...(workload === undefined ? {} : { workload }),
+    process: { pid, name, ...(uid === undefined ? {} : { uid }), anonBytes: jsonInteger(anonBytes), oomScoreAdj },
+    sinceBootUs,
+    message: kernelKillMessage(kill, workload?.name),
+  };
+}
+
+/** Kills that only the kernel's counters tell of. @param node  undefined: the machine */
+export function countedOomRecord(
+  kills: CountedKills,
+  limit: OomLimit,
+  workload: { readonly name: string; readonly path: string } | undefined,
+  node: string | undefined,
+): JournalRecord {
+  const { cgroup, count, limit: reached } = kills;
+  return {
+    type: 'kernel-oom',
+    limit,
+    count,
+    ...(reached.kind === 'cgroup' ? { limitedCgroup: reached.path } : {}),
+    ...(cgroup === undefined ? {} : { cgroup }),
+    ...(workload === undefined ? {} : { workload }),
+    message: countedKillMessage(kills, workload?.name, node),
+  };
+}

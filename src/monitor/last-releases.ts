@@ -1,0 +1,55 @@
+import type { Hold } from '../core/restart-storm.js';
+import type { State } from '../core/state.js';
+import type { NotStarted } from '../core/unit-start.js';
+import type { Journal } from './journal.js';
+import { notReleasedRecord, releaseRecord } from './record.js';
+import type { Releases } from './releases.js';
+import type { Reporter } from './reporter.js';
+import type { StateKeeper } from './state-keeper.js';
+
+export interface LastReleaseParts {
+  readonly releases: Pick<Releases, 'release'>;
+  readonly keeper: Pick<StateKeeper, 'released'>;
+  readonly journal: Pick<Journal, 'record'>;
+  readonly reporter: Pick<Reporter, 'releaseRefused'>;
+}
+
+const NEXT = 'the next one does it, or `evictd restore`';
+
+/**
+ * Starts again what an evictd keeps stopped whose loop has ended: nobody else would. Who is still being evicted, and of whom systemd has not answered within `timeoutMs`,
+ * stays in the state for the next one. Each has its record when it is known what became of it.
+ */
+export async function releaseAll(
+  { held, evictions }: Pick<State, 'held' | 'evictions'>,
+  { releases, keeper, journal, reporter }: LastReleaseParts,
+  timeoutMs: number,
+): Promise<void> {
+  if (held.size === 0) return;
+  const evicted = new Set(evictions.map(({ decision }) => decision.victim.workload.unit?.name));
+  const holds = [...held.values()];
+  const over = await releases.release(
+    holds.filter(({ unit }) => !evicted.has(unit)),
+    timeoutMs,
+  );
+  const notStarted = (hold: Hold, why: NotStarted): void => {
+    journal.record(notReleasedRecord(hold, why));
+    reporter.releaseRefused(hold, why);
+  };
+  for (const hold of holds.filter(({ unit }) => evicted.has(unit))) {
+    notStarted(hold, { reasons: ['evictd ends before its eviction is over'], hint: NEXT });
+  }
+  for (const released of over) {
+    switch (released.kind) {
+      case 'started':
+        journal.record(releaseRecord(released));
+        break;
+      case 'refused':
+        notStarted(released.hold, released.why);
+        break;
+      case 'open':
+        notStarted(released.hold, { reasons: [released.reason], hint: NEXT });
+    }
+  }
+  keeper.released(new Set(over.filter(({ kind }) => kind !== 'open').map(({ hold }) => hold.unit)));
+}

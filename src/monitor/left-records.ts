@@ -1,0 +1,49 @@
+import type { JournalFiles } from './journal-files.js';
+import { JournalWriter } from './journal-writer.js';
+import { RING_BYTES } from './journal.js';
+import { journalLine, tornRecord, type JournalRecord } from './record.js';
+import { markDrained, Ring, undrainedRecords } from './ring.js';
+
+/** What became of the records that an evictd has left in its ring. */
+export interface LeftRecords {
+  readonly records: number;
+  /** Why some are still only there; undefined: the state directory has them all. */
+  readonly failure: string | undefined;
+  /** The directory has not answered, and keeps a thread: the process ends by exitNow, or not at all. */
+  readonly hangs: boolean;
+}
+
+/** Adds records to a ring that nobody writes to. Throws Node's errors. */
+export function addToRing(path: string, records: readonly JournalRecord[], node: string): void {
+  const ring = new Ring(path, RING_BYTES);
+  try {
+    if (ring.problem) throw ring.problem;
+    for (const record of records) ring.append(journalLine(record, { node, dryRun: false }));
+  } finally {
+    ring.close();
+  }
+}
+
+/**
+ * Takes to the state directory what a ring that nobody writes to holds for it. The ring is not made anew: the evictd after this one reads in it which decisions have
+ * no outcome. Throws Node's errors where it cannot be read.
+ */
+export async function drainRing(path: string, files: JournalFiles, timeoutMs: number): Promise<LeftRecords> {
+  const left = undrainedRecords(path);
+  if (left.length === 0) return { records: 0, failure: undefined, hangs: false };
+  const of = JSON.parse(left[0]?.text ?? '{}') as { readonly node: unknown; readonly dryRun: unknown };
+  let failure = `it has not answered for ${String(timeoutMs / 1_000)} s`;
+  const writer = new JournalWriter(files, left, {
+    written: (sequence) => {
+      markDrained(path, sequence);
+    },
+    failed: ({ message }) => {
+      failure = message;
+    },
+    lost: () => undefined, // more may wait than a ring can hold
+    torn: (bytes) => journalLine(tornRecord(bytes), of),
+    reserved: () => undefined,
+  });
+  const written = await writer.flush(timeoutMs);
+  return { records: left.length, failure: written ? undefined : failure, hangs: writer.waitingMs > 0 };
+}

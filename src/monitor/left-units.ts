@@ -1,0 +1,26 @@
+import type { Hold } from '../core/restart-storm.js';
+import type { UnitManager } from './ports.js';
+import { Releases, type Released } from './releases.js';
+
+/** What is kept stopped still, and why. */
+export type Left = Exclude<Released, { kind: 'started' }>;
+
+/** Starts units that an evictd keeps stopped which is not there any more. `timeoutMs`: for a connection, and again for the answers. */
+export async function startLeft(units: UnitManager, holds: readonly Hold[], timeoutMs: number): Promise<readonly Released[]> {
+  if (holds.length === 0) return [];
+  const releases = new Releases(units, () => undefined);
+  await releases.reached(timeoutMs);
+  return releases.release(holds, timeoutMs);
+}
+
+export function reasonsOf(left: Left): readonly string[] {
+  return left.kind === 'open' ? [left.reason] : left.why.reasons;
+}
+
+/** 'b.service is kept stopped: b.service conflicts with fallback.service, which runs; to start it: …; to leave it stopped: …'. */
+export function leftText(left: Left): string {
+  const { unit } = left.hold;
+  const running = left.kind === 'open' ? [] : left.why.running;
+  const cure = running.length === 0 ? 'when that is cured:' : `to start it: systemctl stop ${running.join(' ')} &&`;
+  return `${unit} is kept stopped: ${reasonsOf(left).join('; ')}; ${cure} evictd restore; to leave it stopped: evictd restore --forget ${unit}`;
+}

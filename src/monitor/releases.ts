@@ -1,0 +1,189 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SystemdAnswer } from '../core/eviction.js';
+import type { LoadedUnit } from '../core/loaded-unit.js';
+import type { Hold, HoldNews } from '../core/restart-storm.js';
+import type { State } from '../core/state.js';
+import { notStarted, planUnitStart, startsOf, type NotStarted, type Refused, type UnitStart } from '../core/unit-start.js';
+import type { UnitManager } from './ports.js';
+
+const LOOK_MS = 5;
+/** Nobody is in a hurry for a start, and systemd tells within milliseconds what conflicts with it; on a machine that is short of everything within seconds. */
+const KNOWN_WITHIN_NS = 10_000_000_000n;
+/** Who asks sees to it himself for how long. */
+const EVER_NS = 1n << 62n;
+const LOST: SystemdAnswer = { units: [], errors: [], lost: true };
+
+interface Asked {
+  readonly hold: Hold;
+  /** It did not become known in time, and nothing is asked for. */
+  unknown?: true;
+  /** undefined: what conflicts with it is still to be known, and nothing was asked for yet. */
+  begun?: { readonly plan: UnitStart; readonly atNs: bigint; readonly answer: () => SystemdAnswer | undefined };
+}
+
+/** What has become of a hold that was to end. `open`: whether systemd starts it is not known, and it goes on. */
+export type Released =
+  | { readonly kind: 'started'; readonly hold: Hold }
+  | { readonly kind: 'refused'; readonly hold: Hold; readonly why: Refused }
+  | { readonly kind: 'open'; readonly hold: Hold; readonly reason: string };
+
+/** Looks after units that are kept stopped, and starts them again. */
+export class Releases {
+  readonly #units: Pick<UnitManager, 'reach' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>;
+  readonly #onRefused: (hold: Hold, why: NotStarted) => void;
+  readonly #knownWithinNs: bigint;
+  readonly #asked = new Map<string, Asked>();
+  /** By unit that systemd starts: when it was asked to. */
+  readonly #started = new Map<string, bigint>();
+  /** By unit: the decision whose stop systemd has refused. */
+  readonly #notStopped = new Map<string, number>();
+  /** By unit: the decision after which it was seen stopped. */
+  readonly #stopped = new Map<string, number>();
+
+  /**
+   * @param onRefused  not all of what was begun is started
+   * @param knownWithinNs  so long is waited for what conflicts with a unit
+   */
+  constructor(
+    units: Pick<UnitManager, 'reach' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>,
+    onRefused: (hold: Hold, why: NotStarted) => void,
+    knownWithinNs = KNOWN_WITHIN_NS,
+  ) {
+    this.#units = units;
+    this.#onRefused = onRefused;
+    this.#knownWithinNs = knownWithinNs;
+  }
+
+  /** Whether systemd can be asked now; only looked at where somebody is kept stopped. */
+  get outOfReach(): boolean {
+    return !this.#units.reach();
+  }
+
+  /** systemd refuses to stop a unit that was to be kept stopped. */
+  notStopped({ unit, decision }: Hold): void {
+    this.#notStopped.set(unit, decision);
+  }
+
+  /** What has become of those that are kept stopped, since the last time. */
+  news(held: State['held']): ReadonlyMap<string, HoldNews> {
+    this.#units.watch([...held.values()].flatMap((hold) => startsOf(hold, (name) => this.#units.unit(name))));
+    return new Map(
+      [...held.values()].flatMap((hold) => {
+        const news = hold.asked ? this.#answered(hold) : this.#changed(hold);
+        return news === undefined ? [] : [[hold.unit, news] as const];
+      }),
+    );
+  }
+
+  /**
+   * Asks for it as soon as it is known what conflicts with it, and returns; but for what would have systemd stop somebody who runs, who is more wanted now. Tells
+   * whether systemd can be asked.
+   */
+  begin(hold: Hold): boolean {
+    return this.#begin(hold, this.#knownWithinNs, true);
+  }
+
+  /** Resolves when systemd can be asked, or after this long. */
+  async reached(timeoutMs: number): Promise<void> {
+    const endNs = process.hrtime.bigint() + BigInt(timeoutMs) * 1_000_000n;
+    while (!this.#units.reach() && process.hrtime.bigint() < endNs) await pause(LOOK_MS);
+  }
+
+  /** Begins those of which it becomes known in half of this time what conflicts with them, and resolves when all is answered, or after this long. */
+  async release(holds: readonly Hold[], timeoutMs: number): Promise<readonly Released[]> {
+    const timeoutNs = BigInt(timeoutMs) * 1_000_000n;
+    const endNs = process.hrtime.bigint() + timeoutNs;
+    const unreached = new Set(holds.filter((hold) => !this.#begin(hold, timeoutNs / 2n, false)));
+    const released: Released[] = [];
+    for (const hold of holds) {
+      let came = unreached.has(hold) ? this.#unreached(hold) : this.#outcome(hold);
+      while (came === undefined && process.hrtime.bigint() < endNs) {
+        await pause(LOOK_MS);
+        came = this.#outcome(hold);
+      }
+      released.push(came ?? { kind: 'open', hold, reason: 'systemd does not answer' });
+    }
+    return released;
+  }
+
+  #begin(hold: Hold, knownWithinNs: bigint, inAnyCase: boolean): boolean {
+    if (!this.#units.reach()) return false;
+    const asked: Asked = { hold };
+    this.#asked.set(hold.unit, asked);
+    void this.#ask(asked, knownWithinNs, inAnyCase);
+    return true;
+  }
+
+  async #ask(asked: Asked, knownWithinNs: bigint, inAnyCase: boolean): Promise<void> {
+    const { hold } = asked;
+    const beganNs = process.hrtime.bigint();
+    const isUnsure = (): boolean => this.#isUnsure(hold, beganNs);
+    while (isUnsure() && process.hrtime.bigint() - beganNs < knownWithinNs) await pause(LOOK_MS, undefined, { ref: false });
+    if (this.#asked.get(hold.unit) !== asked) return;
+    if (!inAnyCase && isUnsure()) {
+      asked.unknown = true;
+      return;
+    }
+    const plan = planUnitStart(hold, (name) => this.#unit(name));
+    const jobs = plan.start.map((unit) => ({ type: 'start', unit }) as const);
+    const atNs = process.hrtime.bigint();
+    const answer = jobs.length > 0 ? this.#units.request(jobs) : () => ({ units: [], errors: [] });
+    asked.begun = { plan, atNs, answer: answer ?? (() => LOST) };
+  }
+
+  /** After a start nothing is known of any unit. */
+  #isUnsure(hold: Hold, sinceNs: bigint): boolean {
+    const names = startsOf(hold, (name) => this.#units.unit(name));
+    const awaited = names.map((name) => this.#units.awaited(name, EVER_NS, sinceNs) || this.#units.unit(name)?.stale === true);
+    return this.#units.reach() && awaited.includes(true);
+  }
+
+  /** Who is being started will run: what was read before tells nothing of it. */
+  #unit(name: string): LoadedUnit | undefined {
+    const unit = this.#units.unit(name);
+    if (unit === undefined) return undefined;
+    const isAsked = [...this.#asked.values()].some(({ begun }) => begun?.plan.start.includes(name));
+    return isAsked || unit.readAtNs <= (this.#started.get(name) ?? -1n) ? { ...unit, activeState: 'activating' } : unit;
+  }
+
+  #answered(hold: Hold): HoldNews | undefined {
+    const came = this.#outcome(hold);
+    if (came?.kind === 'refused') this.#onRefused(hold, came.why);
+    return came && (came.kind === 'open' ? 'lost' : 'started');
+  }
+
+  /** undefined: there is no answer yet. An evictd before this one may have asked: whether systemd has done it is not known. */
+  #outcome(hold: Hold): Released | undefined {
+    const asked = this.#asked.get(hold.unit);
+    if (asked?.unknown) {
+      this.#asked.delete(hold.unit);
+      return { kind: 'open', hold, reason: 'systemd has not told in time what conflicts with it' };
+    }
+    const answer = asked ? asked.begun?.answer() : LOST;
+    if (answer === undefined) return undefined;
+    this.#asked.delete(hold.unit);
+    if (asked?.begun === undefined || answer.lost) return { kind: 'open', hold, reason: 'the connection to systemd was lost' };
+    const { plan, atNs } = asked.begun;
+    for (const name of plan.start) if (answer.units.includes(name)) this.#started.set(name, atNs);
+    const why = notStarted(plan, answer.errors);
+    return why ? { kind: 'refused', hold, why } : { kind: 'started', hold };
+  }
+
+  #unreached(hold: Hold): Released {
+    return { kind: 'open', hold, reason: this.#units.problem()?.message ?? 'systemd is out of reach' };
+  }
+
+  #changed({ unit, decision }: Hold): HoldNews | undefined {
+    this.#asked.delete(unit);
+    if (this.#notStopped.get(unit) === decision) {
+      this.#notStopped.delete(unit);
+      return 'not stopped';
+    }
+    const loaded = this.#units.unit(unit);
+    if (loaded === undefined || loaded.stale) return undefined;
+    if (loaded.activeState === 'inactive' || loaded.activeState === 'failed') this.#stopped.set(unit, decision);
+    const isBack = loaded.activeState === 'active' && this.#stopped.get(unit) === decision;
+    if (isBack) this.#stopped.delete(unit);
+    return isBack ? 'started by somebody' : undefined;
+  }
+}

@@ -1,0 +1,18 @@
+import type { Workload } from '../core/workload.js';
+import type { JournalRecord } from './record.js';
+
+/** What was evicted is removed by its container runtime. `error`: why it is not yet; undefined: it is. */
+export function removalRecord({ name, path, id }: Workload, error: string | undefined): JournalRecord {
+  return {
+    type: 'removal',
+    victim: { name, path, id },
+    removed: error === undefined,
+    ...(error === undefined ? {} : { error }),
+    message: removalText(name, error),
+  };
+}
+
+export function removalText(name: string, error: string | undefined): string {
+  if (error === undefined) return `${name} is removed, with what it had written`;
+  return `${name} was evicted, and its container runtime has not removed it: ${error}; it is asked again at every tick`;
+}

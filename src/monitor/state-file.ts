@@ -1,0 +1,140 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { isNoRoom, makeFixedFile, openFixedFile, standingFile, type FixedFile } from './fixed-file.js';
+
+const MAGIC = 0x53445645; // 'EVDS'
+const HEADER = 24; // magic u32, length u32, sequence u64, crc32 u32 of all that follows the magic but itself, padding
+const CRC_AT = 16;
+const SLOTS = [0, 1] as const;
+
+/** Of evictd's own. Some dozen thresholds and workloads that are passed over take a few KiB. */
+const SLOT_BYTES = 128 * 1024;
+/** What it takes of the runtime directory. */
+export const STATE_BYTES = SLOTS.length * SLOT_BYTES;
+
+/** What a file had when it was opened. */
+export interface FoundState {
+  /** The newest text that is whole; undefined: there is none. */
+  readonly text: string | undefined;
+  /** Slots that were written to, and are not whole: evictd, or the machine, ended in the middle of it. */
+  readonly torn: number;
+}
+
+/**
+ * One text in a file of fixed size in the runtime directory (tmpfs). It has two slots, which take turns: one pwrite replaces the older text, and where that is cut off the
+ * other one is whole. A run goes on in the file of the one before, so that it starts where nothing is left of the room there.
+ */
+export class StateFile {
+  readonly #path: string;
+  readonly #sizeBytes: number;
+  #record: Buffer;
+  #file: FixedFile | undefined;
+  #sequence = 0n;
+  /** The one that does not have the newest text. */
+  #slot: number = SLOTS[0];
+  /** Why there is no file: no room for it. */
+  #problem: Error | undefined;
+  readonly found: FoundState;
+
+  /** Opens or makes the file. Throws Node's errors, but for a lack of room: that is what `write` throws then. */
+  constructor(path: string, slotBytes = SLOT_BYTES) {
+    this.#path = path;
+    this.#sizeBytes = 2 * slotBytes;
+    this.#record = Buffer.alloc(slotBytes);
+    const standing = standingFile(path);
+    const slots = readSlots(standing?.content ?? Buffer.alloc(0));
+    const newest = slots.newest;
+    this.found = { text: newest?.text, torn: slots.torn.length };
+    const canGoOn = newest !== undefined || standing?.file.sizeBytes === this.#sizeBytes;
+    if (!canGoOn) standing?.file.close();
+    try {
+      this.#file = openFixedFile(path, this.#sizeBytes, canGoOn ? standing : undefined, (file) => {
+        if (newest !== undefined && this.fits(newest.text)) this.#put(file, newest.text);
+      });
+    } catch (error) {
+      if (!isNoRoom(error)) throw error;
+      this.#problem = error;
+    }
+    if (this.#file !== undefined && this.#file === standing?.file) {
+      this.#record = Buffer.alloc(this.#file.sizeBytes / SLOTS.length);
+      this.#sequence = newest?.sequence ?? 0n;
+      this.#slot = newest === undefined ? 0 : 1 - newest.slot;
+      // It was told of, and is not the next time.
+      for (const slot of slots.torn) this.#file.write(Buffer.alloc(HEADER), HEADER, slot * this.#record.length);
+    }
+  }
+
+  fits(text: string): boolean {
+    return HEADER + Buffer.byteLength(text) <= this.#record.length;
+  }
+
+  /** Throws Node's errors, and RangeError for what does not fit; the text before stays then. */
+  write(text: string): void {
+    if (this.#file === undefined) throw this.#problem ?? new Error(`${this.#path} is closed`);
+    if (!this.fits(text))
+      throw new RangeError(`it takes ${String(Buffer.byteLength(text))} bytes, and there are ${String(this.#record.length)}`);
+    this.#put(this.#file, text);
+  }
+
+  /** Makes the file for which there was no room, where there is now. Throws Node's errors. */
+  retry(): void {
+    if (this.#problem === undefined) return;
+    try {
+      this.#file = makeFixedFile(this.#path, this.#sizeBytes, () => undefined);
+      this.#problem = undefined;
+    } catch (error) {
+      if (!isNoRoom(error)) throw error;
+    }
+  }
+
+  close(): void {
+    this.#file?.close();
+    this.#file = undefined;
+  }
+
+  /** What fails leaves the other slot, and the next one comes to the same place. */
+  #put(file: FixedFile, text: string): void {
+    const record = this.#record;
+    const sequence = this.#sequence + 1n;
+    const length = record.write(text, HEADER);
+    record.writeUInt32LE(MAGIC, 0);
+    record.writeUInt32LE(length, 4);
+    record.writeBigUInt64LE(sequence, 8);
+    record.writeUInt32LE(checksum(record, length), CRC_AT);
+    file.write(record, HEADER + length, this.#slot * record.length);
+    this.#sequence = sequence;
+    this.#slot = 1 - this.#slot;
+  }
+}
+
+/** What a file has that nobody writes to. Throws Node's errors. */
+export function readStateFile(path: string): FoundState {
+  const { newest, torn } = readSlots(existsSync(path) ? readFileSync(path) : Buffer.alloc(0));
+  return { text: newest?.text, torn: torn.length };
+}
+
+interface FoundText {
+  readonly slot: number;
+  readonly sequence: bigint;
+  readonly text: string;
+}
+
+/** Slots of another size are read as well: another version made them. */
+function readSlots(file: Buffer): { readonly newest: FoundText | undefined; readonly torn: readonly number[] } {
+  const half = Math.floor(file.length / SLOTS.length);
+  const slots = SLOTS.map((slot) => readSlot(slot, file.subarray(slot * half, (slot + 1) * half)));
+  const [newest] = slots.filter((slot) => typeof slot === 'object').sort((a, b) => (a.sequence > b.sequence ? -1 : 1));
+  return { newest, torn: SLOTS.filter((slot) => slots[slot] === 'torn') };
+}
+
+function readSlot(slot: number, bytes: Buffer): FoundText | 'empty' | 'torn' {
+  if (bytes.length < HEADER || bytes.subarray(0, HEADER).every((byte) => byte === 0)) return 'empty';
+  const length = bytes.readUInt32LE(4);
+  if (bytes.readUInt32LE(0) !== MAGIC || HEADER + length > bytes.length || checksum(bytes, length) !== bytes.readUInt32LE(CRC_AT))
+    return 'torn';
+  return { slot, sequence: bytes.readBigUInt64LE(8), text: bytes.toString('utf8', HEADER, HEADER + length) };
+}
+
+function checksum(record: Buffer, length: number): number {
+  return crc32(record.subarray(HEADER, HEADER + length), crc32(record.subarray(4, CRC_AT)));
+}

@@ -1,0 +1,99 @@
+import { isWaiting, remembered, significance } from '../core/takeover.js';
+import type { State } from '../core/state.js';
+import { bequestText, type StateOwner } from './inheritance.js';
+import type { StateFile } from './state-file.js';
+import type { SentSignals } from './victims.js';
+
+/** When something was last seen is kept to this. */
+const REFRESH_NS = 1_000_000_000n;
+
+export interface StateKeeperOptions {
+  readonly file: Pick<StateFile, 'fits' | 'write'>;
+  readonly owner: StateOwner;
+  /** CLOCK_BOOTTIME. */
+  readonly bootNs: () => bigint;
+  /** What others keep beside the state of the loop, from the evictd before. */
+  readonly sections: Readonly<Record<string, unknown>>;
+  /** At the first of several failures in a row. */
+  readonly onError: (error: Error) => void;
+}
+
+/** What somebody beside the loop keeps over a restart: values as of recording/value.ts. */
+export interface KeptSection {
+  /** From the evictd before, on this boot; undefined: nothing. */
+  readonly before: unknown;
+  /** Written at once. Never throws. undefined: nothing is to be kept. */
+  keep(value: unknown): void;
+}
+
+/** Writes down what the next evictd goes on with, whenever it has changed. Never throws: an eviction does not wait for it. */
+export class StateKeeper {
+  readonly #options: StateKeeperOptions;
+  readonly #sections: Map<string, unknown>;
+  #last: { readonly state: State; readonly signals: ReadonlyMap<number, SentSignals> } | undefined;
+  #significance = '';
+  #writtenNs = 0n;
+  #failing = false;
+
+  constructor(options: StateKeeperOptions) {
+    this.#options = options;
+    this.#sections = new Map(Object.entries(options.sections));
+  }
+
+  /** A part of the file under a name of its own. */
+  section(name: string): KeptSection {
+    return {
+      before: this.#options.sections[name],
+      keep: (value) => {
+        if (value === undefined) this.#sections.delete(name);
+        else this.#sections.set(name, value);
+        if (this.#last) this.keep(this.#last.state, this.#last.signals);
+      },
+    };
+  }
+
+  /** Written when this returns: what is about to be done is in it. */
+  keep(state: State, signals: ReadonlyMap<number, SentSignals>): void {
+    this.#last = { state, signals };
+    this.#significance = significanceOf(state, signals);
+    this.#writtenNs = process.hrtime.bigint();
+    try {
+      this.#options.file.write(this.text(state, signals));
+      this.#failing = false;
+    } catch (error) {
+      this.#significance = ''; // the next step tries again
+      if (!this.#failing) this.#options.onError(error instanceof Error ? error : new Error(String(error)));
+      this.#failing = true;
+    }
+  }
+
+  /** After a step: written where something has changed, and once a second while something waits. At rest nothing is. */
+  follow(state: State, signals: ReadonlyMap<number, SentSignals>, nowNs: bigint): void {
+    const isDue = isWaiting(state) && nowNs - this.#writtenNs >= REFRESH_NS;
+    if (isDue || significanceOf(state, signals) !== this.#significance) this.keep(state, signals);
+    else this.#last = { state, signals };
+  }
+
+  /** These units are not kept stopped any more: for after the last step. */
+  released(units: ReadonlySet<string>): void {
+    if (this.#last === undefined) return;
+    const { state, signals } = this.#last;
+    this.keep({ ...state, held: new Map([...state.held].filter(([unit]) => !units.has(unit))) }, signals);
+  }
+
+  /** What would be written. Of what does not fit, who is passed over for a while and what was said already are left out. */
+  text(state: State, signals: ReadonlyMap<number, SentSignals>): string {
+    const { file, owner, bootNs } = this.#options;
+    const clocks = { monotonicNs: process.hrtime.bigint(), bootNs: bootNs() };
+    const sections = Object.fromEntries(this.#sections);
+    const whole = bequestText(owner, clocks, { remembered: remembered(state), signals, sections });
+    if (file.fits(whole)) return whole;
+    const less = { ...state, failedKills: new Map(), settled: new Map() };
+    return bequestText(owner, clocks, { remembered: remembered(less), signals, sections });
+  }
+}
+
+function significanceOf(state: State, signals: ReadonlyMap<number, SentSignals>): string {
+  const own = significance(state);
+  return signals.size === 0 ? own : `${own}\n${[...signals].map(([serial, { sent }]) => `${String(serial)} ${sent ?? ''}`).join()}`;
+}

@@ -1,0 +1,42 @@
+import type { Decision, Outcome } from '../core/eviction.js';
+import { goesWith, signalReason } from '../core/unit-message.js';
+import { victimOf } from './ranking-row.js';
+
+/** What a victim is ended with at first. */
+export function actionOf({ graceNs, unit }: Decision): string {
+  if (graceNs > 0n) return unit?.stop?.kind === 'stop' ? 'systemd stop' : 'SIGTERM';
+  return 'SIGKILL';
+}
+
+/** What a decision says of a systemd unit beside what it says of every victim. */
+export function unitOf({ victim: { workload }, graceNs, unit }: Decision): Record<string, unknown> {
+  if (unit === undefined || workload.unit === undefined) return {};
+  const { stop, hold, evictions } = unit;
+  return {
+    unit: {
+      name: workload.unit.name,
+      manager: workload.unit.manager,
+      evictions,
+      ...(stop?.kind === 'stop' ? { stopsWith: goesWith(unit, graceNs > 0n) } : {}),
+      ...(stop !== undefined && stop.along.length > 0 && graceNs === 0n ? { takesAlong: stop.along } : {}),
+      ...(stop?.kind === 'signal' ? { signalledBecause: signalReason(stop) } : {}),
+      ...(hold ? { keptStopped: hold.untilNs === undefined ? `until ${hold.condition} has cleared` : 'back-off', start: hold.start } : {}),
+    },
+  };
+}
+
+/** Whom a restart storm is about. */
+export function stormOf(decision: Decision | undefined): Record<string, unknown> {
+  if (decision?.unit === undefined) return {};
+  return { decision: decision.serial, victim: victimOf(decision.victim), evictions: decision.unit.evictions };
+}
+
+/** What systemd said: who has gone with the victim. */
+export function stoppedWith({ decision, systemd }: Outcome): Record<string, unknown> {
+  if (systemd === undefined) return {};
+  const own = decision.victim.workload.unit?.name;
+  return {
+    stoppedWith: systemd.units.filter((name) => name !== own),
+    ...(systemd.errors.length === 0 ? {} : { systemdErrors: systemd.errors }),
+  };
+}

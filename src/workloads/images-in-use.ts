@@ -1,0 +1,36 @@
+import type { ImageHolder } from '../core/disk-holder.js';
+import type { ContainerRuntime } from '../monitor/ports.js';
+
+type Asked = Pick<ContainerRuntime, 'endpoint' | 'usedImages'>;
+
+/** The images of container runtimes that containers stand on, as these told last. */
+export class ImagesInUse {
+  readonly #runtimes: () => readonly Asked[];
+  /** By endpoint. */
+  #told: ReadonlyMap<string, readonly ImageHolder[]> = new Map();
+
+  constructor(runtimes: () => readonly Asked[]) {
+    this.#runtimes = runtimes;
+  }
+
+  get holders(): readonly ImageHolder[] {
+    return [...this.#told.values()].flat();
+  }
+
+  /** Asks all of them. Never rejects: what one has told before stays where it does not answer, of which its source tells. */
+  async refresh(): Promise<void> {
+    const asked = this.#runtimes().map(async (runtime): Promise<[string, readonly ImageHolder[]]> => {
+      const { endpoint } = runtime;
+      try {
+        return [endpoint, (await runtime.usedImages()).map(holderOf)];
+      } catch {
+        return [endpoint, this.#told.get(endpoint) ?? []];
+      }
+    });
+    this.#told = new Map(await Promise.all(asked));
+  }
+}
+
+function holderOf({ id, repoTags, repoDigests, size }: Awaited<ReturnType<Asked['usedImages']>>[number]): ImageHolder {
+  return { kind: 'image', name: [...repoTags, ...repoDigests, id][0] ?? id, holds: { bytes: BigInt(size), inodes: 0n } };
+}

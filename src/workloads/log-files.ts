@@ -1,0 +1,42 @@
+import { lstat } from 'node:fs/promises';
+import { answered } from '../native/answered.js';
+import type { MeasuredDirectory } from './directory-measurement.js';
+
+/** A local disk answers within milliseconds. */
+const ANSWERED_WITHIN_MS = 1_000;
+/** Of st_blocks, whatever the filesystem's own is. */
+const BLOCK = 512n;
+
+type Look = (path: string) => Promise<{ readonly dev: bigint; readonly blocks: bigint }>;
+
+/** What the logs of a runtime's containers take. One that hangs keeps a thread that others need, so that until it answers no other one is looked at. */
+export class LogFiles {
+  readonly #look: Look;
+  #isLooking = false;
+
+  constructor(look: Look = (path) => lstat(path, { bigint: true })) {
+    this.#look = look;
+  }
+
+  get isHanging(): boolean {
+    return this.#isLooking;
+  }
+
+  /** None where there is no such file, or it cannot be looked at, within a second. One at a time. Never rejects. */
+  async at(path: string): Promise<readonly MeasuredDirectory[]> {
+    if (this.#isLooking) return [];
+    this.#isLooking = true;
+    const atNs = process.hrtime.bigint();
+    const looked = this.#look(path)
+      .then(({ dev, blocks }) => [{ device: dev, amount: { bytes: blocks * BLOCK, inodes: 1n }, atNs }])
+      .catch(() => [])
+      .finally(() => {
+        this.#isLooking = false;
+      });
+    const found = await answered<readonly MeasuredDirectory[]>(ANSWERED_WITHIN_MS, (onDone) => {
+      void looked.then(onDone);
+      return { close: () => undefined };
+    });
+    return typeof found === 'string' ? [] : found;
+  }
+}

@@ -1,0 +1,73 @@
+import { readdirSync } from 'node:fs';
+import { cgroupDirectory, isBelow, type CgroupHierarchy } from '../core/cgroup.js';
+import { unitKind, unitNameOf, unitPlace } from '../core/unit.js';
+import type { WorkloadSources } from '../core/workload-source.js';
+import type { Binding } from '../native/binding.js';
+import { SourceRoot, type TreeShape } from './source-root.js';
+
+/**
+ * The cgroups whose members are the workloads of these sources.
+ *
+ * @param native  undefined: they are not to be watched
+ */
+export function sourceRootsOf(sources: WorkloadSources, hierarchy: CgroupHierarchy, native: Binding | undefined): SourceRoot[] {
+  const root = (path: string, shape?: TreeShape): SourceRoot => new SourceRoot(path, cgroupDirectory(hierarchy, path), native, shape);
+  // A user's manager makes cgroups of its own only where it may: not in a hierarchy of v1.
+  const userUnits = hierarchy.version === 2;
+  const named = sources.namesUnits
+    ? [
+        root(
+          '/',
+          new UnitTree('/', userUnits, (name, path) => sources.names(name) && !sources.slices.some((slice) => isBelow(path, slice))),
+        ),
+      ]
+    : [];
+  return [
+    ...sources.parents.map((path) => root(path)),
+    ...sources.slices.map((path) => root(path, new UnitTree(path, userUnits, () => true))),
+    ...named,
+  ];
+}
+
+/** Services and scopes anywhere below a slice: in the slices of that one, and in those of users' managers. */
+export class UnitTree implements TreeShape {
+  readonly #root: string;
+  readonly #userUnits: boolean;
+  readonly #isWanted: (name: string, path: string) => boolean;
+
+  /** @param userUnits  whether the units of users' managers show in this hierarchy; then they are members, and the managers are not */
+  constructor(root: string, userUnits: boolean, isWanted: (name: string, path: string) => boolean) {
+    this.#root = root === '/' ? '' : root;
+    this.#userUnits = userUnits;
+    this.#isWanted = isWanted;
+  }
+
+  place(path: string): ReturnType<TreeShape['place']> {
+    const place = unitPlace(`${this.#root}/${path}`);
+    if (place.kind === 'slice' || (place.kind === 'manager' && this.#userUnits)) return 'holder';
+    if (place.kind !== 'unit' && place.kind !== 'manager') return 'neither';
+    return this.#isWanted(place.unit.name, place.unit.path) ? 'member' : 'neither';
+  }
+
+  list(directory: string): string[] {
+    return this.#below(directory, '');
+  }
+
+  #below(directory: string, path: string): string[] {
+    return unitsIn(`${directory}/${path}`).flatMap((name) => {
+      const below = path === '' ? name : `${path}/${name}`;
+      const place = this.place(below);
+      if (place === 'holder') return this.#below(directory, below);
+      return place === 'member' ? [below] : [];
+    });
+  }
+}
+
+/** Where it was removed meanwhile: none. */
+function unitsIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter((name) => unitKind(unitNameOf(name)) !== undefined);
+  } catch {
+    return [];
+  }
+}

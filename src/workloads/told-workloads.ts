@@ -1,0 +1,51 @@
+import { isBelow, withAncestors } from '../core/cgroup.js';
+import { isCriCgroup } from '../core/cri-cgroup.js';
+import type { RuntimeWorkload } from '../core/pod-sandbox.js';
+import type { RuntimeRoot } from './runtime-root.js';
+
+/** What the container runtimes of the sources have told of. */
+export class ToldWorkloads {
+  readonly #roots: readonly RuntimeRoot[];
+
+  constructor(roots: readonly RuntimeRoot[]) {
+    this.#roots = roots;
+  }
+
+  follow(): void {
+    for (const root of this.#roots) root.follow();
+  }
+
+  /** Endpoints of runtimes that have not told of anything yet. */
+  awaitedRuntimes(): readonly string[] {
+    return this.#roots.flatMap((root) => root.awaited ?? []);
+  }
+
+  at(path: string): RuntimeWorkload | undefined {
+    for (const root of this.#roots) {
+      const found = root.told(path);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** The innermost that a cgroup is a part of. */
+  above(path: string): RuntimeWorkload | undefined {
+    if (this.#roots.length === 0) return undefined;
+    for (const above of withAncestors(path).slice(1)) {
+      const found = this.at(above);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** The innermost that a cgroup is, or is a part of. */
+  holding(path: string): RuntimeWorkload | undefined {
+    return this.at(path) ?? this.above(path);
+  }
+
+  /** It is called like a container or a pod, and nothing is known of it, nor of anything in it. */
+  isAwaited(path: string): boolean {
+    if (this.#roots.length === 0 || !isCriCgroup(path) || this.holding(path) !== undefined) return false;
+    return !this.#roots.some((root) => [...root.all()].some((inner) => isBelow(inner.path, path)));
+  }
+}

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { shutdownCommand } from '../../src/cli/shutdown.js';
+import type { InhibitDelay } from '../../src/core/inhibit-delay.js';
+import type { Candidates } from '../../src/core/workload.js';
+import { SECOND, candidates, workload } from '../core/support.js';
+import { reading } from './output/support.js';
+import { fakeReading, ran, type Ran } from './support.js';
+
+const MEMBERS: Candidates = {
+  ...candidates(
+    [workload('web'), 0n],
+    [workload('db', { protection: { kind: 'critical' }, terminationGracePeriodNs: 30n * SECOND }), 0n],
+    [workload('batch', { priority: -10, terminationGracePeriodNs: 5n * SECOND }), 0n],
+    [workload('ssh.service', { protection: { kind: 'unit', why: 'a way into the machine' } }), 0n],
+    [workload('empty'), 0n],
+  ),
+  unreadable: [{ name: 'odd', path: '/w/odd', reason: 'EIO' }],
+  veto: ({ name }) => (name === 'empty' ? { kind: 'vacant' } : undefined),
+};
+const PERIODS = 'shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s\n';
+const FIVE_SECONDS: InhibitDelay = { kind: 'known', maxNs: 5n * SECOND };
+
+async function shutdown(config: string, delay: InhibitDelay, ...args: readonly string[]): Promise<Ran & { closed: number }> {
+  const directory = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  const file = join(directory, 'config.yaml');
+  writeFileSync(file, config, { mode: 0o600 });
+  const given = fakeReading(() => reading({}), { candidates: MEMBERS });
+  const made = await ran(
+    (io) => shutdownCommand({ io, open: () => given, readInhibitDelay: () => Promise.resolve(delay) }),
+    ['--config', file, ...args],
+  );
+  return { ...made, closed: given.closed() };
+}
+
+test('the groups in their order, who is left alone, and that the time does not suffice', async () => {
+  const { out, error, closed } = await shutdown(`${PERIODS}workloads: [{cgroup: /w}]\n`, FIVE_SECONDS, '--plan');
+  expect(error).toBeUndefined();
+  expect(`\n${out}`).toBe(`
+ AT       GROUP  TIME  WORKLOAD  PRIORITY  GRACE
+ 0s           0   20s  batch          -10     5s
+ 0s           0   20s  web              0    20s
+20s  2000000000   10s  db               0    10s  critical
+
+all have ended after 30s at the latest; the configuration asks for 30s
+logind lets a shutdown wait for 5s (InhibitDelayMaxSec): too short by 25s; set InhibitDelayMaxSec in /etc/systemd/logind.conf.d/
+evictd does not act on it yet: at a shutdown it ends nobody
+left alone: ssh.service: protected unit: a way into the machine
+left out: odd: EIO
+`);
+  expect(closed).toBe(1);
+});
+
+test('a group of nobody takes no time', async () => {
+  const groups = [0, 100, 2000000000].map((priority) => ({ priority, shutdownGracePeriodSeconds: 60 }));
+  const config = JSON.stringify({ shutdownGracePeriodByPodPriority: groups, workloads: [{ cgroup: '/w' }] });
+  const { out } = await shutdown(config, { kind: 'known', maxNs: 180n * SECOND }, '--plan');
+  expect(out).toMatch(/^1m0s +100 +1m0s +-$/m);
+  expect(out).toMatch(/^1m0s +2000000000 +1m0s +db +0 +30s +critical$/m);
+  expect(out).toContain('all have ended after 1m30s at the latest; the configuration asks for 3m0s');
+  expect(out).toContain('(InhibitDelayMaxSec): that suffices');
+});
+
+test('as JSON', async () => {
+  const delay: InhibitDelay = { kind: 'unknown', reason: 'no bus' };
+  const { out } = await shutdown(`${PERIODS}workloads: [{cgroup: /w}]\n`, delay, '--plan', '-o', 'json');
+  const report = JSON.parse(out) as { groups: { workloads: unknown[] }[] };
+  expect(report).toMatchObject({
+    groups: [
+      { priority: 0, gracePeriodSeconds: 20, startsAtSeconds: 0, endsAtSeconds: 20 },
+      { priority: 2_000_000_000, gracePeriodSeconds: 10, startsAtSeconds: 20, endsAtSeconds: 30 },
+    ],
+    neededSeconds: 30,
+    requestedSeconds: 30,
+    inhibitDelayMaxSeconds: null,
+    inhibitDelayUnknown: 'no bus',
+    suffices: null,
+    leftAlone: [{ name: 'ssh.service', path: '/ssh.service', why: 'protected unit: a way into the machine' }],
+    unreadable: [{ name: 'odd', path: '/w/odd', reason: 'EIO' }],
+    problems: [],
+  });
+  expect(report.groups[1]?.workloads).toEqual([
+    { name: 'db', path: '/db', priority: 0, critical: true, gracePeriodSeconds: 10, ownGracePeriodSeconds: 30 },
+  ]);
+});
+
+test.each<[rule: string, config: string, said: string]>([
+  ['no grace period', 'workloads: [{cgroup: /w}]\n', 'neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority is set'],
+  ['no workload source', PERIODS, 'no workload source is configured'],
+])('nobody would be ended: %s', async (_rule, config, said) => {
+  expect((await shutdown(config, FIVE_SECONDS, '--plan')).out).toContain(`nobody would be ended: ${said}`);
+});
+
+test('without --plan nothing is done', async () => {
+  const { out, error, closed } = await shutdown(PERIODS, FIVE_SECONDS);
+  expect(String(error)).toContain("required option '--plan' not specified");
+  expect({ out: out.includes('GROUP'), closed }).toEqual({ out: false, closed: 0 });
+});

@@ -1,0 +1,43 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { restore } from '../../src/compose/restoration.js';
+import { stateFilePath } from '../../src/compose/takeover.js';
+import { remembered } from '../../src/core/takeover.js';
+import { initialState } from '../../src/core/state.js';
+import { selectHost } from '../../src/host/select.js';
+import { bequestText } from '../../src/monitor/inheritance.js';
+import { StateFile } from '../../src/monitor/state-file.js';
+import { scratch } from '../config/scratch.js';
+
+test('a unit that is to be forgotten is not started, owed no more, and in the journal as one that is left stopped', async () => {
+  const directory = scratch();
+  const held = {
+    unit: 'evictd-test-b.service',
+    decision: 1,
+    start: ['evictd-test-b.service'],
+    owed: [],
+    condition: 'MemoryPressure',
+    untilNs: undefined,
+  } as const;
+  const state = { ...initialState, held: new Map([[held.unit, held]]) };
+  const owner = { node: 'machine', cgroupId: '', bootId: selectHost().readBootId() };
+  const file = new StateFile(stateFilePath(directory, 'machine'));
+  file.write(bequestText(owner, { monotonicNs: 1n, bootNs: 1n }, { remembered: remembered(state), signals: new Map(), sections: {} }));
+  file.close();
+  writeFileSync(join(directory, 'machine.lock'), '');
+  const directories = {
+    runtimeDirectory: directory,
+    stateDirectory: join(directory, 'state'),
+    journal: { maxBytes: 1 << 20, maxFiles: 2 },
+  };
+
+  expect(await restore(directories, new Set([held.unit]))).toEqual({
+    restored: [`${held.unit}, which was kept stopped: left stopped`, `1 journal record to ${directories.stateDirectory}`],
+    owed: [],
+    hangs: false,
+  });
+  const [line = ''] = readFileSync(join(directories.stateDirectory, 'journal.jsonl'), 'utf8').split('\n');
+  expect(JSON.parse(line)).toMatchObject({ type: 'release', unit: held.unit, errors: ['it is left stopped (evictd restore --forget)'] });
+  expect(await restore(directories, new Set())).toEqual({ restored: [], owed: [], hangs: false });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import type { StepInput } from '../../../src/core/input.js';
+import { candidates, Mi, observations, policy, SECOND, threshold, without, workload } from '../support.js';
+import { evicted, Timeline } from '../timeline.js';
+
+/** The hog has been killed by the kernel after the signal was read: only the innocent is left to be chosen. */
+const left = candidates([workload('innocent'), 1n * Mi]);
+const hard = threshold('memory.available', '100Mi', { minReclaim: '50Mi' });
+const SHORT = { 'memory.available': 90n * Mi };
+
+const seen = (mebibytes: bigint): Partial<StepInput> => ({
+  lastLook: () => observations(2n * SECOND, { 'memory.available': mebibytes * Mi }),
+});
+
+describe('the shortage ends between the reading of the signal and that of the candidates', () => {
+  test('the kubelet evicts whoever is next', () => {
+    const timeline = new Timeline(policy([hard], { departures: without('last-look') }), left);
+    expect(evicted(timeline.said(1, SHORT, {}, seen(1600n)))).toHaveLength(1);
+  });
+
+  test('with last-look nobody goes, and a step follows at once that knows', () => {
+    const timeline = new Timeline(policy([hard]), left);
+    expect(timeline.said(1, SHORT, {}, seen(1600n))).toEqual(['met memory.available', 'MemoryPressure=true']);
+    expect(timeline.dueAtNs).toBeLessThan(1n * SECOND + SECOND / 100n);
+    expect(timeline.said(1.005, { 'memory.available': 1600n * Mi })).toEqual(['cleared memory.available']);
+  });
+
+  test('nobody is left at all: nothing is said to be wanting', () => {
+    const timeline = new Timeline(policy([hard]), candidates());
+    expect(timeline.said(1, SHORT, {}, seen(1600n))).not.toContain('alert nothing-evictable');
+    expect(timeline.said(2, SHORT, {}, seen(90n))).toContain('alert nothing-evictable');
+  });
+});
+
+test('a shortage that nobody went for owes no min reclaim', () => {
+  const timeline = new Timeline(policy([hard]), left);
+  timeline.at(1, SHORT, {}, seen(120n));
+  expect(timeline.said(1.005, { 'memory.available': 120n * Mi }, {}, seen(120n))).toEqual(['cleared memory.available']);
+});
+
+test('still short: it goes in the same step', () => {
+  const timeline = new Timeline(policy([hard]), left);
+  expect(evicted(timeline.said(1, SHORT, {}, seen(99n)))).toEqual(['evict innocent grace 0']);
+});
+
+test.each([
+  { available: 149n, goes: 1 },
+  { available: 150n, goes: 0 },
+])('the min reclaim that is owed is looked for, too: $available MiB', ({ available, goes }) => {
+  const timeline = new Timeline(policy([hard]), candidates());
+  timeline.at(1, SHORT);
+  timeline.candidates = left;
+  expect(evicted(timeline.said(2, { 'memory.available': 120n * Mi }, {}, seen(available)))).toHaveLength(goes);
+});
+
+test.each([
+  ['the node cannot be read', () => undefined],
+  ['the signal is not among what was read', () => observations(2n * SECOND, {})],
+])('%s: that is not over', (_, lastLook) => {
+  const timeline = new Timeline(policy([hard]), left);
+  expect(evicted(timeline.said(1, SHORT, {}, { lastLook }))).toHaveLength(1);
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { checkCapabilities } from '../../src/doctor/capabilities.js';
+import type { CheckStatus } from '../../src/doctor/check.js';
+import type { SubjectFacts } from '../../src/doctor/facts/process.js';
+import { expectCheck, subjectFacts, withoutCapabilities as without } from './support.js';
+
+const unlimited = { openFiles: 1024, lockedBytes: Infinity };
+
+test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, said: RegExp, fix: RegExp]>([
+  ['root has all', {}, 'ok', /^this process has all/, /^$/],
+  [
+    'without CAP_SYS_RESOURCE',
+    { effective: without(24n) },
+    'degraded',
+    /has not CAP_SYS_RESOURCE \(pressure windows/,
+    /^grant root CAP_SYS_RESOURCE/,
+  ],
+  ['without CAP_KILL nobody is ended', { effective: without(5n) }, 'broken', /has not CAP_KILL/, /CAP_KILL/],
+  [
+    'not root',
+    { uid: 1000, effective: 0n },
+    'broken',
+    /CAP_KILL.*CAP_DAC_OVERRIDE.*CAP_SYS_RESOURCE.*CAP_SYSLOG.*CAP_SYS_PTRACE.*CAP_IPC_LOCK/,
+    /^run evictd as root$/,
+  ],
+  [
+    'the running one counts',
+    { kind: 'running', effective: without(34n) },
+    'degraded',
+    /^the running evictd \(process 4711\)/,
+    /CapabilityBoundingSet/,
+  ],
+  ['without CAP_IPC_LOCK', { effective: without(14n) }, 'degraded', /CAP_IPC_LOCK/, /CAP_IPC_LOCK/],
+  [
+    'LimitMEMLOCK=infinity stands for it, as the installed service has it',
+    { effective: without(14n), limits: unlimited },
+    'ok',
+    /has all/,
+    /^$/,
+  ],
+  ['it cannot be seen', { effective: { unseen: '/proc/4711/status: ENOENT' } }, 'degraded', /cannot be told: .*ENOENT/, /as root/],
+])('%s', (_rule, facts, status, said, fix) => {
+  const check = checkCapabilities(subjectFacts(facts));
+  expectCheck(check, 'process.capabilities', status, said);
+  expect(check.fix ?? '').toMatch(fix);
+});

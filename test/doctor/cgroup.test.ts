@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { checkCgroupNamespace } from '../../src/doctor/cgroup-namespace.js';
+import type { CheckStatus } from '../../src/doctor/check.js';
+import { checkControllers } from '../../src/doctor/controllers.js';
+import type { CgroupFacts } from '../../src/doctor/facts/cgroup.js';
+import { cgroupFacts, expectCheck } from './support.js';
+
+const v1 = { memory: { version: 1, mountPoint: '/sys/fs/cgroup/memory' } } as const;
+const own = { cgroup: 'own', pid: 'own', user: 'initial' } as const;
+
+describe('cgroup.namespace', () => {
+  test.each<[rule: string, facts: Partial<CgroupFacts>, status: CheckStatus, said: RegExp]>([
+    ['a shell on the machine', {}, 'ok', /machine's own namespaces/],
+    [
+      'a container: not its own cgroups, nor its processes',
+      { namespaces: own, rootVisible: false },
+      'degraded',
+      /only; .*shows a part .*, those of this container/,
+    ],
+    [
+      'a process namespace on v1: nobody outside can be ended',
+      { ...v1, namespaces: { ...own, cgroup: 'initial' } },
+      'broken',
+      /cannot be ended on cgroup v1/,
+    ],
+    ['a user namespace', { namespaces: { ...own, user: 'own' } }, 'broken', /root here is nobody outside/],
+    ['mounted read-only', { writable: false }, 'degraded', /may not be written to: no cgroup\.kill/],
+    ['namespaces that cannot be told', { namespaces: { cgroup: undefined, pid: undefined, user: undefined } }, 'ok', /own namespaces/],
+  ])('%s', (_rule, facts, status, said) => {
+    expectCheck(checkCgroupNamespace(cgroupFacts(facts))[0], 'cgroup.namespace', status, said);
+  });
+});
+
+describe('cgroup.controllers', () => {
+  const reached = { path: '/a.slice', stopsAt: undefined };
+
+  test.each<[rule: string, delegations: CgroupFacts['delegations'], status: CheckStatus, said: RegExp, fix: RegExp]>([
+    ['all the way', [reached, { path: '/b', stopsAt: undefined }], 'ok', /reaches the children of \/a\.slice, \/b$/, /^$/],
+    [
+      'it ends in between',
+      [reached, { path: '/b/c', stopsAt: '/b' }],
+      'broken',
+      /children of \/b\/c \(not handed down by \/b\)/,
+      />\/sys\/fs\/cgroup\/b\/cgroup\.subtree_control$/,
+    ],
+    ['it ends at the root', [{ path: '/b', stopsAt: '/' }], 'broken', /by \/\)/, />\/sys\/fs\/cgroup\/cgroup\.subtree_control$/],
+  ])('%s', (_rule, delegations, status, said, fix) => {
+    const [check] = checkControllers(cgroupFacts({ delegations }));
+    expectCheck(check, 'cgroup.controllers', status, said);
+    expect(check?.fix ?? '').toMatch(fix);
+  });
+
+  test('v1 has its controller everywhere, and without workloads there is nothing to say', () => {
+    expect(checkControllers(cgroupFacts({ ...v1, delegations: [{ path: '/a', stopsAt: '/' }] }))).toEqual([]);
+    expect(checkControllers(cgroupFacts())).toEqual([]);
+  });
+});

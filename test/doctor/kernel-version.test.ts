@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { checkKernelVersion } from '../../src/doctor/kernel-version.js';
+import type { KernelFacts } from '../../src/doctor/facts/kernel.js';
+
+const all = { pidfd: true, 'cgroup.kill': true, process_mrelease: true };
+
+test.each<[rule: string, features: KernelFacts['features'], status: string, said: RegExp]>([
+  ['everything is there', all, 'ok', /^Linux 6\.1\.0: pidfd, cgroup\.kill, process_mrelease$/],
+  [
+    'what could not be tried is neither there nor missing',
+    { ...all, 'cgroup.kill': null },
+    'ok',
+    /^Linux 6\.1\.0: pidfd, process_mrelease$/,
+  ],
+  [
+    'no cgroup.kill',
+    { ...all, 'cgroup.kill': false },
+    'degraded',
+    /without cgroup\.kill \(Linux 5\.14\): a cgroup is ended process by process$/,
+  ],
+  ['no process_mrelease', { ...all, process_mrelease: false }, 'degraded', /without process_mrelease \(Linux 5\.15\)/],
+  [
+    'no pidfd: nobody can be ended',
+    { pidfd: false, 'cgroup.kill': false, process_mrelease: false },
+    'broken',
+    /without pidfd \(Linux 5\.3\)/,
+  ],
+])('%s', (_rule, features, status, said) => {
+  const check = checkKernelVersion({ release: '6.1.0', features });
+  expect(check).toMatchObject({ id: 'kernel.version', status, details: { release: '6.1.0', features } });
+  expect(check.summary).toMatch(said);
+});
+
+test('the fix names the version that has all that is missing', () => {
+  expect(checkKernelVersion({ release: '5.4.0', features: { ...all, 'cgroup.kill': false, process_mrelease: false } }).fix).toMatch(
+    /^boot Linux 5\.15 or later/,
+  );
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import type { CheckStatus } from '../../src/doctor/check.js';
+import type { NodeFacts, NotifierFacts } from '../../src/doctor/facts/node.js';
+import { checkNode } from '../../src/doctor/node.js';
+import { checkNotifiers } from '../../src/doctor/notifiers.js';
+import { expectCheck, GIB, hard, nodeFacts } from './support.js';
+
+test.each<[rule: string, facts: Partial<NodeFacts>, status: CheckStatus, said: RegExp]>([
+  ['the machine', {}, 'ok', /^machine, 8GiB$/],
+  ['a cgroup', { name: '/a', isMachine: false, capacities: new Map([['memory.available', GIB]]) }, 'ok', /^\/a, 1GiB$/],
+  ['it is not there', { missing: { message: 'node cgroup /a does not exist', hint: 'make it' } }, 'broken', /does not exist/],
+  ['its memory cannot be read', { capacities: new Map() }, 'broken', /cannot be read/],
+])('node.memory: %s', (_rule, facts, status, said) => {
+  expectCheck(checkNode(nodeFacts(facts)), 'node.memory', status, said);
+});
+
+describe('notifier.memory.available', () => {
+  const notifier = (mechanism: string, facts: Partial<NotifierFacts> = {}): NotifierFacts => {
+    return {
+      mechanism,
+      signal: 'memory.available',
+      target: `T of ${mechanism}`,
+      live: true,
+      reason: undefined,
+      hint: undefined,
+      essential: false,
+      ...facts,
+    };
+  };
+  const refused = { live: false, reason: 'EROFS', hint: 'mount it writable' };
+
+  test.each<[rule: string, notifiers: readonly NotifierFacts[], status: CheckStatus, said: RegExp, fix: RegExp]>([
+    [
+      'two are live',
+      [notifier('memcg_threshold', { essential: true }), notifier('sampler')],
+      'ok',
+      /<500Mi: memcg_threshold \(T of memcg_threshold\), sampler \(T of sampler\)$/,
+      /^$/,
+    ],
+    [
+      'one is refused, and another stands in',
+      [notifier('memcg_threshold', refused), notifier('sampler')],
+      'ok',
+      /sampler \(T of sampler\); memcg_threshold cannot be armed: EROFS$/,
+      /^$/,
+    ],
+    [
+      'an essential one is refused',
+      [notifier('sampler', { ...refused, essential: true }), notifier('psi_trigger')],
+      'degraded',
+      /psi_trigger.*; sampler cannot be armed: EROFS/,
+      /^mount it writable$/,
+    ],
+    [
+      'none is live',
+      [notifier('sampler', { ...refused, essential: true, hint: undefined })],
+      'degraded',
+      /only looked at every 10 s: sampler cannot be armed: EROFS/,
+      /monitoringInterval/,
+    ],
+    ['there is none', [], 'degraded', /only looked at every 10 s: there is no notifier/, /monitoringInterval/],
+  ])('%s', (_rule, notifiers, status, said, fix) => {
+    const [check] = checkNotifiers(nodeFacts({ notifiers }));
+    expectCheck(check, 'notifier.memory.available', status, said);
+    expect(check?.fix ?? '').toMatch(fix);
+  });
+});
+
+test('a line for each signal with a threshold; what this node has not is no fault', () => {
+  const thresholds = hard('memory.available<500Mi,swap.available<10%');
+  const checks = checkNotifiers(
+    nodeFacts({ thresholds, notifiers: [], absent: new Map([['swap.available', 'this machine has no swap']]) }),
+  );
+  expect(checks.map(({ id, status }) => [id, status])).toEqual([
+    ['notifier.memory.available', 'degraded'],
+    ['notifier.swap.available', 'ok'],
+  ]);
+  expect(checkNotifiers(nodeFacts({ notifiers: undefined }))).toEqual([]);
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import type { CheckStatus } from '../../src/doctor/check.js';
+import type { CgroupProtection, InstanceFacts, ReloadFacts, ServiceFacts, SubjectFacts } from '../../src/doctor/facts/process.js';
+import { checkInstance } from '../../src/doctor/instance.js';
+import { checkMemoryMin } from '../../src/doctor/memory-min.js';
+import { checkOomScoreAdj } from '../../src/doctor/oom-score-adj.js';
+import { checkServiceUnit } from '../../src/doctor/service-unit.js';
+import { checkWatchdog } from '../../src/doctor/watchdog.js';
+import { cgroupFacts, expectCheck, MIB, subjectFacts, unit } from './support.js';
+
+const running = { kind: 'running' } as const;
+
+test.each<[rule: string, service: ServiceFacts, status: CheckStatus, said: RegExp]>([
+  ['as installed', unit(), 'ok', /^evictd\.service is enabled and active$/],
+  ['no systemd', { kind: 'no systemd' }, 'ok', /not the init/],
+  ['systemd does not answer', { kind: 'unseen', unseen: 'systemctl has not answered' }, 'degraded', /has not answered/],
+  ['not installed', unit({ LoadState: 'not-found', ActiveState: 'inactive' }), 'degraded', /is not installed/],
+  ['masked', unit({ LoadState: 'masked', ActiveState: 'inactive' }), 'broken', /is masked/],
+  ['failed', unit({ ActiveState: 'failed', SubState: 'failed', Result: 'watchdog' }), 'broken', /and failed \(failed\): watchdog$/],
+  ['stopped', unit({ ActiveState: 'inactive', SubState: 'dead' }), 'degraded', /and inactive \(dead\)$/],
+  ['on its way', unit({ ActiveState: 'activating', SubState: 'auto-restart' }), 'degraded', /activating \(auto-restart\)/],
+  ['the unit file has changed', unit({ NeedDaemonReload: 'yes' }), 'degraded', /has changed since/],
+  ['not at the next boot', unit({ UnitFileState: 'disabled' }), 'degraded', /not started at the next boot/],
+])('service.unit: %s', (_rule, service, status, said) => {
+  expectCheck(checkServiceUnit(service), 'service.unit', status, said);
+});
+
+describe('service.instance, service.version and service.configuration', () => {
+  const taken: ReloadFacts = { refused: undefined };
+  const here: InstanceFacts = { kind: 'running', pid: 12, version: '1.2.0' };
+
+  test.each<[rule: string, instance: InstanceFacts, service: ServiceFacts, status: CheckStatus, said: RegExp]>([
+    ['one runs', here, unit(), 'ok', /^process 12 guards this node$/],
+    ['none runs', { kind: 'none' }, { kind: 'no systemd' }, 'degraded', /^no evictd guards this node now$/],
+    ['a dry run', { kind: 'none', dryRun: 12 }, { kind: 'no systemd' }, 'degraded', /^process 12 is a dry run: .* evicts nobody$/],
+    ['the service was left in a dry run', { kind: 'none', dryRun: 12 }, unit(), 'degraded', /^process 12 is a dry run: /],
+    ['the service guards something else', { kind: 'none' }, unit(), 'degraded', /is active, and guards another node/],
+    ['it cannot be seen', { kind: 'unseen', unseen: 'EACCES' }, unit(), 'degraded', /cannot be told: EACCES/],
+  ])('%s', (_rule, instance, service, status, said) => {
+    expectCheck(checkInstance(instance, service, '1.2.0', taken)[0], 'service.instance', status, said);
+  });
+
+  test.each<[rule: string, version: string | undefined, statuses: readonly CheckStatus[]]>([
+    ['the same version', '1.2.0', ['ok', 'ok', 'ok']],
+    ['another one runs since before an upgrade', '1.1.9', ['ok', 'degraded', 'ok']],
+    ['one that does not say its version', undefined, ['ok', 'ok']],
+  ])('%s', (_rule, version, statuses) => {
+    expect(checkInstance({ ...here, version }, unit(), '1.2.0', taken).map(({ status }) => status)).toEqual(statuses);
+  });
+
+  const line = '/etc/evictd/config.yaml:3:5: no such key';
+  test.each<[rule: string, reload: ReloadFacts, status: CheckStatus, said: RegExp]>([
+    ['nothing was refused', taken, 'ok', /^it has refused no configuration$/],
+    ['one error', { refused: [line] }, 'degraded', /guards with the one before: \/etc\/evictd\/config\.yaml:3:5: no such key$/],
+    ['several', { refused: [line, line, line] }, 'degraded', /no such key; and 2 more$/],
+    ['it cannot be seen', { unseen: 'EACCES' }, 'degraded', /cannot be told: EACCES/],
+  ])('%s', (_rule, reload, status, said) => {
+    expectCheck(checkInstance(here, unit(), '1.2.0', reload)[2], 'service.configuration', status, said);
+  });
+});
+
+test.each<[rule: string, service: ServiceFacts, status: CheckStatus | undefined, said: RegExp]>([
+  ['as installed', unit(), 'ok', /^30s, Restart=always$/],
+  ['without', unit({ WatchdogUSec: '0' }), 'degraded', /no watchdog/],
+  ['systemd says infinity, too', unit({ WatchdogUSec: 'infinity' }), 'degraded', /no watchdog/],
+  ['it does not come back', unit({ Restart: 'on-failure' }), 'degraded', /Restart=on-failure/],
+  ['nothing runs', unit({ ActiveState: 'inactive' }), undefined, /./],
+  ['no systemd', { kind: 'no systemd' }, undefined, /./],
+])('service.watchdog: %s', (_rule, service, status, said) => {
+  const [check] = checkWatchdog(service);
+  if (status === undefined) expect(check).toBeUndefined();
+  else expectCheck(check, 'service.watchdog', status, said);
+});
+
+describe('service.memory-min', () => {
+  const chain = (service: bigint | undefined, slice: bigint, usageBytes: bigint | undefined = 60n * MIB): readonly CgroupProtection[] => [
+    { path: '/evictd.slice/evictd.service', minBytes: service, usageBytes },
+    { path: '/evictd.slice', minBytes: slice, usageBytes },
+  ];
+
+  test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, said: RegExp]>([
+    [
+      'as installed',
+      { ...running, cgroups: chain(128n * MIB, 128n * MIB) },
+      'ok',
+      /evictd\.service 128MiB, \/evictd\.slice 128MiB; it uses 60MiB$/,
+    ],
+    [
+      'an ancestor without it takes it away',
+      { ...running, cgroups: chain(128n * MIB, 0n) },
+      'degraded',
+      /not set in \/evictd\.slice: nothing is protected/,
+    ],
+    ['its own is not set', { ...running, cgroups: chain(0n, 128n * MIB) }, 'degraded', /not set in \/evictd\.slice\/evictd\.service/],
+    ['one cannot be read', { ...running, cgroups: chain(undefined, 128n * MIB) }, 'degraded', /not set in .*evictd\.service \?/],
+    ['the least of them counts', { ...running, cgroups: chain(128n * MIB, 32n * MIB) }, 'degraded', /protects 32MiB of 60MiB/],
+    ['exactly what it uses', { ...running, cgroups: chain(128n * MIB, 60n * MIB) }, 'ok', /uses 60MiB/],
+    ['in the root cgroup', { ...running, cgroups: [] }, 'degraded', /root cgroup/],
+    ['none runs: what install would give', {}, 'ok', /evictd install: a top-level evictd\.slice/],
+  ])('%s', (_rule, facts, status, said) => {
+    expectCheck(checkMemoryMin(subjectFacts(facts), cgroupFacts())[0], 'service.memory-min', status, said);
+  });
+
+  test('v1 has none', () => {
+    const v1 = cgroupFacts({ memory: { version: 1, mountPoint: '/m' } });
+    expectCheck(checkMemoryMin(subjectFacts(running), v1)[0], 'service.memory-min', 'degraded', /^cgroup v1 has no memory\.min/);
+  });
+});
+
+test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus | undefined]>([
+  ['as installed', { ...running, oomScoreAdj: -999 }, 'ok'],
+  ['-900 is enough', { ...running, oomScoreAdj: -900 }, 'ok'],
+  ['-899 is not', { ...running, oomScoreAdj: -899 }, 'degraded'],
+  ['of a shell it says nothing', { oomScoreAdj: 0 }, undefined],
+])('service.oom-score-adj: %s', (_rule, facts, status) => {
+  const [check] = checkOomScoreAdj(subjectFacts(facts));
+  if (status === undefined) expect(check).toBeUndefined();
+  else expectCheck(check, 'service.oom-score-adj', status, /oom_score_adj is -\d+/);
+});

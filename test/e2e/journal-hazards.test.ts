@@ -1,0 +1,175 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { fuseWorks, mountFuse, type FuseCall } from '../support/fuse.js';
+import { Evictd, scratchDirectory, type JournalLine } from './evictd.js';
+import { guarding, ON, testNode, workload } from './node.js';
+
+const LINE = `{"time":"2026-11-21T08:00:00.000Z","type":"alert","message":"${'x'.repeat(60)}"}\n`;
+
+/** As many as fit into 64 KiB: one record more is too much. */
+const FILE = LINE.repeat(Math.floor((64 * 1024) / LINE.length));
+
+function scratch(): string {
+  const directory = scratchDirectory();
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A filesystem of its own. */
+function mounted(size: string): string {
+  const state = mkdtempSync(join(tmpdir(), 'evictd-test-small-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'evictd-test', state]);
+  onTestFinished(() => {
+    execFileSync('umount', ['-l', state]);
+    rmdirSync(state);
+  });
+  return state;
+}
+
+/** All files, the oldest first; every line has to be one. */
+function allLines(state: string): JournalLine[] {
+  const age = (name: string): number => Number(/\.(\d+)$/.exec(name)?.[1] ?? 0);
+  const names = readdirSync(state).filter((name) => /^journal\.jsonl(\.\d+)?$/.test(name));
+  return names
+    .sort((a, b) => age(b) - age(a))
+    .flatMap((name) => readFileSync(join(state, name), 'utf8').trimEnd().split('\n'))
+    .map((line) => JSON.parse(line) as JournalLine);
+}
+
+describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}, where FUSE can be mounted)`, () => {
+  test.each<[rule: string, call: FuseCall, full: boolean]>([
+    ['in the middle of a write', 'write', false],
+    ['where the file is made', 'create', false],
+    ['where its space is reserved', 'fallocate', false],
+    ['where a full file gets another name', 'link', true],
+    ['where the next one takes its place', 'rename', true],
+  ])('%s: the eviction goes on, and nothing is missing when it answers again', async (_rule, call, full) => {
+    const fuse = await mountFuse();
+    onTestFinished(() => fuse.remove());
+    const file = join(fuse.directory, 'journal.jsonl');
+    if (full) writeFileSync(file, FILE);
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { growsMib: 140 });
+    const web = await workload(node.child('web'), { holdsMib: 10 });
+    await fuse.hangAt(call);
+    const config = {
+      ...guarding(node, [{ match: { name: 'batch' }, priority: -1 }]),
+      stateDirectory: fuse.directory,
+      journal: { maxSize: '64Ki', maxFiles: 3 },
+    };
+    const evictd = await new Evictd({ config }).guarding();
+    await fuse.stuck();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.logged(/^evicted batch/);
+    expect((await evictd.get('/healthz'))?.status).toBe(200);
+    const run = join(evictd.directory, 'run');
+    const [ring = ''] = readdirSync(run).filter((name) => name.startsWith('journal-'));
+    expect(readFileSync(join(run, ring), 'latin1')).toMatch(/"type":"decision".*"type":"outcome"/s);
+
+    await fuse.answer();
+    await evictd.until('the journal has the outcome', () => evictd.journal(file).some(({ type }) => type === 'outcome'));
+    expect(web.alive).toBe(true);
+    expect(await evictd.stop()).toBe(0);
+    const journal = evictd.journal(file);
+    expect(journal.map(({ type }) => type).filter((type) => ['start', 'decision', 'outcome', 'stop'].includes(type))).toEqual([
+      'start',
+      'decision',
+      'outcome',
+      'stop',
+    ]);
+    if (full) expect(readFileSync(`${file}.1`, 'utf8')).toBe(FILE);
+    expect(evictd.log.map(({ code }) => code)).not.toContain('EVICTD_JOURNAL_LOST');
+  });
+
+  test('and is gone for good while somebody waits for it: what it did not take follows where it is mounted again', async () => {
+    const fuse = await mountFuse();
+    onTestFinished(() => fuse.remove());
+    const node = testNode();
+    const batch = await workload(node.child('batch'), { growsMib: 140 });
+    await fuse.hangAt('write');
+    const evictd = await new Evictd({ config: { ...guarding(node), stateDirectory: fuse.directory } }).guarding();
+    await fuse.stuck();
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    await evictd.logged(/^evicted batch/);
+    fuse.abort();
+    await evictd.logged(/EVICTD_JOURNAL_WRITE/);
+    const again = await fuse.again();
+    onTestFinished(() => again.remove());
+    const file = join(again.directory, 'journal.jsonl');
+    await evictd.until('the journal has the outcome', () => evictd.journal(file).some(({ type }) => type === 'outcome'));
+    expect(evictd.journal(file).map(({ type }) => type)).toEqual(expect.arrayContaining(['start', 'decision', 'outcome']));
+    expect(await evictd.stop()).toBe(0);
+  });
+
+  test('while evictd ends: it says where its last records are, and ends as soon as the kernel lets it', async () => {
+    const fuse = await mountFuse();
+    onTestFinished(() => fuse.remove());
+    await fuse.hangAt('write');
+    const evictd = await new Evictd({ config: { ...guarding(testNode()), stateDirectory: fuse.directory } }).guarding();
+    await fuse.stuck();
+    evictd.child.kill('SIGTERM');
+    await evictd.logged(/EVICTD_JOURNAL_BEHIND/);
+    await evictd.logged(/^stopped$/);
+    await fuse.answer();
+    expect(await evictd.exited()).toBe(0);
+    const run = join(evictd.directory, 'run');
+    const [ring = ''] = readdirSync(run).filter((name) => name.startsWith('journal-'));
+    expect(readFileSync(join(run, ring), 'latin1')).toContain('"type":"stop"');
+  });
+});
+
+test(`a disk that has become full has the record of an eviction all the same (${ON})`, async () => {
+  const state = mounted('512k');
+  const file = join(state, 'journal.jsonl');
+  const node = testNode();
+  const batch = await workload(node.child('batch'), { growsMib: 140 });
+  const config = { ...guarding(node), stateDirectory: state, journal: { maxSize: '128Ki', maxFiles: 2 } };
+  const evictd = await new Evictd({ config }).guarding();
+  const next = join(state, 'journal.jsonl.next');
+  await evictd.until('the next file has its space', () => readdirSync(state).includes('journal.jsonl.next') && statSync(next).blocks > 0);
+  expect(() => {
+    writeFileSync(join(state, 'filler'), Buffer.alloc(1 << 20));
+  }).toThrow('ENOSPC');
+  batch.grow();
+  await evictd.until('the journal has the outcome', () => evictd.journal(file).some(({ type }) => type === 'outcome'));
+  expect(await batch.ended).toBe('SIGKILL');
+  expect(await evictd.stop()).toBe(0);
+  expect(allLines(state).map(({ type }) => type)).toEqual(expect.arrayContaining(['start', 'decision', 'outcome', 'stop']));
+  expect(evictd.log.map(({ code }) => code)).not.toContain('EVICTD_JOURNAL_WRITE');
+});
+
+test(`a journal that is rotated all the time has every record once, in order (${ON})`, async () => {
+  const directory = scratch();
+  const node = testNode();
+  const batch = await workload(node.child('batch'), { growsMib: 140 });
+  const config = { ...guarding(node), journal: { maxSize: '64Ki', maxFiles: 50 } };
+  const evictd = await new Evictd({ config, directory }).guarding();
+  const state = join(directory, 'state');
+  const reloads = (): number => allLines(state).filter(({ type }) => type === 'reload').length;
+  for (let turn = 1; turn <= 400; turn += 1) {
+    const before = turn % 50 === 0 ? reloads() : -1;
+    evictd.child.kill('SIGHUP');
+    if (turn === 200) batch.grow();
+    if (before >= 0) await evictd.until('it has read its configuration again', () => reloads() > before);
+    else await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+  expect(await batch.ended).toBe('SIGKILL');
+  await evictd.until('the outcome is there', () => allLines(state).some(({ type }) => type === 'outcome'));
+  expect(await evictd.stop()).toBe(0);
+  const lines = allLines(state);
+  expect(readdirSync(state)).toContain('journal.jsonl.1');
+  const told = evictd.log.filter(({ msg }) => msg.startsWith('the configuration was read again')).length;
+  expect(lines.filter(({ type }) => type === 'reload')).toHaveLength(told);
+  expect(lines.map(({ time }) => time)).toEqual(lines.map(({ time }) => time).sort());
+  expect(lines.map(({ type }) => type).filter((type) => ['start', 'decision', 'outcome', 'stop'].includes(type))).toEqual([
+    'start',
+    'decision',
+    'outcome',
+    'stop',
+  ]);
+});

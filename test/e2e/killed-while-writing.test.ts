@@ -1,0 +1,33 @@
+import { describe, test } from 'vitest';
+import type { Moment } from './mortal.js';
+import { ON } from './node.js';
+import { hardAndKilled, softAndKilled } from './restarting.js';
+
+describe(`evictd killed −9 while it writes of a hard eviction, and started again (${ON})`, () => {
+  test.each<[when: Moment['when'], at: Moment['at'], results: string[]]>([
+    ['before', 'ring:decision', ['killed']],
+    ['in the middle of', 'ring:decision', ['killed']],
+    ['in the middle of', 'state:decided', ['abandoned', 'killed']],
+    ['in the middle of', 'state:dying', ['abandoned']],
+    ['before', 'ring:outcome', ['killed']],
+    ['in the middle of', 'ring:outcome', ['killed']],
+    ['after', 'ring:outcome', ['killed']],
+    ['in the middle of', 'state:over', ['killed']],
+    ['after', 'state:over', ['killed']],
+    ['before', 'journal:outcome', ['killed']],
+    ['in the middle of', 'journal:outcome', ['killed']],
+    ['after', 'journal:outcome', ['killed']],
+    ['before', 'ring:drained', ['killed']],
+  ])('%s %s', (when, at, results) => hardAndKilled({ at, when }, results));
+});
+
+describe(`evictd killed −9 while it writes of a soft eviction, and started again (${ON})`, () => {
+  test.each<[when: Moment['when'], at: Moment['at'], asked: number, results: string[]]>([
+    ['after', 'ring:decision', 1, ['abandoned', 'killed']],
+    ['after', 'state:decided', 1, ['killed']],
+    ['before', 'ring:escalation', 1, ['killed']],
+    ['after', 'ring:escalation', 1, ['killed']],
+    ['after', 'state:dying', 1, ['killed']],
+    ['before', 'ring:outcome', 1, ['killed']],
+  ])('%s %s', (when, at, asked, results) => softAndKilled({ at, when }, asked, results));
+});

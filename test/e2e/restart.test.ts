@@ -1,0 +1,264 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { StateFile } from '../../src/monitor/state-file.js';
+import { fullFilesystem } from '../support/full-filesystem.js';
+import { Evictd } from './evictd.js';
+import type { Moment } from './mortal.js';
+import { guarding, ON } from './node.js';
+import { batchFirst, GRACE_S, hardAndKilled, setting, softAndKilled, softly, terms, toldToEnd } from './restarting.js';
+import { aWhile } from './wait.js';
+
+// What evictd writes at which moment is the same on every machine: killed-while-writing.test.ts.
+
+describe(`evictd killed −9 around the signals of a hard eviction, and started again (${ON})`, () => {
+  test.each<[when: Moment['when'], at: Moment['at'], results: string[]]>([
+    ['after', 'ring:decision', ['abandoned', 'killed']],
+    ['after', 'state:decided', ['killed']],
+    ['before', 'KILL', ['killed']],
+    // The signal went out, and evictd ended before it could write that down: all that is known is that batch is gone.
+    ['after', 'KILL', ['abandoned']],
+    ['after', 'state:dying', ['killed']],
+  ])('%s %s', (when, at, results) => hardAndKilled({ at, when }, results));
+});
+
+describe(`evictd killed −9 around the signals of a soft eviction, and started again (${ON})`, () => {
+  test.each<[when: Moment['when'], at: Moment['at'], asked: number, results: string[]]>([
+    ['before', 'TERM', 1, ['killed']],
+    // Whether it was sent is not known, and who is killed without having been asked is worse off than who is asked twice.
+    ['after', 'TERM', 2, ['killed']],
+    ['after', 'state:terminating', 1, ['killed']],
+    ['before', 'KILL', 1, ['killed']],
+    ['after', 'KILL', 1, ['killed']],
+  ])('%s %s', (when, at, asked, results) => softAndKilled({ at, when }, asked, results));
+});
+
+describe(`a restart in the middle of a grace period (${ON})`, () => {
+  test.each<[how: string, signal: NodeJS.Signals, end: number | string]>([
+    ['stopped', 'SIGTERM', 0],
+    ['killed −9', 'SIGKILL', 'SIGKILL'],
+  ])('%s: the victim keeps the rest of its grace, is told to end once, and is killed when it is over', async (_how, signal, end) => {
+    const { node, batch, web, directory } = await setting('say');
+    const config = softly(node);
+    const first = await new Evictd({ config, directory }).guarding();
+    batch.grow();
+    await first.recorded('decision');
+    await toldToEnd(batch, node, `${directory}/run`);
+    expect(await first.stop(signal)).toBe(end);
+
+    const evictd = await new Evictd({ config, directory }).guarding();
+    expect(batch.alive).toBe(true);
+    expect(await evictd.metric('evictd_node_condition{condition="MemoryPressure"}')).toBe(1);
+    expect(await batch.ended).toBe('SIGKILL');
+    const outcome = await evictd.recorded('outcome');
+    expect(outcome).toMatchObject({ decision: 1, result: 'killed', victim: { name: 'batch' } });
+    expect(terms(batch)).toBe(1);
+    expect(web.alive).toBe(true);
+    const journal = evictd.journal();
+    const start = journal.findLast(({ type }) => type === 'start');
+    expect(start).toMatchObject({
+      resumed: {
+        thresholds: ['memory.available<384Mi'],
+        conditions: ['MemoryPressure'],
+        evictions: [{ decision: 1, victim: { name: 'batch' }, phase: 'terminating' }],
+      },
+    });
+    expect(journal.filter(({ type }) => type === 'escalation')).toMatchObject([{ decision: 1, reason: 'grace period over' }]);
+    // The times are those of the first evictd: the whole grace lies between the signals, and not a second one.
+    const { signalToGone = 0, killToGone = 0 } = outcome.spansMs as Record<string, number>;
+    expect(signalToGone - killToGone).toBeGreaterThanOrEqual(GRACE_S * 1_000 - 0.01);
+    expect(await evictd.metric('evictd_evictions_total{eviction_signal="memory.available"}')).toBe(1);
+  });
+
+  test('a victim that ends by itself while nobody looks has its outcome', async () => {
+    const { node, batch, directory } = await setting('say');
+    const config = softly(node, { evictionMaxPodGracePeriod: 60 });
+    const first = await new Evictd({ config, directory }).guarding();
+    batch.grow();
+    await toldToEnd(batch, node, `${directory}/run`);
+    await first.stop('SIGKILL');
+    batch.child.kill('SIGKILL');
+    await batch.ended;
+    const evictd = await new Evictd({ config, directory }).guarding();
+    expect(await evictd.recorded('outcome')).toMatchObject({ decision: 1, result: 'killed', processesLeft: 0 });
+    expect(evictd.journal().map(({ type }) => type)).not.toContain('escalation');
+  });
+
+  test('one that has become critical is let go, and told so', async () => {
+    const { node, batch, directory } = await setting('say');
+    const first = await new Evictd({ config: softly(node), directory }).guarding();
+    batch.grow();
+    await toldToEnd(batch, node, `${directory}/run`);
+    await first.stop();
+    const config = softly(node, { rules: [{ match: { name: '*' }, critical: true }] });
+    const evictd = await new Evictd({ config, directory }).guarding();
+    expect(await evictd.recorded('outcome')).toMatchObject({
+      decision: 1,
+      result: 'abandoned',
+      abandoned: 'it may not be evicted any more: critical',
+      processesLeft: 1,
+    });
+    await aWhile();
+    expect([batch.alive, terms(batch)]).toEqual([true, 1]);
+  });
+
+  test('the grace period of a soft threshold goes on: its episode does not begin a second time', async () => {
+    const { node, batch, directory } = await setting('exit');
+    const config = softly(node, { evictionSoftGracePeriod: { 'memory.available': '5s' } });
+    const first = await new Evictd({ config, directory }).guarding();
+    batch.grow();
+    const met = await first.recorded('threshold');
+    await first.stop('SIGKILL');
+    const evictd = await new Evictd({ config, directory }).guarding();
+    const decision = await evictd.recorded('decision');
+    const journal = evictd.journal();
+    expect(journal.filter(({ type, met }) => type === 'threshold' && met === true)).toHaveLength(1);
+    expect(journal.filter(({ type }) => type === 'condition')).toHaveLength(1);
+    expect(Date.parse(decision.time) - Date.parse(met.time)).toBeGreaterThanOrEqual(4_900); // records are written a little later
+  });
+
+  test('with compatibility: kubelet it begins anew, as a kubelet knows nothing after a restart; but a victim in flight has its outcome', async () => {
+    const { node, batch, directory } = await setting('say');
+    const config = { ...softly(node), compatibility: 'kubelet' };
+    const first = await new Evictd({ config, directory }).guarding();
+    batch.grow();
+    await toldToEnd(batch, node, `${directory}/run`);
+    await first.stop('SIGKILL');
+    const evictd = await new Evictd({ config, directory }).guarding();
+    expect(await evictd.recorded('outcome')).toMatchObject({ decision: 1, result: 'killed' });
+    expect(terms(batch)).toBe(1);
+    const start = evictd.journal().findLast(({ type }) => type === 'start');
+    expect(start).toMatchObject({ resumed: { thresholds: [], conditions: [], evictions: [{ decision: 1 }] } });
+  });
+});
+
+describe(`what an evictd before has left is not taken over (${ON})`, () => {
+  /** Kills evictd in the middle of a grace, changes what it left, and starts it again. */
+  const restarted = async (change: (file: string) => void, through: readonly string[] = []) => {
+    const { node, batch, directory } = await setting('say');
+    const first = await new Evictd({ config: softly(node, { evictionMaxPodGracePeriod: 60 }), directory }).guarding();
+    batch.grow();
+    await toldToEnd(batch, node, `${directory}/run`);
+    await first.recorded('decision');
+    await first.stop('SIGKILL');
+    const run = join(directory, 'run');
+    const file = join(run, `cgroup-${encodeURIComponent(node.path)}.state`);
+    expect(existsSync(file)).toBe(true);
+    change(file);
+    const quiet = { ...guarding(node, batchFirst), evictionHard: { 'memory.available': '32Mi' } };
+    return { evictd: await new Evictd({ config: quiet, directory, through }).guarding(), batch };
+  };
+  /** In a mount namespace in which the kernel says that it was booted anew. */
+  const anotherBoot = [
+    'unshare',
+    '--mount',
+    'sh',
+    '-c',
+    'f=$(mktemp) && cat /proc/sys/kernel/random/uuid > $f && mount --bind $f /proc/sys/kernel/random/boot_id && rm $f && exec "$@"',
+    'sh',
+  ];
+  const rewritten = (from: RegExp, to: string) => (file: string) => {
+    const bytes = readFileSync(file, 'latin1');
+    expect(bytes).toMatch(from);
+    writeFileSync(file, Buffer.from(bytes.replaceAll(from, to), 'latin1'));
+  };
+
+  /** As if evictd itself had left that. */
+  const leaving = (from: RegExp, to: string) => (path: string) => {
+    const file = new StateFile(path);
+    const { text = '' } = file.found;
+    expect(text).toMatch(from);
+    file.write(text.replace(from, to));
+    file.close();
+  };
+
+  test.each<[rule: string, change: (file: string) => void, reason: RegExp, through?: readonly string[]]>([
+    ['where the node cgroup is another one by now', leaving(/"cgroupId":"\d+"/, '"cgroupId":"1"'), /^it is of another node cgroup/],
+    ['where a part is something else', leaving(/"phase":"terminating"/, '"phase":"other"'), /^it is not what evictd writes: .*phase/],
+    ['where it was cut off', rewritten(/"format":2/g, '"format":?'), /^it was cut off$/],
+    ['where it is of another boot', () => undefined, /^it is of another boot$/, anotherBoot],
+    ['where it is something else', (file) => writeFileSync(file, 'x'.repeat(4096)), /^it was cut off$/],
+  ])(
+    '%s, which is said in the log and in the journal; the decision is given up, and nobody is signalled',
+    async (_rule, change, reason, through) => {
+      const { evictd, batch } = await restarted(change, through);
+      expect(await evictd.logged(/EVICTD_STATE_DISCARDED/)).toMatchObject({ level: 'warn' });
+      await evictd.until('it starts', () => evictd.journal().filter(({ type }) => type === 'start').length === 2);
+      const start = evictd.journal().findLast(({ type }) => type === 'start');
+      expect(start?.discarded).toMatch(reason);
+      expect(start?.resumed).toBeUndefined();
+      expect(await evictd.recorded('outcome')).toMatchObject({
+        decision: 1,
+        result: 'abandoned',
+        abandoned: 'evictd ended before it was over, and what became of it is not known',
+        victim: { name: 'batch' },
+      });
+      await aWhile();
+      expect([batch.alive, terms(batch)]).toEqual([true, 1]);
+    },
+  );
+
+  test('where there is none, nothing is said', async () => {
+    const { evictd } = await restarted((file) => {
+      rmSync(file);
+      mkdirSync(join(file, '..'), { recursive: true });
+    });
+    await evictd.recorded('outcome');
+    expect(evictd.log.map(({ code }) => code)).not.toContain('EVICTD_STATE_DISCARDED');
+  });
+
+  test('something else in its place is said, and evictd does not start', async () => {
+    const { node, directory } = await setting();
+    const file = join(directory, 'run', `cgroup-${encodeURIComponent(node.path)}.state`);
+    mkdirSync(file, { recursive: true });
+    const evictd = new Evictd({ config: guarding(node), directory });
+    expect(await evictd.exited()).toBe(75);
+    await evictd.logged(/EVICTD_STATE_OPEN|no state can be kept/);
+  });
+});
+
+describe(`a runtime directory without room (${ON})`, () => {
+  test('evictd killed in the middle of a grace goes on in the files that are there', async () => {
+    const { node, batch, web, directory } = await setting('say');
+    const full = fullFilesystem(8 * 1024);
+    const config = { ...softly(node), runtimeDirectory: full.directory };
+    const first = await new Evictd({ config, directory }).guarding();
+    batch.grow();
+    await first.recorded('decision');
+    await toldToEnd(batch, node, full.directory);
+    await first.stop('SIGKILL');
+    full.fill();
+
+    const evictd = await new Evictd({ config, directory }).guarding();
+    expect(await batch.ended).toBe('SIGKILL');
+    expect(await evictd.recorded('outcome')).toMatchObject({ decision: 1, result: 'killed', victim: { name: 'batch' } });
+    expect([terms(batch), web.alive]).toEqual([1, true]);
+    expect(evictd.log.filter(({ code }) => /JOURNAL|STATE|INSTANCE/.test(code ?? ''))).toEqual([]);
+    expect(await evictd.stop()).toBe(0);
+    expect(readdirSync(full.directory).filter((name) => name.endsWith('.new'))).toEqual([]);
+  });
+
+  test('without them it guards, says what it lacks, and makes them when there is room', async () => {
+    const { node, batch, web, directory } = await setting();
+    const full = fullFilesystem(8 * 1024);
+    full.fill();
+    const config = { ...guarding(node, batchFirst), runtimeDirectory: full.directory, monitoringInterval: '1s' };
+    const evictd = await new Evictd({ config, directory }).guarding();
+    expect(await evictd.logged(/EVICTD_JOURNAL_ROOM/)).toMatchObject({ level: 'error' });
+    await evictd.logged(/EVICTD_STATE_WRITE/);
+    await evictd.logged(/EVICTD_INSTANCE_UNTOLD/);
+    batch.grow();
+    expect(await batch.ended).toBe('SIGKILL');
+    expect(await evictd.recorded('outcome')).toMatchObject({ decision: 1, result: 'killed' });
+    expect(web.alive).toBe(true);
+    const name = `cgroup-${encodeURIComponent(node.path)}`;
+    expect(readdirSync(full.directory)).not.toContain(`journal-${name}`);
+    full.free();
+    await evictd.logged(/^there is room for the journal/);
+    expect(statSync(join(full.directory, `journal-${name}`)).size).toBe(4 * 1024 * 1024);
+    // Made right after that was said.
+    const size = (): number => statSync(join(full.directory, `${name}.state`), { throwIfNoEntry: false })?.size ?? 0;
+    await evictd.until('there is a state file', () => size() === 256 * 1024);
+    expect(await evictd.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,84 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { FakeRuntime } from '../host/linux/cri/fake-runtime.js';
+import { loopWorks } from '../support/loop-filesystem.js';
+import { disk } from './disk-holder.js';
+import { evictd } from './evictd.js';
+import { MIB } from './node.js';
+import { until } from './wait.js';
+
+const IMAGEFS = 16;
+
+/** What a runtime has told is asked by a command that looks once. */
+describe.runIf(loopWorks())('images lie where a container runtime says (where loop devices are)', () => {
+  /** @param tells  its answer to where images lie */
+  const told = async (tells: (imagefs: string) => object | 'hang', thresholds: object) => {
+    const [nodefs, imagefs] = [disk(8), disk(IMAGEFS)];
+    const runtime = new FakeRuntime({ ListPodSandbox: () => ({}), ListContainers: () => ({}), ImageFsInfo: () => tells(imagefs) });
+    onTestFinished(() => {
+      runtime.remove();
+    });
+    await runtime.start();
+    const file = `${runtime.directory}/config.yaml`;
+    const config = {
+      evictionHard: { 'memory.available': '0%', 'nodefs.available': '1%', 'nodefs.inodesFree': '0%', ...thresholds },
+      filesystems: { nodefs },
+      workloads: [{ cri: { endpoint: runtime.endpoint } }],
+      stateDirectory: `${runtime.directory}/state`,
+      runtimeDirectory: `${runtime.directory}/run`,
+    };
+    chmodSync(runtime.directory, 0o755);
+    writeFileSync(file, JSON.stringify(config), { mode: 0o644 });
+    const run = (...args: readonly string[]) => evictd(...args, '--config', file);
+    /** Once the runtime has answered in the time that it has: on a machine that is short of everything it may not. */
+    const toldTo = async (isTold: RegExp, ...args: readonly string[]) => {
+      let ran = { code: 0 as unknown, stdout: '' };
+      const circumstances = () => ran.stdout;
+      await until('the runtime has answered in time', async () => isTold.test((ran = await run(...args)).stdout), circumstances);
+      return ran;
+    };
+    return { runtime, imagefs, run, toldTo };
+  };
+  const on = (mountpoint: string) => ({ image_filesystems: [{ fs_id: { mountpoint } }] });
+  const WATCHED = { 'imagefs.available': '1%' };
+  interface Signals {
+    signals: { signal: string; capacityBytes?: number; reason?: string }[];
+  }
+  const imagefsOf = (stdout: string) => (JSON.parse(stdout) as Signals).signals.find(({ signal }) => signal === 'imagefs.available');
+
+  test('check reads it, and asks for nothing else', async () => {
+    const { runtime, toldTo } = await told(on, WATCHED);
+    const { code, stdout } = await toldTo(/"imagefs\.available",\s*"availableBytes"/, 'check', '-o', 'json');
+    expect(code).toBe(0);
+    const { capacityBytes = 0 } = imagefsOf(stdout) ?? {};
+    expect([capacityBytes > 8 * MIB, capacityBytes <= IMAGEFS * MIB]).toEqual([true, true]);
+    expect(new Set(runtime.asked.map(([call]) => call))).toEqual(new Set(['ImageFsInfo']));
+  });
+
+  test('of one that hangs check says that it does not know, and takes no other filesystem for it', async () => {
+    const { run } = await told(() => 'hang', WATCHED);
+    const { code, stdout } = await run('check', '-o', 'json');
+    expect(code).toBe(3);
+    expect(imagefsOf(stdout)).toMatchObject({ reason: expect.stringContaining('no container runtime has told yet') as string });
+  });
+
+  test('doctor and config check look at it, and say that nobody watches it', async () => {
+    const { imagefs, toldTo } = await told(on, {});
+    const doctor = await toldTo(/filesystem\.imagefs/, 'doctor', '-o', 'json');
+    const { checks } = JSON.parse(doctor.stdout) as { checks: { id: string; summary: string }[] };
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        id: 'filesystem.imagefs',
+        status: 'ok',
+        summary: expect.stringContaining(`${imagefs}, as the container runtime tells: ext4, `) as string,
+      }),
+    );
+    await toldTo(/EVICTD_IMAGEFS_UNWATCHED/, 'config', 'check');
+  });
+
+  test('config check holds thresholds against its capacity', async () => {
+    const { toldTo } = await told(on, { 'imagefs.available': '10Mi', 'nodefs.available': '10Mi' });
+    const { stdout } = await toldTo(/^(?![^]*imagefs\.available cannot be read)/, 'config', 'check');
+    expect(stdout.match(/EVICTD_LINT_ALWAYS_MET \S+:/g)).toEqual(['EVICTD_LINT_ALWAYS_MET nodefs.available:']);
+  });
+});

@@ -1,0 +1,331 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { status } from '@grpc/grpc-js';
+import { openContainerRuntime } from '../../../../src/host/linux/cri/container-runtime.js';
+import type { ContainerRuntime } from '../../../../src/monitor/ports.js';
+import { eventually } from '../../../support/eventually.js';
+import { FakeRuntime, type Handlers } from './fake-runtime.js';
+
+const id = (letter: string): string => letter.repeat(64);
+
+/** A pod 'default/NAME' of one container 'app' with the id of the letter. */
+const pods = (...names: readonly string[]): Handlers => ({
+  ListPodSandbox: () => ({
+    items: names.map((name) => ({ id: `pod-${name}`, metadata: { name, uid: 'u', namespace: 'default' }, state: 0 })),
+  }),
+  ListContainers: () => ({
+    containers: names.map((name) => ({ id: id(name), pod_sandbox_id: `pod-${name}`, metadata: { name: 'app' }, state: 1 })),
+  }),
+  ContainerStatus: ({ container_id }) => ({ info: infoOf(`/k8s.io/${String(container_id)}`) }),
+});
+const infoOf = (cgroupsPath: unknown) => ({ info: JSON.stringify({ pid: 1, runtimeSpec: { linux: { cgroupsPath } } }) });
+
+/** Less than a test would like to wait, and enough not to keep the processor busy. */
+const APART_NS = 20_000_000n;
+
+let fake: FakeRuntime;
+let runtime: ContainerRuntime;
+const names = (): string[] => runtime.workloads().map(({ name }) => name);
+const questions = (): string[] => fake.asked.map(([call]) => call);
+
+/** Asks until it has. */
+const told = async (what: string, is: () => boolean): Promise<void> => {
+  await eventually(what, async () => {
+    await runtime.told();
+    return is();
+  });
+};
+
+beforeEach(() => {
+  fake = new FakeRuntime(pods('a', 'b'));
+  runtime = openContainerRuntime(fake.endpoint, APART_NS);
+});
+afterEach(() => {
+  runtime.close();
+  fake.remove();
+});
+
+test('pods and where their cgroups are', async () => {
+  await fake.start();
+  await runtime.told();
+  expect(runtime.workloads().map(({ name, path }) => [name, path])).toEqual([
+    ['default/a/app', `/k8s.io/${id('a')}`],
+    ['default/b/app', `/k8s.io/${id('b')}`],
+  ]);
+  expect(runtime.problem()).toBeUndefined();
+});
+
+test('what it has said already is not asked for again, and the same list stays the same value', async () => {
+  await fake.start();
+  await runtime.told();
+  const before = runtime.workloads();
+  await told('it is asked again', () => questions().filter((call) => call === 'ListContainers').length > 1);
+  expect(runtime.workloads()).toBe(before);
+  fake.handlers = pods('b', 'c');
+  await told('it has said otherwise', () => runtime.workloads() !== before);
+  expect(names()).toEqual(['default/b/app', 'default/c/app']);
+  expect(fake.asked.filter(([call]) => call === 'ContainerStatus').map(([, request]) => request.container_id)).toEqual([
+    id('a'),
+    id('b'),
+    id('c'),
+  ]);
+});
+
+test('where a kubelet has made one of them it manages them all', async () => {
+  await fake.start();
+  await runtime.told();
+  expect(runtime.workloads().map((workload) => workload.runtime.byKubelet)).toEqual([false, false]);
+  const { ListPodSandbox, ...others } = pods('a', 'b');
+  const over = { id: 'over', state: 1, labels: { 'io.kubernetes.pod.uid': 'u' } };
+  fake.handlers = {
+    ...others,
+    ListPodSandbox: (request) => ({ items: [...(ListPodSandbox?.(request) as { items: object[] }).items, over] }),
+  };
+  await told('they are known to be the kubelet’s', () => runtime.workloads().every((workload) => workload.runtime.byKubelet));
+  expect(names()).toEqual(['default/a/app', 'default/b/app']);
+});
+
+test('asked a hundred times at once it is asked once', async () => {
+  await fake.start();
+  for (let count = 0; count < 100; count++) runtime.follow();
+  await runtime.told();
+  expect(
+    questions()
+      .filter((call) => call !== 'ContainerStatus')
+      .sort(),
+  ).toEqual(['ImageFsInfo', 'ListContainers', 'ListImages', 'ListPodSandbox']);
+});
+
+describe('what goes wrong loses nothing', () => {
+  test('nobody is there, then somebody is', async () => {
+    await runtime.told();
+    expect(runtime.problem()).toMatchObject({
+      code: 'EVICTD_CRI_UNREACHABLE',
+      message: expect.stringMatching(/ENOENT.*none of its pods is a candidate/) as string,
+    });
+    await fake.start();
+    await told('it is found', () => runtime.problem() === undefined);
+    expect(names()).toEqual(['default/a/app', 'default/b/app']);
+  });
+
+  test('it is stopped and started again: what was known stays', async () => {
+    await fake.start();
+    await runtime.told();
+    fake.stop();
+    await told('that is known', () => runtime.problem() !== undefined);
+    expect(names()).toEqual(['default/a/app', 'default/b/app']);
+    expect(runtime.problem()?.message).toContain('the 2 workloads known of it stay candidates');
+    fake.handlers = pods('a');
+    await fake.start();
+    await told('it is found again', () => runtime.problem() === undefined);
+    expect(names()).toEqual(['default/a/app']);
+  });
+
+  test('it hangs: nothing is waited for, and nothing is asked on top', async () => {
+    await fake.start();
+    await runtime.told();
+    fake.handlers = { ...pods('a', 'b'), ListPodSandbox: () => 'hang' };
+    const asked = (): number => questions().filter((call) => call === 'ListPodSandbox').length;
+    await eventually('it hangs', () => {
+      runtime.follow();
+      return asked() === 2;
+    });
+    runtime.follow();
+    expect(names()).toEqual(['default/a/app', 'default/b/app']);
+    expect(asked()).toBe(2);
+    await runtime.told();
+    expect(runtime.problem()?.message).toContain('it has not answered in time');
+    expect(names()).toEqual(['default/a/app', 'default/b/app']);
+  });
+
+  test('it refuses', async () => {
+    fake.handlers = {
+      ...pods('a'),
+      ListContainers: () => Promise.reject(Object.assign(new Error(), { code: status.INTERNAL, details: 'disk on fire' })),
+    };
+    await fake.start();
+    await runtime.told();
+    expect(runtime.problem()?.message).toContain('disk on fire');
+  });
+});
+
+describe('what containers have on disks', () => {
+  const mib = (count: number) => ({ value: count * 1024 * 1024 });
+  const statsOf = (letter: string, timestampMs: number, mountpoint = '/layers') => ({
+    attributes: { id: id(letter) },
+    writable_layer: { timestamp: timestampMs * 1e6, fs_id: { mountpoint }, used_bytes: mib(3), inodes_used: { value: 7 } },
+  });
+  const filesWith = async (...stats: readonly object[]) => {
+    fake.handlers = {
+      ...pods('a'),
+      ContainerStatus: ({ container_id }) => ({
+        status: { log_path: '/var/log/a.log' },
+        info: infoOf(`/k8s.io/${String(container_id)}`),
+      }),
+      ListContainerStats: () => ({ stats }),
+    };
+    await fake.start();
+    await runtime.told();
+    return runtime.files();
+  };
+
+  test('its layer, as it was measured last, and its log; others are none of its', async () => {
+    const beforeNs = process.hrtime.bigint();
+    const [found, ...others] = await filesWith(statsOf('b', Date.now()), statsOf('a', Date.now() - 7_000));
+    expect(found).toMatchObject({
+      id: id('a'),
+      layer: { directory: '/layers', amount: { bytes: 3n * 1024n * 1024n, inodes: 7n } },
+      logPath: '/var/log/a.log',
+    });
+    expect(found?.layer?.atNs).toBeGreaterThan(beforeNs - 8_000_000_000n);
+    expect(found?.layer?.atNs).toBeLessThan(process.hrtime.bigint() - 6_000_000_000n);
+    expect(others).toEqual([]);
+  });
+
+  test('CRI-O names what is mounted for the container: where that lies counts', async () => {
+    const [found] = await filesWith(statsOf('a', Date.now(), '/var/lib/containers/storage/overlay/0a1b/merged'));
+    expect(found?.layer?.directory).toBe('/var/lib/containers/storage/overlay');
+  });
+
+  test('a clock that was set back by a moment makes nothing newer than now', async () => {
+    const [found] = await filesWith(statsOf('a', Date.now() + 500));
+    expect(found?.layer?.atNs).toBeLessThanOrEqual(process.hrtime.bigint());
+  });
+
+  test('of containerd’s devmapper nothing lies where it says', async () => {
+    const mountpoint = '/var/lib/containerd/io.containerd.snapshotter.v1.devmapper';
+    const [found] = await filesWith(statsOf('a', Date.now(), mountpoint));
+    expect(found?.layer).toMatchObject({ directory: mountpoint, amount: { bytes: 0n, inodes: 0n } });
+  });
+
+  test('a runtime that measures only now is waited for longer than for a list', async () => {
+    await filesWith(statsOf('a', Date.now()));
+    expect(fake.withinMs.get('ListContainerStats')).toBeGreaterThan(10_000);
+    expect(fake.withinMs.get('ListContainers')).toBeLessThan(10_000);
+  });
+
+  test.each<[rule: string, stats: readonly object[]]>([
+    ['what it has not measured yet', [statsOf('a', 0)]],
+    ['what was measured before the clock was set back', [statsOf('a', Date.now() + 3_600_000)]],
+    ['what it does not tell', []],
+  ])('%s is not known', async (_rule, stats) => {
+    expect(await filesWith(...stats)).toEqual([{ id: id('a'), layer: undefined, logPath: '/var/log/a.log' }]);
+  });
+
+  test('where it cannot tell, that is said', async () => {
+    fake.handlers = {
+      ListContainerStats: () => Promise.reject(Object.assign(new Error(), { code: status.INTERNAL, details: 'no cgroups' })),
+    };
+    await fake.start();
+    await expect(runtime.files()).rejects.toThrow(/^no cgroups$/);
+  });
+});
+
+describe('where images and containers lie', () => {
+  const on = (mountpoint: string) => ({ fs_id: { mountpoint } });
+  const toldWith = async (info: Handlers[string]) => {
+    fake.handlers = { ...pods('a'), ImageFsInfo: info };
+    await fake.start();
+    await runtime.told();
+    return runtime.filesystems();
+  };
+
+  test.each<[rule: string, answer: object, expected: object | undefined]>([
+    ['on one', { image_filesystems: [on('/images')] }, { imagefs: '/images', containerfs: undefined }],
+    [
+      'on two, the first of each as for the kubelet',
+      { image_filesystems: [on('/images'), on('/more')], container_filesystems: [on('/containers')] },
+      { imagefs: '/images', containerfs: '/containers' },
+    ],
+    ['it does not say', {}, undefined],
+    ['no path', { image_filesystems: [on('overlay')] }, undefined],
+  ])('%s', async (_rule, answer, expected) => {
+    expect(await toldWith(() => answer)).toEqual(expected);
+  });
+
+  test('one that could not tell is asked again with the next question', async () => {
+    expect(await toldWith(() => Promise.reject(new Error()))).toBeUndefined();
+    fake.handlers = { ...pods('a'), ImageFsInfo: () => ({ image_filesystems: [on('/images')] }) };
+    await told('it is known', () => runtime.filesystems() !== undefined);
+  });
+
+  test('one that hangs, or cannot tell, has its pods all the same', async () => {
+    fake.handlers = { ...pods('a'), ImageFsInfo: () => 'hang' };
+    await fake.start();
+    await eventually('its pods are known', () => {
+      runtime.follow();
+      return names().length === 1;
+    });
+    expect(runtime.filesystems()).toBeUndefined();
+    expect(runtime.problem()).toBeUndefined();
+  });
+});
+
+describe('odd answers', () => {
+  test.each<[rule: string, handlers: Handlers]>([
+    [
+      'a container that has gone meanwhile',
+      {
+        ContainerStatus: ({ container_id }) =>
+          container_id === id('a')
+            ? Promise.reject(Object.assign(new Error(), { code: status.NOT_FOUND }))
+            : { info: infoOf(`/k8s.io/${id('b')}`) },
+      },
+    ],
+    [
+      'no JSON',
+      {
+        ContainerStatus: ({ container_id }) =>
+          container_id === id('a') ? { info: { info: 'no JSON' } } : { info: infoOf(`/k8s.io/${id('b')}`) },
+      },
+    ],
+    [
+      'no text as the path',
+      { ContainerStatus: ({ container_id }) => ({ info: container_id === id('a') ? infoOf(1) : infoOf(`/k8s.io/${id('b')}`) }) },
+    ],
+    ["another's cgroup", { ContainerStatus: () => ({ info: infoOf(`/k8s.io/${id('b')}`) }) }],
+    [
+      'nothing verbose',
+      { ContainerStatus: ({ container_id }) => (container_id === id('a') ? {} : { info: infoOf(`/k8s.io/${id('b')}`) }) },
+    ],
+    [
+      'a container of no pod',
+      { ListPodSandbox: () => ({ items: [{ id: 'pod-b', metadata: { name: 'b', uid: 'u', namespace: 'default' }, state: 0 }] }) },
+    ],
+    [
+      'a pod that is not ready',
+      {
+        ListPodSandbox: () => ({
+          items: [
+            { id: 'pod-a', metadata: { name: 'a', namespace: 'default' }, state: 1 },
+            { id: 'pod-b', metadata: { name: 'b', namespace: 'default' }, state: 0 },
+          ],
+        }),
+      },
+    ],
+    [
+      'a container that does not run',
+      {
+        ListContainers: () => ({
+          containers: [
+            { id: id('a'), pod_sandbox_id: 'pod-a', metadata: { name: 'app' }, state: 2 },
+            { id: id('b'), pod_sandbox_id: 'pod-b', metadata: { name: 'app' }, state: 1 },
+          ],
+        }),
+      },
+    ],
+  ])('%s is left out, and the others are there', async (_rule, handlers) => {
+    fake.handlers = { ...pods('a', 'b'), ...handlers };
+    await fake.start();
+    await runtime.told();
+    expect(runtime.problem()).toBeUndefined();
+    expect(names()).toEqual(['default/b/app']);
+  });
+
+  test('closed it asks no more', async () => {
+    await fake.start();
+    runtime.close();
+    runtime.close();
+    await runtime.told();
+    expect(fake.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+import { marshall } from 'dbus-native/lib/message.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { BusConnection, type BusReply } from '../../../../src/host/linux/systemd/bus-connection.js';
+import { eventually } from '../../../support/eventually.js';
+import { BusPeer, reply } from './bus-peer.js';
+
+const CALL = { path: '/a', interface: 'a.b', member: 'Ask', signature: 's', body: ['something'] };
+
+class Told {
+  readonly said: string[] = [];
+  readonly connection: BusConnection;
+
+  constructor(path: string, daemon = false) {
+    this.connection = new BusConnection({ path, daemon }, ['PropertiesChanged'], {
+      up: () => this.said.push('up'),
+      down: (reason) => this.said.push(`down: ${reason}`),
+      signal: (member, path) => this.said.push(`${member} ${path}`),
+    });
+    onTestFinished(() => {
+      this.connection.close();
+    });
+  }
+
+  async up(): Promise<this> {
+    await eventually('it is up', () => this.said.includes('up'));
+    return this;
+  }
+
+  async down(): Promise<string> {
+    return eventually('it is down', () => this.said.find((line) => line.startsWith('down')));
+  }
+
+  async ask(): Promise<BusReply> {
+    const replies: BusReply[] = [];
+    expect(this.connection.call(CALL, (reply) => replies.push(reply))).toBe(true);
+    return eventually('it is answered', () => replies[0]);
+  }
+}
+
+test('a call is answered, with numbers of 64 bits as they are', async () => {
+  const peer = await BusPeer.open();
+  peer.answer = () => ({ signature: 'ta{sv}', body: [2n ** 64n - 1n, [['Name', ['s', 'a']]]] });
+  const told = await new Told(peer.path).up();
+  expect(await told.ask()).toEqual({ ok: true, body: [2n ** 64n - 1n, { Name: 'a' }] });
+  expect(peer.calls[0]).toMatchObject({ path: '/a', interface: 'a.b', member: 'Ask', body: ['something'] });
+});
+
+test('an answer that comes byte by byte is one answer, and two at once are two', async () => {
+  const peer = await BusPeer.open();
+  peer.answer = () => undefined;
+  const told = await new Told(peer.path).up();
+  const first = told.ask();
+  await eventually('it was asked', () => peer.calls.length === 1);
+  for (const byte of reply(peer.calls[0] ?? {}, { signature: 's', body: ['slow'] })) {
+    peer.send(Buffer.from([byte]));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(await first).toEqual({ ok: true, body: ['slow'] });
+  const both = [told.ask(), told.ask()];
+  await eventually('it was asked twice more', () => peer.calls.length === 3);
+  peer.send(Buffer.concat(peer.calls.slice(1).map((call, index) => reply(call, { signature: 's', body: [String(index)] }))));
+  expect(await Promise.all(both)).toEqual([
+    { ok: true, body: ['0'] },
+    { ok: true, body: ['1'] },
+  ]);
+});
+
+test('an error has its name and its sentence', async () => {
+  const peer = await BusPeer.open();
+  peer.answer = () => ({ error: 'org.freedesktop.DBus.Error.UnknownMethod' });
+  const told = await new Told(peer.path).up();
+  expect(await told.ask()).toEqual({ ok: false, name: 'org.freedesktop.DBus.Error.UnknownMethod', message: 'it says no' });
+});
+
+test('the bus is greeted, and asked for signals, before the connection is up', async () => {
+  const peer = await BusPeer.open();
+  await new Told(peer.path, true).up();
+  await eventually('it has asked for signals', () => peer.calls.length === 2);
+  expect(peer.calls.map(({ member }) => member)).toEqual(['Hello', 'AddMatch']);
+});
+
+test('of signals only those that are wanted are told, whatever is in them', async () => {
+  const peer = await BusPeer.open();
+  const told = await new Told(peer.path).up();
+  peer.signal('UnitNew', '/org/freedesktop/systemd1/unit/a_2eservice');
+  peer.signal('PropertiesChanged', '/org/freedesktop/systemd1/unit/b_2eservice');
+  await eventually('one is told', () => told.said.length === 2);
+  expect(told.said).toEqual(['up', 'PropertiesChanged /org/freedesktop/systemd1/unit/b_2eservice']);
+});
+
+test('a signal is of the unit that it names, however long the name', async () => {
+  const peer = await BusPeer.open();
+  const told = await new Told(peer.path).up();
+  const paths = Array.from({ length: 60 }, (_, length) => `/org/freedesktop/systemd1/unit/${'a'.repeat(length + 1)}`);
+  for (const path of paths) peer.signal('PropertiesChanged', path);
+  await eventually('all are told', () => told.said.length === 61);
+  expect(told.said.slice(1)).toEqual(paths.map((path) => `PropertiesChanged ${path}`));
+});
+
+test.each<[what: string, happens: (peer: BusPeer) => void, reason: string]>([
+  [
+    'the other side hangs up',
+    (peer) => {
+      peer.hangUp();
+    },
+    'closed the connection',
+  ],
+  [
+    'what comes is no message',
+    (peer) => {
+      peer.send(Buffer.from('HTTP/1.1 400 Bad Request\r\n'));
+    },
+    'no D-Bus message: it begins with 72',
+  ],
+  [
+    'a message claims to be endless',
+    (peer) => {
+      peer.send(endless());
+    },
+    'a D-Bus message of',
+  ],
+])('where %s, whoever waits is told, and the connection is over', async (_what, happens, reason) => {
+  const peer = await BusPeer.open();
+  peer.answer = () => undefined;
+  const told = await new Told(peer.path).up();
+  const asked = told.ask();
+  await eventually('it was asked', () => peer.calls.length === 1);
+  happens(peer);
+  expect(await asked).toMatchObject({ ok: false, name: undefined, message: expect.stringContaining(reason) as string });
+  expect(await told.down()).toContain(reason);
+  expect(told.connection.call(CALL, () => undefined)).toBe(false);
+});
+
+function endless(): Buffer {
+  const bytes = marshall({ type: 2, serial: 1, replySerial: 1 });
+  bytes.writeUInt32LE(0x7fff_ffff, 4);
+  return bytes;
+}
+
+test.each<[what: string, admits: boolean | undefined]>([['refuses', false]])('a peer that %s does not come up', async (_what, admits) => {
+  const peer = await BusPeer.open();
+  peer.admits = admits;
+  const told = new Told(peer.path);
+  expect(await told.down()).toContain('authentication');
+  expect(told.said).not.toContain('up');
+});
+
+test('nobody listens', async () => {
+  expect(await new Told('/nonexistent/evictd-test').down()).toContain('ENOENT');
+});
+
+test('what is not taken off the connection does not pile up', async () => {
+  const peer = await BusPeer.open();
+  const told = await new Told(peer.path).up();
+  // It stops reading: what the kernel holds and what evictd holds is bounded, and the caller hears of it.
+  peer.pause();
+  const call = { ...CALL, body: ['x'.repeat(60_000)] };
+  let sent = 0;
+  while (told.connection.call(call, () => undefined) && sent < 1_000) sent += 1;
+  expect(sent).toBeLessThan(100);
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import type { DBusMessage } from 'dbus-native/lib/message.js';
+import { readInhibitDelay } from '../../../../src/host/linux/systemd/inhibit-delay.js';
+import { BusPeer } from './bus-peer.js';
+
+/** Whatever else the machine does. */
+const LONG = 60_000_000_000n;
+const HELLO = { signature: 's', body: [':1.1'] };
+const there = (isThere: boolean) => ({ signature: 'b', body: [isThere] });
+
+/** A bus with a logind that answers so. */
+async function bus(logind: (call: DBusMessage) => ReturnType<BusPeer['answer']>, runs = true): Promise<BusPeer> {
+  const peer = await BusPeer.open();
+  peer.answer = (call) => {
+    if (call.member === 'Hello') return HELLO;
+    if (call.member === 'NameHasOwner') return there(runs);
+    return call.member === 'Get' ? logind(call) : { signature: '', body: [] };
+  };
+  return peer;
+}
+
+describe('how long a shutdown waits', () => {
+  test('logind is asked for the property, in microseconds', async () => {
+    const peer = await bus(() => ({ signature: 'v', body: [['t', 5_000_000n]] }));
+    expect(await readInhibitDelay(peer.path, LONG)).toEqual({ kind: 'known', maxNs: 5_000_000_000n });
+    expect(peer.calls.find(({ member }) => member === 'Get')).toMatchObject({
+      destination: 'org.freedesktop.login1',
+      path: '/org/freedesktop/login1',
+      body: ['org.freedesktop.login1.Manager', 'InhibitDelayMaxUSec'],
+    });
+  });
+
+  test('a logind that does not run is not asked, for the bus would start it', async () => {
+    const peer = await bus(() => undefined, false);
+    expect(await readInhibitDelay(peer.path, LONG)).toMatchObject({
+      kind: 'unknown',
+      reason: expect.stringContaining('does not run') as string,
+    });
+    expect(peer.calls.map(({ member }) => member)).not.toContain('Get');
+  });
+
+  test.each<[what: string, logind: () => ReturnType<BusPeer['answer']>, reason: string]>([
+    ['it refuses', () => ({ error: 'org.freedesktop.DBus.Error.AccessDenied' }), 'it says no'],
+    ['it tells something else', () => ({ signature: 'v', body: [['s', '5s']] }), 'does not tell it'],
+    ['it does not answer', () => undefined, 'has not answered'],
+  ])('not known: %s', async (_what, logind, reason) => {
+    const peer = await bus(logind);
+    const answer = await readInhibitDelay(peer.path, reason === 'has not answered' ? 50_000_000n : LONG);
+    expect(answer).toMatchObject({ kind: 'unknown', reason: expect.stringContaining(reason) as string });
+  });
+
+  test('not known: there is no bus', async () => {
+    const peer = await BusPeer.open();
+    const answer = await readInhibitDelay(`${peer.path}-nowhere`);
+    expect(answer).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('ENOENT') as string });
+  });
+});

@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import type { BusCall, BusReply } from '../../../../src/host/linux/systemd/bus-connection.js';
+import { UnitCache } from '../../../../src/host/linux/systemd/unit-cache.js';
+import { unitPath } from '../../../../src/host/linux/systemd/unit-reading.js';
+
+const SECOND = 1_000_000_000n;
+const LOST: BusReply = { ok: false, name: undefined, message: 'lost' };
+
+/** A link on which answers are given by hand. */
+class Link {
+  up = true;
+  renewed: string[] = [];
+  asked: { readonly call: BusCall; readonly done: (reply: BusReply) => void }[] = [];
+  call(call: BusCall, done: (reply: BusReply) => void): boolean {
+    this.asked.push({ call, done });
+    return true;
+  }
+  /** As the real one does: whoever waits is told. */
+  renew(reason: string): void {
+    this.renewed.push(reason);
+    this.lose();
+  }
+  lose(): void {
+    for (const { done } of this.asked.splice(0)) done(LOST);
+  }
+  answer(properties: Record<string, unknown> = {}): void {
+    for (const { call, done } of this.asked.splice(0)) {
+      done(
+        call.member === 'GetAll' ? { ok: true, body: [{ ActiveState: 'active', ...properties }] } : { ok: false, name: 'a.b', message: '' },
+      );
+    }
+  }
+  get names(): string[] {
+    return this.asked.flatMap(({ call: { member, path } }) => (member === 'GetAll' ? path.slice(path.lastIndexOf('/') + 1) : []));
+  }
+}
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `a${String(index)}.target`);
+const now = (): bigint => process.hrtime.bigint();
+
+test('no more than eight are asked for at a time, and all in the end', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(names(20), now());
+  expect(link.names).toHaveLength(8);
+  for (let round = 0; round < 3; round += 1) link.answer();
+  expect(names(20).every((name) => cache.get(name)?.stale === false)).toBe(true);
+});
+
+test('after a silence of ten seconds the connection is made anew, and everything is asked for again', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  const startNs = now();
+  cache.follow(names(20), startNs);
+  cache.follow(names(20), startNs + 9n * SECOND);
+  expect(link.renewed).toEqual([]);
+  cache.follow(names(20), now() + 11n * SECOND);
+  expect(link.renewed).toHaveLength(1);
+  cache.allChanged();
+  cache.readOn();
+  for (let round = 0; round < 6; round += 1) link.answer();
+  expect(names(20).every((name) => cache.get(name)?.stale === false)).toBe(true);
+  cache.follow(names(20), now());
+  expect(link.renewed).toHaveLength(1);
+});
+
+test('one that changes is read again at once, and again where it changes while it is read', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(['a.target'], now());
+  link.answer();
+  cache.changed(unitPath('a.target'));
+  expect(cache.get('a.target')?.stale).toBe(true);
+  expect(link.names).toHaveLength(1);
+  cache.changed(unitPath('a.target'));
+  expect(link.names).toHaveLength(1);
+  link.answer({ ActiveState: 'deactivating' });
+  expect(cache.get('a.target')).toMatchObject({ activeState: 'deactivating', stale: true });
+  link.answer({ ActiveState: 'inactive' });
+  expect(cache.get('a.target')).toMatchObject({ activeState: 'inactive', stale: false });
+});
+
+test('who has come may hang on one of them: what was asked for before is unsure, and asked for again by who has to decide', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(['a.target'], now());
+  link.answer();
+  expect(cache.get('a.target')?.unsure).toBe(false);
+  expect(cache.awaited('a.target', now())).toBe(false);
+  cache.hasCome();
+  expect(cache.get('a.target')).toMatchObject({ unsure: true, stale: false });
+  expect(link.names).toEqual([]);
+  expect(cache.awaited('a.target', now())).toBe(true);
+  expect(cache.awaited('a.target', now())).toBe(true);
+  expect(link.names).toHaveLength(1);
+  cache.hasCome(); // machines on which somebody comes all the time are no reason to ask for ever
+  link.answer({ RequiredBy: ['b.target'] });
+  expect(cache.get('a.target')).toMatchObject({ unsure: false, stopsWith: ['b.target'] });
+  expect(cache.awaited('a.target', now())).toBe(false);
+});
+
+test('what was asked for otherwise before somebody came is unsure whenever the answer comes', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(['a.target'], now());
+  cache.hasCome();
+  link.answer();
+  expect(cache.get('a.target')?.unsure).toBe(true);
+});
+
+test('systemd has read its files anew: everything is unsure', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(['a.target'], now());
+  link.answer();
+  cache.allChanged();
+  expect(cache.get('a.target')).toMatchObject({ unsure: true, stale: true });
+  cache.readOn();
+  link.answer();
+  expect(cache.get('a.target')).toMatchObject({ unsure: false, stale: false });
+});
+
+test('nobody waits for what cannot be asked for, nor for an answer that does not come', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(['a.target'], now());
+  link.answer();
+  cache.hasCome();
+  link.up = false;
+  expect(cache.awaited('a.target', now())).toBe(false);
+  link.up = true;
+  expect(cache.awaited('a.target', now())).toBe(true);
+  expect(cache.awaited('a.target', now() + SECOND)).toBe(false);
+  expect(link.names).toHaveLength(1);
+});
+
+test('of what a unit needs, what hangs on that matters only where it may be stopped for want of it', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(['a.target'], now());
+  link.answer({ Wants: ['everybodys.target', 'own.target', 'a.slice'] });
+  expect(link.names).toEqual(['everybodys_2etarget', 'own_2etarget']);
+  const [everybodys, own] = link.asked.splice(0);
+  const active = (properties: Record<string, unknown>): BusReply => ({ ok: true, body: [{ ActiveState: 'active', ...properties }] });
+  everybodys?.done(active({ RequiredBy: ['b.target', 'c.target'], Wants: ['d.target'] }));
+  expect(link.names).toEqual([]);
+  own?.done(active({ StopWhenUnneeded: true, WantedBy: ['a.target', 'e.target'], RequiredBy: ['f.target'] }));
+  expect(link.names.sort()).toEqual(['e_2etarget', 'f_2etarget']);
+  link.answer();
+  cache.follow(['a.target'], now());
+  expect(['everybodys.target', 'own.target', 'e.target', 'f.target'].every((name) => cache.get(name) !== undefined)).toBe(true);
+});
+
+test('what nobody follows any more is forgotten', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(names(2), now());
+  link.answer();
+  cache.follow(['a1.target'], now());
+  expect(cache.get('a0.target')).toBeUndefined();
+  expect(cache.get('a1.target')).toBeDefined();
+});
+
+test('who could not be asked for at once is waited for from when it is', () => {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  link.up = false;
+  expect(cache.awaited('a.target', now())).toBe(true);
+  const sinceNs = now();
+  expect(cache.awaited('a.target', sinceNs, 1n)).toBe(false);
+  link.up = true;
+  cache.readOn();
+  expect(cache.awaited('a.target', sinceNs, 1n)).toBe(true);
+  expect(cache.awaited('a.target', now() + 4n * SECOND, 3n * SECOND)).toBe(false);
+});

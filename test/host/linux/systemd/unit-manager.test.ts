@@ -1,0 +1,96 @@
+import { onTestFinished, expect, test } from 'vitest';
+import { SystemdUnits } from '../../../../src/host/linux/systemd/unit-manager.js';
+import { unitPath } from '../../../../src/host/linux/systemd/unit-reading.js';
+import { eventually } from '../../../support/eventually.js';
+import { BusPeer } from './bus-peer.js';
+
+async function reached(...peers: BusPeer[]): Promise<SystemdUnits> {
+  const units = new SystemdUnits(peers.map(({ path }) => ({ path, daemon: false })));
+  onTestFinished(() => {
+    units.close();
+  });
+  await eventually('it is reached', () => units.reach());
+  return units;
+}
+
+test.each([
+  ['web.service', 'web_2eservice'],
+  ['user@1000.service', 'user_401000_2eservice'],
+  ['1.service', '_31_2eservice'],
+  ['a\\x2db.service', 'a_5cx2db_2eservice'],
+  ['_x.service', '_5fx_2eservice'],
+  ['-.mount', '_2d_2emount'],
+])('the object of %s is named as systemd does it (bus_label_escape)', (name, label) => {
+  expect(unitPath(name)).toBe(`/org/freedesktop/systemd1/unit/${label}`);
+});
+
+test('the answer names all units that have a job, and what systemd refuses', async () => {
+  const peer = await BusPeer.open();
+  peer.answer = ({ member, body }) => {
+    if (member !== 'EnqueueUnitJob') return { signature: '', body: [] };
+    if (body?.[0] === 'b.socket') return { error: 'org.freedesktop.systemd1.OnlyByDependency' };
+    return {
+      signature: 'uososa(uosos)',
+      body: [1, '/job/1', 'b.service', '/unit/b', 'stop', [[2, '/job/2', 'web.service', '/unit/web', 'stop']]],
+    };
+  };
+  const units = await reached(peer);
+  const answer = units.request([
+    { type: 'stop', unit: 'b.socket' },
+    { type: 'stop', unit: 'b.service' },
+  ]);
+  expect(answer?.()).toBeUndefined();
+  await eventually('it is answered', () => answer?.());
+  expect(answer?.()).toEqual({ units: ['b.service', 'web.service'], errors: ['b.socket: it says no'] });
+  expect(peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body)).toEqual([
+    ['b.socket', 'stop', 'replace'],
+    ['b.service', 'stop', 'replace'],
+  ]);
+});
+
+test('a systemd before 246 is asked for StopUnit and StartUnit', async () => {
+  const peer = await BusPeer.open();
+  peer.answer = ({ member }) =>
+    member === 'EnqueueUnitJob' ? { error: 'org.freedesktop.DBus.Error.UnknownMethod' } : { signature: 'o', body: ['/job/1'] };
+  const units = await reached(peer);
+  for (const type of ['stop', 'start'] as const) {
+    const answer = units.request([{ type, unit: 'b.service' }]);
+    expect(await eventually('it is answered', () => answer?.())).toEqual({ units: ['b.service'], errors: [] });
+  }
+  expect(peer.calls.map(({ member }) => member)).toEqual(['Subscribe', 'EnqueueUnitJob', 'StopUnit', 'StartUnit']);
+});
+
+test('a connection that is lost before the answer leaves it open what is done, and is made again', async () => {
+  const peer = await BusPeer.open();
+  peer.answer = ({ member }) => (member === 'Subscribe' ? { signature: '', body: [] } : undefined);
+  const units = await reached(peer);
+  const answer = units.request([{ type: 'stop', unit: 'b.service' }]);
+  await eventually('it was asked', () => peer.calls.length === 2);
+  peer.hangUp();
+  expect(await eventually('it is over', () => answer?.())).toEqual({
+    units: [],
+    errors: [expect.stringContaining('closed the connection') as string],
+    lost: true,
+  });
+  await eventually('it is back', () => peer.connections === 2 && units.reach());
+  expect(units.problem()).toBeUndefined();
+});
+
+test('where systemd itself does not listen, the bus is asked, and where nobody does, that is said', async () => {
+  const [own, bus] = [await BusPeer.open(), await BusPeer.open()];
+  own.close();
+  const units = await reached(own, bus);
+  expect(bus.connections).toBe(1);
+  bus.close();
+  await eventually('it is said', () => units.problem()?.message.includes(own.path) && units.problem()?.message.includes(bus.path));
+  expect(units.reach()).toBe(false);
+  expect(units.request([{ type: 'stop', unit: 'b.service' }])).toBeUndefined();
+});
+
+test('a peer that does not speak is given up for the next', async () => {
+  const [mute, bus] = [await BusPeer.open(), await BusPeer.open()];
+  mute.admits = undefined;
+  await reached(mute, bus);
+  expect(mute.connections).toBe(1);
+  expect(bus.connections).toBe(1);
+});

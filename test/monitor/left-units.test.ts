@@ -1,0 +1,71 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Hold } from '../../src/core/restart-storm.js';
+import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
+import { leftText, startLeft, type Left } from '../../src/monitor/left-units.js';
+import { BusPeer } from '../host/linux/systemd/bus-peer.js';
+
+const hold = (unit: string, ...more: string[]): Hold => ({
+  unit,
+  decision: 1,
+  start: [...more, unit],
+  owed: [],
+  condition: 'MemoryPressure',
+  untilNs: undefined,
+});
+
+function unitsOf(path: string): SystemdUnits {
+  const units = new SystemdUnits([{ path, daemon: false }]);
+  onTestFinished(() => {
+    units.close();
+  });
+  return units;
+}
+
+const job = { signature: 'uososa(uosos)', body: [1, '/job/1', 'b.service', '/unit/b', 'start', []] };
+
+test('each is started with what belongs to it, in its order; what systemd refuses is told of its unit', async () => {
+  const peer = await BusPeer.open();
+  peer.answer = ({ member, body }) => (member === 'EnqueueUnitJob' && body?.[0] !== 'c.service' ? job : { error: 'a.NoSuchUnit' });
+  const released = await startLeft(unitsOf(peer.path), [hold('b.service', 'b.socket'), hold('c.service')], 10_000);
+  expect(released).toMatchObject([
+    { kind: 'started' },
+    { kind: 'refused', hold: { unit: 'c.service' }, why: { reasons: ['c.service: it says no'] } },
+  ]);
+  const asked = peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0]);
+  // Between the two there is no order: each is asked for when what conflicts with it is known.
+  expect(asked.filter((unit) => unit !== 'c.service')).toEqual(['b.socket', 'b.service']);
+  expect(asked).toHaveLength(3);
+});
+
+test('what conflicts with a unit that runs is not started, and named with it', async () => {
+  const peer = await BusPeer.open();
+  const units: Record<string, readonly unknown[]> = {
+    b_2eservice: [['ConflictedBy', ['as', ['fallback.service']]]],
+    fallback_2eservice: [['ActiveState', ['s', 'active']]],
+  };
+  peer.answer = ({ member, path = '' }) => {
+    if (member === 'EnqueueUnitJob') return job;
+    return member === 'GetAll' ? { signature: 'a{sv}', body: [units[path.slice(path.lastIndexOf('/') + 1)] ?? []] } : { error: 'a.b' };
+  };
+  const released = await startLeft(unitsOf(peer.path), [hold('b.service'), hold('c.service')], 10_000);
+  expect(released).toMatchObject([
+    { kind: 'refused', hold: { unit: 'b.service' }, why: { reasons: ['b.service conflicts with fallback.service, which runs'] } },
+    { kind: 'started' },
+  ]);
+  expect(leftText(released[0] as Left)).toBe(
+    'b.service is kept stopped: b.service conflicts with fallback.service, which runs; to start it: systemctl stop fallback.service && evictd restore; ' +
+      'to leave it stopped: evictd restore --forget b.service',
+  );
+  expect(peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0])).toEqual(['c.service']);
+});
+
+test('a systemd that does not answer, and one that is not there', async () => {
+  const peer = await BusPeer.open();
+  peer.answer = () => undefined;
+  expect(await startLeft(unitsOf(peer.path), [hold('b.service')], 200)).toMatchObject([
+    { kind: 'open', reason: 'systemd has not told in time what conflicts with it' },
+  ]);
+  expect(await startLeft(unitsOf('/nonexistent/socket'), [hold('b.service')], 50)).toMatchObject([
+    { kind: 'open', reason: expect.stringMatching(/^systemd cannot be asked/) as string },
+  ]);
+});

@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Whether this is a machine of `make vm`, and systemd its init. Tests that install a service, make units or take all the memory run nowhere else: on a
+ * host of somebody's they would find his.
+ */
+export const hasSystemd =
+  process.env.EVICTD_VM_SUITE !== undefined &&
+  existsSync('/run/systemd/system') &&
+  readFileSync('/proc/1/comm', 'utf8').trim() === 'systemd';
+
+const UNITS = '/run/systemd/system';
+const STOPS_AT_MOST = 5;
+
+/** What `systemctl` (or another of systemd's tools) says, trimmed. Throws with all that it said where it failed. */
+export function systemd(tool: string, ...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(tool, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${tool} ${args.join(' ')}: ${String(status)} ${stdout}${stderr}`);
+  return stdout.trim();
+}
+
+/** One property as `systemctl show` prints it. */
+export function property(unit: string, name: string): string {
+  return systemd('systemctl', 'show', '--value', `--property=${name}`, unit);
+}
+
+/** The sections of a unit file. */
+export type UnitSections = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
+
+/**
+ * Unit files of a test, in /run: gone with the machine whatever happens. Every name begins with 'evictd-test-', but for slices, whose names are places
+ * ('evictdtest.slice', 'evictdtest-batch.slice'). `remove` stops and removes all of them.
+ */
+export class TestUnits {
+  readonly #names = new Set<string>();
+
+  /** Writes a unit file and tells systemd; does not start it. Sections as an object: {Service: {ExecStart: '…', MemoryMax: '100M'}}. */
+  write(name: string, sections: UnitSections): string {
+    this.writeAll({ [name]: sections });
+    return name;
+  }
+
+  /** Several at once: to tell systemd takes seconds in an emulated machine. */
+  writeAll(units: Readonly<Record<string, UnitSections>>): void {
+    for (const [name, sections] of Object.entries(units)) this.#write(name, sections);
+    systemd('systemctl', 'daemon-reload');
+  }
+
+  #write(name: string, sections: UnitSections): void {
+    if (!/^evictd-test-|^evictdtest[-.]/.test(name)) throw new Error(`${name}: a test makes evictd-test-* only`);
+    const text = Object.entries(sections).map(
+      ([section, settings]) =>
+        `[${section}]\n` +
+        Object.entries(settings)
+          .flatMap(([key, values]) => [values].flat().map((value) => `${key}=${value}\n`))
+          .join(''),
+    );
+    mkdirSync(UNITS, { recursive: true });
+    writeFileSync(join(UNITS, name), text.join('\n'));
+    this.#names.add(name);
+  }
+
+  start(...names: readonly string[]): void {
+    try {
+      systemd('systemctl', 'start', ...names);
+    } catch (error) {
+      throw new Error(`${String(error)}\n${systemd('journalctl', '--lines=20', '--no-pager', '--output=cat')}`, { cause: error });
+    }
+  }
+
+  stop(...names: readonly string[]): void {
+    systemd('systemctl', 'stop', ...names);
+  }
+
+  remove(): void {
+    const names = [...this.#names];
+    if (names.length === 0) return;
+    const meant = names.map((name) => name.replace('@.', '@*.')); // of a template its instances
+    spawnSync('systemctl', ['kill', '--signal=SIGKILL', ...meant]);
+    // A start that was asked for before may come after the first stop: a socket does not start beside a service that runs.
+    for (let tries = 0; tries < STOPS_AT_MOST; tries++) {
+      spawnSync('systemctl', ['stop', ...meant]);
+      const { stdout } = spawnSync('systemctl', ['is-active', ...meant], { encoding: 'utf8' });
+      if (stdout.split('\n').every((state) => state === '' || state === 'inactive' || state === 'failed')) break;
+    }
+    spawnSync('systemctl', ['reset-failed', ...meant]);
+    for (const name of names) {
+      rmSync(join(UNITS, name), { force: true });
+      rmSync(join(UNITS, `${name}.d`), { recursive: true, force: true });
+    }
+    this.#names.clear();
+    systemd('systemctl', 'daemon-reload');
+  }
+}

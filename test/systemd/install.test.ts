@@ -1,0 +1,282 @@
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
+import {
+  configure,
+  CONFIG,
+  dropIn,
+  evictd,
+  JOURNAL,
+  killedForGood,
+  logged,
+  mainPid,
+  metric,
+  records,
+  run,
+  SERVICE,
+  state,
+  traces,
+} from './service.js';
+
+const hasMemoryMin = existsSync('/sys/fs/cgroup/cgroup.controllers');
+const THRESHOLD = 'evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}';
+const MIB = 1024 * 1024;
+
+// One installation, from nothing to nothing: each test goes on where the one before has ended.
+describe.skipIf(!hasSystemd)('installed as a service', () => {
+  const units = new TestUnits();
+  let before: string[];
+
+  beforeAll(() => {
+    before = traces();
+    units.write('evictdtest.slice', { Unit: { Description: 'workloads' } });
+  });
+  afterAll(() => {
+    dropIn(undefined);
+    evictd('uninstall');
+    rmSync('/etc/evictd', { recursive: true, force: true });
+    rmSync('/var/lib/evictd', { recursive: true, force: true });
+    units.remove();
+  });
+
+  test('refused where others could replace what root runs', () => {
+    mkdirSync('/var/lib/evictdtest-program');
+    cpSync('/project/dist', '/var/lib/evictdtest-program/dist', { recursive: true });
+    chmodSync('/var/lib/evictdtest-program/dist', 0o777);
+    const { status, stderr } = run(process.execPath, '/var/lib/evictdtest-program/dist/evictd.js', 'install', '--now');
+    rmSync('/var/lib/evictdtest-program', { recursive: true });
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/EVICTD_INSTALL_UNSAFE: \/var\/lib\/evictdtest-program\/dist may be written by everybody/),
+    ]);
+    expect(traces()).toEqual(before);
+  });
+
+  test('a dry run says what it would do, and does nothing', () => {
+    const { status, stdout } = evictd('install', '--now', '--dry-run');
+    expect([status, stdout.split('\n')[0]]).toEqual([0, 'dry run: nothing is touched']);
+    expect(stdout).toContain('write   /etc/systemd/system/evictd.service\n');
+    expect(traces()).toEqual(before);
+  });
+
+  test('installed and started: active, enabled, ready, and systemd has nothing against its units', async () => {
+    const since = new Date();
+    const { status, stdout, stderr } = evictd('install', '--now');
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^write {3}\/etc\/evictd\/config\.yaml\n/);
+    expect(stdout).toMatch(/\nnext:\n.*name your workloads in \/etc\/evictd\/config\.yaml/);
+    expect(state()).toBe('active/running');
+    expect(systemd('systemctl', 'is-enabled', SERVICE)).toBe('enabled');
+    expect(property(SERVICE, 'StatusText')).toBe('guarding machine');
+    expect(property(SERVICE, 'Slice')).toBe('evictd.slice');
+    const verified = run('systemd-analyze', 'verify', SERVICE, 'evictd.slice');
+    expect(
+      [verified.stdout, verified.stderr]
+        .join('')
+        .split('\n')
+        .filter((line) => line.includes('evictd')),
+    ).toEqual([]);
+    // The sandbox takes nothing that it needs: it has no complaint.
+    expect(logged(since)).not.toMatch(/EVICTD_(?!WORKLOADS_NONE)|cannot|denied|not permitted/i);
+    const ready = await fetch('http://127.0.0.1:9796/readyz');
+    expect([ready.status, await ready.text()]).toEqual([200, expect.not.stringMatching(/not live/)]);
+  });
+
+  test('a second time: nothing is written, and nothing started again', () => {
+    const pid = mainPid();
+    const { status, stdout } = evictd('install', '--now', '--output', 'json');
+    const { steps } = JSON.parse(stdout) as { steps: { action: string; command?: string[] }[] };
+    expect([status, steps.map(({ action }) => action)]).toEqual([0, ['keep', 'keep', 'keep', 'run', 'run']]);
+    expect(mainPid()).toBe(pid);
+  });
+
+  test('the last to be taken by the kernel, ahead of who fills the processors, and the watchdog watches', () => {
+    const proc = `/proc/${String(mainPid())}`;
+    expect(readFileSync(`${proc}/oom_score_adj`, 'utf8').trim()).toBe('-999');
+    const stat = readFileSync(`${proc}/stat`, 'utf8');
+    expect(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]).toBe('-20');
+    expect(property(SERVICE, 'WatchdogUSec')).toBe('30s');
+    expect(Number(/VmLck:\s+(\d+)/.exec(readFileSync(`${proc}/status`, 'utf8'))?.[1])).toBeGreaterThan(0);
+  });
+
+  test.skipIf(!hasMemoryMin)('its memory is spared along the whole path, and never swapped', () => {
+    const files = ['/sys/fs/cgroup/evictd.slice/memory.min', '/sys/fs/cgroup/evictd.slice/evictd.service/memory.min'];
+    expect(files.map((file) => Number(readFileSync(file, 'utf8')))).toEqual([128 * MIB, 128 * MIB]);
+    expect(readFileSync('/sys/fs/cgroup/evictd.slice/evictd.service/memory.swap.max', 'utf8').trim()).toBe('0');
+  });
+
+  test('what systemd-analyze says of its exposure', () => {
+    const [, exposure] =
+      /Overall exposure level for evictd\.service: ([\d.]+)/.exec(systemd('systemd-analyze', '--no-pager', 'security', SERVICE)) ?? [];
+    process.stdout.write(`systemd-analyze security evictd.service: ${String(exposure)}\n`);
+    expect(Number(exposure)).toBeLessThanOrEqual(4);
+  });
+
+  test('reload: returns when the configuration is in force, and state is kept', async () => {
+    const pid = mainPid();
+    const soft = { evictionSoft: { 'memory.available': '99.9%' }, evictionSoftGracePeriod: { 'memory.available': '1h' } };
+    for (const [threshold, mib] of [
+      ['11Mi', 11],
+      ['12Mi', 12],
+    ] as const) {
+      configure({ evictionHard: { 'memory.available': threshold }, ...soft });
+      systemd('systemctl', 'reload', SERVICE);
+      expect(await metric(THRESHOLD)).toBe(mib * MIB);
+    }
+    expect([mainPid(), state()]).toEqual([pid, 'active/running']);
+    await eventually('the records', () => records('reload').length === 2);
+    // When the soft threshold was first seen met is not forgotten: no second episode has begun.
+    expect(records('threshold').filter(({ kind, met }) => kind === 'soft' && met === true)).toHaveLength(1);
+  });
+
+  test('reload of a file with errors: it fails with their places, and the configuration before stays', async () => {
+    const pid = mainPid();
+    const since = new Date();
+    writeFileSync(CONFIG, 'evictionHard:\n  memory.available: nonsense\n');
+    expect(run('systemctl', 'reload', SERVICE).status).not.toBe(0);
+    expect(logged(since)).toMatch(/\/etc\/evictd\/config\.yaml:2:21: EVICTD_CONFIG_THRESHOLD/);
+    expect([mainPid(), state(), await metric(THRESHOLD)]).toEqual([pid, 'active/running', 12 * MIB]);
+    expect(await metric('evictd_config_last_reload_successful')).toBe(0);
+    await eventually('the record', () => records('reload-refused').length === 1);
+    // Once it is put right and not reloaded yet, doctor, which reads it, says that the running evictd has refused it.
+    configure({});
+    expect(evictd('doctor').stdout).toMatch(/it has refused its configuration, and guards with the one before: .*config\.yaml:2:21/);
+  });
+
+  test('reload of a file that has vanished: it fails with its path, and the configuration before stays', async () => {
+    const pid = mainPid();
+    const since = new Date();
+    rmSync(CONFIG);
+    expect(run('systemctl', 'reload', SERVICE).status).not.toBe(0);
+    expect(logged(since)).toMatch(/\/etc\/evictd\/config\.yaml: EVICTD_CONFIG_FILE_MISSING/);
+    expect([mainPid(), state(), await metric(THRESHOLD)]).toEqual([pid, 'active/running', 12 * MIB]);
+    await eventually('the record', () => records('reload-refused').length === 2);
+    configure({});
+  });
+
+  test('what it reclaims lies outside its sandbox', async () => {
+    const core = '/var/crash/evictd-test-core';
+    mkdirSync('/var/crash', { recursive: true });
+    writeFileSync(core, Buffer.alloc(32 * MIB, 1));
+    systemd('touch', '--date=yesterday', core);
+    const { bavail, bsize } = statfsSync('/');
+    const wanted = { 'nodefs.available': String(bavail * bsize + 16 * MIB) };
+    configure({ evictionHard: wanted, reclaim: [{ step: 'core-dumps', olderThan: '1h' }] });
+    systemd('systemctl', 'reload', SERVICE);
+    await eventually('it was reclaimed', () => records('reclaimed').length > 0);
+    expect(records('reclaimed')).toMatchObject([{ collections: ['core-dumps'], enough: true, errors: [] }]);
+    expect(existsSync(core)).toBe(false);
+    configure({});
+    systemd('systemctl', 'reload', SERVICE);
+  });
+
+  test('another file and a runtime directory of its own: they stay with a second install, and /run may be empty at the next boot', async () => {
+    const [other, directory] = ['/etc/evictd/other.yaml', '/run/evictdtest-guard'];
+    configure({ runtimeDirectory: directory, evictionHard: { 'memory.available': '13Mi' } });
+    cpSync(CONFIG, other);
+    configure({});
+    expect(evictd('install', '--now', '--config', other).status).toBe(0);
+    const again = evictd('install', '--now');
+    expect([again.status, again.stdout]).toEqual([0, expect.stringMatching(/^keep {4}\/etc\/evictd\/other\.yaml \(the service has it/)]);
+    expect(await metric(THRESHOLD)).toBe(13 * MIB);
+    systemd('systemctl', 'stop', SERVICE);
+    rmSync(directory, { recursive: true });
+    systemd('systemctl', 'start', SERVICE);
+    expect([state(), statSync(directory).mode & 0o7777]).toEqual(['active/running', 0o700]);
+    systemd('systemctl', 'reload', SERVICE);
+    expect(evictd('install', '--now', '--config', CONFIG).status).toBe(0);
+    expect(await metric(THRESHOLD)).toBe(10 * MIB);
+    expect(existsSync(`${directory}/machine.lock`)).toBe(true); // it outlives the service
+    rmSync(directory, { recursive: true });
+    rmSync(other);
+  });
+
+  test('in its sandbox it marks and ends processes of others, and gives back what it has marked when it stops', async () => {
+    const names = ['evictd-test-keeps.service', 'evictd-test-goes.service'];
+    for (const name of names) {
+      units.write(name, {
+        Service: { ExecStart: '/bin/sleep infinity', Slice: 'evictdtest.slice', User: 'nobody', OOMScoreAdjust: '100' },
+      });
+    }
+    units.start(...names);
+    const [keeps = 0, goes = 0] = names.map((name) => Number(property(name, 'MainPID')));
+    const adj = (pid: number): string => readFileSync(`/proc/${String(pid)}/oom_score_adj`, 'utf8').trim();
+    const config = { workloads: [{ cgroup: '/evictdtest.slice' }], oomScoreAdj: 'qos' };
+    configure(config);
+    systemd('systemctl', 'reload', SERVICE);
+    await eventually('both to be marked', () => [keeps, goes].every((pid) => adj(pid) === '1000'));
+    systemd('systemctl', 'stop', SERVICE);
+    expect([keeps, goes].map(adj)).toEqual(['100', '100']);
+
+    const critical = { match: { name: names[0] }, critical: true };
+    configure({ ...config, rules: [critical], evictionHard: { 'memory.available': '99.9%' } });
+    systemd('systemctl', 'start', SERVICE);
+    await eventually('the outcome', () => records('outcome').length === 1);
+    expect(records('outcome')[0]).toMatchObject({ victim: { name: names[1] }, result: 'killed' });
+    expect(names.map((name) => property(name, 'ActiveState'))).toEqual(['active', 'failed']);
+  });
+
+  test('killed, it is started again', async () => {
+    const pid = mainPid();
+    process.kill(pid, 'SIGKILL');
+    await eventually('another process', () => state() === 'active/running' && mainPid() !== pid);
+    expect(statSync(JOURNAL).size).toBeGreaterThan(0);
+  });
+
+  test('the watchdog hears from it, however long the monitoring interval; a stopped process is started again', async () => {
+    configure({ monitoringInterval: '1h' });
+    dropIn('[Service]\nWatchdogSec=4s\nEnvironment=RUN_OPTIONS=--dry-run\n');
+    const since = new Date();
+    systemd('systemctl', 'restart', SERVICE);
+    const pid = mainPid();
+    await new Promise((resolve) => setTimeout(resolve, 9_000)); // twice as long as it may be silent
+    expect([mainPid(), state()]).toEqual([pid, 'active/running']);
+    expect(await metric('evictd_dry_run')).toBe(1);
+    systemd('systemctl', 'reload', SERVICE); // of a dry run, too
+    process.kill(pid, 'SIGSTOP');
+    await eventually('another process', () => state() === 'active/running' && mainPid() !== pid);
+    expect(logged(since)).toMatch(/Watchdog timeout/);
+    dropIn(undefined);
+  });
+
+  test('a configuration that cannot be used: the service fails, and is not started again for it', async () => {
+    writeFileSync(CONFIG, 'evictionHard:\n  memory.available: nonsense\n');
+    expect(run('systemctl', 'restart', SERVICE).status).not.toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 1_500)); // RestartSec, and a half
+    expect([state(), property(SERVICE, 'ExecMainStatus')]).toEqual(['failed/failed', '78']);
+    rmSync(CONFIG);
+    systemd('systemctl', 'reset-failed', SERVICE);
+    expect(run('systemctl', 'start', SERVICE).status).not.toBe(0);
+    expect([state(), property(SERVICE, 'ExecMainStatus')]).toEqual(['failed/failed', '78']);
+    configure({});
+    systemd('systemctl', 'start', SERVICE);
+    expect(state()).toBe('active/running');
+  });
+
+  test('uninstalled after it was killed, and could not start again: what it owes is given back first', async () => {
+    const name = 'evictd-test-marked.service';
+    units.write(name, { Service: { ExecStart: '/bin/sleep infinity', Slice: 'evictdtest.slice', OOMScoreAdjust: '100' } });
+    units.start(name);
+    const pid = Number(property(name, 'MainPID'));
+    const adj = (): string => readFileSync(`/proc/${String(pid)}/oom_score_adj`, 'utf8').trim();
+    configure({ workloads: [{ cgroup: '/evictdtest.slice' }], oomScoreAdj: 'qos' });
+    systemd('systemctl', 'reload', SERVICE);
+    await eventually('it is marked', () => adj() === '1000');
+    await killedForGood();
+    const { status, stdout, stderr } = evictd('uninstall');
+    expect(adj()).toBe('100');
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/config\.yaml:1:.*\n.*default directories are looked at/s)]);
+    expect(stdout).toMatch(/^restore \/run\/evictd \(oom_score_adj of \d+ process(es)?\)\nremove {2}\/run\/evictd\n/m);
+    configure({});
+    expect(evictd('install', '--now').status).toBe(0);
+  });
+
+  test('uninstalled: configuration and journal are left, and nothing else', () => {
+    const { status, stdout, stderr } = evictd('uninstall');
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('keep    /etc/evictd (configuration)\nkeep    /var/lib/evictd (the journal)\n');
+    expect(traces().filter((trace) => !before.includes(trace))).toEqual(['/etc/evictd', '/var/lib/evictd']);
+    expect(property(SERVICE, 'LoadState')).toBe('not-found');
+  });
+});

@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { Evictd, type JournalLine } from '../e2e/evictd.js';
+import { eventually } from '../support/eventually.js';
+import { hasSystemd, property, TestUnits } from '../support/systemd.js';
+import { guardingSlice, leaking, NODE, SLICE, small } from './slice.js';
+
+const LEAK = 'evictd-test-leak.service';
+const TIMER = 'evictd-test-leak.timer';
+const OTHER = 'evictd-test-other.service';
+
+describe.skipIf(!hasSystemd)('a systemd unit that is evicted and comes back (needs systemd)', () => {
+  const units = new TestUnits();
+  afterEach(() => {
+    units.remove();
+  });
+
+  const active = (name: string): string => property(name, 'ActiveState');
+  const of = (evictd: Evictd, type: string): JournalLine[] => evictd.journal().filter((line) => line.type === type);
+  const reach = (evictd: Evictd, type: string, count: number): Promise<void> =>
+    evictd.until(`${String(count)} × ${type}`, () => of(evictd, type).length >= count);
+
+  test('is held for a minute the second time, until the condition has cleared the third time, and comes back', async () => {
+    units.writeAll({
+      [SLICE]: NODE,
+      [LEAK]: leaking({ Restart: 'always', RestartSec: '500ms' }),
+      [TIMER]: { Timer: { OnUnitInactiveSec: '1s', AccuracySec: '100ms' } },
+      [OTHER]: small(),
+    });
+    units.start(OTHER, TIMER);
+    const before = property(OTHER, 'MainPID');
+    const config = guardingSlice({ evictionHard: { 'memory.available': '384Mi' }, evictionPressureTransitionPeriod: '3s' });
+    const evictd = await new Evictd({ config }).guarding();
+    units.start(LEAK);
+
+    // Killed, and systemd starts it again; killed, and systemd is told to leave it.
+    await reach(evictd, 'decision', 2);
+    expect(of(evictd, 'decision').map(({ unit }) => unit)).toMatchObject([{ evictions: 1 }, { evictions: 2, keptStopped: 'back-off' }]);
+    expect(of(evictd, 'decision')[0]?.unit).not.toHaveProperty('keptStopped');
+    const heldAtMs = Date.now();
+    await eventually('it is stopped, and so is its timer', () => active(LEAK) !== 'active' && active(TIMER) === 'inactive');
+
+    // After a minute it comes back, and is a storm.
+    await evictd.until('it is released', () => of(evictd, 'release').length === 1, 90_000);
+    expect(Date.now() - heldAtMs).toBeGreaterThan(45_000);
+    await reach(evictd, 'decision', 3);
+    expect(of(evictd, 'decision')[2]).toMatchObject({
+      action: 'SIGKILL',
+      unit: { evictions: 3, keptStopped: 'until MemoryPressure has cleared', start: [TIMER, LEAK] },
+    });
+    expect(await evictd.recorded('alert')).toMatchObject({ alert: 'restart-storm', victim: { name: LEAK }, evictions: 3 });
+
+    // When the condition has cleared it comes back.
+    await reach(evictd, 'release', 2);
+    const told = evictd.journal();
+    const released = told.findLastIndex(({ type }) => type === 'release');
+    const alert = told.findIndex(({ type }) => type === 'alert');
+    expect(told.slice(alert, released).some(({ type, status }) => type === 'condition' && status === false)).toBe(true);
+    await reach(evictd, 'decision', 4);
+    await reach(evictd, 'outcome', 4);
+    expect(of(evictd, 'outcome').map(({ result, victim }) => [result, (victim as { name: string }).name])).toEqual(
+      Array.from({ length: 4 }, () => ['killed', LEAK]),
+    );
+    expect(property(OTHER, 'MainPID')).toBe(before);
+  });
+});
