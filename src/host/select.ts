@@ -16,6 +16,7 @@ import { readMayEndOthers } from './linux/privilege.js';
 import { onReadOnlyMounts } from './linux/read-only-mount.js';
 import { openServiceManager } from './linux/service-manager.js';
 import { readInhibitDelay } from './linux/systemd/inhibit-delay.js';
+import { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
 import { openCommandRunner } from './linux/systemd/transient-units.js';
 import { openUnitManager } from './linux/systemd/unit-manager.js';
 
@@ -46,6 +47,7 @@ export interface Host {
   readonly openContainerRuntime: typeof openContainerRuntime;
   readonly openCommandRunner: typeof openCommandRunner;
   readonly readInhibitDelay: () => Promise<InhibitDelay>;
+  readonly openShutdownDelay: typeof openShutdownDelay;
   readonly doctor: typeof doctorReaders;
 }
 
@@ -74,6 +76,7 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       openContainerRuntime,
       openCommandRunner,
       readInhibitDelay,
+      openShutdownDelay,
       doctor: doctorReaders,
     };
   }

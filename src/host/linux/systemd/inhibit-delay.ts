@@ -1,16 +1,14 @@
 import type { InhibitDelay } from '../../../core/inhibit-delay.js';
 import { BusConnection, type BusCall, type BusReply } from './bus-connection.js';
+import { HAS_LOGIN, LOGIN_MANAGER, SYSTEM_BUS } from './login-manager.js';
 import { PROPERTIES } from './names.js';
 
 const NS_PER_US = 1_000n;
 const NS_PER_MS = 1_000_000n;
-const LOGIN = 'org.freedesktop.login1';
-/** logind is on the bus only. */
-const BUS = '/run/dbus/system_bus_socket';
 const ANSWER_WITHIN_NS = 10_000_000_000n;
 
 /** Asks logind once, where it runs: the bus would start it for who asks. */
-export function readInhibitDelay(path = BUS, withinNs = ANSWER_WITHIN_NS): Promise<InhibitDelay> {
+export function readInhibitDelay(path = SYSTEM_BUS, withinNs = ANSWER_WITHIN_NS): Promise<InhibitDelay> {
   return new Promise((resolve) => {
     const end = (answer: InhibitDelay): void => {
       clearTimeout(timer);
@@ -51,20 +49,10 @@ export function readInhibitDelay(path = BUS, withinNs = ANSWER_WITHIN_NS): Promi
   });
 }
 
-const HAS_LOGIN: BusCall = {
-  path: '/org/freedesktop/DBus',
-  interface: 'org.freedesktop.DBus',
-  destination: 'org.freedesktop.DBus',
-  member: 'NameHasOwner',
-  signature: 's',
-  body: [LOGIN],
-};
-
 const GET: BusCall = {
-  path: '/org/freedesktop/login1',
+  ...LOGIN_MANAGER,
   interface: PROPERTIES,
-  destination: LOGIN,
   member: 'Get',
   signature: 'ss',
-  body: [`${LOGIN}.Manager`, 'InhibitDelayMaxUSec'],
+  body: [LOGIN_MANAGER.interface, 'InhibitDelayMaxUSec'],
 };
