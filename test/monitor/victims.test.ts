@@ -36,7 +36,7 @@ function played(...answers: Answer[]) {
 const emptier = (): DirectoryEmptier => ({ empty: () => false, close: () => undefined });
 const victims = (evictor: Evictor, graceNs: bigint) => {
   const all = new Victims(evictor, emptier(), () => undefined);
-  all.begin(decision(graceNs), { source: 'tick', atNs: 0n }, 0n);
+  all.begin(decision(graceNs), { atNs: 0n }, 0n);
   return { all, look: () => all.readings().get(1) };
 };
 
@@ -240,7 +240,7 @@ describe('whose directories are emptied', () => {
     let processes = 1;
     const { emptier: asking, asked } = counting(true);
     const all = new Victims({ begin: () => ({ ...kill, read: () => ({ ...empty, processes }) }) }, asking, () => undefined);
-    all.begin(emptied(0n), { source: 'tick', atNs: 0n }, 0n);
+    all.begin(emptied(0n), { atNs: 0n }, 0n);
     const look = () => all.readings().get(1);
     expect(look()?.emptying).toBeUndefined();
     expect(asked()).toBe(0);
@@ -255,10 +255,10 @@ describe('whose directories are emptied', () => {
   test('they are not where it went by itself, or nothing is to be emptied', () => {
     const { emptier: asking, asked } = counting(true);
     const vanished = new Victims({ begin: gone }, asking, () => undefined);
-    vanished.begin(emptied(0n), { source: 'tick', atNs: 0n }, 0n);
+    vanished.begin(emptied(0n), { atNs: 0n }, 0n);
     expect(vanished.readings().get(1)?.emptying).toBeUndefined();
     const plain = new Victims({ begin: () => ({ ...played(fine).kill, read: () => empty }) }, asking, () => undefined);
-    plain.begin(decision(0n), { source: 'tick', atNs: 0n }, 0n);
+    plain.begin(decision(0n), { atNs: 0n }, 0n);
     expect(plain.readings().get(1)?.emptying).toBeUndefined();
     expect(asked()).toBe(0);
   });
