@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Decision, EvictionInFlight } from '../../src/core/eviction.js';
+import type { Decision } from '../../src/core/eviction.js';
 import { HostError } from '../../src/errors.js';
 import type { DirectoryEmptier, Evictor, KillInProgress, SignalResult } from '../../src/monitor/ports.js';
 import { Victims } from '../../src/monitor/victims.js';
@@ -112,7 +112,7 @@ test('… but not one that cannot be for another reason', () => {
 function resumed(phase: 'terminating' | 'dying', sent: 'signalNs' | 'killNs' | undefined, evictor: Evictor, objection?: string) {
   const all = new Victims(evictor, emptier(), () => undefined);
   const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: sent && 4n, killNs: sent === 'killNs' ? 4n : undefined };
-  all.resume({ decision: decision(10n), phase } as EvictionInFlight, { times, sent }, objection);
+  all.resume({ decision: decision(10n), phase }, { times, sent }, objection);
   return { all, look: () => all.readings().get(1) };
 }
 const empty = { timeNs: 0n, processes: 0, usageBytes: 0n, removed: false };
@@ -268,7 +268,7 @@ describe('whose directories are emptied', () => {
     const { emptier: asking, asked } = counting(true);
     const all = new Victims({ begin: () => kill }, asking, () => undefined);
     const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: 4n, killNs: 4n };
-    all.resume({ decision: emptied(0n), phase: 'dying', goneSinceNs: 5n } as EvictionInFlight, { times, sent: 'killNs' }, undefined);
+    all.resume({ decision: emptied(0n), phase: 'dying', goneSinceNs: 5n }, { times, sent: 'killNs' }, undefined);
     expect(all.readings().get(1)).toMatchObject({ processes: 0, emptying: true });
     expect([sent.includes('KILL'), asked()]).toEqual([false, 1]);
   });
