@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { LoadedConfig } from '../config/config.js';
 import type { InhibitDelay } from '../core/inhibit-delay.js';
-import { periodRequestedNs, shutdownGracePeriods } from '../core/shutdown-config.js';
+import { shutdownGracePeriods, shutdownRequestedNs } from '../core/shutdown-config.js';
 import { groupByPriority } from '../core/shutdown-plan.js';
 import { shutdownTimeline } from '../core/shutdown-timeline.js';
 import { workloadsAtShutdown } from '../core/shutdown-workloads.js';
@@ -52,7 +52,7 @@ async function plan(loaded: LoadedConfig, open: OpenReading, readInhibitDelay: S
     const { ended, leftAlone } = workloadsAtShutdown(candidates);
     return {
       timeline: shutdownTimeline(groupByPriority(periods, ended), ({ gracePeriodNs }) => gracePeriodNs),
-      requestedNs: periodRequestedNs(periods),
+      requestedNs: shutdownRequestedNs(loaded.config.shutdown),
       configured: loaded.config.workloads.length > 0,
       inhibitDelay,
       leftAlone,

@@ -1,14 +1,25 @@
 import type { InhibitDelay } from '../../../core/inhibit-delay.js';
 import { BusConnection, type BusCall, type BusReply } from './bus-connection.js';
-import { HAS_LOGIN, LOGIN_MANAGER, SYSTEM_BUS } from './login-manager.js';
+import { HAS_LOGIN, LOGIN_MANAGER, LoginManager, SYSTEM_BUS } from './login-manager.js';
 import { PROPERTIES } from './names.js';
 
 const NS_PER_US = 1_000n;
 const NS_PER_MS = 1_000_000n;
 const ANSWER_WITHIN_NS = 10_000_000_000n;
 
+export interface InhibitDelayQuestion {
+  readonly path?: string;
+  readonly withinNs?: bigint;
+  /** false: a process that ends does not wait for it. */
+  readonly awaited?: boolean;
+}
+
 /** Asks logind once, where it runs: the bus would start it for who asks. */
-export function readInhibitDelay(path = SYSTEM_BUS, withinNs = ANSWER_WITHIN_NS): Promise<InhibitDelay> {
+export function readInhibitDelay({
+  path = SYSTEM_BUS,
+  withinNs = ANSWER_WITHIN_NS,
+  awaited = true,
+}: InhibitDelayQuestion = {}): Promise<InhibitDelay> {
   return new Promise((resolve) => {
     const end = (answer: InhibitDelay): void => {
       clearTimeout(timer);
@@ -30,7 +41,8 @@ export function readInhibitDelay(path = SYSTEM_BUS, withinNs = ANSWER_WITHIN_NS)
       },
       Number(withinNs / NS_PER_MS),
     );
-    const connection = new BusConnection({ path, daemon: true }, [], {
+    if (!awaited) timer.unref();
+    const connection = new BusConnection({ path, daemon: true, rules: [] }, [], {
       up: () => {
         ask(HAS_LOGIN, ([isThere]) => {
           if (isThere !== true) unknown('logind does not run: nothing makes a shutdown wait');
@@ -45,6 +57,23 @@ export function readInhibitDelay(path = SYSTEM_BUS, withinNs = ANSWER_WITHIN_NS)
         unknown(`logind cannot be asked: ${reason}`);
       },
       signal: () => undefined,
+    });
+  });
+}
+
+/** What it is as soon as logind runs, which at a boot may come later than evictd; never, where it does not come. Nobody is kept for it. */
+export function awaitInhibitDelay(path = SYSTEM_BUS): Promise<bigint> {
+  return new Promise((resolve) => {
+    const login = new LoginManager(path, {
+      seen: () => {
+        void readInhibitDelay({ path, awaited: false }).then((delay) => {
+          if (delay.kind === 'unknown') return;
+          login.close();
+          resolve(delay.maxNs);
+        });
+      },
+      gone: () => undefined,
+      refused: () => undefined,
     });
   });
 }
