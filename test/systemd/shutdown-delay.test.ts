@@ -29,7 +29,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
   const told: string[] = [];
 
   const start = async (): Promise<ShutdownDelay> => {
-    const delay = openShutdownDelay();
+    const delay = openShutdownDelay(true);
     open.push(delay);
     delay.start({
       prepare: (begins) => told.push(begins ? 'goes down' : 'stays'),
@@ -106,7 +106,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
 
   test('of an evictd that is killed nothing remains', async () => {
     const program = `import('/project/src/host/linux/systemd/shutdown-delay.ts').then(({ openShutdownDelay }) => {
-      openShutdownDelay().start({ prepare() {}, changed({ kind }) { console.log(kind); } });
+      openShutdownDelay(true).start({ prepare() {}, changed({ kind }) { console.log(kind); } });
       setInterval(() => {}, 1000);
     });`;
     const child = spawn(process.execPath, ['--import', 'tsx', '-e', program], { cwd: '/project', stdio: ['ignore', 'pipe', 'inherit'] });
@@ -169,7 +169,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     expect([delay.state.kind, preparing()]).toEqual(['held', true]);
     // Who comes now is told, too, and gets no lock.
     const late: boolean[] = [];
-    const other = openShutdownDelay();
+    const other = openShutdownDelay(true);
     open.push(other);
     other.start({ prepare: (begins) => late.push(begins), changed: () => undefined });
     await eventually('it is told', () => late.length === 1);

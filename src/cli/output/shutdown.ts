@@ -65,11 +65,7 @@ function conclusion({ timeline, requestedNs, configured, inhibitDelay }: Shutdow
   const source =
     'nobody would be ended: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
   const needed = `all have ended after ${formatDuration(neededNs(timeline))} at the latest; the configuration asks for ${formatDuration(requestedNs)}`;
-  return [
-    configured ? needed : source,
-    delayText(inhibitDelay, requestedNs),
-    'evictd does not act on it yet: at a shutdown it ends nobody',
-  ];
+  return [configured ? needed : source, delayText(inhibitDelay, requestedNs)];
 }
 
 function delayText(delay: InhibitDelay, requestedNs: bigint): string {

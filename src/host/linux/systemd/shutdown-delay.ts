@@ -7,15 +7,19 @@ const LONGEST_PAUSE_MS = 30_000;
 const NS_PER_MS = 1_000_000n;
 const TAKING = 'the lock is being taken';
 
-/** Asks nobody before `start`. */
-export function openShutdownDelay(): ShutdownDelay {
-  return new LoginShutdownDelay(SYSTEM_BUS, inhibitCommand);
+/**
+ * Asks nobody before `start`.
+ *
+ * @param holds  false: it listens, and a shutdown does not wait
+ */
+export function openShutdownDelay(holds: boolean): ShutdownDelay {
+  return new LoginShutdownDelay(SYSTEM_BUS, holds ? inhibitCommand : undefined);
 }
 
 /** The delay lock of logind's, for as long as the machine does not go down. */
 export class LoginShutdownDelay implements ShutdownDelay {
   readonly #path: string;
-  readonly #command: () => readonly string[] | undefined;
+  readonly #command: (() => readonly string[] | undefined) | undefined;
   #state: ShutdownDelayState = { kind: 'off', reason: TAKING };
   #events: ShutdownEvents | undefined;
   #login: LoginManager | undefined;
@@ -28,8 +32,8 @@ export class LoginShutdownDelay implements ShutdownDelay {
   #pauseMs = FIRST_PAUSE_MS;
   #closed = false;
 
-  /** @param command  looked for each time: it may be installed later */
-  constructor(path: string, command: () => readonly string[] | undefined) {
+  /** @param command  looked for each time: it may be installed later. undefined: no lock is taken */
+  constructor(path: string, command: (() => readonly string[] | undefined) | undefined) {
     this.#path = path;
     this.#command = command;
   }
@@ -91,6 +95,10 @@ export class LoginShutdownDelay implements ShutdownDelay {
   /** logind gives nobody a lock while the machine goes down. */
   #take(): void {
     if (this.#lock !== undefined || this.#preparing || this.#again !== undefined || this.#closed) return;
+    if (this.#command === undefined) {
+      this.#lockTrouble = 'it does not ask for the lock';
+      return;
+    }
     const command = this.#command();
     if (command === undefined) {
       this.#lost('there is no systemd-inhibit');

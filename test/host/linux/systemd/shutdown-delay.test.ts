@@ -22,7 +22,10 @@ class Scene {
   readonly delay: LoginShutdownDelay;
   readonly #directory: string;
 
-  private constructor(readonly peer: BusPeer) {
+  private constructor(
+    readonly peer: BusPeer,
+    holds: boolean,
+  ) {
     this.#directory = mkdtempSync(join(tmpdir(), 'evictd-inhibit-'));
     symlinkSync('/bin/cat', this.file('cat'));
     this.command = [this.file('cat')];
@@ -39,15 +42,15 @@ class Scene {
       if (member === 'ListInhibitors') return { signature: 'a(ssssuu)', body: [this.forgets ? [] : this.holders().map(listed)] };
       return { signature: '', body: [] };
     };
-    this.delay = new LoginShutdownDelay(peer.path, () => this.command);
+    this.delay = new LoginShutdownDelay(peer.path, holds ? () => this.command : undefined);
     onTestFinished(() => {
       this.delay.close();
       rmSync(this.#directory, { recursive: true });
     });
   }
 
-  static async open(change: (scene: Scene) => void = () => undefined): Promise<Scene> {
-    const scene = new Scene(await BusPeer.open());
+  static async open(change: (scene: Scene) => void = () => undefined, holds = true): Promise<Scene> {
+    const scene = new Scene(await BusPeer.open(), holds);
     change(scene);
     scene.delay.start({
       prepare: (begins) => scene.told.push(begins ? 'goes down' : 'stays'),
@@ -256,4 +259,13 @@ test('there is no bus', async () => {
   });
   delay.start({ prepare: () => undefined, changed: (state) => told.push(JSON.stringify(state)) });
   await eventually('it is told', () => told[0]?.includes('ENOENT'));
+});
+
+test('who only listens hears of a shutdown, and takes no lock', async () => {
+  const scene = await Scene.open(() => undefined, false);
+  await scene.hears('off: it does not ask for the lock');
+  scene.preparing = true;
+  scene.peer.signal('PrepareForShutdown', LOGIN);
+  await scene.hears('goes down');
+  expect(scene.holders()).toEqual([]);
 });
