@@ -134,7 +134,12 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
         monitor.lookAtFilesystems();
       },
     });
-    const source = withUnitStops(disks.watch.on(opened), units, (unit) => isProtected(unit));
+    const source = withUnitStops(
+      disks.watch.on(opened),
+      units,
+      (unit) => isProtected(unit),
+      (unit) => isProtected(unit, true),
+    );
     const net = dryRun ? undefined : openSafetyNet(config, { node, workloads: source, instance: lock.instance, log });
     closers.unshift(() => net?.close());
     const service = new Service({

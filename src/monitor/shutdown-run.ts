@@ -113,7 +113,7 @@ export class ShutdownRun {
     const nowNs = process.hrtime.bigint();
     const serial = this.#told.size + 1;
     this.#told.add(workload.id);
-    const unit: UnitDecision | undefined = workload.unit && { evictions: 0, stop: candidates.stop?.(workload), hold: undefined };
+    const unit: UnitDecision | undefined = workload.unit && { evictions: 0, stop: candidates.stop?.(workload, true), hold: undefined };
     const graceNs = gracePeriodNs > 0n ? gracePeriodNs : 1n;
     const ending: Pick<Decision, 'serial' | 'graceNs' | 'decidedAtNs'> = { serial, graceNs, decidedAtNs: nowNs };
     this.#victims.begin({ ...ending, ...(unit && { unit }), victim: { workload: unprotected(workload) } }, { atNs: nowNs }, nowNs);

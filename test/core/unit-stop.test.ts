@@ -58,7 +58,11 @@ function loaded(name: string, facts: Facts): LoadedUnit {
 }
 
 /** Of batch, where everything else is loaded and runs unless it is said; what is called dear is protected. `null`: nothing is known of it. */
-function plan(facts: Facts, others: Readonly<Record<string, Facts | null>> = {}): UnitStop | TakesAlong | EmergencyAction {
+function plan(
+  facts: Facts,
+  others: Readonly<Record<string, Facts | null>> = {},
+  forGood?: boolean,
+): UnitStop | TakesAlong | EmergencyAction {
   const named = new Set(
     [facts, ...Object.values(others)].flatMap((unit) => [
       ...(unit?.stopsWith ?? []),
@@ -72,10 +76,15 @@ function plan(facts: Facts, others: Readonly<Record<string, Facts | null>> = {})
     else units.set(name, loaded(name, unit));
   }
   units.set('batch', loaded('batch', facts));
-  return planUnitStop('batch', '/system.slice/batch', {
-    unit: (name) => units.get(name),
-    isProtected: ({ name }) => name.startsWith('dear'),
-  });
+  return planUnitStop(
+    'batch',
+    '/system.slice/batch',
+    {
+      unit: (name) => units.get(name),
+      isProtected: ({ name }) => name.startsWith('dear'),
+    },
+    forGood,
+  );
 }
 
 /** There for batch alone. */
@@ -227,6 +236,10 @@ describe('how a unit is ended', () => {
     ['always', true],
   ])('Restart=%s', (restart, restarts) => {
     expect(plan({ restart })).toMatchObject(stop({ restarts }));
+  });
+
+  test('a transient unit that restarts is stopped where nobody wants it back', () => {
+    expect(plan({ transient: true, restart: 'always' }, {}, true)).toMatchObject(stop({ restarts: true }));
   });
 
   test('a unit of which nothing is known is signalled', () => {
