@@ -1,7 +1,7 @@
 import type { VictimReading } from './eviction.js';
 import type { Workload } from './workload.js';
 
-/** Whoever could not be killed until then is left to whoever takes the machine down: so long after the time of the last group. */
+/** So long is waited for those who were killed when nobody else is left: beyond that they are left to whoever takes the machine down. */
 const LINGERS_NS = 1_000_000_000n;
 
 /** A workload that was told to end. Times are on the monotonic clock. */
@@ -70,15 +70,21 @@ export function advanceShutdown(
   const still = seen.filter(({ end }) => end === undefined).map(({ one }) => one);
   const kill = still.filter(isDue);
   const ending = still.map((one) => (isDue(one) ? { ...one, killedAtNs: nowNs } : one));
-  const awaited = group.isLast ? ending : ending.filter((one) => one.group === group.index);
-  const untilNs = group.isLast ? group.endsAtNs + LINGERS_NS : group.endsAtNs;
+  const isAwaited = group.isLast ? ending.length > 0 : ending.some((one) => one.group === group.index);
+  const untilNs = group.isLast ? lingersUntilNs(ending, group) : group.endsAtNs;
   return {
     ending,
     ended: seen.flatMap(({ end }) => end ?? []),
     kill,
-    isOver: awaited.length === 0 || nowNs >= untilNs,
+    isOver: !isAwaited || nowNs >= untilNs,
     dueAtNs: ending.flatMap(({ killedAtNs, killsAtNs }) => (killedAtNs === undefined ? killsAtNs : [])).reduce(earlier, untilNs),
   };
+}
+
+/** A last group of nobody takes no time either, whoever of those before was killed and is still there. */
+function lingersUntilNs(ending: readonly EndingWorkload[], { index, endsAtNs }: GroupNow): bigint {
+  const isTurn = ending.some((one) => one.group === index);
+  return (isTurn ? endsAtNs : ending.reduce((last, { killedAtNs = 0n }) => (killedAtNs > last ? killedAtNs : last), 0n)) + LINGERS_NS;
 }
 
 /** Nobody waits for it any more. */

@@ -27,7 +27,7 @@ export function shutdownBegins({ groups, leftAlone, unreadable }: ShutdownPlan):
     .filter(({ workloads }) => workloads.length > 0)
     .map(
       ({ priority, gracePeriodNs, workloads }) =>
-        `${workloads.map(({ workload }) => workload.name).join(', ')} within ${formatDuration(gracePeriodNs)} (group ${String(priority)})`,
+        `${some(workloads.map(({ workload }) => workload.name))} within ${formatDuration(gracePeriodNs)} (group ${String(priority)})`,
     );
   const who = parts.length === 0 ? 'nobody is to be ended' : `to be ended: ${parts.join(', then ')}`;
   return {
@@ -91,7 +91,7 @@ export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly W
   const left = ended.filter(({ result }) => result === 'left');
   const inTime = tooLong.length === 0;
   const parts = [
-    `${String(ended.length)} ended in ${roundly(tookNs)}`,
+    `${String(ended.length - left.length)} ended in ${roundly(tookNs)}`,
     tooLong.length === 0 ? 'all in time' : `not in time: ${names(tooLong)}`,
     ...(left.length === 0 ? [] : [`left: ${names(left)}`]),
     ...(late.length === 0 ? [] : [`came too late to be told: ${late.map(({ name }) => name).join(', ')}`]),
@@ -125,6 +125,14 @@ export function shutdownBroken(phase: 'called-off' | 'interrupted', { tookNs, en
     told: ending.map(({ workload }) => identity(workload)),
     message: `${why}: ${parts.join('; ')}`,
   };
+}
+
+/** How many names a message has where the record has all of them. */
+const MOST_NAMES = 10;
+
+function some(all: readonly string[]): string {
+  const more = all.length - MOST_NAMES;
+  return more > 0 ? `${all.slice(0, MOST_NAMES).join(', ')} and ${String(more)} more` : all.join(', ');
 }
 
 function names(of: readonly EndingWorkload[]): string {

@@ -63,7 +63,8 @@ test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Param
   ['when the last has ended', SECOND, { processes: 0 }, {}, true],
   ['when its time is over, whoever is left', 20n * SECOND, {}, { one: told(killed) }, true],
   ['whoever is left of one before', SECOND, {}, { group: { ...first, index: 1 } }, true],
-  ['the last one waits for these, too', SECOND, {}, { group: { ...last, index: 1 } }, false],
+  ['the last one waits for these, too', 6n * SECOND - 1n, {}, { one: told(killed), group: { ...last, index: 1 } }, false],
+  ['… for a second, where nobody is in it', 6n * SECOND, {}, { one: told(killed), group: { ...last, index: 1 } }, true],
   ['the last one waits for who was killed at its end', 20n * SECOND, {}, { group: last }, false],
   ['… and no longer than a second', 21n * SECOND, {}, { group: last }, true],
 ])('a group is over: %s', (_rule, atNs, seen, rest, isOver) => {
