@@ -8,12 +8,14 @@ import { configure, dropIn, evictd, logged, metric, records, run, state } from '
 
 const LOGIN = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager'] as const;
 const DROP_IN = '/run/systemd/logind.conf.d/evictd-test.conf';
+const REFUSES = '/run/systemd/system/poweroff.target.d/evictd-test.conf';
 const SOON = 'evictd-test-soon.service';
 const DEAF = 'evictd-test-deaf.service';
 const LATER = 'evictd-test-later.service';
 
-/** Told to end it takes two seconds. */
-const SLOW = `/bin/bash -c 'trap "sleep 2; exit 0" TERM; while :; do sleep infinity & wait; done'`;
+/** Told to end it takes that many seconds. */
+const slow = (seconds: number): string =>
+  `/bin/bash -c 'trap "sleep ${String(seconds)}; exit 0" TERM; while :; do sleep infinity & wait; done'`;
 const NEVER = `/bin/bash -c 'trap : TERM; while :; do sleep infinity & wait; done'`;
 
 const phases = (phase: string): ReturnType<typeof records> => records('shutdown').filter((record) => record.phase === phase);
@@ -30,17 +32,23 @@ function inhibitDelayMax(seconds: number): void {
   systemd('systemctl', 'restart', 'systemd-logind.service');
 }
 
-// logind goes through all of a shutdown but its last step: there is no poweroff.target to start, and it says that the machine stays.
+function powerOff(): void {
+  if (property('poweroff.target', 'RefuseManualStart') !== 'yes') throw new Error('this machine would go down');
+  systemd('busctl', 'call', ...LOGIN, 'PowerOff', 'b', 'false');
+}
+
+// logind goes through all of a shutdown but its last step: poweroff.target refuses to be started, and it says that the machine stays.
 describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
   const units = new TestUnits();
 
   beforeAll(() => {
-    systemd('systemctl', 'mask', '--runtime', 'poweroff.target');
+    mkdirSync(dirname(REFUSES), { recursive: true });
+    writeFileSync(REFUSES, '[Unit]\nRefuseManualStart=yes\n');
     units.writeAll({
       'evictdtest.slice': { Slice: {} },
-      [SOON]: { Service: { Slice: 'evictdtest.slice', ExecStart: SLOW } },
+      [SOON]: { Service: { Slice: 'evictdtest.slice', ExecStart: slow(20) } },
       [DEAF]: { Service: { Slice: 'evictdtest.slice', ExecStart: NEVER } },
-      [LATER]: { Service: { Slice: 'evictdtest.slice', ExecStart: SLOW } },
+      [LATER]: { Service: { Slice: 'evictdtest.slice', ExecStart: slow(1) } },
     });
     configure({
       workloads: [{ systemd: { slices: ['evictdtest.slice'] } }],
@@ -57,8 +65,9 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     rmSync('/etc/evictd', { recursive: true, force: true });
     rmSync('/var/lib/evictd', { recursive: true, force: true });
     rmSync(DROP_IN, { force: true });
+    rmSync(REFUSES, { force: true });
     units.remove();
-    run('systemctl', 'unmask', '--runtime', 'poweroff.target', 'systemd-logind.service');
+    run('systemctl', 'unmask', '--runtime', 'systemd-logind.service');
     systemd('systemctl', 'restart', 'systemd-logind.service');
   });
 
@@ -79,7 +88,7 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
 
   test('all end in order, nobody is admitted meanwhile, and when it is called off everything is as before', async () => {
     units.start(SOON, LATER);
-    systemd('busctl', 'call', ...LOGIN, 'PowerOff', 'b', 'false');
+    powerOff();
     await eventually('the shutdown begins', () => phases('begins').length === 1);
     const refused = evictd('admit', '--name', 'evictd-test-new.service');
     expect(refused.status).toBe(1);
@@ -107,7 +116,7 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     await eventually('the delay is held', isHeld, { ms: 40_000 });
     units.start(DEAF, LATER);
     const [deaf, later] = [mainPid(DEAF), mainPid(LATER)];
-    systemd('busctl', 'call', ...LOGIN, 'PowerOff', 'b', 'false');
+    powerOff();
     const calledOff = await eventually('called off', () => phases('called-off')[1], { ms: 60_000 });
     expect(calledOff).toMatchObject({ ended: [], told: [expect.objectContaining({ name: DEAF })] });
     await pause(3_000);
