@@ -1,15 +1,15 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
+import { lockHolders, MANAGER } from '../support/logind.js';
 import { hasSystemd, systemd } from '../support/systemd.js';
-import { configure, evictd, logged, run, SERVICE, traces } from './service.js';
+import { configure, evictd, logged, mainPid, run, SERVICE, traces } from './service.js';
 
 const DROP_IN = '/etc/systemd/logind.conf.d/50-evictd.conf';
 
 /** What logind goes by now. */
 const waitsSeconds = (): number => {
-  const manager = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager'];
-  return Number(systemd('busctl', 'get-property', ...manager, 'InhibitDelayMaxUSec').slice(2)) / 1e6;
+  return Number(systemd('busctl', 'get-property', ...MANAGER, 'InhibitDelayMaxUSec').slice(2)) / 1e6;
 };
 
 function doctorSays(): { readonly status: string; readonly fix?: string } | undefined {
@@ -57,6 +57,20 @@ describe.skipIf(!hasSystemd)('how long logind lets a shutdown wait (needs system
     systemd('systemctl', 'restart', SERVICE);
     await eventually('it guards', async () => (await fetch('http://127.0.0.1:9796/readyz')).status === 200);
     expect(logged(since)).not.toContain('EVICTD_SHUTDOWN_DELAY');
+  });
+
+  test('in its sandbox the service holds the lock; who holds it for evictd is not spared with it, and goes with it', async () => {
+    const [holder = 0] = await eventually('it has the lock', () => lockHolders().length === 1 && lockHolders());
+    const of = (pid: number, file: string): string => readFileSync(`/proc/${String(pid)}/${file}`, 'utf8').trim();
+    expect(of(mainPid(), 'oom_score_adj')).toBe('-999');
+    await eventually('it is not spared', () => of(holder, 'oom_score_adj') === '0');
+    const cat = Number(of(holder, `task/${String(holder)}/children`));
+    expect([of(cat, 'comm'), of(cat, 'oom_score_adj')]).toEqual(['cat', '0']);
+    process.kill(mainPid(), 'SIGKILL');
+    await eventually('the next one has the lock', () => lockHolders().length === 1 && !lockHolders().includes(holder));
+    systemd('systemctl', 'stop', SERVICE);
+    await eventually('nobody has it', () => lockHolders().length === 0);
+    systemd('systemctl', 'start', SERVICE);
   });
 
   test('it follows the configuration', async () => {

@@ -4,22 +4,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { openShutdownDelay } from '../../src/host/linux/systemd/shutdown-delay.js';
 import type { ShutdownDelay } from '../../src/monitor/shutdown-ports.js';
 import { eventually } from '../support/eventually.js';
+import { lockHolders, MANAGER } from '../support/logind.js';
 import { hasSystemd, property, systemd } from '../support/systemd.js';
 
-const MANAGER = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager'] as const;
 const LOGIND_DROP_IN = '/run/systemd/logind.conf.d/evictd-test.conf';
 const TARGET_DROP_IN = '/run/systemd/system/poweroff.target.d/evictd-test.conf';
 
 function write(file: string, text: string): void {
   mkdirSync(file.slice(0, file.lastIndexOf('/')), { recursive: true });
   writeFileSync(file, text);
-}
-
-/** pids of those that logind lists as evictd. */
-function holders(): number[] {
-  const list = systemd('busctl', '--json=short', 'call', ...MANAGER, 'ListInhibitors');
-  const { data } = JSON.parse(list) as { data: [[string, string, string, string, number, number][]] };
-  return data[0].filter(([what, who, , mode]) => what === 'shutdown' && who === 'evictd' && mode === 'delay').map((lock) => lock[5]);
 }
 
 const preparing = (): boolean => systemd('busctl', 'get-property', ...MANAGER, 'PreparingForShutdown') === 'b true';
@@ -50,18 +43,18 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
   });
   afterEach(async () => {
     for (const delay of open.splice(0)) delay.close();
-    await eventually('nobody holds a lock', () => holders().length === 0);
+    await eventually('nobody holds a lock', () => lockHolders().length === 0);
     told.length = 0;
   });
 
   test('taken, listed, and let go when it is closed', async () => {
     const delay = await start();
-    expect(holders()).toHaveLength(1);
+    expect(lockHolders()).toHaveLength(1);
     expect(systemd('systemd-inhibit', '--list', '--no-pager')).toMatch(
       /evictd +0 +root +\d+ +systemd-inhibit +shutdown +ends workloads in order +delay/,
     );
     delay.close();
-    await eventually('it is let go', () => holders().length === 0);
+    await eventually('it is let go', () => lockHolders().length === 0);
     expect(told).toEqual(['held']);
   });
 
@@ -74,34 +67,37 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
 
   test('kept over a new logind, and over a new bus', async () => {
     const delay = await start();
-    const before = holders();
+    const before = lockHolders();
     await newLogind(delay);
-    expect(holders()).toEqual(before);
+    expect(lockHolders()).toEqual(before);
     told.length = 0;
     systemd('systemctl', 'restart', 'dbus');
     await eventually('it has heard of it', () => told.some((line) => line.startsWith('off: logind cannot be asked')));
     await eventually('it is held', () => delay.state.kind === 'held', { ms: 60_000 });
-    expect(holders()).toEqual(before);
+    expect(lockHolders()).toEqual(before);
   });
 
   test('one that logind has forgotten is taken again', async () => {
     const delay = await start();
-    const [before] = holders();
+    const [before] = lockHolders();
     systemd('systemctl', 'stop', 'systemd-logind');
     await eventually('it has heard of it', () => delay.state.kind === 'off');
     systemd('find', '/run/systemd/inhibit', '-type', 'f', '-delete');
     systemd('systemctl', 'start', 'systemd-logind');
     await eventually('it is held', () => delay.state.kind === 'held');
     expect(told).toContain('off: logind has lost the lock');
-    expect(holders()).toEqual([expect.any(Number)]);
-    expect(holders()).not.toContain(before);
+    expect(lockHolders()).toEqual([expect.any(Number)]);
+    expect(lockHolders()).not.toContain(before);
   });
 
   test('a holder that is killed is made anew', async () => {
     const delay = await start();
-    const [before = 0] = holders();
+    const [before = 0] = lockHolders();
     process.kill(before, 'SIGKILL');
-    await eventually('another one has it', () => delay.state.kind === 'held' && holders().length === 1 && !holders().includes(before));
+    await eventually(
+      'another one has it',
+      () => delay.state.kind === 'held' && lockHolders().length === 1 && !lockHolders().includes(before),
+    );
   });
 
   test('of an evictd that is killed nothing remains', async () => {
@@ -116,9 +112,9 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     let said = '';
     child.stdout.on('data', (text: Buffer) => (said += text.toString()));
     await eventually('it has the lock', () => said.includes('held'), { ms: 60_000 });
-    expect(holders()).toHaveLength(1);
+    expect(lockHolders()).toHaveLength(1);
     child.kill('SIGKILL');
-    await eventually('it is let go', () => holders().length === 0);
+    await eventually('it is let go', () => lockHolders().length === 0);
   });
 
   test('what spares evictd of the OOM killer is not for the holder', async () => {
@@ -128,7 +124,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     });
     writeFileSync('/proc/self/oom_score_adj', '-999');
     await start();
-    const [holder = 0] = holders();
+    const [holder = 0] = lockHolders();
     const [cat] = readFileSync(`/proc/${String(holder)}/task/${String(holder)}/children`, 'utf8').split(' ');
     expect([holder, Number(cat)].map((pid) => readFileSync(`/proc/${String(pid)}/oom_score_adj`, 'utf8').trim())).toEqual(['0', '0']);
   });
@@ -181,6 +177,6 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
       ['held', 'goes down', 'released', 'stays', 'held'],
       [true, false],
     ]);
-    expect([holders().length, preparing()]).toEqual([2, false]);
+    expect([lockHolders().length, preparing()]).toEqual([2, false]);
   });
 });
