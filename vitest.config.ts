@@ -6,9 +6,6 @@ import type { Suite } from './test/vm/suites.js';
 /** Tests that use real cgroups, processes and pressure: one file at a time, after all others, because they measure memory and time. */
 const system = ['test/native/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/systemd/**/*.test.ts', 'test/endurance/**/*.test.ts'];
 
-/** They boot machines: `make vm` alone starts them. */
-const power = 'test/power/**/*.test.ts';
-
 /** `make vm`: no compiler is there, and what is the same on every machine and does very much takes too long where they are emulated. */
 const notInMachines = [
   'test/native/build.test.ts',
@@ -37,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...system, ...absent, power],
+          exclude: [...system, ...absent],
           maxWorkers: '100%',
           testTimeout: 30_000 * SLOWNESS, // nothing here is slow; the machine may be busy
           hookTimeout: 30_000 * SLOWNESS,
@@ -55,7 +52,6 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      ...(suite?.outside ? [{ test: { name: 'power', include: [power], fileParallelism: false, testTimeout: 300_000 * SLOWNESS } }] : []),
     ],
   },
 });

@@ -4,12 +4,8 @@ import { COLLECTIONS } from '../core/layout.js';
 import { MACHINE_RESOURCES } from '../core/signal.js';
 import type { Policy } from '../core/state.js';
 
-/**
- * What a configuration says about deciding, on a machine: its workloads are cgroups, and nothing but evicting them frees anything.
- *
- * @param shuttingDown  the machine goes down
- */
-export function policyOf(config: Config, dryRun: boolean, shuttingDown = false): Policy {
+/** What a configuration says about deciding, on a machine: its workloads are cgroups, and nothing but evicting them frees anything. */
+export function policyOf(config: Config, dryRun: boolean): Policy {
   return {
     thresholds: config.thresholds,
     pressureTransitionPeriodNs: config.pressureTransitionPeriodNs,
@@ -24,6 +20,5 @@ export function policyOf(config: Config, dryRun: boolean, shuttingDown = false):
     reclaimSteps: config.reclaim,
     localStorageCapacityIsolation: false,
     dryRun,
-    ...(shuttingDown && { shuttingDown }),
   };
 }

@@ -57,9 +57,8 @@ export interface KnownUnits {
  * that restarts all of `stopsWith`, and leaves what it needs (seen with 252: test/systemd/unit-manager.test.ts).
  *
  * @param cgroup  the workload's: a name alone may be that of another one
- * @param forGood  nobody wants it back
  */
-export function planUnitStop(name: string, cgroup: string, known: KnownUnits, forGood = false): UnitStop | TakesAlong | EmergencyAction {
+export function planUnitStop(name: string, cgroup: string, known: KnownUnits): UnitStop | TakesAlong | EmergencyAction {
   const unit = known.unit(name);
   const signal = (because: SignalReason, other = name, along: readonly string[] = []): UnitStop => ({
     kind: 'signal',
@@ -94,7 +93,7 @@ export function planUnitStop(name: string, cgroup: string, known: KnownUnits, fo
   if (unknown !== undefined) return signal('unknown', unknown, along);
   const unsure = sorted([name, ...all]).find((other) => known.unit(other)?.unsure);
   if (unsure !== undefined) return signal('unsure', unsure, along);
-  if (unit.transient && restarts && !forGood) return signal('transient', name, along);
+  if (unit.transient && restarts) return signal('transient', name, along);
   const isTimer = (trigger: string): boolean => trigger.endsWith('.timer');
   const dependants = sorted(goneWith([...unit.stopsWith, ...triggers.filter((trigger) => !isTimer(trigger))], known, name)).filter(
     (other) => isRunning(known.unit(other)) && !triggers.includes(other),

@@ -210,8 +210,8 @@ export interface Candidates {
   readonly veto?: (workload: Workload) => Protection | undefined;
   /** Whether something that decides over it is going to be known in a moment: it is waited for, no longer than `withinNs` altogether. Left out: nothing is. */
   readonly awaited?: (workload: Workload, withinNs: bigint) => boolean;
-  /** How a unit of systemd's system manager is ended, `forGood`: and nobody wants it back; undefined: it is none. Left out: there are no such units. */
-  readonly stop?: (workload: Workload, forGood?: boolean) => UnitStop | undefined;
+  /** How a unit of systemd's system manager is ended; undefined: it is none. Left out: there are no such units. */
+  readonly stop?: (workload: Workload) => UnitStop | undefined;
   /** How many process ids each has, by workload id: read now, which takes a while. Left out: the usages have all that is known. */
   readonly processes?: () => ReadonlyMap<string, bigint>;
   /** What each has on disks, by path: asked only where a disk is short. Left out: the usages have all that is known. */

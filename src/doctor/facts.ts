@@ -5,7 +5,6 @@ import type { ClockFacts, KernelFacts, KernelLogFacts, MemoryFacts, OomFacts, Pr
 import type { NodeFacts } from './facts/node.js';
 import type { InstanceFacts, ReloadFacts, RuntimeFacts, ServiceFacts, SubjectFacts } from './facts/process.js';
 import type { ReclaimFacts } from './facts/reclaim.js';
-import type { ShutdownFacts } from './facts/shutdown.js';
 import type { WorkloadFacts } from './facts/workloads.js';
 
 /** Everything that is judged. */
@@ -27,6 +26,5 @@ export interface DoctorFacts {
   readonly filesystems: FilesystemFacts;
   readonly workloads: WorkloadFacts;
   readonly reclaim: ReclaimFacts;
-  readonly shutdown: ShutdownFacts;
   readonly daemons: DaemonsFacts;
 }

@@ -11,6 +11,7 @@ import { lintPeriods } from './periods.js';
 import { lintReach } from './reach.js';
 import { lintReadings } from './readings.js';
 import { lintRules } from './rules.js';
+import { lintShutdown } from './shutdown.js';
 import { lintSoftAndHard } from './soft-and-hard.js';
 import type { LintSubject } from './subject.js';
 
@@ -29,6 +30,7 @@ export function lintPolicy(subject: LintSubject, machine: MachineFacts | undefin
     ...lintEntries(subject),
     ...lintPressure(subject, machine),
     ...lintPeriods(subject),
+    ...lintShutdown(subject),
     ...lintEvictable(subject, machine),
     ...lintAllocatable(subject),
     ...lintRules(subject, machine),

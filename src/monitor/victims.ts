@@ -1,6 +1,6 @@
-import type { Decision, EvictionInFlight, SystemdAnswer, VictimReading } from '../core/eviction.js';
+import type { Decision, EvictionInFlight, VictimReading } from '../core/eviction.js';
 import { HostError, isShortage } from '../errors.js';
-import type { Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
+import type { DirectoryEmptier, Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
 import type { EvictionTimes } from './record.js';
 
 /** `passing`: as in SignalResult. */
@@ -17,13 +17,8 @@ export interface SentSignals {
   readonly sent: 'signalNs' | 'killNs' | undefined;
 }
 
-/** What is known of whoever is to end, by whatever decision. */
-export type Ending = Pick<Decision, 'serial' | 'unit' | 'graceNs' | 'decidedAtNs'> & {
-  readonly victim: Pick<Decision['victim'], 'workload' | 'holding'>;
-};
-
-interface Victim<D extends Ending> extends SentSignals {
-  readonly decision: D;
+interface Victim extends SentSignals {
+  readonly decision: Decision;
   held: Held;
   /** SIGKILL, no longer SIGTERM. */
   killing: boolean;
@@ -40,21 +35,15 @@ const NONE: ReadonlyMap<number, SentSignals> = new Map();
 /** errno of a workload that is not there any more, or is another one under the same name. */
 const GONE = new Set(['ENOENT', 'ENODEV', 'ESTALE', 'ESRCH']);
 
-/** As DirectoryEmptier. */
-interface Emptier<D> {
-  empty(decision: D, systemd: SystemdAnswer | undefined): boolean;
-  close(): void;
-}
-
 /** The kills under way: holds what they hold, repeats SIGKILL until nobody is left, and keeps their times. */
-export class Victims<D extends Ending = Decision> {
+export class Victims {
   readonly #evictor: Evictor;
-  readonly #emptier: Emptier<D>;
+  readonly #emptier: DirectoryEmptier;
   readonly #onExit: (atNs: bigint) => void;
-  readonly #victims = new Map<number, Victim<D>>();
+  readonly #victims = new Map<number, Victim>();
 
   /** @param onExit  the last process of one of them has exited */
-  constructor(evictor: Evictor, emptier: Emptier<D>, onExit: (atNs: bigint) => void) {
+  constructor(evictor: Evictor, emptier: DirectoryEmptier, onExit: (atNs: bigint) => void) {
     this.#evictor = evictor;
     this.#emptier = emptier;
     this.#onExit = onExit;
@@ -71,9 +60,9 @@ export class Victims<D extends Ending = Decision> {
   }
 
   /** Sends the first signal. Never throws: what went wrong is in the next reading. */
-  begin(decision: D, wake: Pick<Wake, 'atNs'>, wakeNs: bigint): EvictionTimes {
+  begin(decision: Decision, wake: Wake, wakeNs: bigint): EvictionTimes {
     const times = { crossingNs: wake.atNs, wakeNs, decisionNs: decision.decidedAtNs, signalNs: undefined, killNs: undefined };
-    const victim: Victim<D> = { decision, held: this.#hold(decision), killing: decision.graceNs === 0n, sent: undefined, times };
+    const victim: Victim = { decision, held: this.#hold(decision), killing: decision.graceNs === 0n, sent: undefined, times };
     this.#victims.set(decision.serial, victim);
     this.#signal(victim);
     return victim.times;
@@ -85,17 +74,13 @@ export class Victims<D extends Ending = Decision> {
    *
    * @param objection  why somebody who still lives is let go; undefined: nothing is against it
    */
-  resume(
-    { decision, phase, goneSinceNs }: Pick<EvictionInFlight, 'phase' | 'goneSinceNs'> & { readonly decision: D },
-    signals: SentSignals | undefined,
-    objection: string | undefined,
-  ): void {
+  resume({ decision, phase, goneSinceNs }: EvictionInFlight, signals: SentSignals | undefined, objection: string | undefined): void {
     const { decidedAtNs: decisionNs } = decision;
     const { sent, times = { crossingNs: decisionNs, wakeNs: undefined, decisionNs, signalNs: undefined, killNs: undefined } } =
       signals ?? {};
     // Its directories were being emptied.
     const emptied = goneSinceNs !== undefined && decision.victim.holding?.empties !== undefined;
-    const victim: Victim<D> = { decision, held: this.#hold(decision), killing: phase === 'dying', sent, times, emptied };
+    const victim: Victim = { decision, held: this.#hold(decision), killing: phase === 'dying', sent, times, emptied };
     this.#victims.set(decision.serial, victim);
     const { kill } = victim.held;
     const hasGone = emptied || isGone(victim);
@@ -123,7 +108,7 @@ export class Victims<D extends Ending = Decision> {
     if (victim !== undefined && !isGone(victim)) victim.abandoned = objection;
   }
 
-  escalate(decision: Pick<D, 'serial'>): void {
+  escalate(decision: Decision): void {
     const victim = this.#victims.get(decision.serial);
     if (victim === undefined) return;
     victim.killing = true;
@@ -151,7 +136,7 @@ export class Victims<D extends Ending = Decision> {
     this.#emptier.close();
   }
 
-  #hold({ victim: { workload }, unit, graceNs }: D): Held {
+  #hold({ victim: { workload }, unit, graceNs }: Decision): Held {
     try {
       return { kill: this.#evictor.begin(workload, unit, graceNs), vanished: false, error: undefined };
     } catch (error) {
@@ -161,7 +146,7 @@ export class Victims<D extends Ending = Decision> {
     }
   }
 
-  #signal(victim: Victim<D>): void {
+  #signal(victim: Victim): void {
     const { held, killing, times } = victim;
     const { kill } = held;
     if (kill === undefined) return;
@@ -177,7 +162,7 @@ export class Victims<D extends Ending = Decision> {
     kill.onExit(this.#onExit);
   }
 
-  #reading(victim: Victim<D>): VictimReading {
+  #reading(victim: Victim): VictimReading {
     if (victim.abandoned === undefined && victim.held.kill === undefined && victim.held.passing === 'unsent') {
       victim.held = this.#hold(victim.decision);
       if (victim.sent === undefined) this.#signal(victim);
@@ -207,7 +192,7 @@ export class Victims<D extends Ending = Decision> {
   }
 
   /** Only of who was ended by evictd: whoever went by himself may be about to come back. */
-  #isEmptying(victim: Victim<D>): boolean {
+  #isEmptying(victim: Victim): boolean {
     const { decision, sent, abandoned, held } = victim;
     if (sent === undefined || abandoned !== undefined || decision.victim.holding?.empties === undefined) return false;
     victim.emptied = true;
@@ -215,10 +200,10 @@ export class Victims<D extends Ending = Decision> {
   }
 }
 
-function isGone({ held: { kill, vanished } }: Pick<Victim<Ending>, 'held'>): boolean {
+function isGone({ held: { kill, vanished } }: Victim): boolean {
   return vanished || kill?.read().processes === 0;
 }
 
-function isToRepeat({ killing, held: { error, passing } }: Pick<Victim<Ending>, 'killing' | 'held'>): boolean {
+function isToRepeat({ killing, held: { error, passing } }: Victim): boolean {
   return killing ? error === undefined || passing !== undefined : passing === 'unsent';
 }

@@ -5,25 +5,13 @@ import type { UnitManager, WorkloadSource } from '../monitor/ports.js';
 /** So many are asked for ahead: to ask for all would keep systemd busy. */
 const ASKED_AHEAD = 4;
 
-/**
- * A source whose units of the system manager are not evicted where that would take a protected one along, or the machine, and of which it is said how they are stopped.
- *
- * @param isListed  protected, and not only because rules call it critical: a critical one, which ends with the critical ones at a shutdown, may take these along
- */
-export function withUnitStops(
-  source: WorkloadSource,
-  units: UnitManager,
-  isProtected: KnownUnits['isProtected'],
-  isListed = isProtected,
-): WorkloadSource {
+/** A source whose units of the system manager are not evicted where that would take a protected one along, or the machine, and of which it is said how they are stopped. */
+export function withUnitStops(source: WorkloadSource, units: UnitManager, isProtected: KnownUnits['isProtected']): WorkloadSource {
   const known: KnownUnits = { unit: (name) => units.unit(name), isProtected };
-  const knownToCritical: KnownUnits = { ...known, isProtected: isListed };
-  const planOf = ({ unit, path, protection }: Workload, forGood = false): UnitStop | TakesAlong | EmergencyAction | undefined => {
-    const whose = protection?.kind === 'critical' ? knownToCritical : known;
-    return unit?.manager === 'system' ? planUnitStop(unit.name, path, whose, forGood) : undefined;
-  };
-  const stopOf = (workload: Workload, forGood?: boolean): UnitStop | undefined => {
-    const plan = planOf(workload, forGood);
+  const planOf = ({ unit, path }: Workload): UnitStop | TakesAlong | EmergencyAction | undefined =>
+    unit?.manager === 'system' ? planUnitStop(unit.name, path, known) : undefined;
+  const stopOf = (workload: Workload): UnitStop | undefined => {
+    const plan = planOf(workload);
     if (plan === undefined || isVeto(plan)) return undefined;
     return plan.kind === 'stop' && !units.reach()
       ? { kind: 'signal', because: 'unreachable', unit: workload.unit?.name ?? workload.name, along: plan.along }

@@ -58,11 +58,7 @@ function loaded(name: string, facts: Facts): LoadedUnit {
 }
 
 /** Of batch, where everything else is loaded and runs unless it is said; what is called dear is protected. `null`: nothing is known of it. */
-function plan(
-  facts: Facts,
-  others: Readonly<Record<string, Facts | null>> = {},
-  forGood?: boolean,
-): UnitStop | TakesAlong | EmergencyAction {
+function plan(facts: Facts, others: Readonly<Record<string, Facts | null>> = {}): UnitStop | TakesAlong | EmergencyAction {
   const named = new Set(
     [facts, ...Object.values(others)].flatMap((unit) => [
       ...(unit?.stopsWith ?? []),
@@ -76,15 +72,10 @@ function plan(
     else units.set(name, loaded(name, unit));
   }
   units.set('batch', loaded('batch', facts));
-  return planUnitStop(
-    'batch',
-    '/system.slice/batch',
-    {
-      unit: (name) => units.get(name),
-      isProtected: ({ name }) => name.startsWith('dear'),
-    },
-    forGood,
-  );
+  return planUnitStop('batch', '/system.slice/batch', {
+    unit: (name) => units.get(name),
+    isProtected: ({ name }) => name.startsWith('dear'),
+  });
 }
 
 /** There for batch alone. */
@@ -236,10 +227,6 @@ describe('how a unit is ended', () => {
     ['always', true],
   ])('Restart=%s', (restart, restarts) => {
     expect(plan({ restart })).toMatchObject(stop({ restarts }));
-  });
-
-  test('a transient unit that restarts is stopped where nobody wants it back', () => {
-    expect(plan({ transient: true, restart: 'always' }, {}, true)).toMatchObject(stop({ restarts: true }));
   });
 
   test('a unit of which nothing is known is signalled', () => {

@@ -66,26 +66,17 @@ async function runOnce(
     EVICTD_VM_SUITE: JSON.stringify({ ...suite, only: undefined, ...(forVitest.length > 0 && { except: undefined }) }),
   };
   const plainRoot = suite.without ? ['setpriv', `--inh-caps=-${suite.without.slice(4)}`, `--bounding-set=-${suite.without.slice(4)}`] : [];
-  const files =
-    forVitest.length > 0
-      ? forVitest
-      : [...(suite.outside ? [] : ['test/vm/machine']), ...filesOf(suite), ...(suite.only ? ['-t', suite.only.source] : [])];
+  const files = forVitest.length > 0 ? forVitest : ['test/vm/machine', ...filesOf(suite), ...(suite.only ? ['-t', suite.only.source] : [])];
   const began = performance.now();
-  const tests = ['node_modules/vitest/vitest.mjs', 'run', ...files];
-  const machine = suite.outside
-    ? spawn(process.execPath, tests, {
-        env: { ...process.env, ...environment, EVICTD_TEST_SLOWNESS: undefined, EVICTD_TEST_RESULTS: join(logs, 'results.json') },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-    : spawn(
-        join(import.meta.dirname, 'boot'),
-        [
-          ...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]),
-          ...Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
-          ...[...plainRoot, 'node', ...tests],
-        ],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      );
+  const machine = spawn(
+    join(import.meta.dirname, 'boot'),
+    [
+      ...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]),
+      ...Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+      ...[...plainRoot, 'node', 'node_modules/vitest/vitest.mjs', 'run', ...files],
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   createInterface({ input: machine.stdout }).on('line', (line) => process.stdout.write(`${suite.name.padEnd(13)} | ${line}\n`));
   machine.stdout.pipe(createWriteStream(join(logs, 'output.log')));
   const stop = (signal: NodeJS.Signals) => {

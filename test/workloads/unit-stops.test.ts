@@ -46,12 +46,7 @@ async function withSystemd(
   onTestFinished(() => {
     units.close();
   });
-  return withUnitStops(
-    source,
-    units,
-    ({ name }) => name === 'web.service',
-    () => false,
-  );
+  return withUnitStops(source, units, ({ name }) => name === 'web.service');
 }
 
 const signalledBecause = (wrapped: WorkloadSource): string | undefined => {
@@ -72,14 +67,6 @@ test('who would take a protected one along however it ends may not be evicted', 
   const wrapped = await withSystemd('BoundBy');
   await eventually('it is known', () => wrapped.candidates().veto?.(batch));
   expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'takes-along', unit: 'web.service', how: 'stops' });
-});
-
-test('a critical one, which ends at a shutdown only, may take along what is protected because it is critical, too', async () => {
-  const wrapped = await withSystemd('BoundBy');
-  await eventually('it is known', () => wrapped.candidates().veto?.(batch));
-  const critical = { ...batch, protection: { kind: 'critical' } } as const;
-  const found = wrapped.candidates();
-  expect([found.veto?.(critical), found.stop?.(critical)]).toMatchObject([undefined, { kind: 'stop', dependants: ['web.service'] }]);
 });
 
 test('it is not waited for for long: what is not known then is signalled', async () => {

@@ -24,8 +24,6 @@ export const TYPES: readonly string[] = [
     'removal',
     'holders',
     'filesystems',
-    'shutdown',
-    'ended',
   ],
   ...['start', 'reload', 'reload-refused', 'stop', 'torn', 'oversize'],
 ];

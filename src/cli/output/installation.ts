@@ -23,20 +23,16 @@ export function installNextSteps({
   now,
   dryRun,
   evictsNobody,
-  isShort,
 }: {
   readonly configFile: string;
   readonly now: boolean;
   readonly dryRun: boolean;
   readonly evictsNobody: boolean;
-  /** A shutdown does not wait for as long as the configuration asks for. */
-  readonly isShort: boolean;
 }): readonly string[] {
   if (dryRun) return [];
   return [
     'next:',
     ...(evictsNobody ? [`  name your workloads in ${configFile}: until then evictd watches, exports and evicts nobody`] : []),
-    ...(isShort ? ['  evictd install --logind-drop-in: logind lets a shutdown wait for less time than the configuration asks for'] : []),
     `  evictd config check --config ${configFile}`,
     now ? '  systemctl reload evictd' : '  systemctl start evictd',
     '  systemctl status evictd; journalctl -u evictd',

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../core/duration.js';
-import { inhibitDelaySetting, suffices, type InhibitDelay } from '../../core/inhibit-delay.js';
+import { suffices, type InhibitDelay } from '../../core/inhibit-delay.js';
 import { protectionText } from '../../core/rank.js';
 import type { ShutdownPhase } from '../../core/shutdown-timeline.js';
 import type { Protection, UnreadableWorkload, Workload } from '../../core/workload.js';
@@ -65,14 +65,18 @@ function conclusion({ timeline, requestedNs, configured, inhibitDelay }: Shutdow
   const source =
     'nobody would be ended: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
   const needed = `all have ended after ${formatDuration(neededNs(timeline))} at the latest; the configuration asks for ${formatDuration(requestedNs)}`;
-  return [configured ? needed : source, delayText(inhibitDelay, requestedNs)];
+  return [
+    configured ? needed : source,
+    delayText(inhibitDelay, requestedNs),
+    'evictd does not act on it yet: at a shutdown it ends nobody',
+  ];
 }
 
 function delayText(delay: InhibitDelay, requestedNs: bigint): string {
   if (delay.kind === 'unknown') return `how long a shutdown waits is not known: ${delay.reason}`;
   const waits = `logind lets a shutdown wait for ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec)`;
   if (suffices(delay, requestedNs)) return `${waits}: that suffices`;
-  return `${waits}: too short by ${formatDuration(requestedNs - delay.maxNs)}; evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/`;
+  return `${waits}: too short by ${formatDuration(requestedNs - delay.maxNs)}; set InhibitDelayMaxSec in /etc/systemd/logind.conf.d/`;
 }
 
 function neededNs(timeline: readonly ShutdownPhase[]): bigint {

@@ -1,25 +1,16 @@
 import type { InhibitDelay } from '../../../core/inhibit-delay.js';
 import { BusConnection, type BusCall, type BusReply } from './bus-connection.js';
-import { HAS_LOGIN, LOGIN_MANAGER, LoginManager, SYSTEM_BUS } from './login-manager.js';
 import { PROPERTIES } from './names.js';
 
 const NS_PER_US = 1_000n;
 const NS_PER_MS = 1_000_000n;
+const LOGIN = 'org.freedesktop.login1';
+/** logind is on the bus only. */
+const BUS = '/run/dbus/system_bus_socket';
 const ANSWER_WITHIN_NS = 10_000_000_000n;
 
-export interface InhibitDelayQuestion {
-  readonly path?: string;
-  readonly withinNs?: bigint;
-  /** false: a process that ends does not wait for it. */
-  readonly awaited?: boolean;
-}
-
 /** Asks logind once, where it runs: the bus would start it for who asks. */
-export function readInhibitDelay({
-  path = SYSTEM_BUS,
-  withinNs = ANSWER_WITHIN_NS,
-  awaited = true,
-}: InhibitDelayQuestion = {}): Promise<InhibitDelay> {
+export function readInhibitDelay(path = BUS, withinNs = ANSWER_WITHIN_NS): Promise<InhibitDelay> {
   return new Promise((resolve) => {
     const end = (answer: InhibitDelay): void => {
       clearTimeout(timer);
@@ -41,8 +32,7 @@ export function readInhibitDelay({
       },
       Number(withinNs / NS_PER_MS),
     );
-    if (!awaited) timer.unref();
-    const connection = new BusConnection({ path, daemon: true, rules: [] }, [], {
+    const connection = new BusConnection({ path, daemon: true }, [], {
       up: () => {
         ask(HAS_LOGIN, ([isThere]) => {
           if (isThere !== true) unknown('logind does not run: nothing makes a shutdown wait');
@@ -61,27 +51,20 @@ export function readInhibitDelay({
   });
 }
 
-/** What it is as soon as logind runs, which at a boot may come later than evictd; never, where it does not come. Nobody is kept for it. */
-export function awaitInhibitDelay(path = SYSTEM_BUS): Promise<bigint> {
-  return new Promise((resolve) => {
-    const login = new LoginManager(path, {
-      seen: () => {
-        void readInhibitDelay({ path, awaited: false }).then((delay) => {
-          if (delay.kind === 'unknown') return;
-          login.close();
-          resolve(delay.maxNs);
-        });
-      },
-      gone: () => undefined,
-      refused: () => undefined,
-    });
-  });
-}
+const HAS_LOGIN: BusCall = {
+  path: '/org/freedesktop/DBus',
+  interface: 'org.freedesktop.DBus',
+  destination: 'org.freedesktop.DBus',
+  member: 'NameHasOwner',
+  signature: 's',
+  body: [LOGIN],
+};
 
 const GET: BusCall = {
-  ...LOGIN_MANAGER,
+  path: '/org/freedesktop/login1',
   interface: PROPERTIES,
+  destination: LOGIN,
   member: 'Get',
   signature: 'ss',
-  body: [LOGIN_MANAGER.interface, 'InhibitDelayMaxUSec'],
+  body: [`${LOGIN}.Manager`, 'InhibitDelayMaxUSec'],
 };
