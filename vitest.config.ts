@@ -6,6 +6,31 @@ import type { Suite } from './test/vm/suites.js';
 /** Tests that use real cgroups, processes and pressure: one file at a time, after all others, because they measure memory and time. */
 const system = ['test/native/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/systemd/**/*.test.ts', 'test/endurance/**/*.test.ts'];
 
+/**
+ * Of those, some that are long and wait more than they compute, and measure neither memory nor time: two files at a time, before the others.
+ * What counts the kernel's OOM kills, looks for eviction daemons or takes pressure of the whole machine is not among them.
+ */
+const apart = [
+  'test/native/build.test.ts',
+  ...[
+    'admit',
+    'containers',
+    'hung-filesystem',
+    'journal',
+    'journal-hazards',
+    'killed-while-writing',
+    'reload',
+    'replay',
+    'restart',
+    'restore',
+    'service',
+    'soft',
+  ].map((name) => `test/e2e/${name}.test.ts`),
+];
+
+/** They boot machines: `make vm` alone starts them. */
+const power = 'test/power/**/*.test.ts';
+
 /** `make vm`: no compiler is there, and what is the same on every machine and does very much takes too long where they are emulated. */
 const notInMachines = [
   'test/native/build.test.ts',
@@ -26,15 +51,20 @@ const notInMachines = [
 const suite = JSON.parse(process.env.EVICTD_VM_SUITE ?? 'null') as Suite | null;
 const absent = suite === null ? [] : [...notInMachines, ...(suite.except ?? []).map((start) => `${start}*test.ts`)];
 
+/** In a machine node itself loads what test/vm/bundles.ts has made of the tests. */
+const bundled = suite !== null && suite.outside !== true;
+const written = (files: readonly string[]): string[] => (bundled ? files.map((file) => file.replace(/\.ts$/, '.js')) : [...files]);
+
 export default defineConfig({
   test: {
     reporters: [suite ? 'verbose' : 'default', new Tally(process.env.EVICTD_TEST_RESULTS)],
+    ...(bundled && { execArgv: ['--enable-source-maps'], experimental: { viteModuleRunner: false, nodeLoader: false } }),
     projects: [
       {
         test: {
           name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: [...system, ...absent],
+          include: written(['test/**/*.test.ts']),
+          exclude: written([...system, ...absent, power]),
           maxWorkers: '100%',
           testTimeout: 30_000 * SLOWNESS, // nothing here is slow; the machine may be busy
           hookTimeout: 30_000 * SLOWNESS,
@@ -44,14 +74,29 @@ export default defineConfig({
       {
         test: {
           name: 'system',
-          include: system,
-          exclude: absent,
+          include: written(system),
+          exclude: written([...absent, ...(bundled ? [] : apart)]),
           fileParallelism: false,
           testTimeout: 60_000 * SLOWNESS,
           hookTimeout: 60_000 * SLOWNESS,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
+      ...(suite === null
+        ? [
+            {
+              test: {
+                name: 'apart',
+                include: apart,
+                maxWorkers: 2,
+                testTimeout: 60_000,
+                hookTimeout: 60_000,
+                sequence: { groupOrder: 1 },
+              },
+            },
+          ]
+        : []),
+      ...(suite?.outside ? [{ test: { name: 'power', include: [power], fileParallelism: false, testTimeout: 300_000 * SLOWNESS } }] : []),
     ],
   },
 });

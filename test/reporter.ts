@@ -46,11 +46,12 @@ function resultsOf(modules: readonly TestModule[], unhandled: readonly Serialize
   };
   for (const module of modules) {
     const before = results.failed.length;
+    const file = module.relativeModuleId.replace(/\.js$/, '.ts'); // test/vm/bundles.ts
     for (const test of module.children.allTests()) {
       const { state } = test.result();
-      if (state !== 'pending') results[state].push(`${module.relativeModuleId} > ${test.fullName}`);
+      if (state !== 'pending') results[state].push(`${file} > ${test.fullName}`);
     }
-    if (results.failed.length === before && !module.ok()) results.failed.push(module.relativeModuleId);
+    if (results.failed.length === before && !module.ok()) results.failed.push(file);
   }
   return results;
 }

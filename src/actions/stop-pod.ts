@@ -7,11 +7,15 @@ import type { Removals } from './removals.js';
 const ANSWERED_WITHIN_NS = 1_000_000_000n;
 const PART_OF_GRACE = 10n;
 
-/** Evicts what a container runtime has told of by way of it where there is a grace, and everything else, and where it does not answer, as `others` does. What has ended is removed. */
+/**
+ * Evicts what a container runtime has told of by way of it where there is a grace, and everything else, and where it does not answer, as `others` does.
+ *
+ * @param removals  what has ended is removed; undefined: it stays
+ */
 export function openPodEvictor(
   others: Evictor,
   runtimeOf: (endpoint: string) => ContainerRuntime | undefined,
-  removals: Removals,
+  removals: Removals | undefined,
 ): Evictor {
   return {
     begin: (workload, unit, graceNs = 0n) => {
@@ -29,7 +33,7 @@ interface PodKillParts {
   readonly part: RuntimePart;
   readonly runtime: ContainerRuntime;
   readonly graceNs: bigint;
-  readonly removals: Removals;
+  readonly removals: Removals | undefined;
 }
 
 /** The end of a pod or a container: its runtime is asked where there is time, its processes are looked at, and killed, as those of any cgroup. */
@@ -110,6 +114,6 @@ class PodKill implements KillInProgress {
     if (this.#removing) return;
     this.#removing = true;
     const { workload, part, removals } = this.#parts;
-    removals.begin(workload, part);
+    removals?.begin(workload, part);
   }
 }

@@ -1,4 +1,5 @@
 import type { SystemdAnswer, UnitDecision } from '../core/eviction.js';
+import type { LoadedUnit } from '../core/loaded-unit.js';
 import type { Hold } from '../core/restart-storm.js';
 import type { Workload } from '../core/workload.js';
 import type { Evictor, KillInProgress, SignalResult, UnitJob, UnitManager, VictimSample } from '../monitor/ports.js';
@@ -87,7 +88,8 @@ class UnitKill implements KillInProgress {
 
   read(): VictimSample {
     const left = this.#cgroup.read();
-    if (this.#signalled || left.processes === 0 || !(this.#isRefused() || this.#isLeftOver())) return left;
+    if (left.processes === 0) return this.#isStopping() ? { ...left, stopping: true } : left;
+    if (this.#signalled || !(this.#isRefused() || this.#isLeftOver())) return left;
     this.#signal();
     return this.#cgroup.read();
   }
@@ -135,6 +137,18 @@ class UnitKill implements KillInProgress {
     if (!this.#resumed && this.#answer?.() === undefined) return false;
     const unit = this.#units.unit(this.#unit);
     if (unit === undefined) return !this.#units.awaited(this.#unit); // a transient one is forgotten when it has ended
-    return !unit.stale && (unit.activeState === 'inactive' || unit.activeState === 'failed');
+    return hasStopped(unit);
   }
+
+  /** Between two of its processes: ExecStopPost=, or the next line of ExecStop=, is still to come. */
+  #isStopping(): boolean {
+    if (this.#askedAtNs === undefined || this.#isRefused()) return false;
+    const unit = this.#units.unit(this.#unit);
+    return unit !== undefined && !hasStopped(unit);
+  }
+}
+
+/** systemd is through with it. */
+function hasStopped({ stale, activeState }: LoadedUnit): boolean {
+  return !stale && (activeState === 'inactive' || activeState === 'failed');
 }

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option, type ParseOptionsResult } from 'commander';
 import type { NamedWorkload } from '../compose/admission.js';
 import { cgroupText, TextError } from '../config/text.js';
-import { admit, applicantOf, type Applicant } from '../core/admission.js';
+import { admit, applicantOf, SHUTDOWN_REFUSAL, type Applicant } from '../core/admission.js';
 import type { QosClass } from '../core/workload.js';
 import { UsageError } from '../errors.js';
 import { workloadOfPod } from '../kubernetes/pod.js';
@@ -120,7 +120,8 @@ async function admission(options: AdmitOptions, failsClosed: boolean): Promise<A
     if (options.pod !== undefined) applicant = applicantOf(readDocument(options.pod, POD_FILE, workloadOfPod));
     const { config } = configFromOptions(options);
     applicant ??= applicantByRules(config, named(options));
-    const { conditions } = presentConditionsOf(config);
+    const { conditions, shutdown } = presentConditionsOf(config);
+    if (shutdown !== undefined) return { known: true, admission: SHUTDOWN_REFUSAL, conditions, applicant, shutdown };
     const types = conditions.map(({ type }) => type);
     return { known: true, admission: admit(types, applicant), conditions, applicant };
   } catch (error) {

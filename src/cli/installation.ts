@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Config } from '../config/config.js';
+import { inhibitDelaySetting, suffices, type InhibitDelay } from '../core/inhibit-delay.js';
 import { emptiedDirectories } from '../core/rule.js';
+import { shutdownRequestedNs } from '../core/shutdown-config.js';
 import { installedConfigFile } from '../install/installed.js';
 import { installSteps, type InstallRequest } from '../install/install.js';
 import type { Machine } from '../install/machine.js';
@@ -16,6 +18,7 @@ import { installNextSteps } from './output/installation.js';
 export interface InstallationDeps {
   readonly io: Io;
   readonly machine: Machine;
+  readonly readInhibitDelay: () => Promise<InhibitDelay>;
   /** What a service would run: this program. */
   readonly program: Pick<InstallRequest, 'program' | 'loads' | 'root' | 'documentation'>;
   /** Where a thread hangs, the process ends here. */
@@ -35,6 +38,7 @@ export function installCommand(open: () => Promise<InstallationDeps>): Command {
       '--config <file>',
       'the configuration of the service (default: that of the installed one, else /etc/evictd/config.yaml, made where it is missing)',
     )
+    .option('--logind-drop-in', 'let logind make a shutdown wait for as long as the configuration asks for (shutdownGracePeriod)')
     .addHelpText(
       'after',
       `
@@ -50,13 +54,21 @@ Exit: 0 installed, 1 it cannot be, 64 usage, 78 configuration.`,
       async ({
         now = false,
         config: configFile,
+        logindDropIn = false,
         dryRun = false,
         output,
-      }: Options & { readonly now?: boolean; readonly config?: string }) => {
-        const { io, machine, program } = await open();
+      }: Options & { readonly now?: boolean; readonly config?: string; readonly logindDropIn?: boolean }) => {
+        const { io, machine, program, readInhibitDelay } = await open();
         const kept = configFile === undefined ? installedConfigFile(machine.places) : undefined;
         const named = configFile ?? kept;
         const { config } = configFromOptions(named === undefined ? {} : { config: named });
+        const requestedNs = shutdownRequestedNs(config.shutdown);
+        const delay = requestedNs > 0n ? await readInhibitDelay() : undefined;
+        const logind = {
+          wanted: logindDropIn,
+          setting: requestedNs > 0n ? inhibitDelaySetting(requestedNs) : undefined,
+          suffices: delay && suffices(delay, requestedNs),
+        };
         const request = {
           ...program,
           configFile: resolve(named ?? machine.places.configFile),
@@ -64,12 +76,16 @@ Exit: 0 installed, 1 it cannot be, 64 usage, 78 configuration.`,
           stateDirectory: config.stateDirectory,
           runtimeDirectory: config.runtimeDirectory,
           emptied: emptiedDirectories(config.rules),
+          logind,
           now,
           dryRun,
         };
         const evictsNobody = config.workloads.length === 0;
-        const next = installNextSteps({ configFile: request.configFile, now, dryRun, evictsNobody });
-        await carryOut(io, installSteps(request, machine), machine, { dryRun, output, next, nothing: 'nothing is installed' });
+        const steps = installSteps(request, machine);
+        const dropIn = steps.find((step) => 'path' in step && step.path === machine.places.logindDropIn);
+        const short = logind.suffices === false && dropIn?.action !== 'write' ? { hasDropIn: dropIn !== undefined } : undefined;
+        const next = installNextSteps({ configFile: request.configFile, now, dryRun, evictsNobody, short });
+        await carryOut(io, steps, machine, { dryRun, output, next, nothing: 'nothing is installed' });
       },
     );
 }

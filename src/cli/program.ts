@@ -70,6 +70,8 @@ export function program(edge: ProgramEdge): Command {
   };
   const open = async (loaded: LoadedConfig): Promise<Reading> => (await import('../compose/reading.js')).openReading(loaded, 'probe');
   const openTold = async (loaded: LoadedConfig): Promise<Reading> => (await import('../compose/told-reading.js')).openToldReading(loaded);
+  const openPlanned = async (loaded: LoadedConfig): Promise<Reading> =>
+    (await import('../compose/shutdown-reading.js')).openShutdownReading(loaded);
   const openPlaced = async (loaded: LoadedConfig): Promise<Reading> =>
     (await import('../compose/told-reading.js')).openPlacedReading(loaded);
   const machine = async (loaded: LoadedConfig): Promise<MachineFacts> =>
@@ -88,7 +90,7 @@ export function program(edge: ProgramEdge): Command {
       }),
     )
     .addCommand(
-      shutdownCommand({ io, open: openTold, readInhibitDelay: async () => (await import('../compose/shutdown.js')).readInhibitDelay() }),
+      shutdownCommand({ io, open: openPlanned, readInhibitDelay: async () => (await import('../compose/shutdown.js')).readInhibitDelay() }),
     )
     .addCommand(admitCommand({ io, setExitCode }))
     .addCommand(

@@ -1,11 +1,10 @@
 import { Command, Option } from 'commander';
 import type { LoadedConfig } from '../config/config.js';
 import type { InhibitDelay } from '../core/inhibit-delay.js';
-import { periodRequestedNs, shutdownGracePeriods } from '../core/shutdown-config.js';
+import { shutdownGracePeriods, shutdownRequestedNs } from '../core/shutdown-config.js';
 import { groupByPriority } from '../core/shutdown-plan.js';
-import { exemptFromShutdown } from '../core/shutdown-exempt.js';
-import { shutdownTimeline } from '../core/shutdown-timeline.js';
-import type { Candidates, Workload } from '../core/workload.js';
+import { latestTimeline } from '../core/shutdown-timeline.js';
+import { workloadsAtShutdown } from '../core/shutdown-workloads.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import { shutdownJson, shutdownText, type ShutdownReport } from './output/shutdown.js';
@@ -50,10 +49,10 @@ async function plan(loaded: LoadedConfig, open: OpenReading, readInhibitDelay: S
   const reading = await open(loaded);
   try {
     const candidates = reading.workloads.candidates();
-    const { ended, leftAlone } = sorted(candidates);
+    const { ended, leftAlone } = workloadsAtShutdown(candidates);
     return {
-      timeline: shutdownTimeline(groupByPriority(periods, ended), ({ gracePeriodNs }) => gracePeriodNs),
-      requestedNs: periodRequestedNs(periods),
+      timeline: latestTimeline(groupByPriority(periods, ended)),
+      requestedNs: shutdownRequestedNs(loaded.config.shutdown),
       configured: loaded.config.workloads.length > 0,
       inhibitDelay,
       leftAlone,
@@ -63,17 +62,4 @@ async function plan(loaded: LoadedConfig, open: OpenReading, readInhibitDelay: S
   } finally {
     reading.close();
   }
-}
-
-/** Where nobody lives there is nothing to end. */
-function sorted({ usages, veto }: Candidates): Pick<ShutdownReport, 'leftAlone'> & { readonly ended: readonly Workload[] } {
-  const looked = usages
-    .map(({ workload }) => ({ workload, found: veto?.(workload) }))
-    .filter(({ found }) => found?.kind !== 'vacant' && found?.kind !== 'gone')
-    .map(({ workload, found }) => ({ workload, why: exemptFromShutdown(workload, found) }))
-    .sort((a, b) => (a.workload.path < b.workload.path ? -1 : 1));
-  return {
-    ended: looked.flatMap(({ workload, why }) => (why === undefined ? [workload] : [])),
-    leftAlone: looked.flatMap(({ workload, why }) => (why === undefined ? [] : [{ workload, why }])),
-  };
 }

@@ -8,6 +8,7 @@ import type { MachineFacts } from '../lint/machine.js';
 import type { Log } from '../log.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import { lintConfig } from './lint.js';
+import { warnOfInhibitDelay } from './shutdown.js';
 
 export interface StartFacts {
   readonly node: NodeIdentity;
@@ -19,7 +20,12 @@ export interface StartFacts {
 }
 
 /** Everything that the operator should know at the start, once. */
-export function announceStart(log: Log, loaded: LoadedConfig, { node, dryRun, mayEndOthers, machine }: StartFacts): void {
+export function announceStart(
+  log: Log,
+  loaded: LoadedConfig,
+  { node, dryRun, mayEndOthers, machine }: StartFacts,
+  warnOfDelay = warnOfInhibitDelay,
+): void {
   const { config } = loaded;
   const what = dryRun ? 'dry run, guarding nothing' : 'guarding';
   log.info(`evictd ${manifest.version}, ${what}: ${node.name}; ${inForce(config)}`, { thresholds: config.thresholds.length });
@@ -29,6 +35,7 @@ export function announceStart(log: Log, loaded: LoadedConfig, { node, dryRun, ma
   } else if (!mayEndOthers && !dryRun) {
     log.warn('evictd may end processes of its own user only (run it as root, or grant CAP_KILL)', { code: 'EVICTD_KILL_PRIVILEGE' });
   }
+  void warnOfDelay(log, config.shutdown);
 }
 
 /** What a running evictd cannot change: top-level keys of the configuration. */
@@ -59,6 +66,7 @@ export function announceReload(
   before: LoadedConfig,
   loaded: LoadedConfig,
   machine: MachineFacts,
+  warnOfDelay = warnOfInhibitDelay,
 ): ReloadAnnouncement {
   const config = { ...loaded.config, allocatable: started.allocatable };
   const fixed = FIXED.filter((key) => !isDeepStrictEqual(started[key], loaded.config[key]));
@@ -70,6 +78,7 @@ export function announceReload(
     ...(isWithout ? [NO_SOURCE] : []),
   ];
   for (const notice of notices) announce(log, notice);
+  if (!isDeepStrictEqual(config.shutdown, before.config.shutdown)) void warnOfDelay(log, config.shutdown);
   const message = `the configuration was read again: ${inForce(config)}`;
   log.info(message, { thresholds: config.thresholds.length });
   return { message, warnings: notices.filter(({ level }) => level === 'warn').map(noticeText) };

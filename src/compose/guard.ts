@@ -1,21 +1,17 @@
-import { stat } from 'node:fs';
 import manifest from '../../package.json' with { type: 'json' };
-import { openCgroupEvictor } from '../actions/kill-cgroup.js';
 import { Removals } from '../actions/removals.js';
-import { openPodEvictor } from '../actions/stop-pod.js';
-import { openUnitEvictor } from '../actions/stop-unit.js';
 import type { LoadedConfig } from '../config/config.js';
 import { normalCgroupPath } from '../core/cgroup.js';
+import type { Policy } from '../core/state.js';
 import { selectHost } from '../host/select.js';
 import { createLog, type Log } from '../log.js';
 import { MetricsRegistry } from '../metrics/registry.js';
 import { MetricsServer } from '../metrics/server.js';
 import { Status } from '../metrics/status.js';
 import { ConditionsFile } from '../monitor/conditions-file.js';
-import { releaseAll } from '../monitor/last-releases.js';
 import { Monitor } from '../monitor/loop.js';
 import type { ContainerRuntime } from '../monitor/ports.js';
-import { notReleasedRecord, reloadRecord, reloadRefusedRecord, startRecord, stopRecord } from '../monitor/record.js';
+import { notReleasedRecord, reloadRecord, reloadRefusedRecord, startRecord } from '../monitor/record.js';
 import { Releases } from '../monitor/releases.js';
 import { removalRecord } from '../monitor/removal-record.js';
 import { reloadAnswerPath, writeReloadAnswer, type ReloadAnswer } from '../monitor/reload-answer.js';
@@ -33,20 +29,19 @@ import { lockText } from './locked-text.js';
 import { readStartFacts } from './machine-facts.js';
 import { ContainerRuntimes } from './container-runtimes.js';
 import { openDisks } from './disks.js';
+import { openEvictors } from './evictors.js';
 import { policyOf } from './policy.js';
 import { openReading, openSources, workloadsOf } from './reading.js';
 import { replaceable } from './replaceable-source.js';
 import { Rest } from './rest.js';
 import { openSafetyNet } from './safety-net.js';
 import { takeOverState } from './takeover.js';
+import { endOrderly } from './orderly-end.js';
 import { openReclaimer, reclaimNames } from './reclaim.js';
 import { createRecorder, recordedConfig, type RecordingPlan } from './recording.js';
+import { MachineShutdown } from './shutdown-run.js';
+import { startThreadPool } from './thread-pool.js';
 import { unitProtection } from './unit-protection.js';
-
-/** How long an orderly end waits for a directory or a log that does not answer. */
-const CLOSE_MS = 5_000;
-/** And before that for systemd: all together stays below the TimeoutStopSec= of the service. */
-const RELEASED_MS = 8_000;
 
 /** Ends the process without waiting for threads that hang in a dead filesystem. */
 export function exitNow(code: number): never {
@@ -139,7 +134,12 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
         monitor.lookAtFilesystems();
       },
     });
-    const source = withUnitStops(disks.watch.on(opened), units, (unit) => isProtected(unit));
+    const source = withUnitStops(
+      disks.watch.on(opened),
+      units,
+      (unit) => isProtected(unit),
+      (unit) => isProtected(unit, true),
+    );
     const net = dryRun ? undefined : openSafetyNet(config, { node, workloads: source, instance: lock.instance, log });
     closers.unshift(() => net?.close());
     const service = new Service({
@@ -152,7 +152,10 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
     closers.unshift(() => {
       kernelKills.close();
     });
-    const listeners = dryRun ? [] : [new ConditionsFile({ ...conditionsFileOf(config), log }), ...(net ? [net] : [])];
+    const published = dryRun ? undefined : new ConditionsFile({ ...conditionsFileOf(config), log });
+    const listeners = [published, net].filter((listener) => listener !== undefined);
+    // The node reads what it was started with.
+    const policyNow = (): Policy => policyOf({ ...inForce.config, allocatable: config.allocatable }, dryRun, shutdown.lasts);
     const policy = policyOf(config, dryRun);
     const takenOver = takeOverState(config, { node: node.identity, instance: lock.instance, policy, journal, log });
     const { inheritance, keeper } = takenOver;
@@ -187,24 +190,42 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       runtimes: () => runtimes.of(inForce.config),
     });
     const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
+    const victimHierarchies = { ...hierarchies, memory: node.hierarchy };
+    const { evictor, atShutdown } = openEvictors({ hierarchies: victimHierarchies, units, runtimeOf, removals, reporter, releases });
+    const shutdown = new MachineShutdown({
+      openDelay: () => host.openShutdownDelay(!dryRun),
+      workloads: source,
+      evictor: atShutdown,
+      journal,
+      log,
+      dryRun,
+      status,
+      changed: (lasts) => {
+        published?.shuttingDown(lasts);
+        monitor.reconfigure(policyNow(), inForce.config.monitoringIntervalNs);
+      },
+    });
     const parts = {
       node,
       workloads: recorder?.watching(source) ?? source,
-      evictor: openPodEvictor(
-        openUnitEvictor(openCgroupEvictor(native, { ...hierarchies, memory: node.hierarchy }), units, (hold, errors) => {
-          reporter.notStopped(hold, errors);
-          releases.notStopped(hold);
-        }),
-        runtimeOf,
-        removals,
-      ),
+      evictor,
       emptier,
       reclaimer,
       releases,
       journal,
       keeper,
       reporter,
-      listeners: [...listeners, ...(recorder ? [recorder] : []), kernelKills, disks.filesystems, disks.watch, disks.space, service, rest],
+      listeners: [
+        ...listeners,
+        ...(recorder ? [recorder] : []),
+        kernelKills,
+        disks.filesystems,
+        disks.watch,
+        disks.space,
+        service,
+        rest,
+        shutdown,
+      ],
       heartbeat: service,
     };
     const monitor = new Monitor(parts, policy, config.monitoringIntervalNs, inheritance);
@@ -217,6 +238,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
     monitor.start();
     server?.start();
     service.ready();
+    shutdown.configure(config);
 
     let stopped = false;
     return {
@@ -238,8 +260,8 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
         net?.configure(next.config.oomScoreAdj);
         reclaimer.steps = next.config.reclaim;
         status.reclaiming(reclaimNames(next.config));
-        // The node reads what it was started with.
-        monitor.reconfigure(policyOf({ ...next.config, allocatable: config.allocatable }, dryRun), next.config.monitoringIntervalNs);
+        monitor.reconfigure(policyNow(), next.config.monitoringIntervalNs);
+        shutdown.configure(next.config);
         status.configured(true);
         return warnings;
       },
@@ -259,39 +281,12 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       stop: async () => {
         stopped = true;
         monitor.stop();
-        for (const { serial, victim } of monitor.terminating) {
-          log.warn(
-            `${victim.workload.name} was told to end (SIGTERM) and has the rest of its grace: an evictd that is started within a minute goes on with it; until then nobody sends SIGKILL but systemd, where it stops a unit`,
-            { decision: serial },
-          );
-        }
-        for (const { name } of removals.left) {
-          log.warn(`${name} was evicted, and its container runtime has not removed it: nobody will`, { code: 'EVICTD_CRI_REMOVE' });
-        }
         server?.close();
-        await releaseAll(monitor.left, { releases, keeper, journal, reporter }, RELEASED_MS);
-        journal.record({ ...stopRecord(), ...kernelKills.counted });
-        const [written] = await Promise.all([journal.close(CLOSE_MS), recorder?.flush(CLOSE_MS)]);
-        if (!written) {
-          log.warn('the last records are in the runtime directory only: the next evictd takes them to the journal, or `evictd restore`', {
-            code: 'EVICTD_JOURNAL_BEHIND',
-          });
-        }
-        for (const close of closers) close();
-        log.info('stopped');
-        await log.flush(CLOSE_MS);
+        await endOrderly({ monitor, removals, releases, keeper, journal, reporter, recorder, kernelKills, shutdown, log, closers });
       },
     };
   } catch (error) {
     for (const close of closers) close();
     throw error;
   }
-}
-
-/**
- * libuv makes its threads, all of them, at the first use of one, and aborts the process if it cannot: not when there is no process id left, but now. What
- * is asked for does not matter.
- */
-function startThreadPool(): void {
-  stat('/', () => undefined);
 }

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { InhibitDelay } from '../core/inhibit-delay.js';
 import { selectHost } from '../host/select.js';
 import type { InstallRequest } from '../install/install.js';
 import type { Machine } from '../install/machine.js';
@@ -9,6 +10,7 @@ import { runSystemctl } from '../install/systemctl.js';
 import { addonPath, native } from '../native/index.js';
 import { Patience } from './doctor/deadline.js';
 import { restore } from './restoration.js';
+import { readInhibitDelay } from './shutdown.js';
 
 /** For a directory that may not answer. */
 const PATIENCE_MS = 5_000;
@@ -41,6 +43,7 @@ export function thisInstallation(): ThisInstallation {
   const manifest = beside('package.json'); // it says how Node loads the program
   return {
     machine,
+    readInhibitDelay,
     program: {
       program: [process.execPath, script].map((path) => realpathSync(path)),
       loads: [realpathSync(addonPath), ...(manifest === undefined ? [] : [manifest])],
@@ -55,6 +58,7 @@ export function thisInstallation(): ThisInstallation {
 
 interface ThisInstallation {
   readonly machine: Machine;
+  readonly readInhibitDelay: () => Promise<InhibitDelay>;
   readonly program: Program;
   /** Ends the process at once where a directory that does not answer would keep it. */
   readonly end: (exitCode: number) => void;

@@ -4,8 +4,12 @@ import { COLLECTIONS } from '../core/layout.js';
 import { MACHINE_RESOURCES } from '../core/signal.js';
 import type { Policy } from '../core/state.js';
 
-/** What a configuration says about deciding, on a machine: its workloads are cgroups, and nothing but evicting them frees anything. */
-export function policyOf(config: Config, dryRun: boolean): Policy {
+/**
+ * What a configuration says about deciding, on a machine: its workloads are cgroups, and nothing but evicting them frees anything.
+ *
+ * @param shuttingDown  the machine goes down
+ */
+export function policyOf(config: Config, dryRun: boolean, shuttingDown = false): Policy {
   return {
     thresholds: config.thresholds,
     pressureTransitionPeriodNs: config.pressureTransitionPeriodNs,
@@ -20,5 +24,6 @@ export function policyOf(config: Config, dryRun: boolean): Policy {
     reclaimSteps: config.reclaim,
     localStorageCapacityIsolation: false,
     dryRun,
+    ...(shuttingDown && { shuttingDown }),
   };
 }

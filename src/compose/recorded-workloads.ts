@@ -3,7 +3,8 @@ import { isBelow, normalCgroupPath, withAncestors } from '../core/cgroup.js';
 import { containerScope } from '../core/container-scope.js';
 import { isLiteral } from '../core/glob.js';
 import { slicePath } from '../core/unit.js';
-import type { WorkloadUsage } from '../core/workload.js';
+import { allProtections } from '../core/shutdown-exempt.js';
+import type { Protection, Workload, WorkloadUsage } from '../core/workload.js';
 import { WorkloadSources } from '../core/workload-source.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import type { RecordedConfig } from '../monitor/recording/format.js';
@@ -58,13 +59,11 @@ export function workloadsUnder(
       if (name === undefined) return [];
       const effect = effectOf({ name, path, labels: runtime?.labels });
       const listed = listedProtection({ path, effect });
-      const byKubelet = runtime?.byKubelet ?? workload.protection?.kind === 'kubelet';
-      const untold = workload.protection?.kind === 'untold' ? workload.protection : undefined;
+      const byKubelet = runtime?.byKubelet ?? protectedAs(workload, 'kubelet') !== undefined;
+      const untold = protectedAs(workload, 'untold');
       return [{ name, path, effect, listed, oomPreference, byKubelet, untold, runtime, workload, stats }];
     });
-    const holdsEvictd = new Set(
-      usages.flatMap(({ workload: { protection, path } }) => (protection?.kind === 'self' ? withAncestors(path) : [])),
-    );
+    const holdsEvictd = new Set(usages.flatMap(({ workload }) => (protectedAs(workload, 'self') ? withAncestors(workload.path) : [])));
     const protections = protectionsOf(members, holdsEvictd, node.cgroup, criticalPaths);
     const cgroups = members.map(
       ({ name, path, effect, oomPreference, runtime, workload: { avoid: _, runtime: __, ...workload }, stats }) => {
@@ -88,4 +87,9 @@ export function workloadsUnder(
     );
     return [...pods, ...cgroups];
   };
+}
+
+/** Also where what protects it before all hides that. */
+function protectedAs({ protection }: Workload, kind: Protection['kind']): Protection | undefined {
+  return allProtections(protection).find((each) => each.kind === kind);
 }

@@ -1,26 +1,43 @@
 import type { LoadedConfig } from '../config/config.js';
-import type { ContainerRuntime } from '../monitor/ports.js';
+import type { ContainerRuntime, UnitManager } from '../monitor/ports.js';
+import type { Told } from '../workloads/cgroup.js';
 import { ContainerRuntimes } from './container-runtimes.js';
 import { foundFilesystems, openReading, type Reading } from './reading.js';
 
-/** What `run` reads with, for one look at all workloads: container runtimes have been asked, and have answered or had the time to. */
-export function openToldReading(loaded: LoadedConfig): Promise<Reading> {
-  return opened(loaded, (runtime) => runtime.told(), true);
+/**
+ * What `run` reads with, for one look at all workloads: container runtimes have been asked, and have answered or had the time to.
+ *
+ * @param units  left out: nobody asks systemd
+ */
+export function openToldReading(loaded: LoadedConfig, units?: UnitManager): Promise<Reading> {
+  return opened(
+    loaded,
+    (runtime) => runtime.told(),
+    (runtimes) => ({ runtimes, units }),
+  );
 }
 
 /** The same for one look at the node alone: they are asked for nothing but where images lie. */
 export function openPlacedReading(loaded: LoadedConfig): Promise<Reading> {
-  return opened(loaded, (runtime) => runtime.placed(), false);
+  return opened(
+    loaded,
+    (runtime) => runtime.placed(),
+    () => ({}),
+  );
 }
 
-async function opened(loaded: LoadedConfig, ask: (runtime: ContainerRuntime) => Promise<void>, areSources: boolean): Promise<Reading> {
+async function opened(
+  loaded: LoadedConfig,
+  ask: (runtime: ContainerRuntime) => Promise<void>,
+  toldOf: (runtimes: readonly ContainerRuntime[]) => Told,
+): Promise<Reading> {
   const { config } = loaded;
   const open = new ContainerRuntimes();
   try {
     const runtimes = open.of(config);
     await Promise.all(runtimes.map(ask));
     const filesystems = await foundFilesystems(config.filesystems, runtimes);
-    const reading = openReading(loaded, 'probe', areSources ? { runtimes } : {});
+    const reading = openReading(loaded, 'probe', toldOf(runtimes));
     reading.node.place(filesystems);
     return {
       ...reading,

@@ -12,10 +12,17 @@ export interface Applicant {
 }
 
 export type Admission =
-  { readonly admit: true } | { readonly admit: false; readonly reason: typeof EVICTION_REASON; readonly message: string };
+  { readonly admit: true } | { readonly admit: false; readonly reason: 'Evicted' | 'NodeShutdown'; readonly message: string };
 
 /** The kubelet gives it to whom it evicts and to whom it does not let in (eviction/helpers.go, Reason). */
 const EVICTION_REASON = 'Evicted';
+
+/** Whoever it is, while the machine goes down (kubelet: nodeshutdown_manager_linux.go, Admit, v1.36.2). */
+export const SHUTDOWN_REFUSAL: Admission = {
+  admit: false,
+  reason: 'NodeShutdown',
+  message: 'Pod was rejected as the node is shutting down.',
+};
 
 const MEMORY_PRESSURE_TAINT = { key: 'node.kubernetes.io/memory-pressure', value: '', effect: 'NoSchedule' } as const;
 

@@ -96,6 +96,10 @@ export interface VictimReading {
   readonly signalledAtNs: bigint | undefined;
   /** What systemd has said to being asked to stop it; left out: nothing yet, or it was not asked. */
   readonly systemd?: SystemdAnswer | undefined;
+  /**
+   * Nobody is left just now, and systemd, which was asked to stop it, is not through with it (ExecStopPost=). Its memory is free: only who waits for its end has to know.
+   */
+  readonly stopping?: true | undefined;
   /** Nobody is left, and directories of it are being emptied. */
   readonly emptying?: true | undefined;
   /** An evictd before this one, or a configuration before this one, decided it, and it does not go on: why. Left out: it does. */

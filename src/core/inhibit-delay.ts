@@ -8,3 +8,10 @@ export type InhibitDelay =
 export function suffices(delay: InhibitDelay, requestedNs: bigint): boolean | undefined {
   return delay.kind === 'known' ? delay.maxNs >= requestedNs : undefined;
 }
+
+const NS_PER_SECOND = 1_000_000_000n;
+
+/** 'InhibitDelayMaxSec=30' of logind.conf(5): what lets a shutdown wait for so long. Rounded up. */
+export function inhibitDelaySetting(requestedNs: bigint): string {
+  return `InhibitDelayMaxSec=${String((requestedNs + NS_PER_SECOND - 1n) / NS_PER_SECOND)}`;
+}

@@ -144,7 +144,7 @@ export function protectionText(protection: Protection): string {
     case 'untold':
       return protection.what === 'name' ? 'its name is being looked up' : 'no container runtime has told of it';
     case 'unlisted':
-      return 'its processes cannot be listed';
+      return 'its processes, or the units in it, cannot be listed';
     case 'unit':
       return `protected unit: ${protection.why}`;
     case 'omit':

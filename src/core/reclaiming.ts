@@ -4,6 +4,7 @@ import { relieved } from './eviction-yield.js';
 import { joined, type Joined } from './joined.js';
 import type { Observation, Observations } from './observation.js';
 import { collectedAfter, type Reclaim, type ReclaimReading } from './reclaim.js';
+import { mayActOn } from './shutdown-eviction.js';
 import { SIGNAL_FACTS } from './signal.js';
 import { thresholdsMet, type Threshold } from './threshold.js';
 
@@ -33,7 +34,8 @@ export function afterReclaim(
   const done: Chosen = { ...before, effects, reclaiming: undefined, collectedAt };
   // Whoever had to go at once has not waited for this, and may have been enough.
   const { resource } = SIGNAL_FACTS[signal];
-  if (enough || done.evictions.some(({ decision }) => relieved(decision).includes(resource))) return done;
+  const isRelieved = done.evictions.some(({ decision }) => relieved(decision).includes(resource));
+  if (enough || isRelieved || !mayActOn(context.policy, reclaim.threshold)) return done;
   const candidates = reclaim.candidates;
   return evictIfPossible(
     context,

@@ -83,6 +83,11 @@ export function migrateConfig(shutdownGracePeriodNs: bigint, criticalNs: bigint)
   ];
 }
 
+/** By all groups together, whoever is there; 0n: nobody is ended at a shutdown. */
+export function shutdownRequestedNs(config: ShutdownConfig): bigint {
+  return periodRequestedNs(shutdownGracePeriods(config));
+}
+
 /** What is asked of the inhibitor lock. */
 export function periodRequestedNs(periods: readonly ShutdownGracePeriod[]): bigint {
   return periods.reduce((sum, { gracePeriodNs }) => sum + gracePeriodNs, 0n);

@@ -1,4 +1,3 @@
-import { protectedUnit } from './protected-units.js';
 import type { Protection, Workload } from './workload.js';
 
 /**
@@ -7,13 +6,14 @@ import type { Protection, Workload } from './workload.js';
  *
  * @param found  what a look at its processes says beside its own protection
  */
-export function exemptFromShutdown({ protection, path, runtime }: Workload, found: Protection | undefined): Protection | undefined {
-  const held = [found, protection].find((each) => each !== undefined && isExempt(each));
-  if (held !== undefined) return held;
-  // A rule that calls it critical says nothing about who stops it.
-  if (runtime?.byKubelet) return { kind: 'kubelet' };
-  const listed = protection?.kind === 'critical' ? protectedUnit(path) : undefined;
-  return listed && { kind: 'unit', why: listed.why };
+export function exemptFromShutdown({ protection }: Pick<Workload, 'protection'>, found: Protection | undefined): Protection | undefined {
+  return [found, protection].flatMap(allProtections).find(isExempt);
+}
+
+/** Itself, and what it hides. */
+export function allProtections(protection: Protection | undefined): readonly Protection[] {
+  if (protection === undefined) return [];
+  return 'also' in protection ? [protection, ...allProtections(protection.also)] : [protection];
 }
 
 function isExempt({ kind }: Protection): boolean {

@@ -1,3 +1,4 @@
+import { withAncestors } from './cgroup.js';
 import type { ShutdownGracePeriod } from './shutdown-config.js';
 import { SYSTEM_CRITICAL_PRIORITY, type Workload } from './workload.js';
 
@@ -17,15 +18,40 @@ export interface ShutdownGroup extends ShutdownGracePeriod {
  * lowest (kubelet: nodeshutdown_manager.go, groupByPriority and killPods, v1.36.2). A negative grace of its own is passed on.
  *
  * @param periods  the lowest priority first; of equal ones the first has those of that priority, the last those above it
+ * @param turns  as {@link shutdownTurns} says
  */
-export function groupByPriority(periods: readonly ShutdownGracePeriod[], workloads: readonly Workload[]): readonly ShutdownGroup[] {
-  const indexes = workloads.map((workload) => groupIndex(periods, shutdownPriority(workload)));
+export function groupByPriority(
+  periods: readonly ShutdownGracePeriod[],
+  workloads: readonly Workload[],
+  turns = shutdownTurns(periods, workloads),
+): readonly ShutdownGroup[] {
   return periods.map((period, index) => ({
     ...period,
     workloads: workloads
-      .filter((_, at) => indexes[at] === index)
+      .filter(({ id }) => turns.get(id) === index)
       .map((workload) => ({ workload, gracePeriodNs: graceIn(period, workload) })),
   }));
+}
+
+/**
+ * The places of their groups, by workload id. Whoever holds others, which would end with it, ends with the last of these, whatever its own priority is.
+ *
+ * @param before  as of an earlier look: nobody's turn comes sooner than was found then, also where those are gone that it holds
+ */
+export function shutdownTurns(
+  periods: readonly ShutdownGracePeriod[],
+  workloads: readonly Workload[],
+  before: ReadonlyMap<string, number> = new Map(),
+): ReadonlyMap<string, number> {
+  const own = workloads.map((workload) => {
+    const turn = groupIndex(periods, shutdownPriority(workload));
+    return { ...workload, turn: Math.max(turn, before.get(workload.id) ?? turn) };
+  });
+  const lastBelow = new Map<string, number>();
+  for (const { path, turn } of own) {
+    for (const above of withAncestors(path).slice(1)) lastBelow.set(above, Math.max(turn, lastBelow.get(above) ?? turn));
+  }
+  return new Map(own.map(({ id, path, turn }) => [id, Math.max(turn, lastBelow.get(path) ?? turn)]));
 }
 
 /** A machine workload that a rule calls critical ends with the critical ones, whatever its priority among evictions is. */

@@ -1,3 +1,4 @@
+import { withAncestors } from './cgroup.js';
 import type { ShutdownGroup, ShutdownWorkload } from './shutdown-plan.js';
 
 /** When a group is asked to end, since the shutdown began, and when the next one follows. */
@@ -24,5 +25,23 @@ export function shutdownTimeline(
     const takenNs = longestNs < group.gracePeriodNs ? longestNs : group.gracePeriodNs;
     atNs += takenNs > 0n ? takenNs : 0n;
     return { group, startsAtNs, endsAtNs: atNs };
+  });
+}
+
+/** As late as it can become: all take the time that they have, and whoever holds others of its group is told when these have ended. */
+export function latestTimeline(groups: readonly ShutdownGroup[]): readonly ShutdownPhase[] {
+  const exits = new Map(groups.flatMap(latestExits));
+  return shutdownTimeline(groups, (workload) => exits.get(workload) ?? 0n);
+}
+
+function latestExits({ workloads }: ShutdownGroup): readonly (readonly [ShutdownWorkload, bigint])[] {
+  const below = new Map<string, bigint>();
+  const innermostFirst = [...workloads].sort((a, b) => b.workload.path.length - a.workload.path.length);
+  return innermostFirst.map((one) => {
+    const exitNs = one.gracePeriodNs + (below.get(one.workload.path) ?? 0n);
+    for (const above of withAncestors(one.workload.path).slice(1)) {
+      if (exitNs > (below.get(above) ?? 0n)) below.set(above, exitNs);
+    }
+    return [one, exitNs] as const;
   });
 }

@@ -35,6 +35,8 @@ export interface Policy {
   /** Whether workloads that exceed their own limits of local storage are evicted. The statistics of all are then read at every step. */
   readonly localStorageCapacityIsolation: boolean;
   readonly dryRun: boolean;
+  /** The machine goes down: nobody goes for a soft threshold, and no unit that is kept stopped is started. Left out: it does not. */
+  readonly shuttingDown?: true;
 }
 
 /** All that a step remembers for the next one. Times are on the monotonic clock. */

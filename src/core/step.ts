@@ -21,6 +21,7 @@ import type { Reclaim, ReclaimReading } from './reclaim.js';
 import { afterReclaim } from './reclaiming.js';
 import { counting } from './relief.js';
 import { afterNews, released } from './restart-storm.js';
+import { mayActOn } from './shutdown-eviction.js';
 import type { Policy, State } from './state.js';
 import { isResourceThreshold, thresholdId, type Threshold } from './threshold.js';
 import { advanceEvictions, type VictimsNow } from './victim.js';
@@ -129,12 +130,12 @@ function synchronize(
     nowNs,
   };
   const chosen = decided(context, begin(next, victims), counting(fresh, policy, victims, nowNs));
-  return result(policy, next, input, victims, effects, withReleases(next, input, chosen));
+  return result(policy, next, input, victims, effects, withReleases(policy, next, input, chosen));
 }
 
 /** After what was decided, which may be one of those that would be started. */
-function withReleases(state: State, { nowNs, unitsOutOfReach }: StepInput, chosen: Chosen): Chosen {
-  if (chosen.held.size === 0 || unitsOutOfReach) return chosen;
+function withReleases({ shuttingDown }: Policy, state: State, { nowNs, unitsOutOfReach }: StepInput, chosen: Chosen): Chosen {
+  if (chosen.held.size === 0 || unitsOutOfReach || shuttingDown) return chosen;
   const over = released({ ...state, held: chosen.held }, chosen.evictions, nowNs);
   if (over.length === 0) return chosen;
   const held = new Map([...chosen.held].map(([unit, hold]) => [unit, over.includes(hold) ? { ...hold, asked: true as const } : hold]));
@@ -144,7 +145,7 @@ function withReleases(state: State, { nowNs, unitsOutOfReach }: StepInput, chose
 function decided(context: ChoiceContext, given: Chosen, due: readonly Threshold[]): Chosen {
   const { policy } = context;
   const before = alertOnly(context, given, due);
-  const fresh = due.filter(isResourceThreshold);
+  const fresh = due.filter(isResourceThreshold).filter((threshold) => mayActOn(policy, threshold));
   if (!policy.localStorageCapacityIsolation) return fresh.length === 0 ? before : choose(context, before, fresh);
   const found = context.candidates();
   const limited = evictOverLimit(context, before, found);

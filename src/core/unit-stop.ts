@@ -57,8 +57,9 @@ export interface KnownUnits {
  * that restarts all of `stopsWith`, and leaves what it needs (seen with 252: test/systemd/unit-manager.test.ts).
  *
  * @param cgroup  the workload's: a name alone may be that of another one
+ * @param forGood  nobody wants it back
  */
-export function planUnitStop(name: string, cgroup: string, known: KnownUnits): UnitStop | TakesAlong | EmergencyAction {
+export function planUnitStop(name: string, cgroup: string, known: KnownUnits, forGood = false): UnitStop | TakesAlong | EmergencyAction {
   const unit = known.unit(name);
   const signal = (because: SignalReason, other = name, along: readonly string[] = []): UnitStop => ({
     kind: 'signal',
@@ -93,7 +94,7 @@ export function planUnitStop(name: string, cgroup: string, known: KnownUnits): U
   if (unknown !== undefined) return signal('unknown', unknown, along);
   const unsure = sorted([name, ...all]).find((other) => known.unit(other)?.unsure);
   if (unsure !== undefined) return signal('unsure', unsure, along);
-  if (unit.transient && restarts) return signal('transient', name, along);
+  if (unit.transient && restarts && !forGood) return signal('transient', name, along);
   const isTimer = (trigger: string): boolean => trigger.endsWith('.timer');
   const dependants = sorted(goneWith([...unit.stopsWith, ...triggers.filter((trigger) => !isTimer(trigger))], known, name)).filter(
     (other) => isRunning(known.unit(other)) && !triggers.includes(other),
@@ -109,14 +110,20 @@ export function planUnitStop(name: string, cgroup: string, known: KnownUnits): U
   };
 }
 
-/** Of a unit and all that is stopped with it, those that have to be asked for before it is known for sure how it may be ended. */
-export function unsettled(name: string, known: Pick<KnownUnits, 'unit'>): string[] {
+/**
+ * Of a unit and all that is stopped with it, those that have to be asked for before it is known for sure how it may be ended.
+ *
+ * @param sinceNs  what has changed since it was read, and that was before then, is asked for, too; left out: it counts as running
+ */
+export function unsettled(name: string, known: Pick<KnownUnits, 'unit'>, sinceNs = 0n): string[] {
   const { stopsWith = [], triggeredBy = [] } = known.unit(name) ?? {};
   const all = new Set([name, ...goneWith([...stopsWith, ...triggeredBy], known, name)]);
   const needs = [...all].flatMap((other) => known.unit(other)?.needs ?? []).filter((other) => !all.has(other));
   const neededBy = needs.flatMap((other) => known.unit(other)?.neededBy ?? []);
+  const isUnsettled = (unit: LoadedUnit | undefined): boolean =>
+    unit === undefined || unit.unsure || (unit.stale && unit.readAtNs < sinceNs);
   return [
-    ...[...all].filter((other) => known.unit(other)?.unsure ?? true),
+    ...[...all].filter((other) => isUnsettled(known.unit(other))),
     ...new Set([...needs, ...neededBy].filter((other) => known.unit(other) === undefined)),
   ];
 }

@@ -12,7 +12,8 @@ export const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 
 /** Why a workload is never evicted. */
 export type Protection =
-  | { readonly kind: 'critical' }
+  /** `also`: what protects it besides, which at a shutdown of the machine counts where this does not. Left out: nothing does. */
+  | { readonly kind: 'critical'; readonly also?: Protection }
   /** A static or mirror pod: its manifest would start it again. */
   | { readonly kind: 'static' }
   /** evictd, or a process that it descends from, lives in it. */
@@ -22,7 +23,7 @@ export type Protection =
   /** A unit that the machine needs (docs/systemd.md), and no rule lifts that. */
   | { readonly kind: 'unit'; readonly why: string }
   /** It asks never to be evicted: ManagedOOMPreference=omit, or user.oomd_omit on its cgroup. */
-  | { readonly kind: 'omit' }
+  | { readonly kind: 'omit'; readonly also?: Protection }
   /** What it asks for has changed since it was ranked. The candidates are read once more. */
   | { readonly kind: 'changed' }
   /** It is not there under its name: it ended, or was renamed. The candidates are read once more. */
@@ -31,7 +32,7 @@ export type Protection =
   | { readonly kind: 'vacant' }
   /** A container whose name is being looked up, or that no container runtime has told of yet: what it is to the rules is not known. */
   | { readonly kind: 'untold'; readonly what: 'name' | 'pod' }
-  /** Its processes cannot be listed: evictd might be among them. */
+  /** Its processes, or the units in it, cannot be listed: evictd, or a protected one, might be among them. */
   | { readonly kind: 'unlisted' }
   /** It contains a protected workload, which would die with it. */
   | { readonly kind: 'contains'; readonly name: string }
@@ -202,16 +203,25 @@ export interface UnreadableWorkload {
   readonly reason: string;
 }
 
+/** The machine goes down, and nobody wants it back who is ended. */
+export interface ShutdownTurn {
+  /** When the turn of its group came, monotonic clock: what was found out since then is sure for all of it. */
+  readonly sinceNs: bigint;
+}
+
 export interface Candidates {
   /** In the order in which they were handed over. */
   readonly usages: readonly WorkloadUsage[];
   readonly unreadable: readonly UnreadableWorkload[];
   /** A last look at the one that would go, by what lives in it now: to look at all takes long. Left out: nothing is against any. */
   readonly veto?: (workload: Workload) => Protection | undefined;
-  /** Whether something that decides over it is going to be known in a moment: it is waited for, no longer than `withinNs` altogether. Left out: nothing is. */
-  readonly awaited?: (workload: Workload, withinNs: bigint) => boolean;
+  /**
+   * Whether something that decides over it is going to be known in a moment: it is waited for, no longer than `withinNs` altogether: since it was first asked about, or since
+   * `shutdown.sinceNs`. Left out: nothing is.
+   */
+  readonly awaited?: (workload: Workload, withinNs: bigint, shutdown?: ShutdownTurn) => boolean;
   /** How a unit of systemd's system manager is ended; undefined: it is none. Left out: there are no such units. */
-  readonly stop?: (workload: Workload) => UnitStop | undefined;
+  readonly stop?: (workload: Workload, shutdown?: ShutdownTurn) => UnitStop | undefined;
   /** How many process ids each has, by workload id: read now, which takes a while. Left out: the usages have all that is known. */
   readonly processes?: () => ReadonlyMap<string, bigint>;
   /** What each has on disks, by path: asked only where a disk is short. Left out: the usages have all that is known. */

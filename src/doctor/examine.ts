@@ -25,6 +25,7 @@ import { checkPressure } from './pressure.js';
 import { checkPressureWindow } from './pressure-window.js';
 import { checkServiceUnit } from './service-unit.js';
 import { checkReclaim } from './reclaim.js';
+import { checkShutdownDelay } from './shutdown-delay.js';
 import { checkSources } from './sources.js';
 import { checkSwap } from './swap.js';
 import { checkWatchdog } from './watchdog.js';
@@ -59,6 +60,7 @@ export function examine(facts: DoctorFacts): Check[] {
     ...checkNotifiers(node),
     ...checkFilesystems(facts.filesystems),
     ...checkReclaim(facts.reclaim),
+    checkShutdownDelay(facts.shutdown),
     checkLint(workloads),
     ...checkSources(workloads),
     checkEvictable(workloads),

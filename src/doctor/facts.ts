@@ -5,6 +5,7 @@ import type { ClockFacts, KernelFacts, KernelLogFacts, MemoryFacts, OomFacts, Pr
 import type { NodeFacts } from './facts/node.js';
 import type { InstanceFacts, ReloadFacts, RuntimeFacts, ServiceFacts, SubjectFacts } from './facts/process.js';
 import type { ReclaimFacts } from './facts/reclaim.js';
+import type { ShutdownFacts } from './facts/shutdown.js';
 import type { WorkloadFacts } from './facts/workloads.js';
 
 /** Everything that is judged. */
@@ -26,5 +27,6 @@ export interface DoctorFacts {
   readonly filesystems: FilesystemFacts;
   readonly workloads: WorkloadFacts;
   readonly reclaim: ReclaimFacts;
+  readonly shutdown: ShutdownFacts;
   readonly daemons: DaemonsFacts;
 }

@@ -1,4 +1,3 @@
-import type { InhibitDelay } from '../core/inhibit-delay.js';
 import { HostError } from '../errors.js';
 import { readBootId } from './linux/boot-id.js';
 import { openContainerRuntime } from './linux/cri/container-runtime.js';
@@ -15,7 +14,8 @@ import { readOomKiller } from './linux/oom-killer/killer.js';
 import { readMayEndOthers } from './linux/privilege.js';
 import { onReadOnlyMounts } from './linux/read-only-mount.js';
 import { openServiceManager } from './linux/service-manager.js';
-import { readInhibitDelay } from './linux/systemd/inhibit-delay.js';
+import { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibit-delay.js';
+import { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
 import { openCommandRunner } from './linux/systemd/transient-units.js';
 import { openUnitManager } from './linux/systemd/unit-manager.js';
 
@@ -45,7 +45,9 @@ export interface Host {
   readonly openUnitManager: typeof openUnitManager;
   readonly openContainerRuntime: typeof openContainerRuntime;
   readonly openCommandRunner: typeof openCommandRunner;
-  readonly readInhibitDelay: () => Promise<InhibitDelay>;
+  readonly readInhibitDelay: typeof readInhibitDelay;
+  readonly awaitInhibitDelay: typeof awaitInhibitDelay;
+  readonly openShutdownDelay: typeof openShutdownDelay;
   readonly doctor: typeof doctorReaders;
 }
 
@@ -74,6 +76,8 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       openContainerRuntime,
       openCommandRunner,
       readInhibitDelay,
+      awaitInhibitDelay,
+      openShutdownDelay,
       doctor: doctorReaders,
     };
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { EvictdError } from '../errors.js';
 import { unitDirectories } from './directories.js';
 import { isOurs } from './installed.js';
+import { logindSteps, type LogindRequest } from './logind.js';
 import { requireMachine, requireNoPackage, type Machine } from './machine.js';
 import { STARTER_CONFIG } from './starter-config.js';
 import { fileText, type InstallStep } from './step.js';
@@ -28,6 +29,7 @@ export interface InstallRequest {
   readonly runtimeDirectory: string;
   /** Directories of workloads that evictd empties. */
   readonly emptied: readonly string[];
+  readonly logind: LogindRequest;
   /** Start it, too, or start it again where it has changed. */
   readonly now: boolean;
   readonly dryRun: boolean;
@@ -56,6 +58,7 @@ export function installSteps(request: InstallRequest, machine: Machine): readonl
     ...configSteps(request, places.configFile),
     ...steps,
     ...units,
+    ...logindSteps(request.logind, places.logindDropIn),
     ...(changed ? [run('daemon-reload')] : []),
     run('enable', SERVICE),
     ...(request.now ? [run(changed ? 'restart' : 'start', SERVICE)] : []),

@@ -6,6 +6,8 @@ export interface Places {
   readonly packagedUnits: readonly string[];
   /** sd_booted(3): there while systemd is the init. */
   readonly systemd: string;
+  /** A drop-in of logind's. */
+  readonly logindDropIn: string;
   readonly configFile: string;
   /** As StateDirectory= and RuntimeDirectory= make them. */
   readonly stateDirectory: string;
@@ -18,6 +20,7 @@ export const PLACES: Places = {
   units: '/etc/systemd/system',
   packagedUnits: ['/usr/lib/systemd/system', '/lib/systemd/system'],
   systemd: '/run/systemd/system',
+  logindDropIn: '/etc/systemd/logind.conf.d/50-evictd.conf',
   configFile: '/etc/evictd/config.yaml',
   stateDirectory: '/var/lib/evictd',
   runtimeDirectory: '/run/evictd',

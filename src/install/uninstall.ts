@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isOurs } from './installed.js';
+import { removeLogindSteps } from './logind.js';
 import { requireMachine, requireNoPackage, type Machine } from './machine.js';
 import type { EvictdDirectories } from './restoration.js';
 import { restored, usedBy } from './restore.js';
@@ -40,6 +41,7 @@ export function uninstallSteps(request: UninstallRequest, machine: Machine): Asy
     if (stops) yield* [run(['disable', '--now', SERVICE]), run(['stop', SLICE])];
     for (const path of ours) yield { action: 'remove', path };
     if (ours.length > 0) yield* [run(['daemon-reload']), run(['reset-failed', SERVICE], true)];
+    yield* removeLogindSteps(places.logindDropIn);
     for (const runtimeDirectory of new Set([places.runtimeDirectory, directories.runtimeDirectory])) {
       yield* runtimeSteps({ ...directories, runtimeDirectory }, machine, { dryRun, stops });
     }

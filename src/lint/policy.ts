@@ -11,7 +11,6 @@ import { lintPeriods } from './periods.js';
 import { lintReach } from './reach.js';
 import { lintReadings } from './readings.js';
 import { lintRules } from './rules.js';
-import { lintShutdown } from './shutdown.js';
 import { lintSoftAndHard } from './soft-and-hard.js';
 import type { LintSubject } from './subject.js';
 
@@ -30,7 +29,6 @@ export function lintPolicy(subject: LintSubject, machine: MachineFacts | undefin
     ...lintEntries(subject),
     ...lintPressure(subject, machine),
     ...lintPeriods(subject),
-    ...lintShutdown(subject),
     ...lintEvictable(subject, machine),
     ...lintAllocatable(subject),
     ...lintRules(subject, machine),

@@ -131,6 +131,16 @@ export const UNITS_HELD = define(
   'evictd_units_held',
   'systemd units that evictd keeps stopped, and starts again when the node has recovered.',
 );
+export const SHUTDOWN_START = define(
+  'gauge',
+  'evictd_graceful_shutdown_start_time_seconds',
+  'When the last shutdown of the machine began to end workloads, in seconds since 1970; 0: none has since evictd was started.',
+);
+export const SHUTDOWN_END = define(
+  'gauge',
+  'evictd_graceful_shutdown_end_time_seconds',
+  'When that was over, or called off, in seconds since 1970; 0: it is not.',
+);
 export const WAKE_TO_SIGNAL = define(
   'histogram',
   'evictd_wake_to_signal_seconds',

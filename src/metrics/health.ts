@@ -36,8 +36,12 @@ export function readiness(status: Status): Probe {
   const dead = status.notifierStates.filter(({ live }) => !live);
   const sentence = ({ mechanism, target, reason, hint }: (typeof dead)[number]): string =>
     `notifier ${mechanism} on ${target} is not live: ${reason ?? 'unknown'}${hint === undefined ? '' : ` (${hint})`}`;
+  const { lasts, startSeconds } = status.shutdown;
   const problems = [
     ...(alive.ok ? [] : alive.lines),
+    ...(lasts
+      ? [`the machine has been shutting down since ${new Date(startSeconds * 1_000).toISOString()}: workloads end, and nobody is admitted`]
+      : []),
     ...unread,
     ...dead.filter(({ essential }) => essential).map((state) => `${sentence(state)}; ${state.signal} is polled`),
   ];
@@ -47,6 +51,9 @@ export function readiness(status: Status): Probe {
     ...status.notifierStates.flatMap(({ mechanism, target, live, reason }) =>
       live && reason !== undefined ? [`notifier ${mechanism} stands on ${target} and could not be moved: ${reason}`] : [],
     ),
+    ...(status.shutdownDelayProblem === undefined
+      ? []
+      : [`a shutdown of the machine does not wait for evictd: ${status.shutdownDelayProblem}`]),
     ...status.sourceProblems.map(({ code, message, hint }) => `${message}${hint === undefined ? '' : ` (${hint})`} [${code}]`),
   ];
   return { ok: problems.length === 0, lines: [...problems, ...notes.map((note) => `note: ${note}`)] };

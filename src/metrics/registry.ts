@@ -141,6 +141,8 @@ export class MetricsRegistry {
     this.#fill(definitions.RECLAIMED_INODES, () => bySteps(status.reclaimedInodes));
     this.#fill(definitions.OOM_KILLS, () => OOM_LIMITS.map((limit) => [status.oomKills.get(limit), limit]));
     this.#fill(definitions.UNITS_HELD, () => [[status.heldUnits]]);
+    this.#fill(definitions.SHUTDOWN_START, () => [[status.shutdown.startSeconds]]);
+    this.#fill(definitions.SHUTDOWN_END, () => [[status.shutdown.endSeconds]]);
     this.#fill(definitions.THRESHOLDS_MET, () => {
       const configured = status.thresholds.map((threshold) => `${threshold.signal} ${thresholdKind(threshold)}` as const);
       return [...new Set([...configured, ...status.episodes.keys()])].map((key) => [status.episodes.get(key), ...key.split(' ')]);

@@ -35,6 +35,10 @@ export class Status implements Metrics {
   sourceProblems: readonly SourceProblem[] = [];
   reclaimSteps: readonly string[] = [];
   heldUnits = 0;
+  /** Of the last shutdown of the machine, in seconds since 1970; 0: there was none, or it is not over. */
+  shutdown = { lasts: false, startSeconds: 0, endSeconds: 0 };
+  /** Why a shutdown would not wait for evictd; undefined: it would, or is not to. */
+  shutdownDelayProblem: string | undefined;
   /** Monotonic clock; undefined before the first pass. */
   sampledAtNs: bigint | undefined;
   monitoringIntervalNs = 10_000_000_000n;
@@ -105,6 +109,20 @@ export class Status implements Metrics {
   }
   held(units: number): void {
     this.heldUnits = units;
+  }
+  /** The machine goes down, and workloads begin to end. */
+  shutdownBegins(): void {
+    this.shutdown = { lasts: true, startSeconds: Date.now() / 1_000, endSeconds: 0 };
+  }
+  /** Nobody is waited for any more; the machine goes down still. */
+  shutdownIsOver(): void {
+    if (this.shutdown.endSeconds === 0) this.shutdown = { ...this.shutdown, endSeconds: Date.now() / 1_000 };
+  }
+  shutdownCalledOff(): void {
+    this.shutdown = { ...this.shutdown, lasts: false };
+  }
+  shutdownDelayed(problem: string | undefined): void {
+    this.shutdownDelayProblem = problem;
   }
   wakeToSignal(seconds: number): void {
     this.onWakeToSignal(seconds);

@@ -25,6 +25,8 @@ export class ConditionsFile implements StepListener {
   readonly #options: ConditionsFileOptions;
   readonly #since = new Map<ConditionType, string>();
   #published: string | undefined;
+  #last: { readonly conditions: readonly ConditionType[]; readonly monitoringIntervalNs: bigint } | undefined;
+  #shutdownSince: string | undefined;
   #trouble = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -38,7 +40,14 @@ export class ConditionsFile implements StepListener {
     if (ticked || changed) this.#publish(state.conditions, policy.monitoringIntervalNs, input.nowNs, changed);
   }
 
+  /** The machine goes down, or does not any more: published at once. */
+  shuttingDown(lasts: boolean): void {
+    this.#shutdownSince = lasts ? new Date().toISOString() : undefined;
+    if (this.#last) this.#publish(this.#last.conditions, this.#last.monitoringIntervalNs, process.hrtime.bigint(), true);
+  }
+
   close(): void {
+    this.#last = undefined;
     clearTimeout(this.#timer);
     removeQuietly(this.#options.path);
   }
@@ -47,6 +56,7 @@ export class ConditionsFile implements StepListener {
     const { node, bootId } = this.#options;
     this.#date(conditions);
     this.#published = conditions.join();
+    this.#last = { conditions, monitoringIntervalNs };
     this.#write(changed, {
       node,
       pid: process.pid,
@@ -55,6 +65,7 @@ export class ConditionsFile implements StepListener {
       updated: new Date().toISOString(),
       monitoringIntervalNs,
       conditions: conditions.map((type) => ({ type, since: this.#since.get(type) ?? '' })),
+      ...(this.#shutdownSince === undefined ? {} : { shutdown: { since: this.#shutdownSince } }),
     });
     // After a kill that failed there may be no step for longer than that: the conditions are those of the last one, and evictd lives.
     clearTimeout(this.#timer);

@@ -160,6 +160,8 @@ export interface VictimSample {
   readonly usageBytes: bigint | undefined;
   /** The cgroup itself no longer exists. */
   readonly removed: boolean;
+  /** As in VictimReading. */
+  readonly stopping?: true;
 }
 
 export interface Evictor {
@@ -195,9 +197,9 @@ export interface UnitManager {
   reach(): boolean;
   /**
    * What systemd last said about a unit; undefined: it was not asked yet, or has not loaded it. While there is no connection what was known stays. Followed units,
-   * and what stops with them or triggers them, are read again when systemd says that they have changed.
+   * and what stops with them or triggers them, are read again when systemd says that they have changed. What was asked for since `sureSinceNs` is not `unsure`.
    */
-  unit(name: string): LoadedUnit | undefined;
+  unit(name: string, sureSinceNs?: bigint): LoadedUnit | undefined;
   /**
    * The units that matter, all of them at every call: others are forgotten. Asks for those that are not known, and never for so many at once that systemd would be
    * busy with it: some hundred are known after some seconds. To be called at ticks.
@@ -207,6 +209,7 @@ export interface UnitManager {
    * Whether systemd is about to tell of this unit what decides over it: all, or, where it is `unsure`, what hangs on it now. It is asked at once if it was not yet; no
    * more where that is known, where there is no such unit, and where systemd has had its time (250 ms, or `withinNs`). What was asked for by this is sure for 250 ms,
    * whoever comes, and what was asked for since `sureSinceNs` for good: to be asked for a unit that is not loaded makes systemd load it, which is somebody who comes.
+   * With `sureSinceNs` what has changed since it was read is awaited, too, and systemd has its time from then on, also where it cannot be asked now.
    */
   awaited(name: string, withinNs?: bigint, sureSinceNs?: bigint): boolean;
   /**

@@ -15,6 +15,8 @@ export interface PublishedConditions {
   readonly monitoringIntervalNs: bigint;
   /** Those that are true; `since`: RFC 3339, by the wall clock of that moment. */
   readonly conditions: readonly PublishedCondition[];
+  /** The machine goes down, `since`: RFC 3339. Left out: it does not. */
+  readonly shutdown?: { readonly since: string };
 }
 
 export interface PublishedCondition {
@@ -86,13 +88,15 @@ function seconds(ns: bigint): string {
 function parse(text: string): PublishedConditions | undefined {
   const file = parseObject(text);
   if (file === undefined) return undefined;
-  const { node, pid, bootId, updated } = file;
+  const { node, pid, bootId, updated, shutdown } = file;
   const updatedNs = nanoseconds(file.updatedNs);
   const monitoringIntervalNs = nanoseconds(file.monitoringIntervalNs);
   if (file.format !== FORMAT || typeof node !== 'string' || typeof pid !== 'number' || typeof bootId !== 'string') return undefined;
   if (typeof updated !== 'string' || updatedNs === undefined || monitoringIntervalNs === undefined) return undefined;
   if (!Array.isArray(file.conditions) || !file.conditions.every(isCondition)) return undefined;
-  return { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions: file.conditions };
+  if (shutdown !== undefined && !isShutdown(shutdown)) return undefined;
+  const known = { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions: file.conditions };
+  return shutdown === undefined ? known : { ...known, shutdown };
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
@@ -110,6 +114,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function isCondition(value: unknown): value is PublishedCondition {
   return isObject(value) && typeof value.since === 'string' && CONDITION_TYPES.some((type) => type === value.type);
+}
+
+function isShutdown(value: unknown): value is { readonly since: string } {
+  return isObject(value) && typeof value.since === 'string';
 }
 
 function nanoseconds(value: unknown): bigint | undefined {

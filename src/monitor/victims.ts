@@ -1,6 +1,6 @@
-import type { Decision, EvictionInFlight, VictimReading } from '../core/eviction.js';
+import type { Decision, EvictionInFlight, SystemdAnswer, VictimReading } from '../core/eviction.js';
 import { HostError, isShortage } from '../errors.js';
-import type { DirectoryEmptier, Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
+import type { Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
 import type { EvictionTimes } from './record.js';
 
 /** `passing`: as in SignalResult. */
@@ -17,8 +17,13 @@ export interface SentSignals {
   readonly sent: 'signalNs' | 'killNs' | undefined;
 }
 
-interface Victim extends SentSignals {
-  readonly decision: Decision;
+/** What is known of whoever is to end, by whatever decision. */
+export type Ending = Pick<Decision, 'serial' | 'unit' | 'graceNs' | 'decidedAtNs'> & {
+  readonly victim: Pick<Decision['victim'], 'workload' | 'holding'>;
+};
+
+interface Victim<D extends Ending> extends SentSignals {
+  readonly decision: D;
   held: Held;
   /** SIGKILL, no longer SIGTERM. */
   killing: boolean;
@@ -35,15 +40,21 @@ const NONE: ReadonlyMap<number, SentSignals> = new Map();
 /** errno of a workload that is not there any more, or is another one under the same name. */
 const GONE = new Set(['ENOENT', 'ENODEV', 'ESTALE', 'ESRCH']);
 
+/** As DirectoryEmptier. */
+interface Emptier<D> {
+  empty(decision: D, systemd: SystemdAnswer | undefined): boolean;
+  close(): void;
+}
+
 /** The kills under way: holds what they hold, repeats SIGKILL until nobody is left, and keeps their times. */
-export class Victims {
+export class Victims<D extends Ending = Decision> {
   readonly #evictor: Evictor;
-  readonly #emptier: DirectoryEmptier;
+  readonly #emptier: Emptier<D>;
   readonly #onExit: (atNs: bigint) => void;
-  readonly #victims = new Map<number, Victim>();
+  readonly #victims = new Map<number, Victim<D>>();
 
   /** @param onExit  the last process of one of them has exited */
-  constructor(evictor: Evictor, emptier: DirectoryEmptier, onExit: (atNs: bigint) => void) {
+  constructor(evictor: Evictor, emptier: Emptier<D>, onExit: (atNs: bigint) => void) {
     this.#evictor = evictor;
     this.#emptier = emptier;
     this.#onExit = onExit;
@@ -60,9 +71,9 @@ export class Victims {
   }
 
   /** Sends the first signal. Never throws: what went wrong is in the next reading. */
-  begin(decision: Decision, wake: Wake, wakeNs: bigint): EvictionTimes {
+  begin(decision: D, wake: Pick<Wake, 'atNs'>, wakeNs: bigint): EvictionTimes {
     const times = { crossingNs: wake.atNs, wakeNs, decisionNs: decision.decidedAtNs, signalNs: undefined, killNs: undefined };
-    const victim: Victim = { decision, held: this.#hold(decision), killing: decision.graceNs === 0n, sent: undefined, times };
+    const victim: Victim<D> = { decision, held: this.#hold(decision), killing: decision.graceNs === 0n, sent: undefined, times };
     this.#victims.set(decision.serial, victim);
     this.#signal(victim);
     return victim.times;
@@ -74,13 +85,17 @@ export class Victims {
    *
    * @param objection  why somebody who still lives is let go; undefined: nothing is against it
    */
-  resume({ decision, phase, goneSinceNs }: EvictionInFlight, signals: SentSignals | undefined, objection: string | undefined): void {
+  resume(
+    { decision, phase, goneSinceNs }: Pick<EvictionInFlight, 'phase' | 'goneSinceNs'> & { readonly decision: D },
+    signals: SentSignals | undefined,
+    objection: string | undefined,
+  ): void {
     const { decidedAtNs: decisionNs } = decision;
     const { sent, times = { crossingNs: decisionNs, wakeNs: undefined, decisionNs, signalNs: undefined, killNs: undefined } } =
       signals ?? {};
     // Its directories were being emptied.
     const emptied = goneSinceNs !== undefined && decision.victim.holding?.empties !== undefined;
-    const victim: Victim = { decision, held: this.#hold(decision), killing: phase === 'dying', sent, times, emptied };
+    const victim: Victim<D> = { decision, held: this.#hold(decision), killing: phase === 'dying', sent, times, emptied };
     this.#victims.set(decision.serial, victim);
     const { kill } = victim.held;
     const hasGone = emptied || isGone(victim);
@@ -108,7 +123,7 @@ export class Victims {
     if (victim !== undefined && !isGone(victim)) victim.abandoned = objection;
   }
 
-  escalate(decision: Decision): void {
+  escalate(decision: Pick<D, 'serial'>): void {
     const victim = this.#victims.get(decision.serial);
     if (victim === undefined) return;
     victim.killing = true;
@@ -136,7 +151,7 @@ export class Victims {
     this.#emptier.close();
   }
 
-  #hold({ victim: { workload }, unit, graceNs }: Decision): Held {
+  #hold({ victim: { workload }, unit, graceNs }: D): Held {
     try {
       return { kill: this.#evictor.begin(workload, unit, graceNs), vanished: false, error: undefined };
     } catch (error) {
@@ -146,7 +161,7 @@ export class Victims {
     }
   }
 
-  #signal(victim: Victim): void {
+  #signal(victim: Victim<D>): void {
     const { held, killing, times } = victim;
     const { kill } = held;
     if (kill === undefined) return;
@@ -162,7 +177,7 @@ export class Victims {
     kill.onExit(this.#onExit);
   }
 
-  #reading(victim: Victim): VictimReading {
+  #reading(victim: Victim<D>): VictimReading {
     if (victim.abandoned === undefined && victim.held.kill === undefined && victim.held.passing === 'unsent') {
       victim.held = this.#hold(victim.decision);
       if (victim.sent === undefined) this.#signal(victim);
@@ -187,12 +202,13 @@ export class Victims {
       signalledAtNs: killNs ?? signalNs,
       systemd: victim.held.kill?.systemd?.(),
       ...(victim.abandoned === undefined ? {} : { abandoned: victim.abandoned }),
+      ...(sample?.stopping && { stopping: true }),
       ...(processes === 0 && this.#isEmptying(victim) && { emptying: true }),
     };
   }
 
   /** Only of who was ended by evictd: whoever went by himself may be about to come back. */
-  #isEmptying(victim: Victim): boolean {
+  #isEmptying(victim: Victim<D>): boolean {
     const { decision, sent, abandoned, held } = victim;
     if (sent === undefined || abandoned !== undefined || decision.victim.holding?.empties === undefined) return false;
     victim.emptied = true;
@@ -200,10 +216,10 @@ export class Victims {
   }
 }
 
-function isGone({ held: { kill, vanished } }: Victim): boolean {
+function isGone({ held: { kill, vanished } }: Pick<Victim<Ending>, 'held'>): boolean {
   return vanished || kill?.read().processes === 0;
 }
 
-function isToRepeat({ killing, held: { error, passing } }: Victim): boolean {
+function isToRepeat({ killing, held: { error, passing } }: Pick<Victim<Ending>, 'killing' | 'held'>): boolean {
   return killing ? error === undefined || passing !== undefined : passing === 'unsent';
 }

@@ -263,14 +263,15 @@ class CgroupWorkloads implements WorkloadSource {
       return { kind: gone ? 'gone' : 'vacant' };
     }
     if (this.#ownProcesses.some(({ pid }) => pids.includes(pid))) return { kind: 'self' };
-    if (member && this.#preferences.look(member)) {
-      this.#preferencesChanged = true;
-      return { kind: 'changed' };
-    }
-    return protectedBelow(path, cgroupDirectory(this.#hierarchy, path), (unit) => {
+    // Before what has changed: to be read anew protects from being evicted only.
+    const below = protectedBelow(path, cgroupDirectory(this.#hierarchy, path), (unit) => {
       const named = { ...unit, name: this.#containerNames.of(unit.path) ?? unit.name };
       return { oomPreference: this.#preferenceOf(unit.path), ...this.#whose({ path: unit.path, effect: this.#effectOf(named) }) };
     });
+    if (below !== undefined) return below;
+    if (!member || !this.#preferences.look(member)) return undefined;
+    this.#preferencesChanged = true;
+    return { kind: 'changed' };
   }
 
   /** The paths of all cgroups that evictd or a process it descends from lives in, directly or further below, as of the last tick. */

@@ -35,19 +35,23 @@ export function protectionsOf(
 ): ReadonlyMap<string, Protection> {
   const protections = new Map<string, Protection>();
   for (const { path, effect, listed, oomPreference, byKubelet, untold } of workloads) {
-    if (effect.critical) protections.set(path, { kind: 'critical' });
-    else if (holdsEvictd.has(path)) protections.set(path, { kind: 'self' });
-    else if (listed !== undefined) protections.set(path, listed);
-    else if (oomPreference === 'omit') protections.set(path, { kind: 'omit' });
-    else if (byKubelet) protections.set(path, { kind: 'kubelet' });
-    else if (untold) protections.set(path, untold);
-    else if (nodeCgroup !== undefined && !isBelow(path, nodeCgroup)) protections.set(path, { kind: 'outside' });
+    const byMachine: Protection | undefined = holdsEvictd.has(path) ? { kind: 'self' } : listed;
+    const isOutside = nodeCgroup !== undefined && !isBelow(path, nodeCgroup);
+    const byWhose: Protection | undefined = byKubelet ? { kind: 'kubelet' } : (untold ?? (isOutside ? { kind: 'outside' } : undefined));
+    const asks = oomPreference === 'omit' ? besides('omit', byWhose) : byWhose;
+    const protection = effect.critical ? besides('critical', byMachine ?? byWhose) : (byMachine ?? asks);
+    if (protection) protections.set(path, protection);
   }
-  for (const path of criticalPaths) protectAbove(protections, path, path);
+  for (const path of criticalPaths) protectAbove(protections, path, { name: path, protection: { kind: 'critical' } });
   for (const { name, path } of workloads) {
-    if (HANDED_UP.has(protections.get(path)?.kind)) protectAbove(protections, path, name);
+    const protection = protections.get(path);
+    if (protection && HANDED_UP.has(protection.kind)) protectAbove(protections, path, { name, protection });
   }
   return protections;
+}
+
+function besides(kind: 'critical' | 'omit', also: Protection | undefined): Protection {
+  return { kind, ...(also && { also }) };
 }
 
 /** By the list of units that the machine needs, unless a rule lifts that. */
@@ -67,17 +71,39 @@ export function protectedBelow(
 ): Protection | undefined {
   if (unitPlace(path).kind !== 'slice') return undefined;
   const all = new UnitTree(path, false, () => true);
-  for (const below of all.list(directory)) {
+  let unlisted = 0;
+  const units = all.list(directory, () => {
+    unlisted += 1;
+  });
+  for (const below of units) {
     const unit = { name: unitNameOf(below.slice(below.lastIndexOf('/') + 1)), path: `${path}/${below}` };
     const { effect, oomPreference, byKubelet, untold } = lookAt(unit);
     const isProtected = effect.critical || oomPreference === 'omit' || byKubelet === true || untold !== undefined;
     if (isProtected || listedProtection({ ...unit, effect })) return { kind: 'contains', name: unit.name };
   }
-  return undefined;
+  return unlisted > 0 ? { kind: 'unlisted' } : undefined;
 }
 
-function protectAbove(protections: Map<string, Protection>, path: string, name: string): void {
+function protectAbove(
+  protections: Map<string, Protection>,
+  path: string,
+  below: { readonly name: string; readonly protection: Protection },
+): void {
+  const contains: Protection = { kind: 'contains', name: below.name };
   for (const above of withAncestors(path).slice(1)) {
-    if (!protections.has(above)) protections.set(above, { kind: 'contains', name });
+    const own = protections.get(above);
+    if (own === undefined) protections.set(above, contains);
+    else if (isBesides(own) && own.also === undefined && outlives(below.protection, own))
+      protections.set(above, besides(own.kind, contains));
   }
+}
+
+function isBesides(protection: Protection): protection is Extract<Protection, { readonly also?: Protection }> {
+  return protection.kind === 'critical' || protection.kind === 'omit';
+}
+
+/** Whether what is below would be ended too early, or at all, if the one above it ended in its turn at a shutdown. */
+function outlives(below: Protection, above: Protection): boolean {
+  if (!isBesides(below) || below.also !== undefined) return true;
+  return below.kind === 'critical' && above.kind !== 'critical';
 }

@@ -9,7 +9,8 @@ export type MembersChange = 'none' | 'unknown' | ReadonlyMap<string, 'appeared' 
 
 /** Which cgroups below a root are members, where they are not simply its children. Paths are those below the root. */
 export interface TreeShape {
-  list(directory: string): string[];
+  /** @param unlisted  called for each holder that could not be listed: what is in it is missing */
+  list(directory: string, unlisted: () => void): string[];
   /** `holder`: no member, but some may be in it. */
   place(path: string): 'member' | 'holder' | 'neither';
 }
@@ -88,8 +89,11 @@ export class SourceRoot implements MemberRoot {
 
   list(): string[] {
     this.#listed = true;
+    const unlisted = (): void => {
+      this.#listed = false;
+    };
     try {
-      return this.shape ? this.shape.list(this.directory) : readdirSync(this.directory);
+      return this.shape ? this.shape.list(this.directory, unlisted) : readdirSync(this.directory);
     } catch {
       return []; // `problems` says so
     }

@@ -3,6 +3,7 @@ import { cgroupDirectory, isBelow, type CgroupHierarchy } from '../core/cgroup.j
 import { unitKind, unitNameOf, unitPlace } from '../core/unit.js';
 import type { WorkloadSources } from '../core/workload-source.js';
 import type { Binding } from '../native/binding.js';
+import { errnoName } from '../errors.js';
 import { SourceRoot, type TreeShape } from './source-root.js';
 
 /**
@@ -49,25 +50,29 @@ export class UnitTree implements TreeShape {
     return this.#isWanted(place.unit.name, place.unit.path) ? 'member' : 'neither';
   }
 
-  list(directory: string): string[] {
-    return this.#below(directory, '');
+  list(directory: string, unlisted: () => void): string[] {
+    return this.#below(directory, '', unlisted);
   }
 
-  #below(directory: string, path: string): string[] {
-    return unitsIn(`${directory}/${path}`).flatMap((name) => {
+  #below(directory: string, path: string, unlisted: () => void): string[] {
+    return unitsIn(`${directory}/${path}`, unlisted).flatMap((name) => {
       const below = path === '' ? name : `${path}/${name}`;
       const place = this.place(below);
-      if (place === 'holder') return this.#below(directory, below);
+      if (place === 'holder') return this.#below(directory, below, unlisted);
       return place === 'member' ? [below] : [];
     });
   }
 }
 
-/** Where it was removed meanwhile: none. */
-function unitsIn(directory: string): string[] {
+/** Removed meanwhile, also while it was listed; or a file that bears such a name. */
+const NOTHING_THERE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENODEV', 'ENOTDIR']);
+
+/** @param unlisted  there may be some, and they cannot be listed (EMFILE, ENFILE, ENOMEM) */
+function unitsIn(directory: string, unlisted: () => void): string[] {
   try {
     return readdirSync(directory).filter((name) => unitKind(unitNameOf(name)) !== undefined);
-  } catch {
+  } catch (error) {
+    if (!NOTHING_THERE.has(errnoName(error))) unlisted();
     return [];
   }
 }

@@ -1,37 +1,55 @@
 import { planUnitStop, unsettled, type EmergencyAction, type KnownUnits, type TakesAlong, type UnitStop } from '../core/unit-stop.js';
-import type { Candidates, Workload, WorkloadUsage } from '../core/workload.js';
+import type { Candidates, ShutdownTurn, Workload, WorkloadUsage } from '../core/workload.js';
 import type { UnitManager, WorkloadSource } from '../monitor/ports.js';
 
 /** So many are asked for ahead: to ask for all would keep systemd busy. */
 const ASKED_AHEAD = 4;
 
-/** A source whose units of the system manager are not evicted where that would take a protected one along, or the machine, and of which it is said how they are stopped. */
-export function withUnitStops(source: WorkloadSource, units: UnitManager, isProtected: KnownUnits['isProtected']): WorkloadSource {
-  const known: KnownUnits = { unit: (name) => units.unit(name), isProtected };
-  const planOf = ({ unit, path }: Workload): UnitStop | TakesAlong | EmergencyAction | undefined =>
-    unit?.manager === 'system' ? planUnitStop(unit.name, path, known) : undefined;
-  const stopOf = (workload: Workload): UnitStop | undefined => {
-    const plan = planOf(workload);
+/**
+ * A source whose units of the system manager are not evicted where that would take a protected one along, or the machine, and of which it is said how they are stopped.
+ *
+ * @param isListed  protected, and not only because rules call it critical: a critical one, which ends with the critical ones at a shutdown, may take these along
+ */
+export function withUnitStops(
+  source: WorkloadSource,
+  units: UnitManager,
+  isProtected: KnownUnits['isProtected'],
+  isListed = isProtected,
+): WorkloadSource {
+  const knownSince = (shutdown: ShutdownTurn | undefined): Pick<KnownUnits, 'unit'> => ({
+    unit: (name) => units.unit(name, shutdown?.sinceNs),
+  });
+  const planOf = ({ unit, path, protection }: Workload, shutdown?: ShutdownTurn): UnitStop | TakesAlong | EmergencyAction | undefined => {
+    const known = { ...knownSince(shutdown), isProtected: protection?.kind === 'critical' ? isListed : isProtected };
+    return unit?.manager === 'system' ? planUnitStop(unit.name, path, known, shutdown !== undefined) : undefined;
+  };
+  const stopOf = (workload: Workload, shutdown?: ShutdownTurn): UnitStop | undefined => {
+    const plan = planOf(workload, shutdown);
     if (plan === undefined || isVeto(plan)) return undefined;
     return plan.kind === 'stop' && !units.reach()
       ? { kind: 'signal', because: 'unreachable', unit: workload.unit?.name ?? workload.name, along: plan.along }
       : plan;
   };
   const patience = new Patience();
-  /** All at once, whether or not one is waited for. */
-  const ask = (name: string): boolean =>
-    unsettled(name, known)
-      .map((other) => units.awaited(other))
-      .includes(true);
+  /** All at once, whether or not one is waited for. At a shutdown a connection that was lost is waited for, too. */
+  const ask = (name: string, withinNs?: bigint, shutdown?: ShutdownTurn): boolean =>
+    unsettled(name, knownSince(shutdown), shutdown?.sinceNs)
+      .map((other) => units.awaited(other, shutdown && withinNs, shutdown?.sinceNs))
+      .includes(true) ||
+    (shutdown !== undefined && !units.reach() && units.unit(name) !== undefined);
   const withStops = (found: Candidates): Candidates => ({
     ...found,
     veto: (workload) => {
       const protection = found.veto?.(workload);
-      if (protection !== undefined) return protection;
+      // What has changed keeps nobody from being ended at a shutdown.
+      if (protection !== undefined && protection.kind !== 'changed') return protection;
       const plan = planOf(workload);
-      return plan && isVeto(plan) ? plan : undefined;
+      return plan && isVeto(plan) ? plan : protection;
     },
-    awaited: ({ unit, id }, withinNs) => unit?.manager === 'system' && ask(unit.name) && patience.isLeft(id, withinNs),
+    awaited: ({ unit, id }, withinNs, shutdown) =>
+      unit?.manager === 'system' &&
+      ask(unit.name, withinNs, shutdown) &&
+      (shutdown ? process.hrtime.bigint() - shutdown.sinceNs < withinNs : patience.isLeft(id, withinNs)),
     stop: stopOf,
   });
   return {
@@ -65,19 +83,21 @@ function isVeto(plan: UnitStop | TakesAlong | EmergencyAction): plan is TakesAlo
 /** Whoever is asked about again after so long has a new decision to be waited for. Longer than any of them waits. */
 const FORGOTTEN_NS = 500_000_000n;
 
-/** What is asked for one after the other may each be told in time: who has to decide waits for all of it together. */
+/** What is asked for one after the other may each be told in time: who has to decide waits for all of it together. One decision may ask about several. */
 class Patience {
-  #id: string | undefined;
-  #sinceNs = 0n;
+  /** By workload id, in the order in which they were first asked about. */
+  readonly #sinceNs = new Map<string, bigint>();
 
   /** From the first time on that it is asked for, which is over when it is asked for late. */
   isLeft(id: string, withinNs: bigint): boolean {
     const nowNs = process.hrtime.bigint();
-    if (id !== this.#id || nowNs - this.#sinceNs >= FORGOTTEN_NS) {
-      this.#id = id;
-      this.#sinceNs = nowNs;
+    for (const [known, sinceNs] of this.#sinceNs) {
+      if (nowNs - sinceNs < FORGOTTEN_NS) break;
+      this.#sinceNs.delete(known);
     }
-    return nowNs - this.#sinceNs < withinNs;
+    const sinceNs = this.#sinceNs.get(id) ?? nowNs;
+    this.#sinceNs.set(id, sinceNs);
+    return nowNs - sinceNs < withinNs;
   }
 }
 

@@ -255,3 +255,15 @@ test("what is no pod's is ended as ever", () => {
   kill.close();
   expect(removals.left).toEqual([]);
 });
+
+test('at a shutdown of the machine nothing is removed', async () => {
+  const { path, dir } = victim;
+  const pod = workload('default/web', { id: path, path, startOrder: statSync(dir, { bigint: true }).ino, runtime: part });
+  const kill = openPodEvictor(openCgroupEvictor(native, readHierarchies()), () => runtime, undefined).begin(pod);
+  kill.kill();
+  await member.ended;
+  await eventually('nobody is left', () => kill.read().processes === 0);
+  kill.close();
+  await new Promise((done) => setTimeout(done, 50));
+  expect(fake.asked.filter(([call]) => call.startsWith('Remove'))).toEqual([]);
+});

@@ -167,6 +167,32 @@ test.each(['inactive', 'failed'])('systemd is through with the unit (%s), and so
   await isTerminated(kill);
 });
 
+test.each(['inactive', 'failed'])('nobody is left: it is being stopped until systemd is through with the unit (%s)', async (end) => {
+  const kill = await begin(decided);
+  kill.terminate();
+  await eventually('it is answered', () => kill.systemd?.());
+  expect(kill.read().stopping).toBeUndefined(); // somebody is left
+  member.child.kill('SIGTERM');
+  await eventually('nobody is left', () => kill.read().processes === 0);
+  expect(kill.read().stopping).toBe(true); // its job waits
+  becomes('deactivating');
+  await eventually('it is being stopped', () => units.unit(NAME)?.activeState === 'deactivating');
+  expect(kill.read().stopping).toBe(true);
+  becomes(end);
+  await eventually('it has stopped', () => kill.read().stopping === undefined);
+});
+
+test('nobody is left of a unit that systemd was not asked to stop, or refuses to: it is not being stopped', async () => {
+  const kill = await begin(decided);
+  peer.answer = () => ({ error: 'org.freedesktop.systemd1.OnlyByDependency' });
+  member.child.kill('SIGTERM');
+  await eventually('nobody is left', () => kill.read().processes === 0);
+  expect(kill.read().stopping).toBeUndefined();
+  kill.terminate();
+  await eventually('it is answered', () => kill.systemd?.());
+  expect(kill.read().stopping).toBeUndefined();
+});
+
 test('systemd has forgotten the unit, and somebody is left: SIGTERM', async () => {
   const kill = await begin(decided);
   kill.terminate();

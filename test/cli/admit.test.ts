@@ -34,7 +34,10 @@ function configure(settings: object): void {
 }
 
 /** As the evictd that guards the node would have written it `ageNs` ago. */
-function published(conditions: readonly ConditionType[], { cgroup = undefined as string | undefined, ageNs = 0n } = {}): void {
+function published(
+  conditions: readonly ConditionType[],
+  { cgroup = undefined as string | undefined, ageNs = 0n, shutdown = false } = {},
+): void {
   const { path, node, bootId } = conditionsFileOf({ node: { cgroup }, runtimeDirectory: directory });
   const text = conditionsText({
     node,
@@ -44,6 +47,7 @@ function published(conditions: readonly ConditionType[], { cgroup = undefined as
     updated: SINCE,
     monitoringIntervalNs: 10n * SECOND,
     conditions: conditions.map((type) => ({ type, since: SINCE })),
+    ...(shutdown && { shutdown: { since: SINCE } }),
   });
   writeFileSync(path, text);
 }
@@ -90,6 +94,20 @@ const pod = (spec: object = {}): object => ({
   kind: 'Pod',
   metadata: { name: 'web-0' },
   spec: { containers: [{ name: 'a' }], ...spec },
+});
+
+describe('while the machine shuts down', () => {
+  test.each<[rule: string, args: readonly string[], who: string]>([
+    ['anybody', [], 'a BestEffort workload'],
+    ['a critical one, too', ['--name', 'postgres-1'], 'a critical workload'],
+  ])('%s is refused', async (_rule, args, who) => {
+    published(['MemoryPressure'], { shutdown: true });
+    const { exit, stdout } = await admit(...args);
+    const said = 'refused: NodeShutdown: Pod was rejected as the node is shutting down.';
+    expect([exit, stdout]).toEqual([1, `${said} (${who}; shutting down since ${SINCE})\n`]);
+    const { stdout: json } = await admit(...args, '-o', 'json');
+    expect(JSON.parse(json)).toMatchObject({ admit: false, known: true, reason: 'NodeShutdown', shutdown: { since: SINCE } });
+  });
 });
 
 describe('the answer', () => {

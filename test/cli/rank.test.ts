@@ -233,7 +233,7 @@ describe('cgroups without a process', () => {
 test('whoever is protected by what lives in it now is no victim', async () => {
   const given: Candidates = { ...MEMBERS, veto: ({ name }) => (name === 'batch' ? { kind: 'unlisted' } : undefined) };
   const { out } = await rank(opened(given), ...WORKLOADS);
-  expect(out).toMatch(/^1 {2}batch .* never evicted: its processes cannot be listed$/m);
+  expect(out).toMatch(/^1 {2}batch .* never evicted: its processes, or the units in it, cannot be listed$/m);
   expect(out).toMatch(/^memory.available: web would be evicted first/m);
   expect(JSON.parse((await rank(opened(given), ...WORKLOADS, '-o', 'json')).out)).toMatchObject({ victim: 'web' });
 });

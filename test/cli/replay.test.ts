@@ -111,6 +111,22 @@ test('a shortage that was over at the last look costs nobody his life here eithe
   expect(other?.differences).toEqual([]);
 });
 
+test('while the machine goes down nobody goes for a soft threshold under another configuration either, and who would have goes when that is called off', async () => {
+  const it = recorder(undefined, { config: { settings: {}, sources: ['/node'], rules: RULES } });
+  const before = policy([threshold('memory.available', '256Mi', { graceSeconds: 1 })]);
+  const run = await new SimulatedRun(it, before, LEAK).until(50);
+  run.reconfigure({ ...before, shuttingDown: true });
+  await run.until(150);
+  run.reconfigure(before);
+  await run.until(300);
+  await run.end();
+  const soft = { 'memory.available': '256Mi' };
+  const changes = { ...hard('0%'), evictionSoft: soft, evictionSoftGracePeriod: { 'memory.available': '1s' } };
+  const { deviations, other } = await json(it.path, '--config', configuration(changes));
+  expect(deviations).toEqual([]);
+  expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(['same batch']);
+});
+
 test('a file that continues another goes on in its state: the outcome of an eviction that was decided before', async () => {
   const limits = { maxBytes: 100, maxAgeMs: 86_400_000 }; // every write fills a file
   const it = recorder(undefined, { limits, config: { settings: {}, sources: ['/node'], rules: RULES } });

@@ -23,19 +23,24 @@ const MEMBERS: Candidates = {
 const PERIODS = 'shutdownGracePeriod: 30s\nshutdownGracePeriodCriticalPods: 10s\n';
 const FIVE_SECONDS: InhibitDelay = { kind: 'known', maxNs: 5n * SECOND };
 
-async function shutdown(config: string, delay: InhibitDelay, ...args: readonly string[]): Promise<Ran & { closed: number }> {
+async function shutdown(
+  config: string,
+  delay: InhibitDelay,
+  ...given: readonly (string | Candidates)[]
+): Promise<Ran & { closed: number }> {
   const directory = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
   onTestFinished(() => {
     rmSync(directory, { recursive: true });
   });
   const file = join(directory, 'config.yaml');
   writeFileSync(file, config, { mode: 0o600 });
-  const given = fakeReading(() => reading({}), { candidates: MEMBERS });
+  const args = given.filter((each) => typeof each === 'string');
+  const source = fakeReading(() => reading({}), { candidates: given.find((each) => typeof each !== 'string') ?? MEMBERS });
   const made = await ran(
-    (io) => shutdownCommand({ io, open: () => given, readInhibitDelay: () => Promise.resolve(delay) }),
+    (io) => shutdownCommand({ io, open: () => source, readInhibitDelay: () => Promise.resolve(delay) }),
     ['--config', file, ...args],
   );
-  return { ...made, closed: given.closed() };
+  return { ...made, closed: source.closed() };
 }
 
 test('the groups in their order, who is left alone, and that the time does not suffice', async () => {
@@ -48,8 +53,7 @@ test('the groups in their order, who is left alone, and that the time does not s
 20s  2000000000   10s  db               0    10s  critical
 
 all have ended after 30s at the latest; the configuration asks for 30s
-logind lets a shutdown wait for 5s (InhibitDelayMaxSec): too short by 25s; set InhibitDelayMaxSec in /etc/systemd/logind.conf.d/
-evictd does not act on it yet: at a shutdown it ends nobody
+logind lets a shutdown wait for 5s (InhibitDelayMaxSec): too short by 25s; evictd install --logind-drop-in, or InhibitDelayMaxSec=30 in /etc/systemd/logind.conf.d/
 left alone: ssh.service: protected unit: a way into the machine
 left out: odd: EIO
 `);
@@ -64,6 +68,21 @@ test('a group of nobody takes no time', async () => {
   expect(out).toMatch(/^1m0s +2000000000 +1m0s +db +0 +30s +critical$/m);
   expect(out).toContain('all have ended after 1m30s at the latest; the configuration asks for 3m0s');
   expect(out).toContain('(InhibitDelayMaxSec): that suffices');
+});
+
+test('whose group has no time is not waited for; whoever holds others ends with the last of these', async () => {
+  const members = candidates(
+    [workload('team', { path: '/team', terminationGracePeriodNs: SECOND }), 0n],
+    [workload('db', { path: '/team/db', priority: 100, terminationGracePeriodNs: 2n * SECOND }), 0n],
+    [workload('cache', { protection: { kind: 'critical' } }), 0n],
+  );
+  const groups = [0, 100, 2000000000].map((priority) => ({ priority, shutdownGracePeriodSeconds: priority === 100 ? 60 : 0 }));
+  const config = JSON.stringify({ shutdownGracePeriodByPodPriority: groups, workloads: [{ cgroup: '/w' }] });
+  const { out } = await shutdown(config, { kind: 'known', maxNs: 180n * SECOND }, '--plan', members);
+  expect(out).toMatch(/^0s +100 +1m0s +team +0 +1s +holds db$/m);
+  expect(out).toMatch(/^0s +100 +1m0s +db +100 +2s$/m);
+  expect(out).toMatch(/^3s +2000000000 +0s +cache +0 +0s +critical, not waited for$/m);
+  expect(out).toContain('all but those that are not waited for have ended after 3s at the latest');
 });
 
 test('as JSON', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { announceReload, announceStart, type ReloadAnnouncement } from '../../src/compose/announcement.js';
+import { warnOfInhibitDelay } from '../../src/compose/shutdown.js';
 import type { LoadedConfig } from '../../src/config/config.js';
 import type { Log } from '../../src/log.js';
 import { load } from '../config/scratch.js';
@@ -99,4 +100,45 @@ test.each<[rule: string, started: string, after: string, codes: readonly string[
   expect(told?.warnings).toHaveLength(codes.length);
   const again = codes.filter((code) => code !== 'EVICTD_CONFIG_ALLOCATABLE');
   expect(warned((log) => announceReload(log, before.config, loaded, loaded, quiet))).toEqual(again);
+});
+
+const PERIOD = 'evictionHard: {memory.available: 4Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]\n';
+const THIRTY = `${PERIOD}shutdownGracePeriod: 30s`;
+
+test.each<[rule: string, yaml: string, maxNs: bigint | undefined, codes: readonly string[]]>([
+  ['exactly as long as is asked for is long enough', THIRTY, 30_000_000_000n, []],
+  ['a nanosecond less', THIRTY, 29_999_999_999n, ['EVICTD_SHUTDOWN_DELAY']],
+  ['nothing is asked for', PERIOD, 0n, []],
+  ['logind has not come', THIRTY, undefined, []],
+])('how long logind lets a shutdown wait: %s', async (_rule, yaml, maxNs, codes) => {
+  const said: string[] = [];
+  const log = { warn: (message: string, fields?: { readonly code?: unknown }) => said.push(`${String(fields?.code)} ${message}`) };
+  let asked = 0;
+  await warnOfInhibitDelay(log as unknown as Log, config(yaml).config.shutdown, () => {
+    asked += 1;
+    return Promise.resolve(maxNs);
+  });
+  expect(asked).toBe(yaml === PERIOD ? 0 : 1);
+  expect(said.map((line) => line.split(' ')[0])).toEqual(codes);
+  if (codes.length > 0) expect(said[0]).toContain('InhibitDelayMaxSec=30');
+});
+
+test('a start asks for that, and a reload that changes it; nobody waits', () => {
+  const asked: bigint[] = [];
+  const ask: typeof warnOfInhibitDelay = (_log, { shutdownGracePeriodNs }) => {
+    asked.push(shutdownGracePeriodNs / 1_000_000_000n);
+    return new Promise(() => undefined);
+  };
+  const [none, thirty, forty] = [PERIOD, THIRTY, `${PERIOD}shutdownGracePeriod: 40s`].map(config) as [
+    LoadedConfig,
+    LoadedConfig,
+    LoadedConfig,
+  ];
+  const node = { name: 'machine', cgroup: undefined, cgroupVersion: 1 } as const;
+  warned((log) => {
+    announceStart(log, thirty, { node, dryRun: false, mayEndOthers: true, machine: facts }, ask);
+  });
+  warned((log) => announceReload(log, none.config, thirty, thirty, facts, ask));
+  warned((log) => announceReload(log, none.config, thirty, forty, facts, ask));
+  expect(asked).toEqual([30n, 40n]);
 });

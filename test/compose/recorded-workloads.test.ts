@@ -57,6 +57,17 @@ test('recorded units under another configuration: its sources, its rules, the li
   ]);
 });
 
+test.each<[protection: Workload['protection'], kind: string]>([
+  [{ kind: 'self' }, 'self'],
+  [{ kind: 'critical', also: { kind: 'self' } }, 'self'],
+  [{ kind: 'omit', also: { kind: 'kubelet' } }, 'kubelet'],
+  [{ kind: 'critical', also: { kind: 'untold', what: 'pod' } }, 'untold'],
+])('what a rule of the recording hid protects where this configuration has none: %o', (protection, kind) => {
+  const { usages } = candidates([unit('/x/w', { protection }), Mi]);
+  const [found] = workloadsUnder(config([{ cgroup: '/x' }]), recordedWith([{ cgroup: '/x' }]), node)(usages);
+  expect(found?.workload.protection?.kind).toBe(kind);
+});
+
 test('recorded pods under another configuration: those of its runtimes, by its rules, with what they say of themselves', () => {
   const pod = (name: string, part: Partial<RuntimePart> = {}) =>
     workload(name, {

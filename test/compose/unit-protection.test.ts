@@ -21,6 +21,13 @@ test.each<[rule: string, name: string, isProtected: boolean, controlGroup?: stri
   expect(unitProtection({ rules }, undefined)({ name, controlGroup })).toBe(isProtected);
 });
 
+test.each<[rule: string, name: string, isProtected: boolean]>([
+  ['critical', 'db.service', false],
+  ['on the list', 'dbus.service', true],
+])('not to be stopped with a critical one at a shutdown: %s', (_rule, name, isProtected) => {
+  expect(unitProtection({ rules }, undefined)({ name, controlGroup: `/system.slice/${name}` }, true)).toBe(isProtected);
+});
+
 test.each<[rule: string, controlGroup: string, isProtected: boolean]>([
   ['evictd lives in it', '/system.slice/guard.service', true],
   ['… further below', '/system.slice', true],

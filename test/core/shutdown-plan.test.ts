@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { suffices } from '../../src/core/inhibit-delay.js';
-import { exemptFromShutdown } from '../../src/core/shutdown-exempt.js';
-import { groupByPriority } from '../../src/core/shutdown-plan.js';
-import type { Protection, Workload } from '../../src/core/workload.js';
+import { groupByPriority, shutdownTurns } from '../../src/core/shutdown-plan.js';
+import { latestTimeline } from '../../src/core/shutdown-timeline.js';
+import type { Workload } from '../../src/core/workload.js';
 import { SECOND, workload } from './support.js';
 
 const CRITICAL = { protection: { kind: 'critical' } } as const;
@@ -23,25 +23,31 @@ test.each<[rule: string, overrides: Partial<Workload>, group: number]>([
   expect(groups.filter(({ workloads }) => workloads.length > 0).map(({ priority }) => priority)).toEqual([group]);
 });
 
-describe('who ends at a shutdown', () => {
-  test.each<[rule: string, overrides: Partial<Workload>, found: Protection | undefined, why: Protection['kind'] | undefined]>([
-    ['anybody', {}, undefined, undefined],
-    ['a critical one', CRITICAL, undefined, undefined],
-    ['where evictd lives: not', {}, { kind: 'self' }, 'self'],
-    ['a critical one where evictd lives: not', CRITICAL, { kind: 'self' }, 'self'],
-    ['a protected unit: not', { protection: { kind: 'unit', why: 'x' } }, undefined, 'unit'],
-    ['one that a rule calls critical besides: not', { ...CRITICAL, path: '/system.slice/ssh.service' }, undefined, 'unit'],
-    ['one of which a rule has lifted that', { path: '/system.slice/ssh.service' }, undefined, undefined],
-    ['what contains a protected one: not', { protection: { kind: 'contains', name: 'x' } }, undefined, 'contains'],
-    ['whom an eviction would not help', { protection: { kind: 'kill-failed' } }, { kind: 'changed' }, undefined],
-  ])('%s', (_rule, overrides, found, why) => {
-    expect(exemptFromShutdown(workload('w', overrides), found)?.kind).toBe(why);
-  });
+test.each<[rule: string, inner: Partial<Workload>, outer: Partial<Workload>, group: number]>([
+  ['of a higher priority', { priority: 2_000_000_000 }, {}, 2_000_000_000],
+  ['of a lower one', {}, { priority: 2_000_000_000 }, 2_000_000_000],
+  ['that is more critical', { ...CRITICAL, priority: 2_000_001_000 }, CRITICAL, 2_000_001_000],
+])('whoever holds one %s ends with the later one', (_rule, inner, outer, group) => {
+  const [w, x] = [workload('w', { ...outer, path: '/w' }), workload('x', { ...inner, path: '/w/a/x' })];
+  const turns = (all: readonly Workload[], before?: ReadonlyMap<string, number>) =>
+    PERIODS[shutdownTurns(PERIODS, all, before).get(w.id) ?? -1]?.priority;
+  expect(turns([w, x])).toBe(group);
+  expect(turns([w], shutdownTurns(PERIODS, [w, x]))).toBe(group);
+  expect(turns([w, { ...x, path: '/wx' }])).toBe(turns([w]));
+});
 
-  test('a pod of a kubelet is ended by that, also where a rule calls it critical', () => {
-    const runtime = { endpoint: 'unix:///run/c.sock', podId: 'p', containers: [], isPod: true, labels: {}, byKubelet: true };
-    expect(exemptFromShutdown(workload('w', { ...CRITICAL, runtime }), undefined)).toEqual({ kind: 'kubelet' });
-  });
+test('as late as it can become: whoever holds others is told when these have ended', () => {
+  const [w, x, y] = [
+    workload('w', { path: '/w', terminationGracePeriodNs: 3n * SECOND }),
+    workload('x', { path: '/w/x', terminationGracePeriodNs: 4n * SECOND }),
+    workload('y', { path: '/y', terminationGracePeriodNs: 5n * SECOND }),
+  ];
+  const endsAt = (...all: Workload[]) => latestTimeline(groupByPriority(PERIODS, all))[0]?.endsAtNs;
+  expect([endsAt(w, x, y), endsAt(x, y), endsAt(w, { ...x, terminationGracePeriodNs: undefined })]).toEqual([
+    7n * SECOND,
+    5n * SECOND,
+    20n * SECOND,
+  ]);
 });
 
 test.each<[rule: string, seconds: bigint, enough: boolean]>([

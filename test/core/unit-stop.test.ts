@@ -58,7 +58,11 @@ function loaded(name: string, facts: Facts): LoadedUnit {
 }
 
 /** Of batch, where everything else is loaded and runs unless it is said; what is called dear is protected. `null`: nothing is known of it. */
-function plan(facts: Facts, others: Readonly<Record<string, Facts | null>> = {}): UnitStop | TakesAlong | EmergencyAction {
+function plan(
+  facts: Facts,
+  others: Readonly<Record<string, Facts | null>> = {},
+  forGood?: boolean,
+): UnitStop | TakesAlong | EmergencyAction {
   const named = new Set(
     [facts, ...Object.values(others)].flatMap((unit) => [
       ...(unit?.stopsWith ?? []),
@@ -72,10 +76,15 @@ function plan(facts: Facts, others: Readonly<Record<string, Facts | null>> = {})
     else units.set(name, loaded(name, unit));
   }
   units.set('batch', loaded('batch', facts));
-  return planUnitStop('batch', '/system.slice/batch', {
-    unit: (name) => units.get(name),
-    isProtected: ({ name }) => name.startsWith('dear'),
-  });
+  return planUnitStop(
+    'batch',
+    '/system.slice/batch',
+    {
+      unit: (name) => units.get(name),
+      isProtected: ({ name }) => name.startsWith('dear'),
+    },
+    forGood,
+  );
 }
 
 /** There for batch alone. */
@@ -229,6 +238,10 @@ describe('how a unit is ended', () => {
     expect(plan({ restart })).toMatchObject(stop({ restarts }));
   });
 
+  test('a transient unit that restarts is stopped where nobody wants it back', () => {
+    expect(plan({ transient: true, restart: 'always' }, {}, true)).toMatchObject(stop({ restarts: true }));
+  });
+
   test('a unit of which nothing is known is signalled', () => {
     expect(planUnitStop('batch', '/system.slice/batch', { unit: () => undefined, isProtected: () => true })).toMatchObject(
       signal('unknown', 'batch'),
@@ -296,4 +309,10 @@ test('what is to be asked for before a unit can be ended', () => {
     ['b.socket', loaded('b.socket', { unsure: true })],
   ]);
   expect(unsettled('batch', { unit: (name) => units.get(name) }).sort()).toEqual(['b.socket', 'later', 'new', 'proxy']);
+});
+
+test('… and what has changed since it was read, where that was before somebody began to decide', () => {
+  const units = new Map([['batch', { ...loaded('batch', { stale: true }), readAtNs: 5n }]]);
+  const known = { unit: (name: string) => units.get(name) };
+  expect([unsettled('batch', known), unsettled('batch', known, 5n), unsettled('batch', known, 6n)]).toEqual([[], [], ['batch']]);
 });

@@ -101,6 +101,36 @@ describe('ready', () => {
       true,
       [],
     ],
+    [
+      'the machine shuts down',
+      (it) => {
+        guarding(it);
+        it.shutdownBegins();
+        it.shutdown = { ...it.shutdown, startSeconds: 1_000 };
+      },
+      false,
+      ['the machine has been shutting down since 1970-01-01T00:16:40.000Z: workloads end, and nobody is admitted'],
+    ],
+    [
+      '… until that is called off',
+      (it) => {
+        guarding(it);
+        it.shutdownBegins();
+        it.shutdownIsOver();
+        it.shutdownCalledOff();
+      },
+      true,
+      [],
+    ],
+    [
+      'a shutdown that would not wait is a note',
+      (it) => {
+        guarding(it);
+        it.shutdownDelayed('no logind');
+      },
+      true,
+      ['note: a shutdown of the machine does not wait for evictd: no logind'],
+    ],
     ['nothing to guard', (it) => it.observe(BOTH, []), true, ['note: no threshold is configured']],
   ])('%s', (_rule, fill, ok, lines) => {
     expect(readiness(status(0n, fill))).toEqual({ ok, lines });

@@ -91,6 +91,27 @@ describe('publishing', () => {
     expect(types()).toEqual([]);
   });
 
+  test('a shutdown of the machine at once, and that it is called off; the conditions stay', () => {
+    const file = publisher();
+    file.shuttingDown(true);
+    file.stepped(stepped('start', ['MemoryPressure']));
+    expect(read()).toMatchObject({ conditions: [{ type: 'MemoryPressure' }], shutdown: { since: expect.any(String) as unknown } });
+    file.shuttingDown(false);
+    expect([read().shutdown, types()]).toEqual([undefined, ['MemoryPressure']]);
+    file.shuttingDown(true);
+    expect(read().shutdown).toBeDefined();
+    file.stepped(stepped('tick'));
+    expect(read().shutdown).toBeDefined();
+  });
+
+  test('nothing after the end', () => {
+    const file = publisher();
+    file.stepped(stepped('start'));
+    file.close();
+    file.shuttingDown(true);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
   test('nothing where nothing changed between ticks: wakes may come every few milliseconds', () => {
     const file = publisher();
     file.stepped(stepped('start', ['MemoryPressure']));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Decision, EvictionInFlight } from '../../src/core/eviction.js';
+import type { Decision } from '../../src/core/eviction.js';
 import { HostError } from '../../src/errors.js';
 import type { DirectoryEmptier, Evictor, KillInProgress, SignalResult } from '../../src/monitor/ports.js';
 import { Victims } from '../../src/monitor/victims.js';
@@ -36,7 +36,7 @@ function played(...answers: Answer[]) {
 const emptier = (): DirectoryEmptier => ({ empty: () => false, close: () => undefined });
 const victims = (evictor: Evictor, graceNs: bigint) => {
   const all = new Victims(evictor, emptier(), () => undefined);
-  all.begin(decision(graceNs), { source: 'tick', atNs: 0n }, 0n);
+  all.begin(decision(graceNs), { atNs: 0n }, 0n);
   return { all, look: () => all.readings().get(1) };
 };
 
@@ -112,7 +112,7 @@ test('… but not one that cannot be for another reason', () => {
 function resumed(phase: 'terminating' | 'dying', sent: 'signalNs' | 'killNs' | undefined, evictor: Evictor, objection?: string) {
   const all = new Victims(evictor, emptier(), () => undefined);
   const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: sent && 4n, killNs: sent === 'killNs' ? 4n : undefined };
-  all.resume({ decision: decision(10n), phase } as EvictionInFlight, { times, sent }, objection);
+  all.resume({ decision: decision(10n), phase }, { times, sent }, objection);
   return { all, look: () => all.readings().get(1) };
 }
 const empty = { timeNs: 0n, processes: 0, usageBytes: 0n, removed: false };
@@ -240,7 +240,7 @@ describe('whose directories are emptied', () => {
     let processes = 1;
     const { emptier: asking, asked } = counting(true);
     const all = new Victims({ begin: () => ({ ...kill, read: () => ({ ...empty, processes }) }) }, asking, () => undefined);
-    all.begin(emptied(0n), { source: 'tick', atNs: 0n }, 0n);
+    all.begin(emptied(0n), { atNs: 0n }, 0n);
     const look = () => all.readings().get(1);
     expect(look()?.emptying).toBeUndefined();
     expect(asked()).toBe(0);
@@ -255,10 +255,10 @@ describe('whose directories are emptied', () => {
   test('they are not where it went by itself, or nothing is to be emptied', () => {
     const { emptier: asking, asked } = counting(true);
     const vanished = new Victims({ begin: gone }, asking, () => undefined);
-    vanished.begin(emptied(0n), { source: 'tick', atNs: 0n }, 0n);
+    vanished.begin(emptied(0n), { atNs: 0n }, 0n);
     expect(vanished.readings().get(1)?.emptying).toBeUndefined();
     const plain = new Victims({ begin: () => ({ ...played(fine).kill, read: () => empty }) }, asking, () => undefined);
-    plain.begin(decision(0n), { source: 'tick', atNs: 0n }, 0n);
+    plain.begin(decision(0n), { atNs: 0n }, 0n);
     expect(plain.readings().get(1)?.emptying).toBeUndefined();
     expect(asked()).toBe(0);
   });
@@ -268,7 +268,7 @@ describe('whose directories are emptied', () => {
     const { emptier: asking, asked } = counting(true);
     const all = new Victims({ begin: () => kill }, asking, () => undefined);
     const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: 4n, killNs: 4n };
-    all.resume({ decision: emptied(0n), phase: 'dying', goneSinceNs: 5n } as EvictionInFlight, { times, sent: 'killNs' }, undefined);
+    all.resume({ decision: emptied(0n), phase: 'dying', goneSinceNs: 5n }, { times, sent: 'killNs' }, undefined);
     expect(all.readings().get(1)).toMatchObject({ processes: 0, emptying: true });
     expect([sent.includes('KILL'), asked()]).toEqual([false, 1]);
   });

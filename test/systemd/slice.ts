@@ -18,7 +18,7 @@ export function leaking(
 }
 
 /** A service that uses next to nothing. */
-export function small(settings: Readonly<Record<string, string>> = {}, unit: Readonly<Record<string, string>> = {}): UnitSections {
+export function small(settings: UnitSections[string] = {}, unit: Readonly<Record<string, string>> = {}): UnitSections {
   return { Unit: unit, Service: { Slice: SLICE, ExecStart: '/bin/sleep infinity', ...settings } };
 }
 

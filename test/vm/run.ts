@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Results } from '../reporter.js';
+import { bundleTests, BUNDLES, PROJECT } from './bundles.js';
 import { neverRun, type Report, summary } from './report.js';
 import { PACKAGE_TEST, type Suite, suites } from './suites.js';
 
@@ -61,22 +62,36 @@ async function runOnce(
   const environment = {
     CI: 'true',
     NO_COLOR: '1',
-    EVICTD_TEST_SLOWNESS: slowness,
-    EVICTD_TEST_RESULTS: '/out/results.json',
     EVICTD_VM_SUITE: JSON.stringify({ ...suite, only: undefined, ...(forVitest.length > 0 && { except: undefined }) }),
   };
+  const inMachine = {
+    ...environment,
+    EVICTD_TEST_SLOWNESS: slowness,
+    EVICTD_TEST_RESULTS: '/out/results.json',
+    EVICTD_TEST_BUNDLES: join(PROJECT, BUNDLES),
+  };
   const plainRoot = suite.without ? ['setpriv', `--inh-caps=-${suite.without.slice(4)}`, `--bounding-set=-${suite.without.slice(4)}`] : [];
-  const files = forVitest.length > 0 ? forVitest : ['test/vm/machine', ...filesOf(suite), ...(suite.only ? ['-t', suite.only.source] : [])];
+  const files =
+    forVitest.length > 0
+      ? forVitest
+      : [...(suite.outside ? [] : ['test/vm/machine']), ...filesOf(suite), ...(suite.only ? ['-t', suite.only.source] : [])];
   const began = performance.now();
-  const machine = spawn(
-    join(import.meta.dirname, 'boot'),
-    [
-      ...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]),
-      ...Object.entries(environment).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
-      ...[...plainRoot, 'node', 'node_modules/vitest/vitest.mjs', 'run', ...files],
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run'];
+  const bundled = ['--root', BUNDLES, '--configLoader', 'native', ...files.map((file) => file.replace(/\.ts$/, '.js'))];
+  const machine = suite.outside
+    ? spawn(process.execPath, [...vitest, ...files], {
+        env: { ...process.env, ...environment, EVICTD_TEST_SLOWNESS: undefined, EVICTD_TEST_RESULTS: join(logs, 'results.json') },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+    : spawn(
+        join(import.meta.dirname, 'boot'),
+        [
+          ...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value]),
+          ...Object.entries(inMachine).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+          ...[...plainRoot, 'node', ...vitest, ...bundled],
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      );
   createInterface({ input: machine.stdout }).on('line', (line) => process.stdout.write(`${suite.name.padEnd(13)} | ${line}\n`));
   machine.stdout.pipe(createWriteStream(join(logs, 'output.log')));
   const stop = (signal: NodeJS.Signals) => {
@@ -126,6 +141,7 @@ async function main(): Promise<boolean> {
     process.stdout.write('no Debian package, so that nothing was tried (see above)\n0 passed, 1 failed\n');
     return false;
   }
+  await bundleTests();
   const reports: Report[] = [];
   process.stdout.write(`machines: ${accel === 'tcg' ? 'emulated' : accel}\n`);
   const left = [...chosen];

@@ -12,6 +12,8 @@ export interface Suite {
   readonly without?: 'cap_sys_resource';
   /** Takes too long to be waited for by CI. */
   readonly notInCi?: true;
+  /** The tests run where the machines are started, and boot some that go down. */
+  readonly outside?: true;
   /** For an emulated machine. */
   readonly limitMinutes: number;
 }
@@ -151,6 +153,7 @@ export const suites: readonly Suite[] = [
   },
   // What needs systemd and its units. New files are found.
   { name: 'v2-systemd', machine: { cgroup: 'v2', swap: false }, files: ['test/systemd/'], limitMinutes: 60 },
+  { name: 'v2-power', machine: { cgroup: 'v2', swap: false }, files: ['test/power/'], outside: true, limitMinutes: 20 },
   { name: 'v2-kernel', machine: { cgroup: 'v2', swap: false }, files: kernel, except: [...anyKernel, ...storms], limitMinutes: 40 },
   {
     name: 'v1',

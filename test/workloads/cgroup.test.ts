@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { renameSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CgroupHierarchy } from '../../src/core/cgroup.js';
 import type { Rule } from '../../src/core/rule.js';
@@ -13,6 +12,7 @@ import { openWorkloads } from '../../src/workloads/cgroup.js';
 import { memoryController, memoryHierarchy, testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';
 import { holdMemory } from '../support/hold-memory.js';
+import { typescriptProgram } from '../support/program.js';
 
 const MiB = 1024n * 1024n;
 const NANO = 1_000_000_000n;
@@ -224,7 +224,7 @@ describe('what a candidate says', () => {
 });
 
 describe('protection', () => {
-  const script = fileURLToPath(new URL('protections-after-moves.ts', import.meta.url));
+  const program = typescriptProgram('test/workloads/protections-after-moves.ts');
   /** What a process in `home`, and from there a child of it that moves, sees after each move: the ranking after a tick, the veto without one. */
   const afterMoves = async (
     home: TestCgroup,
@@ -237,16 +237,7 @@ describe('protection', () => {
       sources: options.sources ?? [root.path],
       moves: moves.map(({ dir }) => dir),
     };
-    const { child } = await home.spawn('/bin/sh', [
-      '-c',
-      '"$@" & wait',
-      'sh',
-      process.execPath,
-      '--import',
-      'tsx',
-      script,
-      JSON.stringify(task),
-    ]);
+    const { child } = await home.spawn('/bin/sh', ['-c', '"$@" & wait', 'sh', ...program, JSON.stringify(task)]);
     return json(child.stdout ?? Readable.from([]));
   };
 

@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest';
-import type { OomPreference } from '../../src/core/workload.js';
-import { listedProtection, protectionsOf, type Protectable } from '../../src/workloads/protection.js';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { OomPreference, Protection } from '../../src/core/workload.js';
+import { listedProtection, protectedBelow, protectionsOf, type Protectable } from '../../src/workloads/protection.js';
 
 const at = (path: string, critical = false) => ({
   name: path.slice(1),
@@ -60,4 +63,28 @@ test.each<[rule: string, below: Protectable, expected: string | undefined]>([
   ['any other', unit('/apps.slice/a.service'), undefined],
 ])('a cgroup that contains %s', (_rule, below, expected) => {
   expect(protectionsOf([unit('/apps.slice'), below], new Set(), undefined, []).get('/apps.slice')?.kind).toBe(expected);
+});
+
+test.each<[what: string, make: (path: string) => void, units: readonly string[], expected: Protection | undefined]>([
+  ['that holds nothing protected', (path) => mkdirSync(path), ['batch.service'], undefined],
+  ['that was removed meanwhile', (path) => symlinkSync('/nonexistent/evictd-test', path), ['batch.service'], undefined],
+  [
+    'whose name is that of a file',
+    (path) => {
+      writeFileSync(path, '');
+    },
+    ['batch.service'],
+    undefined,
+  ],
+  ['that cannot be listed', (path) => symlinkSync(path, path), ['batch.service'], { kind: 'unlisted' }],
+  ['… beside a protected unit', (path) => symlinkSync(path, path), ['sshd.service'], { kind: 'contains', name: 'sshd.service' }],
+])('a slice with one in it %s', (_what, make, units, expected) => {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  for (const name of units) mkdirSync(join(directory, name));
+  make(join(directory, 'apps-a.slice'));
+  const below = protectedBelow('/apps.slice', directory, () => ({ effect: { critical: false, liftProtection: false } }));
+  expect(below).toEqual(expected);
 });

@@ -1,10 +1,12 @@
-import { mkdirSync, readdirSync, readlinkSync, renameSync, rmdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { WorkloadSource } from '../../src/monitor/ports.js';
 import { native, type Binding, type CgroupTreeConstructor } from '../../src/native/index.js';
 import { openWorkloads } from '../../src/workloads/cgroup.js';
 import { SourceRoot } from '../../src/workloads/source-root.js';
+import { UnitTree } from '../../src/workloads/systemd-tree.js';
 import { memoryHierarchy, testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { SLOWNESS } from '../support/slowness.js';
 
@@ -207,4 +209,20 @@ test('the members are counted only where nobody tells who comes and goes', () =>
     source.close();
     expect(known).toHaveBeenCalledTimes(source === counted ? 1 : 0);
   }
+});
+
+test('a tree of which a part could not be listed is listed again, though nobody tells of a change', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  const slice = join(directory, 'apps-a.slice');
+  mkdirSync(join(directory, 'a.service'));
+  symlinkSync(slice, slice); // ELOOP
+  const source = new SourceRoot('/apps.slice', directory, silent, new UnitTree('/apps.slice', true, () => true));
+  source.watch();
+  expect([source.list(), source.changes(() => 1)]).toEqual([['a.service'], 'unknown']);
+  rmSync(slice);
+  mkdirSync(join(slice, 'b.service'), { recursive: true });
+  expect([source.list().sort(), source.changes(() => 1)]).toEqual([['a.service', 'apps-a.slice/b.service'], 'none']);
 });

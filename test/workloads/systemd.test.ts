@@ -255,4 +255,13 @@ describe.runIf(canSetXattr)('what a cgroup asks for (where attributes can be set
     removeXattr(first?.dir ?? '', 'user.oomd_omit');
     expect(namesAndProtection(source)).toEqual({ 'first.service': undefined, 'second.service': 'omit' });
   });
+
+  test('a slice with a protected unit in it stays one, also where what it asks for itself has changed', async () => {
+    const name = `${sliceName}-b.slice`;
+    await sleeping(`${name}/sshd.service`);
+    const found = open({ source: {}, cgroups: [slice.path] }).candidates();
+    setXattr(make(name).dir, 'user.oomd_avoid', '1');
+    const workload = found.usages.find((usage) => usage.workload.name === name)?.workload;
+    expect(workload && found.veto?.(workload)).toEqual({ kind: 'contains', name: 'sshd.service' });
+  });
 });

@@ -26,6 +26,7 @@ async function withSystemd(
   controlGroup = '/batch.service',
   hanging: readonly string[] = ['web.service'],
   more: readonly unknown[] = [],
+  from = source,
 ): Promise<WorkloadSource> {
   peer = await BusPeer.open();
   const answers = typeof isAnswering === 'boolean' ? () => isAnswering : isAnswering;
@@ -46,7 +47,12 @@ async function withSystemd(
   onTestFinished(() => {
     units.close();
   });
-  return withUnitStops(source, units, ({ name }) => name === 'web.service');
+  return withUnitStops(
+    from,
+    units,
+    ({ name }) => name === 'web.service',
+    () => false,
+  );
 }
 
 const signalledBecause = (wrapped: WorkloadSource): string | undefined => {
@@ -67,6 +73,15 @@ test('who would take a protected one along however it ends may not be evicted', 
   const wrapped = await withSystemd('BoundBy');
   await eventually('it is known', () => wrapped.candidates().veto?.(batch));
   expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'takes-along', unit: 'web.service', how: 'stops' });
+});
+
+test('a critical one, which ends at a shutdown only, may take along what is protected because it is critical, too', async () => {
+  const wrapped = await withSystemd('BoundBy');
+  await eventually('it is known', () => wrapped.candidates().veto?.(batch));
+  const critical = { ...batch, protection: { kind: 'critical' } } as const;
+  await eventually('what hangs on it is known, too', () => wrapped.candidates().stop?.(critical)?.kind === 'stop');
+  const found = wrapped.candidates();
+  expect([found.veto?.(critical), found.stop?.(critical)]).toMatchObject([undefined, { kind: 'stop', dependants: ['web.service'] }]);
 });
 
 test('it is not waited for for long: what is not known then is signalled', async () => {
@@ -125,4 +140,45 @@ test('nobody waits longer than he may', async () => {
   const wrapped = await withSystemd('BoundBy', false);
   expect(wrapped.candidates().awaited?.(batch, 1n << 40n)).toBe(true);
   expect(wrapped.candidates().awaited?.(batch, 1n)).toBe(false);
+});
+
+test('… whoever else is asked about meanwhile', async () => {
+  const wrapped = await withSystemd('BoundBy', false);
+  const other = workload('other.service', { id: 'o', unit: { name: 'other.service', manager: 'system' } });
+  expect(wrapped.candidates().awaited?.(batch, 1n << 40n)).toBe(true);
+  expect(wrapped.candidates().awaited?.(other, 1n << 40n)).toBe(true);
+  expect(wrapped.candidates().awaited?.(batch, 1n)).toBe(false);
+});
+
+test('who takes a protected one along does so also where what he asks for himself has changed', async () => {
+  const changed: WorkloadSource = { ...source, candidates: () => ({ ...source.candidates(), veto: () => ({ kind: 'changed' }) }) };
+  const wrapped = await withSystemd('BoundBy', true, '/batch.service', ['web.service'], [], changed);
+  expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'changed' });
+  await eventually('it is known', () => wrapped.candidates().veto?.(batch)?.kind !== 'changed');
+  expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'takes-along', unit: 'web.service', how: 'stops' });
+});
+
+test('at a shutdown it is waited for since the turn of its group came, for as long as was said', async () => {
+  let isAnswering = true;
+  const wrapped = await withSystemd('BoundBy', () => isAnswering, '/batch.service', []);
+  await eventually('it is known', () => wrapped.candidates().stop?.(batch)?.kind === 'stop');
+  isAnswering = false;
+  const turn = { sinceNs: process.hrtime.bigint() };
+  const found = wrapped.candidates();
+  peer.signal('UnitNew', '/org/freedesktop/systemd1');
+  await eventually('it is known that somebody has come', () => found.stop?.(batch, turn)?.kind === 'signal');
+  await eventually('an eviction does not wait any more', () => !found.awaited?.(batch, SOON_NS));
+  expect(found.awaited?.(batch, 1n << 40n, turn)).toBe(true);
+  expect(found.awaited?.(batch, 1n, turn)).toBe(false);
+});
+
+test('… also until systemd can be asked again', async () => {
+  const wrapped = await withSystemd('BoundBy', true, '/batch.service', []);
+  await eventually('it is known', () => wrapped.candidates().stop?.(batch)?.kind === 'stop');
+  const turn = { sinceNs: process.hrtime.bigint() };
+  const found = wrapped.candidates();
+  expect(found.awaited?.(batch, 1n << 40n, turn)).toBe(false);
+  peer.close();
+  await eventually('the connection is lost', () => found.stop?.(batch, turn)?.kind === 'signal');
+  expect([found.awaited?.(batch, 1n << 40n, turn), found.awaited?.(batch, 1n, turn)]).toEqual([true, false]);
 });

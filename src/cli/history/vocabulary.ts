@@ -24,6 +24,8 @@ export const TYPES: readonly string[] = [
     'removal',
     'holders',
     'filesystems',
+    'shutdown',
+    'ended',
   ],
   ...['start', 'reload', 'reload-refused', 'stop', 'torn', 'oversize'],
 ];

@@ -10,6 +10,8 @@ export type AdmissionReport =
       readonly admission: Admission;
       readonly conditions: readonly PublishedCondition[];
       readonly applicant: Applicant;
+      /** The machine goes down, `since`: RFC 3339. Left out: it does not. */
+      readonly shutdown?: { readonly since: string };
     }
   | {
       readonly known: false;
@@ -30,11 +32,11 @@ export function isAdmitted(report: AdmissionReport): boolean {
 /** One line for the log of the unit. */
 export function admissionText(report: AdmissionReport): string {
   if (!report.known) return unknownText(report);
-  const { admission, conditions, applicant } = report;
+  const { admission, conditions, applicant, shutdown } = report;
   const who = applicant.critical ? 'a critical workload' : `a ${applicant.qosClass} workload`;
   if (!admission.admit) {
-    const since = conditions.map((condition) => `${condition.type} since ${condition.since}`).join(', ');
-    return `refused: ${admission.reason}: ${admission.message.trimEnd()} (${who}; ${since})\n`;
+    const why = shutdown ? [`shutting down since ${shutdown.since}`] : conditions.map(({ type, since }) => `${type} since ${since}`);
+    return `refused: ${admission.reason}: ${admission.message.trimEnd()} (${who}; ${why.join(', ')})\n`;
   }
   if (conditions.length === 0) return 'admitted: the node has no condition\n';
   const types = conditions.map(({ type }) => type).join(', ');
@@ -53,12 +55,13 @@ export function admissionJson(report: AdmissionReport): string {
   return `${JSON.stringify(report.known ? knownJson(report) : unknownJson(report), undefined, 2)}\n`;
 }
 
-function knownJson({ admission, conditions, applicant }: Extract<AdmissionReport, { known: true }>): unknown {
+function knownJson({ admission, conditions, applicant, shutdown }: Extract<AdmissionReport, { known: true }>): unknown {
   return {
     admit: admission.admit,
     known: true,
     ...(admission.admit ? {} : { reason: admission.reason, message: admission.message }),
     conditions,
+    ...(shutdown === undefined ? {} : { shutdown }),
     workload: workloadJson(applicant),
     problems: [],
   };

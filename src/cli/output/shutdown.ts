@@ -1,6 +1,8 @@
+import { isBelow } from '../../core/cgroup.js';
 import { formatDuration } from '../../core/duration.js';
-import { suffices, type InhibitDelay } from '../../core/inhibit-delay.js';
+import { inhibitDelaySetting, suffices, type InhibitDelay } from '../../core/inhibit-delay.js';
 import { protectionText } from '../../core/rank.js';
+import type { ShutdownGroup } from '../../core/shutdown-plan.js';
 import type { ShutdownPhase } from '../../core/shutdown-timeline.js';
 import type { Protection, UnreadableWorkload, Workload } from '../../core/workload.js';
 import type { SourceProblem } from '../../monitor/ports.js';
@@ -33,6 +35,8 @@ const COLUMNS: readonly Column[] = [
 ];
 
 const NS_PER_SECOND = 1e9;
+/** How many of those that a workload holds are named. */
+const MOST_HELD = 3;
 
 /** A line for each workload in the order of the groups, then what it takes and whether there is time for it. */
 export function shutdownText(report: ShutdownReport, style: Style): string {
@@ -56,27 +60,36 @@ function rowsOf({ group, startsAtNs }: ShutdownPhase): string[][] {
     workload.name,
     String(workload.priority),
     formatDuration(gracePeriodNs),
-    workload.protection?.kind === 'critical' ? 'critical' : '',
+    notes(workload, group),
   ]);
+}
+
+/** Why it ends when it does. */
+function notes({ protection, path }: Workload, { workloads, gracePeriodNs }: ShutdownGroup): string {
+  const held = workloads.filter((other) => isBelow(other.workload.path, path)).map(({ workload }) => workload.name);
+  return [
+    ...(protection?.kind === 'critical' ? ['critical'] : []),
+    ...(gracePeriodNs > 0n ? [] : ['not waited for']),
+    ...(held.length === 0 ? [] : [`holds ${held.slice(0, MOST_HELD).join(', ')}${held.length > MOST_HELD ? ', …' : ''}`]),
+  ].join(', ');
 }
 
 function conclusion({ timeline, requestedNs, configured, inhibitDelay }: ShutdownReport): string[] {
   if (timeline.length === 0) return ['nobody would be ended: neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority is set'];
   const source =
     'nobody would be ended: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
-  const needed = `all have ended after ${formatDuration(neededNs(timeline))} at the latest; the configuration asks for ${formatDuration(requestedNs)}`;
-  return [
-    configured ? needed : source,
-    delayText(inhibitDelay, requestedNs),
-    'evictd does not act on it yet: at a shutdown it ends nobody',
-  ];
+  const isUntimed = timeline.some(({ group }) => group.gracePeriodNs <= 0n && group.workloads.length > 0);
+  const all = isUntimed ? 'all but those that are not waited for' : 'all';
+  const needed = `${all} have ended after ${formatDuration(neededNs(timeline))} at the latest; the configuration asks for ${formatDuration(requestedNs)}`;
+  return [configured ? needed : source, delayText(inhibitDelay, requestedNs)];
 }
 
 function delayText(delay: InhibitDelay, requestedNs: bigint): string {
-  if (delay.kind === 'unknown') return `how long a shutdown waits is not known: ${delay.reason}`;
+  if (delay.kind === 'unknown')
+    return `how long a shutdown waits is not known: ${delay.reason}; where logind does not run, it waits for nobody`;
   const waits = `logind lets a shutdown wait for ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec)`;
   if (suffices(delay, requestedNs)) return `${waits}: that suffices`;
-  return `${waits}: too short by ${formatDuration(requestedNs - delay.maxNs)}; set InhibitDelayMaxSec in /etc/systemd/logind.conf.d/`;
+  return `${waits}: too short by ${formatDuration(requestedNs - delay.maxNs)}; evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/`;
 }
 
 function neededNs(timeline: readonly ShutdownPhase[]): bigint {

@@ -22,12 +22,14 @@ export class Comparison {
   readonly #warnings = new Set<string>();
   #recorded: RecordedConfig;
   #config: Config;
+  #shuttingDown: boolean;
 
   /** @param recordedPolicy  the first of the recording */
   constructor(other: OtherConfig, header: RecordingHeader, recordedPolicy: Policy) {
     this.#other = other;
     this.#header = header;
     this.#recordedPolicy = recordedPolicy;
+    this.#shuttingDown = recordedPolicy.shuttingDown === true;
     this.#recorded = header.config;
     this.#config = other(header.config).config;
     this.#run = new OtherRun(this.#policy(), workloadsUnder(this.#config, header.config, header.node));
@@ -37,8 +39,16 @@ export class Comparison {
   reconfigure(recorded: RecordedConfig): void {
     this.#recorded = recorded;
     this.#config = this.#other(recorded).config;
-    this.#run.reconfigure(this.#policy(), workloadsUnder(this.#config, recorded, this.#header.node));
+    this.#reconfigureRun();
     this.#warn();
+  }
+
+  /** The recorded run has another policy: whether the machine goes down does not depend on the configuration. */
+  follow({ shuttingDown: lasts }: Pick<Policy, 'shuttingDown'>): void {
+    const shuttingDown = lasts === true;
+    if (shuttingDown === this.#shuttingDown) return;
+    this.#shuttingDown = shuttingDown;
+    this.#reconfigureRun();
   }
 
   resume(state: State): void {
@@ -67,9 +77,13 @@ export class Comparison {
     };
   }
 
+  #reconfigureRun(): void {
+    this.#run.reconfigure(this.#policy(), workloadsUnder(this.#config, this.#recorded, this.#header.node));
+  }
+
   #policy(): Policy {
     // What would have been given back nobody knows.
-    const policy: Policy = { ...policyOf(this.#config, this.#header.dryRun), collections: new Set(), reclaimSteps: [] };
+    const policy: Policy = { ...policyOf(this.#config, this.#header.dryRun, this.#shuttingDown), collections: new Set(), reclaimSteps: [] };
     const { monitoringIntervalNs } = this.#recordedPolicy;
     // Steps are as far apart as they were: a shorter interval would take each of them for a gap.
     return policy.monitoringIntervalNs < monitoringIntervalNs ? { ...policy, monitoringIntervalNs } : policy;

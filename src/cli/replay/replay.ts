@@ -65,7 +65,8 @@ class Replaying {
     switch (entry.kind) {
       case 'policy':
         this.#run.reconfigure(entry.policy);
-        if (this.#other) this.#comparison ??= new Comparison(this.#other, this.#header, entry.policy);
+        if (this.#comparison) this.#comparison.follow(entry.policy);
+        else if (this.#other) this.#comparison = new Comparison(this.#other, this.#header, entry.policy);
         return;
       case 'config':
         this.#comparison?.reconfigure(entry.config);

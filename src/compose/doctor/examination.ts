@@ -15,6 +15,7 @@ import { examineDirectories } from './directories.js';
 import { examineNode } from './node.js';
 import { examineReclaim } from './reclaim.js';
 import { askRuntimes } from './runtimes.js';
+import { examineShutdown } from './shutdown.js';
 import { unitsProblem } from './units.js';
 import { workloadFacts } from './workloads.js';
 
@@ -38,11 +39,12 @@ export async function examineMachine(loaded: LoadedConfig, filesystemsRead: File
   // Not beside what follows: gRPC is loaded for it, and the others would be taken for late.
   const asked = await askRuntimes(config, native);
   const hasUnits = config.workloads.some((source) => 'systemd' in source);
-  const [service, filesystems, reclaim, daemons, unreachable] = await Promise.all([
+  const [service, filesystems, reclaim, daemons, shutdown, unreachable] = await Promise.all([
     patience.within(PATIENCE_MS, (signal) => doctor.readService(signal)),
     examineDirectories(config, asked.filesystems, instanceId, native, patience),
     examineReclaim(config.reclaim, native, patience),
     examineDaemons(patience),
+    examineShutdown(config.shutdown, patience),
     hasUnits ? unitsProblem() : undefined,
   ]);
   const runtimeDirectory = filesystems.directories.find(({ role }) => role === 'runtime');
@@ -83,6 +85,7 @@ export async function examineMachine(loaded: LoadedConfig, filesystemsRead: File
     filesystems,
     workloads,
     reclaim,
+    shutdown,
     daemons,
   });
   return { checks, exitNow: patience.exhausted && native ? (code) => native.exitNow(code) : undefined };

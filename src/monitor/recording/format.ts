@@ -6,7 +6,10 @@ import type { Candidates, Protection } from '../../core/workload.js';
 import type { CriSource, SystemdSource } from '../../core/workload-source.js';
 import type { NodeIdentity, Wake } from '../ports.js';
 
-/** Raised when an older evictd could not read it any more, or would read it wrongly. */
+/**
+ * Raised when an older evictd could not read it any more, or would read it wrongly. What came before 0.1.0, the first release, has not raised it (`shuttingDown` of a policy,
+ * say): no released evictd is older.
+ */
 export const RECORDING_FORMAT = 1;
 
 /** What is in force, as far as a step or the candidates depend on it. */

@@ -121,8 +121,9 @@ export class Recorder implements StepListener {
         asked.vetoes.set(workload.id, protection);
         return protection;
       },
-      awaited: (workload: Workload, withinNs: bigint) => {
-        const isAwaited = awaited?.(workload, withinNs) ?? false;
+      awaited: (...asking: Parameters<NonNullable<typeof awaited>>) => {
+        const [workload] = asking;
+        const isAwaited = awaited?.(...asking) ?? false;
         if (isAwaited) asked.awaited.add(workload.id);
         return isAwaited;
       },

@@ -70,7 +70,7 @@ export interface Dying {
 /** A node of 1Gi whose workloads are all that uses memory. A step every ten seconds. */
 export class SimulatedRun {
   readonly reports: StepReport[] = [];
-  readonly #policy: Policy;
+  #policy: Policy;
   readonly #usages: Usages;
   readonly #source: WorkloadSource;
   readonly #recorder: Recorder;
@@ -100,6 +100,11 @@ export class SimulatedRun {
       problems: () => [],
       close: () => undefined,
     });
+  }
+
+  /** From the next step on. */
+  reconfigure(policy: Policy): void {
+    this.#policy = policy;
   }
 
   async until(second: number): Promise<this> {

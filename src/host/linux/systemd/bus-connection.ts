@@ -3,11 +3,19 @@ import authenticate from 'dbus-native/lib/handshake.js';
 import { marshall, type DBusMessage } from 'dbus-native/lib/message.js';
 import { MessageReader } from './message-reader.js';
 
-/** Where systemd is to be reached. `daemon`: by way of the bus, which wants to be greeted, and to be told which signals are to be delivered. */
+/** Where somebody is to be reached. `daemon`: by way of the bus, which wants to be greeted, and to be told which signals are to be delivered. */
 export interface BusAddress {
   readonly path: string;
   readonly daemon: boolean;
+  /** Match rules (D-Bus specification, "Match Rules"); undefined: all signals of systemd. */
+  readonly rules?: readonly string[];
 }
+
+/**
+ * `sender=` is whoever owns that name, which the bus looks up for each signal. It does not keep others from sending the same signal to this connection alone: that needs no
+ * rule, and any user may. So a signal says 'look now', and what is so is asked for.
+ */
+const SYSTEMD_RULES = ["type='signal',sender='org.freedesktop.systemd1',path_namespace='/org/freedesktop/systemd1'"];
 
 export interface BusCall {
   readonly path: string;
@@ -47,7 +55,7 @@ export class BusConnection {
   #over = false;
 
   /** @param signals  the members of those that are told */
-  constructor({ path, daemon }: BusAddress, signals: readonly string[], events: BusEvents) {
+  constructor({ path, daemon, rules = SYSTEMD_RULES }: BusAddress, signals: readonly string[], events: BusEvents) {
     this.#events = events;
     this.#reader = new MessageReader(signals);
     this.#socket = createConnection(path);
@@ -61,7 +69,7 @@ export class BusConnection {
     });
     authenticate(this.#socket, { authMethods: ['EXTERNAL'] }, (error) => {
       if (error) this.#end(`authentication: ${error.message}`);
-      else this.#begin(daemon);
+      else this.#begin(daemon ? rules : undefined);
     });
   }
 
@@ -84,11 +92,11 @@ export class BusConnection {
     this.#socket.destroy();
   }
 
-  #begin(daemon: boolean): void {
+  #begin(rules: readonly string[] | undefined): void {
     this.#socket.on('readable', () => {
       this.#read();
     });
-    if (!daemon) {
+    if (rules === undefined) {
       this.#comeUp();
       return;
     }
@@ -98,8 +106,7 @@ export class BusConnection {
         this.#end(`the bus refuses: ${reply.message}`);
         return;
       }
-      const rule = "type='signal',sender='org.freedesktop.systemd1',path_namespace='/org/freedesktop/systemd1'";
-      this.#call({ ...bus, member: 'AddMatch', signature: 's', body: [rule] }, () => undefined);
+      for (const rule of rules) this.#call({ ...bus, member: 'AddMatch', signature: 's', body: [rule] }, () => undefined);
       this.#comeUp();
     });
   }

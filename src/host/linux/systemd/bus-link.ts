@@ -14,11 +14,14 @@ const LONGEST_PAUSE_MS = 30_000;
 /** Neither up nor over after so long: whoever listens there hangs. */
 const CONNECTING_AT_MOST_MS = 5_000;
 
+/** `up`: each time that there is a connection; what was asked for before is answered or lost. `down`: there is none, or none any more; tried again. */
+export type BusLinkEvents = Pick<BusEvents, 'up' | 'signal'> & Partial<Pick<BusEvents, 'down'>>;
+
 /** A connection to systemd that comes again: systemd closes it when it executes itself anew, and the bus when it is started anew. */
 export class BusLink {
   readonly #addresses: readonly BusAddress[];
   readonly #signals: readonly string[];
-  readonly #events: Pick<BusEvents, 'up' | 'signal'>;
+  readonly #events: BusLinkEvents;
   #connection: BusConnection | undefined;
   #up = false;
   #timer: NodeJS.Timeout | undefined;
@@ -27,8 +30,7 @@ export class BusLink {
   #trouble: readonly string[] = [];
   #closed = false;
 
-  /** @param events  `up`: each time that there is a connection; what was asked for before is answered or lost */
-  constructor(addresses: readonly BusAddress[], signals: readonly string[], events: Pick<BusEvents, 'up' | 'signal'>) {
+  constructor(addresses: readonly BusAddress[], signals: readonly string[], events: BusLinkEvents) {
     this.#addresses = addresses;
     this.#signals = signals;
     this.#events = events;
@@ -100,6 +102,7 @@ export class BusLink {
       this.#connect();
     });
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+    this.#events.down?.(this.#trouble.join('; '));
   }
 
   #after(ms: number, then: () => void): void {

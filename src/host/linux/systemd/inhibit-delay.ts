@@ -1,16 +1,26 @@
 import type { InhibitDelay } from '../../../core/inhibit-delay.js';
 import { BusConnection, type BusCall, type BusReply } from './bus-connection.js';
-import { PROPERTIES } from './names.js';
+import { HAS_LOGIN, LoginManager, managerProperty, SYSTEM_BUS } from './login-manager.js';
 
 const NS_PER_US = 1_000n;
 const NS_PER_MS = 1_000_000n;
-const LOGIN = 'org.freedesktop.login1';
-/** logind is on the bus only. */
-const BUS = '/run/dbus/system_bus_socket';
 const ANSWER_WITHIN_NS = 10_000_000_000n;
+/** Longer than a boot takes. */
+const COMES_WITHIN_NS = 600_000_000_000n;
+
+export interface InhibitDelayQuestion {
+  readonly path?: string;
+  readonly withinNs?: bigint;
+  /** false: a process that ends does not wait for it. */
+  readonly awaited?: boolean;
+}
 
 /** Asks logind once, where it runs: the bus would start it for who asks. */
-export function readInhibitDelay(path = BUS, withinNs = ANSWER_WITHIN_NS): Promise<InhibitDelay> {
+export function readInhibitDelay({
+  path = SYSTEM_BUS,
+  withinNs = ANSWER_WITHIN_NS,
+  awaited = true,
+}: InhibitDelayQuestion = {}): Promise<InhibitDelay> {
   return new Promise((resolve) => {
     const end = (answer: InhibitDelay): void => {
       clearTimeout(timer);
@@ -32,7 +42,8 @@ export function readInhibitDelay(path = BUS, withinNs = ANSWER_WITHIN_NS): Promi
       },
       Number(withinNs / NS_PER_MS),
     );
-    const connection = new BusConnection({ path, daemon: true }, [], {
+    if (!awaited) timer.unref();
+    const connection = new BusConnection({ path, daemon: true, rules: [] }, [], {
       up: () => {
         ask(HAS_LOGIN, ([isThere]) => {
           if (isThere !== true) unknown('logind does not run: nothing makes a shutdown wait');
@@ -51,20 +62,31 @@ export function readInhibitDelay(path = BUS, withinNs = ANSWER_WITHIN_NS): Promi
   });
 }
 
-const HAS_LOGIN: BusCall = {
-  path: '/org/freedesktop/DBus',
-  interface: 'org.freedesktop.DBus',
-  destination: 'org.freedesktop.DBus',
-  member: 'NameHasOwner',
-  signature: 's',
-  body: [LOGIN],
-};
+/** What it is as soon as logind runs, which at a boot may come later than evictd; undefined: it has not come within that time. No process that ends waits for it. */
+export function awaitInhibitDelay(path = SYSTEM_BUS, withinNs = COMES_WITHIN_NS): Promise<bigint | undefined> {
+  return new Promise((resolve) => {
+    const end = (maxNs: bigint | undefined): void => {
+      clearTimeout(timer);
+      login.close();
+      resolve(maxNs);
+    };
+    const timer = setTimeout(
+      () => {
+        end(undefined);
+      },
+      Number(withinNs / NS_PER_MS),
+    );
+    timer.unref();
+    const login = new LoginManager(path, {
+      seen: () => {
+        void readInhibitDelay({ path, awaited: false }).then((delay) => {
+          if (delay.kind === 'known') end(delay.maxNs);
+        });
+      },
+      gone: () => undefined,
+      refused: () => undefined,
+    });
+  });
+}
 
-const GET: BusCall = {
-  path: '/org/freedesktop/login1',
-  interface: PROPERTIES,
-  destination: LOGIN,
-  member: 'Get',
-  signature: 'ss',
-  body: [`${LOGIN}.Manager`, 'InhibitDelayMaxUSec'],
-};
+const GET = managerProperty('InhibitDelayMaxUSec');

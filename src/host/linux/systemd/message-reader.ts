@@ -1,43 +1,69 @@
 import { unmarshall, type DBusMessage } from 'dbus-native/lib/message.js';
 
-/** systemd's replies have some ten KiB. Whatever claims more is no message. */
+/** Of what is kept until it is whole: systemd's replies have some ten KiB. Whatever claims more is no message. */
 const AT_MOST_BYTES = 16 * 1024 * 1024;
+/** By the specification. Any user may send a signal as large as the bus lets through: its body is let go by. */
+const MESSAGE_AT_MOST_BYTES = 128 * 1024 * 1024;
+/** Of the header of a signal: systemd's paths and members have less than a KiB. */
+const SIGNAL_FIELDS_AT_MOST_BYTES = 16 * 1024;
 const HEAD_BYTES = 16;
+const RETURN = 2;
+const ERROR = 3;
 const SIGNAL = 4;
+
+interface Head {
+  readonly type: number;
+  readonly fields: number;
+  /** What has to be there before it is looked at. */
+  readonly kept: number;
+  readonly all: number;
+}
 
 /** Cuts the bytes of a D-Bus connection into messages (D-Bus specification, "Message Format"). */
 export class MessageReader {
   readonly #wanted: readonly string[];
-  #pending: Buffer = Buffer.alloc(0);
+  /** In pieces, so that each byte is copied once or twice however slowly they come. */
+  #pieces: Buffer[] = [];
+  #length = 0;
+  #head: Head | undefined;
+  /** Nobody reads these of what comes next. */
+  #passing = 0;
 
   /** @param wanted  the members of signals that are decoded: systemd tells of every unit of the machine, and to decode all of that would be work for nothing */
   constructor(wanted: readonly string[]) {
     this.#wanted = wanted.map((member) => `${member}\0`);
   }
 
-  /** The messages that are complete with these bytes. A signal has no body. Throws where the bytes are no messages; nothing can be read after that. */
+  /** The replies that are complete with these bytes, and the signals of which the header is: these have no body. Throws where the bytes are no messages; nothing can be read after that. */
   push(bytes: Buffer): DBusMessage[] {
-    this.#pending = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes]);
     const messages: DBusMessage[] = [];
-    for (let sizes = this.#sizes(); sizes !== undefined && this.#pending.length >= sizes.all; sizes = this.#sizes()) {
-      const message = this.#pending.subarray(0, sizes.all);
-      this.#pending = this.#pending.subarray(sizes.all);
-      if (message[1] !== SIGNAL) messages.push(unmarshall(message, { returnBigInt: true, plainValues: true }));
-      else messages.push(...this.#signal(message.subarray(HEAD_BYTES, HEAD_BYTES + sizes.fields)));
+    this.#keep(bytes);
+    while (this.#length >= (this.#head?.kept ?? HEAD_BYTES)) {
+      const pending = this.#pieces.length === 1 ? (this.#pieces[0] ?? bytes) : Buffer.concat(this.#pieces);
+      this.#pieces = [pending];
+      if (this.#head === undefined) {
+        this.#head = headOf(pending);
+        continue;
+      }
+      const { type, fields, kept, all } = this.#head;
+      this.#head = undefined;
+      this.#pieces = [];
+      this.#length = 0;
+      this.#passing = all - kept;
+      this.#keep(pending.subarray(kept));
+      if (type === SIGNAL) messages.push(...this.#signal(pending.subarray(HEAD_BYTES, Math.min(HEAD_BYTES + fields, kept))));
+      else if (type === RETURN || type === ERROR)
+        messages.push(unmarshall(pending.subarray(0, all), { returnBigInt: true, plainValues: true }));
     }
     return messages;
   }
 
-  /** undefined: not even the head is there. */
-  #sizes(): { readonly fields: number; readonly all: number } | undefined {
-    const head = this.#pending;
-    if (head.length < HEAD_BYTES) return undefined;
-    const isLittle = head[0] === 0x6c;
-    if (!isLittle && head[0] !== 0x42) throw new Error(`no D-Bus message: it begins with ${String(head[0])}`);
-    const [body, fields] = isLittle ? [head.readUInt32LE(4), head.readUInt32LE(12)] : [head.readUInt32BE(4), head.readUInt32BE(12)];
-    const all = HEAD_BYTES + Math.ceil(fields / 8) * 8 + body;
-    if (all > AT_MOST_BYTES) throw new Error(`a D-Bus message of ${String(all)} bytes`);
-    return { fields, all };
+  #keep(bytes: Buffer): void {
+    const rest = bytes.subarray(this.#passing);
+    this.#passing -= bytes.length - rest.length;
+    if (rest.length === 0) return;
+    this.#pieces.push(rest);
+    this.#length += rest.length;
   }
 
   /** By the strings of its header, which cannot be mistaken for each other: systemd's paths begin with /org/, and a member has no slash. The length in front of a path may look like a slash. */
@@ -48,4 +74,17 @@ export class MessageReader {
     const [path = ''] = /\/org\/[A-Za-z0-9_/]*/.exec(text) ?? [];
     return [{ type: SIGNAL, path, member: member.slice(0, -1) }];
   }
+}
+
+function headOf(bytes: Buffer): Head {
+  const isLittle = bytes[0] === 0x6c;
+  if (!isLittle && bytes[0] !== 0x42) throw new Error(`no D-Bus message: it begins with ${String(bytes[0])}`);
+  const [body, fields] = isLittle ? [bytes.readUInt32LE(4), bytes.readUInt32LE(12)] : [bytes.readUInt32BE(4), bytes.readUInt32BE(12)];
+  const header = HEAD_BYTES + Math.ceil(fields / 8) * 8;
+  const all = header + body;
+  const type = bytes[1] ?? 0;
+  const isReply = type === RETURN || type === ERROR;
+  if (all > (isReply ? AT_MOST_BYTES : MESSAGE_AT_MOST_BYTES)) throw new Error(`a D-Bus message of ${String(all)} bytes`);
+  const isRead = type === SIGNAL && fields <= SIGNAL_FIELDS_AT_MOST_BYTES;
+  return { type, fields, kept: isReply ? all : isRead ? header : HEAD_BYTES, all };
 }

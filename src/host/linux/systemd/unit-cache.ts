@@ -44,9 +44,10 @@ export class UnitCache {
     this.#link = link;
   }
 
-  get(name: string): LoadedUnit | undefined {
+  /** As in UnitManager. */
+  get(name: string, sureSinceNs?: bigint): LoadedUnit | undefined {
     const entry = this.#entries.get(name);
-    return entry?.unit && { ...entry.unit, stale: entry.stale || entry.askedAtNs !== undefined, unsure: this.#isUnsure(entry) };
+    return entry?.unit && { ...entry.unit, stale: isStale(entry), unsure: this.#isUnsure(entry, sureSinceNs) };
   }
 
   /** These and what hangs on them, and nobody else. */
@@ -74,9 +75,10 @@ export class UnitCache {
   awaited(name: string, nowNs: bigint, withinNs = AWAITED_AT_MOST_NS, sureSinceNs?: bigint): boolean {
     if (!this.#entries.has(name)) this.#add(name, true);
     const entry = this.#entries.get(name);
-    if (entry === undefined || !this.#isUnsure(entry, sureSinceNs)) return false;
+    if (entry === undefined || !(this.#isUnsure(entry, sureSinceNs) || hasChanged(entry, sureSinceNs))) return false;
     if (entry.askedAtNs === undefined && this.#link.up) this.#read(entry, true);
-    const sinceNs = entry.askedAtNs ?? (entry.readAtNs === undefined ? entry.wantedAtNs : undefined);
+    const askedAtNs = entry.askedAtNs ?? (entry.readAtNs === undefined ? entry.wantedAtNs : undefined);
+    const sinceNs = askedAtNs === undefined || (sureSinceNs !== undefined && sureSinceNs > askedAtNs) ? sureSinceNs : askedAtNs;
     return sinceNs !== undefined && nowNs - sinceNs < withinNs;
   }
 
@@ -189,6 +191,15 @@ export class UnitCache {
   #isUnanswered(nowNs: bigint): boolean {
     return [...this.#entries.values()].some(({ askedAtNs }) => askedAtNs !== undefined && nowNs - askedAtNs > ANSWERED_WITHIN_NS);
   }
+}
+
+function isStale({ stale, askedAtNs }: Entry): boolean {
+  return stale || askedAtNs !== undefined;
+}
+
+/** It has since it was read, which was before then. */
+function hasChanged(entry: Entry, sureSinceNs: bigint | undefined): boolean {
+  return sureSinceNs !== undefined && isStale(entry) && (entry.readAtNs ?? 0n) < sureSinceNs;
 }
 
 const LOST: BusReply = { ok: false, name: undefined, message: 'no connection' };

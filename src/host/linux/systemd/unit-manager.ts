@@ -37,8 +37,8 @@ export class SystemdUnits implements UnitManager {
     return this.#open.link.up;
   }
 
-  unit(name: string): ReturnType<UnitManager['unit']> {
-    return this.#open?.cache.get(name);
+  unit(name: string, sureSinceNs?: bigint): ReturnType<UnitManager['unit']> {
+    return this.#open?.cache.get(name, sureSinceNs);
   }
 
   watch(names: Iterable<string>): void {

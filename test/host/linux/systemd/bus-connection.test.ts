@@ -79,6 +79,21 @@ test('the bus is greeted, and asked for signals, before the connection is up', a
   expect(peer.calls.map(({ member }) => member)).toEqual(['Hello', 'AddMatch']);
 });
 
+test('who names rules gets those signals, and not those of systemd', async () => {
+  const peer = await BusPeer.open();
+  const rules = ["type='signal',sender='a.b'", "type='signal',sender='a.c'"];
+  const connection = new BusConnection({ path: peer.path, daemon: true, rules }, [], {
+    up: () => undefined,
+    down: () => undefined,
+    signal: () => undefined,
+  });
+  onTestFinished(() => {
+    connection.close();
+  });
+  await eventually('it has asked for signals', () => peer.calls.length === 3);
+  expect(peer.calls.slice(1).map(({ body }) => body?.[0])).toEqual(rules);
+});
+
 test('of signals only those that are wanted are told, whatever is in them', async () => {
   const peer = await BusPeer.open();
   const told = await new Told(peer.path).up();

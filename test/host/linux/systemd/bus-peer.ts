@@ -16,6 +16,8 @@ export class BusPeer {
   readonly path = join(mkdtempSync(join(tmpdir(), 'evictd-bus-')), 'socket');
   readonly calls: DBusMessage[] = [];
   answer: (call: DBusMessage) => Answer = () => ({ signature: '', body: [] });
+  /** After an answer is on its way. */
+  sent: (call: DBusMessage) => void = () => undefined;
   /** Whether it says OK to who wants to be let in; undefined: it says nothing. */
   admits: boolean | undefined = true;
   connections = 0;
@@ -53,6 +55,10 @@ export class BusPeer {
     return peer;
   }
 
+  get connected(): number {
+    return this.#sockets.size;
+  }
+
   /** To everybody who is connected. */
   send(bytes: Buffer): void {
     for (const socket of this.#sockets) socket.write(bytes);
@@ -85,7 +91,9 @@ export class BusPeer {
       rest = rest.subarray(size);
       this.calls.push(call);
       const answer = this.answer(call);
-      if (answer !== undefined) socket.write(reply(call, answer));
+      if (answer === undefined) continue;
+      socket.write(reply(call, answer));
+      this.sent(call);
     }
   }
 }

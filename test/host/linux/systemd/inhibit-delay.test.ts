@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DBusMessage } from 'dbus-native/lib/message.js';
-import { readInhibitDelay } from '../../../../src/host/linux/systemd/inhibit-delay.js';
+import { awaitInhibitDelay, readInhibitDelay } from '../../../../src/host/linux/systemd/inhibit-delay.js';
+import { eventually } from '../../../support/eventually.js';
 import { BusPeer } from './bus-peer.js';
 
 /** Whatever else the machine does. */
@@ -22,7 +23,7 @@ async function bus(logind: (call: DBusMessage) => ReturnType<BusPeer['answer']>,
 describe('how long a shutdown waits', () => {
   test('logind is asked for the property, in microseconds', async () => {
     const peer = await bus(() => ({ signature: 'v', body: [['t', 5_000_000n]] }));
-    expect(await readInhibitDelay(peer.path, LONG)).toEqual({ kind: 'known', maxNs: 5_000_000_000n });
+    expect(await readInhibitDelay({ path: peer.path, withinNs: LONG })).toEqual({ kind: 'known', maxNs: 5_000_000_000n });
     expect(peer.calls.find(({ member }) => member === 'Get')).toMatchObject({
       destination: 'org.freedesktop.login1',
       path: '/org/freedesktop/login1',
@@ -32,7 +33,7 @@ describe('how long a shutdown waits', () => {
 
   test('a logind that does not run is not asked, for the bus would start it', async () => {
     const peer = await bus(() => undefined, false);
-    expect(await readInhibitDelay(peer.path, LONG)).toMatchObject({
+    expect(await readInhibitDelay({ path: peer.path, withinNs: LONG })).toMatchObject({
       kind: 'unknown',
       reason: expect.stringContaining('does not run') as string,
     });
@@ -45,13 +46,30 @@ describe('how long a shutdown waits', () => {
     ['it does not answer', () => undefined, 'has not answered'],
   ])('not known: %s', async (_what, logind, reason) => {
     const peer = await bus(logind);
-    const answer = await readInhibitDelay(peer.path, reason === 'has not answered' ? 50_000_000n : LONG);
+    const answer = await readInhibitDelay({ path: peer.path, withinNs: reason === 'has not answered' ? 50_000_000n : LONG });
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.stringContaining(reason) as string });
   });
 
   test('not known: there is no bus', async () => {
     const peer = await BusPeer.open();
-    const answer = await readInhibitDelay(`${peer.path}-nowhere`);
+    const answer = await readInhibitDelay({ path: `${peer.path}-nowhere` });
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('ENOENT') as string });
+  });
+
+  test('whoever waits for logind is told when it has come', async () => {
+    const peer = await bus(() => ({ signature: 'v', body: [['t', 7_000_000n]] }), false);
+    const told = awaitInhibitDelay(peer.path);
+    await eventually('it was looked for', () => peer.calls.some(({ member }) => member === 'NameHasOwner'));
+    const answer = peer.answer;
+    peer.answer = (call) => (call.member === 'NameHasOwner' ? there(true) : answer(call));
+    peer.signal('NameOwnerChanged', '/org/freedesktop/DBus');
+    expect(await told).toBe(7_000_000_000n);
+    await eventually('nobody asks any more', () => peer.connected === 0);
+  });
+
+  test('whoever waits for a logind that does not come is told so, and nobody asks any more', async () => {
+    const peer = await bus(() => undefined, false);
+    expect(await awaitInhibitDelay(peer.path, 50_000_000n)).toBeUndefined();
+    await eventually('nobody asks any more', () => peer.connections > 0 && peer.connected === 0);
   });
 });

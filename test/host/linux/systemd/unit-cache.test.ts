@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { BusCall, BusReply } from '../../../../src/host/linux/systemd/bus-connection.js';
 import { UnitCache } from '../../../../src/host/linux/systemd/unit-cache.js';
 import { unitPath } from '../../../../src/host/linux/systemd/unit-reading.js';
@@ -38,6 +38,15 @@ class Link {
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `a${String(index)}.target`);
 const now = (): bigint => process.hrtime.bigint();
 
+/** One that follows a.target, and has read it. */
+function read(): { link: Link; cache: UnitCache } {
+  const link = new Link();
+  const cache = new UnitCache(link);
+  cache.follow(['a.target'], now());
+  link.answer();
+  return { link, cache };
+}
+
 test('no more than eight are asked for at a time, and all in the end', () => {
   const link = new Link();
   const cache = new UnitCache(link);
@@ -65,10 +74,7 @@ test('after a silence of ten seconds the connection is made anew, and everything
 });
 
 test('one that changes is read again at once, and again where it changes while it is read', () => {
-  const link = new Link();
-  const cache = new UnitCache(link);
-  cache.follow(['a.target'], now());
-  link.answer();
+  const { link, cache } = read();
   cache.changed(unitPath('a.target'));
   expect(cache.get('a.target')?.stale).toBe(true);
   expect(link.names).toHaveLength(1);
@@ -81,10 +87,7 @@ test('one that changes is read again at once, and again where it changes while i
 });
 
 test('who has come may hang on one of them: what was asked for before is unsure, and asked for again by who has to decide', () => {
-  const link = new Link();
-  const cache = new UnitCache(link);
-  cache.follow(['a.target'], now());
-  link.answer();
+  const { link, cache } = read();
   expect(cache.get('a.target')?.unsure).toBe(false);
   expect(cache.awaited('a.target', now())).toBe(false);
   cache.hasCome();
@@ -109,10 +112,7 @@ test('what was asked for otherwise before somebody came is unsure whenever the a
 });
 
 test('systemd has read its files anew: everything is unsure', () => {
-  const link = new Link();
-  const cache = new UnitCache(link);
-  cache.follow(['a.target'], now());
-  link.answer();
+  const { link, cache } = read();
   cache.allChanged();
   expect(cache.get('a.target')).toMatchObject({ unsure: true, stale: true });
   cache.readOn();
@@ -121,10 +121,7 @@ test('systemd has read its files anew: everything is unsure', () => {
 });
 
 test('nobody waits for what cannot be asked for, nor for an answer that does not come', () => {
-  const link = new Link();
-  const cache = new UnitCache(link);
-  cache.follow(['a.target'], now());
-  link.answer();
+  const { link, cache } = read();
   cache.hasCome();
   link.up = false;
   expect(cache.awaited('a.target', now())).toBe(false);
@@ -172,4 +169,53 @@ test('who could not be asked for at once is waited for from when it is', () => {
   cache.readOn();
   expect(cache.awaited('a.target', sinceNs, 1n)).toBe(true);
   expect(cache.awaited('a.target', now() + 4n * SECOND, 3n * SECOND)).toBe(false);
+});
+
+test('what was asked for since somebody began to decide is sure for all of that, however late the answer, and whoever comes', () => {
+  vi.useFakeTimers({ toFake: ['hrtime'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const { link, cache } = read();
+  vi.advanceTimersByTime(1_000);
+  const sinceNs = now();
+  expect(cache.awaited('a.target', now(), 5n * SECOND, sinceNs)).toBe(false);
+  cache.hasCome();
+  expect(cache.get('a.target', sinceNs)?.unsure).toBe(true);
+  vi.advanceTimersByTime(100);
+  expect(cache.awaited('a.target', now(), 5n * SECOND, sinceNs)).toBe(true);
+  vi.advanceTimersByTime(4_000);
+  expect(cache.awaited('a.target', now())).toBe(false);
+  expect(cache.awaited('a.target', now(), 5n * SECOND, sinceNs)).toBe(true);
+  cache.hasCome();
+  link.answer();
+  expect(cache.get('a.target')?.unsure).toBe(true);
+  expect(cache.get('a.target', sinceNs)?.unsure).toBe(false);
+  expect(cache.awaited('a.target', now(), 5n * SECOND, sinceNs)).toBe(false);
+  const laterNs = now() + 1n;
+  vi.advanceTimersByTime(1);
+  expect(cache.get('a.target', laterNs)?.unsure).toBe(true);
+});
+
+test('what has changed since it was read is awaited by who has to decide from then on, once', () => {
+  const { link, cache } = read();
+  const sinceNs = now();
+  cache.changed(unitPath('a.target'));
+  link.lose();
+  expect(cache.awaited('a.target', now())).toBe(false);
+  expect(cache.awaited('a.target', now(), SECOND, sinceNs)).toBe(true);
+  link.answer();
+  expect(cache.awaited('a.target', now(), SECOND, sinceNs)).toBe(false);
+  cache.changed(unitPath('a.target'));
+  expect(cache.awaited('a.target', now(), SECOND, sinceNs)).toBe(false);
+});
+
+test('what cannot be asked for now may be in a moment: who has seconds waits', () => {
+  const { link, cache } = read();
+  cache.hasCome();
+  link.up = false;
+  const sinceNs = now();
+  expect(cache.awaited('a.target', sinceNs, SECOND)).toBe(false);
+  expect(cache.awaited('a.target', sinceNs, SECOND, sinceNs)).toBe(true);
+  expect(cache.awaited('a.target', sinceNs + SECOND, SECOND, sinceNs)).toBe(false);
 });

@@ -1,0 +1,33 @@
+import { openCgroupEvictor, type VictimHierarchies } from '../actions/kill-cgroup.js';
+import type { Removals } from '../actions/removals.js';
+import { openPodEvictor } from '../actions/stop-pod.js';
+import { openUnitEvictor } from '../actions/stop-unit.js';
+import type { ContainerRuntime, Evictor, UnitManager } from '../monitor/ports.js';
+import type { Releases } from '../monitor/releases.js';
+import type { Reporter } from '../monitor/reporter.js';
+import { native } from '../native/index.js';
+
+export interface EvictorParts {
+  readonly hierarchies: VictimHierarchies;
+  readonly units: UnitManager;
+  readonly runtimeOf: (endpoint: string) => ContainerRuntime | undefined;
+  readonly removals: Removals;
+  readonly reporter: Pick<Reporter, 'notStopped'>;
+  readonly releases: Pick<Releases, 'notStopped'>;
+}
+
+/** What ends workloads. `atShutdown`: the same, and containers stay where they are, ended: they may be started after it. */
+export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter, releases }: EvictorParts): {
+  readonly evictor: Evictor;
+  readonly atShutdown: Evictor;
+} {
+  const cgroups = openCgroupEvictor(native, hierarchies);
+  const ofUnits = openUnitEvictor(cgroups, units, (hold, errors) => {
+    reporter.notStopped(hold, errors);
+    releases.notStopped(hold);
+  });
+  return {
+    evictor: openPodEvictor(ofUnits, runtimeOf, removals),
+    atShutdown: openPodEvictor(ofUnits, runtimeOf, undefined),
+  };
+}

@@ -1,0 +1,47 @@
+import type { LoadedConfig } from '../config/config.js';
+import { selectHost } from '../host/select.js';
+import type { UnitManager, WorkloadSource } from '../monitor/ports.js';
+import { AWAITS_AT_MOST_NS } from '../monitor/timetable.js';
+import { withUnitStops } from '../workloads/unit-stops.js';
+import { pause } from './doctor/deadline.js';
+import type { Reading } from './reading.js';
+import { openToldReading } from './told-reading.js';
+import { unitProtection } from './unit-protection.js';
+
+const LOOK_MS = 20;
+
+/** What a shutdown is planned with, for one look: systemd has been asked about units, too, and has answered or had the time to. */
+export async function openShutdownReading(
+  loaded: LoadedConfig,
+  units: UnitManager = selectHost().openUnitManager(),
+  open = openToldReading,
+): Promise<Reading> {
+  let reading: Reading | undefined;
+  const close = (): void => {
+    reading?.close();
+    units.close();
+  };
+  try {
+    reading = await open(loaded, units);
+    // Where this look lives says nothing of where the evictd lives that would end them.
+    const isProtected = unitProtection(loaded.config, undefined);
+    const workloads = withUnitStops(
+      reading.workloads,
+      units,
+      (unit) => isProtected(unit),
+      (unit) => isProtected(unit, true),
+    );
+    await told(workloads);
+    return { ...reading, workloads, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+async function told(source: WorkloadSource): Promise<void> {
+  const turn = { sinceNs: process.hrtime.bigint() };
+  const { usages, awaited } = source.candidates();
+  const isAwaited = (): boolean => usages.map(({ workload }) => awaited?.(workload, AWAITS_AT_MOST_NS, turn)).includes(true);
+  while (isAwaited()) await pause(LOOK_MS);
+}

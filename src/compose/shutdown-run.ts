@@ -1,0 +1,115 @@
+import type { Config } from '../config/config.js';
+import { formatDuration } from '../core/duration.js';
+import { periodRequestedNs, shutdownGracePeriods, type ShutdownGracePeriod } from '../core/shutdown-config.js';
+import type { Log } from '../log.js';
+import type { Status } from '../metrics/status.js';
+import type { StepListener, StepReport } from '../monitor/ports.js';
+import { Shutdown, type ShutdownParts } from '../monitor/shutdown.js';
+import type { ShutdownDelay, ShutdownDelayState } from '../monitor/shutdown-ports.js';
+
+export interface MachineShutdownParts extends Omit<ShutdownParts, 'release' | 'over' | 'log'> {
+  readonly openDelay: () => ShutdownDelay;
+  readonly status: Pick<Status, 'shutdownBegins' | 'shutdownIsOver' | 'shutdownCalledOff' | 'shutdownDelayed'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+}
+
+/** What a run does about shutdowns of the machine, as it is configured now. Where none is configured it asks nobody and holds nothing. */
+export class MachineShutdown implements StepListener {
+  readonly #parts: MachineShutdownParts;
+  readonly #shutdown: Shutdown;
+  #periods: readonly ShutdownGracePeriod[] = [];
+  #delay: ShutdownDelay | undefined;
+
+  constructor(parts: MachineShutdownParts) {
+    this.#parts = parts;
+    const { status, changed, dryRun } = parts;
+    this.#shutdown = new Shutdown({
+      ...parts,
+      release: () => this.#delay?.release(),
+      changed: (lasts) => {
+        if (!dryRun) {
+          if (lasts) status.shutdownBegins();
+          else status.shutdownCalledOff();
+        }
+        changed(lasts);
+      },
+      over: () => {
+        if (!dryRun) status.shutdownIsOver();
+      },
+    });
+  }
+
+  get lasts(): boolean {
+    return this.#shutdown.lasts;
+  }
+
+  /** At the start, and at every reload. A shutdown that has begun goes on as it was configured then. */
+  configure({ shutdown }: Pick<Config, 'shutdown'>): void {
+    this.#periods = shutdownGracePeriods(shutdown);
+    this.#follow();
+  }
+
+  stepped(report: StepReport): void {
+    this.#shutdown.stepped(report);
+  }
+
+  /** evictd ends: nobody else is, by evictd. May be called twice. */
+  close(): void {
+    this.#shutdown.stop();
+    this.#delay?.close();
+    this.#delay = undefined;
+  }
+
+  #follow(): void {
+    const { openDelay, status } = this.#parts;
+    if (this.#shutdown.lasts) return;
+    if (this.#periods.length === 0) {
+      this.#delay?.close();
+      this.#delay = undefined;
+      status.shutdownDelayed(undefined);
+      return;
+    }
+    if (this.#delay !== undefined) return;
+    this.#delay = openDelay();
+    this.#delay.start({
+      prepare: (begins) => {
+        this.#prepare(begins);
+      },
+      changed: (state) => {
+        this.#changed(state);
+      },
+    });
+  }
+
+  /** Who calls it, a connection to the bus, would take what it throws for a broken connection, and the machine would wait for nothing. */
+  #prepare(begins: boolean): void {
+    try {
+      if (begins) this.#shutdown.begin(this.#periods);
+      else {
+        this.#shutdown.callOff();
+        this.#follow();
+      }
+    } catch (error) {
+      const what = begins ? 'the shutdown cannot begin, and the machine may go down' : 'the shutdown cannot be called off';
+      this.#parts.log.warn(`${what}: ${error instanceof Error ? error.message : String(error)}`, { code: 'EVICTD_SHUTDOWN_FAILED' });
+      if (begins) this.#delay?.release();
+    }
+  }
+
+  #changed(state: ShutdownDelayState): void {
+    const { log, status, dryRun } = this.#parts;
+    if (dryRun) return;
+    switch (state.kind) {
+      case 'held':
+        status.shutdownDelayed(undefined);
+        log.info(`a shutdown of the machine waits for evictd, which asks for ${formatDuration(periodRequestedNs(this.#periods))}`);
+        return;
+      case 'off':
+        status.shutdownDelayed(state.reason);
+        log.warn(`a shutdown of the machine does not wait for evictd: ${state.reason}`, { code: 'EVICTD_SHUTDOWN_LOCK' });
+        return;
+      case 'released':
+        return;
+    }
+  }
+}

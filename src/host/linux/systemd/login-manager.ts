@@ -1,0 +1,142 @@
+import type { BusAddress, BusCall, BusReply } from './bus-connection.js';
+import { BusLink } from './bus-link.js';
+import { PROPERTIES } from './names.js';
+
+/** logind's name on the bus. */
+export const LOGIN = 'org.freedesktop.login1';
+/** logind is on the bus only. */
+export const SYSTEM_BUS = '/run/dbus/system_bus_socket';
+const LOGIN_MANAGER = { path: '/org/freedesktop/login1', interface: `${LOGIN}.Manager`, destination: LOGIN };
+
+const BUS = 'org.freedesktop.DBus';
+/** Whether it is there. The bus would start it for who asks it anything else. */
+export const HAS_LOGIN: BusCall = {
+  path: '/org/freedesktop/DBus',
+  interface: BUS,
+  destination: BUS,
+  member: 'NameHasOwner',
+  signature: 's',
+  body: [LOGIN],
+};
+const GET_PREPARING = managerProperty('PreparingForShutdown');
+const SIGNALS = ['PrepareForShutdown', 'NameOwnerChanged'];
+const RULES = [
+  `type='signal',sender='${LOGIN}',path='${LOGIN_MANAGER.path}',interface='${LOGIN_MANAGER.interface}',member='PrepareForShutdown'`,
+  `type='signal',sender='${BUS}',interface='${BUS}',member='NameOwnerChanged',arg0='${LOGIN}'`,
+];
+
+/** Any user can send a signal, as often as he likes, and each is a reason to ask. */
+const PAUSE_MS = 100;
+
+/** What logind says of itself. */
+export interface LoginView {
+  /** Monotonic, before it was asked. */
+  readonly askedAtNs: bigint;
+  /** The machine is about to go down. */
+  readonly preparing: boolean;
+  /** Why there is a lock, delay or block, of whatever kind: as whoever took it has said. */
+  readonly inhibitors: ReadonlySet<string>;
+}
+
+export interface LoginEvents {
+  readonly seen: (view: LoginView) => void;
+  /** It does not run, or there is no bus: told again when that is over. */
+  readonly gone: (reason: string) => void;
+  /** It has not said what it was asked for. */
+  readonly refused: (reason: string) => void;
+}
+
+/**
+ * logind, which is asked anew whenever something has happened: it has come, the bus has come, the machine is about to go down or not any more. What a signal says does not
+ * count, because any user can send one that looks like logind's; an answer comes from whom was asked.
+ */
+export class LoginManager {
+  readonly #events: LoginEvents;
+  readonly #link: BusLink;
+  #looks = false;
+  #again = false;
+  #pause: NodeJS.Timeout | undefined;
+
+  constructor(path: string, events: LoginEvents) {
+    this.#events = events;
+    const address: BusAddress = { path, daemon: true, rules: RULES };
+    // Its events come after the call that makes it.
+    this.#link = new BusLink([address], SIGNALS, {
+      up: () => {
+        this.look();
+      },
+      down: (reason) => {
+        this.#events.gone(`logind cannot be asked: ${reason}`);
+      },
+      signal: () => {
+        this.look();
+      },
+    });
+  }
+
+  /** Asks once more after an answer that is still awaited, and a pause after each. */
+  look(): void {
+    this.#again = this.#looks || this.#pause !== undefined;
+    if (this.#again) return;
+    this.#looks = this.#link.call(HAS_LOGIN, (reply) => {
+      if (!reply.ok) this.#refused(reply);
+      else if (reply.body[0] === true) this.#ask();
+      else
+        this.#end(() => {
+          this.#events.gone('logind does not run');
+        });
+    });
+  }
+
+  close(): void {
+    clearTimeout(this.#pause);
+    this.#link.close();
+  }
+
+  #ask(): void {
+    const askedAtNs = process.hrtime.bigint();
+    this.#call(GET_PREPARING, ([preparing]) => {
+      this.#call({ ...LOGIN_MANAGER, member: 'ListInhibitors' }, ([list]) => {
+        this.#end(() => {
+          this.#events.seen({ askedAtNs, preparing: preparing === true, inhibitors: reasonsOf(list) });
+        });
+      });
+    });
+  }
+
+  #call(call: BusCall, then: (body: readonly unknown[]) => void): void {
+    const isSent = this.#link.call(call, (reply) => {
+      if (reply.ok) then(reply.body);
+      else this.#refused(reply);
+    });
+    if (!isSent) this.#refused(undefined);
+  }
+
+  /** Without a name: the connection is over, which is told by itself. */
+  #refused(reply: Extract<BusReply, { ok: false }> | undefined): void {
+    this.#end(() => {
+      if (reply?.name !== undefined) this.#events.refused(`logind cannot be asked: ${reply.message}`);
+    });
+  }
+
+  #end(tell: () => void): void {
+    this.#looks = false;
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      if (this.#again) this.look();
+    }, PAUSE_MS);
+    this.#pause.unref();
+    tell();
+  }
+}
+
+/** 'a(ssssuu)': what, who, why, mode, uid, pid. */
+function reasonsOf(list: unknown): ReadonlySet<string> {
+  if (!Array.isArray(list)) return new Set();
+  return new Set(list.map((lock: unknown) => (Array.isArray(lock) ? String(lock[2]) : '')));
+}
+
+/** The call that reads it. */
+export function managerProperty(name: string): BusCall {
+  return { ...LOGIN_MANAGER, interface: PROPERTIES, member: 'Get', signature: 'ss', body: [LOGIN_MANAGER.interface, name] };
+}

@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto';
+import type { ShutdownDelay, ShutdownDelayState, ShutdownEvents } from '../../../monitor/shutdown-ports.js';
+import { inhibitCommand, Inhibitor, type InhibitCommand } from './inhibitor.js';
+import { LoginManager, SYSTEM_BUS, type LoginView } from './login-manager.js';
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 30_000;
+/** Refused so often in a row, it is refused for good. */
+const REFUSALS = 5;
+const NS_PER_MS = 1_000_000n;
+const TAKING = 'the lock is being taken';
+const NOT_TO_BE_HAD = 'the lock is not to be had';
+
+/**
+ * Asks nobody before `start`.
+ *
+ * @param holds  false: it listens, and a shutdown does not wait
+ */
+export function openShutdownDelay(holds: boolean): ShutdownDelay {
+  return new LoginShutdownDelay(SYSTEM_BUS, holds ? inhibitCommand : undefined);
+}
+
+/** By this it is found again among those that logind lists: a pid is another one there where evictd lives in a pid namespace of its own (a container). */
+function whyOfThisOne(): string {
+  return `ends workloads in order (${randomBytes(4).toString('hex')})`;
+}
+
+/** The delay lock of logind's, for as long as the machine does not go down. */
+export class LoginShutdownDelay implements ShutdownDelay {
+  readonly #path: string;
+  readonly #command: InhibitCommand | undefined;
+  #state: ShutdownDelayState = { kind: 'off', reason: TAKING };
+  #events: ShutdownEvents | undefined;
+  #login: LoginManager | undefined;
+  #loginTrouble: string | undefined;
+  #refusals = 0;
+  #lock: Inhibitor | undefined;
+  #why = '';
+  #lockTrouble = TAKING;
+  #preparing = false;
+  #released = false;
+  #again: NodeJS.Timeout | undefined;
+  #pauseMs = FIRST_PAUSE_MS;
+  #closed = false;
+
+  /** @param command  looked for each time: it may be installed later. undefined: no lock is taken */
+  constructor(path: string, command: InhibitCommand | undefined) {
+    this.#path = path;
+    this.#command = command;
+  }
+
+  get state(): ShutdownDelayState {
+    return this.#state;
+  }
+
+  start(events: ShutdownEvents): void {
+    if (this.#events !== undefined || this.#closed) return;
+    this.#events = events;
+    this.#login = new LoginManager(this.#path, {
+      seen: (view) => {
+        this.#seen(view);
+      },
+      gone: (reason) => {
+        this.#loginTrouble = reason;
+        this.#tell();
+      },
+      refused: (reason) => {
+        this.#loginTrouble = reason;
+        this.#refusals += 1;
+        // A shutdown would wait for who never hears of it. Who has heard of it lets go by himself.
+        if (this.#refusals >= REFUSALS && !this.#preparing) this.#letGo();
+        this.#lookAgain();
+        this.#tell();
+      },
+    });
+  }
+
+  /** Where the machine is not about to go down there is nothing to be let go. */
+  release(): void {
+    if (!this.#preparing || this.#released) return;
+    this.#released = true;
+    this.#letGo();
+    this.#tell();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#again);
+    this.#login?.close();
+    this.#letGo();
+  }
+
+  #seen({ askedAtNs, preparing, inhibitors }: LoginView): void {
+    this.#loginTrouble = undefined;
+    this.#refusals = 0;
+    const changed = preparing !== this.#preparing;
+    this.#preparing = preparing;
+    this.#released &&= preparing;
+    const { takenAtNs } = this.#lock ?? {};
+    // One that was taken after logind was asked cannot be in its answer; and while the machine goes down there is no other one to be had.
+    if (!preparing && takenAtNs !== undefined && takenAtNs < askedAtNs && !inhibitors.has(this.#why))
+      this.#lost('logind has lost the lock');
+    if (changed) this.#events?.prepare(preparing);
+    this.#take();
+    this.#tell();
+  }
+
+  /** logind gives nobody a lock while the machine goes down. */
+  #take(): void {
+    if (this.#lock !== undefined || this.#preparing || this.#again !== undefined || this.#closed) return;
+    if (this.#command === undefined) {
+      this.#lockTrouble = 'it does not ask for the lock';
+      return;
+    }
+    this.#why = whyOfThisOne();
+    const command = this.#command(this.#why);
+    if (command === undefined) {
+      this.#lost(`${NOT_TO_BE_HAD}: there is no systemd-inhibit`);
+      return;
+    }
+    try {
+      this.#lock = new Inhibitor(command, {
+        taken: () => {
+          this.#lockTrouble = TAKING;
+          this.#tell();
+        },
+        ended: (reason) => {
+          this.#lost(`${NOT_TO_BE_HAD}: ${reason}`);
+          this.#tell();
+        },
+      });
+    } catch (error) {
+      this.#lost(`${NOT_TO_BE_HAD}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  #lost(trouble: string): void {
+    const { takenAtNs } = this.#lock ?? {};
+    if (takenAtNs !== undefined && process.hrtime.bigint() - takenAtNs > BigInt(LONGEST_PAUSE_MS) * NS_PER_MS)
+      this.#pauseMs = FIRST_PAUSE_MS;
+    this.#letGo();
+    this.#lockTrouble = trouble;
+    this.#lookAgain();
+  }
+
+  /** Whether logind runs is found out before each try: the bus would start it for systemd-inhibit. */
+  #lookAgain(): void {
+    if (this.#again !== undefined || this.#closed) return;
+    this.#again = setTimeout(() => {
+      this.#again = undefined;
+      this.#login?.look();
+    }, this.#pauseMs);
+    this.#again.unref();
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+  }
+
+  #letGo(): void {
+    this.#lock?.close();
+    this.#lock = undefined;
+  }
+
+  #tell(): void {
+    if (this.#closed) return;
+    const before = this.#state;
+    const now = this.#seenState();
+    // It takes some milliseconds, and is no news.
+    if (now.kind === 'off' && now.reason === TAKING) return;
+    if (now.kind === before.kind && (now.kind !== 'off' || before.kind !== 'off' || now.reason === before.reason)) return;
+    this.#state = now;
+    this.#events?.changed(now);
+  }
+
+  #seenState(): ShutdownDelayState {
+    if (this.#released) return { kind: 'released' };
+    // A lock that is there is of no use to who does not hear when it is asked for.
+    if (this.#loginTrouble !== undefined) return { kind: 'off', reason: this.#loginTrouble };
+    if (this.#lock?.takenAtNs !== undefined) return { kind: 'held' };
+    return { kind: 'off', reason: this.#preparing ? 'the machine goes down already' : this.#lockTrouble };
+  }
+}

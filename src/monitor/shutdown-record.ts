@@ -1,0 +1,181 @@
+import { counted } from '../core/amount.js';
+import { formatDuration } from '../core/duration.js';
+import { protectionText } from '../core/rank.js';
+import type { ShutdownGroup } from '../core/shutdown-plan.js';
+import { hasEnded, isInTime, type EndedWorkload, type EndingWorkload } from '../core/shutdown-progress.js';
+import { latestTimeline } from '../core/shutdown-timeline.js';
+import type { ShutdownWorkloads } from '../core/shutdown-workloads.js';
+import type { Candidates, Workload } from '../core/workload.js';
+import type { JournalRecord } from './record.js';
+
+/** Who ends with whom, as it is decided when the machine begins to go down. */
+export interface ShutdownPlan extends Pick<ShutdownWorkloads, 'leftAlone'>, Pick<Candidates, 'unreadable'> {
+  readonly groups: readonly ShutdownGroup[];
+}
+
+/** What has become of a shutdown so far. */
+export interface ShutdownCourse {
+  readonly tookNs: bigint;
+  readonly ended: readonly EndedWorkload[];
+  /** Told to end, and still there. */
+  readonly ending: readonly EndingWorkload[];
+}
+
+export function shutdownBegins({ groups, leftAlone, unreadable }: ShutdownPlan): JournalRecord {
+  const neededNs = latestTimeline(groups).at(-1)?.endsAtNs ?? 0n;
+  const parts = groups
+    .filter(({ workloads }) => workloads.length > 0)
+    .map(
+      ({ priority, gracePeriodNs, workloads }) =>
+        `${some(workloads.map(({ workload }) => workload.name))} within ${formatDuration(gracePeriodNs)} (group ${String(priority)})`,
+    );
+  const who = parts.length === 0 ? 'nobody is to be ended' : `to be ended: ${parts.join(', then ')}`;
+  return {
+    type: 'shutdown',
+    phase: 'begins',
+    groups: groups.map(({ priority, gracePeriodNs, workloads }) => ({
+      priority,
+      gracePeriodSeconds: seconds(gracePeriodNs),
+      workloads: workloads.map(({ workload, gracePeriodNs: own }) => ({
+        ...identity(workload),
+        priority: workload.priority,
+        critical: workload.protection?.kind === 'critical',
+        gracePeriodSeconds: seconds(own),
+      })),
+    })),
+    neededSeconds: seconds(neededNs),
+    leftAlone: leftAlone.map(({ workload: { name, path }, why }) => ({ name, path, why: protectionText(why) })),
+    unreadable,
+    message: `the machine is shutting down: ${who}`,
+  };
+}
+
+export function workloadEnded(ended: EndedWorkload, priority: number): JournalRecord {
+  const { workload, result, afterNs, gracePeriodNs, processesLeft, error } = ended;
+  return {
+    type: 'ended',
+    workload: identity(workload),
+    group: priority,
+    result,
+    afterSeconds: seconds(afterNs),
+    gracePeriodSeconds: seconds(gracePeriodNs),
+    inTime: isInTime(ended),
+    ...(processesLeft === undefined ? {} : { processesLeft }),
+    ...(error === undefined ? {} : { error }),
+    message: endedText(ended),
+  };
+}
+
+function endedText({ workload: { name }, result, afterNs, gracePeriodNs, processesLeft, error }: EndedWorkload): string {
+  const after = roundly(afterNs);
+  const time = formatDuration(gracePeriodNs);
+  switch (result) {
+    case 'ended':
+      return `${name} has ended after ${after} of ${time}`;
+    case 'killed':
+      return `${name} did not end within ${time}: killed, gone after ${after}`;
+    case 'gone':
+      return `${name} was gone before it was told to end`;
+    case 'evicted':
+      return `${name} was evicted while it was ending, gone after ${after} of ${time}`;
+    case 'told':
+      return `${name} was told to end, and is not waited for`;
+    case 'left': {
+      const left = processesLeft === undefined ? '' : `: ${counted(BigInt(processesLeft), 'processes')} left`;
+      return `${name} did not end within ${time}, and could not be killed${left}${error === undefined ? '' : ` (${error})`}`;
+    }
+  }
+}
+
+/** @param late  who came when the turn of their group was over */
+export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly Workload[]): JournalRecord {
+  const tooLong = ended.filter((one) => !isInTime(one));
+  const gone = ended.filter(hasEnded);
+  const told = ended.filter(({ result }) => result === 'told');
+  const left = ended.filter(({ result }) => result === 'left');
+  const inTime = tooLong.length === 0;
+  const parts = [
+    `${String(gone.length)} ended in ${roundly(tookNs)}`,
+    tooLong.length === 0 ? 'all in time' : `not in time: ${names(tooLong)}`,
+    ...(told.length === 0 ? [] : [`told, and not waited for: ${names(told)}`]),
+    ...(left.length === 0 ? [] : [`left: ${names(left)}`]),
+    ...(late.length === 0 ? [] : [`came too late to be told: ${late.map(({ name }) => name).join(', ')}`]),
+  ];
+  return {
+    type: 'shutdown',
+    phase: 'over',
+    inTime,
+    tookSeconds: seconds(tookNs),
+    ended: gone.length,
+    notInTime: tooLong.map(({ workload }) => identity(workload)),
+    told: told.map(({ workload }) => identity(workload)),
+    left: left.map(({ workload }) => identity(workload)),
+    late: late.map(identity),
+    message: `the machine may go down: ${ended.length === 0 ? 'nobody was ended' : parts.slice(0, 2).join(', ')}${parts.slice(2).map(semicolon).join('')}`,
+  };
+}
+
+/** Why a shutdown does not go on. */
+export type ShutdownBreak =
+  | { readonly phase: 'called-off' }
+  /** evictd is stopped. */
+  | { readonly phase: 'interrupted' }
+  | { readonly phase: 'failed'; readonly error: string };
+
+/** Nothing more is done. What was begun is not undone: who was told may still end, and nobody is started again. */
+export function shutdownBroken(by: ShutdownBreak, { tookNs, ended, ending }: ShutdownCourse): JournalRecord {
+  const gone = ended.filter(hasEnded);
+  const told = [...ended.filter(({ result }) => result === 'told'), ...ending];
+  const parts = [
+    gone.length === 0 ? 'nobody has ended' : `ended, and not started again: ${names(gone)}`,
+    ...(told.length === 0 ? [] : [`told to end, and still there: ${names(told)}`]),
+  ];
+  return {
+    type: 'shutdown',
+    ...by,
+    tookSeconds: seconds(tookNs),
+    ended: gone.map(({ workload }) => identity(workload)),
+    told: told.map(({ workload }) => identity(workload)),
+    message: `${brokenText(by)}: ${parts.join('; ')}`,
+  };
+}
+
+function brokenText(by: ShutdownBreak): string {
+  switch (by.phase) {
+    case 'called-off':
+      return 'the shutdown is called off';
+    case 'interrupted':
+      return 'evictd is stopped, and ends nobody any more';
+    case 'failed':
+      return `the machine may go down, and evictd ends nobody any more (${by.error})`;
+  }
+}
+
+/** How many names a message has where the record has all of them. */
+const MOST_NAMES = 10;
+
+function some(all: readonly string[]): string {
+  const more = all.length - MOST_NAMES;
+  return more > 0 ? `${all.slice(0, MOST_NAMES).join(', ')} and ${String(more)} more` : all.join(', ');
+}
+
+function names(of: readonly EndingWorkload[]): string {
+  return of.map(({ workload }) => workload.name).join(', ');
+}
+
+function identity({ name, path, id }: Workload): Record<string, unknown> {
+  return { name, path, id };
+}
+
+function semicolon(part: string): string {
+  return `; ${part}`;
+}
+
+/** To milliseconds. */
+function seconds(ns: bigint): number {
+  return Math.round(Number(ns) / 1e6) / 1e3;
+}
+
+function roundly(ns: bigint): string {
+  return formatDuration(ns - (ns % 1_000_000n));
+}

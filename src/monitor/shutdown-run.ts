@@ -1,0 +1,290 @@
+import { withAncestors } from '../core/cgroup.js';
+import type { Decision, UnitDecision } from '../core/eviction.js';
+import { periodRequestedNs, type ShutdownGracePeriod } from '../core/shutdown-config.js';
+import { groupByPriority, shutdownTurns, type ShutdownWorkload } from '../core/shutdown-plan.js';
+import { advanceShutdown, killTimeNs, leastGraceNs, leftOver, type EndedWorkload, type EndingWorkload } from '../core/shutdown-progress.js';
+import { unprotected, workloadsAtShutdown } from '../core/shutdown-workloads.js';
+import type { Candidates, ShutdownTurn, Workload } from '../core/workload.js';
+import type { Evictor, WorkloadSource } from './ports.js';
+import type { ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
+import { awaitedLookNs, patienceNs, victimLookNs } from './timetable.js';
+import { Victims, type Ending } from './victims.js';
+
+/** What throws is tried again for so long: the machine does not wait for what goes on throwing. */
+const TRIES_FOR_NS = 2_000_000_000n;
+const TRIES_AGAIN_NS = 200_000_000n;
+
+export interface ShutdownRunParts {
+  readonly workloads: Pick<WorkloadSource, 'candidates'>;
+  readonly evictor: Evictor;
+  /** By workload id: an eviction has chosen it. */
+  readonly isEvicted: (id: string) => boolean;
+}
+
+export interface ShutdownRunEvents {
+  /** Before anybody is told to end. */
+  planned(plan: ShutdownPlan): void;
+  ended(ended: EndedWorkload, group: ShutdownGracePeriod): void;
+  /** @param late  whose turn it would have been, and who were not there then */
+  over(course: ShutdownCourse, late: readonly Workload[]): void;
+  /** Something has thrown, and is tried again. Once. */
+  stumbled(reason: string): void;
+  /** It goes on throwing: nobody is ended any more. Instead of `over`. */
+  failed(course: ShutdownCourse, reason: string): void;
+}
+
+/** One shutdown, from the first group to the last. */
+export class ShutdownRun {
+  readonly #parts: ShutdownRunParts;
+  readonly #events: ShutdownRunEvents;
+  readonly #periods: readonly ShutdownGracePeriod[];
+  readonly #victims: Victims<Ending>;
+  readonly #beganNs = process.hrtime.bigint();
+  /** undefined: no plan could be made yet. */
+  #plannedNs: bigint | undefined;
+  readonly #told = new Set<string>();
+  #ending: readonly EndingWorkload[] = [];
+  readonly #ended: EndedWorkload[] = [];
+  #turns: ReadonlyMap<string, number> = new Map();
+  #group = -1;
+  #groupBeganNs = 0n;
+  /** By workload id: those of the group that are to be told yet, because how they end is going to be known in a moment; undefined: nobody was looked at. */
+  #awaited: ReadonlySet<string> | undefined;
+  #tellsAtNs = 0n;
+  /** Since when every try has thrown. */
+  #failingSinceNs: bigint | undefined;
+  #hasStumbled = false;
+  #running = true;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param periods  the lowest priority first */
+  constructor(parts: ShutdownRunParts, periods: readonly ShutdownGracePeriod[], events: ShutdownRunEvents) {
+    this.#parts = parts;
+    this.#periods = periods;
+    this.#events = events;
+    this.#victims = new Victims<Ending>(parts.evictor, { empty: () => false, close: () => undefined }, () => {
+      if (this.#running && this.#failingSinceNs === undefined) this.#scheduleAt(0n);
+    });
+  }
+
+  /** Plans, and tells the first group. What comes of it is told on later turns, unless there is nobody. Never throws. */
+  begin(): void {
+    this.#step();
+  }
+
+  get course(): ShutdownCourse {
+    return { tookNs: process.hrtime.bigint() - this.#beganNs, ended: this.#ended, ending: this.#ending };
+  }
+
+  /** Ends nobody any more. May be called twice. */
+  stop(): void {
+    this.#running = false;
+    clearTimeout(this.#timer);
+    this.#victims.close();
+  }
+
+  /** Who would end with whom, as of now. Whatever is to be known of them by the time of their turn is asked for. undefined: who is there is going to be known in a moment. */
+  #plan(nowNs: bigint): ShutdownPlan | undefined {
+    const candidates = this.#candidates();
+    const patience = patienceNs(periodRequestedNs(this.#periods));
+    if (candidates.awaitedRuntimes?.length && nowNs - this.#beganNs < patience) return undefined;
+    const { ended, leftAlone } = workloadsAtShutdown(candidates);
+    const groups = groupByPriority(this.#periods, ended, this.#turns);
+    for (const { workloads, gracePeriodNs } of groups) {
+      for (const { workload } of workloads) candidates.awaited?.(workload, patienceNs(gracePeriodNs), { sinceNs: nowNs });
+    }
+    return { groups, leftAlone, unreadable: candidates.unreadable };
+  }
+
+  #candidates(): Candidates {
+    const candidates = this.#parts.workloads.candidates();
+    const all = candidates.usages.map(({ workload }) => workload);
+    this.#turns = shutdownTurns(this.#periods, all, this.#turns);
+    return candidates;
+  }
+
+  #step(): void {
+    try {
+      this.#advance();
+      this.#failingSinceNs = undefined;
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    const nowNs = process.hrtime.bigint();
+    this.#failingSinceNs ??= nowNs;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (nowNs - this.#failingSinceNs >= TRIES_FOR_NS || !this.#running) {
+      const { course } = this;
+      this.stop();
+      this.#events.failed(course, reason);
+      return;
+    }
+    this.#scheduleAt(nowNs + TRIES_AGAIN_NS);
+    if (this.#hasStumbled) return;
+    this.#hasStumbled = true;
+    this.#events.stumbled(reason);
+  }
+
+  #nextGroup(): void {
+    this.#group += 1;
+    if (this.#group >= this.#periods.length) {
+      this.#finish();
+      return;
+    }
+    // What the plan has asked for is sure for the first group.
+    this.#groupBeganNs = (this.#group === 0 ? this.#plannedNs : undefined) ?? process.hrtime.bigint();
+    this.#awaited = undefined;
+    this.#tellsAtNs = 0n;
+    this.#advance();
+  }
+
+  #advance(): void {
+    if (this.#plannedNs === undefined) {
+      const nowNs = process.hrtime.bigint();
+      const plan = this.#plan(nowNs);
+      if (plan === undefined) {
+        this.#scheduleAt(awaitedLookNs(process.hrtime.bigint(), this.#beganNs));
+        return;
+      }
+      this.#plannedNs = nowNs;
+      this.#events.planned(plan);
+    }
+    if (!this.#running) return;
+    if (this.#group < 0) {
+      this.#nextGroup();
+      return;
+    }
+    if (this.#awaited?.size !== 0 && process.hrtime.bigint() >= this.#tellsAtNs) this.#tell();
+    this.#look();
+  }
+
+  /**
+   * Who is there when the turn of the group comes, but for those that wait: until it is known how they end, and until those have ended that they hold. These are looked at again: what is
+   * known then may exempt them.
+   */
+  #tell(): void {
+    const candidates = this.#candidates();
+    const isMeant = ({ id }: Workload): boolean => !this.#told.has(id) && this.#awaited?.has(id) !== false;
+    const usages = candidates.usages.filter(({ workload }) => isMeant(workload));
+    const { ended } = workloadsAtShutdown({ ...candidates, usages });
+    const { workloads = [], gracePeriodNs = 0n } = groupByPriority(this.#periods, ended, this.#turns)[this.#group] ?? {};
+    const turn: ShutdownTurn = { sinceNs: this.#groupBeganNs };
+    const unsure = workloads.filter(({ workload }) => candidates.awaited?.(workload, patienceNs(gracePeriodNs), turn) === true);
+    const isOver = process.hrtime.bigint() >= this.#endsAtNs;
+    const holding = isOver ? new Set<string>() : pathsAbove([...this.#ending, ...workloads]);
+    const waiting = workloads.filter((member) => unsure.includes(member) || holding.has(member.workload.path));
+    for (const member of workloads.filter((one) => !waiting.includes(one))) {
+      this.#ending = [...this.#ending, this.#tellOne(this.#awaited ? this.#inTheRest(member) : atLeast(member), candidates, turn)];
+    }
+    this.#awaited = new Set(waiting.map(({ workload }) => workload.id));
+    this.#tellsAtNs = unsure.length > 0 ? awaitedLookNs(process.hrtime.bigint(), this.#groupBeganNs) : this.#endsAtNs;
+  }
+
+  /** Who was waited for has what is left of the time of its group, in milliseconds. */
+  #inTheRest(member: ShutdownWorkload): ShutdownWorkload {
+    const leftMs = (this.#endsAtNs - process.hrtime.bigint()) / 1_000_000n;
+    return { ...member, gracePeriodNs: earlier(leastGraceNs(member.gracePeriodNs), leftMs > 0n ? leftMs * 1_000_000n : 0n) };
+  }
+
+  /** SIGTERM first, also where there is no time: a unit is stopped by systemd, which would start it again else. */
+  #tellOne({ workload, gracePeriodNs }: ShutdownWorkload, candidates: Candidates, turn: ShutdownTurn): EndingWorkload {
+    const nowNs = process.hrtime.bigint();
+    const serial = this.#told.size + 1;
+    const unit: UnitDecision | undefined = workload.unit && { evictions: 0, stop: candidates.stop?.(workload, turn), hold: undefined };
+    const killsAtNs = killTimeNs(nowNs, gracePeriodNs, { gracePeriodNs: this.#graceNs, endsAtNs: this.#endsAtNs });
+    const ending: Pick<Decision, 'serial' | 'graceNs' | 'decidedAtNs'> = {
+      serial,
+      graceNs: killsAtNs > nowNs ? killsAtNs - nowNs : 1n,
+      decidedAtNs: nowNs,
+    };
+    this.#victims.begin({ ...ending, ...(unit && { unit }), victim: { workload: unprotected(workload) } }, { atNs: nowNs }, nowNs);
+    this.#told.add(workload.id);
+    return { serial, workload, group: this.#group, toldAtNs: nowNs, gracePeriodNs, killsAtNs, killedAtNs: undefined };
+  }
+
+  get #graceNs(): bigint {
+    return this.#periods[this.#group]?.gracePeriodNs ?? 0n;
+  }
+
+  get #endsAtNs(): bigint {
+    return this.#groupBeganNs + this.#graceNs;
+  }
+
+  #look(): void {
+    const readings = this.#victims.readings();
+    const nowNs = process.hrtime.bigint();
+    const group = { index: this.#group, isLast: this.#group === this.#periods.length - 1, endsAtNs: this.#endsAtNs };
+    const { ending, ended, kill, isOver, dueAtNs } = advanceShutdown(this.#ending, readings, group, this.#parts.isEvicted, nowNs);
+    this.#ending = ending;
+    for (const one of kill) this.#victims.escalate(one);
+    this.#haveEnded(ended);
+    const isAwaited = this.#awaited?.size !== 0;
+    if (isOver && !isAwaited) {
+      this.#nextGroup();
+      return;
+    }
+    const times = [
+      ...(isOver ? [] : [dueAtNs]),
+      ...(isAwaited ? [this.#tellsAtNs] : []),
+      ...(ending.length > 0 ? [victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs)] : []),
+    ];
+    this.#scheduleAt(times.reduce(earlier));
+  }
+
+  #haveEnded(all: readonly EndedWorkload[]): void {
+    // Whoever holds one of them may be told now.
+    if (all.length > 0) this.#tellsAtNs = 0n;
+    this.#ended.push(...all);
+    for (const { serial } of all) this.#victims.end(serial);
+    for (const ended of all) {
+      const group = this.#periods[ended.group];
+      if (group !== undefined) this.#events.ended(ended, group);
+    }
+  }
+
+  #finish(): void {
+    const readings = this.#victims.readings();
+    const nowNs = process.hrtime.bigint();
+    const left = this.#ending.map((one) => leftOver(one, readings.get(one.serial), nowNs));
+    this.#ending = [];
+    this.#haveEnded(left);
+    const late = this.#late();
+    this.stop();
+    this.#events.over(this.course, late);
+  }
+
+  /** Only for the record: nobody waits for what it throws. */
+  #late(): readonly Workload[] {
+    try {
+      return workloadsAtShutdown(this.#parts.workloads.candidates()).ended.filter(({ id }) => !this.#told.has(id));
+    } catch {
+      return [];
+    }
+  }
+
+  #scheduleAt(atNs: bigint): void {
+    clearTimeout(this.#timer);
+    const nowNs = process.hrtime.bigint();
+    this.#timer = setTimeout(
+      () => {
+        this.#step();
+      },
+      atNs <= nowNs ? 0 : Math.ceil(Number(atNs - nowNs) / 1e6),
+    );
+  }
+}
+
+function atLeast(member: ShutdownWorkload): ShutdownWorkload {
+  return { ...member, gracePeriodNs: leastGraceNs(member.gracePeriodNs) };
+}
+
+function pathsAbove(all: readonly { readonly workload: Workload }[]): ReadonlySet<string> {
+  return new Set(all.flatMap(({ workload }) => withAncestors(workload.path).slice(1)));
+}
+
+function earlier(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,147 @@
+import type { ShutdownGracePeriod } from '../core/shutdown-config.js';
+import { isInTime } from '../core/shutdown-progress.js';
+import type { Log } from '../log.js';
+import type { Journal } from './journal.js';
+import type { StepListener, StepReport } from './ports.js';
+import type { JournalRecord } from './record.js';
+import { ShutdownRun, type ShutdownRunParts } from './shutdown-run.js';
+import { shutdownBegins, shutdownBroken, shutdownOver, workloadEnded, type ShutdownCourse } from './shutdown-record.js';
+
+export interface ShutdownParts extends Pick<ShutdownRunParts, 'workloads' | 'evictor'> {
+  readonly journal: Pick<Journal, 'record'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly dryRun: boolean;
+  /** Lets the machine go down. */
+  readonly release: () => void;
+  /** The machine begins to go down, before anybody is told to end; or it does not any more. */
+  readonly changed: (lasts: boolean) => void;
+  /** Nobody is waited for any more, or the shutdown was called off. */
+  readonly over: () => void;
+}
+
+const FAILED = { code: 'EVICTD_SHUTDOWN_FAILED' } as const;
+
+/** What evictd does while the machine goes down: the workloads end group by group, and then it may. */
+export class Shutdown implements Pick<StepListener, 'stepped'> {
+  readonly #parts: ShutdownParts;
+  #run: ShutdownRun | undefined;
+  /** Of a shutdown that is over while the machine still goes down. */
+  #course: ShutdownCourse | undefined;
+  /** By workload id: evictions in flight, and while a shutdown lasts all since then. */
+  #evicted: ReadonlySet<string> = new Set();
+  #lasts = false;
+
+  constructor(parts: ShutdownParts) {
+    this.#parts = parts;
+  }
+
+  /** From the moment that the machine begins to go down until it does not any more. */
+  get lasts(): boolean {
+    return this.#lasts;
+  }
+
+  /**
+   * The machine begins to go down. Called again while it does it changes nothing: who was told stays told.
+   *
+   * @param periods  the lowest priority first
+   */
+  begin(periods: readonly ShutdownGracePeriod[]): void {
+    const { workloads, evictor, dryRun, changed } = this.#parts;
+    if (this.#lasts) {
+      if (this.#run === undefined) this.#parts.release();
+      return;
+    }
+    this.#lasts = true;
+    try {
+      changed(true);
+    } catch (error) {
+      this.#parts.log.warn(
+        `not everybody could be told that the machine goes down: ${error instanceof Error ? error.message : String(error)}`,
+        FAILED,
+      );
+    }
+    const run = new ShutdownRun({ workloads, evictor, isEvicted: (id) => this.#evicted.has(id) }, periods, {
+      planned: (plan) => {
+        // First of all: nobody is told to end, whatever is thrown here.
+        if (dryRun) run.stop();
+        this.#say(shutdownBegins(plan), false);
+        if (!dryRun) return;
+        this.#run = undefined;
+        this.#course = run.course;
+        this.#release();
+      },
+      ended: (ended, { priority }) => {
+        this.#say(workloadEnded(ended, priority), isInTime(ended));
+      },
+      over: (course, late) => {
+        this.#run = undefined;
+        this.#course = course;
+        const isFine = late.length === 0 && course.ended.every(isInTime);
+        try {
+          this.#say(shutdownOver(course, late), isFine);
+        } finally {
+          this.#release();
+        }
+      },
+      stumbled: (reason) => {
+        this.#parts.log.warn(`the shutdown cannot be gone on with, and is tried again: ${reason}`, FAILED);
+      },
+      failed: (course, error) => {
+        this.#run = undefined;
+        this.#course = course;
+        try {
+          this.#say(shutdownBroken({ phase: 'failed', error }, course), false, FAILED);
+        } finally {
+          this.#release();
+        }
+      },
+    });
+    this.#run = run;
+    run.begin();
+  }
+
+  /** The machine does not go down any more. */
+  callOff(): void {
+    if (!this.#lasts) return;
+    const course = this.#broken();
+    this.#course = undefined;
+    this.#lasts = false;
+    try {
+      if (course) this.#say(shutdownBroken({ phase: 'called-off' }, course), false);
+    } finally {
+      this.#parts.over();
+      this.#parts.changed(false);
+    }
+  }
+
+  /** evictd ends: whoever is left is left to whoever takes the machine down. */
+  stop(): void {
+    if (this.#run === undefined) return;
+    const course = this.#broken();
+    if (course) this.#say(shutdownBroken({ phase: 'interrupted' }, course), false);
+  }
+
+  stepped({ state }: Pick<StepReport, 'state'>): void {
+    const { evictions } = state;
+    if (evictions.length === 0 && (this.#lasts || this.#evicted.size === 0)) return;
+    const now = evictions.map(({ decision }) => decision.victim.workload.id);
+    this.#evicted = new Set(this.#lasts ? [...this.#evicted, ...now] : now);
+  }
+
+  #broken(): ShutdownCourse | undefined {
+    const course = this.#run?.course ?? this.#course;
+    this.#run?.stop();
+    this.#run = undefined;
+    return course;
+  }
+
+  #release(): void {
+    this.#parts.over();
+    this.#parts.release();
+  }
+
+  #say(record: JournalRecord, isFine: boolean, fields?: typeof FAILED): void {
+    this.#parts.journal.record(record);
+    this.#parts.log[isFine ? 'info' : 'warn'](record.message, fields);
+  }
+}

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import type { Reading } from '../../src/compose/reading.js';
+import { openShutdownReading } from '../../src/compose/shutdown-reading.js';
+import { openToldReading } from '../../src/compose/told-reading.js';
+import { loadConfig } from '../../src/config/load.js';
+import { shutdownGracePeriods } from '../../src/core/shutdown-config.js';
+import { groupByPriority, type ShutdownWorkload } from '../../src/core/shutdown-plan.js';
+import { workloadsAtShutdown, type ShutdownWorkloads } from '../../src/core/shutdown-workloads.js';
+import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
+import { SECOND } from '../core/support.js';
+import { BusPeer } from '../host/linux/systemd/bus-peer.js';
+import { testCgroup, type TestCgroup } from '../support/cgroup.js';
+
+// A real cgroup, and a systemd that says what a test wants it to.
+const UNIT = 'evictd-test-batch.service';
+let slice: TestCgroup;
+
+beforeEach(async () => {
+  slice = testCgroup(`evictdtest${String(process.pid)}.slice`);
+  await slice.child(UNIT).spawn('sleep', ['600']);
+});
+afterEach(async () => {
+  await slice.cleanup();
+});
+
+/** What would be done with the unit, of which systemd says this. */
+async function plan(
+  more: readonly unknown[] = [],
+  rules: readonly object[] = [],
+): Promise<ShutdownWorkloads & { readonly first: ShutdownWorkload | undefined }> {
+  const peer = await BusPeer.open();
+  const own: Readonly<Record<string, unknown>> = { ControlGroup: ['s', `${slice.path}/${UNIT}`], TimeoutStopUSec: ['t', 45_000_000] };
+  peer.answer = ({ member, body }) => {
+    if (member === 'GetAll') return { signature: 'a{sv}', body: [[['Id', ['s', UNIT]], ['ActiveState', ['s', 'active']], ...more]] };
+    const value = member === 'Get' ? own[String(body?.[1])] : undefined;
+    if (value !== undefined) return { signature: 'v', body: [value] };
+    return member === 'Get' ? { error: 'org.freedesktop.DBus.Error.UnknownProperty' } : { signature: '', body: [] };
+  };
+  const directory = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  const file = join(directory, 'config.yaml');
+  const config = { node: { cgroup: slice.path }, workloads: [{ cgroup: slice.path }], shutdownGracePeriod: '60s', rules };
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+  const loaded = loadConfig({ file });
+  const reading = await openShutdownReading(loaded, new SystemdUnits([{ path: peer.path, daemon: false }]));
+  onTestFinished(() => {
+    reading.close();
+  });
+  const at = workloadsAtShutdown(reading.workloads.candidates());
+  return { ...at, first: groupByPriority(shutdownGracePeriods(loaded.config.shutdown), at.ended)[0]?.workloads[0] };
+}
+
+test('where it fails nothing stays open', async () => {
+  const closed: string[] = [];
+  const units = new SystemdUnits([{ path: '/nonexistent/evictd-bus', daemon: false }]);
+  const closeUnits = vi.spyOn(units, 'close');
+  const failing = async (...args: Parameters<typeof openToldReading>): Promise<Reading> => {
+    const reading = await openToldReading(...args);
+    const workloads = Object.assign(Object.create(reading.workloads) as typeof reading.workloads, {
+      candidates: () => {
+        throw new Error('EMFILE');
+      },
+    });
+    return {
+      ...reading,
+      workloads,
+      close: () => {
+        closed.push('reading');
+        reading.close();
+      },
+    };
+  };
+  const directory = mkdtempSync(join(tmpdir(), `evictd-test-${String(process.pid)}-`));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  const file = join(directory, 'config.yaml');
+  writeFileSync(file, JSON.stringify({ node: { cgroup: slice.path }, workloads: [{ cgroup: slice.path }] }), { mode: 0o600 });
+  await expect(openShutdownReading(loadConfig({ file }), units, failing)).rejects.toThrow('EMFILE');
+  expect([closed, closeUnits.mock.calls.length]).toEqual([['reading'], 1]);
+});
+
+test('a unit has the time after which systemd would kill it, as at a shutdown', async () => {
+  expect((await plan()).first).toMatchObject({ workload: { name: UNIT }, gracePeriodNs: 45n * SECOND });
+});
+
+test("… unless a rule gives it another, or its group's is smaller", async () => {
+  const ruled = await plan([], [{ match: { name: UNIT }, terminationGracePeriodSeconds: 50 }]);
+  expect(ruled.first?.gracePeriodNs).toBe(50n * SECOND);
+});
+
+test('one that systemd cannot stop without more is left alone, as at a shutdown', async () => {
+  const { ended, leftAlone } = await plan([['FailureAction', ['s', 'reboot']]]);
+  expect([ended.length, leftAlone.map(({ why }) => why.kind)]).toEqual([0, ['emergency-action']]);
+});

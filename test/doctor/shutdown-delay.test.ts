@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import type { CheckStatus } from '../../src/doctor/check.js';
+import type { ShutdownFacts } from '../../src/doctor/facts/shutdown.js';
+import { checkShutdownDelay } from '../../src/doctor/shutdown-delay.js';
+import { expectCheck } from './support.js';
+
+const seconds = (count: number): bigint => BigInt(count) * 1_000_000_000n;
+const known = (count: number): ShutdownFacts['delay'] => ({ kind: 'known', maxNs: seconds(count) });
+
+test.each<[rule: string, facts: ShutdownFacts, status: CheckStatus, said: RegExp]>([
+  ['nothing is asked for', { requestedNs: 0n, delay: undefined }, 'ok', /^no time is asked for/],
+  ['exactly as long', { requestedNs: seconds(30), delay: known(30) }, 'ok', /wait for 30s .* asks for 30s$/],
+  ['too short', { requestedNs: seconds(30), delay: known(5) }, 'degraded', /wait for 5s .* asks for 30s: whoever is left/],
+  ['no logind', { requestedNs: seconds(30), delay: { kind: 'unknown', reason: 'logind does not run' } }, 'degraded', /logind does not run/],
+])('shutdown.delay: %s', (_rule, facts, status, said) => {
+  expectCheck(checkShutdownDelay(facts), 'shutdown.delay', status, said);
+});
+
+test('the fix of one that is too short has what to write', () => {
+  expect(checkShutdownDelay({ requestedNs: seconds(30), delay: known(5) }).fix).toContain(
+    'InhibitDelayMaxSec=30 in /etc/systemd/logind.conf.d/',
+  );
+});

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Containerd, hasContainerd, type Pod } from '../support/cri/containerd.js';
+import { Evictd } from './evictd.js';
+import { ON, testNode } from './node.js';
+import { PlayedLogin } from './played-login.js';
+import { aWhile } from './wait.js';
+
+// A real containerd and real pods. logind is played: test/power has machines that go down.
+
+/** Tells in its log when it is told to end, and does, or does not. */
+const onTerm = (then: string): string => `trap 'echo told; ${then}' TERM; echo begun; while :; do sleep 0.05; done`;
+
+const said = ({ logs }: Pod): readonly string[] => readFileSync(`${logs}/app.log`, 'utf8').match(/begun|told/g) ?? [];
+
+describe.runIf(hasContainerd)(`pods of containerd when the machine goes down (${ON})`, () => {
+  const runtime = new Containerd();
+  beforeAll(() => runtime.start());
+  afterAll(() => runtime.remove());
+
+  const scene = async () => {
+    const login = await PlayedLogin.open();
+    const node = testNode();
+    onTestFinished(() => runtime.clear());
+    const pod = (app: string, script: string, labels: Readonly<Record<string, string>> = {}) =>
+      runtime.pod({ name: app, cgroup: node.path, ownCgroup: true, labels: { app, ...labels }, containers: { app: script } });
+    const guarding = (rules: readonly object[]) => {
+      const shutdown = { shutdownGracePeriod: '20m', shutdownGracePeriodCriticalPods: '10m' };
+      const config = { node: { cgroup: node.path }, workloads: [{ cri: { endpoint: runtime.endpoint } }], rules, ...shutdown };
+      return new Evictd({ config, through: login.through }).guarding();
+    };
+    return { login, pod, guarding };
+  };
+  /** evictd waits for what containerd tells for 5 s only, and everything is slow in an emulated machine. */
+  const begins = async (login: PlayedLogin) => {
+    await aWhile();
+    login.prepare(true);
+  };
+  const critical = (app: string) => ({ match: { labels: { app } }, critical: true });
+  const over = (guard: Evictd) => guard.until('it is over', () => guard.journal().some(({ phase }) => phase === 'over'));
+
+  test('containerd stops them in order, with the time that each has, and keeps them', async () => {
+    const { login, pod, guarding } = await scene();
+    const db = await pod('db', onTerm('exit 0'));
+    const web = await pod('web', onTerm('sleep 1; exit 0'));
+    const deaf = await pod('deaf', onTerm(':'));
+    const guard = await guarding([critical('db'), { match: { labels: { app: 'deaf' } }, terminationGracePeriodSeconds: 2 }]);
+    await guard.until('they have begun', () => [db, web, deaf].every((one) => said(one).includes('begun')));
+
+    await begins(login);
+    await over(guard);
+    const ended = guard.journal().filter(({ type }) => type === 'ended');
+    const named = (name: string) => ended.find(({ workload }) => (workload as { name: string }).name === name);
+    expect(ended).toHaveLength(3);
+    // Whichever of its group is gone first, where two seconds are not much.
+    expect(named('default/web')).toMatchObject({ result: 'ended', inTime: true });
+    expect(named('default/deaf')).toMatchObject({ result: 'killed', inTime: false });
+    expect(ended.at(-1)).toMatchObject({ workload: { name: 'default/db' }, result: 'ended', inTime: true });
+    expect([web, deaf, db].map((one) => said(one))).toEqual(Array<string[]>(3).fill(['begun', 'told']));
+    expect(await runtime.pods()).toHaveLength(3);
+    expect(guard.journal().filter(({ type }) => type === 'removal')).toEqual([]);
+  });
+
+  test('the pods of a kubelet are that one’s to end, also where a rule calls one critical', async () => {
+    const { login, pod, guarding } = await scene();
+    const kube = await pod('kube', onTerm('exit 0'), { 'io.kubernetes.pod.uid': 'u' });
+    const guard = await guarding([critical('kube')]);
+    await guard.until('it has begun', () => said(kube).includes('begun'));
+    await begins(login);
+    await over(guard);
+    expect(guard.journal().find(({ phase }) => phase === 'begins')).toMatchObject({ leftAlone: [{ name: 'default/kube' }] });
+    expect(said(kube)).toEqual(['begun']);
+  });
+});

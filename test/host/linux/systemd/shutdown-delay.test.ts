@@ -1,0 +1,370 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DBusMessage } from 'dbus-native/lib/message.js';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { LoginShutdownDelay } from '../../../../src/host/linux/systemd/shutdown-delay.js';
+import { eventually } from '../../../support/eventually.js';
+import { BusPeer, reply } from './bus-peer.js';
+
+const LOGIN = '/org/freedesktop/login1';
+
+/**
+ * A logind on a bus of its own, and `cat` for systemd-inhibit: what holds the lock is listed unless it is forgotten, with another pid than it has here, as to a logind
+ * outside of a container.
+ */
+class Scene {
+  readonly told: string[] = [];
+  runs = true;
+  preparing = false;
+  forgets = false;
+  refuses = false;
+  /** What is asked for the locks is kept here. */
+  late: DBusMessage[] | undefined;
+  command: readonly string[] | undefined;
+  /** Of the last lock that was asked for. */
+  why = '';
+  readonly delay: LoginShutdownDelay;
+  readonly #directory: string;
+
+  private constructor(
+    readonly peer: BusPeer,
+    holds: boolean,
+  ) {
+    this.#directory = mkdtempSync(join(tmpdir(), 'evictd-inhibit-'));
+    symlinkSync('/bin/cat', this.file('cat'));
+    this.command = [this.file('cat')];
+    peer.answer = (call) => {
+      const { member, body } = call;
+      if (member === 'Hello') return { signature: 's', body: [':1.1'] };
+      if (member === 'NameHasOwner') return { signature: 'b', body: [this.runs] };
+      if (member === 'Get' && this.refuses) return { error: 'org.freedesktop.DBus.Error.AccessDenied' };
+      if (member === 'Get') return { signature: 'v', body: [['b', body?.[1] === 'PreparingForShutdown' && this.preparing]] };
+      if (member === 'ListInhibitors' && this.late) {
+        this.late.push(call);
+        return undefined;
+      }
+      if (member === 'ListInhibitors') return { signature: 'a(ssssuu)', body: [this.forgets ? [] : this.listed()] };
+      return { signature: '', body: [] };
+    };
+    this.delay = new LoginShutdownDelay(peer.path, holds ? this.inhibit : undefined);
+    onTestFinished(() => {
+      this.delay.close();
+      rmSync(this.#directory, { recursive: true });
+    });
+  }
+
+  readonly inhibit = (why: string): readonly string[] | undefined => {
+    this.why = why;
+    return this.command;
+  };
+
+  static async notStarted(): Promise<Scene> {
+    return new Scene(await BusPeer.open(), true);
+  }
+
+  static async open(change: (scene: Scene) => void = () => undefined, holds = true): Promise<Scene> {
+    const scene = new Scene(await BusPeer.open(), holds);
+    change(scene);
+    scene.delay.start({
+      prepare: (begins) => scene.told.push(begins ? 'goes down' : 'stays'),
+      changed: (state) => scene.told.push(state.kind === 'off' ? `off: ${state.reason}` : state.kind),
+    });
+    return scene;
+  }
+
+  static async held(): Promise<Scene> {
+    const scene = await Scene.open();
+    await scene.becomes('held');
+    return scene;
+  }
+
+  file(name: string): string {
+    return join(this.#directory, name);
+  }
+
+  /** Processes that hold the lock. */
+  holders(): number[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && commandLine(name).includes(this.#directory))
+      .map(Number);
+  }
+
+  listed(): unknown[][] {
+    return this.holders().map(() => ['shutdown', 'evictd', this.why, 'delay', 0, 1]);
+  }
+
+  async becomes(kind: string): Promise<void> {
+    await eventually(`it is ${kind}: ${JSON.stringify(this.told)}`, () => this.delay.state.kind === kind);
+  }
+
+  async hears(told: string): Promise<void> {
+    await eventually(`it is told: ${told}`, () => this.told.some((line) => line.includes(told)));
+  }
+
+  /** logind was asked, and what it answered was taken in: it is asked once more only then. */
+  async looks(): Promise<void> {
+    for (let time = 1; time <= 2; time++) {
+      const before = this.asked('ListInhibitors');
+      this.peer.signal('PrepareForShutdown', LOGIN);
+      await eventually('logind was asked', () => this.asked('ListInhibitors') > before);
+    }
+  }
+
+  /** logind is asked, and does not answer yet: what does, with these locks, is returned. */
+  async holdsBack(): Promise<(listed: readonly unknown[][]) => void> {
+    const late: DBusMessage[] = [];
+    this.late = late;
+    this.peer.signal('PrepareForShutdown', LOGIN);
+    const call = await eventually('logind was asked', () => late[0]);
+    this.late = undefined;
+    return (listed) => {
+      this.peer.send(reply(call, { signature: 'a(ssssuu)', body: [listed] }));
+    };
+  }
+
+  asked(member: string): number {
+    return this.peer.calls.filter((call) => call.member === member).length;
+  }
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // it has ended
+  }
+}
+
+test('only logind is listened to, and only to what concerns a shutdown', async () => {
+  const { peer } = await Scene.held();
+  const rules = peer.calls.filter(({ member }) => member === 'AddMatch').map(({ body }) => String(body?.[0]));
+  expect(rules).toEqual([
+    expect.stringMatching(/sender='org\.freedesktop\.login1',.*member='PrepareForShutdown'/),
+    expect.stringMatching(/sender='org\.freedesktop\.DBus',.*member='NameOwnerChanged',arg0='org\.freedesktop\.login1'/),
+  ]);
+});
+
+test('held until it is released, and taken again when the shutdown is called off', async () => {
+  const scene = await Scene.held();
+  expect(scene.holders()).toHaveLength(1);
+  scene.preparing = true;
+  await scene.looks();
+  await scene.looks();
+  expect(scene.told).toEqual(['held', 'goes down']);
+  expect(scene.holders()).toHaveLength(1);
+  scene.delay.release();
+  scene.delay.release();
+  await eventually('nobody holds it', () => scene.holders().length === 0);
+  await scene.looks();
+  expect([scene.delay.state.kind, scene.holders()]).toEqual(['released', []]);
+  scene.preparing = false;
+  await scene.looks();
+  await scene.becomes('held');
+  expect(scene.told).toEqual(['held', 'goes down', 'released', 'stays', 'held']);
+});
+
+test('a signal that is not true is none: anybody can send one', async () => {
+  const scene = await Scene.held();
+  await scene.looks();
+  expect(scene.told).toEqual(['held']);
+});
+
+test('signals, however many, are no reason to ask without a pause', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const scene = await Scene.held();
+  scene.peer.sent = ({ member }) => {
+    if (member === 'ListInhibitors') scene.peer.signal('PrepareForShutdown', LOGIN);
+  };
+  scene.peer.signal('PrepareForShutdown', LOGIN);
+  for (let time = 1; time <= 3; time++) {
+    await pause(200);
+    expect(scene.asked('ListInhibitors')).toBe(time);
+    await eventually('logind is asked', () => {
+      if (scene.asked('ListInhibitors') > time) return true;
+      vi.advanceTimersByTime(100);
+      return false;
+    });
+  }
+});
+
+test('nothing is released where the machine does not go down', async () => {
+  const scene = await Scene.held();
+  scene.delay.release();
+  expect([scene.delay.state.kind, scene.holders().length]).toEqual(['held', 1]);
+});
+
+test('who starts while the machine goes down is told, and asks for no lock', async () => {
+  const scene = await Scene.open((before) => (before.preparing = true));
+  await scene.hears('goes down');
+  expect(scene.delay.state).toMatchObject({ kind: 'off', reason: expect.stringContaining('goes down already') as string });
+  expect(scene.holders()).toEqual([]);
+});
+
+test('a lock whose holder ends is taken again', async () => {
+  const scene = await Scene.held();
+  const [holder = 0] = scene.holders();
+  process.kill(holder, 'SIGKILL');
+  await scene.hears('has ended (SIGKILL)');
+  await scene.becomes('held');
+  expect(scene.holders()).not.toContain(holder);
+});
+
+test('a lock that logind has lost is taken again, and the old one is let go', async () => {
+  const scene = await Scene.held();
+  const [holder = 0] = scene.holders();
+  scene.forgets = true;
+  scene.peer.signal('NameOwnerChanged', '/org/freedesktop/DBus');
+  await eventually('another holds it', () => !scene.holders().includes(holder) && scene.holders().length === 1);
+  await scene.becomes('held');
+  expect(scene.told).toEqual(['held', 'off: logind has lost the lock', 'held']);
+});
+
+test('what is like it is not it', async () => {
+  const scene = await Scene.held();
+  scene.why = 'ends workloads in order (of another evictd)';
+  scene.peer.signal('NameOwnerChanged', '/org/freedesktop/DBus');
+  await scene.hears('off: logind has lost the lock');
+  await scene.becomes('held');
+});
+
+test('while the machine goes down a lock that is not listed is kept: there is no other to be had', async () => {
+  const scene = await Scene.held();
+  const holders = scene.holders();
+  scene.preparing = true;
+  scene.forgets = true;
+  await scene.looks();
+  await scene.looks();
+  expect([scene.told, scene.holders()]).toEqual([['held', 'goes down'], holders]);
+});
+
+test('no descriptors are left for systemd-inhibit: the reason is said, and it is tried again', async () => {
+  const scene = await Scene.notStarted();
+  const script = join(import.meta.dirname, 'starved-shutdown-delay.ts');
+  const starved = [process.execPath, `--import=${import.meta.resolve('tsx')}`, script, scene.peer.path, scene.file('cat')];
+  const child = spawn('/bin/sh', ['-c', 'ulimit -n 64; exec "$@"', 'sh', ...starved]);
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString()));
+  const circumstances = (): string => `${said} (${String(child.exitCode ?? child.signalCode)})`;
+  await eventually('it is held', () => said.includes('held') || child.exitCode !== null, { ms: 30_000, circumstances });
+  expect(said).toBe('off: the lock is not to be had: spawn ' + scene.file('cat') + ' EMFILE\nheld\n');
+});
+
+test('a lock that was taken while logind answered cannot be in its answer', async () => {
+  const scene = await Scene.open((before) => {
+    before.command = ['/bin/sh', '-c', `while ! [ -e ${before.file('go')} ]; do sleep 0.01; done; exec ${before.file('cat')}`];
+  });
+  await eventually('logind was asked', () => scene.asked('ListInhibitors') === 1);
+  const answers = await scene.holdsBack();
+  writeFileSync(scene.file('go'), '');
+  await scene.becomes('held');
+  answers([]);
+  scene.peer.signal('PrepareForShutdown', LOGIN);
+  await eventually('logind was asked once more', () => scene.asked('ListInhibitors') === 3);
+  expect(scene.told).toEqual(['held']);
+});
+
+test('what happens while logind answers is asked for, too', async () => {
+  const scene = await Scene.held();
+  const answers = await scene.holdsBack();
+  scene.preparing = true;
+  scene.peer.signal('PrepareForShutdown', LOGIN);
+  answers(scene.listed());
+  await scene.hears('goes down');
+});
+
+test('a logind that does not run is not asked, for the bus would start it; when it comes the lock is taken', async () => {
+  const scene = await Scene.open((before) => (before.runs = false));
+  await scene.hears('logind does not run');
+  expect([scene.asked('Get'), scene.holders()]).toEqual([0, []]);
+  scene.runs = true;
+  scene.peer.signal('NameOwnerChanged', '/org/freedesktop/DBus');
+  await scene.becomes('held');
+});
+
+test('the bus that ends takes the promise with it, and the lock is still there when it comes again', async () => {
+  const scene = await Scene.held();
+  const holders = scene.holders();
+  scene.peer.hangUp();
+  await scene.hears('off: logind cannot be asked');
+  await scene.becomes('held');
+  expect(scene.holders()).toEqual(holders);
+});
+
+test('a logind that refuses is asked again', async () => {
+  const scene = await Scene.open((before) => (before.refuses = true));
+  await scene.hears('off: logind cannot be asked: it says no');
+  scene.refuses = false;
+  await scene.becomes('held');
+});
+
+test('the lock is let go where logind refuses for good: no shutdown would be heard of', async () => {
+  const scene = await Scene.held();
+  scene.refuses = true;
+  scene.peer.signal('PrepareForShutdown', LOGIN);
+  await scene.hears('off: logind cannot be asked: it says no');
+  expect(scene.holders()).toHaveLength(1);
+  await eventually('nobody holds it', () => scene.holders().length === 0);
+  scene.refuses = false;
+  await scene.becomes('held');
+  expect(scene.holders()).toHaveLength(1);
+});
+
+test('… but not while the machine goes down', async () => {
+  const scene = await Scene.held();
+  scene.preparing = true;
+  await scene.looks();
+  scene.refuses = true;
+  const before = scene.asked('Get');
+  scene.peer.signal('PrepareForShutdown', LOGIN);
+  await eventually('it is refused for good', () => scene.asked('Get') >= before + 6);
+  expect(scene.holders()).toHaveLength(1);
+  scene.delay.release();
+  await eventually('nobody holds it', () => scene.holders().length === 0);
+});
+
+test.each<[what: string, command: readonly string[] | undefined, reason: string]>([
+  ['there is none', undefined, 'there is no systemd-inhibit'],
+  ['it is not there', ['/nonexistent/systemd-inhibit'], 'ENOENT'],
+  ['it may not be executed', ['/etc/passwd'], 'EACCES'],
+  ['it says why', ['/bin/ls', '/nonexistent/evictd'], "cannot access '/nonexistent/evictd'"],
+  ['it says nothing', ['/bin/false'], '/bin/false has ended (1)'],
+])('where systemd-inhibit does not do its work the reason is said: %s', async (_what, command, reason) => {
+  const scene = await Scene.open((before) => (before.command = command));
+  await scene.hears(reason);
+  expect(scene.delay.state.kind).toBe('off');
+});
+
+test('closed, nobody holds it', async () => {
+  const scene = await Scene.held();
+  scene.delay.close();
+  scene.delay.close();
+  await eventually('nobody holds it', () => scene.holders().length === 0);
+});
+
+test('there is no bus', async () => {
+  const told: string[] = [];
+  const delay = new LoginShutdownDelay('/nonexistent/evictd-bus', () => undefined);
+  onTestFinished(() => {
+    delay.close();
+  });
+  delay.start({ prepare: () => undefined, changed: (state) => told.push(JSON.stringify(state)) });
+  await eventually('it is told', () => told[0]?.includes('ENOENT'));
+});
+
+test('who only listens hears of a shutdown, and takes no lock', async () => {
+  const scene = await Scene.open(() => undefined, false);
+  await scene.hears('off: it does not ask for the lock');
+  scene.preparing = true;
+  scene.peer.signal('PrepareForShutdown', LOGIN);
+  await scene.hears('goes down');
+  expect(scene.holders()).toEqual([]);
+});

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+
+export type JournalRecord = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** What is left of a machine that has gone down. Times are in seconds since it was asked to, all by the clock of its kernel that counts from the boot. */
+export interface WentDown {
+  /** What was said in it. */
+  readonly output: string;
+  /** evictd's journal, the one record after the other. */
+  readonly journal: readonly JournalRecord[];
+  /** When a workload was told to end, first by anybody, and when it had; undefined: never. */
+  readonly workload: (name: string) => { readonly told: number | undefined; readonly ended: number | undefined };
+  /** That stands in a file. */
+  readonly time: (name: string) => number;
+}
+
+/** Boots a machine in which `guest` takes it down, and waits for that. */
+export async function goingDown(name: string, ...guest: readonly string[]): Promise<WentDown> {
+  const out = join('build/vm/v2-power', name);
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  const began = performance.now();
+  const { output, status } = await booted(['--goes-down', '--time-limit', '420', '--out', out, '/project/test/power/guest', ...guest]);
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  if (status !== 0) throw new Error(`boot: ${String(status)} after ${String(seconds)} s (logs: ${out})\n${output}`);
+  const text = (file: string): string => (existsSync(join(out, file)) ? readFileSync(join(out, file), 'utf8') : '');
+  const asked = Number(text('asked'));
+  if (!(asked > 0)) throw new Error(`it did not come so far as to go down (logs: ${out})\n${output}`);
+  const when = (file: string, what: string): number | undefined => {
+    const line = text(file)
+      .split('\n')
+      .find((each) => each.startsWith(`${what} `));
+    return line === undefined ? undefined : Number(line.split(' ')[1]) - asked;
+  };
+  return {
+    output,
+    journal: text('journal.jsonl')
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as JournalRecord),
+    workload: (file) => ({ told: when(file, 'told'), ended: when(file, 'ended') }),
+    time: (file) => Number(text(file)) - asked,
+  };
+}
+
+function booted(args: readonly string[]): Promise<{ readonly output: string; readonly status: number }> {
+  return new Promise((resolve) => {
+    execFile(join(import.meta.dirname, '../vm/boot'), args, { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      const status = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      resolve({ output: `${stdout}${stderr}`, status });
+    });
+  });
+}

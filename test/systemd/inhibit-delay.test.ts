@@ -1,0 +1,88 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { lockHolders, MANAGER } from '../support/logind.js';
+import { hasSystemd, systemd } from '../support/systemd.js';
+import { configure, evictd, logged, mainPid, run, SERVICE, traces } from './service.js';
+
+const DROP_IN = '/etc/systemd/logind.conf.d/50-evictd.conf';
+
+/** What logind goes by now. */
+const waitsSeconds = (): number => {
+  return Number(systemd('busctl', 'get-property', ...MANAGER, 'InhibitDelayMaxUSec').slice(2)) / 1e6;
+};
+
+function doctorSays(): { readonly status: string; readonly fix?: string } | undefined {
+  const { checks } = JSON.parse(evictd('doctor', '--output', 'json').stdout) as { checks: { id: string; status: string; fix?: string }[] };
+  return checks.find(({ id }) => id === 'shutdown.delay');
+}
+
+// One installation, from nothing to nothing: each test goes on where the one before has ended.
+describe.skipIf(!hasSystemd)('how long logind lets a shutdown wait (needs systemd)', () => {
+  let byDefault: number;
+  let before: string[];
+
+  beforeAll(() => {
+    before = traces();
+    byDefault = waitsSeconds();
+  });
+  afterAll(() => {
+    evictd('uninstall');
+    rmSync(DROP_IN, { force: true });
+    run('systemctl', 'kill', '--signal=HUP', 'systemd-logind.service');
+    rmSync('/etc/evictd', { recursive: true, force: true });
+    rmSync('/var/lib/evictd', { recursive: true, force: true });
+  });
+
+  test('too short: doctor, the installation and the start say so', async () => {
+    expect(doctorSays()).toMatchObject({ status: 'ok' });
+    configure({ shutdownGracePeriod: '30s', shutdownGracePeriodCriticalPods: '10s' });
+    expect(doctorSays()).toMatchObject({ status: 'degraded', fix: expect.stringContaining('evictd install --logind-drop-in') as string });
+    const since = new Date();
+    const { status, stdout } = evictd('install', '--now');
+    expect([status, stdout]).toEqual([0, expect.stringContaining('  evictd install --logind-drop-in: ')]);
+    expect(stdout).not.toContain(DROP_IN);
+    await eventually('the start says so', () => logged(since).includes('InhibitDelayMaxSec=30'));
+  });
+
+  test('the drop-in raises it at once, and locks and sessions stay', async () => {
+    const pid = systemd('systemctl', 'show', '--value', '--property=MainPID', 'systemd-logind.service');
+    const { status, stdout, stderr } = evictd('install', '--logind-drop-in');
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(`write   ${DROP_IN}\n`);
+    await eventually('logind has taken it over', () => waitsSeconds() === 30);
+    expect(systemd('systemctl', 'show', '--value', '--property=MainPID', 'systemd-logind.service')).toBe(pid);
+    expect(doctorSays()).toMatchObject({ status: 'ok' });
+    const since = new Date();
+    systemd('systemctl', 'restart', SERVICE);
+    await eventually('it guards', async () => (await fetch('http://127.0.0.1:9796/readyz')).status === 200);
+    expect(logged(since)).not.toContain('EVICTD_SHUTDOWN_DELAY');
+  });
+
+  test('in its sandbox the service holds the lock; who holds it for evictd is not spared with it, and goes with it', async () => {
+    const [holder = 0] = await eventually('it has the lock', () => lockHolders().length === 1 && lockHolders());
+    const of = (pid: number, file: string): string => readFileSync(`/proc/${String(pid)}/${file}`, 'utf8').trim();
+    expect(of(mainPid(), 'oom_score_adj')).toBe('-999');
+    await eventually('it is not spared', () => of(holder, 'oom_score_adj') === '0');
+    const cat = Number(of(holder, `task/${String(holder)}/children`));
+    expect([of(cat, 'comm'), of(cat, 'oom_score_adj')]).toEqual(['cat', '0']);
+    process.kill(mainPid(), 'SIGKILL');
+    await eventually('the next one has the lock', () => lockHolders().length === 1 && !lockHolders().includes(holder));
+    systemd('systemctl', 'stop', SERVICE);
+    await eventually('nobody has it', () => lockHolders().length === 0);
+    systemd('systemctl', 'start', SERVICE);
+  });
+
+  test('it follows the configuration', async () => {
+    expect(evictd('install').stdout).toContain(`keep    ${DROP_IN} (unchanged)\n`);
+    configure({ shutdownGracePeriod: '40s' });
+    expect(evictd('install').stdout).toContain(`write   ${DROP_IN}\n`);
+    await eventually('logind has taken it over', () => waitsSeconds() === 40);
+  });
+
+  test('uninstalled, it is as before', async () => {
+    expect(evictd('uninstall').stdout).toContain(`remove  ${DROP_IN}\n`);
+    await eventually('logind has taken it over', () => waitsSeconds() === byDefault);
+    expect(traces().filter((trace) => !before.includes(trace))).toEqual(['/etc/evictd', '/var/lib/evictd']);
+  });
+});

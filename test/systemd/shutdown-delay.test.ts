@@ -1,0 +1,182 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openShutdownDelay } from '../../src/host/linux/systemd/shutdown-delay.js';
+import type { ShutdownDelay } from '../../src/monitor/shutdown-ports.js';
+import { eventually } from '../support/eventually.js';
+import { lockHolders, MANAGER } from '../support/logind.js';
+import { hasSystemd, property, systemd } from '../support/systemd.js';
+
+const LOGIND_DROP_IN = '/run/systemd/logind.conf.d/evictd-test.conf';
+const TARGET_DROP_IN = '/run/systemd/system/poweroff.target.d/evictd-test.conf';
+
+function write(file: string, text: string): void {
+  mkdirSync(file.slice(0, file.lastIndexOf('/')), { recursive: true });
+  writeFileSync(file, text);
+}
+
+const preparing = (): boolean => systemd('busctl', 'get-property', ...MANAGER, 'PreparingForShutdown') === 'b true';
+
+describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
+  const open: ShutdownDelay[] = [];
+  const told: string[] = [];
+
+  const start = async (): Promise<ShutdownDelay> => {
+    const delay = openShutdownDelay(true);
+    open.push(delay);
+    delay.start({
+      prepare: (begins) => told.push(begins ? 'goes down' : 'stays'),
+      changed: (state) => told.push(state.kind === 'off' ? `off: ${state.reason}` : state.kind),
+    });
+    await eventually('it is held', () => delay.state.kind === 'held', { circumstances: () => told.join(', ') });
+    return delay;
+  };
+
+  // Longer than any of this takes: logind would go on by itself, and the target would refuse.
+  beforeAll(() => {
+    write(LOGIND_DROP_IN, '[Login]\nInhibitDelayMaxSec=600\n');
+    systemd('systemctl', 'restart', 'systemd-logind');
+  });
+  afterAll(() => {
+    rmSync(LOGIND_DROP_IN, { force: true });
+    systemd('systemctl', 'restart', 'systemd-logind');
+  });
+  afterEach(async () => {
+    for (const delay of open.splice(0)) delay.close();
+    await eventually('nobody holds a lock', () => lockHolders().length === 0);
+    told.length = 0;
+  });
+
+  test('taken, listed, and let go when it is closed', async () => {
+    const delay = await start();
+    expect(lockHolders()).toHaveLength(1);
+    expect(systemd('systemd-inhibit', '--list', '--no-pager')).toMatch(
+      /evictd +0 +root +\d+ +systemd-inhibit +shutdown +ends workloads in order \([0-9a-f]{8}\) +delay/,
+    );
+    delay.close();
+    await eventually('it is let go', () => lockHolders().length === 0);
+    expect(told).toEqual(['held']);
+  });
+
+  const newLogind = async (delay: ShutdownDelay): Promise<void> => {
+    systemd('systemctl', 'stop', 'systemd-logind');
+    await eventually('it has heard of it', () => told.at(-1) === 'off: logind does not run');
+    systemd('systemctl', 'start', 'systemd-logind');
+    await eventually('it is held', () => delay.state.kind === 'held');
+  };
+
+  test('kept over a new logind, and over a new bus', async () => {
+    const delay = await start();
+    const before = lockHolders();
+    await newLogind(delay);
+    expect(lockHolders()).toEqual(before);
+    told.length = 0;
+    systemd('systemctl', 'restart', 'dbus');
+    await eventually('it has heard of it', () => told.some((line) => line.startsWith('off: logind cannot be asked')));
+    await eventually('it is held', () => delay.state.kind === 'held', { ms: 60_000 });
+    expect(lockHolders()).toEqual(before);
+  });
+
+  test('one that logind has forgotten is taken again', async () => {
+    const delay = await start();
+    const [before] = lockHolders();
+    systemd('systemctl', 'stop', 'systemd-logind');
+    await eventually('it has heard of it', () => delay.state.kind === 'off');
+    systemd('find', '/run/systemd/inhibit', '-type', 'f', '-delete');
+    systemd('systemctl', 'start', 'systemd-logind');
+    await eventually('it is held', () => delay.state.kind === 'held');
+    expect(told).toContain('off: logind has lost the lock');
+    expect(lockHolders()).toEqual([expect.any(Number)]);
+    expect(lockHolders()).not.toContain(before);
+  });
+
+  test('a holder that is killed is made anew', async () => {
+    const delay = await start();
+    const [before = 0] = lockHolders();
+    process.kill(before, 'SIGKILL');
+    await eventually(
+      'another one has it',
+      () => delay.state.kind === 'held' && lockHolders().length === 1 && !lockHolders().includes(before),
+    );
+  });
+
+  test('of an evictd that is killed nothing remains', async () => {
+    const program = `import('/project/src/host/linux/systemd/shutdown-delay.ts').then(({ openShutdownDelay }) => {
+      openShutdownDelay(true).start({ prepare() {}, changed({ kind }) { console.log(kind); } });
+      setInterval(() => {}, 1000);
+    });`;
+    const child = spawn(process.execPath, ['--import', 'tsx', '-e', program], { cwd: '/project', stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => {
+      child.kill('SIGKILL');
+    });
+    let said = '';
+    child.stdout.on('data', (text: Buffer) => (said += text.toString()));
+    await eventually('it has the lock', () => said.includes('held'), { ms: 60_000 });
+    expect(lockHolders()).toHaveLength(1);
+    child.kill('SIGKILL');
+    await eventually('it is let go', () => lockHolders().length === 0);
+  });
+
+  test('what spares evictd of the OOM killer is not for the holder', async () => {
+    const own = readFileSync('/proc/self/oom_score_adj', 'utf8');
+    onTestFinished(() => {
+      writeFileSync('/proc/self/oom_score_adj', own);
+    });
+    writeFileSync('/proc/self/oom_score_adj', '-999');
+    await start();
+    const [holder = 0] = lockHolders();
+    const [cat] = readFileSync(`/proc/${String(holder)}/task/${String(holder)}/children`, 'utf8').split(' ');
+    expect([holder, Number(cat)].map((pid) => readFileSync(`/proc/${String(pid)}/oom_score_adj`, 'utf8').trim())).toEqual(['0', '0']);
+  });
+
+  test('nobody else can say that the machine goes down', async () => {
+    const delay = await start();
+    const names = systemd('busctl', 'list', '--unique', '--no-legend').split('\n');
+    const own = names.map((line) => line.split(/\s+/)).filter(([, pid]) => Number(pid) === process.pid);
+    expect(own).toHaveLength(1);
+    const fake = [
+      '--system',
+      '--type=signal',
+      '/org/freedesktop/login1',
+      'org.freedesktop.login1.Manager.PrepareForShutdown',
+      'boolean:true',
+    ];
+    const asNobody = ['--reuid=nobody', '--clear-groups', 'dbus-send'];
+    systemd('setpriv', ...asNobody, ...fake);
+    // To this connection alone, which asks no rule.
+    systemd('setpriv', ...asNobody, `--dest=${String(own[0]?.[0])}`, ...fake);
+    // What is true comes after it, and is told.
+    await newLogind(delay);
+    expect(told).not.toContain('goes down');
+  });
+
+  test('a shutdown waits until it is released; where it is called off, the lock is taken again', async () => {
+    const delay = await start();
+    onTestFinished(() => {
+      rmSync(TARGET_DROP_IN, { force: true });
+      systemd('systemctl', 'daemon-reload');
+    });
+    // logind gives up at once where a target is masked; one that refuses it asks only when all locks are gone.
+    write(TARGET_DROP_IN, '[Unit]\nRefuseManualStart=yes\n');
+    systemd('systemctl', 'daemon-reload');
+    if (property('poweroff.target', 'RefuseManualStart') !== 'yes') throw new Error('this machine would go down');
+    systemd('busctl', 'call', ...MANAGER, 'PowerOff', 'b', 'false');
+    await eventually('it is told', () => told.includes('goes down'));
+    expect([delay.state.kind, preparing()]).toEqual(['held', true]);
+    // Who comes now is told, too, and gets no lock.
+    const late: boolean[] = [];
+    const other = openShutdownDelay(true);
+    open.push(other);
+    other.start({ prepare: (begins) => late.push(begins), changed: () => undefined });
+    await eventually('it is told', () => late.length === 1);
+    expect(other.state).toMatchObject({ kind: 'off', reason: 'the machine goes down already' });
+    expect(spawnSync('systemd-inhibit', ['--what=shutdown', '--mode=delay', 'true']).status).not.toBe(0);
+    delay.release();
+    await eventually('it is held again', () => delay.state.kind === 'held' && other.state.kind === 'held');
+    expect([told, late]).toEqual([
+      ['held', 'goes down', 'released', 'stays', 'held'],
+      [true, false],
+    ]);
+    expect([lockHolders().length, preparing()]).toEqual([2, false]);
+  });
+});
