@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Containerd, hasContainerd, type Pod } from '../support/cri/containerd.js';
+import { SLOWNESS } from '../support/slowness.js';
 import { Evictd } from './evictd.js';
 import { ON, testNode } from './node.js';
 import { PlayedLogin } from './played-login.js';
@@ -44,7 +45,7 @@ describe.runIf(hasContainerd)(`pods of containerd when the machine goes down (${
     const db = await pod('db', onTerm('exit 0'));
     const web = await pod('web', onTerm('sleep 1; exit 0'));
     const deaf = await pod('deaf', onTerm(':'));
-    const guard = await guarding([critical('db'), { match: { labels: { app: 'deaf' } }, terminationGracePeriodSeconds: 2 }]);
+    const guard = await guarding([critical('db'), { match: { labels: { app: 'deaf' } }, terminationGracePeriodSeconds: 2 * SLOWNESS }]);
     await guard.until('they have begun', () => [db, web, deaf].every((one) => said(one).includes('begun')));
 
     await begins(login);
@@ -52,11 +53,12 @@ describe.runIf(hasContainerd)(`pods of containerd when the machine goes down (${
     const ended = guard.journal().filter(({ type }) => type === 'ended');
     const named = (name: string) => ended.find(({ workload }) => (workload as { name: string }).name === name);
     expect(ended).toHaveLength(3);
-    // Whichever of its group is gone first, where two seconds are not much.
     expect(named('default/web')).toMatchObject({ result: 'ended', inTime: true });
     expect(named('default/deaf')).toMatchObject({ result: 'killed', inTime: false });
     expect(ended.at(-1)).toMatchObject({ workload: { name: 'default/db' }, result: 'ended', inTime: true });
-    expect([web, deaf, db].map((one) => said(one))).toEqual(Array<string[]>(3).fill(['begun', 'told']));
+    // Whom a slow runtime may have seemed not to tell, evictd has told, too.
+    expect(new Set(said(deaf))).toEqual(new Set(['begun', 'told']));
+    expect([web, db].map((one) => said(one))).toEqual(Array<string[]>(2).fill(['begun', 'told']));
     expect(await runtime.pods()).toHaveLength(3);
     expect(guard.journal().filter(({ type }) => type === 'removal')).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Evictd, scratchDirectory, victimOf, type JournalLine } from '../e2e/evictd.js';
 import { dyingAt, type Moment } from '../e2e/mortal.js';
 import { ON } from '../e2e/node.js';
@@ -20,8 +20,11 @@ const DEAF = { ExecStart: holding(MIB_HELD).replace("-c '", `-c 'trap "" TERM; `
 
 describe.runIf(hasSystemd)(`evictd killed −9 over a systemd unit, and started again (${ON}; tried where systemd is)`, () => {
   const units = new TestUnits();
-  afterEach(() => {
-    units.remove();
+  // Before an evictd of the test is there, so that it has ended by then: it starts units again.
+  beforeEach(() => {
+    onTestFinished(() => {
+      units.remove();
+    });
   });
 
   test.each<[kind: keyof typeof config, when: Moment['when'], at: Moment['at'], results: string[]]>([

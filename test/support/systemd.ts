@@ -82,8 +82,7 @@ export class TestUnits {
     // A start that was asked for before may come after the first stop: a socket does not start beside a service that runs.
     for (let tries = 0; tries < STOPS_AT_MOST; tries++) {
       spawnSync('systemctl', ['stop', ...meant]);
-      const { stdout } = spawnSync('systemctl', ['is-active', ...meant], { encoding: 'utf8' });
-      if (stdout.split('\n').every((state) => state === '' || state === 'inactive' || state === 'failed')) break;
+      if (!anyActive(meant)) break;
     }
     spawnSync('systemctl', ['reset-failed', ...meant]);
     for (const name of names) {
@@ -92,5 +91,11 @@ export class TestUnits {
     }
     this.#names.clear();
     systemd('systemctl', 'daemon-reload');
+    if (anyActive(meant)) throw new Error(`somebody has started one of ${names.join(', ')} again`);
   }
+}
+
+function anyActive(units: readonly string[]): boolean {
+  const { stdout } = spawnSync('systemctl', ['is-active', ...units], { encoding: 'utf8' });
+  return stdout.split('\n').some((state) => !['', 'inactive', 'failed'].includes(state));
 }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Evictd, type JournalLine } from '../e2e/evictd.js';
 import { eventually } from '../support/eventually.js';
 import { hasSystemd, property, TestUnits } from '../support/systemd.js';
@@ -10,8 +10,11 @@ const OTHER = 'evictd-test-other.service';
 
 describe.skipIf(!hasSystemd)('a systemd unit that is evicted and comes back (needs systemd)', () => {
   const units = new TestUnits();
-  afterEach(() => {
-    units.remove();
+  // Before an evictd of the test is there, so that it has ended by then: it starts units again.
+  beforeEach(() => {
+    onTestFinished(() => {
+      units.remove();
+    });
   });
 
   const active = (name: string): string => property(name, 'ActiveState');

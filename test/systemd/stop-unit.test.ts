@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Evictd } from '../e2e/evictd.js';
 import { eventually } from '../support/eventually.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
@@ -12,9 +12,12 @@ const WITNESS = '/run/evictd-test-stopped';
 
 describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)', () => {
   const units = new TestUnits();
-  afterEach(() => {
-    units.remove();
-    rmSync(WITNESS, { force: true });
+  // Before an evictd of the test is there, so that it has ended by then: it starts units again.
+  beforeEach(() => {
+    onTestFinished(() => {
+      units.remove();
+      rmSync(WITNESS, { force: true });
+    });
   });
 
   const active = (name: string): string => property(name, 'ActiveState');
