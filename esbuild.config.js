@@ -1,5 +1,6 @@
-// Bundles the command line and the library into one file each, all libraries included: the package has no runtime dependencies and starts fast.
-// What gRPC takes is a bundle of its own, dist/cri.js, which is loaded where a container runtime is asked.
+// Bundles the command line (dist/program.cjs, which dist/evictd.js runs) and the library into one file each, all libraries included: the package has no runtime
+// dependencies and starts fast.
+// What gRPC takes is a bundle of its own, dist/cri.cjs, which is loaded where a container runtime is asked.
 // Beside them: dist/THIRD-PARTY-LICENSES.txt, because the licences of what is bundled (and compiled into the addon) require their text.
 import { chmod, readFile, readdir, writeFile } from 'node:fs/promises';
 import { build } from 'esbuild';
@@ -18,7 +19,7 @@ const criApart = {
   setup: (bundling) => {
     bundling.onResolve({ filter: /^\.\/client\.js$/ }, ({ importer, kind }) =>
       kind === 'dynamic-import' && importer.endsWith('/src/host/linux/cri/container-runtime.ts')
-        ? { path: './cri.js', external: true }
+        ? { path: './cri.cjs', external: true }
         : undefined,
     );
   },
@@ -28,8 +29,9 @@ const criApart = {
  * @param {string} entry
  * @param {string} outfile
  * @param {string} banner
+ * @param {Pick<import('esbuild').BuildOptions, 'format' | 'define' | 'supported'>} options
  */
-const bundle = async (entry, outfile, banner) => {
+const bundle = async (entry, outfile, banner, options = {}) => {
   const { metafile } = await build({
     entryPoints: [entry],
     outfile,
@@ -46,6 +48,7 @@ const bundle = async (entry, outfile, banner) => {
     sourcesContent: false,
     legalComments: 'none', // THIRD-PARTY-LICENSES.txt has them in full
     logLevel: 'warning',
+    ...options,
   }).catch(() => process.exit(1)); // esbuild has said why
   return Object.keys(metafile.inputs);
 };
@@ -65,11 +68,22 @@ const notice = async (directory) => {
   return `${name} ${version} (${license ?? 'see below'})\n\n${text.trim()}\n`;
 };
 
-const hashbang = (await readFile('src/evictd.ts', 'utf8')).startsWith('#!') ? '' : '#!/usr/bin/env node\n';
+/**
+ * Scripts, because V8 keeps no code of modules (src/launch/program-code.ts), and what it has kept of a script imports none.
+ * @type {Pick<import('esbuild').BuildOptions, 'format' | 'define' | 'supported'>}
+ */
+const script = {
+  format: 'cjs',
+  define: { 'import.meta.dirname': '__dirname', 'import.meta.url': '__filename' },
+  supported: { 'dynamic-import': false },
+};
+
 const inputs = await Promise.all([
-  bundle('src/evictd.ts', 'dist/evictd.js', hashbang + require),
+  bundle('src/launch/launch.ts', 'dist/evictd.js', '#!/usr/bin/env node'),
+  bundle('src/evictd.ts', 'dist/program.cjs', '', script),
   bundle('src/index.ts', 'dist/index.js', require),
-  bundle(CRI_CLIENT, 'dist/cri.js', require),
+  bundle(CRI_CLIENT, 'dist/cri.cjs', '', script),
+  bundle('packaging/program-code.ts', 'dist/program-code.js', ''),
 ]);
 await chmod('dist/evictd.js', 0o755);
 

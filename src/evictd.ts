@@ -54,24 +54,28 @@ const io: Io = {
 process.stdout.on('error', outputFailed);
 process.stderr.on('error', () => undefined); // nobody is left who could be told
 
-try {
-  await program({
-    io,
-    logsToTerminal: process.stderr.isTTY,
-    setExitCode,
-    onStop: (stop) => {
-      process.once('SIGTERM', stop).once('SIGINT', stop);
-    },
-    onReload: (reload) => {
-      process.on('SIGHUP', reload);
-    },
-  }).parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) {
-    // `admit` has said what it ends with.
-    if (asked !== 'admit') setExitCode(error.exitCode === 0 ? 0 : asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_USAGE);
-  } else {
-    io.stderr(formatError(error));
-    setExitCode(exitCodeOf(error));
+async function run(): Promise<void> {
+  try {
+    await program({
+      io,
+      logsToTerminal: process.stderr.isTTY,
+      setExitCode,
+      onStop: (stop) => {
+        process.once('SIGTERM', stop).once('SIGINT', stop);
+      },
+      onReload: (reload) => {
+        process.on('SIGHUP', reload);
+      },
+    }).parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // `admit` has said what it ends with.
+      if (asked !== 'admit') setExitCode(error.exitCode === 0 ? 0 : asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_USAGE);
+    } else {
+      io.stderr(formatError(error));
+      setExitCode(exitCodeOf(error));
+    }
   }
 }
+
+void run();

@@ -12,6 +12,7 @@ export interface SourceText {
  * is a layer or, with a slash, one module of it. Packages and node: modules are not named here: only core is without them.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
+  launch: ['launch'],
   evictd: ['cli', 'compose', 'errors', 'log'],
   cli: [
     'cli',

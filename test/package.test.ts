@@ -52,8 +52,10 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 describe('the tarball', () => {
   test.each([
     'dist/evictd.js',
+    'dist/program.cjs',
+    'dist/program-code.js',
     'dist/index.js',
-    'dist/cri.js',
+    'dist/cri.cjs',
     `dist/prebuilds/${platform}/evictd.node`,
     'dist/types/index.d.ts',
     'dist/types/native/binding.d.ts',
@@ -71,6 +73,10 @@ describe('the tarball', () => {
     expect(files.filter((file) => !allowed.test(file) || /\.(cc|h|gypi?|o|tgz)$|(?<!\.d)\.ts$/.test(file))).toEqual([]);
   });
 
+  test('has no code that one Node has compiled', () => {
+    expect(files.filter((file) => file.endsWith('.cache'))).toEqual([]);
+  });
+
   test('runs nothing when it is installed', () => {
     const scripts = Object.keys(manifest.scripts ?? {});
     expect(scripts.filter((script) => /^(pre|post)?(install|prepare)$/.test(script))).toEqual([]);
@@ -83,7 +89,7 @@ describe('the tarball', () => {
 
   test('carries the licence of every package that is in it', () => {
     const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
-    const bundled = ['dist/evictd.js', 'dist/index.js', 'dist/cri.js']
+    const bundled = ['dist/evictd.js', 'dist/program.cjs', 'dist/index.js', 'dist/cri.cjs']
       .flatMap((file) => [...readFileSync(join(installed, file), 'utf8').matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)])
       .map(([, name]) => name ?? '');
     const named = (name: string) => notices.split('\n').some((line) => line.startsWith(`${name} `));
