@@ -12,6 +12,11 @@ import { Patience } from './doctor/deadline.js';
 import { restore } from './restoration.js';
 import { readInhibitDelay } from './shutdown.js';
 
+/** What the program runs, where it is there. */
+const LOADED = ['dist/program.cjs', 'dist/program.cache', 'dist/cri.cjs'];
+/** It says how Node loads the program. */
+const MANIFEST = 'package.json';
+
 /** For a directory that may not answer. */
 const PATIENCE_MS = 5_000;
 
@@ -40,13 +45,13 @@ export function thisInstallation(): ThisInstallation {
       return restoration;
     },
   };
-  const manifest = beside('package.json'); // it says how Node loads the program
+  const manifest = beside(MANIFEST);
   return {
     machine,
     readInhibitDelay,
     program: {
       program: [process.execPath, script].map((path) => realpathSync(path)),
-      loads: [realpathSync(addonPath), ...(manifest === undefined ? [] : [manifest])],
+      loads: [addonPath, ...[...LOADED, MANIFEST].flatMap((file) => beside(file) ?? [])].map((path) => realpathSync(path)),
       root: manifest === undefined ? undefined : root,
       documentation: beside('docs/operations.md'),
     },

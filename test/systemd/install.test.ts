@@ -43,12 +43,18 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
   test('refused where others could replace what root runs', () => {
     mkdirSync('/var/lib/evictdtest-program');
     cpSync('/project/dist', '/var/lib/evictdtest-program/dist', { recursive: true });
-    chmodSync('/var/lib/evictdtest-program/dist', 0o777);
-    const { status, stderr } = run(process.execPath, '/var/lib/evictdtest-program/dist/evictd.js', 'install', '--now');
+    const refused = ['', '/program.cjs'].map((name) => {
+      const path = `/var/lib/evictdtest-program/dist${name}`;
+      const { mode } = statSync(path);
+      chmodSync(path, 0o777);
+      const { status, stderr } = run(process.execPath, '/var/lib/evictdtest-program/dist/evictd.js', 'install', '--now');
+      chmodSync(path, mode);
+      return [status, /EVICTD_INSTALL_UNSAFE: (.*) may be written by everybody/.exec(stderr)?.[1]];
+    });
     rmSync('/var/lib/evictdtest-program', { recursive: true });
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringMatching(/EVICTD_INSTALL_UNSAFE: \/var\/lib\/evictdtest-program\/dist may be written by everybody/),
+    expect(refused).toEqual([
+      [1, '/var/lib/evictdtest-program/dist'],
+      [1, '/var/lib/evictdtest-program/dist/program.cjs'],
     ]);
     expect(traces()).toEqual(before);
   });
