@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SLOWNESS } from '../support/slowness.js';
 import { Evictd } from './evictd.js';
 import { guarding, isV1, MIB, ON, testNode, workload } from './node.js';
 
@@ -10,7 +11,7 @@ test(`metrics, liveness and readiness, before, during and after an eviction (${O
     evictionHard: { 'memory.available': '64Mi' },
     evictionSoft: { 'memory.available': '384Mi' },
     evictionSoftGracePeriod: { 'memory.available': '100ms' },
-    evictionMaxPodGracePeriod: 1,
+    evictionMaxPodGracePeriod: 2 * SLOWNESS, // what follows the decision is read before the end of it
     evictionPressureTransitionPeriod: '1s',
     monitoringInterval: '200ms',
   };
