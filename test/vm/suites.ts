@@ -149,10 +149,10 @@ export const suites: readonly Suite[] = [
     files: ['test/e2e/'],
     except: [...sameEverywhere, 'test/e2e/restart'],
     only: demoOnce,
-    limitMinutes: 60,
+    limitMinutes: 80,
   },
   // What needs systemd and its units. New files are found.
-  { name: 'v2-systemd', machine: { cgroup: 'v2', swap: false }, files: ['test/systemd/'], limitMinutes: 60 },
+  { name: 'v2-systemd', machine: { cgroup: 'v2', swap: false }, files: ['test/systemd/'], limitMinutes: 80 },
   { name: 'v2-power', machine: { cgroup: 'v2', swap: false }, files: ['test/power/'], outside: true, limitMinutes: 20 },
   { name: 'v2-kernel', machine: { cgroup: 'v2', swap: false }, files: kernel, except: [...anyKernel, ...storms], limitMinutes: 40 },
   {
