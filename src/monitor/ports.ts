@@ -24,7 +24,7 @@ export interface Wake {
   /** Of memory.events and memory.oom_control: which counters moved, named as there. */
   readonly counters?: readonly string[];
 }
-export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom';
+export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom' | 'memory_notification';
 export type WakeSource =
   NotifierMechanism | 'start' | 'tick' | 'look' | 'deadline' | 'victim' | 'reload' | 'filesystem' | 'reclaim' | 'watchdog';
 
@@ -50,7 +50,7 @@ export interface NodeIdentity {
   readonly cgroup: string | undefined;
   /** Of the node cgroup: it is another one when it was removed and made again. Left out: the machine. */
   readonly cgroupId?: bigint;
-  readonly cgroupVersion: 1 | 2;
+  readonly cgroupVersion: 1 | 2 | undefined; // undefined: there are no cgroups
 }
 
 /** The node: the machine or a cgroup of it. The only thing that a tick reads. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Workload } from '../../src/core/workload.js';
-import { assumedFillRate, DISK_REST_MS } from '../../src/host/linux/fill-rate.js';
+import { assumedFillRate, DISK_REST_MS } from '../../src/host/fill-rate.js';
 import { SignalSampler } from '../../src/host/linux/signal-sampler.js';
 import { native } from '../../src/native/index.js';
 import { DirectoryMeasurement } from '../../src/workloads/directory-measurement.js';

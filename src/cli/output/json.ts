@@ -11,7 +11,7 @@ export function checkJson({ status, exit, node, signals, entries, conditions, no
   const report = {
     status,
     exit,
-    node: node ? { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion } : null,
+    node: node ? { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion ?? null } : null,
     signals: signals.map((signal) => signalJson(signal, clock)),
     ...(entries.length === 0 ? {} : { thresholds: entries.map(entryJson) }),
     conditions: conditions.map(({ type, status: set }) => ({ type, status: set === undefined ? 'Unknown' : set ? 'True' : 'False' })),

@@ -167,7 +167,7 @@ export function rankJson(report: RankReport): string {
   return `${JSON.stringify(
     {
       signal,
-      node: { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion },
+      node: { name: node.name, cgroup: node.cgroup ?? null, cgroupVersion: node.cgroupVersion ?? null },
       evictable,
       victim: victimOf(ranked)?.workload.name ?? null,
       conclusion: conclusion(report),

@@ -90,7 +90,7 @@ function verdict({ status, node, ...checked }: CheckReport): string {
 }
 
 function nodeText({ name, cgroupVersion }: NonNullable<CheckReport['node']>): string {
-  return `node: ${name}, cgroup v${String(cgroupVersion)}`;
+  return cgroupVersion === undefined ? `node: ${name}` : `node: ${name}, cgroup v${String(cgroupVersion)}`;
 }
 
 interface Row {

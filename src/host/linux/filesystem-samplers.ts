@@ -4,7 +4,7 @@ import type { Operand } from '../../core/threshold.js';
 import type { NotifierState } from '../../monitor/ports.js';
 import type { Binding, FilesystemStats } from '../../native/binding.js';
 import type { FilesystemOnDevice } from './filesystems.js';
-import { assumedFillRate, DISK_REST_MS } from './fill-rate.js';
+import { assumedFillRate, DISK_REST_MS } from '../fill-rate.js';
 import { SignalSampler } from './signal-sampler.js';
 import type { SlotWake } from './watch-slot.js';
 

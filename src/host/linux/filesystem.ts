@@ -1,6 +1,7 @@
 import type { Observation } from '../../core/observation.js';
 import { errnoText } from '../../errors.js';
 import type { FilesystemReading } from '../../native/binding.js';
+import { silenceOf } from '../filesystem-silence.js';
 import { memoryFilesystem } from './filesystem-type.js';
 import type { Missing } from './kernel-source.js';
 
@@ -8,12 +9,6 @@ export interface FilesystemObservations {
   readonly available: Observation | Missing;
   readonly inodesFree: Observation | Missing;
 }
-
-/**
- * How long statfs may take before what it said last no longer counts. A local disk answers in microseconds, a busy network filesystem within seconds;
- * the kubelet's own figures are at most 10 s old.
- */
-const NO_ANSWER_NS = 10_000_000_000n;
 
 /**
  * What a filesystem has left from the last answer of statfs: the bytes that an ordinary process may still take (f_bavail: without the
@@ -35,9 +30,8 @@ export function filesystemObservations(path: string, reading: FilesystemReading,
 }
 
 function trouble(path: string, reading: FilesystemReading, nowNs: bigint): Missing | undefined {
-  const silentNs = reading.pending ? nowNs - reading.pendingSinceNs : 0n;
-  if (silentNs >= NO_ANSWER_NS) return { missing: `no answer from the filesystem of ${path} for ${String(silentNs / 1_000_000_000n)} s` };
-  if (reading.atNs === 0n) return { missing: `${path}: not read yet` };
+  const silence = silenceOf(path, reading, nowNs);
+  if (silence) return silence;
   if (reading.errno !== 0) return { missing: `${path}: ${errnoText(reading.errno)}` };
   const inMemory = memoryFilesystem(reading.fsType);
   if (inMemory !== undefined) return { missing: `${path} lies in memory (${inMemory}), which is no disk` };

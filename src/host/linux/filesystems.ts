@@ -1,8 +1,10 @@
 import { FILESYSTEM_ROLES, layoutOf, pathsByRole, type FilesystemPaths, type FilesystemRole, type Layout } from '../../core/layout.js';
 import type { Binding, FilesystemReading, FilesystemStats } from '../../native/binding.js';
+import { WatchedFilesystem } from '../watched-filesystem.js';
 import { filesystemObservations, type FilesystemObservations } from './filesystem.js';
 import { memoryFilesystem } from './filesystem-type.js';
-import { WatchedFilesystem } from './watched-filesystem.js';
+
+type WatchedOne = WatchedFilesystem<FilesystemStats>;
 
 /** A filesystem, once for all roles that lie on it. */
 export interface FilesystemOnDevice extends FilesystemObservations {
@@ -25,8 +27,8 @@ export interface FilesystemsSeen {
 export class Filesystems {
   readonly #native: Binding;
   readonly #onAnswer: () => void;
-  #watched: readonly WatchedFilesystem[] = [];
-  #roles: readonly (readonly [FilesystemRole, WatchedFilesystem])[] = [];
+  #watched: readonly WatchedOne[] = [];
+  #roles: readonly (readonly [FilesystemRole, WatchedOne])[] = [];
 
   /** @param onAnswer  called at every answer, before whoever has asked */
   constructor(native: Binding, configured: FilesystemPaths, onAnswer: () => void) {
@@ -36,14 +38,14 @@ export class Filesystems {
   }
 
   /** Other paths from now on; those that stay keep their last answers. Returns what nobody reads any more, to be closed by whoever has given it to others. */
-  place(filesystems: FilesystemPaths): readonly WatchedFilesystem[] {
+  place(filesystems: FilesystemPaths): readonly WatchedOne[] {
     const before = this.#watched;
-    const byPath = new Map<string, WatchedFilesystem>();
+    const byPath = new Map<string, WatchedOne>();
     const paths = pathsByRole(filesystems);
     this.#roles = FILESYSTEM_ROLES.map((role) => {
       const path = paths[role];
       const known = byPath.get(path) ?? before.find((watched) => watched.path === path);
-      const watched = known ?? new WatchedFilesystem(this.#native, path, this.#onAnswer);
+      const watched = known ?? new WatchedFilesystem(path, new this.#native.FilesystemStats(path), this.#onAnswer);
       byPath.set(path, watched);
       return [role, watched] as const;
     });
@@ -88,7 +90,7 @@ function deviceOf({ atNs, errno, device }: FilesystemReading): bigint | undefine
   return atNs === 0n || errno !== 0 ? undefined : device;
 }
 
-function on({ path, stats }: WatchedFilesystem, reading: FilesystemReading, nowNs: bigint): Omit<FilesystemOnDevice, 'roles'> {
+function on({ path, stats }: WatchedOne, reading: FilesystemReading, nowNs: bigint): Omit<FilesystemOnDevice, 'roles'> {
   const inMemory = deviceOf(reading) !== undefined && memoryFilesystem(reading.fsType) !== undefined;
   return { path, stats, inMemory, ...filesystemObservations(path, reading, nowNs) };
 }

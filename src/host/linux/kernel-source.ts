@@ -1,20 +1,14 @@
 import type { Binding, FileReader, FileSpec } from '../../native/binding.js';
 import { errnoText } from '../../errors.js';
+import type { Missing } from '../missing.js';
+
+export type { Missing } from '../missing.js';
 
 /** Kernel files that belong together, and what their fields mean. `read` is pure. */
 export interface KernelSource<T> {
   readonly files: readonly FileSpec[];
   /** `values`: the fields of the files in order, NaN where unknown. `errors`: one errno per file, 0 for fine. */
   read(values: Float64Array, errors: Int32Array): T;
-}
-
-/** Why a reading is not there. */
-export interface Missing {
-  readonly missing: string;
-  /** There is nothing to read here, and never will be. */
-  readonly absent?: true;
-  /** There will be a reading in a moment. */
-  readonly pending?: true;
 }
 
 /** The first file that could not be read, as a sentence; undefined: all could. */

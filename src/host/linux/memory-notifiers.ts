@@ -1,7 +1,7 @@
 import { workingSetLimit } from '../../core/memcg.js';
 import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding, EventsBits, OomBits } from '../../native/binding.js';
-import { assumedFillRate } from './fill-rate.js';
+import { assumedFillRate } from '../fill-rate.js';
 import type { MemoryLimit } from './memory-limit.js';
 import type { MemoryReading, MemorySource } from './memory.js';
 import { PressureNotifier } from './pressure-notifier.js';

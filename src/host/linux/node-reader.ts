@@ -6,6 +6,7 @@ import type { Signal } from '../../core/signal.js';
 import { operandsOf, operandText, resolve, type Operand, type Threshold } from '../../core/threshold.js';
 import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
+import { collect } from '../missing.js';
 import { signalOf } from './filesystem-samplers.js';
 import { Filesystems, type FilesystemsSeen } from './filesystems.js';
 import type { Allocatable } from './allocatable.js';
@@ -242,18 +243,4 @@ function observationOf({ available, capacity, source }: Level, timeNs: bigint): 
 /** A map's threshold and a joined one may well stand at the same value. */
 function distinct(operands: readonly Operand[]): Operand[] {
   return [...new Map(operands.map((operand) => [operandText(operand), operand])).values()];
-}
-
-function collect(signals: readonly (readonly [Signal, Observation | Missing])[]): Observations {
-  const observed = new Map<Signal, Observation>();
-  const missing = new Map<Signal, string>();
-  const absent = new Map<Signal, string>();
-  const pending = new Map<Signal, string>();
-  for (const [signal, result] of signals) {
-    if (!('missing' in result)) observed.set(signal, result);
-    else if (result.absent) absent.set(signal, result.missing);
-    else if (result.pending) pending.set(signal, result.missing);
-    else missing.set(signal, result.missing);
-  }
-  return { observed, missing, absent, ...(pending.size > 0 && { pending }) };
 }

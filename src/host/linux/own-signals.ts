@@ -8,7 +8,7 @@ import type { Level } from './level.js';
 import type { NotifierMode } from './notifier-mode.js';
 import { pressureSource, type PressurePlace } from './pressure.js';
 import { LevelSamplers } from './level-samplers.js';
-import { assumedFillRate } from './fill-rate.js';
+import { assumedFillRate } from '../fill-rate.js';
 import type { SlotWake } from './watch-slot.js';
 import { StallRing } from './stall-ring.js';
 import { StallTrigger } from './stall-trigger.js';

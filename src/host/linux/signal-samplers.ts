@@ -3,7 +3,7 @@ import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { FilesystemSamplers } from './filesystem-samplers.js';
 import type { FilesystemOnDevice } from './filesystems.js';
-import { assumedFillRate } from './fill-rate.js';
+import { assumedFillRate } from '../fill-rate.js';
 import type { Level } from './level.js';
 import { LevelSamplers } from './level-samplers.js';
 import type { SlotWake } from './watch-slot.js';

@@ -1,17 +1,25 @@
-import type { Binding, FilesystemStats } from '../../native/binding.js';
+/** What the addon asks on a thread of its own. */
+export interface AskedFilesystem {
+  /** false: an answer is awaited, and `onDone` is dropped. */
+  request(onDone?: () => void): boolean;
+  close(): void;
+}
 
 /** A path whose filesystem is asked again and again, and may not answer. */
-export class WatchedFilesystem {
+export class WatchedFilesystem<Stats extends AskedFilesystem> {
   readonly path: string;
-  readonly stats: FilesystemStats;
+  readonly stats: Stats;
   readonly #onAnswer: () => void;
   /** The request that is under way. `onDone`: of the latest who asked, so that a filesystem that hangs gathers nobody. */
   #request: { onDone: (() => void) | undefined } | undefined;
 
-  /** @param onAnswer  called at every answer, before whoever has asked */
-  constructor(native: Binding, path: string, onAnswer: () => void) {
+  /**
+   * @param stats  of `path`; closed with this
+   * @param onAnswer  called at every answer, before whoever has asked
+   */
+  constructor(path: string, stats: Stats, onAnswer: () => void) {
     this.path = path;
-    this.stats = new native.FilesystemStats(path);
+    this.stats = stats;
     this.#onAnswer = onAnswer;
   }
 

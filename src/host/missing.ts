@@ -1,0 +1,26 @@
+import type { Observation, Observations } from '../core/observation.js';
+import type { Signal } from '../core/signal.js';
+
+/** Why a reading is not there. */
+export interface Missing {
+  readonly missing: string;
+  /** There is nothing to read here, and never will be. */
+  readonly absent?: true;
+  /** There will be a reading in a moment. */
+  readonly pending?: true;
+}
+
+/** What a pass over the node gave, by what came of each signal. */
+export function collect(signals: readonly (readonly [Signal, Observation | Missing])[]): Observations {
+  const observed = new Map<Signal, Observation>();
+  const missing = new Map<Signal, string>();
+  const absent = new Map<Signal, string>();
+  const pending = new Map<Signal, string>();
+  for (const [signal, result] of signals) {
+    if (!('missing' in result)) observed.set(signal, result);
+    else if (result.absent) absent.set(signal, result.missing);
+    else if (result.pending) pending.set(signal, result.missing);
+    else missing.set(signal, result.missing);
+  }
+  return { observed, missing, absent, ...(pending.size > 0 && { pending }) };
+}

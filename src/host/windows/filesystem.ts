@@ -1,0 +1,23 @@
+import { win32 } from 'node:path';
+import type { Observation } from '../../core/observation.js';
+import type { FilesystemReading } from '../../native/windows-binding.js';
+import { silenceOf } from '../filesystem-silence.js';
+import type { Missing } from '../missing.js';
+import { systemErrorText } from './system-error.js';
+
+/** What a volume has left, from the last answer: the bytes that the caller may still take, as the kubelet there asks (pkg/volume/util/fs, fs_windows.go). */
+export function filesystemAvailable(path: string, reading: FilesystemReading, nowNs: bigint): Observation | Missing {
+  const silence = silenceOf(path, reading, nowNs);
+  if (silence) return silence;
+  if (reading.errno !== 0) return { missing: `${path}: ${systemErrorText(reading.errno)}` };
+  return { available: reading.availableBytes, capacity: reading.totalBytes, timeNs: reading.atNs, source: `GetDiskFreeSpaceEx of ${path}` };
+}
+
+/**
+ * What two paths on one volume have in common: the drive, or the share, and its size. A volume that is mounted in a folder of another has the drive's letter, but
+ * hardly its size to the byte. undefined: it has not answered, or was refused.
+ */
+export function volumeOf(path: string, { atNs, errno, totalBytes }: FilesystemReading): string | undefined {
+  if (atNs === 0n || errno !== 0) return undefined;
+  return `${win32.parse(win32.normalize(path)).root.toLowerCase()} ${String(totalBytes)}`;
+}

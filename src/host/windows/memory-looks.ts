@@ -1,0 +1,95 @@
+import type { Observation } from '../../core/observation.js';
+import type { Signal } from '../../core/signal.js';
+import { resolve, type Operand } from '../../core/threshold.js';
+import type { NotifierState } from '../../monitor/ports.js';
+import { assumedFillRate } from '../fill-rate.js';
+
+/** Readings by signal, as a pass has them. */
+export type Observed = ReadonlyMap<Signal, Observation>;
+
+/**
+ * A look costs some microseconds. What is committed at one blow has no rate that could be assumed, so that a crossing of the commit limit is seen after this long at the
+ * latest; what is written to page by page takes at least the time that the cores need, and a quarter of that is looked at sooner.
+ */
+const LONGEST_NS = 250_000_000n;
+const SHORTEST_NS = 10_000_000n;
+
+const WATCHED: ReadonlySet<Signal> = new Set<Signal>(['memory.available', 'memory.kernelAvailable']);
+
+/** Windows tells of no threshold that anybody else has set: between ticks memory is looked at, the more often the nearer a limit is. */
+export class MemoryLooks {
+  #operands: readonly Operand[] = [];
+  #atNs: bigint | undefined;
+  #periodNs = LONGEST_NS;
+  /** Which operands were met in what was decided on last. */
+  #met = '';
+
+  /** Whether others than before are watched. */
+  arm(operands: readonly Operand[], nowNs: bigint): boolean {
+    const before = this.#operands;
+    this.#operands = operands.filter(({ signal }) => WATCHED.has(signal));
+    const isSame = this.#operands.length === before.length && this.#operands.every((operand, index) => operand === before[index]);
+    if (isSame) return false;
+    this.#atNs = this.#operands.length > 0 ? nowNs : undefined;
+    return true;
+  }
+
+  /** When the next look is due; undefined: never. */
+  get atNs(): bigint | undefined {
+    return this.#atNs;
+  }
+
+  /** Whether a threshold was crossed since what was decided on last. */
+  crossed(observed: Observed, nowNs: bigint): boolean {
+    this.#looked(observed, nowNs);
+    return this.#metIn(observed) !== this.#met;
+  }
+
+  decided(observed: Observed, nowNs: bigint): void {
+    this.#met = this.#metIn(observed);
+    this.#looked(observed, nowNs);
+  }
+
+  states(): NotifierState[] {
+    const signals = [...new Set(this.#operands.map(({ signal }) => signal))];
+    return signals.map((signal) => ({
+      mechanism: 'sampler',
+      signal,
+      target: 'GetPerformanceInfo',
+      live: true,
+      reason: undefined,
+      hint: undefined,
+      essential: true,
+      periodMs: Number(this.#periodNs / 1_000_000n),
+    }));
+  }
+
+  close(): void {
+    this.#operands = [];
+    this.#atNs = undefined;
+  }
+
+  #looked(observed: Observed, nowNs: bigint): void {
+    if (this.#atNs === undefined) return;
+    const distances = this.#operands.flatMap(({ signal, value }) => {
+      const read = observed.get(signal);
+      const distance = read && read.available - resolve(value, read.capacity);
+      return distance !== undefined && distance > 0n ? [distance] : [];
+    });
+    const perSecond = BigInt(assumedFillRate('bytes'));
+    const soonest = distances
+      .map((bytes) => (bytes * 1_000_000_000n) / perSecond / 4n)
+      .reduce((least, ns) => (ns < least ? ns : least), LONGEST_NS);
+    this.#periodNs = soonest < SHORTEST_NS ? SHORTEST_NS : soonest;
+    this.#atNs = nowNs + this.#periodNs;
+  }
+
+  #metIn(observed: Observed): string {
+    const met = this.#operands.map(({ signal, value }) => {
+      const read = observed.get(signal);
+      if (read === undefined) return '-';
+      return read.available < resolve(value, read.capacity) ? '1' : '0';
+    });
+    return met.join('');
+  }
+}

@@ -1,0 +1,147 @@
+import { filesystemOf } from '../../core/disk-holding.js';
+import { FILESYSTEM_ROLES, type FilesystemPaths, type FilesystemRole } from '../../core/layout.js';
+import type { Observation, Observations } from '../../core/observation.js';
+import { signalAbsence } from '../../core/operating-system.js';
+import type { Signal } from '../../core/signal.js';
+import { operandsOf, type Threshold } from '../../core/threshold.js';
+import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports.js';
+import type { WindowsBinding } from '../../native/windows-binding.js';
+import { collect, type Missing } from '../missing.js';
+import { WindowsFilesystems, type VolumesSeen } from './filesystems.js';
+import { LowMemory } from './low-memory.js';
+import { MemoryLooks } from './memory-looks.js';
+import { commitAvailable, physicalAvailable } from './memory.js';
+import { thrownText } from './system-error.js';
+
+/** What of a configuration the node is read by: a cgroup is refused before. */
+export interface WindowsNodeConfig {
+  readonly filesystems: FilesystemPaths;
+  readonly thresholds?: readonly Threshold[];
+}
+
+/** The machine. `WindowsNode` is what `LinuxNode` is there. */
+export interface WindowsNode extends Node {
+  /** Other filesystems from now on: to be requested, and read when they have answered. */
+  place(filesystems: FilesystemPaths): void;
+}
+
+export function openWindowsNode(config: WindowsNodeConfig, native: WindowsBinding): WindowsNode {
+  return new WindowsNodeReader(config, native);
+}
+
+const AWAITED: Missing = { missing: 'no container runtime has told yet where images lie, and filesystems.imagefs does not say it' };
+
+class WindowsNodeReader implements WindowsNode {
+  readonly identity: NodeIdentity = { name: 'machine', cgroup: undefined, cgroupVersion: undefined };
+  readonly #native: WindowsBinding;
+  readonly #configured: FilesystemPaths;
+  #placed: FilesystemPaths;
+  readonly #filesystems: WindowsFilesystems;
+  readonly #looks = new MemoryLooks();
+  readonly #low: LowMemory;
+  #seen: VolumesSeen;
+  /** Since a threshold has asked for them. */
+  readonly #asked = new Set<Signal>();
+
+  constructor({ filesystems, thresholds = [] }: WindowsNodeConfig, native: WindowsBinding) {
+    this.#native = native;
+    this.#configured = this.#placed = filesystems;
+    this.#filesystems = new WindowsFilesystems(native, filesystems);
+    this.#low = new LowMemory(native);
+    this.#seen = this.#filesystems.look(process.hrtime.bigint());
+    for (const { signal } of thresholds.flatMap(operandsOf)) this.#asked.add(signal);
+    this.requestFilesystems();
+  }
+
+  read(): Observations {
+    const memory = this.#memory();
+    this.#seen = this.#filesystems.look(process.hrtime.bigint());
+    return collect([...memory, ...FILESYSTEM_ROLES.flatMap((role) => this.#disk(role)), ...this.#absent()]);
+  }
+
+  layout(): VolumesSeen['layout'] {
+    return this.#seen.layout;
+  }
+
+  place(filesystems: FilesystemPaths): void {
+    this.#placed = filesystems;
+    this.#filesystems.place(filesystems);
+  }
+
+  requestFilesystems(onAnswer?: (outstanding: number) => void): void {
+    this.#filesystems.request(onAnswer);
+  }
+
+  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
+    const operands = thresholds.flatMap(operandsOf);
+    for (const { signal } of operands) this.#asked.add(signal);
+    const moved = this.#looks.arm(operands, process.hrtime.bigint());
+    if (this.#looks.atNs !== undefined) return this.#low.arm(onWake) || moved;
+    this.#low.close();
+    return moved;
+  }
+
+  lookAtNs(): bigint | undefined {
+    return this.#looks.atNs;
+  }
+
+  look(): boolean {
+    return this.#looks.crossed(collect(this.#memory()).observed, process.hrtime.bigint());
+  }
+
+  decided({ observed }: Observations): void {
+    this.#looks.decided(observed, process.hrtime.bigint());
+  }
+
+  notifiers(): readonly NotifierState[] {
+    const looks = this.#looks.states();
+    return looks.length === 0 ? [] : [...looks, this.#low.state()];
+  }
+
+  /** Windows kills nobody for want of memory: allocations fail. */
+  oomKills(): undefined {
+    return undefined;
+  }
+
+  close(): void {
+    this.#looks.close();
+    this.#low.close();
+    this.#filesystems.close();
+  }
+
+  #memory(): [Signal, Observation | Missing][] {
+    const signals: readonly (readonly [Signal, typeof commitAvailable])[] = [
+      ['memory.available', commitAvailable],
+      ...(this.#asked.has('memory.kernelAvailable') ? [['memory.kernelAvailable', physicalAvailable] as const] : []),
+    ];
+    try {
+      const info = this.#native.performanceInfo();
+      const timeNs = process.hrtime.bigint();
+      return signals.map(([signal, of]) => [signal, of(info, timeNs)]);
+    } catch (error) {
+      const missing = `GetPerformanceInfo: ${thrownText(error)}`;
+      return signals.map(([signal]) => [signal, { missing }]);
+    }
+  }
+
+  /** nodefs, and of the others those that are configured or asked for. */
+  #disk(role: FilesystemRole): [Signal, Observation | Missing][] {
+    const isAsked = this.#configured[role] !== undefined || [...this.#asked].some((signal) => filesystemOf(signal) === role);
+    if (!isAsked) return [];
+    const isAwaited = role !== 'nodefs' && this.#placed.isAwaited === true;
+    const { available, unsupported } = this.#seen;
+    const missing = isAwaited ? AWAITED : role === 'containerfs' && unsupported !== undefined ? { missing: unsupported } : undefined;
+    return [[`${role}.available`, missing ?? available[role]], ...absence(`${role}.inodesFree`)];
+  }
+
+  /** What every node elsewhere has, and what a threshold asks for though there is no such thing. */
+  #absent(): [Signal, Missing][] {
+    const signals = [...this.#asked].filter((signal) => filesystemOf(signal) === undefined);
+    return [...new Set<Signal>(['pid.available', ...signals])].flatMap(absence);
+  }
+}
+
+function absence(signal: Signal): [Signal, Missing][] {
+  const missing = signalAbsence(signal, 'windows');
+  return missing === undefined ? [] : [[signal, { missing, absent: true }]];
+}

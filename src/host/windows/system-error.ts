@@ -1,0 +1,34 @@
+import { errnoName } from '../../errors.js';
+
+/** Those that are worth words (winerror.h): what disks, shares and processes are refused with. */
+const MEANINGS: Readonly<Record<number, readonly [name: string, meaning: string]>> = {
+  2: ['ERROR_FILE_NOT_FOUND', 'no such file'],
+  3: ['ERROR_PATH_NOT_FOUND', 'no such path'],
+  5: ['ERROR_ACCESS_DENIED', 'access is denied'],
+  8: ['ERROR_NOT_ENOUGH_MEMORY', 'not enough memory'],
+  14: ['ERROR_OUTOFMEMORY', 'not enough memory'],
+  15: ['ERROR_INVALID_DRIVE', 'no such drive'],
+  21: ['ERROR_NOT_READY', 'the device is not ready'],
+  53: ['ERROR_BAD_NETPATH', 'the network path was not found'],
+  64: ['ERROR_NETNAME_DELETED', 'the network name is no longer available'],
+  67: ['ERROR_BAD_NET_NAME', 'the network name cannot be found'],
+  87: ['ERROR_INVALID_PARAMETER', 'the parameter is incorrect'],
+  121: ['ERROR_SEM_TIMEOUT', 'it has timed out'],
+  123: ['ERROR_INVALID_NAME', 'it is no valid path'],
+  1450: ['ERROR_NO_SYSTEM_RESOURCES', 'not enough resources of the system'],
+  1455: ['ERROR_COMMITMENT_LIMIT', 'the page files are too small'],
+};
+
+/** 3 → 'ERROR_PATH_NOT_FOUND (no such path)'. `errno` is positive, as in the fields of the addon's results. */
+export function systemErrorText(errno: number): string {
+  const [name, meaning] = MEANINGS[errno] ?? [];
+  return name === undefined || meaning === undefined ? `error ${String(errno)} of Windows` : `${name} (${meaning})`;
+}
+
+/** What the addon has thrown, as a sentence without its stack. */
+export function thrownText(error: unknown): string {
+  const code = errnoName(error);
+  const [, meaning] = Object.values(MEANINGS).find(([name]) => name === code) ?? [];
+  if (code === undefined) return error instanceof Error ? error.message : String(error);
+  return meaning === undefined ? code : `${code} (${meaning})`;
+}
