@@ -6,7 +6,7 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build test vm lint fmt asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 release deb versions arm64 cmake clean node typecheck bundle
+.PHONY: build program-code test vm lint fmt asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 release deb versions arm64 cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -25,7 +25,7 @@ FORMATTED := $(shell find native -name '*.cc' -o -name '*.h')
 # $(call need,COMMAND,WHAT IS MISSING AND HOW TO GET IT)
 need = @command -v $(1) >/dev/null 2>&1 || { echo 'evictd: $(2)' >&2; exit 1; }
 
-build: $(PREBUILD) bundle dist/program.cache
+build: $(PREBUILD) bundle program-code
 
 bundle: dist/evictd.js dist/types/index.d.ts
 
@@ -107,9 +107,9 @@ cmake: $(MODULES) | node
 dist/evictd.js: $(SOURCES) esbuild.config.js package.json $(MODULES) | node
 	node esbuild.config.js
 
-# Without it everything is the same, and starts later.
-dist/program.cache: dist/evictd.js $(PREBUILD)
-	node dist/program-code.js >/dev/null
+# Without it everything is the same, and starts later. It is for one Node: asked every time.
+program-code: dist/evictd.js $(PREBUILD)
+	@node dist/program-code.js >/dev/null
 
 # tsc emits no copy of a hand-written declaration, and the emitted ones refer to it.
 dist/types/index.d.ts: $(SOURCES) tsconfig.json tsconfig.types.json $(MODULES) | node

@@ -1,23 +1,24 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
-/** Of a cache: the CRC-32 of the program and the code. */
+/** Of a cache: the CRC-32 of the Node that made it, the program and the code. */
 const HEAD_BYTES = 4;
 
 /** The program as it was bundled, and V8's code of it beside it, if there is any: half of a start is compiling. */
 export interface Program {
   readonly script: Script;
-  /** false: there was no code, or it was made by another Node, for another processor, with other flags or of another program, or is damaged. V8 compiles then. */
+  /** false: there was no code, or it was made by another Node, with other flags of V8 or of another program, or is damaged. V8 compiles then. */
   readonly cached: boolean;
 }
 
-export function compileProgram(directory: string): Program {
+/** @param node  the Node that compiles */
+export function compileProgram(directory: string, node = thisNode()): Program {
   const filename = programFile(directory);
   const source = readFileSync(filename);
-  const cachedData = codeOf(source, cacheFile(directory));
+  const cachedData = codeOf(source, cacheFile(directory), node);
   const script = new Script(wrapped(source), {
     filename,
     ...(cachedData && { cachedData }),
@@ -35,12 +36,12 @@ export function runProgram({ script }: Program, directory: string): void {
 export function writeProgramCode({ script }: Program, directory: string): void {
   const code = script.createCachedData();
   const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32LE(crc32(code, crc32(readFileSync(programFile(directory)))));
+  head.writeUInt32LE(checksum(thisNode(), readFileSync(programFile(directory)), code));
   writeFileSync(cacheFile(directory), Buffer.concat([head, code]));
 }
 
-/** Of a program that was edited, or of a disk that lies, V8 would run what it is given: it looks at the length of the source, and not at the code. */
-function codeOf(source: Buffer, file: string): Buffer | undefined {
+/** V8 would run what it is given: it looks at the length of the source and not at the code, which may be damaged. */
+function codeOf(source: Buffer, file: string, node: string): Buffer | undefined {
   let cache: Buffer;
   try {
     cache = readFileSync(file);
@@ -49,7 +50,17 @@ function codeOf(source: Buffer, file: string): Buffer | undefined {
   }
   if (cache.length <= HEAD_BYTES) return undefined;
   const code = cache.subarray(HEAD_BYTES);
-  return cache.readUInt32LE() === crc32(code, crc32(source)) ? code : undefined;
+  return cache.readUInt32LE() === checksum(node, source, code) ? code : undefined;
+}
+
+function checksum(node: string, source: Buffer, code: Buffer): number {
+  return crc32(code, crc32(source, crc32(node)));
+}
+
+/** This very program file: V8 tells its versions apart, but not two builds of one, and crashes with the code of the other (seen: 20.20.2 and 20.19.0). */
+function thisNode(): string {
+  const { size, mtimeMs } = statSync(process.execPath);
+  return [process.version, process.arch, size, Math.floor(mtimeMs / 1_000)].join(' ');
 }
 
 /** The bundler writes ASCII but for comments: a string of one byte a character, in half the memory. */

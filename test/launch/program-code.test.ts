@@ -37,6 +37,10 @@ describe('the code of the program that is kept beside it', () => {
     expect(started()).toEqual([true, 'one function']);
   });
 
+  test('is not that of another Node', () => {
+    expect(compileProgram(directory, 'v20.19.0 x64 98000000 1700000000').cached).toBe(false);
+  });
+
   test.each<[what: string, alter: (cache: Buffer) => Buffer]>([
     ['is damaged', (cache) => cache.fill(0xff, cache.length - 40, cache.length - 8)],
     ['was cut off', (cache) => cache.subarray(0, cache.length / 2)],
