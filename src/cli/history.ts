@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { configuredPlatform } from '../compose/configured-platform.js';
 import { loadConfig } from '../config/load.js';
 import { UsageError } from '../errors.js';
 import type { Asked } from './history/asked.js';
@@ -156,7 +157,7 @@ function placeOf(
 
 function loadedFor(io: Io, file: string | undefined): ReturnType<typeof loadConfig> {
   try {
-    return loadConfig({ file });
+    return loadConfig({ platform: configuredPlatform(), file });
   } catch (error) {
     io.stderr(
       'evictd: history does without the configuration where it is told both directories, like: --state-directory /var/lib/evictd --runtime-directory /run/evictd\n',

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { configuredPlatform } from '../compose/configured-platform.js';
 import type { Config, LoadedConfig } from '../config/config.js';
 import type { ConfigFlags } from '../config/flags.js';
 import { loadConfig, loadWritten } from '../config/load.js';
@@ -43,7 +44,7 @@ export function addConfigOptions(command: Command): Command {
  * @throws ConfigError  with everything that is wrong
  */
 export function configFromOptions({ config, ...flags }: ConfigOptions): LoadedConfig {
-  return loadConfig({ file: config, flags });
+  return loadConfig({ platform: configuredPlatform(), file: config, flags });
 }
 
 /**
@@ -52,11 +53,12 @@ export function configFromOptions({ config, ...flags }: ConfigOptions): LoadedCo
  * @throws ConfigError  the flags themselves are wrong
  */
 export function configDespiteErrors({ config: file, ...flags }: ConfigOptions): { readonly config: Config; readonly errors?: ConfigError } {
+  const platform = configuredPlatform();
   try {
-    return { config: loadConfig({ file, flags }).config };
+    return { config: loadConfig({ platform, file, flags }).config };
   } catch (errors) {
     if (!(errors instanceof ConfigError)) throw errors;
-    return { config: loadWritten({ files: [], flags: {} }, flags).config, errors };
+    return { config: loadWritten({ files: [], flags: {}, platform }, flags).config, errors };
   }
 }
 

@@ -5,7 +5,7 @@ import { isLiteral } from '../core/glob.js';
 import { slicePath } from '../core/unit.js';
 import { allProtections } from '../core/shutdown-exempt.js';
 import type { Protection, Workload, WorkloadUsage } from '../core/workload.js';
-import { WorkloadSources } from '../core/workload-source.js';
+import { isWindowsSource, sourceText, WorkloadSources } from '../core/workload-source.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import type { RecordedConfig } from '../monitor/recording/format.js';
 import { preferenceParts } from '../workloads/cgroup-workload.js';
@@ -23,6 +23,7 @@ export function unrecordedSources(config: Config, recorded: RecordedConfig): str
   ]);
   const units = new Set((recorded.systemd ?? []).flatMap((source) => source.units));
   return config.workloads.flatMap((source): string[] => {
+    if (isWindowsSource(source)) return [sourceText(source)]; // a recording has those of Linux
     if ('cgroup' in source) return known.parents.includes(normalCgroupPath(source.cgroup)) ? [] : [normalCgroupPath(source.cgroup)];
     if ('cri' in source) return known.endpoints.includes(source.cri.endpoint) ? [] : [source.cri.endpoint];
     const isKnown = (path: string): boolean => known.slices.some((slice) => path === slice || isBelow(path, slice));

@@ -1,4 +1,5 @@
 import type { Compatibility, Departures } from '../core/departure.js';
+import type { Platform } from '../core/operating-system.js';
 import type { ReclaimStep } from '../core/reclaim-step.js';
 import type { Rule } from '../core/rule.js';
 import type { ShutdownConfig } from '../core/shutdown-config.js';
@@ -80,6 +81,8 @@ export interface WrittenConfig {
   /** All that were read, whether or not they set anything, with their settings as plain values, in the order in which the later wins. */
   readonly files: readonly { readonly file: string; readonly settings: unknown }[];
   readonly flags: ConfigFlags;
+  /** Left out: Linux. */
+  readonly platform?: Platform;
 }
 
 export interface LoadedConfig {

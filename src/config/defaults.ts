@@ -1,7 +1,11 @@
+import { win32 } from 'node:path';
+import type { Platform } from '../core/operating-system.js';
 import type { SettingsDocument } from './document.js';
 
 /** Where evictd looks when no --config is given. */
-export const DEFAULT_FILE = '/etc/evictd/config.yaml';
+export function defaultFile(platform: Platform): string {
+  return platform.os === 'linux' ? '/etc/evictd/config.yaml' : win32.join(platform.programData, 'evictd', 'config.yaml');
+}
 
 /**
  * What holds where nothing is set, written as a configuration is.
@@ -9,7 +13,7 @@ export const DEFAULT_FILE = '/etc/evictd/config.yaml';
  * evictionHard: the kubelet's defaults for Linux (v1.36, apis/config/v1beta1/defaults_linux.go); those of imagefs only where one is configured.
  * evictionMaxPodGracePeriod: the kubelet's 0 would make every soft eviction a hard one (departure soft-default-grace).
  */
-const DEFAULT_SETTINGS = {
+const LINUX = {
   compatibility: 'evictd',
   evictionHard: {
     'memory.available': '100Mi',
@@ -40,4 +44,17 @@ const DEFAULT_SETTINGS = {
 
 const nowhere = () => ({ file: 'default' });
 
-export const DEFAULTS: SettingsDocument = { value: DEFAULT_SETTINGS, at: nowhere, keyAt: nowhere };
+export function defaultsOf(platform: Platform): SettingsDocument {
+  return { value: platform.os === 'linux' ? LINUX : windows(platform.programData), at: nowhere, keyAt: nowhere };
+}
+
+/** evictionHard: the kubelet's defaults for Windows (v1.36, apis/config/v1beta1/defaults_windows.go). There is no tmpfs: what lasts until a restart lies on the disk, too. */
+function windows(programData: string): object {
+  return {
+    ...LINUX,
+    evictionHard: { 'memory.available': '500Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' },
+    filesystems: { nodefs: 'C:\\' },
+    stateDirectory: win32.join(programData, 'evictd', 'state'),
+    runtimeDirectory: win32.join(programData, 'evictd', 'run'),
+  };
+}

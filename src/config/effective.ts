@@ -1,9 +1,11 @@
 import type { Config, LoadedConfig } from './config.js';
+import type { Platform } from '../core/operating-system.js';
 import type { Rule } from '../core/rule.js';
 import type { Threshold } from '../core/threshold.js';
 import { readThresholds } from './eviction.js';
 import { listedThresholds } from './listed-thresholds.js';
 import { reportEmptiedOwn, reportSharedDirectories } from './directories.js';
+import { refuseElsewhere } from './elsewhere.js';
 import { keyText } from './key.js';
 import type { Layer } from './layer.js';
 import { LayeredSettings, type Layers, type ListItem, type OriginMap } from './layered.js';
@@ -17,7 +19,7 @@ import { distinctSources } from './sources.js';
  * The layers as one configuration: a later file wins over an earlier one, a flag over both. Maps by signal add up, and so do the lists
  * `workloads` and `rules`, in the order of the files.
  */
-export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfig, 'files' | 'written'> {
+export function effectiveConfig(given: Layers, platform: Platform, report: Report): Omit<LoadedConfig, 'files' | 'written'> {
   const layers = {
     ...given,
     defaults: given.files.some(({ settings }) => settings.filesystems?.imagefs !== undefined)
@@ -25,6 +27,7 @@ export function effectiveConfig(given: Layers, report: Report): Omit<LoadedConfi
       : withoutImages(given.defaults),
     files: given.files.map((layer) => withoutZeroPeriod(layer, report)),
   };
+  refuseElsewhere(layers, platform, report);
   const origins: OriginMap = new Map();
   const profileOrigins: OriginMap = new Map();
   const profileSettings = new LayeredSettings(layers, profileOrigins);

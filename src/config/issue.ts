@@ -58,12 +58,14 @@ function listHint(name: string, input: unknown): string {
 function mapHint(name: string, input: unknown): string {
   if (/^workloads\[\d+\]\.systemd$/.test(name)) return `write { slices: [${typeof input === 'string' ? input : 'batch.slice'}] }`;
   if (/^workloads\[\d+\]\.cri$/.test(name)) return `write { endpoint: ${typeof input === 'string' ? input : CRI_EXAMPLE} }`;
+  if (/^workloads\[\d+\]\.process$/.test(name)) return `write { path: ${typeof input === 'string' ? input : PROGRAMS} }`;
   if (/^rules\[\d+\]\.match\.labels$/.test(name)) return 'write { app: web }';
   if (name.startsWith('workloads[')) return sourceHint(input);
   if (name.startsWith('thresholds[')) return "write { when: 'memory.available<5%', kind: hard }, or kind: soft and for: 10s";
   return 'write KEY: VALUE below it';
 }
 
+const PROGRAMS = 'C:\\Apps\\**';
 const CRI_EXAMPLE = 'unix:///run/containerd/containerd.sock';
 
 function sourceHint(input: unknown): string {
@@ -81,6 +83,7 @@ function missingHint(path: KeyPath): string {
   if (key === 'kind') return 'kind: hard, or kind: soft and for: 10s';
   if (key === 'capacity') return 'capacity: 8Gi';
   if (key === 'systemd') return 'systemd: { slices: [batch.slice] }, or { units: [web.service] }';
+  if (key === 'path' && path[0] === 'workloads') return `path: ${PROGRAMS}`;
   if (key === 'endpoint') return `endpoint: ${CRI_EXAMPLE}`;
   if (key === 'cgroup')
     return path[0] === 'workloads' ? 'cgroup: /workload.slice, or systemd: { slices: [batch.slice] }' : 'cgroup: /workload.slice';

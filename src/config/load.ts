@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { LoadedConfig, WrittenConfig } from './config.js';
-import { DEFAULT_FILE, DEFAULTS } from './defaults.js';
+import type { Platform } from '../core/operating-system.js';
+import { defaultFile, defaultsOf } from './defaults.js';
 import { readDocument } from './document.js';
 import { effectiveConfig } from './effective.js';
 import { configFlags, readFlags, type ConfigFlags } from './flags.js';
@@ -10,7 +11,9 @@ import { Report } from './report.js';
 import { checkDirectory, errnoOf, readSource } from './source.js';
 
 export interface ConfigSources {
-  /** From --config: it must exist. Undefined: /etc/evictd/config.yaml, which may be absent. */
+  /** What it is for. */
+  readonly platform: Platform;
+  /** From --config: it must exist. Undefined: the default of the platform (/etc/evictd/config.yaml), which may be absent. */
   readonly file?: string | undefined;
   readonly flags?: ConfigFlags;
 }
@@ -20,12 +23,12 @@ export interface ConfigSources {
  *
  * @throws ConfigError  with everything that is wrong in all of them
  */
-export function loadConfig({ file, flags = {} }: ConfigSources): LoadedConfig {
+export function loadConfig({ platform, file, flags = {} }: ConfigSources): LoadedConfig {
   const report = new Report();
-  const main = file ?? DEFAULT_FILE;
+  const main = file ?? defaultFile(platform);
   const paths = [main, ...dropIns(main, report)];
   const files = paths.map((path) => ({ path, layer: readFile(path, path === main && file === undefined ? 'fine' : 'wrong', report) }));
-  return load(files, flags, report);
+  return load(files, flags, platform, report);
 }
 
 /**
@@ -33,13 +36,13 @@ export function loadConfig({ file, flags = {} }: ConfigSources): LoadedConfig {
  *
  * @throws ConfigError  with everything that is wrong
  */
-export function loadWritten({ files, flags }: WrittenConfig, more: ConfigFlags): LoadedConfig {
+export function loadWritten({ files, flags, platform = { os: 'linux' } }: WrittenConfig, more: ConfigFlags): LoadedConfig {
   const report = new Report();
   const layers = files.map(({ file, settings }) => {
     const at = () => ({ file });
     return { path: file, layer: readLayer({ value: settings, at, keyAt: at }, report) };
   });
-  return load(layers, { ...flags, ...more }, report);
+  return load(layers, { ...flags, ...more }, platform, report);
 }
 
 /** A file, and what it sets; undefined: it is absent or wrong as a whole. */
@@ -48,18 +51,22 @@ interface ReadFile {
   readonly layer: Layer | undefined;
 }
 
-function load(files: readonly ReadFile[], flags: ConfigFlags, report: Report): LoadedConfig {
+function load(files: readonly ReadFile[], flags: ConfigFlags, platform: Platform, report: Report): LoadedConfig {
   const paths = files.map(({ path }) => path);
   const read = files.flatMap(({ path, layer }) => (layer === undefined ? [] : [{ path, layer }]));
   const layers = {
-    defaults: requireLayer(readLayer(DEFAULTS, report)),
+    defaults: requireLayer(readLayer(defaultsOf(platform), report)),
     files: read.map(({ layer }) => layer),
     flags: readLayerOfFlags(flags, report),
     unread: report.issues.some(({ position }) => paths.includes(position.file)) && read.length < files.length,
   };
-  const loaded = effectiveConfig(layers, report);
+  const loaded = effectiveConfig(layers, platform, report);
   report.throwIssues(paths);
-  const written = { files: read.map(({ path, layer }) => ({ file: path, settings: layer.written })), flags: configFlags(flags) };
+  const written = {
+    files: read.map(({ path, layer }) => ({ file: path, settings: layer.written })),
+    flags: configFlags(flags),
+    ...(platform.os !== 'linux' && { platform }),
+  };
   return { ...loaded, written };
 }
 

@@ -5,23 +5,13 @@ import type { Rule } from '../core/rule.js';
 import type { ShutdownGracePeriod } from '../core/shutdown-config.js';
 import type { ThresholdKind } from '../core/threshold.js';
 import { neverEmptied, type WorkloadDirectory } from '../core/workload-directory.js';
-import type { WorkloadSourceSpec } from '../core/workload-source.js';
 import { liftRefusal } from './lift.js';
+import { nodePathText } from './node-path.js';
 import { reclaimEntry, RECLAIM_KEYS } from './reclaim.js';
 import { PRESSURE_WINDOW_NS, type ThresholdEntry } from './listed-thresholds.js';
 import { flag, integer, MAX_INT32, parsed, pattern, refuse, seconds, text, textOf } from './scalar.js';
-import {
-  bytesText,
-  capacityText,
-  cgroupText,
-  directoryText,
-  durationText,
-  endpointText,
-  journalSizeText,
-  listenText,
-  pathText,
-} from './text.js';
-import { sliceText, unitText } from './unit-text.js';
+import { bytesText, capacityText, cgroupText, directoryText, durationText, journalSizeText, listenText } from './text.js';
+import { source, SOURCE_KEYS } from './source-entry.js';
 import { whenOperands } from './when.js';
 
 // Generated validators pay off after thousands of documents; here one is read.
@@ -81,35 +71,6 @@ const kubeletKeys = {
   shutdownGracePeriodCriticalPods: z.optional(shutdownDuration),
   shutdownGracePeriodByPodPriority: z.optional(z.array(shutdownGracePeriod)),
 };
-
-/** One of the three; an empty entry is one whose cgroup is missing. */
-const source = z.pipe(
-  z.strictObject({
-    cgroup: z.optional(parsed(cgroupText)),
-    systemd: z.optional(z.strictObject({ slices: z.optional(z.array(parsed(sliceText))), units: z.optional(z.array(parsed(unitText))) })),
-    cri: z.optional(z.strictObject({ endpoint: parsed(endpointText) })),
-  }),
-  z.transform(({ cgroup, systemd, cri }, payload): WorkloadSourceSpec => {
-    const first = cgroup === undefined ? 'systemd' : 'cgroup';
-    if (cri !== undefined) {
-      if (cgroup === undefined && systemd === undefined) return { cri };
-      const hint = 'write two entries, each with its own "- "';
-      return refuse(payload, cri, 'EVICTD_CONFIG_VALUE', `stands beside ${first}: an entry is one source`, hint, ['cri']);
-    }
-    const { slices = [], units = [] } = systemd ?? {};
-    if (systemd === undefined) {
-      if (cgroup !== undefined || payload.issues.length > 0) return { cgroup: cgroup ?? '/' };
-      return refuse(payload, undefined, 'EVICTD_CONFIG_MISSING', 'is missing', '', ['cgroup']);
-    }
-    if (cgroup !== undefined) {
-      const hint = 'write two entries, each with its own "- "';
-      return refuse(payload, systemd, 'EVICTD_CONFIG_VALUE', 'stands beside cgroup: an entry is one source', hint, ['systemd']);
-    }
-    // What else is wrong with it is said, and enough.
-    if (slices.length + units.length > 0 || payload.issues.length > 0) return { systemd: { slices, units } };
-    return refuse(payload, systemd, 'EVICTD_CONFIG_MISSING', 'names neither slices nor units', '', ['systemd']);
-  }),
-);
 
 const EMPTY_HINT =
   'all that is in it would be removed: name a directory that only this workload writes to, like /var/lib/NAME/cache, or leave onEvict out';
@@ -173,9 +134,9 @@ export const evictdSchema = z.strictObject({
   node: z.optional(z.strictObject({ cgroup: z.optional(parsed(cgroupText)) })),
   filesystems: z.optional(
     z.strictObject({
-      nodefs: z.optional(parsed((input) => pathText(input, '/var'))),
-      imagefs: z.optional(parsed((input) => pathText(input, '/var/lib/containerd'))),
-      containerfs: z.optional(parsed((input) => pathText(input, '/var/lib/containerd'))),
+      nodefs: z.optional(parsed((input) => nodePathText(input, '/var'))),
+      imagefs: z.optional(parsed((input) => nodePathText(input, '/var/lib/containerd'))),
+      containerfs: z.optional(parsed((input) => nodePathText(input, '/var/lib/containerd'))),
     }),
   ),
   workloads: z.optional(z.array(source)),
@@ -184,8 +145,8 @@ export const evictdSchema = z.strictObject({
   oomScoreAdj: z.optional(z.enum(OOM_SCORE_ADJ_MODES)),
   metrics: z.optional(z.strictObject({ listen: z.optional(parsed((input) => ({ address: listenText(input) }))) })),
   journal: z.optional(z.strictObject({ maxSize: z.optional(parsed(journalSizeText)), maxFiles: z.optional(integer(2, 1000)) })),
-  stateDirectory: z.optional(parsed((input) => pathText(input, '/var/lib/evictd'))),
-  runtimeDirectory: z.optional(parsed((input) => pathText(input, '/run/evictd'))),
+  stateDirectory: z.optional(parsed((input) => nodePathText(input, '/var/lib/evictd'))),
+  runtimeDirectory: z.optional(parsed((input) => nodePathText(input, '/run/evictd'))),
   log: z.optional(
     z.strictObject({
       format: z.optional(z.enum(['auto', 'text', 'systemd', 'json'])),
@@ -208,9 +169,7 @@ export const KEYS: Readonly<Record<string, readonly string[]>> = {
   node: ['cgroup'],
   filesystems: FILESYSTEM_ROLES,
   'thresholds[]': ['when', 'kind', 'for'],
-  'workloads[]': ['cgroup', 'systemd', 'cri'],
-  'workloads[].systemd': ['slices', 'units'],
-  'workloads[].cri': ['endpoint'],
+  ...SOURCE_KEYS,
   'rules[]': ['match', 'critical', 'liftProtection', 'priority', 'requests', 'terminationGracePeriodSeconds', 'directories'],
   'rules[].directories[]': ['path', 'onEvict'],
   'rules[].match': ['name', 'path', 'labels'],

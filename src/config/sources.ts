@@ -33,6 +33,9 @@ export function distinctSources(items: readonly ListItem<WorkloadSourceSpec>[], 
 function namesIn(source: WorkloadSourceSpec): readonly Named[] {
   if ('cgroup' in source) return [{ name: source.cgroup, path: ['cgroup'] }];
   if ('cri' in source) return [{ name: source.cri.endpoint, path: ['cri', 'endpoint'] }];
+  if ('job' in source) return [{ name: `job ${source.job}`, path: ['job'] }];
+  if ('service' in source) return [{ name: `service ${source.service}`, path: ['service'] }];
+  if ('process' in source) return [{ name: `process ${source.process.path}`, path: ['process', 'path'] }];
   return (['slices', 'units'] as const).flatMap((key) =>
     source.systemd[key].map((name, index) => ({ name, path: ['systemd', key, index] })),
   );
@@ -43,5 +46,7 @@ const ROOTS: ReadonlyMap<string, { readonly what: string; readonly hint: string 
   ['/', { what: 'top-level cgroup', hint: 'name a slice, like /workload.slice' }],
   ['-.slice', { what: 'service of the machine that is not protected', hint: 'name a slice of your own, like batch.slice' }],
   ['*.service', { what: 'service of the machine that is not protected', hint: 'name them, or a slice of your own' }],
+  ['service *', { what: 'service of the machine that is not protected', hint: 'name them' }],
+  ['process **', { what: 'process of the machine that is not protected', hint: 'name programs, like C:\\Apps\\**' }],
   ['*.scope', { what: 'scope of the machine, logins and containers too,', hint: 'name them, or a slice of your own' }],
 ]);

@@ -17,13 +17,29 @@ export interface CriSource {
 }
 
 /**
- * Where workloads come from. `cgroup`: a path below the mount of the memory controller ('/workload.slice'); every child is a workload. `cri`: every pod that has a cgroup of its own
- * is one, and of others every container.
+ * `cgroup`: a path below the mount of the memory controller ('/workload.slice'); every child is a workload. `cri`: every pod that has a cgroup of its own is one, and of others
+ * every container.
  */
-export type WorkloadSourceSpec = { readonly cgroup: string } | { readonly systemd: SystemdSource } | { readonly cri: CriSource };
+export type LinuxSourceSpec = { readonly cgroup: string } | { readonly systemd: SystemdSource } | { readonly cri: CriSource };
+
+/**
+ * `job`: a job object by its name, which is one workload. `service`: a service, or a pattern of names; each that runs is one. `process`: a pattern of paths of programs; each process that
+ * runs one of them is a workload together with all that it has started, unless the one that has started it is one already.
+ */
+export type WindowsSourceSpec = { readonly job: string } | { readonly service: string } | { readonly process: { readonly path: string } };
+
+/** Where workloads come from: of which operating system, the configuration has seen to. */
+export type WorkloadSourceSpec = LinuxSourceSpec | WindowsSourceSpec;
+
+export function isWindowsSource(source: WorkloadSourceSpec): source is WindowsSourceSpec {
+  return 'job' in source || 'service' in source || 'process' in source;
+}
 
 /** As messages name it: '/workload.slice', 'systemd batch.slice, web.service', 'cri unix:///run/containerd/containerd.sock'. */
 export function sourceText(source: WorkloadSourceSpec): string {
+  if ('job' in source) return `job ${source.job}`;
+  if ('service' in source) return `service ${source.service}`;
+  if ('process' in source) return `process ${source.process.path}`;
   if ('cri' in source) return `cri ${source.cri.endpoint}`;
   return 'cgroup' in source ? source.cgroup : `systemd ${[...source.systemd.slices, ...source.systemd.units].join(', ')}`;
 }
@@ -31,11 +47,13 @@ export function sourceText(source: WorkloadSourceSpec): string {
 /** The cgroups that all workloads of the sources are below. */
 export function sourceRoots(sources: readonly WorkloadSourceSpec[]): string[] {
   const roots = sources.flatMap((source) =>
-    'cgroup' in source
-      ? normalCgroupPath(source.cgroup)
-      : 'cri' in source
-        ? '/'
-        : [...source.systemd.slices.map(slicePath), ...(source.systemd.units.length > 0 ? ['/'] : [])],
+    isWindowsSource(source)
+      ? []
+      : 'cgroup' in source
+        ? normalCgroupPath(source.cgroup)
+        : 'cri' in source
+          ? '/'
+          : [...source.systemd.slices.map(slicePath), ...(source.systemd.units.length > 0 ? ['/'] : [])],
   );
   return [...new Set(roots)];
 }

@@ -1,3 +1,4 @@
+import type { Platform } from '../core/operating-system.js';
 import { HostError } from '../errors.js';
 import { readBootId } from './linux/boot-id.js';
 import { openContainerRuntime } from './linux/cri/container-runtime.js';
@@ -49,6 +50,11 @@ export interface Host {
   readonly awaitInhibitDelay: typeof awaitInhibitDelay;
   readonly openShutdownDelay: typeof openShutdownDelay;
   readonly doctor: typeof doctorReaders;
+}
+
+/** What a configuration is for. Where evictd does not run it may be checked all the same, and is Linux's. */
+export function selectPlatform(platform: NodeJS.Platform = process.platform, env: NodeJS.ProcessEnv = process.env): Platform {
+  return platform === 'win32' ? { os: 'windows', programData: env.ProgramData ?? 'C:\\ProgramData' } : { os: 'linux' };
 }
 
 /** The one place that asks which platform this is. */

@@ -1,6 +1,6 @@
 import { isBelow, normalCgroupPath } from '../core/cgroup.js';
 import { slicePath } from '../core/unit.js';
-import type { WorkloadSourceSpec } from '../core/workload-source.js';
+import { isWindowsSource, type WorkloadSourceSpec } from '../core/workload-source.js';
 import type { Finding } from './finding.js';
 import type { LintSubject } from './subject.js';
 
@@ -26,7 +26,7 @@ export function lintAllocatable({ thresholds, workloads, allocatable }: LintSubj
 
 function placesOf(source: WorkloadSourceSpec): readonly { readonly name: string; readonly path: string }[] {
   if ('systemd' in source) return source.systemd.slices.map((name) => ({ name, path: slicePath(name) }));
-  if ('cri' in source) return []; // only its pods say where they live
+  if ('cri' in source || isWindowsSource(source)) return []; // only its pods say where they live
   const path = normalCgroupPath(source.cgroup);
   return [{ name: path, path }];
 }

@@ -46,7 +46,7 @@ async function plan(
   const file = join(directory, 'config.yaml');
   const config = { node: { cgroup: slice.path }, workloads: [{ cgroup: slice.path }], shutdownGracePeriod: '60s', rules };
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-  const loaded = loadConfig({ file });
+  const loaded = loadConfig({ platform: { os: 'linux' }, file });
   const reading = await openShutdownReading(loaded, new SystemdUnits([{ path: peer.path, daemon: false }]));
   onTestFinished(() => {
     reading.close();
@@ -81,7 +81,7 @@ test('where it fails nothing stays open', async () => {
   });
   const file = join(directory, 'config.yaml');
   writeFileSync(file, JSON.stringify({ node: { cgroup: slice.path }, workloads: [{ cgroup: slice.path }] }), { mode: 0o600 });
-  await expect(openShutdownReading(loadConfig({ file }), units, failing)).rejects.toThrow('EMFILE');
+  await expect(openShutdownReading(loadConfig({ platform: { os: 'linux' }, file }), units, failing)).rejects.toThrow('EMFILE');
   expect([closed, closeUnits.mock.calls.length]).toEqual([['reading'], 1]);
 });
 

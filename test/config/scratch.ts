@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { formatPosition } from '../../src/cli/errors.js';
 import type { LoadedConfig } from '../../src/config/config.js';
 import type { ConfigFlags } from '../../src/config/flags.js';
+import type { Platform } from '../../src/core/operating-system.js';
 import { loadConfig } from '../../src/config/load.js';
 import { ConfigError } from '../../src/errors.js';
 
@@ -18,12 +19,17 @@ export function scratch(): string {
 }
 
 /** Writes files below the directory and reads config.yaml, its drop-ins and the flags. */
-export function load(files: Readonly<Record<string, string | Uint8Array>>, flags: ConfigFlags = {}, directory = scratch()): LoadedConfig {
+export function load(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  flags: ConfigFlags = {},
+  directory = scratch(),
+  platform: Platform = { os: 'linux' },
+): LoadedConfig {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(directory, name)), { recursive: true, mode: 0o755 });
     writeFileSync(join(directory, name), text, { mode: 0o644 });
   }
-  return loadConfig({ file: join(directory, 'config.yaml'), flags });
+  return loadConfig({ platform, file: join(directory, 'config.yaml'), flags });
 }
 
 /** `file:line:column CODE` of everything that is wrong, without the directory. */

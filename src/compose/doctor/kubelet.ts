@@ -30,7 +30,7 @@ export async function kubeletMemory(root: string, [program = '', ...args]: reado
 async function load(file: string | undefined, flags: NonNullable<Parameters<typeof loadConfig>[0]['flags']>): Promise<LoadedConfig> {
   if (file === undefined) return loadWritten({ files: [], flags: {} }, flags);
   await access(file); // a configuration is read without yielding: first see that its filesystem answers
-  return loadConfig({ file, flags });
+  return loadConfig({ platform: { os: 'linux' }, file, flags });
 }
 
 /** '--config FILE' and '--config=FILE'. */

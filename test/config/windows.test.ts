@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import type { LoadedConfig } from '../../src/config/config.js';
+import type { ConfigFlags } from '../../src/config/flags.js';
+import { loadConfig, loadWritten } from '../../src/config/load.js';
+import type { Platform } from '../../src/core/operating-system.js';
+import { whenText } from '../../src/core/threshold.js';
+import { errorOf, issuesOf, load, scratch } from './scratch.js';
+
+const windows: Platform = { os: 'windows', programData: 'D:\\Data' };
+const read = (text: string, flags: ConfigFlags = {}, platform: Platform = windows): LoadedConfig => {
+  return load({ 'config.yaml': text }, flags, scratch(), platform);
+};
+const thresholds = ({ config }: LoadedConfig): string[] => config.thresholds.map(whenText).sort();
+
+test("nothing is set: the kubelet's thresholds of Windows, and directories below ProgramData", () => {
+  const { config } = loadConfig({ platform: windows });
+  expect(config.thresholds.map(whenText).sort()).toEqual(['memory.available<500Mi', 'nodefs.available<10%']);
+  expect(config).toMatchObject({
+    filesystems: { nodefs: 'C:\\', imagefs: undefined },
+    stateDirectory: 'D:\\Data\\evictd\\state',
+    runtimeDirectory: 'D:\\Data\\evictd\\run',
+  });
+});
+
+test('with images on a drive of their own: 15 % of it, and no inodes', () => {
+  const loaded = read('filesystems: {imagefs: "E:/images/"}');
+  expect(loaded.config.filesystems.imagefs).toBe('E:\\images');
+  expect(thresholds(loaded)).toEqual(['imagefs.available<15%', 'memory.available<500Mi', 'nodefs.available<10%']);
+});
+
+test('what is set replaces one, and keeps the others', () => {
+  expect(thresholds(read('evictionHard: {memory.available: 1Gi}'))).toEqual(['memory.available<1Gi', 'nodefs.available<10%']);
+});
+
+test('what was written is read again for Windows, on any machine', () => {
+  const { written, config } = read('workloads: [{job: batch}]');
+  expect(loadWritten(JSON.parse(JSON.stringify(written)) as typeof written, {}).config).toEqual(config);
+});
+
+test('sources: a job, a service, programs', () => {
+  const { config, notices } = read(
+    [
+      'workloads:',
+      '  - job: Global\\batch',
+      '  - service: web*',
+      '  - process: {path: C:\\Apps\\**}',
+      '  - service: web*',
+      '  - process: {path: "**"}',
+    ].join('\n'),
+  );
+  expect(config.workloads).toEqual([
+    { job: 'Global\\batch' },
+    { service: 'web*' },
+    { process: { path: 'C:\\Apps\\**' } },
+    { process: { path: '**' } },
+  ]);
+  expect(notices.map(({ message }) => message).filter((message) => message.startsWith('workloads'))).toEqual([
+    'workloads: service web* is named twice',
+    'workloads: process ** makes every process of the machine that is not protected a candidate',
+  ]);
+});
+
+test.each<[rule: string, text: string, issue: string, message: string, hint: string]>([
+  ['a job is no pattern', 'workloads: [{job: "batch*"}]', '1:19 EVICTD_CONFIG_VALUE', 'not the name of one job object', 'Global'],
+  ['an empty pattern', 'workloads: [{service: ""}]', '1:23 EVICTD_CONFIG_VALUE', 'is empty', 'write a name'],
+  ['a text for a map', 'workloads: [{process: a.exe}]', '1:23 EVICTD_CONFIG_TYPE', 'expected a map', 'write { path: a.exe }'],
+  ['no path', 'workloads: [{process: {}}]', '1:23 EVICTD_CONFIG_MISSING', 'is missing', 'path: C:\\Apps\\**'],
+  ['two in one entry', 'workloads: [{job: a, service: b}]', '1:31 EVICTD_CONFIG_VALUE', 'stands beside job', 'write two entries'],
+  ['a mistyped key', 'workloads: [{services: a}]', '1:14 EVICTD_CONFIG_UNKNOWN_KEY', 'unknown key', 'did you mean service'],
+])('a source that is wrong: %s', (_rule, text, issue, message, hint) => {
+  const { issues } = errorOf(() => read(text));
+  expect(issuesOf(() => read(text))[0]).toBe(`config.yaml:${issue}`);
+  expect(issues[0]?.message).toContain(message);
+  expect(issues[0]?.hint).toContain(hint);
+});
+
+describe('what Windows does not have is an error at its place, with a hint', () => {
+  test.each<[rule: string, text: string, at: string, message: string]>([
+    ['inodes', 'evictionHard: {nodefs.inodesFree: 5%}', '1:16', 'there is no nodefs.inodesFree on Windows: Windows counts no inodes'],
+    ['process ids', 'evictionHard: {pid.available: 1k}', '1:16', 'there is no pid.available on Windows'],
+    ['swap', 'evictionHard: {swap.available: 1Gi}', '1:16', 'page files count in the commit limit'],
+    ['a minimum reclaim of inodes', 'evictionMinimumReclaim: {imagefs.inodesFree: 1k}', '1:26', 'there is no imagefs.inodesFree'],
+    [
+      'pressure, joined',
+      "thresholds: [{when: 'memory.available<5% & memory.pressure.full>40%', kind: hard}]",
+      '1:15',
+      'there is no memory.pressure.full on Windows',
+    ],
+    ['a cgroup', 'workloads:\n  - cgroup: /a', '2:5', 'cgroup: is a source of Linux'],
+    ['units', 'workloads:\n  - systemd: {slices: [a.slice]}', '2:5', 'systemd: is a source of Linux'],
+    ['a container runtime', 'workloads:\n  - cri: {endpoint: unix:///run/a.sock}', '2:5', 'cri: is a source of Linux'],
+    ['a node cgroup', 'node: {cgroup: /a}', '1:1', 'node means nothing on Windows'],
+    ['allocatable', 'allocatable: {cgroup: /a, capacity: 1Gi}', '1:1', 'allocatable means nothing on Windows'],
+    ['marks for the OOM killer', 'oomScoreAdj: qos', '1:1', 'it kills nobody for want of memory'],
+    ['a window of pressure', 'pressureWindow: 3s', '1:1', 'pressureWindow means nothing on Windows'],
+    ['a graceful shutdown', 'shutdownGracePeriod: 30s', '1:1', 'shutdownGracePeriod means nothing on Windows'],
+    ['labels', 'rules: [{match: {labels: {a: b}}, priority: 1}]', '1:18', 'only pods have labels'],
+    ['directories', 'rules: [{match: {name: a}, directories: [{path: /srv/a}]}]', '1:28', 'rules[0].directories means nothing on Windows'],
+  ])('%s', (_rule, text, at, message) => {
+    const { issues } = errorOf(() => read(text));
+    expect(issuesOf(() => read(text))).toEqual([`config.yaml:${at} EVICTD_CONFIG_PLATFORM`]);
+    expect(issues[0]?.message).toContain(message);
+    expect(issues[0]?.hint).toBeTruthy();
+  });
+
+  test('in a flag, too', () => {
+    expect(issuesOf(() => read('', { workloadCgroup: ['/a'], evictionHard: ['pid.available<1k'] }))).toEqual([
+      '--workload-cgroup:1 EVICTD_CONFIG_PLATFORM',
+      '--eviction-hard:1 EVICTD_CONFIG_PLATFORM',
+    ]);
+  });
+
+  test.each(['/var', 'C:data', '\\data', 'data'])('a path that is none of it: %j', (path) => {
+    expect(issuesOf(() => read(`stateDirectory: '${path}'`))).toEqual(['config.yaml:1:17 EVICTD_CONFIG_PATH']);
+  });
+
+  test.each(['C:\\a\\..\\b', 'C:/../b'])('a path with ..: %j', (path) => {
+    expect(issuesOf(() => read(`stateDirectory: '${path}'`))).toEqual(['config.yaml:1:17 EVICTD_CONFIG_PATH']);
+  });
+
+  test('what says nothing is none', () => {
+    expect(() =>
+      read('shutdownGracePeriod: 0s\nshutdownGracePeriodByPodPriority: []\noomScoreAdj: off\nreclaim: []\nnode: {}'),
+    ).not.toThrow();
+  });
+});
+
+describe('what Linux does not have is an error there', () => {
+  const linux: Platform = { os: 'linux' };
+
+  test.each(['job: a', 'service: a', 'process: {path: a}'])('a source of Windows: %s', (source) => {
+    const { issues } = errorOf(() => read(`workloads:\n  - ${source}`, {}, linux));
+    expect(issuesOf(() => read(`workloads:\n  - ${source}`, {}, linux))).toEqual(['config.yaml:2:5 EVICTD_CONFIG_PLATFORM']);
+    expect(issues[0]?.hint).toContain('cgroup: /workload.slice');
+  });
+
+  test.each(['stateDirectory: C:\\a', 'runtimeDirectory: C:\\a'])('a path of Windows: %s', (text) => {
+    const { issues } = errorOf(() => read(text, {}, linux));
+    expect(issues).toMatchObject([
+      { code: 'EVICTD_CONFIG_PATH', message: expect.stringContaining('not an absolute path: "C:\\\\a"') as string },
+    ]);
+  });
+
+  test('a cgroup never is one', () => {
+    expect(issuesOf(() => read('node: {cgroup: C:\\a}'))).toEqual(['config.yaml:1:16 EVICTD_CONFIG_PATH']);
+  });
+});
