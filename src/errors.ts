@@ -93,7 +93,10 @@ export function errnoName(error: unknown): string | undefined {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-const SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
+const SHORTAGES: ReadonlySet<string> = new Set([
+  ...['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR'],
+  ...['ERROR_NOT_ENOUGH_MEMORY', 'ERROR_OUTOFMEMORY', 'ERROR_NO_SYSTEM_RESOURCES', 'ERROR_COMMITMENT_LIMIT', 'ERROR_TOO_MANY_OPEN_FILES'],
+]);
 
 /** Whether evictd itself was short of something (descriptors, memory): it says nothing about what was tried, and passes. */
 export function isShortage(error: unknown): boolean {

@@ -147,6 +147,8 @@ export function protectionText(protection: Protection): string {
       return 'its processes, or the units in it, cannot be listed';
     case 'unit':
       return `protected unit: ${protection.why}`;
+    case 'system':
+      return `Windows needs it: ${protection.why}`;
     case 'omit':
       return 'it asks never to be evicted (ManagedOOMPreference=omit)';
     case 'changed':

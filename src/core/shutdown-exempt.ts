@@ -20,6 +20,7 @@ function isExempt({ kind }: Protection): boolean {
   switch (kind) {
     case 'self':
     case 'unit':
+    case 'system':
     case 'kubelet':
     case 'contains':
     case 'outside':

@@ -22,6 +22,8 @@ export type Protection =
   | { readonly kind: 'kubelet' }
   /** A unit that the machine needs (docs/systemd.md), and no rule lifts that. */
   | { readonly kind: 'unit'; readonly why: string }
+  /** Windows needs a process of it, and no rule lifts that. */
+  | { readonly kind: 'system'; readonly why: string }
   /** It asks never to be evicted: ManagedOOMPreference=omit, or user.oomd_omit on its cgroup. */
   | { readonly kind: 'omit'; readonly also?: Protection }
   /** What it asks for has changed since it was ranked. The candidates are read once more. */

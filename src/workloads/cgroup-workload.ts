@@ -62,7 +62,7 @@ export function preferenceParts(
 }
 
 /** As of a pod with one container that has this request and this limit (undefined: none) of memory, and the same of everything else. */
-function qosClass(requestBytes: bigint, limitBytes: bigint | undefined): QosClass {
+export function qosClass(requestBytes: bigint, limitBytes: bigint | undefined): QosClass {
   if (requestBytes === 0n) return 'BestEffort';
   return limitBytes !== undefined && requestBytes >= limitBytes ? 'Guaranteed' : 'Burstable';
 }

@@ -32,6 +32,8 @@ export interface Named {
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
+type CompilePattern = (pattern: string) => { readonly test: (text: string) => boolean };
+
 const NO_RULE: RuleEffect = {
   critical: false,
   liftProtection: false,
@@ -48,9 +50,11 @@ const NO_RULE: RuleEffect = {
  * All matching rules apply in the order written, and the later wins key by key; `critical: false` after `critical: true` changes nothing,
  * so that a broad rule added at the end cannot expose what was protected. A rule with several of `name`, `path` and `labels` needs all of
  * them to match; one with none matches everything.
+ *
+ * @param compile  what a pattern means where these workloads live
  */
-export function compileRules(rules: readonly Rule[]): (workload: Named) => RuleEffect {
-  const compiled = rules.map((rule, index) => ({ rule, index, matches: compileMatch(rule.match) }));
+export function compileRules(rules: readonly Rule[], compile: CompilePattern = compileGlob): (workload: Named) => RuleEffect {
+  const compiled = rules.map((rule, index) => ({ rule, index, matches: compileMatch(rule.match, compile) }));
   return (workload) =>
     compiled.reduce((effect, { rule, index, matches }) => (matches(workload) ? combine(effect, rule, index) : effect), NO_RULE);
 }
@@ -72,10 +76,10 @@ function namesOf({ name, path }: Named): readonly string[] {
   return containerScope(path) ? [name, unitNameOf(path.slice(path.lastIndexOf('/') + 1))] : [name];
 }
 
-function compileMatch({ name, path, labels = {} }: Rule['match']): (workload: Named) => boolean {
-  const namePattern = name === undefined ? undefined : compileGlob(name);
-  const pathPattern = path === undefined ? undefined : compileGlob(path);
-  const labelPatterns = Object.entries(labels).map(([label, value]) => [label, compileGlob(value)] as const);
+function compileMatch({ name, path, labels = {} }: Rule['match'], compile: CompilePattern): (workload: Named) => boolean {
+  const namePattern = name === undefined ? undefined : compile(name);
+  const pathPattern = path === undefined ? undefined : compile(path);
+  const labelPatterns = Object.entries(labels).map(([label, value]) => [label, compile(value)] as const);
   return (workload) =>
     (namePattern === undefined || namesOf(workload).some((own) => namePattern.test(own))) &&
     (pathPattern?.test(workload.path) ?? true) &&

@@ -3,7 +3,7 @@ import type { Observation } from '../../core/observation.js';
 import type { FilesystemReading } from '../../native/windows-binding.js';
 import { silenceOf } from '../filesystem-silence.js';
 import type { Missing } from '../missing.js';
-import { systemErrorText } from './system-error.js';
+import { systemErrorText } from '../../native/system-error.js';
 
 /** What a volume has left, from the last answer: the bytes that the caller may still take, as the kubelet there asks (pkg/volume/util/fs, fs_windows.go). */
 export function filesystemAvailable(path: string, reading: FilesystemReading, nowNs: bigint): Observation | Missing {

@@ -1,6 +1,6 @@
 import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { MemoryNotification, WindowsBinding } from '../../native/windows-binding.js';
-import { thrownText } from './system-error.js';
+import { thrownText } from '../../native/system-error.js';
 
 /** The system's own word that physical memory is low: its limit is nobody's threshold, so that it only wakes, beside the looks. */
 export class LowMemory {

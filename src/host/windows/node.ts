@@ -11,7 +11,7 @@ import { WindowsFilesystems, type VolumesSeen } from './filesystems.js';
 import { LowMemory } from './low-memory.js';
 import { MemoryLooks } from './memory-looks.js';
 import { commitAvailable, physicalAvailable } from './memory.js';
-import { thrownText } from './system-error.js';
+import { thrownText } from '../../native/system-error.js';
 
 /** What of a configuration the node is read by: a cgroup is refused before. */
 export interface WindowsNodeConfig {

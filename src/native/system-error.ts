@@ -1,4 +1,4 @@
-import { errnoName } from '../../errors.js';
+import { errnoName } from '../errors.js';
 
 /** Those that are worth words (winerror.h): what disks, shares and processes are refused with. */
 const MEANINGS: Readonly<Record<number, readonly [name: string, meaning: string]>> = {

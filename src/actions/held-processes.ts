@@ -1,0 +1,98 @@
+import type { TreeProcess } from '../core/process-tree.js';
+import { errnoName } from '../errors.js';
+import type { SignalResult } from '../monitor/ports.js';
+import { thrownText } from '../native/system-error.js';
+import type { ProcessHandle, WindowsBinding } from '../native/windows-binding.js';
+
+interface Held {
+  readonly process: TreeProcess;
+  /** undefined: why it could not be had is in `refused`. */
+  readonly handle: ProcessHandle | undefined;
+  readonly refused: string | undefined;
+}
+
+/** What a process that evictd ends leaves behind as its exit code: that of `taskkill /F`. */
+const EXIT_CODE = 1;
+
+/**
+ * Processes that are being ended, each held by its handle. As long as a handle is open the system gives the number of its process to nobody else, ended or not: so whoever names
+ * one of them as its parent is its child.
+ */
+export class HeldProcesses {
+  readonly #native: Pick<WindowsBinding, 'ProcessHandle'>;
+  readonly #held = new Map<number, Held>();
+  #onExit: ((atNs: bigint) => void) | undefined;
+
+  constructor(native: Pick<WindowsBinding, 'ProcessHandle'>) {
+    this.#native = native;
+  }
+
+  /** Whether it is new, and there. */
+  hold(process: TreeProcess): boolean {
+    const { pid, createdAt } = process;
+    const known = this.#held.get(pid);
+    if (known?.handle !== undefined && known.process.createdAt === createdAt) return false;
+    try {
+      const handle = new this.#native.ProcessHandle(pid, createdAt, (_wake, atNs) => {
+        this.#exited(atNs);
+      });
+      this.#held.set(pid, { process, handle, refused: undefined });
+    } catch (error) {
+      if (errnoName(error) === 'ERROR_INVALID_PARAMETER') return false; // it has ended
+      this.#held.set(pid, { process, handle: undefined, refused: `process ${String(pid)}: ${thrownText(error)}` });
+    }
+    return known === undefined;
+  }
+
+  /** Those that have been held, whether or not they live. */
+  all(): readonly TreeProcess[] {
+    return [...this.#held.values()].flatMap(({ process, handle }) => (handle === undefined ? [] : process));
+  }
+
+  /** What cannot be held counts as living. */
+  living(): number {
+    return [...this.#held.values()].filter(({ handle }) => handle?.exitCode() === undefined).length;
+  }
+
+  /** Whoever could not be held, and is not among these any more, has ended. */
+  forgetRefused(present: (process: TreeProcess) => boolean): void {
+    for (const [pid, { process, handle }] of this.#held) if (handle === undefined && !present(process)) this.#held.delete(pid);
+  }
+
+  /** TerminateProcess of all that live. Never throws. */
+  terminate(): SignalResult {
+    const errors: string[] = [];
+    let processes = 0;
+    for (const { process, handle, refused } of this.#held.values()) {
+      if (handle === undefined) errors.push(refused ?? '');
+      else if (handle.exitCode() === undefined) {
+        try {
+          handle.terminate(EXIT_CODE);
+          processes += 1;
+        } catch (error) {
+          errors.push(`process ${String(process.pid)}: ${thrownText(error)}`);
+        }
+      }
+    }
+    const error = errors.length === 0 ? undefined : `TerminateProcess: ${errors.join(', ')}`;
+    return { atNs: process.hrtime.bigint(), processes, error, ...(error !== undefined && processes > 0 && { passing: 'in part' }) };
+  }
+
+  /** `callback` when nobody of those that are held lives any more: at most once. */
+  onExit(callback: (atNs: bigint) => void): void {
+    this.#onExit = callback;
+  }
+
+  close(): void {
+    this.#onExit = undefined;
+    for (const { handle } of this.#held.values()) handle?.close();
+    this.#held.clear();
+  }
+
+  #exited(atNs: bigint): void {
+    if (this.living() > 0) return;
+    const callback = this.#onExit;
+    this.#onExit = undefined;
+    callback?.(atNs);
+  }
+}

@@ -1,0 +1,71 @@
+import { ProcessTree } from '../core/process-tree.js';
+import { protectionText } from '../core/rank.js';
+import { systemProtection } from '../core/windows-protection.js';
+import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
+import { thrownText } from '../native/system-error.js';
+import type { Job, ProcessEntry, WindowsBinding } from '../native/windows-binding.js';
+import { HeldProcesses } from './held-processes.js';
+
+const EXIT_CODE = 1;
+
+/** The end of a job: the system ends all of its processes at once, those included that are just being started. Nobody could tell them to end before, so `terminate` is `kill`. */
+export class JobKill implements KillInProgress {
+  readonly #native: Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
+  readonly #job: Job;
+  readonly #ownPid: number;
+  readonly #held: HeldProcesses;
+
+  /** @param job  closed with this */
+  constructor(native: Pick<WindowsBinding, 'processes' | 'ProcessHandle'>, job: Job, ownPid: number) {
+    this.#native = native;
+    this.#job = job;
+    this.#ownPid = ownPid;
+    this.#held = new HeldProcesses(native);
+  }
+
+  terminate(): SignalResult {
+    return this.kill();
+  }
+
+  kill(): SignalResult {
+    const result = (processes: number, error?: string): SignalResult => ({ atNs: process.hrtime.bigint(), processes, error });
+    try {
+      const { members, own } = this.#find();
+      const objection = systemProtection(members, own);
+      if (objection) return result(0, `nobody is ended: ${protectionText(objection)}`);
+      for (const member of members) this.#held.hold(member);
+      this.#job.terminate(EXIT_CODE);
+      return result(members.length);
+    } catch (error) {
+      return result(0, `TerminateJobObject: ${thrownText(error)}`);
+    }
+  }
+
+  /** The job tells of its processes; who was ended by it must have exited, too. */
+  read(): VictimSample {
+    const timeNs = process.hrtime.bigint();
+    try {
+      const { members } = this.#find();
+      const processes = Math.max(this.#job.processes().length, this.#held.living());
+      const usageBytes = members.reduce((sum, { privateBytes }) => sum + privateBytes, 0n);
+      return { timeNs, processes, usageBytes, removed: processes === 0 };
+    } catch {
+      return { timeNs, processes: Math.max(this.#held.living(), 1), usageBytes: undefined, removed: false };
+    }
+  }
+
+  onExit(callback: (atNs: bigint) => void): void {
+    this.#held.onExit(callback);
+  }
+
+  close(): void {
+    this.#held.close();
+    this.#job.close();
+  }
+
+  #find(): { readonly members: readonly ProcessEntry[]; readonly own: ReadonlySet<number> } {
+    const pids = new Set(this.#job.processes());
+    const entries = this.#native.processes();
+    return { members: entries.filter(({ pid }) => pids.has(pid)), own: new ProcessTree(entries).lineOf(this.#ownPid) };
+  }
+}

@@ -1,0 +1,67 @@
+import { errnoName } from '../errors.js';
+import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
+import { thrownText } from '../native/system-error.js';
+import type { WindowsBinding } from '../native/windows-binding.js';
+import type { TreeKill } from './stop-process-tree.js';
+
+/** What it answers where it has been told already, or has ended. */
+const IS_STOPPING: ReadonlySet<string | undefined> = new Set(['ERROR_SERVICE_NOT_ACTIVE']);
+/** What passes: it is just starting, or its manager is busy. */
+const PASSING: ReadonlySet<string | undefined> = new Set(['ERROR_SERVICE_CANNOT_ACCEPT_CTRL', 'ERROR_SERVICE_REQUEST_TIMEOUT']);
+
+/** The end of a service: the service manager tells it to stop, and whoever is left of its processes is ended as any tree. */
+export class ServiceKill implements KillInProgress {
+  readonly #native: Pick<WindowsBinding, 'stopService' | 'services'>;
+  readonly #name: string;
+  readonly #pid: number;
+  readonly #tree: TreeKill;
+
+  constructor(
+    native: Pick<WindowsBinding, 'stopService' | 'services'>,
+    { name, pid }: { readonly name: string; readonly pid: number },
+    tree: TreeKill,
+  ) {
+    this.#native = native;
+    this.#name = name;
+    this.#pid = pid;
+    this.#tree = tree;
+  }
+
+  /** A service that does not take a stop would only be waited for: it is ended. */
+  terminate(): SignalResult {
+    const objection = this.#tree.objection();
+    const result = (error?: string, passing?: 'unsent'): SignalResult => {
+      return { atNs: process.hrtime.bigint(), processes: this.#tree.read().processes, error, ...(passing && { passing }) };
+    };
+    if (objection !== undefined) return result(`nobody is told to stop: ${objection}`);
+    try {
+      // Started again meanwhile, it is another workload.
+      const service = this.#native.services().find(({ name }) => name === this.#name);
+      if (service?.pid !== this.#pid) return result();
+      this.#native.stopService(this.#name);
+      return result();
+    } catch (error) {
+      const code = errnoName(error);
+      if (IS_STOPPING.has(code)) return result();
+      if (PASSING.has(code)) return result(`service ${this.#name}: ${thrownText(error)}`, 'unsent');
+      return this.#tree.kill();
+    }
+  }
+
+  /** Its manager takes that for a failure, and does what is set for one: it may be started again. */
+  kill(): SignalResult {
+    return this.#tree.kill();
+  }
+
+  read(): VictimSample {
+    return this.#tree.read();
+  }
+
+  onExit(callback: (atNs: bigint) => void): void {
+    this.#tree.onExit(callback);
+  }
+
+  close(): void {
+    this.#tree.close();
+  }
+}

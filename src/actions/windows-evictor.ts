@@ -1,0 +1,54 @@
+import { targetOf, type WindowsTarget } from '../core/windows-target.js';
+import type { Workload } from '../core/workload.js';
+import { errnoName, HostError } from '../errors.js';
+import type { Evictor, KillInProgress } from '../monitor/ports.js';
+import { thrownText } from '../native/system-error.js';
+import type { WindowsBinding } from '../native/windows-binding.js';
+import { JobKill } from './stop-job.js';
+import { TreeKill } from './stop-process-tree.js';
+import { ServiceKill } from './stop-service.js';
+
+type Native = Pick<WindowsBinding, 'processes' | 'ProcessHandle' | 'Job' | 'services' | 'stopService'>;
+
+/** Evicts workloads of Windows: jobs, services and trees of processes. */
+export function openWindowsEvictor(native: Native, ownPid: number = process.pid): Evictor {
+  return {
+    begin: (workload) => {
+      if (workload.protection) {
+        throw new HostError('EVICTD_KILL_PROTECTED', `${workload.name} is protected (${workload.protection.kind}) and must not be evicted`);
+      }
+      const target = targetOf(workload.id);
+      if (target === undefined) throw gone(workload, 'it is no workload of Windows');
+      return begin(native, workload, target, ownPid);
+    },
+  };
+}
+
+function begin(native: Native, workload: Workload, target: WindowsTarget, ownPid: number): KillInProgress {
+  if (target.kind === 'job') return new JobKill(native, openJob(native, workload, target.name), ownPid);
+  const { pid, createdAt } = target;
+  const root = native.processes().find((entry) => entry.pid === pid && entry.createdAt === createdAt);
+  if (root === undefined) throw gone(workload, 'its process has ended');
+  const tree = new TreeKill(native, root, ownPid);
+  return target.kind === 'tree' ? tree : new ServiceKill(native, target, tree);
+}
+
+function openJob(native: Native, workload: Workload, name: string): InstanceType<Native['Job']> {
+  try {
+    return new native.Job(name);
+  } catch (error) {
+    if (errnoName(error) === 'ERROR_FILE_NOT_FOUND') throw gone(workload, 'the job does not exist any more', error);
+    throw new HostError('EVICTD_KILL_GONE', `${workload.name} (${workload.path}) cannot be evicted: ${thrownText(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** By the word that the monitor knows for it. */
+function gone(workload: Workload, why: string, cause?: unknown): HostError {
+  return new HostError('EVICTD_KILL_GONE', `${workload.name} (${workload.path}) cannot be evicted: ${why}`, {
+    errno: 'ESRCH',
+    path: workload.path,
+    ...(cause !== undefined && { cause }),
+  });
+}

@@ -1,0 +1,63 @@
+/** What a tree is made of: a process, and the number of whoever started it, which another one may have since. */
+export interface TreeProcess {
+  readonly pid: number;
+  readonly parentPid: number;
+  /** On the clock of the system; 0n: not known, and then it is nobody's child. */
+  readonly createdAt: bigint;
+}
+
+/** Total: one process has a number at a time. Whoever has started others comes before them. */
+export function byAge(a: TreeProcess, b: TreeProcess): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
+  return a.pid - b.pid;
+}
+
+/**
+ * The processes of one moment, by who started whom. Windows keeps the number of the parent and not the parent: when that has ended, another process may get its number. So a
+ * parent counts only where it is older than its child.
+ */
+export class ProcessTree<P extends TreeProcess> {
+  readonly #byPid: ReadonlyMap<number, P>;
+  readonly #children = new Map<number, P[]>();
+
+  constructor(processes: Iterable<P>) {
+    const all = [...processes].sort(byAge);
+    this.#byPid = new Map(all.map((one) => [one.pid, one]));
+    for (const one of all) {
+      const parent = this.parentOf(one);
+      if (parent === undefined) continue;
+      const siblings = this.#children.get(parent.pid);
+      if (siblings) siblings.push(one);
+      else this.#children.set(parent.pid, [one]);
+    }
+  }
+
+  get(pid: number): P | undefined {
+    return this.#byPid.get(pid);
+  }
+
+  parentOf({ parentPid, createdAt }: TreeProcess): P | undefined {
+    const parent = this.#byPid.get(parentPid);
+    return parent !== undefined && parent.createdAt < createdAt ? parent : undefined;
+  }
+
+  /** It and all that it has started, and they, the oldest first. */
+  below(root: P): P[] {
+    const found = [root];
+    for (const one of found) found.push(...(this.#children.get(one.pid) ?? []));
+    return found.sort(byAge);
+  }
+
+  /** Whoever started it, and who started that one, the nearest first. */
+  above(child: TreeProcess): P[] {
+    const found: P[] = [];
+    for (let next = this.parentOf(child); next !== undefined; next = this.parentOf(next)) found.push(next);
+    return found;
+  }
+
+  /** The numbers of a process and of all that it descends from, whether or not it is among these. */
+  lineOf(pid: number): ReadonlySet<number> {
+    const self = this.#byPid.get(pid);
+    return new Set([pid, ...(self ? this.above(self).map((parent) => parent.pid) : [])]);
+  }
+}

@@ -1,0 +1,85 @@
+import type { Protection } from './workload.js';
+
+/** What is never ended though no rule says so, and why: docs/windows.md has them all. */
+export interface ProtectedNames {
+  readonly names: readonly string[];
+  /** For people. */
+  readonly why: string;
+}
+
+/**
+ * File names of programs. The first rows: "Critical System Services" (learn.microsoft.com, Win32 apps, Rstmgr) and the system processes of "Windows Internals", 7th edition, chapter 2; of most of them
+ * the system itself says that it dies with them (IsProcessCritical), which is asked besides.
+ */
+export const PROTECTED_PROGRAMS: readonly ProtectedNames[] = [
+  {
+    names: ['system', 'registry', 'secure system', 'memory compression', 'vmmem', 'system idle process', 'interrupts'],
+    why: 'a part of the kernel',
+  },
+  { names: ['smss.exe', 'csrss.exe', 'wininit.exe', 'services.exe'], why: 'the machine stops without it' },
+  { names: ['lsass.exe', 'lsaiso.exe', 'winlogon.exe', 'logonui.exe', 'userinit.exe'], why: 'nobody logs in without it' },
+  { names: ['svchost.exe'], why: 'services of Windows live in it' },
+  { names: ['dwm.exe', 'fontdrvhost.exe', 'sihost.exe', 'explorer.exe'], why: 'the session of whoever is logged in' },
+  { names: ['wudfhost.exe'], why: 'a driver' },
+  { names: ['trustedinstaller.exe', 'tiworker.exe'], why: 'it changes Windows itself, and must not end in the middle' },
+  { names: ['msmpeng.exe', 'mssense.exe'], why: 'the protection against malware' },
+  {
+    names: ['sshd.exe', 'amazon-ssm-agent.exe', 'windowsazureguestagent.exe', 'waappagent.exe', 'qemu-ga.exe'],
+    why: 'a way into the machine',
+  },
+  { names: ['containerd.exe', 'dockerd.exe', 'vmcompute.exe', 'vmms.exe', 'vmwp.exe'], why: 'containers or virtual machines live by it' },
+  { names: ['kubelet.exe', 'kube-proxy.exe', 'csi-proxy.exe', 'k3s.exe', 'rke2.exe', 'nomad.exe'], why: 'the node of a cluster' },
+];
+
+/** Names of services, which have their own process: those in svchost.exe are protected by that. */
+export const PROTECTED_SERVICES: readonly ProtectedNames[] = [
+  { names: ['evictd'], why: 'evictd itself' },
+  { names: ['sshd', 'amazonssmagent', 'windowsazureguestagent', 'rdagent', 'qemu-ga', 'vmtools'], why: 'a way into the machine' },
+  { names: ['samss', 'netlogon', 'kdc', 'ntds', 'vaultsvc', 'keyiso'], why: 'it says who may log in' },
+  { names: ['trustedinstaller', 'wuauserv', 'msiserver'], why: 'it changes Windows itself, and must not end in the middle' },
+  { names: ['windefend', 'wdnissvc', 'sense'], why: 'the protection against malware' },
+  { names: ['docker', 'containerd', 'vmcompute', 'vmms', 'hns'], why: 'containers or virtual machines live by it' },
+  { names: ['kubelet', 'kube-proxy', 'csi-proxy', 'rke2', 'k3s', 'nomad'], why: 'the node of a cluster' },
+];
+
+const programs = byName(PROTECTED_PROGRAMS);
+const services = byName(PROTECTED_SERVICES);
+
+function byName(rows: readonly ProtectedNames[]): ReadonlyMap<string, string> {
+  return new Map(rows.flatMap(({ names, why }) => names.map((name) => [name, why] as const)));
+}
+
+/** A process as far as its end is anybody's business. */
+export interface EndableProcess {
+  readonly pid: number;
+  /** File name of its program. */
+  readonly name: string;
+  /** The system dies with it. */
+  readonly critical: boolean;
+  /** Not 0: the system has refused to tell of it. */
+  readonly errno: number;
+}
+
+/**
+ * Why these must not be ended; undefined: nothing is against it.
+ *
+ * @param own  evictd and the processes that it descends from
+ */
+export function systemProtection(processes: readonly EndableProcess[], own: ReadonlySet<number>): Protection | undefined {
+  if (processes.some(({ pid }) => own.has(pid))) return { kind: 'self' };
+  for (const { pid, name, critical } of processes) {
+    const why = pid <= SYSTEM_PID ? 'the kernel' : critical ? 'the machine stops without it' : programs.get(name.toLowerCase());
+    if (why !== undefined) return { kind: 'system', why: `${name}: ${why}` };
+  }
+  // It may be one of those that nobody may ask about, the critical ones among them.
+  return processes.some(({ errno }) => errno !== 0) ? { kind: 'unlisted' } : undefined;
+}
+
+const SYSTEM_PID = 4;
+
+/** The same of a service, by its name and by who lives in its process beside it. */
+export function serviceProtection({ name, ownProcess }: { readonly name: string; readonly ownProcess: boolean }): Protection | undefined {
+  const why = services.get(name.toLowerCase());
+  if (why !== undefined) return { kind: 'system', why: `${name}: ${why}` };
+  return ownProcess ? undefined : { kind: 'system', why: 'it shares its process with other services' };
+}

@@ -1,0 +1,97 @@
+import type { ProcessTree } from '../core/process-tree.js';
+import { byAge } from '../core/process-tree.js';
+import { compileWindowsGlob } from '../core/windows-path.js';
+import type { WindowsTarget } from '../core/windows-target.js';
+import type { WorkloadSourceSpec } from '../core/workload-source.js';
+import type { ProcessEntry, ServiceEntry } from '../native/windows-binding.js';
+
+/** A job object as one look has found it. */
+export interface FoundJob {
+  readonly name: string;
+  readonly pids: readonly number[];
+  /** What it may commit; 0n: all. */
+  readonly limitBytes: bigint;
+}
+
+/** What there was at one moment. */
+export interface WindowsSnapshot {
+  readonly processes: readonly ProcessEntry[];
+  readonly services: readonly ServiceEntry[];
+  readonly jobs: readonly FoundJob[];
+}
+
+/** A workload, and who lives in it. */
+export interface WindowsMember {
+  readonly target: WindowsTarget;
+  readonly name: string;
+  /** No other's. */
+  readonly path: string;
+  /** What rules match by `path`: the program, or 'job:NAME'. */
+  readonly program: string;
+  /** The oldest first; never empty. */
+  readonly processes: readonly [ProcessEntry, ...ProcessEntry[]];
+  /** Left out: it is no service. */
+  readonly service?: ServiceEntry;
+  readonly limitBytes: bigint | undefined;
+}
+
+/** Tells workloads from other processes, for one list of sources. */
+export class WindowsSources {
+  /** Each once. */
+  readonly jobs: readonly string[];
+  readonly #services: readonly ReturnType<typeof compileWindowsGlob>[];
+  readonly #programs: readonly ReturnType<typeof compileWindowsGlob>[];
+
+  constructor(sources: readonly WorkloadSourceSpec[]) {
+    this.jobs = [...new Set(sources.flatMap((source) => ('job' in source ? source.job : [])))];
+    this.#services = sources.flatMap((source) => ('service' in source ? compileWindowsGlob(source.service) : []));
+    this.#programs = sources.flatMap((source) => ('process' in source ? compileWindowsGlob(source.process.path) : []));
+  }
+
+  get namesServices(): boolean {
+    return this.#services.length > 0;
+  }
+
+  /** Jobs, then services, then trees. A process of a job or a service is no tree of its own, and neither is one below a tree. */
+  members({ processes, services, jobs }: WindowsSnapshot, tree: ProcessTree<ProcessEntry>): WindowsMember[] {
+    const held = [
+      ...jobs.flatMap((job) => ofJob(job, tree)),
+      ...services.filter(({ name }) => this.#services.some((pattern) => pattern.test(name))).flatMap((service) => ofService(service, tree)),
+    ];
+    const claimed = new Set(held.flatMap((member) => member.processes.map(({ pid }) => pid)));
+    const named = processes.filter(({ errno, path }) => errno === 0 && this.#programs.some((pattern) => pattern.test(path)));
+    const pids = new Set(named.map(({ pid }) => pid));
+    const roots = named.filter((process) => !claimed.has(process.pid) && !tree.above(process).some(({ pid }) => pids.has(pid)));
+    return [...held, ...roots.sort(byAge).flatMap((root) => ofTree(root, tree))];
+  }
+}
+
+function ofJob({ name, pids, limitBytes }: FoundJob, tree: ProcessTree<ProcessEntry>): WindowsMember[] {
+  const processes = pids.flatMap((pid) => tree.get(pid) ?? []).sort(byAge);
+  if (!isOccupied(processes)) return [];
+  const path = `job:${name}`;
+  return [{ target: { kind: 'job', name }, name, path, program: path, processes, limitBytes: limitBytes === 0n ? undefined : limitBytes }];
+}
+
+function ofService(service: ServiceEntry, tree: ProcessTree<ProcessEntry>): WindowsMember[] {
+  const root = service.pid === 0 ? undefined : tree.get(service.pid);
+  if (root === undefined) return [];
+  const { name } = service;
+  const { pid, createdAt, path: program } = root;
+  const target: WindowsTarget = { kind: 'service', name, pid, createdAt };
+  return withProcesses({ target, name, path: `service:${name}`, program, service, limitBytes: undefined }, tree.below(root));
+}
+
+function ofTree(root: ProcessEntry, tree: ProcessTree<ProcessEntry>): WindowsMember[] {
+  const { pid, createdAt, name, path: program } = root;
+  const target: WindowsTarget = { kind: 'tree', pid, createdAt };
+  return withProcesses({ target, name, path: `${program}#${String(pid)}`, program, limitBytes: undefined }, tree.below(root));
+}
+
+function withProcesses(member: Omit<WindowsMember, 'processes'>, processes: readonly ProcessEntry[]): WindowsMember[] {
+  return isOccupied(processes) ? [{ ...member, processes }] : [];
+}
+
+function isOccupied(processes: readonly ProcessEntry[]): processes is readonly [ProcessEntry, ...ProcessEntry[]] {
+  return processes.length > 0;
+}

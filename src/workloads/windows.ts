@@ -1,0 +1,161 @@
+import { ProcessTree } from '../core/process-tree.js';
+import type { Rule } from '../core/rule.js';
+import { compileWindowsGlob } from '../core/windows-path.js';
+import { targetId } from '../core/windows-target.js';
+import type { Candidates, Protection, UnreadableWorkload, Workload, WorkloadUsage } from '../core/workload.js';
+import type { WorkloadSourceSpec } from '../core/workload-source.js';
+import { errnoName } from '../errors.js';
+import type { SourceProblem, WorkloadSource } from '../monitor/ports.js';
+import { thrownText } from '../native/system-error.js';
+import type { WindowsBinding } from '../native/windows-binding.js';
+import { qosClass } from './cgroup-workload.js';
+import { compileRules, type RuleEffect } from './rules.js';
+import { WindowsSources, type FoundJob, type WindowsMember } from './windows-members.js';
+import { windowsProtections } from './windows-protections.js';
+
+export interface WindowsWorkloadsConfig {
+  readonly workloads: readonly WorkloadSourceSpec[];
+  readonly rules: readonly Rule[];
+}
+
+type Native = Pick<WindowsBinding, 'processes' | 'services' | 'Job'>;
+
+/** Jobs, services and trees of processes as the source of workloads. */
+export function openWindowsWorkloads(config: WindowsWorkloadsConfig, native: Native, ownPid: number = process.pid): WorkloadSource {
+  return new WindowsWorkloads(config, native, ownPid);
+}
+
+interface Looked {
+  readonly members: readonly (WindowsMember & { readonly effect: RuleEffect })[];
+  readonly protections: ReadonlyMap<string, Protection>;
+  readonly unreadable: readonly UnreadableWorkload[];
+  readonly timeNs: bigint;
+}
+
+const NANO = 1_000_000_000n;
+
+class WindowsWorkloads implements WorkloadSource {
+  readonly #native: Native;
+  readonly #sources: WindowsSources;
+  readonly #effectOf: ReturnType<typeof compileRules>;
+  readonly #ownPid: number;
+  #missingJobs: readonly string[] = [];
+
+  constructor({ workloads, rules }: WindowsWorkloadsConfig, native: Native, ownPid: number) {
+    this.#native = native;
+    this.#sources = new WindowsSources(workloads);
+    this.#effectOf = compileRules(rules, compileWindowsGlob);
+    this.#ownPid = ownPid;
+  }
+
+  candidates(): Candidates {
+    const { members, protections, unreadable, timeNs } = this.#look();
+    const usages = members.map((member) => usageOf(member, protections.get(member.path)));
+    const counts = new Map(members.map(({ target, processes }) => [targetId(target), BigInt(processes.length)]));
+    return { usages, unreadable, timeNs, veto: (workload) => this.#veto(workload), processes: () => counts };
+  }
+
+  /** Everything is read in each pass. */
+  refresh(): void {
+    return;
+  }
+
+  holding(): undefined {
+    return undefined;
+  }
+
+  problems(): readonly SourceProblem[] {
+    return this.#missingJobs.map((name) => ({
+      root: `job:${name}`,
+      code: 'EVICTD_SOURCE_MISSING',
+      message: `workload source job ${name} does not exist`,
+      hint: 'its processes are a candidate as soon as it is there; jobs of another session are named Session\\NUMBER\\NAME',
+    }));
+  }
+
+  close(): void {
+    return;
+  }
+
+  #veto({ id }: Workload): Protection | undefined {
+    const { members, protections, unreadable } = this.#look();
+    const member = members.find(({ target }) => targetId(target) === id);
+    if (member === undefined) return unreadable.length > 0 ? { kind: 'unlisted' } : { kind: 'gone' };
+    return protections.get(member.path);
+  }
+
+  #look(): Looked {
+    const unreadable: UnreadableWorkload[] = [];
+    const attempt = <T>(name: string, path: string, read: () => T): T | undefined => {
+      try {
+        return read();
+      } catch (error) {
+        unreadable.push({ name, path, reason: thrownText(error) });
+        return undefined;
+      }
+    };
+    const missing: string[] = [];
+    const jobs = this.#sources.jobs.flatMap((name) => attempt(name, `job:${name}`, () => this.#job(name, missing)) ?? []);
+    this.#missingJobs = missing;
+    const services = (this.#sources.namesServices ? attempt('services', 'services', () => this.#native.services()) : undefined) ?? [];
+    const processes = attempt('processes', 'processes', () => this.#native.processes()) ?? [];
+    const timeNs = process.hrtime.bigint();
+    const tree = new ProcessTree(processes);
+    const members = this.#sources.members({ processes, services, jobs }, tree).map((member) => {
+      return { ...member, effect: this.#effectOf({ name: member.name, path: member.program }) };
+    });
+    return { members, protections: windowsProtections(members, tree.lineOf(this.#ownPid), this.#effectOf), unreadable, timeNs };
+  }
+
+  /**
+   * Opened anew each time, and closed: a handle that is kept would keep the name of a job whose owner has ended, and its processes from ending with it
+   * (JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE).
+   */
+  #job(name: string, missing: string[]): FoundJob[] {
+    let job;
+    try {
+      job = new this.#native.Job(name);
+    } catch (error) {
+      if (errnoName(error) !== 'ERROR_FILE_NOT_FOUND') throw error;
+      missing.push(name);
+      return [];
+    }
+    try {
+      return [{ name, pids: job.processes(), limitBytes: job.limits().commitBytes }];
+    } finally {
+      job.close();
+    }
+  }
+}
+
+/**
+ * What it has committed for itself is what is short of the commit limit, and what its end gives back. Working sets are not added up: they count what processes share once for
+ * each.
+ */
+function usageOf(member: WindowsMember & { readonly effect: RuleEffect }, protection: Protection | undefined): WorkloadUsage {
+  const privateBytes = member.processes.reduce((sum, process) => sum + process.privateBytes, 0n);
+  const isKnown = member.processes.every(({ errno }) => errno === 0);
+  const bytes = isKnown ? privateBytes : undefined;
+  const processes = BigInt(member.processes.length);
+  const stats = { workingSetBytes: bytes, usageBytes: bytes, processes, ephemeralStorageBytes: undefined, containers: [], volumes: [] };
+  return { workload: workloadOf(member, protection), stats };
+}
+
+function workloadOf(member: WindowsMember & { readonly effect: RuleEffect }, protection: Protection | undefined): Workload {
+  const { target, name, path, effect, limitBytes, service, processes } = member;
+  const requestBytes = effect.requestsMemory ?? 0n;
+  return {
+    id: targetId(target),
+    name,
+    path,
+    priority: effect.priority ?? 0,
+    requests: { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
+    limits: { memory: limitBytes === undefined ? undefined : limitBytes * NANO, ephemeralStorage: undefined },
+    qosClass: qosClass(requestBytes, limitBytes),
+    // Nobody can be told to end but a service that takes it: the others would only be waited for.
+    terminationGracePeriodNs: service?.acceptsStop ? effect.terminationGracePeriodNs : 0n,
+    startOrder: processes[0].createdAt,
+    protection,
+    pod: undefined,
+  };
+}

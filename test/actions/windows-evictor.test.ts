@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'vitest';
+import { openWindowsEvictor } from '../../src/actions/windows-evictor.js';
+import type { Workload } from '../../src/core/workload.js';
+import type { WorkloadSourceSpec } from '../../src/core/workload-source.js';
+import { HostError } from '../../src/errors.js';
+import type { KillInProgress } from '../../src/monitor/ports.js';
+import { openWindowsWorkloads } from '../../src/workloads/windows.js';
+import { PlayedWindows } from '../support/played-windows.js';
+
+const OWN = 90_000;
+const APPS: WorkloadSourceSpec = { process: { path: 'C:\\Apps\\**' } };
+
+function workload(windows: PlayedWindows, source: WorkloadSourceSpec): Workload {
+  const workloads = openWindowsWorkloads({ workloads: [source], rules: [] }, windows, OWN);
+  const [usage] = workloads.candidates().usages;
+  if (usage === undefined) throw new Error('nobody was found');
+  return usage.workload;
+}
+
+function begin(windows: PlayedWindows, source: WorkloadSourceSpec, chosen = workload(windows, source)): KillInProgress {
+  return openWindowsEvictor(windows, OWN).begin(chosen);
+}
+
+describe('a tree', () => {
+  test('all of it is ended, the oldest first, and is gone when each has exited', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const child = windows.start({ name: 'b.exe', parent: root });
+    const stranger = windows.start({ name: 'c.exe', path: 'D:\\c.exe' });
+    const kill = begin(windows, APPS);
+    const exits: bigint[] = [];
+    expect(kill.kill()).toMatchObject({ processes: 2, error: undefined });
+    kill.onExit((atNs) => exits.push(atNs));
+    expect(windows.done).toEqual([`terminate ${String(root)}`, `terminate ${String(child)}`]);
+    expect(kill.read()).toMatchObject({ processes: 2, usageBytes: 20n, removed: false });
+    windows.end(root);
+    expect([kill.read().processes, exits]).toEqual([1, []]);
+    windows.settle();
+    expect(kill.read()).toMatchObject({ processes: 0, usageBytes: 0n, removed: true });
+    expect([exits, windows.runs(stranger)]).toEqual([[7n], true]);
+    kill.close();
+    expect(windows.openHandles).toBe(0);
+  });
+
+  test('whoever forks while it is being ended is found again, until nobody new is', () => {
+    const windows = new PlayedWindows();
+    windows.start({ name: 'bomb.exe', forks: 3 });
+    const kill = begin(windows, APPS);
+    expect(kill.kill().error).toBeUndefined();
+    windows.settle();
+    expect(kill.read()).toMatchObject({ processes: 0, removed: true });
+  });
+
+  test('an orphan whose parent has ended first belongs to it: the number of that one is still held', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const child = windows.start({ name: 'b.exe', parent: root });
+    const kill = begin(windows, APPS);
+    kill.kill();
+    windows.end(root);
+    windows.end(child);
+    const late = windows.start({ name: 'late.exe', parent: child });
+    expect(() => windows.start({ name: 'stranger.exe', pid: root })).toThrow('taken');
+    expect(kill.read()).toMatchObject({ processes: 1, removed: false });
+    kill.kill();
+    expect(windows.done.at(-1)).toBe(`terminate ${String(late)}`);
+  });
+
+  test('nobody can be told to end: a soft eviction ends it, too', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    begin(windows, APPS).terminate();
+    expect(windows.done).toEqual([`terminate ${String(root)}`]);
+  });
+
+  test.each<[rule: string, start: (windows: PlayedWindows, root: number) => void, error: string]>([
+    [
+      'evictd',
+      (windows, root) => windows.start({ name: 'node.exe', pid: OWN, parent: root }),
+      'nobody is ended: evictd or its parents live in it',
+    ],
+    [
+      'what evictd descends from',
+      (windows, root) => windows.start({ name: 'node.exe', pid: OWN, parent: windows.start({ name: 'shell.exe', parent: root }) }),
+      'nobody is ended: evictd or its parents live in it',
+    ],
+    [
+      'a critical process',
+      (windows, root) => windows.start({ name: 'b.exe', parent: root, critical: true }),
+      'nobody is ended: Windows needs it: b.exe: the machine stops without it',
+    ],
+  ])('at the last moment %s is found in it: nobody is ended', (_rule, start, error) => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const kill = begin(windows, APPS);
+    start(windows, root);
+    expect(kill.kill()).toMatchObject({ processes: 0, error });
+    expect(windows.done).toEqual([]);
+  });
+
+  test('one that may not be ended is said, and the others are', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const child = windows.start({ name: 'b.exe', parent: root });
+    windows.refusals.set(`terminate ${String(root)}`, PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
+    const kill = begin(windows, APPS);
+    expect(kill.kill()).toMatchObject({
+      processes: 1,
+      passing: 'in part',
+      error: `TerminateProcess: process ${String(root)}: ERROR_ACCESS_DENIED (access is denied)`,
+    });
+    windows.settle();
+    expect([windows.runs(child), kill.read().processes]).toEqual([false, 1]);
+  });
+
+  test('where the processes cannot be listed nobody is ended, and the same is tried again', () => {
+    const windows = new PlayedWindows();
+    windows.start({ name: 'a.exe' });
+    const kill = begin(windows, APPS);
+    windows.refusals.set('processes', PlayedWindows.refusal('ERROR_NOT_ENOUGH_MEMORY'));
+    expect(kill.kill()).toMatchObject({
+      processes: 0,
+      passing: 'unsent',
+      error: expect.stringContaining('ERROR_NOT_ENOUGH_MEMORY') as string,
+    });
+    expect(kill.read()).toMatchObject({ processes: 1, usageBytes: undefined, removed: false });
+    windows.refusals.clear();
+    expect(kill.kill().error).toBeUndefined();
+  });
+
+  test('where they cannot be listed an end that was seen is none: somebody may have come', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const kill = begin(windows, APPS);
+    windows.end(root);
+    windows.refusals.set('processes', PlayedWindows.refusal('ERROR_NOT_ENOUGH_MEMORY'));
+    expect(kill.read()).toMatchObject({ processes: 1, removed: false });
+  });
+
+  test('another process with its number is not meant', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const chosen = workload(windows, APPS);
+    windows.end(root);
+    windows.start({ name: 'a.exe', pid: root });
+    expect(() => begin(windows, APPS, chosen)).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ESRCH' }));
+  });
+});
+
+describe('a service', () => {
+  const WEB: WorkloadSourceSpec = { service: 'web' };
+  const play = (): { windows: PlayedWindows; pid: number } => {
+    const windows = new PlayedWindows();
+    const pid = windows.start({ name: 'web.exe' });
+    windows.service('web', pid);
+    return { windows, pid };
+  };
+
+  test('soft: its manager tells it to stop, and nobody is terminated', () => {
+    const { windows, pid } = play();
+    const kill = begin(windows, WEB);
+    expect(kill.terminate()).toMatchObject({ processes: 1, error: undefined });
+    expect(windows.done).toEqual(['stop web']);
+    windows.end(pid);
+    expect(kill.read()).toMatchObject({ processes: 0, removed: true });
+  });
+
+  test('hard: its processes are terminated', () => {
+    const { windows, pid } = play();
+    const child = windows.start({ name: 'cgi.exe', parent: pid });
+    begin(windows, WEB).kill();
+    expect(windows.done).toEqual([`terminate ${String(pid)}`, `terminate ${String(child)}`]);
+  });
+
+  test.each<[code: string, done: readonly string[], passing: string | undefined]>([
+    ['ERROR_SERVICE_NOT_ACTIVE', ['stop web'], undefined],
+    ['ERROR_SERVICE_CANNOT_ACCEPT_CTRL', ['stop web'], 'unsent'],
+    ['ERROR_INVALID_SERVICE_CONTROL', ['stop web', 'terminate 100'], undefined],
+    ['ERROR_ACCESS_DENIED', ['stop web', 'terminate 100'], undefined],
+  ])('asked to stop it answers %s', (code, done, passing) => {
+    const { windows } = play();
+    windows.refusals.set('stop web', PlayedWindows.refusal(code));
+    expect(begin(windows, WEB).terminate().passing).toBe(passing);
+    expect(windows.done).toEqual(done);
+  });
+
+  test('started again meanwhile it is another one, and is not told to stop', () => {
+    const { windows, pid } = play();
+    const kill = begin(windows, WEB);
+    windows.end(pid);
+    windows.service('web', windows.start({ name: 'web.exe' }));
+    expect(kill.terminate()).toMatchObject({ processes: 0, error: undefined });
+    expect([windows.done, kill.read().removed]).toEqual([[], true]);
+  });
+
+  test('with evictd among its processes it is not told to stop', () => {
+    const { windows, pid } = play();
+    const kill = begin(windows, WEB);
+    windows.start({ name: 'node.exe', pid: OWN, parent: pid });
+    expect(kill.terminate().error).toBe('nobody is told to stop: evictd or its parents live in it');
+    expect(windows.done).toEqual([]);
+  });
+});
+
+describe('a job', () => {
+  const BATCH: WorkloadSourceSpec = { job: 'batch' };
+
+  test('the system ends all of it at once; it is gone when each has exited', () => {
+    const windows = new PlayedWindows();
+    const pids = [windows.start({ name: 'a.exe' }), windows.start({ name: 'b.exe' })];
+    windows.job('batch', pids);
+    const kill = begin(windows, BATCH);
+    expect(kill.kill()).toMatchObject({ processes: 2, error: undefined });
+    expect([windows.done, kill.read()]).toMatchObject([['terminate job batch'], { processes: 2, usageBytes: 20n, removed: false }]);
+    const exits: bigint[] = [];
+    kill.onExit((atNs) => exits.push(atNs));
+    windows.settle();
+    expect([kill.read(), exits]).toMatchObject([{ processes: 0, removed: true }, [7n]]);
+    kill.close();
+    expect([windows.openHandles, windows.openJobs]).toEqual([0, 0]);
+  });
+
+  test('out of the job, but not ended: it is not gone', () => {
+    const windows = new PlayedWindows();
+    const pid = windows.start({ name: 'a.exe' });
+    windows.job('batch', [pid]);
+    const kill = begin(windows, BATCH);
+    kill.kill();
+    windows.job('batch', []);
+    expect(kill.read()).toMatchObject({ processes: 1, removed: false });
+  });
+
+  test('with evictd in it nobody is ended', () => {
+    const windows = new PlayedWindows();
+    windows.job('batch', [windows.start({ name: 'a.exe' })]);
+    const kill = begin(windows, BATCH);
+    windows.job('batch', [windows.start({ name: 'node.exe', pid: OWN })]);
+    expect(kill.kill().error).toBe('nobody is ended: evictd or its parents live in it');
+    expect(windows.done).toEqual([]);
+  });
+
+  test('a refusal is said', () => {
+    const windows = new PlayedWindows();
+    windows.job('batch', [windows.start({ name: 'a.exe' })]);
+    windows.refusals.set('terminate job batch', PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
+    expect(begin(windows, BATCH).kill().error).toBe('TerminateJobObject: ERROR_ACCESS_DENIED (access is denied)');
+  });
+
+  test('one that is not there any more has vanished', () => {
+    const windows = new PlayedWindows();
+    windows.job('batch', [windows.start({ name: 'a.exe' })]);
+    const chosen = workload(windows, BATCH);
+    expect(() => begin(new PlayedWindows(), BATCH, chosen)).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ESRCH' }));
+  });
+});
+
+test('what is protected is refused', () => {
+  const windows = new PlayedWindows();
+  windows.start({ name: 'csrss.exe' });
+  expect(() => begin(windows, APPS)).toThrow(HostError);
+  expect(() => begin(windows, APPS)).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_PROTECTED' }));
+});
+
+test('a workload of Linux is refused', () => {
+  const windows = new PlayedWindows();
+  windows.start({ name: 'a.exe' });
+  expect(() => begin(windows, APPS, { ...workload(windows, APPS), id: '/web#12' })).toThrow(
+    expect.objectContaining({ code: 'EVICTD_KILL_GONE' }),
+  );
+});

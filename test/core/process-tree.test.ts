@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { byAge, ProcessTree, type TreeProcess } from '../../src/core/process-tree.js';
+
+const p = (pid: number, parentPid: number, createdAt: number): TreeProcess => ({ pid, parentPid, createdAt: BigInt(createdAt) });
+const pids = (processes: readonly TreeProcess[]): number[] => processes.map(({ pid }) => pid);
+
+test.each<[rule: string, processes: readonly TreeProcess[], below: readonly number[]]>([
+  ['alone', [p(1, 0, 10)], [1]],
+  ['children and theirs, the oldest first', [p(4, 3, 40), p(3, 1, 30), p(2, 1, 20), p(1, 0, 10)], [1, 2, 3, 4]],
+  ['a grandchild older than a child', [p(1, 0, 10), p(4, 1, 20), p(3, 4, 25), p(2, 1, 30)], [1, 4, 3, 2]],
+  ['a number that another one had: younger than its child it is no parent', [p(1, 0, 30), p(2, 1, 20)], [1]],
+  ['as old as its child it is none either', [p(1, 0, 20), p(2, 1, 20)], [1]],
+  ['whose time is not known is nobody’s child', [p(1, 0, 10), p(2, 1, 0)], [1]],
+  ['a parent that is not there', [p(1, 9, 10), p(2, 9, 20)], [1]],
+  ['its own parent', [p(1, 1, 10)], [1]],
+  ['each other’s parents', [p(1, 2, 10), p(2, 1, 20)], [1, 2]],
+  ['of one age, by number', [p(1, 0, 10), p(7, 1, 20), p(5, 1, 20)], [1, 5, 7]],
+])('below a process: %s', (_rule, processes, below) => {
+  const root = processes.find(({ pid }) => pid === 1) ?? p(1, 0, 0);
+  expect(pids(new ProcessTree(processes).below(root))).toEqual(below);
+  expect(pids(new ProcessTree(processes.toReversed()).below(root))).toEqual(below);
+});
+
+test('above a process, the nearest first, up to who is not older', () => {
+  const tree = new ProcessTree([p(1, 9, 50), p(2, 1, 20), p(3, 2, 30), p(4, 3, 40)]);
+  expect(pids(tree.above(p(4, 3, 40)))).toEqual([3, 2]);
+  expect([...tree.lineOf(4)]).toEqual([4, 3, 2]);
+});
+
+test('the line of a process that is not there is itself', () => {
+  expect([...new ProcessTree([p(1, 0, 10)]).lineOf(8)]).toEqual([8]);
+});
+
+test('the order is total', () => {
+  const shuffled = [p(3, 0, 20), p(1, 0, 20), p(2, 0, 10)];
+  expect(pids([...shuffled].sort(byAge))).toEqual([2, 1, 3]);
+  expect(byAge(p(1, 0, 10), p(1, 5, 10))).toBe(0);
+});
