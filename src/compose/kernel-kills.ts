@@ -1,5 +1,5 @@
 import type { GuardedMemory } from '../core/kernel-kill.js';
-import { selectHost, type KernelLogWatch, type LinuxNode } from '../host/select.js';
+import { selectHost, type Host, type KernelLogWatch, type LinuxNode } from '../host/select.js';
 import type { Log } from '../log.js';
 import type { Journal } from '../monitor/journal.js';
 import { OomAccounting, type OomKillsCounted } from '../monitor/oom-accounting.js';
@@ -17,23 +17,24 @@ export interface KernelKillParts {
   readonly metrics: Pick<Metrics, 'oomKilled'>;
 }
 
-/** Whom the kernel's OOM killer kills below the node: the kernel log, as long as it can be read, and the counters. */
+/** Whom the kernel's OOM killer kills below the node: the kernel log, as long as it can be read, and the counters. Where there is no such killer there is nothing to tell. */
 export class KernelKills implements StepListener {
   readonly #parts: KernelKillParts;
-  readonly #watch: KernelLogWatch;
-  readonly #accounting: OomAccounting;
+  readonly #watch: KernelLogWatch | undefined;
+  readonly #accounting: OomAccounting | undefined;
   /** Said, and not yet said to be over. */
   #troubled = false;
 
-  constructor(parts: KernelKillParts, binding: Binding = native) {
-    const host = selectHost();
-    const { hierarchy, identity } = parts.node;
-    const counters = new host.OomCounters(binding, hierarchy, identity.cgroup);
+  constructor(parts: KernelKillParts, binding: Binding = native, { kernelKills: readers }: Pick<Host, 'kernelKills'> = selectHost()) {
     this.#parts = parts;
-    this.#accounting = new OomAccounting({ ...parts, counters, counted: () => this.counted, hasLog: () => this.#watch.live });
-    this.#watch = new host.KernelLogWatch(binding, hierarchy, {
+    if (readers === undefined) return;
+    const { hierarchy, identity } = parts.node;
+    const counters = new readers.OomCounters(binding, hierarchy, identity.cgroup);
+    const accounting = new OomAccounting({ ...parts, counters, counted: () => this.counted, hasLog: () => this.#watch?.live === true });
+    this.#accounting = accounting;
+    this.#watch = new readers.KernelLogWatch(binding, hierarchy, {
       killed: (kills, lost) => {
-        this.#accounting.logged(kills);
+        accounting.logged(kills);
         if (lost) this.#warn('the kernel log was overwritten before it was read: of some OOM kills only the number may be known');
       },
       gone: (reason) => {
@@ -53,8 +54,8 @@ export class KernelKills implements StepListener {
   }
 
   start(): void {
-    this.#accounting.start();
-    const failure = this.#watch.open();
+    this.#accounting?.start();
+    const failure = this.#watch?.open();
     this.#troubled = failure !== undefined;
     if (failure !== undefined)
       this.#parts.log.info(
@@ -65,8 +66,8 @@ export class KernelKills implements StepListener {
 
   /** At a tick it is tried again. It is back when the next tick finds it open: one that goes away whenever it is opened is said once. */
   stepped({ wake }: Pick<StepReport, 'wake'>): void {
-    this.#accounting.stepped({ wake });
-    if (!this.#troubled || (wake.source !== 'tick' && wake.source !== 'reload')) return;
+    this.#accounting?.stepped({ wake });
+    if (this.#watch === undefined || !this.#troubled || (wake.source !== 'tick' && wake.source !== 'reload')) return;
     if (!this.#watch.live) {
       this.#watch.open();
       return;
@@ -76,8 +77,8 @@ export class KernelKills implements StepListener {
   }
 
   close(): void {
-    this.#watch.close();
-    this.#accounting.close();
+    this.#watch?.close();
+    this.#accounting?.close();
   }
 
   #warn(message: string): void {

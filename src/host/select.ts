@@ -24,6 +24,12 @@ export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';
 export type { KernelLogWatch } from './linux/kernel-log.js';
 export type { InstanceLock } from './linux/instance-lock.js';
 
+/** The kernel's own OOM killer, as far as it is listened to. */
+export interface KernelKillReaders {
+  readonly KernelLogWatch: typeof KernelLogWatch;
+  readonly OomCounters: typeof OomCounters;
+}
+
 /** What evictd needs of an operating system. */
 export interface Host {
   readonly openNode: typeof openNode;
@@ -40,8 +46,8 @@ export interface Host {
   readonly readOomKiller: typeof readOomKiller;
   readonly oomDomainOf: typeof domainOf;
   readonly readMemoryReserve: typeof readMemoryReserve;
-  readonly KernelLogWatch: typeof KernelLogWatch;
-  readonly OomCounters: typeof OomCounters;
+  /** Who tells whom the kernel kills for want of memory; undefined: this kernel kills nobody. */
+  readonly kernelKills: KernelKillReaders | undefined;
   readonly openServiceManager: typeof openServiceManager;
   readonly openUnitManager: typeof openUnitManager;
   readonly openContainerRuntime: typeof openContainerRuntime;
@@ -75,8 +81,7 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       readOomKiller,
       oomDomainOf: domainOf,
       readMemoryReserve,
-      KernelLogWatch,
-      OomCounters,
+      kernelKills: { KernelLogWatch, OomCounters },
       openServiceManager,
       openUnitManager,
       openContainerRuntime,

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { KernelKills } from '../../src/compose/kernel-kills.js';
+import type { Host } from '../../src/host/select.js';
 import { native, type Binding, type KernelLogConstructor, type OnWake, type OomRecord } from '../../src/native/index.js';
 
 // The kernel's own log cannot be made to go away with a kill unread: here the addon's side of it is played. test/e2e/kernel-oom has a real file that goes away.
@@ -57,7 +58,7 @@ class PlayedLog {
   }
 }
 
-function start(): KernelKills {
+function start(host?: Pick<Host, 'kernelKills'>): KernelKills {
   const say = (message: string) => lines.push(message);
   const kills = new KernelKills(
     {
@@ -73,6 +74,7 @@ function start(): KernelKills {
       journal: { record: (record) => journal.push(record) },
     },
     { ...native, KernelLog: PlayedLog as unknown as KernelLogConstructor } satisfies Binding,
+    host,
   );
   kills.start();
   return kills;
@@ -122,4 +124,11 @@ test('one that cannot be opened at the start is tried again, too', () => {
   expect(lines.slice(1)).toEqual(["the kernel log can be read again: whom the kernel's OOM killer kills is told"]);
   kills.close();
   expect(logs[0]?.live).toBe(false);
+});
+
+test('where the kernel kills nobody there is nothing to tell, and nothing to complain of', () => {
+  const kills = start({ kernelKills: undefined });
+  tick(kills);
+  kills.close();
+  expect([logs, lines, journal]).toEqual([[], [], []]);
 });

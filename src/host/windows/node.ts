@@ -21,6 +21,8 @@ export interface WindowsNodeConfig {
 
 /** The machine. `WindowsNode` is what `LinuxNode` is there. */
 export interface WindowsNode extends Node {
+  /** No cgroups: nothing that is asked of a hierarchy has an answer. */
+  readonly hierarchy: undefined;
   /** Other filesystems from now on: to be requested, and read when they have answered. */
   place(filesystems: FilesystemPaths): void;
 }
@@ -32,6 +34,7 @@ export function openWindowsNode(config: WindowsNodeConfig, native: WindowsBindin
 const AWAITED: Missing = { missing: 'no container runtime has told yet where images lie, and filesystems.imagefs does not say it' };
 
 class WindowsNodeReader implements WindowsNode {
+  readonly hierarchy = undefined;
   readonly identity: NodeIdentity = { name: 'machine', cgroup: undefined, cgroupVersion: undefined };
   readonly #native: WindowsBinding;
   readonly #configured: FilesystemPaths;

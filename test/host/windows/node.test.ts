@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { parseQuantity } from '../../../src/core/quantity.js';
 import type { Signal } from '../../../src/core/signal.js';
 import type { Threshold } from '../../../src/core/threshold.js';
+import type { LinuxNode } from '../../../src/host/select.js';
 import { openWindowsNode, type WindowsNode } from '../../../src/host/windows/node.js';
 import type { Wake } from '../../../src/monitor/ports.js';
 import type { WindowsBinding } from '../../../src/native/windows-binding.js';
@@ -47,6 +48,15 @@ test('a GetPerformanceInfo that fails is a missing reading with its reason, and 
   ]);
   expect([...observed.keys()]).toEqual(['nodefs.available']);
   expect(node.look()).toBe(false);
+});
+
+test('it is a node as those of Linux are, without a hierarchy of cgroups', () => {
+  const node: LinuxNode = open(new PlayedBinding());
+  expect([node.hierarchy, node.identity, node.oomKills()]).toEqual([
+    undefined,
+    { name: 'machine', cgroup: undefined, cgroupVersion: undefined },
+    undefined,
+  ]);
 });
 
 test('physical memory is read where a threshold asks for it', () => {

@@ -4,7 +4,7 @@ import type { SourceProblem, UnitJob, UnitManager } from '../../../monitor/ports
 import type { BusAddress, BusReply } from './bus-connection.js';
 import { BusLink, SYSTEMD_ADDRESSES } from './bus-link.js';
 import { MANAGER } from './names.js';
-import { noUnits } from './no-units.js';
+import { noUnits } from '../../no-units.js';
 import { UnitCache } from './unit-cache.js';
 
 /**
