@@ -1,12 +1,12 @@
 # The words CI uses too: make [build] | test | vm | lint | fmt | asan | tsan | fuzz | tidy | bench | bench-race | soak | demo | versions |
-# arm64 | prebuild | release | deb | cmake | clean.
+# arm64 | windows | prebuild | release | deb | cmake | clean.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build program-code test vm lint fmt asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 release deb versions arm64 cmake clean node typecheck bundle
+.PHONY: build program-code test vm lint fmt asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 prebuild-windows release deb versions arm64 windows cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -84,6 +84,19 @@ $(ARM64): native/CMakeLists.txt $(NATIVE) $(MODULES) | node
 	@mkdir -p $(@D)
 	@cp build/arm64/Release/evictd.node $@
 
+# The same for Windows on x64; `make windows` runs its tests under Wine.
+WINDOWS := dist/prebuilds/win32-x64/evictd.node
+WINDOWS_TOOLS := native/windows/mingw-w64.cmake
+
+prebuild-windows: $(WINDOWS)
+
+$(WINDOWS): native/CMakeLists.txt $(WINDOWS_TOOLS) $(NATIVE) $(MODULES) | node
+	$(call need,x86_64-w64-mingw32-g++-posix,the cross compiler for Windows is missing (Debian: apt-get install g++-mingw-w64-x86-64-posix))
+	$(call need,cmake,cmake is missing (Debian: apt-get install cmake))
+	$(BIN)/cmake-js compile --out build/windows --arch x64 --prefer-make --log-level warn --CDCMAKE_TOOLCHAIN_FILE='$(abspath $(WINDOWS_TOOLS))'
+	@mkdir -p $(@D)
+	@cp build/windows/native/evictd.node $@
+
 # What `npm pack` does first: both addons, and a look at what they are.
 release: prebuild prebuild-arm64 bundle
 	@$(BIN)/tsx test/prebuilds.ts
@@ -132,6 +145,9 @@ versions: build
 arm64: build $(ARM64)
 	$(call need,qemu-aarch64-static,an emulator for arm64 is missing (Debian: apt-get install qemu-user-static))
 	@$(BIN)/tsx test/arm64/run.ts $(ARGS)
+
+windows: $(WINDOWS)
+	@$(BIN)/tsx test/windows/run.ts $(ARGS)
 
 vm: build
 	@$(BIN)/tsx test/vm/run.ts $(ARGS)

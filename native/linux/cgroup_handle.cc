@@ -14,6 +14,7 @@
 #include "common/system_error.h"
 #include "linux/cgroup_processes.h"
 #include "linux/process.h"
+#include "linux/shortage.h"
 
 namespace evictd {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/system_error.h"
+#include "linux/shortage.h"
 
 namespace evictd {
 

@@ -25,7 +25,7 @@ export interface WindowsBinding {
   /** ControlService(SERVICE_CONTROL_STOP). Returns when it was told; throws ERROR_SERVICE_DOES_NOT_EXIST, ERROR_SERVICE_NOT_ACTIVE, ERROR_INVALID_SERVICE_CONTROL. */
   stopService(name: string): void;
   readonly ServiceDispatcher: ServiceDispatcherConstructor;
-  /** ExitProcess: for a shutdown that must not wait for a thread that hangs. */
+  /** Ends this process at once (TerminateProcess): for a shutdown that must not wait for a thread that hangs. */
   exitNow(code: number): never;
   /** For tests: live watches of this environment. */
   watchCount(): number;

@@ -1,10 +1,10 @@
 // make arm64: the cross-compiled addon is loaded by a Node for arm64 under qemu-user, and the tests that need no kernel of their own are run there.
 // The last line is "N passed, N failed".
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { build } from 'esbuild';
 import { nodeBinary } from '../../packaging/node-binary.js';
+import { bundleTests } from '../support/bundled-tests.js';
 
 const VERSION = '20.20.2';
 /** Debian's libraries for the other processor: libc6-arm64-cross, libstdc++6-arm64-cross. */
@@ -22,26 +22,10 @@ if (!existsSync(`${SYSROOT}/lib/libstdc++.so.6`)) {
   process.exit(1);
 }
 const asked = process.argv.slice(2);
-const files = FILES.filter((file) => asked.length === 0 || asked.includes(file)).map((file) => resolve(`test/native/${file}.test.ts`));
-const entry = `import { run } from 'vitest';
-await run({ ${files.map((file) => `${JSON.stringify(file)}: () => import(${JSON.stringify(file)})`).join(', ')} });`;
+const files = FILES.filter((file) => asked.length === 0 || asked.includes(file)).map((file) => `test/native/${file}.test.ts`);
 
-mkdirSync('build/arm64', { recursive: true });
-// The loader looks for prebuilds beside the bundle.
-if (!existsSync('build/arm64/prebuilds')) symlinkSync(resolve('dist/prebuilds'), 'build/arm64/prebuilds');
 const bundle = resolve('build/arm64/tests.mjs');
-await build({
-  stdin: { contents: entry, resolveDir: process.cwd(), sourcefile: 'arm64.ts' },
-  outfile: bundle,
-  bundle: true,
-  platform: 'node',
-  target: 'node20.19',
-  format: 'esm',
-  alias: { vitest: resolve('test/arm64/vitest.ts') },
-  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
-  sourcemap: 'inline',
-  logLevel: 'warning',
-});
+await bundleTests(files, bundle);
 const { binary: node } = nodeBinary(VERSION, 'arm64');
 const emulated = resolve('build/arm64/node');
 writeFileSync(

@@ -5,7 +5,7 @@
 
 #include "common/js_argument.h"
 #include "common/js_error.h"
-#include "common/monotonic_clock.h"
+#include "linux/clock.h"
 #include "linux/js/objects.h"
 
 namespace evictd {

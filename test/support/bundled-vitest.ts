@@ -1,11 +1,10 @@
-// What the test files get as 'vitest' where vitest cannot run, because its bundler is native code for another processor: vitest's own runner and
-// matchers, which are plain JavaScript. Then the files that the bundle holds are run; the last line is "N passed, N failed".
+// What the test files get as 'vitest' where vitest cannot run, because its bundler is native code for another processor or system: vitest's own runner
+// and matchers, which are plain JavaScript. Then the files that the bundle holds are run; the last line is "N passed, N failed".
 import { ASYMMETRIC_MATCHERS_OBJECT, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
-import { startTests, type File, type Suite, type VitestRunner } from '@vitest/runner';
-import { getCurrentTest } from '@vitest/runner';
+import { getCurrentTest, startTests, type File, type Suite, type VitestRunner } from '@vitest/runner';
 import * as chai from 'chai';
 
-export { beforeEach, describe, onTestFinished, test } from '@vitest/runner';
+export { afterAll, beforeAll, beforeEach, describe, onTestFinished, test } from '@vitest/runner';
 
 for (const plugin of [JestExtend, JestChaiExpect, JestAsymmetricMatchers]) chai.use(plugin);
 
@@ -77,6 +76,6 @@ export async function run(files: Readonly<Record<string, () => Promise<unknown>>
     }
   }
   if (passed === 0) failed += 1; // nothing ran
-  process.stdout.write(`${process.arch}\n${String(passed)} passed, ${String(failed)} failed\n`);
+  process.stdout.write(`${process.platform} ${process.arch} ${process.version}\n${String(passed)} passed, ${String(failed)} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 }

@@ -1,10 +1,8 @@
 #include <napi.h>
 #include <unistd.h>
 
-#include <initializer_list>
-#include <utility>
-
 #include "common/js_argument.h"
+#include "common/js_bits.h"
 #include "common/wake_mask.h"
 #include "linux/deadline_sampler.h"
 #include "linux/js/environment.h"
@@ -32,14 +30,9 @@ Napi::Value WatchCount(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(evictd::Environment::Of(info.Env())->watch_count()));
 }
 
-Napi::Object Bits(Napi::Env env, std::initializer_list<std::pair<const char*, unsigned>> bits) {
-  Napi::Object object = Napi::Object::New(env);
-  for (const auto& [name, bit] : bits) object.Set(name, Napi::Number::New(env, bit));
-  return object;
-}
-
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   evictd::Environment::Create(env);
+  using evictd::Bits;
   using evictd::DeadlineSampler;
   using evictd::MemcgThreshold;
   using evictd::OomControl;

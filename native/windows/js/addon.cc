@@ -1,0 +1,46 @@
+#include <napi.h>
+#include <windows.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "common/js_argument.h"
+#include "common/js_bits.h"
+#include "common/wake_mask.h"
+#include "windows/js/environment.h"
+#include "windows/js/objects.h"
+
+namespace {
+
+// Not ExitProcess: that calls every DLL about it, under a lock that a thread may have been ended with.
+void ExitNow(const Napi::CallbackInfo& info) {
+  const int64_t code = evictd::IntegerArgument(info[0], "code", 0, std::numeric_limits<uint32_t>::max());
+  TerminateProcess(GetCurrentProcess(), static_cast<UINT>(code));
+}
+
+Napi::Value WatchCount(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(evictd::Environment::Of(info.Env())->watch_count()));
+}
+
+// The end of a worker frees the addon while a thread that hangs in a call still has its code to return to: it stays for
+// as long as the process does.
+void StayLoaded() {
+  HMODULE self = nullptr;
+  GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
+                     reinterpret_cast<LPCWSTR>(&StayLoaded), &self);
+}
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  StayLoaded();
+  evictd::Environment::Create(env);
+  exports.Set("WAKE", evictd::Bits(env, {{"FIRED", static_cast<unsigned>(evictd::Wake::kFired)},
+                                         {"GONE", static_cast<unsigned>(evictd::Wake::kGone)}}));
+  exports.Set("performanceInfo", Napi::Function::New(env, evictd::PerformanceInfo, "performanceInfo"));
+  exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
+  exports.Set("watchCount", Napi::Function::New(env, WatchCount, "watchCount"));
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(evictd, Init)

@@ -1,0 +1,13 @@
+#ifndef EVICTD_WINDOWS_JS_OBJECTS_H_
+#define EVICTD_WINDOWS_JS_OBJECTS_H_
+
+#include <napi.h>
+
+namespace evictd {
+
+// What the addon exports; each in the file of its name.
+Napi::Value PerformanceInfo(const Napi::CallbackInfo& info);
+
+}  // namespace evictd
+
+#endif  // EVICTD_WINDOWS_JS_OBJECTS_H_

@@ -1,0 +1,17 @@
+#ifndef EVICTD_WINDOWS_PERFORMANCE_INFO_H_
+#define EVICTD_WINDOWS_PERFORMANCE_INFO_H_
+
+#include <windows.h>
+// After it, whose types it uses.
+#include <psapi.h>
+
+#include <cstdint>
+
+namespace evictd {
+
+// GetPerformanceInfo. `size`: what it is told that its structure has. Throws SystemError (ERROR_BAD_LENGTH).
+PERFORMANCE_INFORMATION ReadPerformanceInfo(uint32_t size = sizeof(PERFORMANCE_INFORMATION));
+
+}  // namespace evictd
+
+#endif  // EVICTD_WINDOWS_PERFORMANCE_INFO_H_

@@ -1,0 +1,16 @@
+#ifndef EVICTD_WINDOWS_WIDE_TEXT_H_
+#define EVICTD_WINDOWS_WIDE_TEXT_H_
+
+#include <cstddef>
+#include <string>
+
+namespace evictd {
+
+// Windows' texts are UTF-16, the rest of evictd's UTF-8. What is not well-formed becomes U+FFFD.
+std::wstring ToWide(const std::string& text);
+std::string ToUtf8(const wchar_t* text, size_t length);
+std::string ToUtf8(const wchar_t* text);
+
+}  // namespace evictd
+
+#endif  // EVICTD_WINDOWS_WIDE_TEXT_H_

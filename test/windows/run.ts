@@ -1,0 +1,46 @@
+// make windows: the cross-compiled addon is loaded by Node's own node.exe under Wine, and test/windows is run there, by each version that Wine can run:
+// make windows ARGS='20 performance-info'. The last line is "N passed, N failed".
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { nodeForWindows } from '../../packaging/node-binary.js';
+import { bundleTests } from '../support/bundled-tests.js';
+import { findWine, Wine } from './wine.js';
+
+/** The newest that Wine 8 runs of each line: 24 and later want more of Windows than it has. */
+const VERSIONS = ['20.20.2', '22.23.3'];
+const DIRECTORY = 'build/wine';
+const SUFFIX = '.test.ts';
+
+const program = findWine();
+if (program === undefined) {
+  process.stderr.write('evictd: Wine is missing (Debian: apt-get install wine wine64)\n');
+  process.exit(1);
+}
+const asked = process.argv.slice(2);
+const isVersion = (word: string): boolean => /^\d/.test(word);
+const versions = VERSIONS.filter((version) => !asked.some(isVersion) || asked.some((start) => version.startsWith(start)));
+const names = readdirSync('test/windows')
+  .filter((file) => file.endsWith(SUFFIX))
+  .map((file) => file.slice(0, -SUFFIX.length))
+  .filter((name) => asked.every(isVersion) || asked.includes(name));
+
+const bundle = resolve(DIRECTORY, 'tests.mjs');
+await bundleTests(
+  names.map((name) => `test/windows/${name}${SUFFIX}`),
+  bundle,
+);
+const wine = new Wine(program, resolve(DIRECTORY));
+let [passed, failed] = [0, 0];
+try {
+  for (const version of versions) {
+    const { status, output } = wine.run(nodeForWindows(version), ['--enable-source-maps', bundle]);
+    const [, good = '0', bad = '0'] = /^(\d+) passed, (\d+) failed\s*$/m.exec(output) ?? [];
+    passed += Number(good);
+    failed += status === 0 && Number(good) > 0 ? 0 : Math.max(Number(bad), 1);
+    process.stdout.write(`${output}${status === 0 ? '' : `node.exe ${version}: exit ${String(status ?? 'by time')}\n`}`);
+  }
+} finally {
+  wine.close();
+}
+process.stdout.write(`${String(passed)} passed, ${String(failed)} failed\n`);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
