@@ -33,8 +33,7 @@ test('the prebuilt addon asks for glibc 2.34 at most, for no libstdc++, and is s
 
 test('where there is no addon for this machine, the error and its documentation say for which there are', () => {
   const out = makeDirectory();
-  cpSync('dist/index.js', join(out, 'dist/index.js'));
-  cpSync('dist/evictd.js', join(out, 'dist/evictd.js'));
+  for (const file of ['index.js', 'evictd.js', 'program.cjs']) cpSync(join('dist', file), join(out, 'dist', file));
   cpSync('package.json', join(out, 'package.json'));
   const { stdout, stderr } = spawnSync(process.execPath, [join(out, 'dist/evictd.js'), 'check'], { encoding: 'utf8' });
   const [row] = /^\| `EVICTD_NATIVE_LOAD`.*$/m.exec(readFileSync('docs/errors.md', 'utf8')) ?? [];

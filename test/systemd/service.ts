@@ -36,9 +36,9 @@ export function logged(since: Date): string {
   return systemd('journalctl', '--unit', SERVICE, '--no-pager', '--output=cat', `--since=@${String(since.getTime() / 1000)}`);
 }
 
-/** Records of its journal, of one type. */
+/** Records of its journal, of one type. What it is just writing has no line end yet. */
 export function records(type: string): readonly Readonly<Record<string, unknown>>[] {
-  const lines = readFileSync(JOURNAL, 'utf8').split('\n').filter(Boolean);
+  const lines = readFileSync(JOURNAL, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((record) => record.type === type);
 }
 
