@@ -1,6 +1,6 @@
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EVICTD, Evictd, evictd as command, scratchDirectory } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
@@ -123,19 +123,15 @@ describe('evictd admit as a process', () => {
   test('without the native addon', () => {
     const directory = scratchDirectory();
     onTestFinished(() => rmSync(directory, { recursive: true }));
-    copyFileSync(EVICTD, join(directory, 'evictd.mjs'));
-    const ended = spawnSync(process.execPath, [join(directory, 'evictd.mjs'), 'admit', '--runtime-directory', directory], {
-      encoding: 'utf8',
-    });
+    const ended = spawnSync(process.execPath, [programAlone(directory), 'admit', '--runtime-directory', directory], { encoding: 'utf8' });
     expect([ended.status, ended.stderr]).toEqual([0, expect.stringContaining('EVICTD_CONDITIONS_ABSENT')]);
   });
 
   test('as a user who may not look into the runtime directory', () => {
     const directory = scratchDirectory();
     onTestFinished(() => rmSync(directory, { recursive: true }));
-    const [program, runtime] = [join(directory, 'evictd.mjs'), join(directory, 'run')];
+    const [program, runtime] = [programAlone(directory), join(directory, 'run')];
     chmodSync(directory, 0o755);
-    copyFileSync(EVICTD, program);
     mkdirSync(runtime, { mode: 0o700 });
     const denied = spawnSync(process.execPath, [program, 'admit', '--runtime-directory', runtime], {
       encoding: 'utf8',
@@ -145,6 +141,14 @@ describe('evictd admit as a process', () => {
     expect([denied.status, denied.stderr]).toEqual([0, expect.stringMatching(/EVICTD_CONDITIONS_UNREADABLE: .*EACCES/)]);
   });
 });
+
+/** Without what lies beside it where it is installed. */
+function programAlone(directory: string): string {
+  const launcher = join(directory, 'evictd.mjs');
+  copyFileSync(EVICTD, launcher);
+  copyFileSync(resolve('dist/program.cjs'), join(directory, 'program.cjs'));
+  return launcher;
+}
 
 function admitPod(guard: Evictd, pod: object): SpawnSyncReturns<string> {
   const args = [EVICTD, 'admit', '--config', guard.configFile, '--pod', '-'];
