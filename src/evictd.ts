@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { exitCodeOf, formatError } from './cli/errors.js';
 import type { Io } from './cli/io.js';
 import { program } from './cli/program.js';
+import { processSignals } from './compose/configured-platform.js';
 import { EvictdError, errnoText } from './errors.js';
 
 const EXIT_FAILURE = 1;
@@ -55,16 +56,17 @@ process.stdout.on('error', outputFailed);
 process.stderr.on('error', () => undefined); // nobody is left who could be told
 
 async function run(): Promise<void> {
+  const signals = processSignals();
   try {
     await program({
       io,
       logsToTerminal: process.stderr.isTTY,
       setExitCode,
       onStop: (stop) => {
-        process.once('SIGTERM', stop).once('SIGINT', stop);
+        for (const name of signals.stop) process.once(name, stop);
       },
       onReload: (reload) => {
-        process.on('SIGHUP', reload);
+        for (const name of signals.reload) process.on(name, reload);
       },
     }).parseAsync();
   } catch (error) {

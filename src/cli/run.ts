@@ -30,14 +30,17 @@ Exit: 0 stopped, 1 failure at run time, 64 usage, 75 the node cgroup is missing 
     )
     .action(async (options: RunOptions) => {
       // Before anything else: until there is a handler these signals end the process.
+      let stop: () => void = () => undefined;
       const stopAsked = new Promise<void>((resolve) => {
-        edge.onStop(resolve);
+        stop = resolve;
+        edge.onStop(stop);
       });
       const started: { guard?: Guard; reloadAsked?: true } = {};
-      edge.onReload(() => {
+      const reloadAsked = (): void => {
         if (started.guard) reload(started.guard, options);
         else started.reloadAsked = true;
-      });
+      };
+      edge.onReload(reloadAsked);
       const loaded = configFromOptions(options);
       const recording = recordingPlan(options);
       keepSmall();
@@ -49,6 +52,7 @@ Exit: 0 stopped, 1 failure at run time, 64 usage, 75 the node cgroup is missing 
         isTTY: edge.logsToTerminal,
         env: edge.io.env,
         recording,
+        asked: { reload: reloadAsked, stop },
         atRest: collectYoung,
       });
       started.guard = guard;

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.js';
 import { WorkloadSources } from '../core/workload-source.js';
+import { UnavailableError } from '../errors.js';
 import { selectHost } from '../host/select.js';
 import type { ContainerRuntime } from '../monitor/ports.js';
 
@@ -11,7 +12,7 @@ export class ContainerRuntimes {
 
   of({ workloads }: Named): readonly ContainerRuntime[] {
     return new WorkloadSources(workloads).endpoints.map((endpoint) => {
-      const runtime = this.#open.get(endpoint) ?? selectHost().openContainerRuntime(endpoint);
+      const runtime = this.#open.get(endpoint) ?? openRuntime(endpoint);
       this.#open.set(endpoint, runtime);
       return runtime;
     });
@@ -42,4 +43,12 @@ export class ContainerRuntimes {
     for (const runtime of this.#open.values()) runtime.close();
     this.#open.clear();
   }
+}
+
+function openRuntime(endpoint: string): ContainerRuntime {
+  const { openContainerRuntime } = selectHost();
+  if (openContainerRuntime) return openContainerRuntime(endpoint);
+  throw new UnavailableError('EVICTD_HOST_LACKS', `no container runtime can be asked on this system (${endpoint})`, {
+    hint: 'name other workloads: job, service or process',
+  });
 }

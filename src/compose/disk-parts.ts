@@ -1,17 +1,20 @@
+import type { CgroupHierarchy } from '../core/cgroup.js';
 import type { FilesystemPaths } from '../core/layout.js';
+import { selectHost } from '../host/select.js';
 import type { ContainerRuntime } from '../monitor/ports.js';
 import { native } from '../native/index.js';
+import type { Unanswered } from '../native/unanswered.js';
 import { ContainerMeasurement } from '../workloads/container-measurement.js';
 import { DirectoryMeasurement } from '../workloads/directory-measurement.js';
-import type { DiskParts } from '../workloads/disk-measurement.js';
+import { measureDisks, type DiskMeasurement, type DiskParts } from '../workloads/disk-measurement.js';
 import { FilesystemTrees } from '../workloads/filesystem-trees.js';
 import { ImagesInUse } from '../workloads/images-in-use.js';
 import { keptDirectories } from './emptying.js';
 
-interface OpenedDiskParts extends DiskParts {
+export interface OpenedDiskParts extends DiskParts {
   readonly directories: DirectoryMeasurement;
   readonly containers: ContainerMeasurement;
-  readonly trees: FilesystemTrees;
+  readonly trees: Pick<FilesystemTrees, 'of' | 'problems' | 'walk'>;
   readonly images: ImagesInUse;
 }
 
@@ -20,7 +23,24 @@ export function openDiskParts(filesystems: FilesystemPaths, runtimes: () => read
   return {
     directories: new DirectoryMeasurement(native, () => keptDirectories(runtimes())),
     containers: new ContainerMeasurement(native, runtimes),
-    trees: new FilesystemTrees(native, filesystems),
+    trees: selectHost().os === 'windows' ? UNWALKED : new FilesystemTrees(native, filesystems),
     images: new ImagesInUse(runtimes),
   };
+}
+
+const UNWALKED: OpenedDiskParts['trees'] = { of: () => undefined, problems: [], walk: () => Promise.resolve() };
+
+/**
+ * One look at what workloads hold on disks. On Windows nobody holds anything that his end would give back: a file that is open there cannot be deleted for good, and no rule names directories. So nobody
+ * is evicted for a disk.
+ */
+export function lookAtDisks(
+  hierarchy: CgroupHierarchy | undefined,
+  filesystems: FilesystemPaths,
+  parts: OpenedDiskParts,
+  silent?: Unanswered,
+): Promise<DiskMeasurement> {
+  if (selectHost().os !== 'windows') return measureDisks(native, hierarchy, filesystems, parts, silent);
+  const nowNs = process.hrtime.bigint();
+  return Promise.resolve({ beganNs: nowNs, endedNs: nowNs, of: () => ({}), holders: {}, problems: [] });
 }

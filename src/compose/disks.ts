@@ -12,11 +12,11 @@ import type { ContainerRuntime, WorkloadSource } from '../monitor/ports.js';
 import { native } from '../native/index.js';
 import { Unanswered } from '../native/unanswered.js';
 import type { DirectoryMeasurement } from '../workloads/directory-measurement.js';
-import { measureDisks, type DiskMeasurement } from '../workloads/disk-measurement.js';
+import type { DiskMeasurement } from '../workloads/disk-measurement.js';
 import { DiskWatch } from '../workloads/disk-watch.js';
 import { FoundFilesystems } from '../workloads/found-filesystems.js';
 import { SpaceWatch } from '../workloads/space-watch.js';
-import { openDiskParts } from './disk-parts.js';
+import { lookAtDisks, openDiskParts } from './disk-parts.js';
 import { workloadsOf } from './reading.js';
 
 interface DisksParts {
@@ -58,7 +58,7 @@ export function openDisks(
   const parts = openDiskParts(filesystems, runtimes);
   const { directories, containers, trees, images } = parts;
   const silent = new Unanswered();
-  const measure = (): Promise<DiskMeasurement> => measureDisks(native, node.hierarchy, filesystems, parts, silent);
+  const measure = (): Promise<DiskMeasurement> => lookAtDisks(node.hierarchy, filesystems, parts, silent);
   const watch = new DiskWatch({
     measure: async (shortSinceNs) => {
       const known = workloadsOf(workloads);

@@ -2,10 +2,13 @@ import { openCgroupEvictor, type VictimHierarchies } from '../actions/kill-cgrou
 import type { Removals } from '../actions/removals.js';
 import { openPodEvictor } from '../actions/stop-pod.js';
 import { openUnitEvictor } from '../actions/stop-unit.js';
+import { openWindowsEvictor } from '../actions/windows-evictor.js';
+import { selectHost } from '../host/select.js';
 import type { ContainerRuntime, Evictor, UnitManager } from '../monitor/ports.js';
 import type { Releases } from '../monitor/releases.js';
 import type { Reporter } from '../monitor/reporter.js';
 import { native } from '../native/index.js';
+import { ofWindows } from '../native/of-windows.js';
 
 export interface EvictorParts {
   readonly hierarchies: VictimHierarchies;
@@ -21,6 +24,10 @@ export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter
   readonly evictor: Evictor;
   readonly atShutdown: Evictor;
 } {
+  if (selectHost().os === 'windows') {
+    const evictor = openWindowsEvictor(ofWindows(native));
+    return { evictor, atShutdown: evictor };
+  }
   const cgroups = openCgroupEvictor(native, hierarchies);
   const ofUnits = openUnitEvictor(cgroups, units, (hold, errors) => {
     reporter.notStopped(hold, errors);

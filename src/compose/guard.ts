@@ -23,6 +23,7 @@ import { withUnitStops } from '../workloads/unit-stops.js';
 import { conditionsFileOf } from './admission.js';
 import { openEmptier } from './emptying.js';
 import { announceReload, announceStart } from './announcement.js';
+import { holdInstance, type AskedOtherwise } from './instance.js';
 import { openJournal } from './journal.js';
 import { KernelKills } from './kernel-kills.js';
 import { lockText } from './locked-text.js';
@@ -69,12 +70,13 @@ export interface GuardOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** undefined: nothing is recorded. */
   readonly recording: RecordingPlan | undefined;
+  readonly asked: AskedOtherwise;
   /** Called after a tick, and after a step that has acted, when nothing is waiting: for what is better not done in the next step. */
   readonly atRest: () => void;
 }
 
 /** Builds and starts everything. Throws UnavailableError where the node is missing or guarded already; nothing is left behind then. */
-export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording, atRest }: GuardOptions): Guard {
+export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording, asked, atRest }: GuardOptions): Guard {
   const { config } = loaded;
   const host = selectHost();
   const units = host.openUnitManager();
@@ -96,7 +98,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
       workloads.close();
       node.close();
     });
-    const lock = host.lockInstance(config.runtimeDirectory, node.identity, native, dryRun);
+    const lock = holdInstance(config.runtimeDirectory, node.identity, dryRun, asked);
     closers.push(() => {
       lock.close();
     });
@@ -143,7 +145,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
     const net = dryRun ? undefined : openSafetyNet(config, { node, workloads: source, instance: lock.instance, log });
     closers.unshift(() => net?.close());
     const service = new Service({
-      manager: host.openServiceManager(native, process.env),
+      manager: host.openServiceManager(native, process.env, asked.stop),
       what: `${dryRun ? 'dry run beside' : 'guarding'} ${node.identity.name}`,
     });
     let inForce = loaded;
@@ -283,6 +285,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
         monitor.stop();
         server?.close();
         await endOrderly({ monitor, removals, releases, keeper, journal, reporter, recorder, kernelKills, shutdown, log, closers });
+        service.ended();
       },
     };
   } catch (error) {

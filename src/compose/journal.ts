@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { UnavailableError } from '../errors.js';
 import type { Log } from '../log.js';
+import { selectHost } from '../host/select.js';
 import { Journal, type JournalOptions } from '../monitor/journal.js';
 import { JournalFiles, type Allocate } from '../monitor/journal-files.js';
 import { native } from '../native/index.js';
@@ -62,7 +63,8 @@ export function openJournalFiles({ stateDirectory, runtimeDirectory, journal }: 
   return new JournalFiles(stateDirectory, journal, allocate, () => lockOrNothing(rotationLockPath(runtimeDirectory)));
 }
 
-const allocate: Allocate = (fd, offset, length) => native.fallocate(fd, offset, length);
+/** Where it is not to be had, nothing is reserved, and nothing is said of it: it is so on every machine of that system. */
+const allocate: Allocate = (fd, offset, length) => selectHost().reserve?.(native, fd, offset, length) ?? Promise.resolve();
 
 /** In the runtime directory, which always answers. */
 function rotationLockPath(runtimeDirectory: string): string {

@@ -8,7 +8,7 @@ import type { Protection } from '../core/workload.js';
 import { selectHost } from '../host/select.js';
 import type { Hindrance, MachineFacts, PresentWorkload, PresentWorkloads } from '../lint/machine.js';
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports.js';
-import { compileRules } from '../workloads/rules.js';
+import { compileRules, namedOf, patternsOf } from '../workloads/rules.js';
 import type { Reading } from './reading.js';
 import { openToldReading } from './told-reading.js';
 
@@ -95,14 +95,14 @@ function polledSignals(
 }
 
 function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): PresentWorkloads {
-  const effectOf = compileRules(rules);
+  const effectOf = compileRules(rules, patternsOf(selectHost().os));
   const { usages, unreadable, veto } = source.candidates();
   const read = usages.map(({ workload }): PresentWorkload => {
     const { name, path } = workload;
     return {
       name,
       path,
-      matched: effectOf({ name, path, labels: workload.runtime?.labels }).matched,
+      matched: effectOf(namedOf(workload)).matched,
       hindrance: hindranceOf(workload.protection, veto?.(workload)),
     };
   });

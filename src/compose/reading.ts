@@ -5,10 +5,12 @@ import type { Workload } from '../core/workload.js';
 import { selectHost, type LinuxNode, type NotifierMode } from '../host/select.js';
 import type { ContainerRuntime, WorkloadSource } from '../monitor/ports.js';
 import { native } from '../native/index.js';
-import { openDiskParts } from './disk-parts.js';
+import { ofWindows } from '../native/of-windows.js';
+import { lookAtDisks, openDiskParts } from './disk-parts.js';
 import { openWorkloads, type Told } from '../workloads/cgroup.js';
-import { measureDisks, type DiskMeasurement } from '../workloads/disk-measurement.js';
+import type { DiskMeasurement } from '../workloads/disk-measurement.js';
 import { FoundFilesystems } from '../workloads/found-filesystems.js';
+import { openWindowsWorkloads } from '../workloads/windows.js';
 
 export interface Reading {
   readonly node: LinuxNode;
@@ -38,7 +40,7 @@ export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, told:
       const known = workloadsOf(workloads);
       await Promise.all([directories.refresh(known), containers.refresh(known)]);
       await Promise.all([trees.walk([filesystem]), images.refresh()]);
-      return measureDisks(native, node.hierarchy, filesystems, parts);
+      return lookAtDisks(node.hierarchy, filesystems, parts);
     },
     close: () => {
       workloads.close();
@@ -66,7 +68,9 @@ export function workloadsOf(source: Pick<WorkloadSource, 'candidates'>): readonl
 
 /** The workloads of a configuration on a node. `watched`: for whoever asks more than once. */
 export function openSources({ config }: LoadedConfig, { identity, hierarchy }: LinuxNode, watched: boolean, told: Told): WorkloadSource {
-  const { unified, systemd, pids } = selectHost().readHierarchies();
+  const host = selectHost();
+  if (host.os === 'windows') return openWindowsWorkloads(config, ofWindows(native));
+  const { unified, systemd, pids } = host.readHierarchies();
   const beside = hierarchy?.version === 1 ? [unified, systemd].filter((one) => one !== undefined) : [];
   return openWorkloads(config, native, { identity, hierarchy, pids, beside }, watched, told);
 }

@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs';
-import { constants } from 'node:os';
 import { basename, dirname } from 'node:path';
 import type { Config } from '../config/config.js';
 import { normalCgroupPath } from '../core/cgroup.js';
@@ -45,7 +44,9 @@ export function askToReload(
     return { lock, pid, path };
   });
   const sinceNs = process.hrtime.bigint();
-  signal(pid, () => host.lockHolder(lock) === pid);
+  allowed(`evictd (process ${String(pid)})`, () => {
+    host.askToReload(native, { pid, lock, isStill: () => host.lockHolder(lock) === pid });
+  });
   return {
     pid,
     answer: () => {
@@ -56,18 +57,6 @@ export function askToReload(
       return undefined;
     },
   };
-}
-
-/** By pidfd, and only to what is evictd still when that is open: another process of the number would be ended by SIGHUP. */
-function signal(pid: number, isStill: () => boolean): void {
-  allowed(`evictd (process ${String(pid)})`, () => {
-    const pidfd = new native.Pidfd(pid);
-    try {
-      if (isStill()) pidfd.signal(constants.signals.SIGHUP);
-    } finally {
-      pidfd.close();
-    }
-  });
 }
 
 /** What root may do; whoever may not learns that it takes root. */

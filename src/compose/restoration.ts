@@ -14,6 +14,7 @@ import { leftText, reasonsOf, startLeft } from '../monitor/left-units.js';
 import { notReleasedRecord, releaseRecord } from '../monitor/record.js';
 import { readStateFile, StateFile } from '../monitor/state-file.js';
 import { native } from '../native/index.js';
+import { isHeldByAnother } from '../native/lock-refusal.js';
 import { openJournalFiles, ROTATION_LOCK } from './journal.js';
 import { foundFilePath } from './safety-net.js';
 import { stateFilePath } from './takeover.js';
@@ -72,7 +73,7 @@ function lockOf(runtimeDirectory: string, instance: string): { close(): void } |
   try {
     return new native.FileLock(join(runtimeDirectory, `${instance}.lock`));
   } catch (error) {
-    if (errnoName(error) === 'EAGAIN') return undefined;
+    if (isHeldByAnother(error)) return undefined;
     throw unusable(runtimeDirectory, error);
   }
 }

@@ -26,11 +26,12 @@ export interface SafetyNetParts {
  */
 export function openSafetyNet(config: Config, { node, workloads, instance, log }: SafetyNetParts): SafetyNet | undefined {
   const { hierarchy } = node;
-  if (hierarchy === undefined) return undefined;
   const host = selectHost();
+  const { oomKiller } = host;
+  if (hierarchy === undefined || oomKiller === undefined) return undefined;
   const file = new FoundFile(foundFilePath(config.runtimeDirectory, instance), host.readBootId());
   const adjuster = new OomScoreAdj(native, hierarchy, file, log);
-  const totalBytes = lastKnown(() => host.oomDomainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes);
+  const totalBytes = lastKnown(() => oomKiller.domainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes);
   const net = new SafetyNet(config.oomScoreAdj, { workloads, adjuster, totalBytes, log });
   adjuster.takeOver();
   net.giveBack();

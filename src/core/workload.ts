@@ -154,6 +154,8 @@ export interface Workload {
   readonly directories?: readonly WorkloadDirectory[];
   /** Left out: no container runtime has told of it. */
   readonly runtime?: RuntimePart;
+  /** Windows: what rules match instead of the path, the file that its first process runs. Left out: it is the path. */
+  readonly program?: string;
 }
 
 export interface FilesystemUsage {

@@ -36,12 +36,20 @@ export function checkInstance(instance: InstanceFacts, service: ServiceFacts, ve
       return [degraded(ID, 'no evictd guards this node now', 'systemctl start evictd, or evictd run', { pid: null })];
     }
     case 'running':
-      return [
-        ok(ID, `process ${String(instance.pid)} guards this node`, { pid: instance.pid }),
-        ...checkVersion(instance.version, version),
-        checkReload(reload),
-      ];
+      return checkRunning(instance, version, reload);
   }
+}
+
+export function checkRunning(
+  instance: Extract<InstanceFacts, { readonly kind: 'running' }>,
+  version: string,
+  reload: ReloadFacts,
+): Check[] {
+  return [
+    ok(ID, `process ${String(instance.pid)} guards this node`, { pid: instance.pid }),
+    ...checkVersion(instance.version, version),
+    checkReload(reload),
+  ];
 }
 
 function checkVersion(running: string | undefined, version: string): Check[] {

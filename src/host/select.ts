@@ -1,8 +1,10 @@
-import type { Platform } from '../core/operating-system.js';
+import type { OperatingSystem, Platform } from '../core/operating-system.js';
 import { HostError } from '../errors.js';
+import type { ServiceManager } from '../monitor/ports.js';
+import type { Binding } from '../native/binding.js';
 import { readBootId } from './linux/boot-id.js';
 import { openContainerRuntime } from './linux/cri/container-runtime.js';
-import { doctorReaders } from './linux/doctor/readers.js';
+import { doctorReaders, type DoctorReaders } from './linux/doctor/readers.js';
 import { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
 import { instanceName, lockInstance } from './linux/instance-lock.js';
 import { KernelLogWatch } from './linux/kernel-log.js';
@@ -14,15 +16,19 @@ import { domainOf } from './linux/oom-killer/domain.js';
 import { readOomKiller } from './linux/oom-killer/killer.js';
 import { readMayEndOthers } from './linux/privilege.js';
 import { onReadOnlyMounts } from './linux/read-only-mount.js';
+import { askToReload } from './linux/requests.js';
 import { openServiceManager } from './linux/service-manager.js';
 import { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibit-delay.js';
 import { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
 import { openCommandRunner } from './linux/systemd/transient-units.js';
 import { openUnitManager } from './linux/systemd/unit-manager.js';
+import type { Asked, Requests } from './requests.js';
+import { windowsHost } from './windows/host.js';
 
 export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';
 export type { KernelLogWatch } from './linux/kernel-log.js';
 export type { InstanceLock } from './linux/instance-lock.js';
+export type { DoctorReaders } from './linux/doctor/readers.js';
 
 /** The kernel's own OOM killer, as far as it is listened to. */
 export interface KernelKillReaders {
@@ -30,8 +36,15 @@ export interface KernelKillReaders {
   readonly OomCounters: typeof OomCounters;
 }
 
-/** What evictd needs of an operating system. */
+/** The kernel's own OOM killer, as far as it can be asked whom it would kill. */
+export interface OomKillerReaders {
+  readonly read: typeof readOomKiller;
+  readonly domainOf: typeof domainOf;
+}
+
+/** What evictd needs of an operating system. `undefined`: it has nothing of the kind. */
 export interface Host {
+  readonly os: OperatingSystem;
   readonly openNode: typeof openNode;
   readonly lockInstance: typeof lockInstance;
   readonly readHierarchies: typeof readHierarchies;
@@ -43,19 +56,28 @@ export interface Host {
   readonly locksHeldBy: typeof locksHeldBy;
   readonly readBootId: typeof readBootId;
   readonly onReadOnlyMounts: typeof onReadOnlyMounts;
-  readonly readOomKiller: typeof readOomKiller;
-  readonly oomDomainOf: typeof domainOf;
+  readonly oomKiller: OomKillerReaders | undefined;
   readonly readMemoryReserve: typeof readMemoryReserve;
   /** Who tells whom the kernel kills for want of memory; undefined: this kernel kills nobody. */
   readonly kernelKills: KernelKillReaders | undefined;
-  readonly openServiceManager: typeof openServiceManager;
+  /** Keeps the program's machine code in memory. `errno`: of what was refused. */
+  readonly lockText: ((native: Binding) => { readonly bytes: number; readonly errno: number }) | undefined;
+  /** Reserves space behind what a file has, and leaves its size. Rejects with Node's errors. */
+  readonly reserve: ((native: Binding, fd: number, offset: number, length: number) => Promise<void>) | undefined;
+  /** `env`: what it says of the manager is taken out of it. `onStop`: the manager asks evictd to end, otherwise than by a signal. */
+  readonly openServiceManager: (native: Binding, env: NodeJS.ProcessEnv, onStop: () => void) => ServiceManager | undefined;
+  /** Asks an evictd to read its configuration again. Throws where it may not be asked. */
+  readonly askToReload: (native: Binding, asked: Asked) => void;
+  /** Hears, as the holder of a lock file, what others ask for otherwise than by a signal. */
+  readonly listenToRequests: (lock: string, requests: Requests) => { close(): void };
   readonly openUnitManager: typeof openUnitManager;
-  readonly openContainerRuntime: typeof openContainerRuntime;
+  readonly openContainerRuntime: typeof openContainerRuntime | undefined;
   readonly openCommandRunner: typeof openCommandRunner;
   readonly readInhibitDelay: typeof readInhibitDelay;
   readonly awaitInhibitDelay: typeof awaitInhibitDelay;
   readonly openShutdownDelay: typeof openShutdownDelay;
-  readonly doctor: typeof doctorReaders;
+  /** What is asked of Linux; another system has checks of its own. */
+  readonly doctor: DoctorReaders | undefined;
 }
 
 /** What a configuration is for. Where evictd does not run it may be checked all the same, and is Linux's. */
@@ -63,10 +85,22 @@ export function selectPlatform(platform: NodeJS.Platform = process.platform, env
   return platform === 'win32' ? { os: 'windows', programData: env.ProgramData ?? 'C:\\ProgramData' } : { os: 'linux' };
 }
 
+/** By which signals a process is asked to stop, and to read its configuration again. On Windows SIGHUP is the end of the console, and SIGBREAK Ctrl-Break. */
+export function selectSignals(platform: NodeJS.Platform = process.platform): ProcessSignals {
+  return platform === 'win32'
+    ? { stop: ['SIGINT', 'SIGBREAK', 'SIGHUP'], reload: [] }
+    : { stop: ['SIGTERM', 'SIGINT'], reload: ['SIGHUP'] };
+}
+export interface ProcessSignals {
+  readonly stop: readonly NodeJS.Signals[];
+  readonly reload: readonly NodeJS.Signals[];
+}
+
 /** The one place that asks which platform this is. */
 export function selectHost(platform: NodeJS.Platform = process.platform): Host {
   if (platform === 'linux') {
     return {
+      os: 'linux',
       openNode,
       lockInstance,
       readHierarchies,
@@ -78,11 +112,14 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       locksHeldBy,
       readBootId,
       onReadOnlyMounts,
-      readOomKiller,
-      oomDomainOf: domainOf,
+      oomKiller: { read: readOomKiller, domainOf },
       readMemoryReserve,
       kernelKills: { KernelLogWatch, OomCounters },
+      lockText: (native) => native.lockText(),
+      reserve: (native, fd, offset, length) => native.fallocate(fd, offset, length),
       openServiceManager,
+      askToReload,
+      listenToRequests: () => ({ close: () => undefined }),
       openUnitManager,
       openContainerRuntime,
       openCommandRunner,
@@ -92,5 +129,6 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       doctor: doctorReaders,
     };
   }
-  throw new HostError('EVICTD_HOST_PLATFORM', `evictd does not run on ${platform} yet`, { hint: 'it runs on Linux' });
+  if (platform === 'win32') return windowsHost;
+  throw new HostError('EVICTD_HOST_PLATFORM', `evictd does not run on ${platform}`, { hint: 'it runs on Linux and on Windows' });
 }

@@ -14,6 +14,7 @@ import type { Threshold } from '../core/threshold.js';
 import type { Candidates, Workload } from '../core/workload.js';
 
 export type { ContainerFiles, ContainerRuntime, ToldFilesystems } from './container-runtime.js';
+export type { ServiceManager } from './service-manager.js';
 
 /** Who said "look now", and when the native layer saw it (monotonic clock). */
 export interface Wake {
@@ -255,15 +256,6 @@ export interface StepReport {
 export interface StepListener {
   stepped(report: StepReport): void;
   /** The loop has stopped. */
-  close(): void;
-}
-
-/** The service manager that has started evictd, by sd_notify(3). Nothing of it waits or throws. */
-export interface ServiceManager {
-  /** It restarts evictd when it gets no WATCHDOG=1 for this long; undefined: it does not watch. */
-  readonly watchdogMs: number | undefined;
-  /** Tells it lines of NAME=VALUE: 'READY=1', 'STATUS=…'. false: it could not be told. */
-  tell(...lines: readonly string[]): boolean;
   close(): void;
 }
 

@@ -84,6 +84,11 @@ export class Service implements StepListener, Heartbeat {
     this.#parts.manager?.close();
   }
 
+  /** Nothing is left to be done. */
+  ended(): void {
+    this.#parts.manager?.ended();
+  }
+
   #tell(): void {
     const status = this.#status();
     if (!this.#parts.manager?.tell(...(this.#owesReady ? ['READY=1', status] : [status]))) return;

@@ -4,6 +4,7 @@
  * Errors are Node-like, too: `code` is the system's name of it ('ERROR_INVALID_PARAMETER'), `errno` its number, negative (−87), `syscall`, `path`.
  * Where an `errno` is a field of a result it is positive, and 0 where all is well.
  */
+import type { FileLockConstructor } from './acting.js';
 import type { OnWake, WakeBits, Watch } from './watch.js';
 
 export interface WindowsBinding {
@@ -25,6 +26,10 @@ export interface WindowsBinding {
   /** ControlService(SERVICE_CONTROL_STOP). Returns when it was told; throws ERROR_SERVICE_DOES_NOT_EXIST, ERROR_SERVICE_NOT_ACTIVE, ERROR_INVALID_SERVICE_CONTROL. */
   stopService(name: string): void;
   readonly ServiceDispatcher: ServiceDispatcherConstructor;
+  /** LockFileEx, exclusive and at once, on a file that is made where it is missing. Throws ERROR_LOCK_VIOLATION where another holds it. */
+  readonly FileLock: FileLockConstructor;
+  /** Since the system was started, with the time that it slept (QueryInterruptTimePrecise). */
+  bootTimeNs(): bigint;
   /** Ends this process at once (TerminateProcess): for a shutdown that must not wait for a thread that hangs. */
   exitNow(code: number): never;
   /** For tests: live watches of this environment. */

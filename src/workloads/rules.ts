@@ -1,8 +1,11 @@
 import { containerScope } from '../core/container-scope.js';
 import { compileGlob } from '../core/glob.js';
+import type { OperatingSystem } from '../core/operating-system.js';
 import type { Rule } from '../core/rule.js';
 import { unitNameOf } from '../core/unit.js';
+import { compileWindowsGlob } from '../core/windows-path.js';
 import type { WorkloadDirectory } from '../core/workload-directory.js';
+import type { Workload } from '../core/workload.js';
 
 /** What all rules together say about one workload. */
 export interface RuleEffect {
@@ -33,6 +36,16 @@ export interface Named {
 }
 
 type CompilePattern = (pattern: string) => { readonly test: (text: string) => boolean };
+
+/** What patterns of names and paths mean on an operating system. */
+export function patternsOf(os: OperatingSystem): CompilePattern {
+  return os === 'windows' ? compileWindowsGlob : compileGlob;
+}
+
+/** What rules are matched against of a workload that is there. */
+export function namedOf({ name, path, program, runtime }: Pick<Workload, 'name' | 'path' | 'program' | 'runtime'>): Named {
+  return { name, path: program ?? path, labels: runtime?.labels };
+}
 
 const NO_RULE: RuleEffect = {
   critical: false,

@@ -142,7 +142,7 @@ function usageOf(member: WindowsMember & { readonly effect: RuleEffect }, protec
 }
 
 function workloadOf(member: WindowsMember & { readonly effect: RuleEffect }, protection: Protection | undefined): Workload {
-  const { target, name, path, effect, limitBytes, service, processes } = member;
+  const { target, name, path, program, effect, limitBytes, service, processes } = member;
   const requestBytes = effect.requestsMemory ?? 0n;
   return {
     id: targetId(target),
@@ -157,5 +157,6 @@ function workloadOf(member: WindowsMember & { readonly effect: RuleEffect }, pro
     startOrder: processes[0].createdAt,
     protection,
     pod: undefined,
+    ...(program !== path && { program }),
   };
 }

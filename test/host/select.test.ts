@@ -1,12 +1,32 @@
 import { expect, test } from 'vitest';
 import { HostError } from '../../src/errors.js';
-import { selectHost, selectPlatform } from '../../src/host/select.js';
+import { selectHost, selectPlatform, selectSignals } from '../../src/host/select.js';
 
-test('Linux', () => {
-  expect(selectHost('linux').openNode).toBeTypeOf('function');
+test.each([
+  ['linux', 'linux'],
+  ['win32', 'windows'],
+] as const)('%s', (platform, os) => {
+  expect(selectHost(platform)).toMatchObject({ os, openNode: expect.any(Function) as unknown });
 });
 
-test.each(['darwin', 'win32', 'freebsd'] as const)('%s: not yet, and said', (platform) => {
+test('what Windows has not is left out, or says why', async () => {
+  const windows = selectHost('win32');
+  expect(windows).toMatchObject({ oomKiller: undefined, kernelKills: undefined, lockText: undefined, doctor: undefined });
+  expect(Object.values(windows.readHierarchies()).filter((hierarchy) => hierarchy !== undefined)).toEqual([]);
+  expect(await windows.readInhibitDelay()).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('Windows') as string });
+  expect(windows.openUnitManager().reach()).toBe(false);
+});
+
+test.each<[platform: NodeJS.Platform, stop: string, reload: string]>([
+  ['linux', 'SIGTERM SIGINT', 'SIGHUP'],
+  // The end of its console is SIGHUP there: to read the configuration again would be the last thing that it does.
+  ['win32', 'SIGINT SIGBREAK SIGHUP', ''],
+])('by which signals a process is asked: %s', (platform, stop, reload) => {
+  const signals = selectSignals(platform);
+  expect([signals.stop.join(' '), signals.reload.join(' ')]).toEqual([stop, reload]);
+});
+
+test.each(['darwin', 'freebsd'] as const)('%s: not, and said', (platform) => {
   expect(() => selectHost(platform)).toThrow(HostError);
   expect(() => selectHost(platform)).toThrow(expect.objectContaining({ code: 'EVICTD_HOST_PLATFORM' }));
 });

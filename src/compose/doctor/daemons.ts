@@ -1,13 +1,12 @@
 import type { DaemonFacts, DaemonsFacts } from '../../doctor/facts/daemon.js';
 import { isUnseen } from '../../doctor/facts/unseen.js';
-import { selectHost } from '../../host/select.js';
+import type { DoctorReaders } from '../../host/select.js';
 import type { Patience } from './deadline.js';
 import { kubeletMemory } from './kubelet.js';
 
 const PATIENCE_MS = 1_800;
 
-export async function examineDaemons(patience: Patience): Promise<DaemonsFacts> {
-  const { doctor } = selectHost();
+export async function examineDaemons(doctor: DoctorReaders, patience: Patience): Promise<DaemonsFacts> {
   const found = doctor.findDaemons().map(async (seen): Promise<DaemonFacts> => {
     const silent = { unseen: 'it was not answered in time' };
     const daemon = (await patience.within(PATIENCE_MS, (signal) => doctor.readDaemon(seen, signal))) ?? {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../../config/config.js';
 import { FILESYSTEM_ROLES, type FilesystemPaths } from '../../core/layout.js';
 import type { DirectoryFacts, FilesystemFacts } from '../../doctor/facts/filesystem.js';
-import { selectHost } from '../../host/select.js';
+import type { DoctorReaders } from '../../host/select.js';
 import { RING_BYTES } from '../../monitor/journal.js';
 import { STATE_BYTES } from '../../monitor/state-file.js';
 import type { Binding } from '../../native/binding.js';
@@ -19,9 +19,9 @@ export async function examineDirectories(
   filesystems: FilesystemPaths,
   instance: string,
   native: Binding | undefined,
+  { readDirectory }: Pick<DoctorReaders, 'readDirectory'>,
   patience: Patience,
 ): Promise<FilesystemFacts> {
-  const { doctor } = selectHost();
   const common = { patienceMs: FILESYSTEM_PATIENCE_MS };
   if (native === undefined) return { ...common, directories: [] };
   const keeps = [
@@ -38,7 +38,7 @@ export async function examineDirectories(
     { role: 'runtime' as const, path: config.runtimeDirectory, writes: true, isTold: false, keeps },
   ];
   const directories = asked.map(async ({ role, path, isTold, ...rest }): Promise<DirectoryFacts> => {
-    const answer = await patience.within(FILESYSTEM_PATIENCE_MS, () => doctor.readDirectory(native, { path: join(path), ...rest }));
+    const answer = await patience.within(FILESYSTEM_PATIENCE_MS, () => readDirectory(native, { path: join(path), ...rest }));
     return { role, path, isTold, answer };
   });
   return { ...common, directories: await Promise.all(directories) };

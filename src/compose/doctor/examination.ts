@@ -4,9 +4,9 @@ import { normalCgroupPath } from '../../core/cgroup.js';
 import type { Check } from '../../doctor/check.js';
 import { examine } from '../../doctor/examine.js';
 import type { ListedWorkload } from '../../doctor/facts/workloads.js';
-import type { InstanceFacts, ReloadFacts } from '../../doctor/facts/process.js';
-import { selectHost } from '../../host/select.js';
-import { readReloadAnswer, reloadAnswerPath } from '../../monitor/reload-answer.js';
+import type { InstanceFacts } from '../../doctor/facts/process.js';
+import { selectHost, type DoctorReaders } from '../../host/select.js';
+import { reloadAnswerPath } from '../../monitor/reload-answer.js';
 import type { FilesystemsRead } from '../machine-facts.js';
 import { loadAddon } from './addon.js';
 import { examineDaemons } from './daemons.js';
@@ -14,9 +14,11 @@ import { Patience } from './deadline.js';
 import { examineDirectories } from './directories.js';
 import { examineNode } from './node.js';
 import { examineReclaim } from './reclaim.js';
+import { reloadOf } from './reload.js';
 import { askRuntimes } from './runtimes.js';
 import { examineShutdown } from './shutdown.js';
 import { unitsProblem } from './units.js';
+import { examineWindows } from './windows.js';
 import { workloadFacts } from './workloads.js';
 
 /** An idle machine's systemd answers within 50 ms. */
@@ -29,9 +31,14 @@ export interface Examination {
 }
 
 /** Reads what `run` would read, and more, and judges it. Nothing is changed: what is armed is closed again. */
-export async function examineMachine(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<Examination> {
+export function examineMachine(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<Examination> {
+  const { doctor } = selectHost();
+  return doctor ? examineLinux(loaded, filesystemsRead, doctor) : examineWindows(loaded, filesystemsRead);
+}
+
+async function examineLinux(loaded: LoadedConfig, filesystemsRead: FilesystemsRead, doctor: DoctorReaders): Promise<Examination> {
   const { config } = loaded;
-  const { doctor, instanceName } = selectHost();
+  const { instanceName } = selectHost();
   const patience = new Patience();
   const { native, facts: runtime } = await loadAddon();
   const cgroup = config.node.cgroup === undefined ? undefined : normalCgroupPath(config.node.cgroup);
@@ -41,9 +48,9 @@ export async function examineMachine(loaded: LoadedConfig, filesystemsRead: File
   const hasUnits = config.workloads.some((source) => 'systemd' in source);
   const [service, filesystems, reclaim, daemons, shutdown, unreachable] = await Promise.all([
     patience.within(PATIENCE_MS, (signal) => doctor.readService(signal)),
-    examineDirectories(config, asked.filesystems, instanceId, native, patience),
+    examineDirectories(config, asked.filesystems, instanceId, native, doctor, patience),
     examineReclaim(config.reclaim, native, patience),
-    examineDaemons(patience),
+    examineDaemons(doctor, patience),
     examineShutdown(config.shutdown, patience),
     hasUnits ? unitsProblem() : undefined,
   ]);
@@ -89,17 +96,6 @@ export async function examineMachine(loaded: LoadedConfig, filesystemsRead: File
     daemons,
   });
   return { checks, exitNow: patience.exhausted && native ? (code) => native.exitNow(code) : undefined };
-}
-
-/** That of an evictd before stays behind. */
-function reloadOf(instance: InstanceFacts, path: string): ReloadFacts {
-  if (instance.kind !== 'running') return { refused: undefined };
-  try {
-    const answer = readReloadAnswer(path);
-    return { refused: answer?.pid === instance.pid ? answer.refused : undefined };
-  } catch (error) {
-    return { unseen: `${path}: ${error instanceof Error ? error.message : String(error)}` };
-  }
 }
 
 /** The cgroups that the workloads lie in, each once. */

@@ -21,6 +21,8 @@ export function openServiceManager(native: Binding, env: NodeJS.ProcessEnv): Ser
   return {
     watchdogMs: isMeant ? watchdogMs(watchdogUs) : undefined,
     tell: (...lines) => socket.notify(lines.join('\n')) === 0,
+    // The end of the process says it.
+    ended: () => undefined,
     close: () => {
       socket.close();
     },

@@ -28,3 +28,5 @@ export const doctorReaders = {
   readService,
   readSubject,
 };
+
+export type DoctorReaders = typeof doctorReaders;

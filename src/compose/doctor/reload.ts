@@ -1,0 +1,13 @@
+import type { InstanceFacts, ReloadFacts } from '../../doctor/facts/process.js';
+import { readReloadAnswer } from '../../monitor/reload-answer.js';
+
+/** That of an evictd before stays behind. */
+export function reloadOf(instance: InstanceFacts, path: string): ReloadFacts {
+  if (instance.kind !== 'running') return { refused: undefined };
+  try {
+    const answer = readReloadAnswer(path);
+    return { refused: answer?.pid === instance.pid ? answer.refused : undefined };
+  } catch (error) {
+    return { unseen: `${path}: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}

@@ -1,0 +1,54 @@
+import { ofWindows } from '../../native/of-windows.js';
+import { instanceName } from '../instance-lock.js';
+import { noUnits } from '../no-units.js';
+import type { Host } from '../select.js';
+import { readBootId } from './boot-id.js';
+import { lockInstance } from './instance-lock.js';
+import { lockHolder, lockHoldersIn } from './lock-holder.js';
+import { openWindowsNode } from './node.js';
+import { mayEndOthers } from './privilege.js';
+import { askByFile, listenToRequests } from './requests.js';
+import { openServiceManager } from './service-manager.js';
+
+const NO_DELAY = 'Windows lets no program hold a shutdown up for its workloads';
+
+/** Windows: what it has not, cgroups and what hangs on them, says so. */
+export const windowsHost: Host = {
+  os: 'windows',
+  openNode: (config, native) => openWindowsNode(config, ofWindows(native)),
+  lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, ofWindows(native), dryRun),
+  readHierarchies: () => ({ memory: undefined, pids: undefined, freezer: undefined, unified: undefined, systemd: undefined }),
+  ownMemoryCgroup: () => undefined,
+  mayEndOthers,
+  instanceName,
+  lockHolder,
+  lockHoldersIn,
+  // Nobody tells which files a process has open.
+  locksHeldBy: () => [],
+  readBootId,
+  onReadOnlyMounts: () => [],
+  oomKiller: undefined,
+  readMemoryReserve: () => undefined,
+  kernelKills: undefined,
+  lockText: undefined,
+  reserve: undefined,
+  openServiceManager: (native, _env, onStop) => openServiceManager(ofWindows(native), onStop),
+  askToReload: (_native, { pid, lock, isStill }) => {
+    if (isStill()) askByFile(lock, pid, 'reload');
+  },
+  listenToRequests,
+  openUnitManager: () => noUnits,
+  openContainerRuntime: undefined,
+  openCommandRunner: () => ({ run: () => Promise.resolve('there is no systemd to run it') }),
+  readInhibitDelay: () => Promise.resolve({ kind: 'unknown', reason: NO_DELAY }),
+  awaitInhibitDelay: () => Promise.resolve(undefined),
+  openShutdownDelay: () => ({
+    state: { kind: 'off', reason: NO_DELAY },
+    start: (events) => {
+      events.changed({ kind: 'off', reason: NO_DELAY });
+    },
+    release: () => undefined,
+    close: () => undefined,
+  }),
+  doctor: undefined,
+};

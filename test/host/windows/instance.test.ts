@@ -1,0 +1,115 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { UnavailableError } from '../../../src/errors.js';
+import { readBootId } from '../../../src/host/windows/boot-id.js';
+import { lockInstance } from '../../../src/host/windows/instance-lock.js';
+import { holderOf, toldHolder } from '../../../src/host/windows/lock-holder.js';
+import { askByFile, listenToRequests } from '../../../src/host/windows/requests.js';
+import type { ProcessEntry, WindowsBinding } from '../../../src/native/windows-binding.js';
+import { eventually } from '../../support/eventually.js';
+
+const machine = { name: 'machine', cgroup: undefined, cgroupVersion: undefined } as const;
+
+let directory: string;
+let path: string;
+const listed: Pick<ProcessEntry, 'pid' | 'createdAt'>[] = [];
+
+/** Held by whoever has made one of its name. */
+const held = new Set<string>();
+const native = {
+  processes: () => listed as ProcessEntry[],
+  FileLock: class {
+    readonly #path: string;
+    constructor(locked: string) {
+      if (held.has(locked)) throw Object.assign(new Error('held'), { code: 'ERROR_LOCK_VIOLATION', errno: -33, syscall: 'LockFileEx' });
+      this.#path = locked;
+      held.add(locked);
+    }
+    close(): void {
+      held.delete(this.#path);
+    }
+  },
+} as Pick<WindowsBinding, 'processes' | 'FileLock'>;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  path = join(directory, 'machine.lock');
+  held.clear();
+  listed.splice(0, Infinity, { pid: 4, createdAt: 100n }, { pid: process.pid, createdAt: 200n });
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+});
+
+test('whoever holds the lock is told by a file beside it, with the time of his start', () => {
+  const lock = lockInstance(directory, machine, native);
+  expect(lock).toMatchObject({ instance: 'machine', untold: undefined });
+  expect(holderOf(path, native)).toMatchObject({ pid: process.pid, version: expect.any(String) as string });
+  lock.close();
+});
+
+test('a second one is refused, by the number of the first', () => {
+  lockInstance(directory, machine, native);
+  const again = (): unknown => lockInstance(directory, machine, native);
+  expect(again).toThrow(UnavailableError);
+  expect(again).toThrow(`another evictd (process ${String(process.pid)}) guards this node (machine)`);
+});
+
+test('a dry run has a lock of its own', () => {
+  lockInstance(directory, machine, native);
+  expect(lockInstance(directory, machine, native, true).instance).toBe('machine-dry-run');
+});
+
+test.each<[rule: string, entry: Pick<ProcessEntry, 'pid' | 'createdAt'> | undefined]>([
+  ['of one that has ended nobody holds it', undefined],
+  ['another process of its number does not hold it', { pid: process.pid, createdAt: 201n }],
+])('%s', (_rule, entry) => {
+  lockInstance(directory, machine, native);
+  listed.splice(1, 1, ...(entry ? [entry] : []));
+  expect(holderOf(path, native)).toBeUndefined();
+  expect(toldHolder(path)?.pid).toBe(process.pid);
+});
+
+test('without a file, and with one that is cut off, nobody has said that he holds it', () => {
+  expect(toldHolder(path)).toBeUndefined();
+  writeFileSync(join(directory, 'machine.holder.json'), '{"pid":');
+  expect(holderOf(path, native)).toBeUndefined();
+});
+
+test('who cannot say that he holds it holds it all the same', () => {
+  const refusing = { ...native, processes: () => { throw new Error('refused'); } }; // prettier-ignore
+  expect(lockInstance(directory, machine, refusing).untold?.message).toBe('refused');
+});
+
+test.each<[rule: string, createdAt: readonly bigint[], id: string]>([
+  ['the oldest process that tells dates the boot', [300n, 100n, 200n], '100'],
+  ['who does not tell, 0, does not', [0n, 200n], '200'],
+  ['nobody tells', [0n], ''],
+])('%s', (_rule, times, id) => {
+  expect(readBootId({ processes: () => times.map((createdAt, pid) => ({ pid, createdAt })) as ProcessEntry[] })).toBe(id);
+});
+
+test('processes that cannot be listed date no boot', () => {
+  const refused = (): never => {
+    throw new Error('ERROR_ACCESS_DENIED');
+  };
+  expect(readBootId({ processes: refused })).toBe('');
+});
+
+test('a request that is written is heard, one for another process is not, nor one of before', async () => {
+  const heard: string[] = [];
+  askByFile(path, process.pid, 'stop');
+  const listening = listenToRequests(path, { reload: () => heard.push('reload'), stop: () => heard.push('stop') });
+  onTestFinished(() => {
+    listening.close();
+  });
+  askByFile(path, process.pid + 1, 'stop');
+  await eventually('a request', () => readFileSync(join(directory, 'machine.request.json'), 'utf8') !== '');
+  askByFile(path, process.pid, 'reload');
+  await eventually('the request is heard', () => heard.length > 0);
+  askByFile(path, process.pid, 'stop');
+  await eventually('the next one is heard', () => heard.length > 1);
+  expect(heard).toEqual(['reload', 'stop']);
+});
