@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SLOWNESS } from './slowness.js';
 
 const PATIENCE_MS = 10_000;
-/** Or for as long as the look took: whoever waits must not take the processor from what he waits for. */
-const POLL_MS = 5 * SLOWNESS;
+/** Or for twice as long as the look took: whoever waits must not take the processor from what he waits for. */
+const POLL_MS = SLOWNESS > 1 ? 100 : 5;
 
 /** What is not so (yet) is undefined or false. */
 type Look<T> = () => T | undefined | false | Promise<T | undefined | false>;
@@ -24,6 +24,6 @@ export async function eventually<T>(what: string, look: Look<T>, patience: Patie
     if (seen !== undefined && seen !== false) return seen;
     const now = performance.now();
     if (now > end) throw new Error(`waited in vain: ${what}. ${patience.circumstances?.() ?? ''}`.trimEnd());
-    await pause(Math.max(POLL_MS, now - began));
+    await pause(Math.max(POLL_MS, 2 * (now - began)));
   }
 }

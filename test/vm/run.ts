@@ -14,7 +14,8 @@ import { PACKAGE_TEST, type Suite, suites } from './suites.js';
 
 const names = process.argv.slice(2).filter((argument) => suites.some(({ name }) => name === argument));
 const forVitest = process.argv.slice(2).filter((argument) => !names.includes(argument));
-const all = suites.filter(({ notInCi }) => !(notInCi && process.env.CI === 'true'));
+const inCi = process.env.CI === 'true';
+const all = inCi ? suites.filter(({ notInCi }) => !notInCi).map(withoutLater) : suites;
 const chosen = names.length > 0 ? suites.filter(({ name }) => names.includes(name)) : forVitest.length > 0 ? suites.slice(0, 1) : all;
 
 /** A machine has two processors, but tests wait more than they compute. More at a time only make each other slow. */
@@ -118,6 +119,10 @@ function resultsIn(logs: string, status: number | null): Results {
   if (status === 0 && results.passed.length > 0) return results;
   if (status === 1 && results.failed.length > 0) return results;
   return { ...results, failed: [...results.failed, `the suite ended with status ${String(status)}`] };
+}
+
+function withoutLater(suite: Suite): Suite {
+  return { ...suite, except: [...(suite.except ?? []), ...(suite.later ?? [])] };
 }
 
 const filesOf = ({ files }: Suite): readonly string[] => (forVitest.length > 0 ? forVitest : files);
