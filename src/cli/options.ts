@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { configuredPlatform } from '../compose/configured-platform.js';
 import type { Config, LoadedConfig } from '../config/config.js';
 import type { ConfigFlags } from '../config/flags.js';
+import { defaultFile } from '../config/defaults.js';
 import { loadConfig, loadWritten } from '../config/load.js';
 import { ConfigError } from '../errors.js';
 
@@ -15,12 +16,15 @@ export interface ConfigOptions extends ConfigFlags {
 export function addConfigOptions(command: Command): Command {
   return command
     .optionsGroup('Configuration:')
-    .option('--config <file>', 'configuration file, and NAME.d/*.yaml beside it (default: /etc/evictd/config.yaml, if it is there)')
+    .option('--config <file>', `configuration file, and NAME.d/*.yaml beside it (default: ${defaultFile(configuredPlatform())}, if it is there)`)
     .option('--compatibility <profile>', 'decide as evictd (default), or bit for bit as the kubelet')
     .option('--node-cgroup <path>', 'the cgroup that is the node (default: the machine)')
     .option('--workload-cgroup <path>', 'a cgroup whose children are the workloads; may be repeated', append)
     .option('--workload-slice <name>', 'a slice of systemd; every service and scope below is a workload; may be repeated', append)
     .option('--workload-unit <name>', 'a service or scope that is a workload, or a pattern; may be repeated', append)
+    .option('--workload-job <name>', 'Windows: a job object that is a workload; may be repeated', append)
+    .option('--workload-service <name>', 'Windows: a service that is a workload, or a pattern; may be repeated', append)
+    .option('--workload-process <path>', 'Windows: a program that is a workload with all that it starts, or a pattern; may be repeated', append)
     .option('--oom-score-adj <mode>', "mark workloads for the kernel's OOM killer: off, qos or rank")
     .option('--monitoring-interval <duration>', 'how often to look where no event says so')
     .option('--metrics-listen <address:port>', "where metrics are served, or 'off'")

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import type { Guard } from '../compose/guard.js';
+import { goFirst } from '../compose/priority.js';
 import { formatError } from './errors.js';
-import { garbage, goFirst, keepSmall } from './footprint.js';
+import { garbage, keepSmall } from './footprint.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import type { ProgramEdge } from './program.js';
 import { addRecordingOptions, recordingPlan, type RecordingOptions } from './recording-options.js';

@@ -16,6 +16,9 @@ export interface ConfigFlags {
   readonly workloadCgroup?: readonly string[];
   readonly workloadSlice?: readonly string[];
   readonly workloadUnit?: readonly string[];
+  readonly workloadJob?: readonly string[];
+  readonly workloadService?: readonly string[];
+  readonly workloadProcess?: readonly string[];
   readonly oomScoreAdj?: string;
   readonly monitoringInterval?: string;
   readonly metricsListen?: string;
@@ -54,6 +57,9 @@ const SOURCES = {
   workloadCgroup: ['--workload-cgroup', (cgroup: string) => ({ cgroup })],
   workloadSlice: ['--workload-slice', (slice: string) => ({ systemd: { slices: [slice] } })],
   workloadUnit: ['--workload-unit', (unit: string) => ({ systemd: { units: [unit] } })],
+  workloadJob: ['--workload-job', (job: string) => ({ job })],
+  workloadService: ['--workload-service', (service: string) => ({ service })],
+  workloadProcess: ['--workload-process', (path: string) => ({ process: { path } })],
 } as const;
 
 /** Only the flags of a configuration: a command has options of its own beside them. */

@@ -1,14 +1,16 @@
 import { formatDuration } from './duration.js';
 import type { Decision, Outcome, UnitDecision } from './eviction.js';
+import { meansOf } from './means.js';
 import type { Hold } from './restart-storm.js';
 import type { NotStarted } from './unit-start.js';
 import type { UnitStop } from './unit-stop.js';
 
-/** 'systemd, 10s later SIGKILL', 'SIGTERM, 10s later SIGKILL', 'SIGKILL', 'SIGKILL and systemd': what a victim is ended with. */
-export function meansText({ graceNs, unit }: Pick<Decision, 'graceNs' | 'unit'>): string {
+/** 'systemd, 10s later SIGKILL', 'SIGTERM, 10s later SIGKILL', 'SIGKILL', 'SIGKILL and systemd', on Windows 'TerminateProcess': what a victim is ended with. */
+export function meansText({ graceNs, unit, victim }: Pick<Decision, 'graceNs' | 'unit' | 'victim'>): string {
+  const { ask, kill } = meansOf(victim.workload);
   const asked = graceNs > 0n;
-  if (asked) return `${unit?.stop?.kind === 'stop' ? 'systemd' : 'SIGTERM'}, ${formatDuration(graceNs)} later SIGKILL`;
-  return unit?.hold ? 'SIGKILL and systemd' : 'SIGKILL';
+  if (asked) return `${unit?.stop?.kind === 'stop' ? 'systemd' : ask}, ${formatDuration(graceNs)} later ${kill}`;
+  return unit?.hold ? `${kill} and systemd` : kill;
 }
 
 /** '; with it systemd stops a.service and a.socket, and it is kept stopped until MemoryPressure has cleared', or nothing. */

@@ -15,6 +15,7 @@ import { OomCounters } from './linux/oom-counters.js';
 import { domainOf } from './linux/oom-killer/domain.js';
 import { readOomKiller } from './linux/oom-killer/killer.js';
 import { readMayEndOthers } from './linux/privilege.js';
+import { goFirst } from './linux/priority.js';
 import { onReadOnlyMounts } from './linux/read-only-mount.js';
 import { askToReload } from './linux/requests.js';
 import { openServiceManager } from './linux/service-manager.js';
@@ -47,6 +48,7 @@ export interface Host {
   readonly os: OperatingSystem;
   readonly openNode: typeof openNode;
   readonly lockInstance: typeof lockInstance;
+  readonly goFirst: () => void;
   readonly readHierarchies: typeof readHierarchies;
   readonly ownMemoryCgroup: typeof ownMemoryCgroup;
   readonly mayEndOthers: () => boolean;
@@ -103,6 +105,7 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       os: 'linux',
       openNode,
       lockInstance,
+      goFirst,
       readHierarchies,
       ownMemoryCgroup,
       mayEndOthers: readMayEndOthers,

@@ -1,6 +1,6 @@
 import { normalCgroupPath } from '../core/cgroup.js';
 import { slicePath } from '../core/unit.js';
-import type { WorkloadSourceSpec } from '../core/workload-source.js';
+import { isWindowsSource, type WorkloadSourceSpec } from '../core/workload-source.js';
 import { ANY_NAME, globOf, literal, overlap, type Glob } from './glob.js';
 
 /** What workloads of the sources can be called at all, and what is said of a rule that reaches none. */
@@ -36,14 +36,22 @@ export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
     ...(runtimes.length > 0 ? [`no pod of ${runtimes.join(', ')}`] : []),
     ...(hasUnits ? [`no unit of ${[...slices, ...units].join(', ')}`] : []),
   ];
+  // Of programs, jobs and services nearly everything can be the name, and the path is that of a program.
+  const anything = sources.some(isWindowsSource) ? [ANY_PATH] : [];
   return {
     hasLabels: runtimes.length > 0,
-    names: [...(parents.length > 0 || hasContainers ? [ANY_NAME] : []), ...unitNames, ...(runtimes.length > 0 ? POD_NAMES : [])],
+    names: [
+      ...(parents.length > 0 || hasContainers ? [ANY_NAME] : []),
+      ...unitNames,
+      ...(runtimes.length > 0 ? POD_NAMES : []),
+      ...anything,
+    ],
     paths: [
       ...parents.map((parent) => below(parent, ANY_NAME)),
       ...slices.flatMap((slice) => UNITS.map((name) => below(slicePath(slice), name, ANY_PATH))),
       ...units.map((unit) => below('/', globOf(unit), ANY_PATH)),
       ...(runtimes.length > 0 ? [below('/', ANY_NAME, ANY_PATH)] : []),
+      ...anything,
     ],
     nameText:
       parents.length > 0

@@ -1,4 +1,4 @@
-import { constants, fstatSync, openSync, write } from 'node:fs';
+import { constants, fstatSync, openSync, write, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 
 /** What waits for a slow reader, at most. */
@@ -86,12 +86,21 @@ export class Destination {
  * Standard error as a sink that never blocks, neither the event loop nor the exit of the process.
  *
  * A pipe is opened anew: non-blocking is a property of the open file, which other processes share and switch. Sockets (the journal's) cannot be
- * opened anew; `process.stderr` has made them non-blocking. A write to a file or terminal waits in a thread of libuv's pool.
+ * opened anew; `process.stderr` has made them non-blocking. A write to a file or terminal waits in a thread of libuv's pool, and so does one to what cannot be told, as where a service of
+ * Windows has no standard error: there each write fails, and is counted.
  */
 export function standardError(): Sink {
-  const stat = fstatSync(2);
-  if (stat.isFIFO() || stat.isSocket()) return streamSink(stat.isFIFO() ? (reopened() ?? process.stderr) : process.stderr);
+  const stat = statOf(2);
+  if (stat?.isFIFO() || stat?.isSocket()) return streamSink(stat.isFIFO() ? (reopened() ?? process.stderr) : process.stderr);
   return fileSink(2);
+}
+
+function statOf(fd: number): Stats | undefined {
+  try {
+    return fstatSync(fd);
+  } catch {
+    return undefined;
+  }
 }
 
 function reopened(): Socket | undefined {

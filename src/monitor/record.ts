@@ -4,6 +4,7 @@ import { evictionSignal } from '../core/eviction-signal.js';
 import { percentOf } from '../core/amount.js';
 import { knownBytes, type Decision, type Outcome, type ThresholdCause } from '../core/eviction.js';
 import { jsonInteger } from '../core/integer.js';
+import { meansOf } from '../core/means.js';
 import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage, type ThresholdReading } from '../core/message.js';
 import type { Observation } from '../core/observation.js';
 import { quantityValue } from '../core/quantity.js';
@@ -143,7 +144,7 @@ export function escalationRecord({ decision, reason }: Extract<Effect, { kind: '
     decision: decision.serial,
     victim: victimOf(decision.victim),
     reason,
-    message: `${reason}: SIGKILL for ${name}`,
+    message: `${reason}: ${meansOf(decision.victim.workload).kill} for ${name}`,
   };
 }
 

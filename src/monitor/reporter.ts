@@ -1,6 +1,7 @@
 import type { Effect } from '../core/effect.js';
 import { evictionSignal } from '../core/eviction-signal.js';
 import type { Decision, Outcome } from '../core/eviction.js';
+import { meansOf } from '../core/means.js';
 import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
 import type { Observations } from '../core/observation.js';
 import { hasFailed } from '../core/reclaim.js';
@@ -50,7 +51,9 @@ export class Reporter {
   }
 
   escalated({ decision, reason }: EffectOf<'escalate'>): void {
-    this.#log.warn(`${reason}: SIGKILL for ${decision.victim.workload.name}`, { decision: decision.serial });
+    this.#log.warn(`${reason}: ${meansOf(decision.victim.workload).kill} for ${decision.victim.workload.name}`, {
+      decision: decision.serial,
+    });
   }
 
   signalled(crossingToSignalNs: bigint): void {

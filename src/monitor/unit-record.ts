@@ -1,11 +1,13 @@
 import type { Decision, Outcome } from '../core/eviction.js';
+import { meansOf } from '../core/means.js';
 import { goesWith, signalReason } from '../core/unit-message.js';
 import { victimOf } from './ranking-row.js';
 
 /** What a victim is ended with at first. */
-export function actionOf({ graceNs, unit }: Decision): string {
-  if (graceNs > 0n) return unit?.stop?.kind === 'stop' ? 'systemd stop' : 'SIGTERM';
-  return 'SIGKILL';
+export function actionOf({ graceNs, unit, victim }: Decision): string {
+  const { ask, kill } = meansOf(victim.workload);
+  if (graceNs > 0n) return unit?.stop?.kind === 'stop' ? 'systemd stop' : ask;
+  return kill;
 }
 
 /** What a decision says of a systemd unit beside what it says of every victim. */

@@ -37,6 +37,15 @@ test('what was written is read again for Windows, on any machine', () => {
   expect(loadWritten(JSON.parse(JSON.stringify(written)) as typeof written, {}).config).toEqual(config);
 });
 
+test('flags name sources, and together replace those of the files', () => {
+  const flags = { workloadJob: ['batch'], workloadService: ['web*'], workloadProcess: ['C:\\Apps\\**'] };
+  expect(read('workloads: [{job: other}]', flags).config.workloads).toEqual([
+    { job: 'batch' },
+    { service: 'web*' },
+    { process: { path: 'C:\\Apps\\**' } },
+  ]);
+});
+
 test('sources: a job, a service, programs', () => {
   const { config, notices } = read(
     [

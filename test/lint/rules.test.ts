@@ -43,6 +43,11 @@ describe('a rule that can never match', () => {
     expect(lint([rule], undefined, sources).map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_RULE_UNREACHABLE'] : []);
   });
 
+  test('of programs, jobs and services of Windows nearly everything can be the name', () => {
+    const rules: readonly Rule[] = [{ match: { name: 'web.exe' }, critical: true }, { match: { path: 'C:\\Apps\\**' }, priority: 1 }];
+    expect(lintRules(subject([], { rules, workloads: [{ process: { path: 'C:\\Apps\\**' } }] }), undefined)).toEqual([]);
+  });
+
   test('the sentence names the rule and what it matches', () => {
     const rules: readonly Rule[] = [
       { match: { name: 'web' }, priority: 1 },

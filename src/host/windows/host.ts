@@ -6,6 +6,7 @@ import { readBootId } from './boot-id.js';
 import { lockInstance } from './instance-lock.js';
 import { lockHolder, lockHoldersIn } from './lock-holder.js';
 import { openWindowsNode } from './node.js';
+import { goFirst } from './priority.js';
 import { mayEndOthers } from './privilege.js';
 import { askByFile, listenToRequests } from './requests.js';
 import { openServiceManager } from './service-manager.js';
@@ -17,6 +18,7 @@ export const windowsHost: Host = {
   os: 'windows',
   openNode: (config, native) => openWindowsNode(config, ofWindows(native)),
   lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, ofWindows(native), dryRun),
+  goFirst,
   readHierarchies: () => ({ memory: undefined, pids: undefined, freezer: undefined, unified: undefined, systemd: undefined }),
   ownMemoryCgroup: () => undefined,
   mayEndOthers,
