@@ -25,7 +25,7 @@ export interface InstallationDeps {
   readonly end: (exitCode: number) => void;
 }
 
-interface Options {
+export interface InstallationOptions {
   readonly dryRun?: boolean;
   readonly output: 'text' | 'json';
 }
@@ -57,7 +57,7 @@ Exit: 0 installed, 1 it cannot be, 64 usage, 78 configuration.`,
         logindDropIn = false,
         dryRun = false,
         output,
-      }: Options & { readonly now?: boolean; readonly config?: string; readonly logindDropIn?: boolean }) => {
+      }: InstallationOptions & { readonly now?: boolean; readonly config?: string; readonly logindDropIn?: boolean }) => {
         const { io, machine, program, readInhibitDelay } = await open();
         const kept = configFile === undefined ? installedConfigFile(machine.places) : undefined;
         const named = configFile ?? kept;
@@ -103,7 +103,7 @@ Examples:
 Removes what \`evictd install\` has made, and /run/evictd; as \`evictd restore\` it first gives back what an evictd that was killed has left there.
 Exit: 0 nothing of it is left, 1 it cannot be removed, or something is still owed, which is named and stays, 64 usage.`,
     )
-    .action(async ({ dryRun = false, output }: Options) => {
+    .action(async ({ dryRun = false, output }: InstallationOptions) => {
       const { io, machine, end } = await open();
       const configFile = installedConfigFile(machine.places);
       const directories = directoriesOf(io, configFile === undefined ? {} : { config: configFile });
@@ -137,7 +137,10 @@ Exit: 0 nothing is owed, 1 something is, which is named, or an evictd runs, 64 u
         output,
         forget = [],
         ...options
-      }: Options & { readonly forget?: readonly string[] } & Pick<ConfigOptions, 'config' | 'stateDirectory' | 'runtimeDirectory'>) => {
+      }: InstallationOptions & { readonly forget?: readonly string[] } & Pick<
+          ConfigOptions,
+          'config' | 'stateDirectory' | 'runtimeDirectory'
+        >) => {
         const { io, machine, end } = await open();
         const configFile = options.config ?? installedConfigFile(machine.places);
         const directories = directoriesOf(io, { ...options, ...(configFile !== undefined && { config: configFile }) });
@@ -160,7 +163,7 @@ function directoriesOf(io: Io, options: ConfigOptions): Config {
   return config;
 }
 
-function withDryRun(command: Command): Command {
+export function withDryRun(command: Command): Command {
   return withOutput(command.option('--dry-run', 'say what it would do, and touch nothing'));
 }
 

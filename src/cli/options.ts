@@ -16,7 +16,10 @@ export interface ConfigOptions extends ConfigFlags {
 export function addConfigOptions(command: Command): Command {
   return command
     .optionsGroup('Configuration:')
-    .option('--config <file>', `configuration file, and NAME.d/*.yaml beside it (default: ${defaultFile(configuredPlatform())}, if it is there)`)
+    .option(
+      '--config <file>',
+      `configuration file, and NAME.d/*.yaml beside it (default: ${defaultFile(configuredPlatform())}, if it is there)`,
+    )
     .option('--compatibility <profile>', 'decide as evictd (default), or bit for bit as the kubelet')
     .option('--node-cgroup <path>', 'the cgroup that is the node (default: the machine)')
     .option('--workload-cgroup <path>', 'a cgroup whose children are the workloads; may be repeated', append)
@@ -24,7 +27,11 @@ export function addConfigOptions(command: Command): Command {
     .option('--workload-unit <name>', 'a service or scope that is a workload, or a pattern; may be repeated', append)
     .option('--workload-job <name>', 'Windows: a job object that is a workload; may be repeated', append)
     .option('--workload-service <name>', 'Windows: a service that is a workload, or a pattern; may be repeated', append)
-    .option('--workload-process <path>', 'Windows: a program that is a workload with all that it starts, or a pattern; may be repeated', append)
+    .option(
+      '--workload-process <path>',
+      'Windows: a program that is a workload with all that it starts, or a pattern; may be repeated',
+      append,
+    )
     .option('--oom-score-adj <mode>', "mark workloads for the kernel's OOM killer: off, qos or rank")
     .option('--monitoring-interval <duration>', 'how often to look where no event says so')
     .option('--metrics-listen <address:port>', "where metrics are served, or 'off'")

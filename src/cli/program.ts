@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { configuredPlatform } from '../compose/configured-platform.js';
 import type { LoadedConfig } from '../config/config.js';
 import manifest from '../../package.json' with { type: 'json' };
 import { admitCommand } from './admit.js';
@@ -19,6 +20,7 @@ import { reloadCommand } from './reload.js';
 import { replayCommand } from './replay.js';
 import { runCommand } from './run.js';
 import { shutdownCommand } from './shutdown.js';
+import { windowsInstallCommand, windowsUninstallCommand, type WindowsInstallationDeps } from './windows-installation.js';
 
 /** What the commands need from the process edge. */
 export interface ProgramEdge {
@@ -77,6 +79,11 @@ export function program(edge: ProgramEdge): Command {
   const machine = async (loaded: LoadedConfig): Promise<MachineFacts> =>
     (await import('../compose/machine-facts.js')).readMachineFacts(loaded, filesystemsRead);
   const installation = async (): Promise<InstallationDeps> => ({ io, ...(await import('../compose/installation.js')).thisInstallation() });
+  const windowsInstallation = async (): Promise<WindowsInstallationDeps> => ({
+    io,
+    ...(await import('../compose/windows-installation.js')).thisWindowsInstallation(),
+  });
+  const isWindows = configuredPlatform().os === 'windows';
   const command = new Command('evictd')
     .description('Watches node pressure, evicts the least important workload, and says why')
     .version(manifest.version, '-V, --version')
@@ -112,8 +119,8 @@ export function program(edge: ProgramEdge): Command {
       }),
     )
     .addCommand(reloadCommand({ io, ask: async (...args) => (await import('../compose/reload.js')).askToReload(...args) }))
-    .addCommand(installCommand(installation))
-    .addCommand(uninstallCommand(setExitCode, installation))
+    .addCommand(isWindows ? windowsInstallCommand(windowsInstallation) : installCommand(installation))
+    .addCommand(isWindows ? windowsUninstallCommand(setExitCode, windowsInstallation) : uninstallCommand(setExitCode, installation))
     .addCommand(restoreCommand(setExitCode, installation))
     .addCommand(replayCommand({ io }))
     .addCommand(demoCommand({ io, setExitCode }));

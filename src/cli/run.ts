@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Guard } from '../compose/guard.js';
 import { goFirst } from '../compose/priority.js';
@@ -9,13 +10,15 @@ import { addRecordingOptions, recordingPlan, type RecordingOptions } from './rec
 
 interface RunOptions extends ConfigOptions, RecordingOptions {
   readonly dryRun?: boolean;
+  readonly logFile?: string;
 }
 
 /** `evictd run`: the service. */
 export function runCommand(edge: ProgramEdge): Command {
   const command = new Command('run')
     .description('watch and evict: the service')
-    .option('--dry-run', 'decide and record, and touch nothing');
+    .option('--dry-run', 'decide and record, and touch nothing')
+    .option('--log-file <file>', 'write the log there instead of to standard error; at 4 MiB it becomes NAME.1');
   return addConfigOptions(addRecordingOptions(command))
     .addHelpText(
       'after',
@@ -42,27 +45,50 @@ Exit: 0 stopped, 1 failure at run time, 64 usage, 75 the node cgroup is missing 
         else started.reloadAsked = true;
       };
       edge.onReload(reloadAsked);
-      const loaded = configFromOptions(options);
-      const recording = recordingPlan(options);
-      keepSmall();
-      goFirst();
-      const { exitNow, startGuard } = await import('../compose/guard.js');
-      const { collectAll, collectYoung } = garbage();
-      const guard = startGuard(loaded, {
-        dryRun: options.dryRun === true,
-        isTTY: edge.logsToTerminal,
-        env: edge.io.env,
-        recording,
-        asked: { reload: reloadAsked, stop },
-        atRest: collectYoung,
+      const { logFile } = options;
+      const { guard, exitNow } = await loggedFailure(logFile, async () => {
+        const loaded = configFromOptions(options);
+        const recording = recordingPlan(options);
+        keepSmall();
+        goFirst();
+        const { exitNow, startGuard } = await import('../compose/guard.js');
+        const { collectAll, collectYoung } = garbage();
+        const guard = startGuard(loaded, {
+          dryRun: options.dryRun === true,
+          isTTY: edge.logsToTerminal && logFile === undefined,
+          env: edge.io.env,
+          logFile,
+          recording,
+          asked: { reload: reloadAsked, stop },
+          atRest: collectYoung,
+        });
+        collectAll();
+        return { guard, exitNow };
       });
       started.guard = guard;
-      collectAll();
       if (started.reloadAsked) reload(guard, options);
       await stopAsked;
       await guard.stop();
       exitNow(0); // whoever has not answered by now, the state directory or the reader of standard error, is not waited for
     });
+}
+
+/** Whoever has nobody to read its standard error finds there, too, why it could not start. */
+async function loggedFailure<T>(logFile: string | undefined, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    if (logFile !== undefined) appendTo(logFile, `${new Date().toISOString()} ${formatError(error)}`);
+    throw error;
+  }
+}
+
+function appendTo(file: string, text: string): void {
+  try {
+    appendFileSync(file, text);
+  } catch {
+    // it is said on standard error
+  }
 }
 
 /** A configuration with errors is said, and the one before stays. */

@@ -5,6 +5,7 @@ import { normalCgroupPath } from '../core/cgroup.js';
 import type { Policy } from '../core/state.js';
 import { selectHost } from '../host/select.js';
 import { createLog, type Log } from '../log.js';
+import { rotatingFile } from '../log/rotating-file.js';
 import { MetricsRegistry } from '../metrics/registry.js';
 import { MetricsServer } from '../metrics/server.js';
 import { Status } from '../metrics/status.js';
@@ -68,6 +69,8 @@ export interface GuardOptions {
   readonly dryRun: boolean;
   readonly isTTY: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** undefined: the log goes to standard error. */
+  readonly logFile: string | undefined;
   /** undefined: nothing is recorded. */
   readonly recording: RecordingPlan | undefined;
   readonly asked: AskedOtherwise;
@@ -76,7 +79,7 @@ export interface GuardOptions {
 }
 
 /** Builds and starts everything. Throws UnavailableError where the node is missing or guarded already; nothing is left behind then. */
-export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording, asked, atRest }: GuardOptions): Guard {
+export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, logFile, recording, asked, atRest }: GuardOptions): Guard {
   const { config } = loaded;
   const host = selectHost();
   const units = host.openUnitManager();
@@ -102,7 +105,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, recording
     closers.push(() => {
       lock.close();
     });
-    const log = createLog({ ...config.log, isTTY, env });
+    const log = createLog({ ...config.log, isTTY, env, ...(logFile !== undefined && { sink: rotatingFile(logFile) }) });
     if (lock.untold) {
       log.warn(`evictd reload will not find this process: ${lock.untold.message}`, { code: 'EVICTD_INSTANCE_UNTOLD' });
     }

@@ -6,16 +6,16 @@ import { selectHost } from '../host/select.js';
 import type { InstallRequest } from '../install/install.js';
 import type { Machine } from '../install/machine.js';
 import { PLACES } from '../install/place.js';
-import { runSystemctl } from '../install/systemctl.js';
+import { runProgram } from '../install/systemctl.js';
 import { addonPath, native } from '../native/index.js';
 import { Patience } from './doctor/deadline.js';
 import { restore } from './restoration.js';
 import { readInhibitDelay } from './shutdown.js';
 
 /** What the program runs, where it is there. */
-const LOADED = ['dist/program.cjs', 'dist/program.cache', 'dist/cri.cjs'];
+export const LOADED = ['dist/program.cjs', 'dist/program.cache', 'dist/cri.cjs'];
 /** It says how Node loads the program. */
-const MANIFEST = 'package.json';
+export const MANIFEST = 'package.json';
 
 /** For a directory that may not answer. */
 const PATIENCE_MS = 5_000;
@@ -30,7 +30,7 @@ export function thisInstallation(): ThisInstallation {
   const machine: Machine = {
     places: PLACES,
     uid: process.getuid?.(),
-    systemctl: runSystemctl,
+    systemctl: runProgram,
     running: selectHost().lockHoldersIn,
     isThere: (path) =>
       patience.within(PATIENCE_MS, () =>

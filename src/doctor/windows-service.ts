@@ -16,7 +16,7 @@ export function checkService(service: WindowsServiceFacts): Check {
   return degraded(
     ID,
     `the service evictd is ${state}`,
-    'sc.exe start evictd; evictd.log in the state directory says why it has ended',
+    'net start evictd; %ProgramData%\\evictd\\evictd.log says why it has ended',
     details,
   );
 }

@@ -75,6 +75,12 @@ function notOnDisk(path: string, cause: unknown): EvictdError {
 
 function failed(command: readonly string[], status: number | undefined, output: string): EvictdError {
   const said = output === '' ? '' : `: ${output}`;
+  const [program = ''] = command;
+  if (program !== 'systemctl') {
+    return new EvictdError('EVICTD_INSTALL_COMMAND', `${command.join(' ')} ended with ${String(status ?? 'a signal')}${said}`, {
+      hint: 'run it as an administrator; sc.exe query evictd says how the service stands',
+    });
+  }
   return new EvictdError('EVICTD_INSTALL_SYSTEMCTL', `${command.join(' ')} ended with ${String(status ?? 'a signal')}${said}`, {
     hint: 'systemctl status evictd; journalctl -u evictd -n 30',
   });

@@ -7,10 +7,13 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** Runs a command of systemd. Only for an installation: nothing that guards starts a process. */
-export type Systemctl = (command: readonly string[]) => CommandResult;
+/** Runs a program, by its name and its arguments, without a shell. Only for an installation: nothing that guards starts a process. */
+export type RunProgram = (command: readonly string[]) => CommandResult;
 
-export const runSystemctl: Systemctl = ([program = '', ...args]) => {
+/** A command of systemd. */
+export type Systemctl = RunProgram;
+
+export const runProgram: RunProgram = ([program = '', ...args]) => {
   const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   if (error) return { status: undefined, output: error.message };
   return { status: status ?? undefined, output: `${stdout}${stderr}`.trim() };

@@ -1,0 +1,52 @@
+import { win32 } from 'node:path';
+import { EvictdError } from '../errors.js';
+
+/** The name of the service. */
+export const WINDOWS_SERVICE = 'evictd';
+
+/** Where an installation lies on Windows. */
+export interface WindowsPlaces {
+  /** Of evictd alone: '%ProgramData%\evictd'. */
+  readonly data: string;
+  readonly configFile: string;
+  readonly logFile: string;
+  readonly runtimeDirectory: string;
+  /** Of the system's programs: sc.exe, net.exe and icacls.exe are called by their whole paths. */
+  readonly system: string;
+  /** Where administrators alone may write, as Windows sets these up. */
+  readonly trusted: readonly string[];
+}
+
+export function windowsPlaces(env: NodeJS.ProcessEnv): WindowsPlaces {
+  const data = win32.join(env.ProgramData ?? 'C:\\ProgramData', 'evictd');
+  const root = env.SystemRoot ?? 'C:\\Windows';
+  return {
+    data,
+    configFile: win32.join(data, 'config.yaml'),
+    logFile: win32.join(data, 'evictd.log'),
+    runtimeDirectory: win32.join(data, 'run'),
+    system: win32.join(root, 'System32'),
+    trusted: [root, ...[env.ProgramFiles, env.ProgramW6432, env['ProgramFiles(x86)']].filter((path) => path !== undefined)],
+  };
+}
+
+/**
+ * What the system runs at every start, administrators alone may change. Node cannot read access lists, so that the places count that Windows protects.
+ *
+ * @throws EvictdError  it lies elsewhere
+ */
+export function requireTrustedPlace(files: readonly string[], { trusted }: Pick<WindowsPlaces, 'trusted'>): void {
+  const isBelow = (file: string, directory: string): boolean => {
+    const between = win32.relative(directory, file);
+    return between !== '' && !between.startsWith('..') && !win32.isAbsolute(between);
+  };
+  const outside = files.find((file) => !trusted.some((directory) => isBelow(file, directory)));
+  if (outside === undefined) return;
+  throw new EvictdError(
+    'EVICTD_INSTALL_UNSAFE',
+    `${outside} lies where others than administrators may write, who could then run anything as the system`,
+    {
+      hint: `copy Node and evictd's package to ${trusted.at(1) ?? 'C:\\Program Files'}\\evictd, and install from there`,
+    },
+  );
+}

@@ -1,0 +1,44 @@
+import { open, rename, type FileHandle } from 'node:fs/promises';
+import type { Sink } from './destination.js';
+
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A log file as a sink, for where nobody keeps what is written to standard error: a service of Windows. When it is full it becomes NAME.1, in the place of the one before. Its directory has to be
+ * there. Never blocks the caller; what goes wrong is forgotten with the chunk, and tried anew with the next.
+ */
+export function rotatingFile(path: string, maxBytes = MAX_BYTES): Sink {
+  let file: FileHandle | undefined;
+  let size = 0;
+  const opened = async (): Promise<FileHandle> => {
+    file ??= await open(path, 'a', 0o640);
+    size = (await file.stat()).size;
+    return file;
+  };
+  const closed = async (): Promise<void> => {
+    const last = file;
+    file = undefined;
+    await last?.close();
+  };
+  const write = async (chunk: Buffer): Promise<void> => {
+    let to = file ?? (await opened());
+    if (size > 0 && size + chunk.length > maxBytes) {
+      await closed(); // Windows renames nothing over a file that is open
+      await rename(path, `${path}.1`);
+      to = await opened();
+    }
+    await to.appendFile(chunk);
+    size += chunk.length;
+  };
+  return (chunk, done) => {
+    write(chunk).then(
+      () => {
+        done();
+      },
+      (error: unknown) => {
+        closed().catch(() => undefined);
+        done(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  };
+}
