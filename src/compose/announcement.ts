@@ -4,6 +4,7 @@ import type { Config, ConfigNotice, LoadedConfig } from '../config/config.js';
 import { DEPARTURES, departuresOf } from '../core/departure.js';
 import { thresholdKind, valueText, whenText } from '../core/threshold.js';
 import { sourceText } from '../core/workload-source.js';
+import { selectHost } from '../host/select.js';
 import type { MachineFacts } from '../lint/machine.js';
 import type { Log } from '../log.js';
 import type { NodeIdentity } from '../monitor/ports.js';
@@ -33,7 +34,8 @@ export function announceStart(
   if (config.workloads.length === 0) {
     announce(log, NO_SOURCE);
   } else if (!mayEndOthers && !dryRun) {
-    log.warn('evictd may end processes of its own user only (run it as root, or grant CAP_KILL)', { code: 'EVICTD_KILL_PRIVILEGE' });
+    const { toEndOthers } = selectHost().elevation;
+    log.warn(`evictd may end processes of its own user only (${toEndOthers})`, { code: 'EVICTD_KILL_PRIVILEGE' });
   }
   void warnOfDelay(log, config.shutdown);
 }

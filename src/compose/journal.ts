@@ -25,6 +25,7 @@ export function openJournal({ stateDirectory, runtimeDirectory, journal }: Journ
       runtimeDirectory,
       limits: journal,
       allocate,
+      replacesOpen: selectHost().replacesOpenFiles,
       lock: () => lockOrNothing(rotationLockPath(runtimeDirectory)),
       onError: ({ message }) => {
         log.warn(`the journal cannot be written: ${message}; records are kept in ${runtimeDirectory} and tried again`, {
@@ -60,7 +61,13 @@ export function openJournal({ stateDirectory, runtimeDirectory, journal }: Journ
 
 /** The files in the state directory alone, for what an evictd has left. */
 export function openJournalFiles({ stateDirectory, runtimeDirectory, journal }: JournalDirectories): JournalFiles {
-  return new JournalFiles(stateDirectory, journal, allocate, () => lockOrNothing(rotationLockPath(runtimeDirectory)));
+  return new JournalFiles(
+    stateDirectory,
+    journal,
+    allocate,
+    () => lockOrNothing(rotationLockPath(runtimeDirectory)),
+    selectHost().replacesOpenFiles,
+  );
 }
 
 /** Where it is not to be had, nothing is reserved, and nothing is said of it: it is so on every machine of that system. */

@@ -66,7 +66,7 @@ function allowed<T>(who: string, act: () => T): T {
   } catch (cause) {
     if (cause instanceof EvictdError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new EvictdError('EVICTD_RELOAD_SIGNAL', `${who} cannot be told: ${reason}`, { hint: 'run it as root', cause });
+    throw new EvictdError('EVICTD_RELOAD_SIGNAL', `${who} cannot be told: ${reason}`, { hint: selectHost().elevation.other, cause });
   }
 }
 

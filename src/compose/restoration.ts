@@ -190,7 +190,7 @@ function listening(said: string[]): Log {
 
 function unusable(path: string, cause: unknown): HostError {
   return new HostError('EVICTD_RUNTIME_DIRECTORY', `runtime directory ${path} cannot be used: ${reasonOf(cause)}`, {
-    hint: 'run it as root',
+    hint: selectHost().elevation.other,
     path,
     cause,
   });

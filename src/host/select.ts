@@ -52,6 +52,8 @@ export interface Host {
   readonly readHierarchies: typeof readHierarchies;
   readonly ownMemoryCgroup: typeof ownMemoryCgroup;
   readonly mayEndOthers: () => boolean;
+  /** What to do where the rights are missing: to end processes of others, and for anything else. */
+  readonly elevation: { readonly toEndOthers: string; readonly other: string };
   readonly instanceName: typeof instanceName;
   readonly lockHolder: typeof lockHolder;
   readonly lockHoldersIn: typeof lockHoldersIn;
@@ -64,6 +66,8 @@ export interface Host {
   readonly kernelKills: KernelKillReaders | undefined;
   /** Keeps the program's machine code in memory. `errno`: of what was refused. */
   readonly lockText: ((native: Binding) => { readonly bytes: number; readonly errno: number }) | undefined;
+  /** Whether a file may take the name of one that is open. */
+  readonly replacesOpenFiles: boolean;
   /** Reserves space behind what a file has, and leaves its size. Rejects with Node's errors. */
   readonly reserve: ((native: Binding, fd: number, offset: number, length: number) => Promise<void>) | undefined;
   /** `env`: what it says of the manager is taken out of it. `onStop`: the manager asks evictd to end, otherwise than by a signal. */
@@ -109,6 +113,7 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       readHierarchies,
       ownMemoryCgroup,
       mayEndOthers: readMayEndOthers,
+      elevation: { toEndOthers: 'run it as root, or grant CAP_KILL', other: 'run it as root' },
       instanceName,
       lockHolder,
       lockHoldersIn,
@@ -118,6 +123,7 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       oomKiller: { read: readOomKiller, domainOf },
       readMemoryReserve,
       kernelKills: { KernelLogWatch, OomCounters },
+      replacesOpenFiles: true,
       lockText: (native) => native.lockText(),
       reserve: (native, fd, offset, length) => native.fallocate(fd, offset, length),
       openServiceManager,

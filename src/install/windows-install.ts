@@ -54,9 +54,8 @@ export function windowsInstallSteps(request: WindowsInstallRequest, machine: Win
     ...configSteps(configFile, places),
     ...(isNew ? [sc(places, 'create', ...settings)] : present === line ? [] : [sc(places, 'config', ...settings)]),
     sc(places, 'description', 'Node-pressure eviction monitor: evicts the least important workload, and says why'),
-    // It is started again for as long as it takes; an end with an error counts as one that was not told.
+    // It is started again for as long as it takes: an end that evictd has not told of counts as a failure.
     sc(places, 'failure', 'reset=', '3600', 'actions=', 'restart/1000/restart/5000/restart/60000'),
-    sc(places, 'failureflag', '1'),
     ...(request.now && !isNew && present !== line ? [stop(places)] : []),
     ...(request.now ? [run(places, 'net.exe', 'start', WINDOWS_SERVICE, { mayFail: !isNew && present === line })] : []),
   ];

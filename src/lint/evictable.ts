@@ -1,5 +1,6 @@
 import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../core/signal.js';
 import { sourceRoots, sourceText } from '../core/workload-source.js';
+import { isWindowsPath } from '../core/windows-path.js';
 import type { Finding } from './finding.js';
 import { matchesEveryName } from './glob.js';
 import { isOff } from './limit.js';
@@ -46,13 +47,15 @@ function withoutThreshold({ thresholds, workloads, written }: LintSubject): Find
   );
 }
 
-function withoutSource({ workloads }: LintSubject): Finding | undefined {
+function withoutSource({ workloads, filesystems }: LintSubject): Finding | undefined {
   if (workloads.length > 0) return undefined;
   return {
     level: 'warn',
     code: 'EVICTD_WORKLOADS_NONE',
     message: 'no workload source is configured: evictd watches and exports, and evicts nothing',
-    hint: 'name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}]',
+    hint: isWindowsPath(filesystems.nodefs)
+      ? "name one: workloads: [{process: {path: 'C:\\Apps\\**'}}], [{service: worker}], or [{job: batch}]"
+      : 'name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}]',
     key: 'workloads',
   };
 }

@@ -81,13 +81,16 @@ export function openFixedFile(
 ): FixedFile {
   rmSync(freshName(path), { force: true }); // of one that was killed while it made it
   if (standing?.hasItsRoom && standing.file.sizeBytes === sizeBytes) return standing.file;
+  let left = standing?.file;
   try {
-    const made = makeFixedFile(path, sizeBytes, begin);
-    standing?.file.close();
-    return made;
+    return makeFixedFile(path, sizeBytes, (file) => {
+      begin(file);
+      left?.close(); // all of the new one has its room; on Windows it could not take the name of one that is open
+      left = undefined;
+    });
   } catch (error) {
-    if (standing !== undefined && isNoRoom(error)) return standing.file;
-    standing?.file.close();
+    if (left !== undefined && isNoRoom(error)) return left;
+    left?.close();
     throw error;
   }
 }

@@ -39,15 +39,18 @@ export class JournalFiles {
   readonly #limits: JournalLimits;
   readonly #allocate: Allocate;
   readonly #lock: RotationLock;
+  readonly #replacesOpen: boolean;
   #file: FileHandle | undefined;
 
-  constructor(directory: string, limits: JournalLimits, allocate: Allocate, lock: RotationLock) {
+  /** @param replacesOpen  a file may be given the name of one that is open; not on Windows, where it only may lose its own */
+  constructor(directory: string, limits: JournalLimits, allocate: Allocate, lock: RotationLock, replacesOpen = true) {
     this.#directory = directory;
     this.#path = join(directory, JOURNAL_FILE);
     this.#next = `${this.#path}.next`;
     this.#limits = limits;
     this.#allocate = allocate;
     this.#lock = lock;
+    this.#replacesOpen = replacesOpen;
   }
 
   /** Why space could not be reserved the last time that it was tried; undefined: it was. */
@@ -143,11 +146,14 @@ export class JournalFiles {
   /** As `.1`. There is a file of its name at every moment, or somebody would make one that is then replaced, with what is in it. */
   async #keep(): Promise<void> {
     try {
-      await link(this.#path, this.#older(1));
+      if (this.#replacesOpen) {
+        await link(this.#path, this.#older(1));
+        return;
+      }
     } catch (error) {
       if (!LINKLESS.has(errnoName(error) ?? '')) throw error;
-      await rename(this.#path, this.#older(1));
     }
+    await rename(this.#path, this.#older(1));
   }
 
   /** Makes room for another `.1`. */

@@ -22,6 +22,8 @@ export interface JournalOptions {
   readonly dryRun: boolean;
   readonly limits: JournalLimits;
   readonly allocate: Allocate;
+  /** As of {@link JournalFiles}. */
+  readonly replacesOpen?: boolean;
   readonly lock: RotationLock;
   readonly onError: (error: Error) => void;
   readonly onLost: (records: number) => void;
@@ -52,7 +54,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#ring = new Ring(ringPath(options.runtimeDirectory, options.instance), RING_BYTES);
-    const files = new JournalFiles(options.stateDirectory, options.limits, options.allocate, options.lock);
+    const files = new JournalFiles(options.stateDirectory, options.limits, options.allocate, options.lock, options.replacesOpen);
     this.#writer = new JournalWriter(files, this.#ring.undrained, {
       written: (sequence) => {
         if (this.#closed) return;

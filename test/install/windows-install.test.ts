@@ -42,7 +42,6 @@ test('a new service: its directory for administrators alone, a configuration, th
     `sc.exe create evictd binPath= ${LINE} start= auto DisplayName= evictd`,
     'sc.exe description evictd Node-pressure eviction monitor: evicts the least important workload, and says why',
     'sc.exe failure evictd reset= 3600 actions= restart/1000/restart/5000/restart/60000',
-    'sc.exe failureflag evictd 1',
     'net.exe start evictd',
   ]);
 });

@@ -44,7 +44,10 @@ describe('a rule that can never match', () => {
   });
 
   test('of programs, jobs and services of Windows nearly everything can be the name', () => {
-    const rules: readonly Rule[] = [{ match: { name: 'web.exe' }, critical: true }, { match: { path: 'C:\\Apps\\**' }, priority: 1 }];
+    const rules: readonly Rule[] = [
+      { match: { name: 'web.exe' }, critical: true },
+      { match: { path: 'C:\\Apps\\**' }, priority: 1 },
+    ];
     expect(lintRules(subject([], { rules, workloads: [{ process: { path: 'C:\\Apps\\**' } }] }), undefined)).toEqual([]);
   });
 

@@ -11,6 +11,7 @@ import { mayEndOthers } from './privilege.js';
 import { askByFile, listenToRequests } from './requests.js';
 import { openServiceManager } from './service-manager.js';
 
+const AS_ADMINISTRATOR = 'run it as an administrator, or as a service';
 const NO_DELAY = 'Windows lets no program hold a shutdown up for its workloads';
 
 /** Windows: what it has not, cgroups and what hangs on them, says so. */
@@ -22,6 +23,7 @@ export const windowsHost: Host = {
   readHierarchies: () => ({ memory: undefined, pids: undefined, freezer: undefined, unified: undefined, systemd: undefined }),
   ownMemoryCgroup: () => undefined,
   mayEndOthers,
+  elevation: { toEndOthers: AS_ADMINISTRATOR, other: AS_ADMINISTRATOR },
   instanceName,
   lockHolder,
   lockHoldersIn,
@@ -32,6 +34,7 @@ export const windowsHost: Host = {
   oomKiller: undefined,
   readMemoryReserve: () => undefined,
   kernelKills: undefined,
+  replacesOpenFiles: false,
   lockText: undefined,
   reserve: undefined,
   openServiceManager: (native, _env, onStop) => openServiceManager(ofWindows(native), onStop),
