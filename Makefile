@@ -146,7 +146,14 @@ arm64: build $(ARM64)
 	$(call need,qemu-aarch64-static,an emulator for arm64 is missing (Debian: apt-get install qemu-user-static))
 	@$(BIN)/tsx test/arm64/run.ts $(ARGS)
 
-windows: $(WINDOWS)
+# Stands in for a system that is short of memory; the tests find it there.
+MEMORY_CONDITION := build/wine/memory_condition.exe
+
+$(MEMORY_CONDITION): native/test/windows/memory_condition.cc
+	@mkdir -p $(@D)
+	x86_64-w64-mingw32-g++-posix -std=c++17 -O1 -Wall -Wextra -static $< -o $@ -lntdll
+
+windows: $(WINDOWS) $(MEMORY_CONDITION)
 	@$(BIN)/tsx test/windows/run.ts $(ARGS)
 
 vm: build

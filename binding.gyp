@@ -78,7 +78,6 @@
             'native/linux/js/process.cc',
             'native/linux/js/process_exit.cc',
             'native/linux/js/psi_trigger.cc',
-            'native/linux/js/watch_object.cc',
           ],
           'cflags': ['-Wall', '-Wextra', '-fvisibility=hidden', '-ffunction-sections', '-fdata-sections'],
           'cflags_cc': ['-std=c++17', '-fvisibility-inlines-hidden'],
@@ -96,11 +95,16 @@
         ['OS=="win"', {
           'sources': [
             'native/windows/error_text.cc',
+            'native/windows/memory_notification.cc',
             'native/windows/monotonic_clock.cc',
             'native/windows/performance_info.cc',
+            'native/windows/thread.cc',
+            'native/windows/wait_thread.cc',
+            'native/windows/waiter.cc',
             'native/windows/wide_text.cc',
             'native/windows/js/addon.cc',
             'native/windows/js/environment.cc',
+            'native/windows/js/memory_notification.cc',
             'native/windows/js/performance_info.cc',
           ],
           # Node's common.gypi says that there are none.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/bell.h"
-#include "common/wake_mask.h"
+#include "common/wake_source.h"
 #include "linux/unique_fd.h"
 
 namespace evictd {
@@ -21,14 +21,12 @@ class Armer;
 class Waiter;
 
 // One watch as the waiter sees it: some descriptors and what their events mean.
-class WatchSource {
+class WatchSource : public WakeSource {
  public:
   struct Descriptor {
     int fd;
     uint32_t interest;  // EPOLL*; EPOLLERR and EPOLLHUP are always reported
   };
-
-  virtual ~WatchSource() = default;
 
   // At most 256, the same at every call, unless the waiter exchanged one.
   virtual std::vector<Descriptor> Descriptors() const = 0;
@@ -43,25 +41,12 @@ class WatchSource {
   // Whether closing its descriptors takes long, or a call of Arm may be due: then the armer drops it (Armer::Release).
   virtual bool LeftToArmer() const { return false; }
 
-  WakeMask& wakes() { return wakes_; }
-
   // Waiter thread, after OnEvent: the detail bits of the wake that it returned.
   unsigned TakeDetail() { return std::exchange(detail_, 0); }
-
-  // Any thread: why the source went away, or what it was asked for was refused, where that is known; else 0.
-  int error() const { return error_; }
 
  protected:
   // In OnEvent: what JavaScript is told beside the wake itself. The bits are the contract's, of this kind of watch.
   void Detail(unsigned bits) { detail_ |= bits; }
-
-  void Refused(int error) { error_ = error; }
-
-  // In OnEvent, for `return Gone(errno)`.
-  Wake Gone(int error) {
-    error_ = error;
-    return Wake::kGone;
-  }
 
  private:
   friend class Armer;
@@ -75,9 +60,7 @@ class WatchSource {
   };
 
   QueuePlace queue_;
-  WakeMask wakes_;
   unsigned detail_ = 0;
-  std::atomic<int> error_{0};
 };
 
 // One epoll thread that carries every watch of an environment.

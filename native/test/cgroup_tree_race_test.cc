@@ -12,6 +12,7 @@
 #include "bell.h"
 #include "cgroup.h"
 #include "check.h"
+#include "common/error_text.h"
 #include "linux/armer.h"
 #include "linux/cgroup_tree.h"
 

@@ -9,6 +9,7 @@
 #include "bell.h"
 #include "cgroup.h"
 #include "check.h"
+#include "common/error_text.h"
 
 namespace evictd::test {
 

@@ -10,6 +10,7 @@
 #include "bell.h"
 #include "cgroup.h"
 #include "check.h"
+#include "common/error_text.h"
 #include "linux/armer.h"
 
 namespace evictd::test {

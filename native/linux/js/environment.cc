@@ -33,6 +33,10 @@ Armer& Environment::armer() {
   return *armer_;
 }
 
+void Environment::Drop(std::shared_ptr<WatchSource> source, uint64_t id) {
+  if (id != 0 && source->LeftToArmer()) armer().Release(std::move(source));
+}
+
 void Environment::Release(std::shared_ptr<WatchSource> source) {
   if (armer_) armer_->Release(std::move(source));
 }

@@ -3,7 +3,9 @@
 
 #include <napi.h>
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "common/wake_targets.h"
 #include "linux/armer.h"
@@ -25,6 +27,12 @@ class Environment : public WakeTargets {
   // The threads of the waiter and of the armer are started here, with the environment's first watch. Throw SystemError.
   Waiter& waiter();
   Armer& armer();
+
+  // For EnvironmentWatch.
+  using Source = WatchSource;
+  uint64_t Add(std::shared_ptr<WatchSource> source) { return waiter().Add(std::move(source)); }
+  void Remove(uint64_t id) { waiter_->Remove(id); }
+  void Drop(std::shared_ptr<WatchSource> source, uint64_t id);
 
   // What was never added to the waiter: the armer drops it, as Armer::Release, where there is one by now; else this
   // does.

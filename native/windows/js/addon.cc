@@ -35,6 +35,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   evictd::Environment::Create(env);
   exports.Set("WAKE", evictd::Bits(env, {{"FIRED", static_cast<unsigned>(evictd::Wake::kFired)},
                                          {"GONE", static_cast<unsigned>(evictd::Wake::kGone)}}));
+  exports.Set("MemoryNotification", evictd::DefineMemoryNotification(env));
   exports.Set("performanceInfo", Napi::Function::New(env, evictd::PerformanceInfo, "performanceInfo"));
   exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
   exports.Set("watchCount", Napi::Function::New(env, WatchCount, "watchCount"));

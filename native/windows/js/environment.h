@@ -3,11 +3,15 @@
 
 #include <napi.h>
 
+#include <cstdint>
+#include <memory>
+
 #include "common/wake_targets.h"
+#include "windows/waiter.h"
 
 namespace evictd {
 
-// What the addon holds per environment (main thread or worker): the bell and who is to be woken.
+// What the addon holds per environment (main thread or worker): the bell, the waiter and who is to be woken.
 class Environment : public WakeTargets {
  public:
   // Called once, when the addon is loaded.
@@ -16,8 +20,17 @@ class Environment : public WakeTargets {
 
   explicit Environment(Napi::Env env) : WakeTargets(env) {}
 
+  // For EnvironmentWatch. The waiter's first thread is started here, with the environment's first watch. Throws
+  // SystemError.
+  using Source = WatchSource;
+  uint64_t Add(std::shared_ptr<WatchSource> source);
+  void Remove(uint64_t id) { waiter_->Remove(id); }
+  void Drop(const std::shared_ptr<WatchSource>&, uint64_t /*id*/) {}
+
  private:
   void End();
+
+  std::unique_ptr<Waiter> waiter_;
 };
 
 }  // namespace evictd

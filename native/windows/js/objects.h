@@ -5,7 +5,9 @@
 
 namespace evictd {
 
-// What the addon exports; each in the file of its name.
+// What the addon exports; each in the file of its name. First the watches' constructors.
+Napi::Function DefineMemoryNotification(Napi::Env env);
+
 Napi::Value PerformanceInfo(const Napi::CallbackInfo& info);
 
 }  // namespace evictd

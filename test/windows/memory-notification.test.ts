@@ -1,0 +1,183 @@
+import { spawnSync } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { addonPath } from '../../src/native/index.js';
+import type { MemoryNotification } from '../../src/native/windows-binding.js';
+import { native, thrownBy } from './native.js';
+
+// Wine has the kernel's events behind the notifications and never sets them by itself: another process does.
+
+const { FIRED } = native.WAKE;
+/** A handle that has fired is looked at once a second until it is clear. */
+const LOOKED_AT_MS = 1_500;
+const LOAD = `const native = require(${JSON.stringify(addonPath)});`;
+
+function condition(kind: 'low' | 'high', state: 'set' | 'clear'): void {
+  const { status } = spawnSync('build\\wine\\memory_condition.exe', [kind, state], { stdio: 'ignore' });
+  if (status !== 0) throw new Error(`memory_condition ${kind} ${state}: ${String(status)}`);
+}
+
+/** What a watch has called with. */
+class Wakes {
+  readonly seen: [wake: number, atNs: bigint, detail: number][] = [];
+  readonly #events = new EventEmitter();
+
+  readonly onWake = (...wake: [wake: number, atNs: bigint, detail: number]): void => {
+    this.seen.push(wake);
+    this.#events.emit('wake');
+  };
+
+  /** Until it has called so often. */
+  async reach(count: number): Promise<void> {
+    while (this.seen.length < count) await once(this.#events, 'wake');
+  }
+}
+
+function watch(kind: 'low' | 'high', onWake: (wake: number, atNs: bigint, detail: number) => void): MemoryNotification {
+  const notification = new native.MemoryNotification(kind, onWake);
+  onTestFinished(() => notification.close());
+  return notification;
+}
+
+afterEach(() => {
+  condition('low', 'clear');
+  condition('high', 'clear');
+  expect(native.watchCount()).toBe(0);
+});
+
+describe('MemoryNotification, fired by another process', () => {
+  test.each(['low', 'high'] as const)('%s: wakes, with a time of the clock of hrtime', async (kind) => {
+    const wakes = new Wakes();
+    const notification = watch(kind, wakes.onWake);
+    expect([notification.live, notification.isSet(), wakes.seen]).toEqual([true, false, []]);
+    const before = process.hrtime.bigint();
+    condition(kind, 'set');
+    await wakes.reach(1);
+    const [[wake, atNs, detail] = []] = wakes.seen;
+    expect([wake, detail, notification.isSet()]).toEqual([FIRED, 0, true]);
+    expect(atNs).toBeGreaterThan(before);
+    expect(atNs).toBeLessThan(process.hrtime.bigint());
+    expect(notification.status()).toEqual({ mechanism: 'memory_notification', target: kind, live: true, errno: 0 });
+  });
+
+  test('one that is set already fires at once', async () => {
+    condition('low', 'set');
+    const wakes = new Wakes();
+    watch('low', wakes.onWake);
+    await wakes.reach(1);
+  });
+
+  test('while it stays set it fires once; after it was clear it fires again', async () => {
+    const wakes = new Wakes();
+    watch('low', wakes.onWake);
+    condition('low', 'set');
+    await wakes.reach(1);
+    await sleep(2 * LOOKED_AT_MS);
+    condition('low', 'clear');
+    await sleep(LOOKED_AT_MS);
+    expect(wakes.seen).toHaveLength(1);
+    condition('low', 'set');
+    await wakes.reach(2);
+    expect(wakes.seen).toHaveLength(2);
+  });
+
+  test('of two kinds, and of two of a kind, each gets its own', async () => {
+    const [low, other, high] = [new Wakes(), new Wakes(), new Wakes()];
+    watch('low', low.onWake);
+    watch('low', other.onWake);
+    watch('high', high.onWake);
+    condition('low', 'set');
+    await Promise.all([low.reach(1), other.reach(1)]);
+    expect(high.seen).toEqual([]);
+  });
+
+  test('two hundred at once, of which one call can wait for 63', async () => {
+    const all = Array.from({ length: 200 }, () => new Wakes());
+    const notifications = all.map((wakes) => watch('high', wakes.onWake));
+    expect(native.watchCount()).toBe(200);
+    for (const [i, notification] of notifications.entries()) if (i % 2 === 1) notification.close();
+    condition('high', 'set');
+    await Promise.all(all.filter((_, i) => i % 2 === 0).map((wakes) => wakes.reach(1)));
+    expect(all.filter(({ seen }) => seen.length > 0)).toHaveLength(100);
+  });
+});
+
+describe('the end of a MemoryNotification', () => {
+  test('closed twice: it is dead, set is no longer asked for, and nobody is woken', async () => {
+    const wakes = new Wakes();
+    const notification = watch('low', wakes.onWake);
+    condition('low', 'set');
+    await wakes.reach(1);
+    notification.close();
+    notification.close();
+    expect([notification.live, notification.isSet(), native.watchCount()]).toEqual([false, false, 0]);
+    condition('low', 'clear');
+    condition('low', 'set');
+    await sleep(LOOKED_AT_MS);
+    expect(wakes.seen).toHaveLength(1);
+  });
+
+  test('closed before it was heard of, it does not call', async () => {
+    const [closed, other] = [new Wakes(), new Wakes()];
+    const notification = watch('low', closed.onWake);
+    watch('low', other.onWake);
+    condition('low', 'set'); // waits for the other process: it has fired when that returns, or soon after
+    notification.close();
+    await other.reach(1);
+    expect(closed.seen).toEqual([]);
+  });
+
+  test('closed in its own call', async () => {
+    const wakes = new Wakes();
+    const notification = watch('low', (...wake) => {
+      notification.close();
+      wakes.onWake(...wake);
+    });
+    condition('low', 'set');
+    await wakes.reach(1);
+    expect([notification.live, native.watchCount()]).toEqual([false, 0]);
+  });
+
+  test('a worker ends with one that is live, and has fired', async () => {
+    condition('low', 'set');
+    const worker = new Worker(
+      `${LOAD} const { parentPort } = require('node:worker_threads');
+       new native.MemoryNotification('high', () => undefined);
+       new native.MemoryNotification('low', () => parentPort.postMessage(native.watchCount()));`,
+      { eval: true },
+    );
+    const ended = once(worker, 'exit');
+    expect(await once(worker, 'message')).toEqual([2]);
+    await worker.terminate();
+    await ended;
+    expect(native.watchCount()).toBe(0);
+  });
+
+  test.each([
+    ['process.exit', 'process.exit(7)', 7],
+    ['exitNow', 'native.exitNow(7)', 7],
+    ['an exception', 'throw new Error("thrown")', 1],
+    ['the end of its work, once they are closed', 'watches.forEach((one) => one.close()); process.exitCode = 7', 7],
+  ])('a process ends with some that are live, by %s', (_way, end, status) => {
+    const script = `${LOAD} const watches = Array.from({ length: 70 }, () => new native.MemoryNotification('low', () => undefined)); ${end};`;
+    expect(spawnSync(process.execPath, ['-e', script], { stdio: 'ignore' }).status).toBe(status);
+  });
+
+  test('live ones keep the event loop alive', () => {
+    const script = `${LOAD} const low = new native.MemoryNotification('low', () => undefined);
+      setTimeout(() => { low.close(); process.exitCode = 7; }, 300).unref();`;
+    expect(spawnSync(process.execPath, ['-e', script], { stdio: 'ignore' }).status).toBe(7);
+  });
+});
+
+test.each<[fault: string, kind: unknown, onWake: unknown]>([
+  ['another kind', 'medium', () => undefined],
+  ['no kind', undefined, () => undefined],
+  ['no function', 'low', undefined],
+])('%s is refused', (_fault, kind, onWake) => {
+  expect(thrownBy(() => new native.MemoryNotification(kind as 'low', onWake as () => void))).toMatchObject({
+    code: 'ERR_INVALID_ARG_TYPE',
+  });
+});
