@@ -8,6 +8,7 @@ import type { Protection, Workload, WorkloadUsage } from '../core/workload.js';
 import { isWindowsSource, sourceText, WorkloadSources } from '../core/workload-source.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import type { RecordedConfig } from '../monitor/recording/format.js';
+import { windowsWorkloadsUnder } from './recorded-windows.js';
 import { preferenceParts } from '../workloads/cgroup-workload.js';
 import { listedProtection, protectionsOf } from '../workloads/protection.js';
 import { compileRules } from '../workloads/rules.js';
@@ -21,9 +22,10 @@ export function unrecordedSources(config: Config, recorded: RecordedConfig): str
     ...(recorded.systemd ?? []).map((systemd) => ({ systemd })),
     ...(recorded.cri ?? []).map((cri) => ({ cri })),
   ]);
+  const windows = new Set((recorded.windows ?? []).map(sourceText));
   const units = new Set((recorded.systemd ?? []).flatMap((source) => source.units));
   return config.workloads.flatMap((source): string[] => {
-    if (isWindowsSource(source)) return [sourceText(source)]; // a recording has those of Linux
+    if (isWindowsSource(source)) return windows.has(sourceText(source)) ? [] : [sourceText(source)];
     if ('cgroup' in source) return known.parents.includes(normalCgroupPath(source.cgroup)) ? [] : [normalCgroupPath(source.cgroup)];
     if ('cri' in source) return known.endpoints.includes(source.cri.endpoint) ? [] : [source.cri.endpoint];
     const isKnown = (path: string): boolean => known.slices.some((slice) => path === slice || isBelow(path, slice));
@@ -51,6 +53,7 @@ export function workloadsUnder(
     critical && match.path !== undefined && isLiteral(match.path) ? match.path : [],
   );
   return (usages) => {
+    if (recorded.windows !== undefined) return windowsWorkloadsUnder(config, recorded, usages);
     const pods = usages.filter(({ workload: { pod } }) => pod !== undefined);
     const members = usages.flatMap(({ workload, stats }) => {
       const { path, oomPreference } = workload;

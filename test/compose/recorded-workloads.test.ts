@@ -28,6 +28,8 @@ test.each<[rule: string, sources: Config['workloads'], recorded: Config['workloa
   ['a cgroup beside', [{ cgroup: '/x' }, { cgroup: '/y' }], [{ cgroup: '/x' }, systemd({ slices: ['y.slice'] })], ['/y']],
   ['the same runtime', [{ cri: { endpoint: 'unix:///r' } }], [{ cri: { endpoint: 'unix:///r' } }], []],
   ['another runtime', [{ cri: { endpoint: 'unix:///s' } }], [{ cri: { endpoint: 'unix:///r' } }], ['unix:///s']],
+  ['the same programs', [{ process: { path: 'C:\\A\\**' } }, { job: 'b' }], [{ job: 'b' }, { process: { path: 'C:\\A\\**' } }], []],
+  ['another job', [{ job: 'c' }], [{ job: 'b' }], ['job c']],
 ])('sources that nothing is known of: %s', (_rule, sources, recorded, unknown) => {
   expect(unrecordedSources(config(sources), recordedWith(recorded))).toEqual(unknown);
 });
@@ -99,4 +101,29 @@ test("recorded containers of Docker's keep their names, and rules match them by 
   const named = (name: string) => workloadsUnder(config(sources, [{ match: { name }, priority: 4 }]), recordedWith(sources), node)(usages);
   expect(named('web').map(({ workload: { name, priority } }) => [name, priority])).toEqual([['web', 4]]);
   expect(named('docker-*').map(({ workload: { name, priority } }) => [name, priority])).toEqual([['web', 4]]);
+});
+
+test('recorded workloads of Windows under another configuration: its sources, its rules, and what Windows needs', () => {
+  const tree = (pid: number, program: string, overrides: Partial<Workload> = {}): [Workload, bigint] => {
+    const name = program.slice(program.lastIndexOf('\\') + 1);
+    const path = `${program}#${String(pid)}`;
+    return [workload(name, { id: `${String(pid)}:7`, path, program, terminationGracePeriodNs: 0n, ...overrides }), Mi];
+  };
+  const { usages } = candidates(
+    tree(1, 'C:\\A\\web.exe'),
+    tree(2, 'C:\\A\\db.exe', { protection: { kind: 'critical' }, priority: 3 }),
+    tree(3, 'C:\\A\\lsass.exe', { protection: { kind: 'critical', also: { kind: 'system', why: 'nobody logs in without it' } } }),
+    tree(4, 'C:\\B\\other.exe'),
+    [workload('batch', { id: 'job:batch', path: 'job:batch' }), Mi],
+    [workload('print', { id: 'service:5:7:print', path: 'service:print', program: 'C:\\A\\print.exe' }), Mi],
+  );
+  const windows = [{ process: { path: 'c:/a/**' } }, { job: 'batch' }, { service: 'PR*' }];
+  const under = workloadsUnder(config(windows, [{ match: { path: 'C:\\A\\WEB.exe' }, critical: true }]), recordedWith(windows), node);
+  expect(under(usages).map(({ workload: { name, priority, protection } }) => [name, priority, protection?.kind])).toEqual([
+    ['web.exe', 0, 'critical'],
+    ['db.exe', 0, undefined],
+    ['lsass.exe', 0, 'system'],
+    ['batch', 0, undefined],
+    ['print', 0, undefined],
+  ]);
 });

@@ -1,9 +1,10 @@
 import type { StepInput } from '../../core/input.js';
 import type { Observations } from '../../core/observation.js';
+import type { Platform } from '../../core/operating-system.js';
 import type { Rule } from '../../core/rule.js';
 import type { Policy, State } from '../../core/state.js';
 import type { Candidates, Protection } from '../../core/workload.js';
-import type { CriSource, SystemdSource } from '../../core/workload-source.js';
+import type { CriSource, SystemdSource, WindowsSourceSpec } from '../../core/workload-source.js';
 import type { NodeIdentity, Wake } from '../ports.js';
 
 /**
@@ -22,11 +23,15 @@ export interface RecordedConfig {
   readonly systemd?: readonly SystemdSource[];
   /** Container runtimes whose pods are the workloads. Left out: none. */
   readonly cri?: readonly CriSource[];
+  /** Jobs, services and programs of Windows. Left out: none. */
+  readonly windows?: readonly WindowsSourceSpec[];
   readonly rules: readonly Rule[];
   /** The files and flags as they were given, so that a replay can lay other flags over them. undefined: an older evictd recorded it. */
   readonly written?: {
     readonly files: readonly { readonly file: string; readonly settings: unknown }[];
     readonly flags: Readonly<Record<string, unknown>>;
+    /** What it is for. Left out: Linux. */
+    readonly platform?: Platform;
   };
 }
 
