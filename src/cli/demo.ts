@@ -3,6 +3,8 @@ import { Command, Option } from 'commander';
 import { EvictdError, UnavailableError } from '../errors.js';
 import { DemoGuard } from './demo/guard.js';
 import { Interruption } from './demo/interruption.js';
+import { JobNode } from './demo/job-node.js';
+import type { DemoNode } from './demo/node.js';
 import { reportJson, reportText, type DemoReport } from './demo/report.js';
 import { Sandbox } from './demo/sandbox.js';
 import { Screen } from './demo/screen.js';
@@ -14,7 +16,6 @@ import { recordOption } from './recording-options.js';
 
 const LIMIT_BYTES = 256n << 20n;
 const THRESHOLD_BYTES = 64n << 20n;
-const THRESHOLD = '64Mi';
 const LEAKING = 'batch';
 
 /** Each takes a moment on an idle machine, and may take half a minute on an emulated or a very busy one, where the demo shows its point, too. */
@@ -34,14 +35,15 @@ export interface DemoDeps {
 /** `evictd demo`: one real eviction in a cgroup of its own. */
 export function demoCommand({ io, setExitCode }: DemoDeps): Command {
   return new Command('demo')
-    .description('see one real eviction, in a sandbox cgroup that is removed afterwards')
+    .description('see one real eviction, in a sandbox that is removed afterwards')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .addOption(recordOption('record what the demo decides on, for evictd replay; the file stays'))
     .addHelpText(
       'after',
       `
 Makes a cgroup of 256 MiB with three workloads in it, guards it with evictd, lets one of them leak as fast as it can, and checks that this one and
-no other was evicted, before the kernel's OOM killer had to act. Nothing outside of that cgroup is touched.
+no other was evicted, before the kernel's OOM killer had to act. Nothing outside of that cgroup is touched. On Windows the three are job objects
+with 2 GiB at most, and evictd acts when the machine has half a GiB less than before.
 
 Examples:
   evictd demo
@@ -79,53 +81,56 @@ interface Audience {
 /** From nothing to nothing: what is made here is removed here, however it ends. Only the recording stays. */
 async function demo(audience: Audience): Promise<DemoReport> {
   const { screen, interruption, record } = audience;
-  const memory = (await import('../compose/reading.js')).memoryHierarchy();
-  if (memory === undefined) {
-    throw new UnavailableError('EVICTD_DEMO_CGROUP', 'this machine has no cgroup memory controller', {
-      hint: 'mount the cgroup filesystem, and boot without cgroup_disable=memory',
-    });
-  }
-  const sandbox = Sandbox.create(
-    memory.hierarchy,
-    memory.own,
-    `evictd-demo-${String(process.pid)}`,
-    LIMIT_BYTES,
-    WORKLOADS.map(({ name }) => name),
-  );
+  const node = await openNode();
   const workloads: DemoWorkload[] = [];
   const guards: DemoGuard[] = [];
   const show = async (): Promise<DemoReport> => {
-    screen.line(`the node is cgroup ${sandbox.path} with 256 MiB; evictd evicts when less than 64 MiB are available`);
-    for (const plan of WORKLOADS) workloads.push(new DemoWorkload(plan, sandbox.directory(plan.name)));
+    screen.line(node.introduction);
+    for (const plan of WORKLOADS) workloads.push(new DemoWorkload(plan, node));
     await Promise.all(workloads.map((workload) => workload.ready(interruption.signal)));
-    screen.watch(sandbox, WORKLOADS, LIMIT_BYTES, THRESHOLD_BYTES);
+    screen.watch(node, WORKLOADS);
     screen.line(`three workloads are running: ${workloads.map(({ plan }) => `${plan.name} (${plan.what})`).join(', ')}`);
 
-    const guard = new DemoGuard({ nodePath: sandbox.path, threshold: THRESHOLD, record }, (level, message) => {
+    const guard = new DemoGuard({ node, record }, (level, message) => {
       screen.line(`evictd: ${message}`, level === 'info' ? 'dim' : 'yellow');
     });
     guards.push(guard);
-    return eviction({ ...audience, sandbox, workloads, guard });
+    return eviction({ ...audience, node, workloads, guard });
   };
   return show().finally(async () => {
     screen.still();
     for (const guard of guards) await guard.stop();
-    const left = await sandbox.remove();
+    const left = await node.remove();
     for (const workload of workloads) workload.release();
     for (const guard of guards) guard.removeFiles();
     if (left !== undefined) throw new EvictdError('EVICTD_DEMO_LEFT', left, { hint: 'end its processes and rmdir it' });
   });
 }
 
+/** A cgroup where there are any, else jobs of Windows. */
+async function openNode(): Promise<DemoNode> {
+  const names = WORKLOADS.map(({ name }) => name);
+  const jobs = (await import('../compose/demo-jobs.js')).openDemoJobs();
+  if (jobs) return new JobNode(jobs, names);
+  const memory = (await import('../compose/reading.js')).memoryHierarchy();
+  if (memory === undefined) {
+    throw new UnavailableError('EVICTD_DEMO_CGROUP', 'this machine has no cgroup memory controller', {
+      hint: 'mount the cgroup filesystem, and boot without cgroup_disable=memory',
+    });
+  }
+  const plan = { name: `evictd-demo-${String(process.pid)}`, limitBytes: LIMIT_BYTES, thresholdBytes: THRESHOLD_BYTES, names };
+  return Sandbox.create(memory.hierarchy, memory.own, plan);
+}
+
 interface Stage extends Audience {
-  readonly sandbox: Sandbox;
+  readonly node: DemoNode;
   readonly workloads: readonly DemoWorkload[];
   readonly guard: DemoGuard;
 }
 
-async function eviction({ sandbox, workloads, guard, screen, lookMs, record, interruption: { signal } }: Stage): Promise<DemoReport> {
+async function eviction({ node, workloads, guard, screen, lookMs, record, interruption: { signal } }: Stage): Promise<DemoReport> {
   await until(() => guard.ready(), READY_WITHIN_MS, signal);
-  const oomKillsBefore = sandbox.oomKills();
+  const before = node.oomKills();
   await pause(lookMs, undefined, { signal });
 
   screen.line(`${LEAKING} leaks now, as fast as it can`);
@@ -144,27 +149,22 @@ async function eviction({ sandbox, workloads, guard, screen, lookMs, record, int
   const records = guard.journal();
   const facts = {
     records,
-    oomKillsBefore,
-    oomKillsAfter: sandbox.oomKills(),
-    leakingProcesses: sandbox.processes(LEAKING).length,
+    oomKills: node.oomKillSource === undefined ? undefined : { before, after: node.oomKills() },
+    leakingProcesses: node.processes(LEAKING).length,
     survivors,
     ...(record === undefined ? {} : { recording: { file: record, problem: guard.recordingProblem } }),
     guardEnd: guardEnded === undefined ? (guard.end ?? 'still running') : `it ended by itself: ${guardEnded}`,
   };
-  const checks = verdict(facts, LEAKING);
-  const ofLeaking = (type: string) => records.find((record) => record.type === type && record.victim?.name === LEAKING);
+  const leakingName = node.nameOf(LEAKING);
+  const checks = verdict(facts, leakingName);
+  const ofLeaking = (type: string) => records.find((record) => record.type === type && record.victim?.name === leakingName);
   return {
     ok: checks.every(({ ok }) => ok),
-    node: {
-      cgroup: sandbox.path,
-      cgroupVersion: sandbox.version,
-      limitBytes: Number(LIMIT_BYTES),
-      threshold: `memory.available<${THRESHOLD}`,
-    },
+    node: node.described,
     decision: ofLeaking('decision'),
     outcome: ofLeaking('outcome'),
     journal: records,
-    oomKills: { source: sandbox.oomKillSource, before: facts.oomKillsBefore, after: facts.oomKillsAfter },
+    oomKills: node.oomKillSource === undefined || facts.oomKills === undefined ? null : { source: node.oomKillSource, ...facts.oomKills },
     workloads: [
       ...survivors.map(({ name, answers, end }) => ({ name, alive: answers, end })),
       { name: LEAKING, alive: leaking?.running ?? false, end: leaking?.end },

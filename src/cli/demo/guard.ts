@@ -1,9 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { EvictdError } from '../../errors.js';
+import type { DemoNode } from './node.js';
 
 const STOP_WITHIN_MS = 10_000;
 const JOURNAL_FILE = 'journal.jsonl';
@@ -35,14 +37,14 @@ interface LogLine {
 }
 
 export interface DemoGuardOptions {
-  readonly nodePath: string;
-  readonly threshold: string;
+  readonly node: DemoNode;
   /** Where it records; undefined: nowhere. */
   readonly record: string | undefined;
 }
 
 /** A real `evictd run` on the demo's node, with directories of its own, so that it meets no other evictd. */
 export class DemoGuard {
+  readonly #node: DemoNode;
   readonly #directory: string;
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
@@ -52,14 +54,16 @@ export class DemoGuard {
   recordingProblem: string | undefined;
 
   /** @param onLine  what evictd says */
-  constructor({ nodePath, threshold, record }: DemoGuardOptions, onLine: (level: string, message: string) => void) {
-    this.#directory = makeDirectory();
+  constructor({ node, record }: DemoGuardOptions, onLine: (level: string, message: string) => void) {
+    this.#node = node;
+    this.#directory = makeDirectory(node.inMemory);
     const file = join(this.#directory, 'config.yaml');
-    writeFileSync(file, configuration(nodePath, threshold, this.#directory), { mode: 0o600 });
+    writeFileSync(file, configuration(node, this.#directory), { mode: 0o600 });
     const [, evictd = ''] = process.argv;
     const recording = record === undefined ? [] : ['--record', resolve(record)];
     this.#child = spawn(process.execPath, [...process.execArgv, evictd, 'run', '--config', file, ...recording], {
-      detached: true,
+      detached: node.detached,
+      windowsHide: true,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()).once('error', () => resolve()));
@@ -86,10 +90,7 @@ export class DemoGuard {
         `evictd run ended: ${this.end ?? ''}${this.#lastSaid === '' ? '' : `; ${this.#lastSaid}`}`,
       );
     if (this.#port === undefined) return false;
-    return fetch(`http://127.0.0.1:${this.#port}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
+    return answersOk(`http://127.0.0.1:${this.#port}/readyz`);
   }
 
   /** The journal in the state directory so far. */
@@ -113,9 +114,9 @@ export class DemoGuard {
     return signalCode ?? (exitCode === null ? undefined : `exit code ${String(exitCode)}`);
   }
 
-  /** SIGTERM, and SIGKILL where that does not end it. */
+  /** In order, and at once where that does not end it. */
   async stop(): Promise<void> {
-    this.#child.kill('SIGTERM');
+    if (this.running) this.#node.stop(this.#child, this.#directory);
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_WITHIN_MS);
     await this.#ended;
     clearTimeout(timer);
@@ -126,11 +127,22 @@ export class DemoGuard {
   }
 }
 
-/** On a tmpfs where there is one, as a runtime directory should be. */
-function makeDirectory(): string {
+function answersOk(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    get(url, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    }).on('error', () => {
+      resolve(false);
+    });
+  });
+}
+
+/** @param inMemory  preferred where it is there, as it is for a runtime directory */
+function makeDirectory(inMemory: string | undefined): string {
   const name = `evictd-demo-${String(process.pid)}-`;
   try {
-    return mkdtempSync(`/dev/shm/${name}`);
+    return mkdtempSync(join(inMemory ?? tmpdir(), name));
   } catch {
     return mkdtempSync(join(tmpdir(), name));
   }
@@ -144,18 +156,16 @@ function parsed(text: string): LogLine {
   }
 }
 
-/** JSON is YAML. The machine's disks are none of the demo's business. */
-function configuration(nodePath: string, threshold: string, directory: string): string {
+/** JSON is YAML. */
+function configuration(node: DemoNode, directory: string): string {
   return JSON.stringify({
     apiVersion: 'evictd.dev/v1',
     kind: 'EvictdConfiguration',
-    evictionHard: { 'memory.available': threshold, 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
-    node: { cgroup: nodePath },
-    workloads: [{ cgroup: nodePath }],
+    ...node.settings(),
     rules: [
-      { match: { name: 'db' }, critical: true },
-      { match: { name: 'web' }, requests: { memory: '64Mi' } },
-      { match: { name: 'batch' }, priority: -10 },
+      { match: { name: node.nameOf('db') }, critical: true },
+      { match: { name: node.nameOf('web') }, requests: { memory: '64Mi' } },
+      { match: { name: node.nameOf('batch') }, priority: -10 },
     ],
     metrics: { listen: '127.0.0.1:0' },
     stateDirectory: directory,

@@ -2,22 +2,19 @@ import { amountOfBytes } from '../../core/amount.js';
 import type { Style } from '../output/style.js';
 import { table } from '../output/table.js';
 import type { DemoRecord } from './guard.js';
+import type { DemoNode } from './node.js';
 import type { Check } from './verdict.js';
 
 export interface DemoReport {
   readonly ok: boolean;
-  readonly node: {
-    readonly cgroup: string;
-    readonly cgroupVersion: 1 | 2;
-    readonly limitBytes: number;
-    readonly threshold: string;
-  };
+  readonly node: DemoNode['described'];
   /** Journal records, as docs/journal.md describes them. */
   readonly decision: DemoRecord | undefined;
   readonly outcome: DemoRecord | undefined;
   /** All records, in their order. */
   readonly journal: readonly DemoRecord[];
-  readonly oomKills: { readonly source: string; readonly before: number; readonly after: number };
+  /** null: there is no OOM killer. */
+  readonly oomKills: { readonly source: string; readonly before: number; readonly after: number } | null;
   readonly workloads: readonly { readonly name: string; readonly alive: boolean; readonly end: string | undefined }[];
   readonly checks: readonly Check[];
 }
@@ -30,13 +27,15 @@ export function reportText(report: DemoReport, style: Style): string {
   const { ok, decision, outcome, oomKills, checks } = report;
   const wrong = checks.filter((check) => !check.ok);
   const title = ok
-    ? style('green', 'evictd evicted batch, and only batch, before the kernel had to kill.')
+    ? style('green', `evictd evicted batch, and only batch${oomKills ? ', before the kernel had to kill' : ''}.`)
     : style('red', 'The demo did not show what it should:');
-  const facts: [string, string][] = [
+  const facts: (readonly [string, string])[] = [
     ['why', decision === undefined ? 'no decision in the journal' : reason(decision)],
     ['gave back', outcome === undefined ? 'no outcome in the journal' : outcome.message],
     ['latency', latency(outcome?.spansMs)],
-    ['OOM killer', `${String(oomKills.before)} kills before, ${String(oomKills.after)} after (${oomKills.source})`],
+    ...(oomKills === null
+      ? []
+      : ([['OOM killer', `${String(oomKills.before)} kills before, ${String(oomKills.after)} after (${oomKills.source})`]] as const)),
     [
       'alive',
       report.workloads

@@ -1,22 +1,48 @@
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/cgroup.js';
 import { errnoName, UnavailableError } from '../../errors.js';
+import type { DemoNode } from './node.js';
 
 const REMOVE_WITHIN_MS = 10_000;
 const REMOVE_RETRY_MS = 20;
 
+export interface SandboxPlan {
+  /** Of the cgroup, below the one that it can be made in. */
+  readonly name: string;
+  readonly limitBytes: bigint;
+  readonly thresholdBytes: bigint;
+  /** Of the workloads. */
+  readonly names: readonly string[];
+}
+
+/** What evictd's own service is spared by is not for its children. */
+const JOIN =
+  'read -r adj < /proc/self/oom_score_adj; [ "$adj" -ge 0 ] || echo 0 > /proc/self/oom_score_adj; echo $$ > "$0/cgroup.procs" && exec "$@"';
+
 /** A cgroup of the demo's own, which is the node, and one below it for each workload. */
-export class Sandbox {
+export class Sandbox implements DemoNode {
+  readonly detached = true;
+  readonly inMemory = '/dev/shm';
   readonly version: 1 | 2;
   /** As a configuration names it. */
   readonly path: string;
   readonly #hierarchy: CgroupHierarchy;
   readonly #names: readonly string[];
+  readonly limitBytes: bigint;
+  readonly thresholdBytes: bigint;
   /** v2: the cgroup.subtree_control that was changed for the demo, to be changed back. */
   readonly #enabledIn: string | undefined;
 
-  private constructor(hierarchy: CgroupHierarchy, path: string, names: readonly string[], enabledIn: string | undefined) {
+  private constructor(
+    hierarchy: CgroupHierarchy,
+    path: string,
+    { names, limitBytes, thresholdBytes }: SandboxPlan,
+    enabledIn: string | undefined,
+  ) {
+    this.limitBytes = limitBytes;
+    this.thresholdBytes = thresholdBytes;
     this.version = hierarchy.version;
     this.path = path;
     this.#hierarchy = hierarchy;
@@ -30,11 +56,11 @@ export class Sandbox {
    * @param own  the cgroup of this process, below the mount; undefined: not visible
    * @throws UnavailableError where no place will have it, with the reason of each
    */
-  static create(hierarchy: CgroupHierarchy, own: string | undefined, name: string, limitBytes: bigint, names: readonly string[]): Sandbox {
+  static create(hierarchy: CgroupHierarchy, own: string | undefined, plan: SandboxPlan): Sandbox {
     const refusals: string[] = [];
     for (const parent of new Set(['/', ...(own === undefined ? [] : withAncestors(own))])) {
       try {
-        return Sandbox.#createBelow(hierarchy, parent, name, limitBytes, names);
+        return Sandbox.#createBelow(hierarchy, parent, plan);
       } catch (error) {
         const errno = errnoName(error);
         if (errno === undefined) throw error;
@@ -49,7 +75,8 @@ export class Sandbox {
     });
   }
 
-  static #createBelow(hierarchy: CgroupHierarchy, parent: string, name: string, limitBytes: bigint, names: readonly string[]): Sandbox {
+  static #createBelow(hierarchy: CgroupHierarchy, parent: string, plan: SandboxPlan): Sandbox {
+    const { name, names, limitBytes } = plan;
     const path = parent === '/' ? `/${name}` : `${parent}/${name}`;
     const directory = cgroupDirectory(hierarchy, path);
     mkdirSync(directory);
@@ -61,13 +88,57 @@ export class Sandbox {
       }
       writeFileSync(`${directory}/${hierarchy.version === 1 ? 'memory.limit_in_bytes' : 'memory.max'}`, String(limitBytes));
       for (const child of names) mkdirSync(`${directory}/${child}`);
-      return new Sandbox(hierarchy, path, names, enabledIn);
+      return new Sandbox(hierarchy, path, plan, enabledIn);
     } catch (error) {
       for (const child of names) if (existsSync(`${directory}/${child}`)) rmdirSync(`${directory}/${child}`);
       rmdirSync(directory);
       if (enabledIn !== undefined) disable(enabledIn);
       throw error;
     }
+  }
+
+  get introduction(): string {
+    const [limit, threshold] = [this.limitBytes, this.thresholdBytes].map((bytes) => `${String(bytes >> 20n)} MiB`);
+    return `the node is cgroup ${this.path} with ${limit ?? ''}; evictd evicts when less than ${threshold ?? ''} are available`;
+  }
+
+  get described(): DemoNode['described'] {
+    return {
+      cgroup: this.path,
+      cgroupVersion: this.version,
+      limitBytes: Number(this.limitBytes),
+      threshold: `memory.available<${this.#threshold}`,
+    };
+  }
+
+  /** The machine's disks are none of the demo's business. */
+  settings(): Readonly<Record<string, unknown>> {
+    return {
+      evictionHard: { 'memory.available': this.#threshold, 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
+      node: { cgroup: this.path },
+      workloads: [{ cgroup: this.path }],
+    };
+  }
+
+  nameOf(name: string): string {
+    return name;
+  }
+
+  /** It joins the cgroup before the program starts, so that all of its memory is counted there. */
+  command(name: string, program: readonly string[]): readonly [string, ...string[]] {
+    return ['/bin/sh', '-c', JOIN, this.directory(name), ...program];
+  }
+
+  started(): void {
+    return;
+  }
+
+  stop(evictd: ChildProcess): void {
+    evictd.kill('SIGTERM');
+  }
+
+  get #threshold(): string {
+    return `${String(this.thresholdBytes >> 20n)}Mi`;
   }
 
   /** The directory of a workload's cgroup, or of the node. */

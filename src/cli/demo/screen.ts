@@ -1,7 +1,7 @@
 import { amountOfBytes } from '../../core/amount.js';
 import type { Io } from '../io.js';
 import { styleFor, type Colour, type Style } from '../output/style.js';
-import type { Sandbox } from './sandbox.js';
+import type { DemoNode } from './node.js';
 import type { WorkloadPlan } from './workload.js';
 
 const REFRESH_MS = 40;
@@ -27,20 +27,15 @@ export class Screen {
   }
 
   /** Shows usage from now on, until `still`. */
-  watch(sandbox: Sandbox, plans: readonly WorkloadPlan[], limitBytes: bigint, thresholdBytes: bigint): void {
+  watch(node: DemoNode, plans: readonly WorkloadPlan[]): void {
     if (!this.#io.isTTY) return;
     const style = this.#style;
+    const { limitBytes, thresholdBytes, described } = node;
+    const acts = described.cgroup === null ? 'all three' : `evictd acts above ${amountOfBytes(limitBytes - thresholdBytes)}`;
     this.#gauges = () => [
       '',
-      ...plans.map(({ name, what }) => gauge(style, name, sandbox.workingSetBytes(name), limitBytes, 'green', what)),
-      gauge(
-        style,
-        'node',
-        sandbox.workingSetBytes(),
-        limitBytes,
-        'yellow',
-        `evictd acts above ${amountOfBytes(limitBytes - thresholdBytes)}`,
-      ),
+      ...plans.map(({ name, what }) => gauge(style, name, node.workingSetBytes(name), limitBytes, 'green', what)),
+      gauge(style, 'node', node.workingSetBytes(), limitBytes, 'yellow', acts),
     ];
     this.#timer = setInterval(() => this.#redraw(''), REFRESH_MS);
     this.#redraw('');

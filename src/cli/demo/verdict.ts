@@ -3,8 +3,8 @@ import type { DemoRecord } from './guard.js';
 /** What the demo has seen at its end. */
 export interface DemoFacts {
   readonly records: readonly DemoRecord[];
-  readonly oomKillsBefore: number;
-  readonly oomKillsAfter: number;
+  /** undefined: there is no OOM killer. */
+  readonly oomKills: { readonly before: number; readonly after: number } | undefined;
   /** Processes left of the workload that leaked. */
   readonly leakingProcesses: number;
   readonly survivors: readonly { readonly name: string; readonly answers: boolean; readonly end: string | undefined }[];
@@ -22,7 +22,7 @@ export interface Check {
 
 /** What has to be true for the demo to have shown what it promises; each with what was seen. */
 export function verdict(facts: DemoFacts, leaking: string): Check[] {
-  const { records, oomKillsBefore, oomKillsAfter, leakingProcesses, survivors, recording, guardEnd } = facts;
+  const { records, oomKills, leakingProcesses, survivors, recording, guardEnd } = facts;
   const decided = records.findIndex(({ type, victim }) => type === 'decision' && victim?.name === leaking);
   const ended = records.findIndex(({ type, victim }) => type === 'outcome' && victim?.name === leaking);
   const outcome = records[ended];
@@ -38,11 +38,15 @@ export function verdict(facts: DemoFacts, leaking: string): Check[] {
       ok: others.length === 0,
       seen: others.length === 0 ? 'no other decision in the journal' : others.map(({ message }) => message).join('; '),
     },
-    {
-      check: 'before the kernel: its OOM killer killed nobody',
-      ok: oomKillsAfter === oomKillsBefore,
-      seen: `${String(oomKillsBefore)} kills before, ${String(oomKillsAfter)} after`,
-    },
+    ...(oomKills === undefined
+      ? []
+      : [
+          {
+            check: 'before the kernel: its OOM killer killed nobody',
+            ok: oomKills.after === oomKills.before,
+            seen: `${String(oomKills.before)} kills before, ${String(oomKills.after)} after`,
+          },
+        ]),
     {
       check: 'the decision was recorded before what came of it',
       ok: decided >= 0 && decided < ended,

@@ -2,6 +2,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { UnavailableError } from '../../errors.js';
+import type { DemoNode } from './node.js';
 
 const MIB = 1024 * 1024;
 
@@ -20,10 +21,6 @@ export const WORKLOADS: readonly WorkloadPlan[] = [
   { name: 'batch', what: 'priority -10, is going to leak', holdsBytes: 0, leaks: true },
 ];
 
-/** Joins the cgroup before the program starts, so that all of its memory is counted there. What evictd's own service is spared by is not for its children. */
-const JOIN =
-  'read -r adj < /proc/self/oom_score_adj; [ "$adj" -ge 0 ] || echo 0 > /proc/self/oom_score_adj; echo $$ > "$0/cgroup.procs" && exec "$@"';
-
 /** Says that it has its memory, then answers whatever it is sent; a leaking one takes all the memory that it can get instead. Ends with the demo. */
 function program({ holdsBytes, leaks }: WorkloadPlan): string {
   const leak = `for (const kept = []; ; ) {
@@ -39,20 +36,15 @@ function program({ holdsBytes, leaks }: WorkloadPlan): string {
 /** A running workload of the demo. */
 export class DemoWorkload {
   readonly plan: WorkloadPlan;
-  readonly #directory: string;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #ended: Promise<unknown>;
   #said = '';
 
-  /** @param directory  its cgroup */
-  constructor(plan: WorkloadPlan, directory: string) {
+  constructor(plan: WorkloadPlan, node: DemoNode) {
     this.plan = plan;
-    this.#directory = directory;
-    // A session of its own: Ctrl-C is for the demo, which then ends everything in order.
-    this.#child = spawn('/bin/sh', ['-c', JOIN, directory, process.execPath, '-e', program(plan)], {
-      detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
+    const [command, ...args] = node.command(plan.name, [process.execPath, '-e', program(plan)]);
+    this.#child = spawn(command, args, { detached: node.detached, windowsHide: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    if (this.#child.pid !== undefined) node.started(plan.name, this.#child.pid);
     this.#child.stdin.on('error', () => undefined); // it ended: that is seen elsewhere
     this.#child.stderr.on('data', (text: Buffer) => (this.#said += text.toString()));
     this.#ended = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve));
@@ -63,7 +55,7 @@ export class DemoWorkload {
     await Promise.race([once(this.#child.stdout, 'data', { signal }), this.#ended]);
     if (this.running) return;
     const why = this.#said.trim().split('\n').at(-1) ?? '';
-    throw new UnavailableError('EVICTD_DEMO_WORKLOAD', `${this.plan.name} could not be started in ${this.#directory}: ${why}`, {
+    throw new UnavailableError('EVICTD_DEMO_WORKLOAD', `${this.plan.name} could not be started: ${why}`, {
       hint: 'the demo must be allowed to move its processes there: run it as root, or inside a delegated cgroup',
     });
   }
