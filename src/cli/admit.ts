@@ -1,8 +1,10 @@
 import { Command, CommanderError, Option, type ParseOptionsResult } from 'commander';
+import { configuredPlatform } from '../compose/configured-platform.js';
 import type { NamedWorkload } from '../compose/admission.js';
 import { cgroupText, TextError } from '../config/text.js';
 import { admit, applicantOf, SHUTDOWN_REFUSAL, type Applicant } from '../core/admission.js';
 import type { QosClass } from '../core/workload.js';
+import { isWindowsPath } from '../core/windows-path.js';
 import { UsageError } from '../errors.js';
 import { workloadOfPod } from '../kubernetes/pod.js';
 import { readDocument } from './document-file.js';
@@ -152,6 +154,7 @@ function nameBelowSource(text: string): string {
 }
 
 function cgroupPath(text: string): string {
+  if (configuredPlatform().os === 'windows' && (isWindowsPath(text) || text.startsWith('job:'))) return text;
   try {
     return cgroupText(text);
   } catch (cause) {

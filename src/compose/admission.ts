@@ -1,13 +1,14 @@
 import type { Config } from '../config/config.js';
 import type { Applicant } from '../core/admission.js';
 import { isBelow, normalCgroupPath } from '../core/cgroup.js';
+import type { OperatingSystem } from '../core/operating-system.js';
 import { unitPlace } from '../core/unit.js';
 import type { QosClass } from '../core/workload.js';
 import { WorkloadSources, type WorkloadSourceSpec } from '../core/workload-source.js';
 import { selectHost } from '../host/select.js';
 import { readConditions, type ConditionsFileOptions } from '../monitor/conditions-file.js';
 import type { PublishedConditions } from '../monitor/published-conditions.js';
-import { compileRules, type Named } from '../workloads/rules.js';
+import { compileRules, patternsOf, type Named } from '../workloads/rules.js';
 
 /** What is known of a workload that is not there yet. */
 export interface NamedWorkload {
@@ -47,14 +48,24 @@ export function presentConditionsOf(config: Pick<Config, 'node' | 'runtimeDirect
  * What the rules make of it: critical, or Burstable with a request for memory; nothing but the caller makes it Guaranteed. Where name and path leave open
  * which workload it is, one for which a rule speaks is enough.
  */
-export function applicantByRules({ rules, workloads }: Pick<Config, 'rules' | 'workloads'>, asked: NamedWorkload): Applicant {
-  const effects = namesOf(asked, workloads).map(compileRules(rules));
+export function applicantByRules(
+  { rules, workloads }: Pick<Config, 'rules' | 'workloads'>,
+  asked: NamedWorkload,
+  os: OperatingSystem = selectHost().os,
+): Applicant {
+  const names = os === 'windows' ? [windowsName(asked)] : namesOf(asked, workloads);
+  const effects = names.map(compileRules(rules, patternsOf(os)));
   const requests = effects.some(({ requestsMemory }) => requestsMemory !== undefined && requestsMemory > 0n);
   return {
     critical: effects.some(({ critical }) => critical),
     qosClass: asked.qosClass ?? (requests ? 'Burstable' : 'BestEffort'),
     tolerations: [],
   };
+}
+
+/** The path is that of a program, or 'job:NAME'; without a name it is called as its file. */
+function windowsName({ name, path = '' }: NamedWorkload): Named {
+  return { name: name ?? path.slice(Math.max(path.lastIndexOf('\\'), path.lastIndexOf('/')) + 1), path };
 }
 
 /** What rules are matched against: each workload that it can be, and a cgroup further below as itself, too. */

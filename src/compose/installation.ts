@@ -7,6 +7,7 @@ import type { InstallRequest } from '../install/install.js';
 import type { Machine } from '../install/machine.js';
 import { PLACES } from '../install/place.js';
 import { runProgram } from '../install/systemctl.js';
+import { windowsPlaces } from '../install/windows-place.js';
 import { addonPath, native } from '../native/index.js';
 import { Patience } from './doctor/deadline.js';
 import { restore } from './restoration.js';
@@ -25,13 +26,15 @@ export function thisInstallation(): ThisInstallation {
   const [, script = ''] = process.argv;
   const root = dirname(dirname(realpathSync(script)));
   const beside = (file: string): string | undefined => (existsSync(join(root, file)) ? join(root, file) : undefined);
+  const { os, mayEndOthers, lockHoldersIn } = selectHost();
+  const isWindows = os === 'windows';
   let hangs = false;
   const patience = new Patience();
   const machine: Machine = {
-    places: PLACES,
-    uid: process.getuid?.(),
+    places: isWindows ? { ...PLACES, runtimeDirectory: windowsPlaces(process.env).runtimeDirectory } : PLACES,
+    uid: isWindows && mayEndOthers() ? 0 : process.getuid?.(),
     systemctl: runProgram,
-    running: selectHost().lockHoldersIn,
+    running: lockHoldersIn,
     isThere: (path) =>
       patience.within(PATIENCE_MS, () =>
         access(path).then(

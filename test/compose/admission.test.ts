@@ -68,6 +68,16 @@ describe('what the rules make of a workload', () => {
   });
 });
 
+test.each<[rule: string, asked: Partial<NamedWorkload>, critical: boolean]>([
+  ['a program, in other letters', { path: 'c:/apps/DB.exe' }, true],
+  ['its name is that of its file', { path: 'D:\\other\\web.exe' }, true],
+  ['a job', { name: 'batch', path: 'job:batch' }, true],
+  ['none of them', { path: 'D:\\other\\db.exe' }, false],
+])('on Windows a rule matches the program: %s', (_rule, asked, critical) => {
+  const rules = [{ path: 'C:\\Apps\\**' }, { name: 'web.exe' }, { path: 'job:batch' }].map((match) => ({ match, critical: true }));
+  expect(applicantByRules({ rules, workloads: [] }, { ...unnamed, ...asked }, 'windows').critical).toBe(critical);
+});
+
 test.each<[cgroup: string | undefined, path: string, node: string]>([
   [undefined, '/run/evictd/machine.conditions.json', 'machine'],
   ['/workload.slice', '/run/evictd/cgroup-%2Fworkload.slice.conditions.json', '/workload.slice'],
