@@ -95,6 +95,8 @@
         ['OS=="win"', {
           'sources': [
             'native/windows/error_text.cc',
+            'native/windows/file_lock.cc',
+            'native/windows/filesystem_stats.cc',
             'native/windows/memory_notification.cc',
             'native/windows/monotonic_clock.cc',
             'native/windows/performance_info.cc',
@@ -104,6 +106,8 @@
             'native/windows/wide_text.cc',
             'native/windows/js/addon.cc',
             'native/windows/js/environment.cc',
+            'native/windows/js/file_lock.cc',
+            'native/windows/js/filesystem_stats.cc',
             'native/windows/js/memory_notification.cc',
             'native/windows/js/performance_info.cc',
           ],

@@ -28,7 +28,7 @@ export interface WindowsBinding {
   readonly ServiceDispatcher: ServiceDispatcherConstructor;
   /** LockFileEx, exclusive and at once, on a file that is made where it is missing. Throws ERROR_LOCK_VIOLATION where another holds it. */
   readonly FileLock: FileLockConstructor;
-  /** Since the system was started, with the time that it slept (QueryInterruptTimePrecise). */
+  /** Since the system was started, with the time that it slept (GetTickCount64: in steps of some 16 ms). */
   bootTimeNs(): bigint;
   /** Ends this process at once (TerminateProcess): for a shutdown that must not wait for a thread that hangs. */
   exitNow(code: number): never;

@@ -18,6 +18,11 @@ void ExitNow(const Napi::CallbackInfo& info) {
   TerminateProcess(GetCurrentProcess(), static_cast<UINT>(code));
 }
 
+// GetTickCount64 counts while the machine sleeps, too, in steps of some 16 ms.
+Napi::Value BootTime(const Napi::CallbackInfo& info) {
+  return Napi::BigInt::New(info.Env(), static_cast<uint64_t>(GetTickCount64()) * 1000000);
+}
+
 Napi::Value WatchCount(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(evictd::Environment::Of(info.Env())->watch_count()));
 }
@@ -37,6 +42,9 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
                                          {"GONE", static_cast<unsigned>(evictd::Wake::kGone)}}));
   exports.Set("MemoryNotification", evictd::DefineMemoryNotification(env));
   exports.Set("performanceInfo", Napi::Function::New(env, evictd::PerformanceInfo, "performanceInfo"));
+  exports.Set("FileLock", evictd::DefineFileLock(env));
+  exports.Set("FilesystemStats", evictd::DefineFilesystemStats(env));
+  exports.Set("bootTimeNs", Napi::Function::New(env, BootTime, "bootTimeNs"));
   exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
   exports.Set("watchCount", Napi::Function::New(env, WatchCount, "watchCount"));
   return exports;

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "common/wake_targets.h"
+#include "windows/filesystem_stats.h"
 #include "windows/waiter.h"
 
 namespace evictd {
@@ -18,7 +19,7 @@ class Environment : public WakeTargets {
   static void Create(Napi::Env env);
   static Environment* Of(Napi::Env env) { return env.GetInstanceData<Environment>(); }
 
-  explicit Environment(Napi::Env env) : WakeTargets(env) {}
+  explicit Environment(Napi::Env env) : WakeTargets(env), filesystem_threads_(bell()) {}
 
   // For EnvironmentWatch. The waiter's first thread is started here, with the environment's first watch. Throws
   // SystemError.
@@ -27,9 +28,12 @@ class Environment : public WakeTargets {
   void Remove(uint64_t id) { waiter_->Remove(id); }
   void Drop(const std::shared_ptr<WatchSource>&, uint64_t /*id*/) {}
 
+  FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
+
  private:
   void End();
 
+  FilesystemThreads filesystem_threads_;
   std::unique_ptr<Waiter> waiter_;
 };
 

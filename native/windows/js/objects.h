@@ -8,6 +8,9 @@ namespace evictd {
 // What the addon exports; each in the file of its name. First the watches' constructors.
 Napi::Function DefineMemoryNotification(Napi::Env env);
 
+Napi::Function DefineFileLock(Napi::Env env);
+Napi::Function DefineFilesystemStats(Napi::Env env);
+
 Napi::Value PerformanceInfo(const Napi::CallbackInfo& info);
 
 }  // namespace evictd

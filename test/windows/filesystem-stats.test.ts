@@ -1,0 +1,87 @@
+import { statfsSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { addonPath } from '../../src/native/index.js';
+import type { FilesystemReading, FilesystemStats } from '../../src/native/windows-binding.js';
+import { native, thrownBy } from './native.js';
+
+function open(path: string): FilesystemStats {
+  const stats = new native.FilesystemStats(path);
+  onTestFinished(() => {
+    stats.close();
+  });
+  return stats;
+}
+
+function answer(stats: FilesystemStats): Promise<FilesystemReading> {
+  return new Promise((resolve) => {
+    const waiting = setInterval(() => undefined, 1_000); // a request keeps nobody alive
+    stats.request(() => {
+      clearInterval(waiting);
+      resolve(stats.read());
+    });
+  });
+}
+
+test('what a volume has and has left, in bytes, as Node says it of the same', async () => {
+  const { bsize, blocks } = statfsSync('C:\\', { bigint: true });
+  const reading = await answer(open('C:\\'));
+  expect(reading).toMatchObject({ errno: 0, totalBytes: bsize * blocks, pending: false });
+  expect(reading.availableBytes).toBeLessThanOrEqual(reading.freeBytes);
+  expect(reading.freeBytes).toBeLessThan(reading.totalBytes);
+});
+
+test('before the first answer there is none; its time is the clock of hrtime', async () => {
+  const stats = open('C:\\windows');
+  expect(stats.read()).toMatchObject({ atNs: 0n, pending: false, pendingSinceNs: 0n });
+  const before = process.hrtime.bigint();
+  const reading = await answer(stats);
+  expect(reading.atNs).toBeGreaterThan(before);
+  expect(reading.atNs).toBeLessThanOrEqual(process.hrtime.bigint());
+});
+
+test('a request that is under way is not begun a second time, and the next one is', async () => {
+  const stats = open('C:\\');
+  const first = answer(stats);
+  expect(stats.request()).toBe(false);
+  await first;
+  expect((await answer(stats)).errno).toBe(0);
+});
+
+test('of a drive that is not there, and of a directory, Windows says so', async () => {
+  expect(await answer(open('Y:\\'))).toMatchObject({ errno: 3, totalBytes: 0n });
+  // Wine says that there is no such file.
+  expect([2, 3]).toContain((await answer(open('C:\\evictd-nowhere'))).errno);
+});
+
+test('after close() the last reading stays, nothing is asked for, and it may be closed again', async () => {
+  const stats = open('C:\\');
+  const { totalBytes } = await answer(stats);
+  stats.close();
+  stats.close();
+  expect(stats.read()).toMatchObject({ totalBytes, pending: false });
+  expect(thrownBy(() => stats.request())).toMatchObject({ code: 'ERROR_INVALID_HANDLE', syscall: 'GetDiskFreeSpaceEx' });
+});
+
+test('two owners of a path are answered each for itself', async () => {
+  const [one, other] = [open('C:\\'), open('C:\\')];
+  const [first, second] = await Promise.all([answer(one), answer(other)]);
+  expect(first.totalBytes).toBe(second.totalBytes);
+});
+
+test('a worker that ends in the middle of requests takes nothing along', async () => {
+  for (let round = 0; round < 3; round++) {
+    const worker = new Worker(
+      `const native = require(${JSON.stringify(addonPath)});
+       for (const path of ['C:\\\\', 'C:\\\\windows']) new native.FilesystemStats(path).request(() => undefined);
+       process.exit(7);`,
+      { eval: true },
+    );
+    expect(await once(worker, 'exit')).toEqual([7]);
+  }
+});
+
+test.each([[[]], [[5]], [['a\0b']]])('%j is no path', (args) => {
+  expect(thrownBy(() => new native.FilesystemStats(...(args as [string])))).toBeInstanceOf(Error);
+});
