@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import type { Check } from '../../src/doctor/check.js';
+import type { InstanceFacts } from '../../src/doctor/facts/process.js';
+import type { VolumeFacts, WindowsServiceFacts } from '../../src/doctor/facts/windows.js';
+import { checkRights } from '../../src/doctor/windows-rights.js';
+import { checkGuarded, checkService } from '../../src/doctor/windows-service.js';
+import { checkVolumes } from '../../src/doctor/windows-volumes.js';
+
+const MIB = 1n << 20n;
+
+test.each<[rule: string, service: WindowsServiceFacts, status: Check['status'], said: string]>([
+  ['it runs', { state: 'running', pid: 12 }, 'ok', 'process 12'],
+  ['it does not', { state: 'stopped', pid: 0 }, 'degraded', 'the service evictd is stopped'],
+  ['it is none', { state: 'not installed' }, 'degraded', 'no service'],
+  ['nobody tells', { unseen: 'ERROR_ACCESS_DENIED' }, 'degraded', 'ERROR_ACCESS_DENIED'],
+])('the service: %s', (_rule, service, status, said) => {
+  expect(checkService(service)).toMatchObject({ id: 'service.manager', status, summary: expect.stringContaining(said) as string });
+});
+
+test.each<[instance: Exclude<InstanceFacts, { kind: 'running' }>, said: string]>([
+  [{ kind: 'none' }, 'no evictd guards'],
+  [{ kind: 'none', dryRun: 7 }, 'process 7 is a dry run'],
+  [{ kind: 'unseen', unseen: 'ERROR_ACCESS_DENIED' }, 'ERROR_ACCESS_DENIED'],
+])('nobody guards: %j', (instance, said) => {
+  expect(checkGuarded(instance)).toMatchObject({ status: 'degraded', summary: expect.stringContaining(said) as string });
+});
+
+test('whoever is no administrator may end nobody of others', () => {
+  expect([checkRights(true), checkRights(false)].map(({ status }) => status)).toEqual(['ok', 'broken']);
+});
+
+const there = { at: 'C:\\', totalBytes: 100n * MIB, availableBytes: 50n * MIB };
+
+test.each<[rule: string, volume: Partial<VolumeFacts>, status: Check['status'], said: string]>([
+  ['there is room', { answer: there }, 'ok', '50MiB of 100MiB available'],
+  ['it has not answered', { answer: undefined }, 'broken', 'has not answered'],
+  ['it is not there', { answer: { error: 'ERROR_INVALID_DRIVE (no such drive)' } }, 'broken', 'no such drive'],
+  ['a state directory may not be written to', { role: 'state', answer: there, refused: 'EPERM' }, 'degraded', 'EPERM'],
+  ['without a runtime directory evictd does not start', { role: 'runtime', answer: there, refused: 'EPERM' }, 'broken', 'EPERM'],
+  ['exactly as much as the journal wants', { role: 'state', answer: { ...there, availableBytes: 16n * MIB } }, 'ok', '16MiB'],
+  ['a byte less', { role: 'state', answer: { ...there, availableBytes: 16n * MIB - 1n } }, 'degraded', 'no room for the journal'],
+  ['what is only watched needs none', { answer: { ...there, availableBytes: 0n } }, 'ok', '0B of'],
+])('a volume: %s', (_rule, volume, status, said) => {
+  const [check] = checkVolumes([{ role: 'nodefs', path: 'C:\\', answer: there, refused: undefined, ...volume }]);
+  expect(check).toMatchObject({ id: `filesystem.${volume.role ?? 'nodefs'}`, status, summary: expect.stringContaining(said) as string });
+});
