@@ -146,14 +146,15 @@ arm64: build $(ARM64)
 	$(call need,qemu-aarch64-static,an emulator for arm64 is missing (Debian: apt-get install qemu-user-static))
 	@$(BIN)/tsx test/arm64/run.ts $(ARGS)
 
-# Stands in for a system that is short of memory; the tests find it there.
-MEMORY_CONDITION := build/wine/memory_condition.exe
+# The tests find them there: what stands in for a system that is short of memory, and what needs neither Node nor a kernel.
+WINE_PROGRAMS := build/wine/memory_condition.exe build/wine/job_limits_test.exe
+build/wine/job_limits_test.exe: native/windows/job_limits.cc native/windows/job_limits.h
 
-$(MEMORY_CONDITION): native/test/windows/memory_condition.cc
+build/wine/%.exe: native/test/windows/%.cc
 	@mkdir -p $(@D)
-	x86_64-w64-mingw32-g++-posix -std=c++17 -O1 -Wall -Wextra -static $< -o $@ -lntdll
+	x86_64-w64-mingw32-g++-posix -std=c++17 -O1 -Wall -Wextra -static -Inative $(filter %.cc,$^) -o $@ -lntdll
 
-windows: $(WINDOWS) $(MEMORY_CONDITION)
+windows: $(WINDOWS) $(WINE_PROGRAMS)
 	@$(BIN)/tsx test/windows/run.ts $(ARGS)
 
 vm: build

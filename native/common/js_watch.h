@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "common/wake_mask.h"
 #include "common/wake_targets.h"
 
 namespace evictd {

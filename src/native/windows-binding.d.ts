@@ -23,7 +23,7 @@ export interface WindowsBinding {
   readonly Job: JobConstructor;
   /** All services of the own process's machine that run as processes (EnumServicesStatusEx, SERVICE_WIN32). Throws what it refuses with. */
   services(): ServiceEntry[];
-  /** ControlService(SERVICE_CONTROL_STOP). Returns when it was told; throws ERROR_SERVICE_DOES_NOT_EXIST, ERROR_SERVICE_NOT_ACTIVE, ERROR_INVALID_SERVICE_CONTROL. */
+  /** ControlService(SERVICE_CONTROL_STOP). Returns when it was told, or after half a second in which nobody has answered; throws ERROR_SERVICE_DOES_NOT_EXIST, ERROR_SERVICE_NOT_ACTIVE, ERROR_INVALID_SERVICE_CONTROL. */
   stopService(name: string): void;
   readonly ServiceDispatcher: ServiceDispatcherConstructor;
   /** LockFileEx, exclusive and at once, on a file that is made where it is missing. Throws ERROR_LOCK_VIOLATION where another holds it. */

@@ -41,6 +41,12 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("WAKE", evictd::Bits(env, {{"FIRED", static_cast<unsigned>(evictd::Wake::kFired)},
                                          {"GONE", static_cast<unsigned>(evictd::Wake::kGone)}}));
   exports.Set("MemoryNotification", evictd::DefineMemoryNotification(env));
+  exports.Set("ProcessHandle", evictd::DefineProcessHandle(env));
+  exports.Set("Job", evictd::DefineJob(env));
+  exports.Set("ServiceDispatcher", evictd::DefineServiceDispatcher(env));
+  exports.Set("processes", Napi::Function::New(env, evictd::Processes, "processes"));
+  exports.Set("services", Napi::Function::New(env, evictd::Services, "services"));
+  exports.Set("stopService", Napi::Function::New(env, evictd::StopServiceOf, "stopService"));
   exports.Set("performanceInfo", Napi::Function::New(env, evictd::PerformanceInfo, "performanceInfo"));
   exports.Set("FileLock", evictd::DefineFileLock(env));
   exports.Set("FilesystemStats", evictd::DefineFilesystemStats(env));

@@ -1,0 +1,110 @@
+#include "windows/process_list.h"
+
+#include <windows.h>
+// After it, whose types they use.
+#include <psapi.h>
+#include <tlhelp32.h>
+
+#include "common/system_error.h"
+#include "windows/process_times.h"
+#include "windows/unique_handle.h"
+#include "windows/wide_text.h"
+
+namespace evictd {
+
+namespace {
+
+// The longest path that Windows has, with its NUL.
+constexpr DWORD kPathUnits = 32768;
+
+using IsCritical = BOOL(WINAPI*)(HANDLE, PBOOL);
+
+// Looked up: a name that Wine lacks (8 does) would be a call into nothing there, and mingw-w64 does not declare it. All
+// of Windows 8.1 and later have it.
+IsCritical FindIsCritical() {
+  const HMODULE kernel = GetModuleHandleW(L"kernel32.dll");
+  // By way of void*: compilers warn of the other cast, which is the documented one.
+  return reinterpret_cast<IsCritical>(reinterpret_cast<void*>(GetProcAddress(kernel, "IsProcessCritical")));
+}
+
+// What the process itself tells. The first refusal stands in `error`; the others are asked all the same.
+class Questions {
+ public:
+  Questions() : is_critical_(FindIsCritical()), path_(kPathUnits) {}
+
+  // False: it has ended.
+  bool Ask(ProcessEntry* entry) {
+    const UniqueHandle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, entry->pid));
+    if (!process) {
+      const DWORD error = GetLastError();
+      entry->error = static_cast<int>(error);
+      return error != ERROR_INVALID_PARAMETER;
+    }
+    // Whoever has ended keeps its number while somebody holds it.
+    DWORD code = STILL_ACTIVE;
+    if (GetExitCodeProcess(process.get(), &code) && code != STILL_ACTIVE) return false;
+    const ProcessTimes times = ReadProcessTimes(process.get());
+    Note(times.error, entry);
+    entry->created_at = times.created_at;
+    entry->cpu_time_ns = times.cpu_time_ns;
+    AskMemory(process.get(), entry);
+    AskPath(process.get(), entry);
+    DWORD session = 0;
+    if (!ProcessIdToSessionId(entry->pid, &session)) Note(static_cast<int>(GetLastError()), entry);
+    entry->session_id = session;
+    BOOL critical = FALSE;
+    if (is_critical_ != nullptr && !is_critical_(process.get(), &critical))
+      Note(static_cast<int>(GetLastError()), entry);
+    entry->critical = critical != FALSE;
+    return true;
+  }
+
+ private:
+  static void Note(int error, ProcessEntry* entry) {
+    if (entry->error == 0) entry->error = error;
+  }
+
+  static void AskMemory(HANDLE process, ProcessEntry* entry) {
+    PROCESS_MEMORY_COUNTERS_EX memory = {};
+    memory.cb = sizeof memory;
+    if (!K32GetProcessMemoryInfo(process, reinterpret_cast<PROCESS_MEMORY_COUNTERS*>(&memory), sizeof memory)) {
+      Note(static_cast<int>(GetLastError()), entry);
+      return;
+    }
+    entry->working_set_bytes = memory.WorkingSetSize;
+    entry->private_bytes = memory.PrivateUsage;
+  }
+
+  // No refusal: the system's own (System, Registry, Memory Compression) have no file.
+  void AskPath(HANDLE process, ProcessEntry* entry) {
+    DWORD length = kPathUnits;
+    if (QueryFullProcessImageNameW(process, 0, path_.data(), &length)) entry->path = ToUtf8(path_.data(), length);
+  }
+
+  IsCritical is_critical_;
+  std::vector<wchar_t> path_;
+};
+
+}  // namespace
+
+std::vector<ProcessEntry> ListProcesses() {
+  const UniqueHandle snapshot(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
+  if (!snapshot) throw SystemError(static_cast<int>(GetLastError()), "CreateToolhelp32Snapshot");
+  std::vector<ProcessEntry> entries;
+  Questions questions;
+  PROCESSENTRY32W found = {};
+  found.dwSize = sizeof found;
+  for (BOOL more = Process32FirstW(snapshot.get(), &found); more; more = Process32NextW(snapshot.get(), &found)) {
+    ProcessEntry entry;
+    entry.pid = found.th32ProcessID;
+    entry.parent_pid = found.th32ParentProcessID;
+    entry.name = ToUtf8(found.szExeFile);
+    // The number is still its own: Windows hands out the one that was free longest.
+    if (questions.Ask(&entry)) entries.push_back(std::move(entry));
+  }
+  const DWORD error = GetLastError();
+  if (error != ERROR_NO_MORE_FILES) throw SystemError(static_cast<int>(error), "Process32NextW");
+  return entries;
+}
+
+}  // namespace evictd

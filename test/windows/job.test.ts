@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Job, ProcessEntry } from '../../src/native/windows-binding.js';
+import { eventually } from '../support/eventually.js';
+import { child, family, lives } from './children.js';
+import { native, thrownBy } from './native.js';
+
+let made = 0;
+function newJob(): [job: Job, name: string] {
+  const name = `evictd-test-${String(process.pid)}-${String((made += 1))}`;
+  const job = new native.Job(name, true);
+  onTestFinished(() => job.close());
+  return [job, name];
+}
+
+function assign(job: Job, { pid, createdAt }: ProcessEntry): void {
+  const handle = new native.ProcessHandle(pid, createdAt, () => undefined);
+  job.assign(handle);
+  handle.close();
+}
+
+describe('Job', () => {
+  test('its processes, and who they start from then on; all of them end with it, and nobody else', async () => {
+    const [job] = newJob();
+    const [inside, outside] = [await child(), await child()];
+    const [parent, own] = await family();
+    assign(job, inside);
+    assign(job, parent);
+    expect(job.processes().sort()).toEqual([inside.pid, parent.pid].sort());
+    expect(job.accounting()).toMatchObject({ activeProcesses: 2, totalProcesses: 2 });
+    job.terminate(7);
+    await eventually('they have ended', () => !lives(inside) && !lives(parent));
+    expect([lives(outside), lives(own), job.processes()]).toEqual([true, true, []]);
+    expect(job.accounting()).toMatchObject({ activeProcesses: 0, totalProcesses: 2 });
+  });
+
+  test('a child that one of it starts is in it', async () => {
+    const [job, name] = newJob();
+    const go = `evictd-test-go-${String(process.pid)}`;
+    const script = `const fs = require('node:fs'); const file = require('node:path').join(require('node:os').tmpdir(), ${JSON.stringify(go)});
+      const look = setInterval(() => { if (!fs.existsSync(file)) return; clearInterval(look); fs.rmSync(file);
+        require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'], { stdio: 'ignore' }); }, 50);
+      setInterval(() => undefined, 1000);`;
+    const parent = await child(script);
+    assign(job, parent);
+    writeFileSync(join(tmpdir(), go), '');
+    await eventually('both are in it', () => job.processes().length === 2);
+    const own = native.processes().filter(({ parentPid, name }) => parentPid === parent.pid && name === parent.name);
+    expect(own.map(({ pid }) => pid)).toEqual(job.processes().filter((pid) => pid !== parent.pid));
+    const opened = new native.Job(name);
+    opened.terminate(3);
+    opened.close();
+    await eventually('both have ended', () => !lives(parent) && own.every((one) => !lives(one)));
+  });
+
+  test('limits are taken; Wine has none afterwards', () => {
+    const [job] = newJob();
+    job.setLimits({ commitBytes: 512n << 20n, commitBytesPerProcess: 64n << 20n, activeProcesses: 9 });
+    expect(job.limits()).toEqual({ commitBytes: 0n, commitBytesPerProcess: 0n, activeProcesses: 0 });
+    expect(thrownBy(() => job.setLimits({ commitBytes: 1 as never }))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+  });
+
+  test('which limits are in force: the flags of the structure', () => {
+    expect(spawnSync('build\\wine\\job_limits_test.exe', { stdio: 'ignore' }).status).toBe(0);
+  });
+
+  test('there is none of that name, or one already', () => {
+    const [, name] = newJob();
+    expect(thrownBy(() => new native.Job(`${name}-none`))).toMatchObject({
+      code: 'ERROR_FILE_NOT_FOUND',
+      errno: -2,
+      syscall: 'OpenJobObjectW',
+      path: `${name}-none`,
+    });
+    expect(thrownBy(() => new native.Job(name, true))).toMatchObject({ code: 'ERROR_ALREADY_EXISTS', path: name });
+  });
+
+  test('closed twice; closed, it ends nobody', async () => {
+    const [job] = newJob();
+    const one = await child();
+    assign(job, one);
+    job.close();
+    job.close();
+    expect(thrownBy(() => job.terminate(1))).toMatchObject({ code: 'ERROR_INVALID_HANDLE' });
+    expect(lives(one)).toBe(true);
+  });
+
+  test('what is no process, and one that is closed, is refused', async () => {
+    const [job] = newJob();
+    const one = await child();
+    const handle = new native.ProcessHandle(one.pid, one.createdAt, () => undefined);
+    handle.close();
+    expect(thrownBy(() => job.assign(handle))).toMatchObject({ code: 'ERROR_INVALID_HANDLE' });
+    expect(thrownBy(() => job.assign(job as never))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+  });
+});

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, test } from 'vitest';
+import { addonPath } from '../../src/native/index.js';
+import { eventually } from '../support/eventually.js';
+import { child, lives } from './children.js';
+import { native, thrownBy } from './native.js';
+
+const { FIRED, GONE } = native.WAKE;
+
+afterEach(() => {
+  expect(native.watchCount()).toBe(0);
+});
+
+describe('ProcessHandle', () => {
+  test('tells once that its process has ended, is dead then, and still has its code', async () => {
+    const [one, other] = [await child(), await child()];
+    const wakes: number[] = [];
+    const handle = new native.ProcessHandle(one.pid, one.createdAt, (wake) => wakes.push(wake));
+    expect([handle.live, handle.exitCode()]).toEqual([true, undefined]);
+    handle.terminate(7);
+    await eventually('it is told of', () => wakes.length > 0);
+    expect([wakes, handle.live, handle.exitCode(), lives(one), lives(other)]).toEqual([[FIRED | GONE], false, 7, false, true]);
+    expect(handle.status()).toEqual({ mechanism: 'process_exit', target: `process ${String(one.pid)}`, live: false, errno: 0 });
+    handle.close();
+  });
+
+  test('whoever is ending, or has ended, may be ended again', async () => {
+    const one = await child();
+    const handle = new native.ProcessHandle(one.pid, one.createdAt, () => undefined);
+    handle.terminate(7);
+    handle.terminate(8);
+    await eventually('it has ended', () => handle.exitCode() !== undefined);
+    handle.terminate(9);
+    expect(handle.exitCode()).toBe(7);
+    handle.close();
+  });
+
+  test('a code that looks like that of a living process is one', async () => {
+    const one = await child();
+    const handle = new native.ProcessHandle(one.pid, one.createdAt, () => undefined);
+    handle.terminate(259);
+    await eventually('it has ended', () => handle.exitCode() === 259);
+    handle.close();
+  });
+
+  test('there is nobody of that number, or it is another one by now', async () => {
+    const one = await child();
+    const missing = { code: 'ERROR_INVALID_PARAMETER', errno: -87, syscall: 'OpenProcess' };
+    expect(thrownBy(() => new native.ProcessHandle(0x7ffffff0, 1n, () => undefined))).toMatchObject(missing);
+    expect(thrownBy(() => new native.ProcessHandle(one.pid, one.createdAt - 1n, () => undefined))).toMatchObject(missing);
+  });
+
+  test('closed twice; closed, it ends nobody', async () => {
+    const one = await child();
+    const handle = new native.ProcessHandle(one.pid, one.createdAt, () => undefined);
+    handle.close();
+    handle.close();
+    const closed = { code: 'ERROR_INVALID_HANDLE' };
+    expect([thrownBy(() => handle.terminate(1)), thrownBy(() => handle.exitCode())]).toMatchObject([closed, closed]);
+    expect([handle.live, lives(one)]).toEqual([false, true]);
+  });
+
+  test('closed before it was heard of, it does not call', async () => {
+    const one = await child();
+    const handle = new native.ProcessHandle(one.pid, one.createdAt, () => {
+      throw new Error('called');
+    });
+    handle.terminate(1);
+    handle.close();
+    await eventually('it has ended', () => !lives(one));
+  });
+
+  test('a worker ends with one that is live, and the process goes on', async () => {
+    const one = await child();
+    const worker = new Worker(
+      `const native = require(${JSON.stringify(addonPath)});
+       new native.ProcessHandle(${String(one.pid)}, ${String(one.createdAt)}n, () => undefined);
+       require('node:worker_threads').parentPort.postMessage(native.watchCount());`,
+      { eval: true },
+    );
+    const ended = once(worker, 'exit');
+    expect(await once(worker, 'message')).toEqual([1]);
+    await worker.terminate();
+    await ended;
+    expect(lives(one)).toBe(true);
+  });
+
+  test.each<[fault: string, pid: unknown, createdAt: unknown, onWake: unknown]>([
+    ['no number', undefined, 1n, () => undefined],
+    ['no time', 1, 1, () => undefined],
+    ['no function', 1, 1n, undefined],
+  ])('%s is refused', (_fault, pid, createdAt, onWake) => {
+    const make = () => new native.ProcessHandle(pid as number, createdAt as bigint, onWake as () => void);
+    expect(thrownBy(make)).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
+  });
+});

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, test } from 'vitest';
+import { addonPath } from '../../src/native/index.js';
+import type { ServiceDispatcher } from '../../src/native/windows-binding.js';
+import { native, thrownBy } from './native.js';
+
+const NAME = 'evictd-test';
+
+afterEach(() => {
+  expect(native.watchCount()).toBe(0);
+});
+
+/** Until it has said that. */
+function dispatcher(): [made: ServiceDispatcher, said: Promise<string>] {
+  let tell: (control: string) => void;
+  const said = new Promise<string>((resolve) => (tell = resolve));
+  return [new native.ServiceDispatcher(NAME, (control) => tell(control)), said];
+}
+
+describe('ServiceDispatcher in a process that no service manager has started', () => {
+  test('fails, and says why', () => {
+    const script = `const native = require(${JSON.stringify(addonPath)});
+      const made = new native.ServiceDispatcher('x', (control) => { made.close(); made.close(); process.exitCode = control === 'failed' ? made.errno() : 1; });`;
+    const { status } = spawnSync(process.execPath, ['-e', script], { stdio: 'ignore' });
+    expect(status).toBe(1063); // ERROR_FAILED_SERVICE_CONTROLLER_CONNECT
+  });
+
+  test('a second one fails: a process may ask only once', async () => {
+    const failures: number[] = [];
+    for (let times = 0; times < 2; times++) {
+      const [made, said] = dispatcher();
+      expect(await said).toBe('failed');
+      failures.push(made.errno());
+      made.close();
+    }
+    expect(failures[1]).toBe(1056); // ERROR_SERVICE_ALREADY_RUNNING
+  });
+
+  test('nothing can be reported', async () => {
+    const [made, said] = dispatcher();
+    await said;
+    expect(thrownBy(() => made.report('running'))).toMatchObject({ code: 'ERROR_SERVICE_NOT_ACTIVE', syscall: 'SetServiceStatus' });
+    expect(thrownBy(() => made.report('paused' as 'running'))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
+    made.close();
+  });
+
+  test('closed at once it says nothing', () => {
+    const made = new native.ServiceDispatcher(NAME, () => {
+      throw new Error('called');
+    });
+    made.close();
+    expect(native.watchCount()).toBe(0);
+  });
+
+  test('a worker ends with one', async () => {
+    const worker = new Worker(
+      `const native = require(${JSON.stringify(addonPath)});
+       new native.ServiceDispatcher('x', (control) => require('node:worker_threads').parentPort.postMessage(control));`,
+      { eval: true },
+    );
+    const ended = once(worker, 'exit');
+    expect(await once(worker, 'message')).toEqual(['failed']);
+    await worker.terminate();
+    await ended;
+  });
+});
