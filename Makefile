@@ -88,7 +88,7 @@ $(ARM64): native/CMakeLists.txt $(NATIVE) $(MODULES) | node
 WINDOWS := dist/prebuilds/win32-x64/evictd.node
 WINDOWS_TOOLS := native/windows/mingw-w64.cmake
 
-prebuild-windows: $(WINDOWS)
+prebuild-windows: $(WINDOWS) bundle
 
 $(WINDOWS): native/CMakeLists.txt $(WINDOWS_TOOLS) $(NATIVE) $(MODULES) | node
 	$(call need,x86_64-w64-mingw32-g++-posix,the cross compiler for Windows is missing (Debian: apt-get install g++-mingw-w64-x86-64-posix))

@@ -1,0 +1,94 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { evictd, Family, Running } from './program.js';
+
+/** Above what any machine has left, so that it is met from the start. */
+const MET = { 'memory.available': '99.9%', 'nodefs.available': '0%' };
+const UNMET = { 'memory.available': '1Mi', 'nodefs.available': '0%' };
+
+const jobName = (name: string): string => `evictd-test-${String(process.pid)}-${name}-${String(Date.now())}`;
+
+test.each<[limit: string, exit: number]>([
+  ['1Mi', 0],
+  ['99.9%', 2],
+])("check answers for the machine's commit limit: less than %s is left: exit code %i", (limit, exit) => {
+  const { status, stdout } = evictd('check', '-o', 'json', '--eviction-hard', `memory.available<${limit}`);
+  const { signals } = JSON.parse(stdout) as { readonly signals: readonly { readonly signal: string; readonly capacityBytes: number }[] };
+  expect(status).toBe(exit);
+  expect(signals.find(({ signal }) => signal === 'memory.available')?.capacityBytes).toBeGreaterThan(0);
+});
+
+test('rank names a job that is there, with the usage of its processes (of which Wine counts nothing)', async () => {
+  const name = jobName('ranked');
+  await Family.start(process.execPath, name);
+  const { status, stdout } = evictd('rank', '-o', 'json', '--workload-job', name);
+  const { workloads } = JSON.parse(stdout) as { readonly workloads: readonly { readonly name: string; readonly usageBytes: number }[] };
+  expect(status).toBe(0);
+  expect(workloads.map((workload) => workload.name)).toEqual([name]);
+  expect(workloads[0]?.usageBytes).toBeTypeOf('number');
+});
+
+test('rank protects whoever evictd descends from', () => {
+  const { stdout } = evictd('rank', '-o', 'json', '--workload-process', process.execPath);
+  const { workloads } = JSON.parse(stdout) as { readonly workloads: readonly { readonly protection: string | null }[] };
+  expect(workloads.length).toBeGreaterThan(0);
+  expect(workloads.every(({ protection }) => protection !== null)).toBe(true);
+});
+
+test('run ends every process of the job that goes first, and of no other', async () => {
+  const [first, other] = [jobName('first'), jobName('other')];
+  const victim = await Family.start(process.execPath, first);
+  const spared = await Family.start(process.execPath, other);
+  const guard = new Running({
+    evictionHard: MET,
+    workloads: [{ job: first }, { job: other }],
+    rules: [{ match: { name: other }, critical: true }],
+  });
+  const outcome = await guard.recorded('outcome');
+  expect(outcome).toMatchObject({ result: 'killed', victim: { name: first } });
+  expect(guard.journal('decision')).toMatchObject([{ action: 'TerminateJobObject', victim: { name: first } }]);
+  await victim.ends();
+  expect(spared.living()).toEqual(spared.pids);
+  await guard.says('metrics are served');
+  expect(await guard.metrics()).toContain('evictd_evictions_total{eviction_signal="memory.available"} 1');
+  expect(await guard.stop()).toBe(0);
+  expect(guard.said).toContain('stopped');
+  expect(spared.living()).toEqual(spared.pids);
+});
+
+test('run ends a program and what it has started', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  const program = join(directory, 'victim.exe');
+  copyFileSync(process.execPath, program);
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const victim = await Family.start(program);
+  const guard = new Running({ evictionHard: MET, workloads: [{ process: { path: program } }] });
+  expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'victim.exe' } });
+  expect(guard.journal('decision')).toMatchObject([{ action: 'TerminateProcess' }]);
+  await victim.ends();
+});
+
+test('a dry run says whom it would end, and ends nobody', async () => {
+  const name = jobName('dry');
+  const family = await Family.start(process.execPath, name);
+  const guard = new Running({ evictionHard: MET, workloads: [{ job: name }] }, '--dry-run');
+  await guard.says('dry run: would evict');
+  expect(family.living()).toEqual(family.pids);
+});
+
+test('a second evictd is refused, and a reload is answered by the first', async () => {
+  const guard = new Running({ evictionHard: UNMET });
+  await guard.says('metrics are served');
+  const second = guard.command('run');
+  expect(second.status).toBe(75);
+  expect(second.stderr).toContain('EVICTD_INSTANCE_RUNNING');
+  guard.configure({ evictionHard: { ...UNMET, 'memory.available': '2Mi' } });
+  const { status, stdout } = guard.command('reload');
+  expect(status).toBe(0);
+  expect(stdout).toContain('has read its configuration again');
+  await guard.says('the configuration was read again: memory.available<2Mi');
+});
