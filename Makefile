@@ -97,8 +97,8 @@ $(WINDOWS): native/CMakeLists.txt $(WINDOWS_TOOLS) $(NATIVE) $(MODULES) | node
 	@mkdir -p $(@D)
 	@cp build/windows/native/evictd.node $@
 
-# What `npm pack` does first: both addons, and a look at what they are.
-release: prebuild prebuild-arm64 bundle
+# What `npm pack` does first: the addons, and a look at what they are.
+release: prebuild prebuild-arm64 prebuild-windows bundle
 	@$(BIN)/tsx test/prebuilds.ts
 
 # A Debian package with a Node of its own, fetched from npm; packaging/deb/build.ts.

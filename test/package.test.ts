@@ -73,6 +73,10 @@ describe('the tarball', () => {
     expect(files.filter((file) => !allowed.test(file) || /\.(cc|h|gypi?|o|tgz)$|(?<!\.d)\.ts$/.test(file))).toEqual([]);
   });
 
+  test('is for every system that it has an addon for', () => {
+    expect(manifest.os).toEqual(['linux', 'win32']);
+  });
+
   test('has no code that one Node has compiled', () => {
     expect(files.filter((file) => file.endsWith('.cache'))).toEqual([]);
   });
@@ -142,16 +146,29 @@ describe('a release', () => {
   });
 
   const elf = (machine: number): Buffer => Buffer.from([0x7f, ...Buffer.from('ELF'), ...Array<number>(14).fill(0), machine, 0]);
-  test.each<[rule: string, x64: Buffer, arm64: Buffer | undefined, faults: RegExp[]]>([
-    ['an addon for each platform', elf(62), elf(183), []],
-    ['one is missing', elf(62), undefined, [/linux-arm64.*no ELF/]],
-    ['one is for the other processor', elf(62), elf(62), [/linux-arm64.*machine 62, not 183/]],
-    ['neither is one', Buffer.from('#!/bin/sh'), Buffer.alloc(0), [/linux-x64.*no ELF/, /linux-arm64.*no ELF/]],
-  ])('%s', (_rule, x64, arm64, faults) => {
+  const pe = (machine: number, more = ''): Buffer => {
+    const header = Buffer.alloc(0x48);
+    header.write('MZ');
+    header.writeUInt32LE(0x40, 0x3c);
+    header.write('PE', 0x40);
+    header.writeUInt16LE(machine, 0x44);
+    return Buffer.concat([header, Buffer.from(more)]);
+  };
+  const [x64, arm64, windows] = [elf(62), elf(183), pe(0x8664)];
+  test.each<[rule: string, addons: Readonly<Record<string, Buffer>>, faults: RegExp[]]>([
+    ['an addon for each platform', {}, []],
+    ['one is missing', { 'linux-arm64': Buffer.alloc(0) }, [/linux-arm64.*no ELF/]],
+    ['one is for the other processor', { 'linux-arm64': x64 }, [/linux-arm64.*machine 62, not 183/]],
+    ['that of Windows is for the other processor', { 'win32-x64': pe(0xaa64) }, [/win32-x64.*machine 43620, not 34404/]],
+    ['one is for the other system', { 'linux-x64': windows, 'win32-x64': x64 }, [/linux-x64.*no ELF/, /win32-x64.*no PE/]],
+    ['one is cut off', { 'linux-x64': x64.subarray(0, 19), 'win32-x64': windows.subarray(0, 0x45) }, [/no ELF/, /no PE/]],
+    ['that of Windows asks for the compiler’s library', { 'win32-x64': pe(0x8664, 'libstdc++-6.dll\0') }, [/asks for libstdc\+\+-6\.dll/]],
+    ['none is one', { 'linux-x64': Buffer.from('#!/bin/sh'), 'win32-x64': Buffer.from('MZ') }, [/linux-x64.*no ELF/, /win32-x64.*no PE/]],
+  ])('%s', (_rule, addons, faults) => {
     const prebuilds = mkdtempSync(join(directory, 'prebuilds-'));
-    for (const [name, bytes] of Object.entries({ 'linux-x64': x64, 'linux-arm64': arm64 })) {
+    for (const [name, bytes] of Object.entries({ 'linux-x64': x64, 'linux-arm64': arm64, 'win32-x64': windows, ...addons })) {
       mkdirSync(join(prebuilds, name));
-      if (bytes) writeFileSync(join(prebuilds, name, 'evictd.node'), bytes);
+      if (bytes.length > 0) writeFileSync(join(prebuilds, name, 'evictd.node'), bytes);
     }
     expect(faultsOf(prebuilds)).toEqual(faults.map((fault) => expect.stringMatching(fault) as string));
   });
