@@ -35,6 +35,7 @@ const kernel = ['test/actions/', 'test/cli/config-machine', 'test/host/', 'test/
 const anyKernel = [
   'test/actions/directory-emptier',
   'test/actions/stop-',
+  'test/actions/windows-',
   'test/host/linux/allocatable',
   'test/host/linux/cri/',
   'test/host/linux/filesystems',
@@ -42,6 +43,7 @@ const anyKernel = [
   'test/host/linux/kubelet',
   'test/host/linux/lock-holder',
   'test/host/linux/systemd/',
+  'test/host/windows/',
   'test/monitor/safety-net',
   'test/native/close',
   'test/native/cut-text',
@@ -61,6 +63,7 @@ const anyKernel = [
   'test/workloads/space-watch',
   'test/workloads/unit-stops',
   'test/workloads/vacant',
+  'test/workloads/windows',
 ];
 /** Killing with the unified hierarchy beside v1's. */
 const killing = ['fork-bomb', 'frozen-victim', 'shared-cgroup', 'standstill']

@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { UnavailableError } from '../../../src/errors.js';
 import { readBootId } from '../../../src/host/windows/boot-id.js';
@@ -98,7 +99,7 @@ test('processes that cannot be listed date no boot', () => {
   expect(readBootId({ processes: refused })).toBe('');
 });
 
-test('a request that is written is heard, one for another process is not, nor one of before', async () => {
+test('a request that is written is heard once, one for another process is not, nor one of before', async () => {
   const heard: string[] = [];
   askByFile(path, process.pid, 'stop');
   const listening = listenToRequests(path, { reload: () => heard.push('reload'), stop: () => heard.push('stop') });
@@ -109,6 +110,8 @@ test('a request that is written is heard, one for another process is not, nor on
   await eventually('a request', () => readFileSync(join(directory, 'machine.request.json'), 'utf8') !== '');
   askByFile(path, process.pid, 'reload');
   await eventually('the request is heard', () => heard.length > 0);
+  utimesSync(join(directory, 'machine.request.json'), 1, 1);
+  await pause(600); // two looks
   askByFile(path, process.pid, 'stop');
   await eventually('the next one is heard', () => heard.length > 1);
   expect(heard).toEqual(['reload', 'stop']);
