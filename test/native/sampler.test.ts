@@ -235,9 +235,11 @@ describe('its period', () => {
     const options = { limits: [1e6], maxRatePerSecond: 1e9, restPeriodMs: 20 };
     const { owner } = open({ files: [number(file.path)], weights: [1], ...options });
     await until('it rests', () => owner.status().periodMs === 20);
-    await until('it is looked at more often', () => {
-      file.show((value += 1000));
-      return owner.status().periodMs < 20;
+    const rising = setInterval(() => {
+      file.show((value = value < 990_000 ? value + 1000 : 900_000));
+    }, 5);
+    await until('it is looked at more often', () => owner.status().periodMs < 20).finally(() => {
+      clearInterval(rising);
     });
     await until('it rests again', () => owner.status().periodMs === 20);
   });
