@@ -154,7 +154,7 @@ build/wine/%.exe: native/test/windows/%.cc
 	@mkdir -p $(@D)
 	x86_64-w64-mingw32-g++-posix -std=c++17 -O1 -Wall -Wextra -static -Inative $(filter %.cc,$^) -o $@ -lntdll
 
-windows: $(WINDOWS) $(WINE_PROGRAMS)
+windows: prebuild-windows $(WINE_PROGRAMS)
 	@$(BIN)/tsx test/windows/run.ts $(ARGS)
 
 vm: build
