@@ -5,6 +5,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { askByFile } from '../../src/host/windows/requests.js';
 import { eventually } from '../support/eventually.js';
 import { native } from './native.js';
 
@@ -110,7 +111,7 @@ export class Running {
 
   /** As a service is asked by its manager, and the demo's evictd by a file. Resolves with the exit code. */
   async stop(): Promise<number | null> {
-    writeFileSync(join(this.directory, 'machine.request.json'), JSON.stringify({ pid: this.#child.pid, what: 'stop' }));
+    askByFile(join(this.directory, 'machine.lock'), this.#child.pid ?? 0, 'stop');
     await this.#ended;
     return this.#child.exitCode;
   }

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/cgroup.js';
 import type { FileSpec } from '../../native/binding.js';
+import type { StatisticsOf } from './fresh-memory.js';
 import { firstError, type KernelSource, type Missing } from './kernel-source.js';
 
 /** The node's memory, in bytes. available = capacity − workingSet, workingSet = usage − inactive_file, both floored at 0. */
@@ -8,9 +9,13 @@ export interface MemoryReading {
   readonly capacity: bigint;
   readonly usage: bigint;
   readonly inactiveFile: bigint;
+  /** Anonymous and file pages, by the same statistics as inactiveFile. Left out: usage is by these, too. */
+  readonly pages?: bigint;
 }
 
 export interface MemorySource extends KernelSource<MemoryReading | Missing> {
+  /** Whose statistics may be behind its usage. */
+  readonly statistics?: StatisticsOf;
   /** For people. */
   readonly description: string;
   /** The same number for the sampler, on files of its own: working set = Σ weight × field. */
@@ -35,8 +40,9 @@ export function cgroupMemory(hierarchy: CgroupHierarchy, path: string): MemorySo
   const limits = withAncestors(path).map((cgroup): FileSpec => {
     return { path: `${cgroupDirectory(hierarchy, cgroup)}/${limit}`, format: 'number' };
   });
-  const { description, files } = usageOf(hierarchy, path);
-  return source(description, files, [1, -1], limits);
+  const { description, files, statistics } = usageOf(hierarchy, path);
+  // The root's usage_in_bytes is made of its statistics.
+  return { ...source(description, files, [1, -1, 0, 0], limits), ...(path !== '/' && { statistics }) };
 }
 
 /**
@@ -44,15 +50,16 @@ export function cgroupMemory(hierarchy: CgroupHierarchy, path: string): MemorySo
  * that signal, as on a kubelet without its pods cgroup.
  */
 export function allocatableMemory(hierarchy: CgroupHierarchy, path: string, capacity: bigint): MemorySource {
-  const { description, files } = usageOf(hierarchy, path);
-  const weights = [1, -1];
+  const { description, files, statistics } = usageOf(hierarchy, path);
+  const weights = [1, -1, 0, 0];
   return {
+    statistics,
     description: `${String(capacity)} − (${description})`,
     workingSet: { files, weights },
     files,
     read: (values, errors) => {
       if (errors.some((errno) => GONE.has(errno))) return { missing: `${path} does not exist`, absent: true };
-      return firstError(files, errors) ?? { capacity, usage: sum(values, weights, 1), inactiveFile: sum(values, weights, -1) };
+      return firstError(files, errors) ?? { capacity, ...summed(values, weights) };
     },
   };
 }
@@ -60,7 +67,14 @@ export function allocatableMemory(hierarchy: CgroupHierarchy, path: string, capa
 /** What a file of a cgroup that is not there, or no more, is answered with. */
 const GONE: ReadonlySet<number> = new Set([constants.errno.ENOENT, constants.errno.ENODEV]);
 
-function usageOf(hierarchy: CgroupHierarchy, path: string): { readonly description: string; readonly files: readonly FileSpec[] } {
+/** inactive_file, then all pages. */
+const V1_STATISTICS = ['total_inactive_file', 'total_rss', 'total_cache'];
+const V2_STATISTICS = ['inactive_file', 'anon', 'file'];
+
+function usageOf(
+  hierarchy: CgroupHierarchy,
+  path: string,
+): { readonly description: string; readonly files: readonly FileSpec[]; readonly statistics: StatisticsOf } {
   const directory = cgroupDirectory(hierarchy, path);
   const v1 = hierarchy.version === 1;
   const usage = v1 ? 'memory.usage_in_bytes' : 'memory.current';
@@ -69,8 +83,9 @@ function usageOf(hierarchy: CgroupHierarchy, path: string): { readonly descripti
     files: [
       { path: `${directory}/${usage}`, format: 'number' },
       // v1 counts only the cgroup's own pages in inactive_file, usage_in_bytes those of all below it too.
-      { path: `${directory}/memory.stat`, format: 'keyed', keys: [v1 ? 'total_inactive_file' : 'inactive_file'] },
+      { path: `${directory}/memory.stat`, format: 'keyed', keys: v1 ? V1_STATISTICS : V2_STATISTICS },
     ],
+    statistics: { directory, version: hierarchy.version },
   };
 }
 
@@ -85,12 +100,17 @@ function source(description: string, files: readonly FileSpec[], weights: readon
       if (missing) return missing;
       // v2's root has no limit file, and a limit that cannot be read does not narrow the node: NaN is left out.
       const capacity = values.slice(weights.length).reduce((smallest, limit) => (limit < smallest ? limit : smallest), Infinity);
-      return { capacity: BigInt(capacity), usage: sum(values, weights, 1), inactiveFile: sum(values, weights, -1) };
+      return { capacity: BigInt(capacity), ...summed(values, weights) };
     },
   };
 }
 
-function sum(values: Float64Array, weights: readonly number[], sign: 1 | -1): bigint {
+function summed(values: Float64Array, weights: readonly number[]): Omit<MemoryReading, 'capacity'> {
+  const pages = weights.includes(0) && { pages: sum(values, weights, 0) };
+  return { usage: sum(values, weights, 1), inactiveFile: sum(values, weights, -1), ...pages };
+}
+
+function sum(values: Float64Array, weights: readonly number[], sign: 1 | 0 | -1): bigint {
   return BigInt(weights.reduce((total, weight, field) => total + (weight === sign ? (values[field] ?? 0) : 0), 0));
 }
 

@@ -8,11 +8,12 @@ import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/port
 import type { Binding } from '../../native/binding.js';
 import { collect } from '../missing.js';
 import { signalOf } from './filesystem-samplers.js';
+import { FreshMemory } from './fresh-memory.js';
 import { Filesystems, type FilesystemsSeen } from './filesystems.js';
 import type { Allocatable } from './allocatable.js';
 import { KernelPass, type KernelSource, type Missing } from './kernel-source.js';
 import type { MemoryNotifiers } from './memory-notifiers.js';
-import { availableOf, type MemorySource } from './memory.js';
+import { availableOf, type MemoryReading, type MemorySource } from './memory.js';
 import type { OwnSignals } from './own-signals.js';
 import type { OomKillCounter } from './oom-kills.js';
 import type { Level, LevelReading } from './level.js';
@@ -42,6 +43,9 @@ export interface NodeParts {
   readonly allocatable: Allocatable | Missing;
 }
 
+/** While statistics are behind, nothing may tell of what comes next. */
+const BEHIND_LOOK_NS = 100_000_000n;
+
 const AWAITED: Missing = { missing: 'no container runtime has told yet where images lie, and filesystems.imagefs does not say it' };
 
 /** The machine or a cgroup of it. */
@@ -50,6 +54,10 @@ export class LinuxNodeReader implements LinuxNode {
   readonly hierarchy: CgroupHierarchy | undefined;
   readonly #parts: NodeParts;
   readonly #pass: KernelPass;
+  readonly #fresh: ReadonlyMap<MemorySource, FreshMemory>;
+  /** Of the last pass. */
+  readonly #memories = new Map<MemorySource, MemoryReading | Missing>();
+  #lookAtNs: bigint | undefined;
   readonly #filesystems: Filesystems;
   #placed: FilesystemPaths;
   #seenFilesystems: FilesystemsSeen;
@@ -66,6 +74,11 @@ export class LinuxNodeReader implements LinuxNode {
     this.#parts = parts;
     const allocatable = 'missing' in parts.allocatable ? [] : [parts.allocatable.memory];
     this.#pass = new KernelPass(parts.native, [parts.memory, parts.pids, ...allocatable]);
+    this.#fresh = new Map(
+      [parts.memory, ...allocatable].flatMap((memory) =>
+        memory.statistics ? [[memory, new FreshMemory(memory.statistics)] as const] : [],
+      ),
+    );
     this.#placed = parts.filesystems;
     this.#filesystems = new Filesystems(parts.native, parts.filesystems, () => {
       if (this.#asked) this.#armSamplers(this.#asked.operands, this.#asked.onWake);
@@ -77,7 +90,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   read(): Observations {
-    this.#pass.read();
+    this.#readPass();
     const observations = this.#observe(this.#parts.own.read(process.hrtime.bigint()));
     const { memory, notifiers, allocatable } = this.#parts;
     this.#seen(memory, notifiers);
@@ -117,7 +130,7 @@ export class LinuxNodeReader implements LinuxNode {
 
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     // inactive_file and the limits may have moved since the last pass: what is armed follows what is true now.
-    this.#pass.read();
+    this.#readPass();
     const { memory, notifiers, allocatable } = this.#parts;
     const operands = thresholds.flatMap(operandsOf);
     const asked = (signal: Signal): Operand[] => distinct(operands.filter((operand) => operand.signal === signal));
@@ -139,11 +152,18 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   lookAtNs(): bigint | undefined {
-    return this.#parts.own.lookAtNs;
+    const { lookAtNs } = this.#parts.own;
+    if (this.#lookAtNs === undefined || (lookAtNs !== undefined && lookAtNs < this.#lookAtNs)) return lookAtNs;
+    return this.#lookAtNs;
   }
 
   look(): boolean {
-    return this.#parts.own.look(process.hrtime.bigint());
+    const nowNs = process.hrtime.bigint();
+    if (this.#lookAtNs !== undefined && this.#lookAtNs <= nowNs) {
+      this.#lookAtNs = undefined;
+      return true;
+    }
+    return this.#parts.own.look(nowNs);
   }
 
   decided({ observed }: Observations): void {
@@ -175,8 +195,23 @@ export class LinuxNodeReader implements LinuxNode {
     this.#filesystems.close();
   }
 
+  #readPass(): void {
+    this.#pass.read();
+    this.#memories.clear();
+    for (const [source, fresh] of this.#fresh) {
+      const memory = this.#pass.of(source);
+      this.#memories.set(source, 'missing' in memory ? memory : fresh.of(memory));
+    }
+    const isBehind = [...this.#fresh.values()].some((fresh) => fresh.isBehind);
+    this.#lookAtNs = isBehind ? process.hrtime.bigint() + BEHIND_LOOK_NS : undefined;
+  }
+
+  #memoryOf(source: MemorySource): MemoryReading | Missing {
+    return this.#memories.get(source) ?? this.#pass.of(source);
+  }
+
   #memory(source: MemorySource, timeNs: bigint): Observation | Missing {
-    const memory = this.#pass.of(source);
+    const memory = this.#memoryOf(source);
     if ('missing' in memory) return memory;
     return { available: availableOf(memory), capacity: memory.capacity, timeNs, source: source.description };
   }
@@ -207,7 +242,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   #seen(source: MemorySource, notifiers: MemoryNotifiers): void {
-    const memory = this.#pass.of(source);
+    const memory = this.#memoryOf(source);
     if (!('missing' in memory)) notifiers.seen(memory);
   }
 
@@ -227,7 +262,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   #arm(source: MemorySource, notifiers: MemoryNotifiers, operands: readonly Operand[], onWake: (wake: Wake) => void): boolean {
-    const memory = this.#pass.of(source);
+    const memory = this.#memoryOf(source);
     if ('missing' in memory) return false; // the cgroup is gone: nothing to compute a limit from
     const limits = operands
       .map((operand) => ({ id: operandText(operand), bytes: resolve(operand.value, memory.capacity) }))

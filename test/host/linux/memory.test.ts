@@ -50,7 +50,7 @@ const meminfo = { '/proc/meminfo': { MemTotal: 1e9 } };
 const node = (limits: Record<string, number>) => ({
   ...meminfo,
   '/sys/fs/cgroup/a/b/memory.current': 300e6,
-  '/sys/fs/cgroup/a/b/memory.stat': { inactive_file: 100e6 },
+  '/sys/fs/cgroup/a/b/memory.stat': { inactive_file: 100e6, anon: 150e6, file: 120e6 },
   ...limits,
 });
 
@@ -69,28 +69,51 @@ test.each<[rule: string, limits: Record<string, number>, capacity: bigint]>([
   ['a limit beyond the machine', { '/sys/fs/cgroup/a/b/memory.max': 2e9 }, 1_000_000_000n],
   ['limits that cannot be read do not narrow it', {}, 1_000_000_000n],
 ])('capacity of a cgroup: %s', (_rule, limits, capacity) => {
-  expect(read(cgroupMemory(v2, '/a/b'), node(limits))).toEqual({ capacity, usage: 300_000_000n, inactiveFile: 100_000_000n });
+  expect(read(cgroupMemory(v2, '/a/b'), node(limits))).toEqual({
+    capacity,
+    usage: 300_000_000n,
+    inactiveFile: 100_000_000n,
+    pages: 270_000_000n,
+  });
 });
 
 test('v1 counts the inactive file pages of everything below, and its unlimited is a number', () => {
   const reading = read(cgroupMemory(v1, '/a'), {
     ...meminfo,
     '/sys/fs/cgroup/memory/a/memory.usage_in_bytes': 300e6,
-    '/sys/fs/cgroup/memory/a/memory.stat': { total_inactive_file: 50e6, inactive_file: 1 },
+    '/sys/fs/cgroup/memory/a/memory.stat': {
+      total_inactive_file: 50e6,
+      inactive_file: 1,
+      total_rss: 2e6,
+      total_cache: 60e6,
+      rss: 1,
+      cache: 1,
+    },
     '/sys/fs/cgroup/memory/a/memory.limit_in_bytes': 9223372036854771712,
   });
-  expect(reading).toEqual({ capacity: 1_000_000_000n, usage: 300_000_000n, inactiveFile: 50_000_000n });
+  expect(reading).toEqual({ capacity: 1_000_000_000n, usage: 300_000_000n, inactiveFile: 50_000_000n, pages: 62_000_000n });
 });
 
 test.each<[rule: string, hierarchy: CgroupHierarchy, files: Record<string, number | Record<string, number>>]>([
-  ['v1', v1, { '/sys/fs/cgroup/memory/a/memory.usage_in_bytes': 300, '/sys/fs/cgroup/memory/a/memory.stat': { total_inactive_file: 50 } }],
+  [
+    'v1',
+    v1,
+    {
+      '/sys/fs/cgroup/memory/a/memory.usage_in_bytes': 300,
+      '/sys/fs/cgroup/memory/a/memory.stat': { total_inactive_file: 50, total_rss: 60, total_cache: 70 },
+    },
+  ],
   [
     'v2',
     v2,
-    { '/sys/fs/cgroup/a/memory.current': 300, '/sys/fs/cgroup/a/memory.stat': { inactive_file: 50 }, '/sys/fs/cgroup/a/memory.max': 310 },
+    {
+      '/sys/fs/cgroup/a/memory.current': 300,
+      '/sys/fs/cgroup/a/memory.stat': { inactive_file: 50, anon: 60, file: 70 },
+      '/sys/fs/cgroup/a/memory.max': 310,
+    },
   ],
 ])('allocatable memory: the capacity is the configured one, whatever the limits (%s)', (_rule, hierarchy, files) => {
-  expect(read(allocatableMemory(hierarchy, '/a', 1000n), files)).toEqual({ capacity: 1000n, usage: 300n, inactiveFile: 50n });
+  expect(read(allocatableMemory(hierarchy, '/a', 1000n), files)).toEqual({ capacity: 1000n, usage: 300n, inactiveFile: 50n, pages: 130n });
 });
 
 test('allocatable memory of a cgroup that is not there', () => {

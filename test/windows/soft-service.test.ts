@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { addonPath } from '../../src/native/index.js';
+import { eventually } from '../support/eventually.js';
+import { native } from './native.js';
+import { Running } from './program.js';
+
+/** A service that says in a file that it was told to stop, and does. */
+const program = (name: string, file: string): string => `
+  const { ServiceDispatcher } = require(${JSON.stringify(addonPath)});
+  const service = new ServiceDispatcher(${JSON.stringify(name)}, (control) => {
+    if (control === 'start') service.report('running');
+    if (control !== 'stop') return;
+    require('node:fs').writeFileSync(${JSON.stringify(file)}, 'told');
+    service.report('stopped');
+    setTimeout(() => process.exit(0), 200);
+  });
+  setTimeout(() => undefined, 600_000);`;
+
+const control = (...args: readonly string[]): void => {
+  const { status, stdout } = spawnSync('sc.exe', args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`sc.exe ${args.join(' ')}: ${stdout}`);
+};
+
+async function startService(name: string): Promise<{ readonly wasTold: () => boolean }> {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  const [script, told] = [join(directory, 'service.cjs'), join(directory, 'told')];
+  writeFileSync(script, program(name, told));
+  const found = (): ReturnType<typeof native.services>[number] | undefined => native.services().find((service) => service.name === name);
+  control('create', name, 'binPath=', `${process.execPath} ${script}`);
+  onTestFinished(async () => {
+    if (found()?.state === 'running') native.stopService(name);
+    await eventually(`${name} has stopped`, () => found()?.state === 'stopped');
+    control('delete', name);
+    rmSync(directory, { recursive: true, force: true });
+  });
+  control('start', name);
+  await eventually(`${name} runs`, () => found()?.state === 'running');
+  return { wasTold: () => existsSync(told) && readFileSync(told, 'utf8') === 'told' };
+}
+
+test.each<[rule: string, thresholds: object, told: boolean]>([
+  [
+    'soft: its manager tells it to stop, and it ends in its grace',
+    {
+      evictionHard: { 'memory.available': '1Mi', 'nodefs.available': '0%' },
+      evictionSoft: { 'memory.available': '99.9%' },
+      evictionSoftGracePeriod: { 'memory.available': '1s' },
+      evictionMaxPodGracePeriod: 60,
+    },
+    true,
+  ],
+  ['hard: it is ended, and told nothing', { evictionHard: { 'memory.available': '99.9%', 'nodefs.available': '0%' } }, false],
+])("a service of Wine's manager, %s", async (_rule, thresholds, told) => {
+  const name = `evictd-test-${String(process.pid)}-${told ? 'soft' : 'hard'}`;
+  const { wasTold } = await startService(name);
+  const guard = new Running({ ...thresholds, workloads: [{ service: name }] });
+  expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name } });
+  expect(wasTold()).toBe(told);
+});
