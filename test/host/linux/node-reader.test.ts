@@ -1,0 +1,76 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { CgroupHierarchy } from '../../../src/core/cgroup.js';
+import { MemoryNotifiers } from '../../../src/host/linux/memory-notifiers.js';
+import { cgroupMemory } from '../../../src/host/linux/memory.js';
+import { LinuxNodeReader, type NodeParts } from '../../../src/host/linux/node-reader.js';
+import { native } from '../../../src/native/index.js';
+import { eventually } from '../../support/eventually.js';
+
+const MIB = 1 << 20;
+
+/** Files that say what the kernel is seldom seen to say. */
+function openNode(): { readonly node: LinuxNodeReader; readonly show: (file: string, text: string) => void } {
+  const mountPoint = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  const hierarchy: CgroupHierarchy = { version: 2, controller: '', mountPoint, root: '/' };
+  const show = (file: string, text: string): void => {
+    mkdirSync(dirname(join(mountPoint, file)), { recursive: true });
+    writeFileSync(join(mountPoint, file), text);
+  };
+  show('node/memory.current', '0\n');
+  show('node/memory.stat', 'inactive_file 0\nanon 0\nfile 0\n');
+  const memory = cgroupMemory(hierarchy, '/node');
+  const plan = {
+    signal: 'memory.available',
+    nodeName: 'test',
+    thresholdDirectory: undefined,
+    workingSet: memory.workingSet,
+    pressureFile: undefined,
+    eventsDirectory: undefined,
+    oomDirectory: undefined,
+    pageSize: 4096n,
+  } as const;
+  const nothing = { read: () => [], states: () => [], close: () => undefined, arm: () => false, look: () => false, lookAtNs: undefined };
+  const node = new LinuxNodeReader({
+    native,
+    hierarchy,
+    identity: { name: 'test', cgroup: '/node', cgroupVersion: 2 },
+    filesystems: { nodefs: '/' },
+    thresholds: [],
+    memory,
+    pids: { files: [], read: () => ({ missing: 'not here' }) },
+    oomKills: { read: () => undefined, close: () => undefined },
+    notifiers: new MemoryNotifiers(native, plan),
+    own: nothing as unknown as NodeParts['own'],
+    allocatable: { missing: 'not here' },
+  });
+  onTestFinished(() => {
+    node.close();
+    rmSync(mountPoint, { recursive: true });
+  });
+  return { node, show };
+}
+
+test('while the statistics are behind the usage page cache is not memory in use, and somebody looks again', async () => {
+  const { node, show } = openNode();
+  const used = (): number => {
+    const memory = node.read().observed.get('memory.available');
+    return memory === undefined ? NaN : Number(memory.capacity - memory.available) / MIB;
+  };
+  expect([used(), node.lookAtNs(), node.look()]).toEqual([0, undefined, false]);
+
+  show('node/memory.current', `${String(200 * MIB)}\n`);
+  show('node/pod/memory.stat', `inactive_file ${String(190 * MIB)}\n`);
+  const beforeNs = process.hrtime.bigint();
+  expect(used()).toBe(10);
+  expect(node.lookAtNs()).toBeGreaterThan(beforeNs);
+  expect(node.look()).toBe(false);
+  await eventually('its time has come', () => node.look());
+  expect(node.lookAtNs()).toBeUndefined();
+
+  show('node/memory.stat', `inactive_file ${String(150 * MIB)}\nanon 0\nfile ${String(195 * MIB)}\n`);
+  expect(used()).toBe(50);
+  expect(node.lookAtNs()).toBeUndefined();
+});
