@@ -22,6 +22,6 @@ std::string ToUtf8(const wchar_t* text, size_t length) {
   return narrow;
 }
 
-std::string ToUtf8(const wchar_t* text) { return ToUtf8(text, std::wcslen(text)); }
+std::string ToUtf8(const wchar_t* text) { return text == nullptr ? std::string() : ToUtf8(text, std::wcslen(text)); }
 
 }  // namespace evictd

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { addonPath } from '../../src/native/index.js';
 import { eventually } from '../support/eventually.js';
-import { native } from './native.js';
+import { entryOf } from './children.js';
+import { native, thrownBy } from './native.js';
 import { Running } from './program.js';
 
 /** A service that says in a file that it was told to stop, and does. */
@@ -30,15 +31,19 @@ async function startService(name: string): Promise<{ readonly wasTold: () => boo
   const [script, told] = [join(directory, 'service.cjs'), join(directory, 'told')];
   writeFileSync(script, program(name, told));
   const found = (): ReturnType<typeof native.services>[number] | undefined => native.services().find((service) => service.name === name);
+  let pid = 0;
   control('create', name, 'binPath=', `${process.execPath} ${script}`);
   onTestFinished(async () => {
-    if (found()?.state === 'running') native.stopService(name);
-    await eventually(`${name} has stopped`, () => found()?.state === 'stopped');
+    thrownBy(() => {
+      native.stopService(name);
+    }); // or it has ended
+    await eventually(`${name} has ended`, () => entryOf(pid) === undefined); // Wine's manager does not notice where it was not told
     control('delete', name);
     rmSync(directory, { recursive: true, force: true });
   });
   control('start', name);
   await eventually(`${name} runs`, () => found()?.state === 'running');
+  pid = found()?.pid ?? 0;
   return { wasTold: () => existsSync(told) && readFileSync(told, 'utf8') === 'told' };
 }
 
