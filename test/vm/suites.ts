@@ -155,7 +155,14 @@ export const suites: readonly Suite[] = [
     except: [...sameEverywhere, 'test/e2e/restart'],
     only: demoOnce,
     // `make test` has them, on the kernel of whoever runs it.
-    later: ['test/e2e/containers.', 'test/e2e/containers-in-trouble', 'test/e2e/image-filesystems'],
+    later: [
+      'test/e2e/containers.',
+      'test/e2e/containers-in-trouble',
+      'test/e2e/dry-run',
+      'test/e2e/full-disk',
+      'test/e2e/image-filesystems',
+      'test/e2e/told-filesystems',
+    ],
     limitMinutes: 80,
   },
   // What needs systemd and its units. New files are found.
@@ -163,7 +170,13 @@ export const suites: readonly Suite[] = [
     name: 'v2-systemd',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/systemd/'],
-    later: ['test/systemd/kept-stopped', 'test/systemd/restart-storm'],
+    later: [
+      'test/systemd/episode',
+      'test/systemd/fork-bomb',
+      'test/systemd/kept-stopped',
+      'test/systemd/package',
+      'test/systemd/restart-storm',
+    ],
     limitMinutes: 80,
   },
   { name: 'v2-power', machine: { cgroup: 'v2', swap: false }, files: ['test/power/'], outside: true, limitMinutes: 20 },
@@ -173,7 +186,7 @@ export const suites: readonly Suite[] = [
     machine: { cgroup: 'v1', swap: false },
     files: [...v1Only, ...evictions, 'test/systemd/units', 'test/systemd/install'],
     only: notTwice,
-    later: ['test/systemd/install', 'test/systemd/leaking-unit'],
+    later: ['test/systemd/'],
     limitMinutes: 45,
   },
   {
@@ -181,7 +194,7 @@ export const suites: readonly Suite[] = [
     machine: { cgroup: 'hybrid', swap: false },
     files: [...killing, ...evictions],
     only: notTwice,
-    later: ['test/e2e/eviction'],
+    later: ['test/e2e/eviction', 'test/systemd/leaking-unit'],
     limitMinutes: 30,
   },
   { name: 'v2-swap', machine: { cgroup: 'v2', swap: true }, files: withSwap, limitMinutes: 25 },
