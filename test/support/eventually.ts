@@ -3,7 +3,7 @@ import { SLOWNESS } from './slowness.js';
 
 const PATIENCE_MS = 10_000;
 /** Or for twice as long as the look took: whoever waits must not take the processor from what he waits for. */
-const POLL_MS = SLOWNESS > 1 ? 100 : 5;
+const POLL_MS = SLOWNESS > 1 ? 20 : 5;
 
 /** What is not so (yet) is undefined or false. */
 type Look<T> = () => T | undefined | false | Promise<T | undefined | false>;
