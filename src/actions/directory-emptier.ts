@@ -9,8 +9,8 @@ import { answered } from '../native/answered.js';
 const WITHIN_MS = 600_000;
 /** What hangs in its filesystem does not even notice that its time is over. */
 const NO_ANSWER_MS = WITHIN_MS + 30_000;
-/** systemd says within milliseconds that a unit has stopped. */
-const STOPPED_WITHIN_NS = 10_000_000_000n;
+/** systemd says within milliseconds that a unit has stopped; on a node that thrashes within seconds. Who does not wait evicts the next one in vain. */
+const STOPPED_WITHIN_NS = 30_000_000_000n;
 /** Where systemd has not said that it stops a unit that restarts by itself, it has to be seen stopped for so long: some are for a moment before they restart. */
 const STOPPED_FOR_NS = 3_000_000_000n;
 /** That systemd has not answered says nothing of a unit, however long ago it was asked. */

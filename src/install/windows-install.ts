@@ -4,7 +4,7 @@ import { EvictdError } from '../errors.js';
 import { fileText, type InstallStep } from './step.js';
 import type { RunProgram } from './systemctl.js';
 import { windowsCommandLine } from './windows-command-line.js';
-import { requireTrustedPlace, WINDOWS_SERVICE, type WindowsPlaces } from './windows-place.js';
+import { requireNoLinks, requireTrustedPlace, WINDOWS_SERVICE, type WindowsPlaces } from './windows-place.js';
 import { WINDOWS_STARTER_CONFIG } from './windows-starter-config.js';
 
 /** What an installation needs of Windows. */
@@ -28,8 +28,9 @@ export interface WindowsInstallRequest {
   readonly dryRun: boolean;
 }
 
-const SYSTEM = '*S-1-5-18:(OI)(CI)F';
-const ADMINISTRATORS = '*S-1-5-32-544:(OI)(CI)F';
+const SYSTEM = '*S-1-5-18';
+const ADMINISTRATORS = '*S-1-5-32-544';
+const FULL = ':(OI)(CI)F';
 /** Where the service manager keeps what it knows: what sc.exe prints of it is in no form that is promised. */
 const SERVICES = 'HKLM\\SYSTEM\\CurrentControlSet\\Services';
 
@@ -42,6 +43,7 @@ export function windowsInstallSteps(request: WindowsInstallRequest, machine: Win
   const { places } = machine;
   requireAdministrator(machine, 'install', !request.dryRun);
   requireTrustedPlace([...request.program, ...request.loads], places);
+  requireNoLinks(places.data);
   const { configFile } = request;
   const line = windowsCommandLine([...request.program, 'run', '--config', configFile, '--log-file', places.logFile]);
   const present = installedLine(machine);
@@ -49,8 +51,10 @@ export function windowsInstallSteps(request: WindowsInstallRequest, machine: Win
   const settings = ['binPath=', line, 'start=', 'auto', 'DisplayName=', 'evictd'];
   return [
     { action: 'make', path: places.data },
-    // Below ProgramData every user may make files: evictd ends processes as the system by what stands here.
-    run(places, 'icacls.exe', places.data, '/inheritance:r', '/grant:r', SYSTEM, ADMINISTRATORS),
+    // Below ProgramData every user may make files, and this directory before: evictd ends processes as the system by what stands here.
+    run(places, 'icacls.exe', places.data, '/setowner', ADMINISTRATORS, '/T', '/L'),
+    run(places, 'icacls.exe', places.data, '/reset', '/T', '/L'),
+    run(places, 'icacls.exe', places.data, '/inheritance:r', '/grant:r', `${SYSTEM}${FULL}`, `${ADMINISTRATORS}${FULL}`),
     ...configSteps(configFile, places),
     ...(isNew ? [sc(places, 'create', ...settings)] : present === line ? [] : [sc(places, 'config', ...settings)]),
     sc(places, 'description', 'Node-pressure eviction monitor: evicts the least important workload, and says why'),

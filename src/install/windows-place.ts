@@ -1,4 +1,5 @@
-import { win32 } from 'node:path';
+import { lstatSync, readdirSync } from 'node:fs';
+import { join, win32 } from 'node:path';
 import { EvictdError } from '../errors.js';
 
 /** The name of the service. */
@@ -13,7 +14,7 @@ export interface WindowsPlaces {
   readonly runtimeDirectory: string;
   /** Of the system's programs: sc.exe, net.exe and icacls.exe are called by their whole paths. */
   readonly system: string;
-  /** Where administrators alone may write, as Windows sets these up. */
+  /** Where administrators alone may write, as Windows sets these up. Not its own directory: 'C:\\Windows\\Temp' is everybody's. */
   readonly trusted: readonly string[];
 }
 
@@ -26,8 +27,33 @@ export function windowsPlaces(env: NodeJS.ProcessEnv): WindowsPlaces {
     logFile: win32.join(data, 'evictd.log'),
     runtimeDirectory: win32.join(data, 'run'),
     system: win32.join(root, 'System32'),
-    trusted: [root, ...[env.ProgramFiles, env.ProgramW6432, env['ProgramFiles(x86)']].filter((path) => path !== undefined)],
+    trusted: [env.ProgramFiles, env.ProgramW6432, env['ProgramFiles(x86)']].filter((path) => path !== undefined),
   };
+}
+
+/**
+ * Nothing in the directory of an installation leads out of it: below ProgramData every user may make it first, and what is made the administrators' then would be what
+ * his link leads to.
+ *
+ * @throws EvictdError  a link (a junction is one)
+ */
+export function requireNoLinks(directory: string): void {
+  const link = linkIn(directory);
+  if (link === undefined) return;
+  throw new EvictdError('EVICTD_INSTALL_UNSAFE', `${link} is a link, which evictd has not made, where it writes as the system`, {
+    hint: `look at who has made ${directory}, and remove the link`,
+  });
+}
+
+function linkIn(path: string): string | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isSymbolicLink() === true) return path;
+  if (stats?.isDirectory() !== true) return undefined;
+  for (const name of readdirSync(path)) {
+    const link = linkIn(join(path, name));
+    if (link !== undefined) return link;
+  }
+  return undefined;
 }
 
 /**
@@ -46,7 +72,7 @@ export function requireTrustedPlace(files: readonly string[], { trusted }: Pick<
     'EVICTD_INSTALL_UNSAFE',
     `${outside} lies where others than administrators may write, who could then run anything as the system`,
     {
-      hint: `copy Node and evictd's package to ${trusted.at(1) ?? 'C:\\Program Files'}\\evictd, and install from there`,
+      hint: `copy Node and evictd's package to ${trusted[0] ?? 'C:\\Program Files'}\\evictd, and install from there`,
     },
   );
 }

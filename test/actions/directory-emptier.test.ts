@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { OwnDirectoryEmptier, type EmptierParts } from '../../src/actions/directory-emptier.js';
 import type { Decision } from '../../src/core/eviction.js';
 import type { LoadedUnit } from '../../src/core/loaded-unit.js';
@@ -137,6 +137,24 @@ describe('a unit', () => {
     [loaded, reached, awaited] = [state, reaches, awaits];
     expect(emptier.empty(decisionOf(1, 'unit'), undefined)).toBe(true);
     expect(orders).toEqual([]);
+  });
+
+  test('that systemd does not say has stopped is waited for half a minute, and its directories stay', async () => {
+    const now = vi.spyOn(process.hrtime, 'bigint').mockReturnValue(0n);
+    onTestFinished(() => {
+      now.mockRestore();
+    });
+    loaded = unitIn('active');
+    emptier.empty(decisionOf(1, 'unit'), undefined);
+    now.mockReturnValue(29_999_999_999n);
+    expect(emptier.empty(decisionOf(1, 'unit'), undefined)).toBe(true);
+    expect(told).toEqual([]);
+    now.mockReturnValue(30_000_000_000n);
+    emptier.empty(decisionOf(1, 'unit'), undefined);
+    now.mockRestore();
+    await eventually('it is over', () => !emptier.empty(decisionOf(1, 'unit'), undefined));
+    const why = 'systemd does not say that it stays stopped';
+    expect([orders, told]).toEqual([[], [`/srv/1 ${why}`, `/srv/2 ${why}`]]);
   });
 
   test('is looked at again until it has stopped', () => {

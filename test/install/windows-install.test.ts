@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { windowsCommandLine } from '../../src/install/windows-command-line.js';
 import { windowsInstallSteps, windowsUninstallSteps, type WindowsMachine } from '../../src/install/windows-install.js';
 import { requireTrustedPlace, windowsPlaces } from '../../src/install/windows-place.js';
@@ -37,6 +40,8 @@ function said(steps: ReturnType<typeof windowsInstallSteps>): string[] {
 test('a new service: its directory for administrators alone, a configuration, the service, what is done when it fails, and its start', () => {
   expect(said(windowsInstallSteps(request, machine(undefined)))).toEqual([
     'make D:\\Data\\evictd',
+    'icacls.exe D:\\Data\\evictd /setowner *S-1-5-32-544 /T /L',
+    'icacls.exe D:\\Data\\evictd /reset /T /L',
     'icacls.exe D:\\Data\\evictd /inheritance:r /grant:r *S-1-5-18:(OI)(CI)F *S-1-5-32-544:(OI)(CI)F',
     'write D:\\Data\\evictd\\config.yaml',
     `sc.exe create evictd binPath= ${LINE} start= auto DisplayName= evictd`,
@@ -97,11 +102,34 @@ test('the steps back: stopped and deleted; of one that is not there nothing', ()
   expect(windowsUninstallSteps({ stateDirectory, dryRun: false }, machine(undefined))).toEqual([]);
 });
 
+test.each([
+  ['the directory itself', (data: string, elsewhere: string) => symlinkSync(elsewhere, data)],
+  [
+    'in one below it',
+    (data: string, elsewhere: string) => {
+      mkdirSync(join(data, 'state', 'deep'), { recursive: true });
+      symlinkSync(elsewhere, join(data, 'state', 'deep', 'link'));
+    },
+  ],
+])('a link that somebody has laid is not followed: %s', (_where, lay) => {
+  const root = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(root, { recursive: true });
+  });
+  const places = { ...windowsPlaces(ENV), data: join(root, 'evictd') };
+  const install = (): unknown => windowsInstallSteps(request, { ...machine(undefined), places });
+  expect(install).not.toThrow();
+  lay(places.data, mkdtempSync(join(root, 'elsewhere-')));
+  expect(install).toThrow(
+    expect.objectContaining({ code: 'EVICTD_INSTALL_UNSAFE', message: expect.stringContaining(' is a link') as string }),
+  );
+});
+
 describe('where administrators alone may write', () => {
   test.each<[rule: string, path: string, trusted: boolean]>([
     ['Program Files', 'C:\\Program Files\\evictd\\node.exe', true],
     ['in small letters', 'c:\\program files\\evictd\\node.exe', true],
-    ['Windows itself', 'C:\\Windows\\evictd.exe', true],
+    ["Windows' own, in which everybody has a place", 'C:\\Windows\\Temp\\node.exe', false],
     ['a directory that begins alike', 'C:\\Program Files Extra\\node.exe', false],
     ["somebody's home", 'C:\\Users\\ann\\AppData\\Roaming\\npm\\evictd.js', false],
     ['another drive', 'D:\\Program Files\\node.exe', false],
