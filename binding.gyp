@@ -6,6 +6,7 @@
       'include_dirs': ['native'],
       'defines': ['NAPI_VERSION=8', 'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS'],
       'sources': [
+        'native/common/filesystem_stats.cc',
         'native/common/js_argument.cc',
         'native/common/js_error.cc',
         'native/common/system_error.cc',
@@ -33,7 +34,7 @@
             'native/linux/file_calls.cc',
             'native/linux/file_lock.cc',
             'native/linux/file_sum.cc',
-            'native/linux/filesystem_stats.cc',
+            'native/linux/filesystem_call.cc',
             'native/linux/filesystem_tree.cc',
             'native/linux/filesystem_value.cc',
             'native/linux/kernel_log.cc',
@@ -96,7 +97,7 @@
           'sources': [
             'native/windows/error_text.cc',
             'native/windows/file_lock.cc',
-            'native/windows/filesystem_stats.cc',
+            'native/windows/filesystem_call.cc',
             'native/windows/job.cc',
             'native/windows/job_limits.cc',
             'native/windows/memory_notification.cc',

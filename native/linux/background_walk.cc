@@ -1,6 +1,5 @@
 #include "linux/background_walk.h"
 
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,8 +9,8 @@
 #include <chrono>
 #include <thread>
 
+#include "common/detached_thread.h"
 #include "common/system_error.h"
-#include "linux/thread.h"
 
 namespace evictd {
 
@@ -48,10 +47,7 @@ BackgroundWalk::BackgroundWalk(const std::string& what, Work work, BackgroundWal
                 running.end());
   if (running.size() >= BackgroundWalks::kMaximum) throw SystemError(EAGAIN, "walk", what);
   state_ = std::make_shared<State>(std::move(work), walks->priority_, walks->bell_);
-  auto shared = std::make_unique<std::shared_ptr<State>>(state_);
-  const pthread_t thread = StartThread("evictd-walk", &Run, shared.get());
-  static_cast<void>(shared.release());  // the thread's now
-  pthread_detach(thread);
+  StartDetachedThread("evictd-walk", [state = state_] { Run(state.get()); });
   running.push_back(state_);
 }
 
@@ -59,9 +55,8 @@ BackgroundWalk::~BackgroundWalk() { state_->cancelled = true; }
 
 bool BackgroundWalk::TakeDone() { return state_->done.exchange(false); }
 
-void* BackgroundWalk::Run(void* shared) {
-  const std::unique_ptr<std::shared_ptr<State>> owned(static_cast<std::shared_ptr<State>*>(shared));
-  State& state = **owned;
+void BackgroundWalk::Run(State* shared) {
+  State& state = *shared;
   if (state.priority == BackgroundWalks::Priority::kLowest) StandBack();
   try {
     state.work(state.cancelled);
@@ -70,7 +65,6 @@ void* BackgroundWalk::Run(void* shared) {
   state.done = true;
   // A ring that fails is repeated: nobody else would.
   while (!state.cancelled && !state.bell->Ring()) std::this_thread::sleep_for(kRingAgain);
-  return nullptr;
 }
 
 }  // namespace evictd

@@ -51,7 +51,7 @@ class BackgroundWalk {
 
  private:
   struct State;
-  static void* Run(void* shared);
+  static void Run(State* shared);
 
   std::shared_ptr<State> state_;
 };

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "linux/event_bell.h"
-#include "linux/filesystem_stats.h"
+#include "common/filesystem_stats.h"
 #include "linux/sampled_value.h"
 
 namespace evictd {

@@ -1,15 +1,13 @@
 #include "linux/memory_reaper.h"
 
-#include <pthread.h>
-
 #include <array>
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
 
+#include "common/detached_thread.h"
 #include "linux/process.h"
-#include "linux/thread.h"
 
 namespace evictd {
 
@@ -31,10 +29,7 @@ struct MemoryReaper::State {
 };
 
 MemoryReaper::MemoryReaper() : state_(std::make_shared<State>()) {
-  auto shared = std::make_unique<std::shared_ptr<State>>(state_);
-  const pthread_t thread = StartThread("evictd-reaper", &Run, shared.get());
-  static_cast<void>(shared.release());  // the thread's now
-  pthread_detach(thread);
+  StartDetachedThread("evictd-reaper", [state = state_] { Run(state.get()); });
 }
 
 MemoryReaper::~MemoryReaper() {
@@ -55,15 +50,14 @@ MemoryReaper::Counts MemoryReaper::counts() const {
   return state_->counts;
 }
 
-void* MemoryReaper::Run(void* shared) {
-  const std::unique_ptr<std::shared_ptr<State>> owned(static_cast<std::shared_ptr<State>*>(shared));
-  State& state = **owned;
+void MemoryReaper::Run(State* shared) {
+  State& state = *shared;
   for (;;) {
     UniqueFd pidfd;
     {
       std::unique_lock<std::mutex> lock(state.mutex);
       state.changed.wait(lock, [&] { return state.closed || state.size > 0; });
-      if (state.closed) return nullptr;
+      if (state.closed) return;
       pidfd = std::move(state.waiting[state.first]);
       state.first = (state.first + 1) % kRoom;
       state.size--;

@@ -34,7 +34,7 @@ class MemoryReaper {
 
  private:
   struct State;
-  static void* Run(void* shared);
+  static void Run(State* shared);
 
   std::shared_ptr<State> state_;
 };

@@ -1,7 +1,10 @@
 #include "linux/thread.h"
 
 #include <csignal>
+#include <memory>
+#include <utility>
 
+#include "common/detached_thread.h"
 #include "common/system_error.h"
 
 namespace evictd {
@@ -11,6 +14,12 @@ namespace {
 // The buffers are on the heap; what lies on the stack is a batch of epoll events. glibc takes static TLS from the same
 // mapping.
 constexpr size_t kStackBytes = 256 * 1024;
+
+void* RunDetached(void* body) {
+  const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(body));
+  (*owned)();
+  return nullptr;
+}
 
 }  // namespace
 
@@ -29,6 +38,13 @@ pthread_t StartThread(const char* name, void* (*body)(void*), void* argument) {
   if (error != 0) throw SystemError(error, "pthread_create");
   pthread_setname_np(thread, name);
   return thread;
+}
+
+void StartDetachedThread(const char* name, std::function<void()> body) {
+  auto owned = std::make_unique<std::function<void()>>(std::move(body));
+  const pthread_t thread = StartThread(name, RunDetached, owned.get());
+  static_cast<void>(owned.release());  // the thread's now
+  pthread_detach(thread);
 }
 
 }  // namespace evictd

@@ -1,4 +1,4 @@
-#include "linux/filesystem_stats.h"
+#include "common/filesystem_stats.h"
 
 #include <fcntl.h>
 #include <sys/mount.h>

@@ -124,7 +124,7 @@ describe.each(all)('a directory beside the cgroup, its files %s', (_name, maxOpe
     mkdirSync(beside);
     expect(read()).toEqual([0, 0]);
     table.remove(0);
-    expect(openDescriptors()).toBe(before);
+    expect(openDescriptors()).toBeLessThanOrEqual(before);
   });
 });
 

@@ -123,7 +123,7 @@ describe.runIf(hasMemory).each(degrees)('a table of cgroups, %s', (_name, maxOpe
     expect(openDescriptors() - before).toBeLessThanOrEqual(maxOpenFiles);
     expect([...errors.slice(0, 50)].every((error) => error === 0)).toBe(true);
     for (let row = 0; row < 50; row++) rows.remove(row);
-    expect(openDescriptors()).toBe(before);
+    expect(openDescriptors()).toBeLessThanOrEqual(before);
   });
 });
 

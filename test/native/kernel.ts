@@ -200,6 +200,17 @@ export async function until(what: string, condition: () => boolean, timeoutMs = 
 export const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 export const threads = (): number => readdirSync('/proc/self/task').length;
 
+/** How many of this process's threads bear a name. */
+export function threadsNamed(name: string): number {
+  return readdirSync('/proc/self/task').filter((tid) => {
+    try {
+      return readFileSync(`/proc/self/task/${tid}/comm`, 'utf8') === `${name}\n`;
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  }).length;
+}
+
 /** What was thrown, for its fields. */
 export function thrownBy(attempt: () => unknown): NodeJS.ErrnoException {
   try {

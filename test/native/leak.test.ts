@@ -101,6 +101,6 @@ test('constructors that fail a thousand times leave nothing', () => {
     () => new native.ProcessExit([0], ignore),
   ];
   for (let i = 0; i < times; i++) for (const attempt of attempts) expect(attempt).toThrow();
-  expect(openDescriptors()).toBe(before);
+  expect(openDescriptors()).toBeLessThanOrEqual(before); // Node may close one of its own meanwhile
   expect(native.watchCount()).toBe(0);
 });

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "linux/filesystem_stats.h"
+#include "common/filesystem_stats.h"
 
 namespace evictd {
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "common/wake_targets.h"
-#include "windows/filesystem_stats.h"
+#include "common/filesystem_stats.h"
 #include "windows/waiter.h"
 
 namespace evictd {

@@ -1,7 +1,5 @@
-#ifndef EVICTD_WINDOWS_FILESYSTEM_STATS_H_
-#define EVICTD_WINDOWS_FILESYSTEM_STATS_H_
-
-#include <windows.h>
+#ifndef EVICTD_COMMON_FILESYSTEM_STATS_H_
+#define EVICTD_COMMON_FILESYSTEM_STATS_H_
 
 #include <cstdint>
 #include <map>
@@ -10,21 +8,18 @@
 #include <utility>
 
 #include "common/bell.h"
+#include "common/filesystem_call.h"
 
 namespace evictd {
 
 class FilesystemThreads;
 
-// GetDiskFreeSpaceEx of one path on a thread of its own, because a dead share makes it hang. The thread is nobody's and
-// shares its state with its owners: whoever is last frees it. It is made at construction, since at the moment of need
-// no thread may be created.
+// What is free on one path's filesystem, asked on a thread of its own, because a dead network mount makes the call hang
+// for ever. The thread is detached and shares its state with its owners: whoever is last frees it. It is made at construction, since at the
+// moment of need no thread may be created.
 class FilesystemStats {
  public:
-  struct Reading {
-    uint64_t total_bytes = 0;
-    uint64_t free_bytes = 0;
-    uint64_t available_bytes = 0;
-    int error = 0;
+  struct Reading : FilesystemAnswer {
     uint64_t at_ns = 0;
     bool pending = false;
     // Of the reading that is under way, whoever asked for it.
@@ -33,8 +28,8 @@ class FilesystemStats {
 
   // Throws SystemError: no thread.
   FilesystemStats(const std::string& path, FilesystemThreads* threads);
-  // Does not wait: a thread that hangs is left behind, holds nothing but its state, and ends when the share answers,
-  // unless another owner of the same path has come by then.
+  // Does not wait: a thread that hangs is left behind, holds nothing but its state, and ends when the filesystem
+  // answers, unless another owner of the same path has come by then.
   ~FilesystemStats();
   FilesystemStats(const FilesystemStats&) = delete;
   FilesystemStats& operator=(const FilesystemStats&) = delete;
@@ -42,6 +37,10 @@ class FilesystemStats {
   // For a reading that begins after this call. False: an earlier request of this owner is under way, then nothing
   // happens.
   bool Request();
+
+  // For whoever samples: as Request, but rings `bell`, and any number may be under way. Allocates nothing after the
+  // first times.
+  void Ask(const std::shared_ptr<Bell>& bell);
 
   // The newest result; at_ns 0: none yet.
   Reading Read() const;
@@ -53,7 +52,7 @@ class FilesystemStats {
   friend class FilesystemThreads;
   struct State;
   struct Owner;
-  static DWORD WINAPI Run(void* shared);
+  static void Run(State* state);
 
   std::unique_ptr<Owner> owner_;
   std::shared_ptr<State> state_;
@@ -76,4 +75,4 @@ class FilesystemThreads {
 
 }  // namespace evictd
 
-#endif  // EVICTD_WINDOWS_FILESYSTEM_STATS_H_
+#endif  // EVICTD_COMMON_FILESYSTEM_STATS_H_

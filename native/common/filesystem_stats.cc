@@ -1,22 +1,16 @@
-#include "linux/filesystem_stats.h"
-
-#include <fcntl.h>
-#include <pthread.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
+#include "common/filesystem_stats.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "common/detached_thread.h"
 #include "common/monotonic_clock.h"
-#include "linux/thread.h"
-#include "linux/unique_fd.h"
 
 namespace evictd {
 
@@ -36,11 +30,11 @@ struct FilesystemStats::Owner {
 };
 
 struct FilesystemStats::State {
-  State(std::string watched, std::shared_ptr<Bell> rung) : path(std::move(watched)), bell(std::move(rung)) {}
+  State(const std::string& path, std::shared_ptr<Bell> rung) : call(FilesystemCall(path)), bell(std::move(rung)) {}
 
-  const std::string path;
+  const std::function<FilesystemAnswer()> call;
   const std::shared_ptr<Bell> bell;
-  std::mutex mutex;  // guards what follows, the owners too; never held across a system call on the filesystem
+  std::mutex mutex;  // guards what follows, the owners too; never held across the call
   std::condition_variable changed;
   std::vector<Owner*> owners;
   bool pending = false;
@@ -83,26 +77,6 @@ struct FilesystemStats::State {
 namespace {
 
 constexpr std::chrono::milliseconds kRingAgain(10);
-
-// Blocks for as long as the filesystem likes.
-void Measure(const std::string& path, FilesystemStats::Reading* result) {
-  // One descriptor for both calls: the mount may change in between. O_PATH needs no permission on the directory itself.
-  const UniqueFd directory(open(path.c_str(), O_PATH | O_CLOEXEC));
-  struct statfs filesystem = {};
-  struct stat status = {};
-  if (!directory || fstatfs(directory.get(), &filesystem) != 0 || fstat(directory.get(), &status) != 0) {
-    result->error = errno;
-    return;
-  }
-  const uint64_t block = static_cast<uint64_t>(filesystem.f_frsize != 0 ? filesystem.f_frsize : filesystem.f_bsize);
-  result->total_bytes = filesystem.f_blocks * block;
-  result->free_bytes = filesystem.f_bfree * block;
-  result->available_bytes = filesystem.f_bavail * block;
-  result->inodes = filesystem.f_files;
-  result->inodes_free = filesystem.f_ffree;
-  result->type = static_cast<uint32_t>(filesystem.f_type);
-  result->device = status.st_dev;
-}
 
 }  // namespace
 
@@ -148,9 +122,8 @@ bool FilesystemStats::TakeDone() {
   return std::exchange(owner_->done, false);
 }
 
-void* FilesystemStats::Run(void* shared) {
-  const std::unique_ptr<std::shared_ptr<State>> owned(static_cast<std::shared_ptr<State>*>(shared));
-  State& state = **owned;
+void FilesystemStats::Run(State* shared) {
+  State& state = *shared;
   std::vector<std::shared_ptr<Bell>> bells;
   std::unique_lock<std::mutex> lock(state.mutex);
   for (;;) {
@@ -158,9 +131,7 @@ void* FilesystemStats::Run(void* shared) {
     if (state.owners.empty()) break;
     state.Begin(&bells);
     lock.unlock();
-    Reading result;
-    Measure(state.path, &result);
-    result.at_ns = MonotonicNs();
+    const Reading result{state.call(), MonotonicNs()};
     lock.lock();
     const bool answered = state.End(result);
     for (const std::shared_ptr<Bell>& bell : bells) bell->Ring();
@@ -169,7 +140,6 @@ void* FilesystemStats::Run(void* shared) {
     while (answered && !state.owners.empty() && !state.bell->Ring()) state.changed.wait_for(lock, kRingAgain);
   }
   state.ended = true;
-  return nullptr;
 }
 
 std::shared_ptr<FilesystemStats::State> FilesystemThreads::Join(const std::string& path,
@@ -188,10 +158,7 @@ std::shared_ptr<FilesystemStats::State> FilesystemThreads::Join(const std::strin
   }
   auto state = std::make_shared<FilesystemStats::State>(path, bell_);
   state->owners.push_back(owner);
-  auto shared = std::make_unique<std::shared_ptr<FilesystemStats::State>>(state);
-  const pthread_t thread = StartThread("evictd-statfs", &FilesystemStats::Run, shared.get());
-  static_cast<void>(shared.release());  // the thread's now
-  pthread_detach(thread);
+  StartDetachedThread("evictd-statfs", [state] { FilesystemStats::Run(state.get()); });
   states_[path] = state;
   return state;
 }
