@@ -15,8 +15,8 @@ namespace evictd {
 class FilesystemThreads;
 
 // What is free on one path's filesystem, asked on a thread of its own, because a dead network mount makes the call hang
-// for ever. The thread is detached and shares its state with its owners: whoever is last frees it. It is made at construction, since at the
-// moment of need no thread may be created.
+// for ever. The thread is detached and shares its state with its owners: whoever is last frees it. It is made at
+// construction, since at the moment of need no thread may be created.
 class FilesystemStats {
  public:
   struct Reading : FilesystemAnswer {
@@ -52,7 +52,7 @@ class FilesystemStats {
   friend class FilesystemThreads;
   struct State;
   struct Owner;
-  static void Run(State* state);
+  static void Run(State* shared);
 
   std::unique_ptr<Owner> owner_;
   std::shared_ptr<State> state_;

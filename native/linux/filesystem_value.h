@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "linux/event_bell.h"
 #include "common/filesystem_stats.h"
+#include "linux/event_bell.h"
 #include "linux/sampled_value.h"
 
 namespace evictd {

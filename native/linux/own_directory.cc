@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <utility>
 
 namespace evictd {
@@ -16,6 +16,7 @@ namespace evictd {
 namespace {
 
 constexpr int kStepFlags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+constexpr const char* kMountKey = "mnt_id:";
 constexpr int kReadFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 
 // Of one step down. 0: nobody else can have put it there.
@@ -30,7 +31,7 @@ int Objection(const struct stat& above, const struct stat& below) {
 
 UniqueFd Failed(int* error, int why) {
   *error = why;
-  return UniqueFd();
+  return {};
 }
 
 }  // namespace
@@ -71,13 +72,16 @@ bool MountOf(int file, uint64_t* mount) {
     *mount = status.stx_mnt_id;
     return true;
   }
-  char path[64];
-  snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", file);
-  const UniqueFd info(open(path, O_RDONLY | O_CLOEXEC));
+  const std::string path = "/proc/self/fdinfo/" + std::to_string(file);
+  const UniqueFd info(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   char text[512] = {};
   if (!info || read(info.get(), text, sizeof(text) - 1) <= 0) return false;
-  const char* const line = strstr(text, "mnt_id:");
-  return line != nullptr && sscanf(line, "mnt_id: %" SCNu64, mount) == 1;
+  const char* const line = strstr(text, kMountKey);
+  if (line == nullptr) return false;
+  const char* const number = line + strlen(kMountKey);
+  char* end = nullptr;
+  *mount = strtoull(number, &end, 10);
+  return end != number;
 }
 
 }  // namespace evictd

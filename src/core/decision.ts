@@ -27,8 +27,8 @@ const KUBELET_HARD_GRACE_NS = 1_000_000_000n;
 
 /** For a hard threshold: memory goes on going meanwhile, and what to add to it for that is in docs/operations.md ("Size thresholds"). */
 const HARD_AWAITS_NS = 20_000_000n;
-/** For a soft one, which has waited out a grace period: systemd answers within milliseconds, unless it is in trouble itself. */
-const SOFT_AWAITS_NS = 250_000_000n;
+/** For a soft one, which has waited out a grace period, and for a disk, which does not fill meanwhile: systemd answers within milliseconds, unless it is in trouble itself. */
+const PATIENT_AWAITS_NS = 250_000_000n;
 
 /** What was decided so far in a step. */
 export interface Choice {
@@ -145,28 +145,33 @@ export function selectVictim(
   const { threshold } = shortfall;
   const least = policy.departures['no-yield'] ? leastYield(shortfall) : undefined;
   let found = NOBODY;
-  const awaitsNs = thresholdKind(threshold) === 'hard' ? HARD_AWAITS_NS : SOFT_AWAITS_NS;
+  const isUrgent = thresholdKind(threshold) === 'hard' && filesystemOf(threshold.signal) === undefined;
+  const awaitsNs = isUrgent ? HARD_AWAITS_NS : PATIENT_AWAITS_NS;
   const passedOverBy = (item: RankedWorkload): Protection | undefined =>
     outside(policy, threshold.signal, item) ?? passedOver(item, found, failedKills, nowNs);
-  const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined } => {
+  const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined; isAwaited?: boolean } => {
     found = candidates();
     const ranking = rank(threshold.signal, layout, usagesFor(threshold.signal, found), policy.departures, least);
     for (const [index, item] of ranking.entries()) {
       if (item.protection !== undefined) continue;
       const protection = passedOverBy(item);
-      if (protection === undefined && !comesBack(item, found, awaitsNs)) return { victim: item, ranking, unreadable: found.unreadable };
+      const returns = protection === undefined && comesBack(item, found, awaitsNs);
+      if (protection === undefined && returns !== true) {
+        return { victim: item, ranking, unreadable: found.unreadable, isAwaited: returns === 'awaited' };
+      }
       ranking[index] = { ...item, protection: protection ?? freesNothing(threshold.signal) };
     }
     return { victim: undefined, ranking, unreadable: found.unreadable };
   };
   let choice = ranked();
   if (choice.ranking.some(({ protection }) => protection?.kind === 'gone' || protection?.kind === 'changed')) choice = ranked();
-  const { victim } = choice;
+  const { victim, isAwaited } = choice;
   if (victim === undefined) {
     if (choice.ranking.some(({ protection }) => protection?.kind === 'untold' && protection.what === 'name')) return 'awaited';
     return choice.ranking.some(({ protection }) => protection?.kind === 'measuring') ? 'measuring' : undefined;
   }
-  if (found.awaited?.(victim.workload, awaitsNs)) return 'awaited';
+  // Not asked for a second time: it may be given up between the two, and he would go though he comes back.
+  if (isAwaited || found.awaited?.(victim.workload, awaitsNs)) return 'awaited';
   const isHeldUp = choice.ranking.some(
     (item) =>
       item.protection?.kind === 'measuring' &&
@@ -191,10 +196,10 @@ function freesNothing(signal: Signal): Protection {
   return { kind: 'frees-nothing', ...(filesystem && { filesystem }) };
 }
 
-/** A unit whose directory would be emptied, and that systemd is not known to keep stopped meanwhile. What is awaited is waited for. */
-function comesBack({ workload, holding }: RankedWorkload, found: Candidates, awaitsNs: bigint): boolean {
+/** A unit whose directory would be emptied, and that systemd is not known to keep stopped meanwhile; 'awaited': that is going to be known in a moment. */
+function comesBack({ workload, holding }: RankedWorkload, found: Candidates, awaitsNs: bigint): boolean | 'awaited' {
   if (holding?.empties === undefined || workload.unit === undefined) return false;
-  return !found.awaited?.(workload, awaitsNs) && found.stop?.(workload)?.kind !== 'stop';
+  return found.awaited?.(workload, awaitsNs) ? 'awaited' : found.stop?.(workload)?.kind !== 'stop';
 }
 
 function passedOver(

@@ -4,7 +4,7 @@ import type { Outcome } from '../../src/core/eviction.js';
 import { describeRanked, rank } from '../../src/core/rank.js';
 import { usagesFor } from '../../src/core/usages.js';
 import type { UnitStop } from '../../src/core/unit-stop.js';
-import type { Candidates } from '../../src/core/workload.js';
+import type { Candidates, Workload } from '../../src/core/workload.js';
 import { candidates, Mi, observations, policy, threshold, workload } from './support.js';
 import { Timeline } from './timeline.js';
 
@@ -169,6 +169,13 @@ describe('an eviction for a disk', () => {
       stop: ({ name }) => of(name),
     });
     expect(loop(found(() => signal)).said(0, full)).toContain('evict b grace 0');
+    // What is known in a moment is waited for, though that is given up while the decision falls.
+    const asked: bigint[] = [];
+    const awaited = (_workload: Workload, withinNs: bigint): boolean => asked.push(withinNs) === 1;
+    const waiting = loop({ ...found(() => signal), awaited });
+    expect(waiting.said(0, full).filter((said) => said.startsWith('evict'))).toEqual([]);
+    expect(asked).toEqual([250_000_000n]);
+    expect(waiting.said(0.25, full)).toContain('evict b grace 0');
     const effects = loop(found(() => stop)).at(0, full);
     const decision = effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []))[0];
     expect([decision?.victim.workload.name, decision?.unit?.hold?.unit, decision?.unit?.hold?.untilNs]).toEqual(['a', 'a', undefined]);

@@ -19,7 +19,7 @@ class FilesystemStatsObject : public JsFilesystemStats<FilesystemStatsObject, En
     info.This().As<Napi::Object>().TypeTag(&kTypeTag);
   }
 
-  static SystemError Closed() { return SystemError(EBADF, "statfs"); }
+  static SystemError Closed() { return {EBADF, "statfs"}; }
 
   static void Describe(Napi::Object* reading, const FilesystemAnswer& answer) {
     const Napi::Env env = reading->Env();

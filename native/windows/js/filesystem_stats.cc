@@ -12,7 +12,7 @@ class FilesystemStatsObject : public JsFilesystemStats<FilesystemStatsObject, En
  public:
   using JsFilesystemStats::JsFilesystemStats;
 
-  static SystemError Closed() { return SystemError(ERROR_INVALID_HANDLE, "GetDiskFreeSpaceEx"); }
+  static SystemError Closed() { return {ERROR_INVALID_HANDLE, "GetDiskFreeSpaceEx"}; }
 
   static void Describe(Napi::Object* reading, const FilesystemAnswer& answer) {
     const Napi::Env env = reading->Env();
