@@ -7,10 +7,10 @@
 #include <memory>
 #include <utility>
 
+#include "common/filesystem_stats.h"
 #include "common/wake_targets.h"
 #include "linux/armer.h"
 #include "linux/background_walk.h"
-#include "common/filesystem_stats.h"
 #include "linux/waiter.h"
 
 namespace evictd {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "common/wake_targets.h"
 #include "common/filesystem_stats.h"
+#include "common/wake_targets.h"
 #include "windows/waiter.h"
 
 namespace evictd {
