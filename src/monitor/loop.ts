@@ -272,12 +272,17 @@ export class Monitor {
     });
     const delayMs = nextNs <= nowNs ? 0 : Math.ceil(Number(nextNs - nowNs) / 1e6);
     this.#timer = setTimeout(() => {
-      this.#fire();
+      this.#fire(nextNs);
     }, delayMs);
   }
 
-  #fire(): void {
+  /** Timers count in whole milliseconds, and may be early by a part of one. */
+  #fire(nextNs: bigint): void {
     const nowNs = process.hrtime.bigint();
+    if (nowNs < nextNs) {
+      this.#schedule();
+      return;
+    }
     const waiting = this.#waiting;
     if (waiting && waiting.atNs <= nowNs) {
       this.#waiting = undefined;

@@ -20,6 +20,7 @@ import { Reporter } from '../../src/monitor/reporter.js';
 import { StateKeeper } from '../../src/monitor/state-keeper.js';
 import { candidates, Mi, observations, onDisk, policy, SECOND, threshold, workload } from '../core/support.js';
 import { Timeline } from '../core/timeline.js';
+import { eventually } from '../support/eventually.js';
 
 // The ports are played here, because what is shown is the order of things and failures that a real kernel does not give on request; test/e2e has
 // the real ones.
@@ -395,6 +396,19 @@ test('collections run, the filesystems are read anew, and only then it is decide
   expect(begin).not.toHaveBeenCalled();
   node.requested[0]?.(0);
   expect(begin).toHaveBeenCalledOnce();
+});
+
+test('a timer that is early, as they are by a part of a millisecond, is waited out: a tick comes, and no pass before it', async () => {
+  const inTime = setTimeout;
+  const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation((callback: () => void, ms = 0) => inTime(callback, ms - 2));
+  onTestFinished(() => timers.mockRestore());
+  const woken: string[] = [];
+  listeners.push({ stepped: ({ wake }) => woken.push(wake.source), close: () => undefined });
+  start(new PlayedNode(), { begin: () => victim }, two);
+  monitor?.reconfigure(policy([hard]), 20_000_000n);
+  woken.length = 0;
+  await eventually('some ticks', () => woken.length > 4);
+  expect(new Set(woken)).toEqual(new Set(['tick']));
 });
 
 test('listeners are told of every step: what it was told, who was asked for, what came of it', () => {
