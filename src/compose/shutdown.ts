@@ -1,5 +1,5 @@
 import { formatDuration } from '../core/duration.js';
-import { inhibitDelaySetting, suffices, type InhibitDelay } from '../core/inhibit-delay.js';
+import { askedText, inhibitDelaySetting, suffices, type InhibitDelay } from '../core/inhibit-delay.js';
 import { shutdownRequestedNs, type ShutdownConfig } from '../core/shutdown-config.js';
 import { selectHost } from '../host/select.js';
 import type { Log } from '../log.js';
@@ -16,10 +16,9 @@ export async function warnOfInhibitDelay(log: Log, shutdown: ShutdownConfig, tol
   const maxNs = await told();
   if (maxNs === undefined) return;
   if (suffices({ kind: 'known', maxNs }, requestedNs) === true) return;
-  const asked = `the configuration asks for ${formatDuration(requestedNs)} at a shutdown`;
-  const waits = `logind lets it wait for ${formatDuration(maxNs)} (InhibitDelayMaxSec): whoever is left then is ended by systemd`;
+  const waits = `logind lets a shutdown wait for ${formatDuration(maxNs)} (InhibitDelayMaxSec): whoever is left then is ended by systemd`;
   log.warn(
-    `${asked}, and ${waits} (evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/)`,
+    `${askedText(requestedNs)}; ${waits} (evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/)`,
     {
       code: 'EVICTD_SHUTDOWN_DELAY',
     },

@@ -1,5 +1,5 @@
 import { formatDuration } from '../core/duration.js';
-import { inhibitDelaySetting, suffices } from '../core/inhibit-delay.js';
+import { askedText, inhibitDelaySetting, suffices } from '../core/inhibit-delay.js';
 import { degraded, ok, type Check } from './check.js';
 import type { ShutdownFacts } from './facts/shutdown.js';
 
@@ -11,10 +11,10 @@ export function checkShutdownDelay({ requestedNs, delay }: ShutdownFacts): Check
   const requestedSeconds = Number(requestedNs) / NS_PER_SECOND;
   if (requestedNs <= 0n || delay === undefined)
     return ok(ID, 'no time is asked for at a shutdown (shutdownGracePeriod)', { requestedSeconds: 0 });
-  const asked = `the configuration asks for ${formatDuration(requestedNs)}`;
+  const asked = askedText(requestedNs);
   if (delay.kind === 'unknown') {
     const fix = 'systemctl status dbus systemd-logind: without logind every unit is stopped at once, within its TimeoutStopSec';
-    return degraded(ID, `${asked} at a shutdown: ${delay.reason}`, fix, { requestedSeconds, inhibitDelayMaxSeconds: null });
+    return degraded(ID, `at a shutdown ${asked}: ${delay.reason}`, fix, { requestedSeconds, inhibitDelayMaxSeconds: null });
   }
   const details = { requestedSeconds, inhibitDelayMaxSeconds: Number(delay.maxNs) / NS_PER_SECOND };
   const said = `logind lets a shutdown wait for ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec), ${asked}`;

@@ -42,7 +42,7 @@ describe.skipIf(!hasSystemd)('how long logind lets a shutdown wait (needs system
     const { status, stdout } = evictd('install', '--now');
     expect([status, stdout]).toEqual([0, expect.stringContaining('  evictd install --logind-drop-in: ')]);
     expect(stdout).not.toContain(DROP_IN);
-    await eventually('the start says so', () => logged(since).includes('InhibitDelayMaxSec=30'));
+    await eventually('the start says so', () => logged(since).includes('InhibitDelayMaxSec=32'));
   });
 
   test('the drop-in raises it at once, and locks and sessions stay', async () => {
@@ -50,7 +50,7 @@ describe.skipIf(!hasSystemd)('how long logind lets a shutdown wait (needs system
     const { status, stdout, stderr } = evictd('install', '--logind-drop-in');
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toContain(`write   ${DROP_IN}\n`);
-    await eventually('logind has taken it over', () => waitsSeconds() === 30);
+    await eventually('logind has taken it over', () => waitsSeconds() === 32);
     expect(systemd('systemctl', 'show', '--value', '--property=MainPID', 'systemd-logind.service')).toBe(pid);
     expect(doctorSays()).toMatchObject({ status: 'ok' });
     const since = new Date();

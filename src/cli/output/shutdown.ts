@@ -1,6 +1,6 @@
 import { isBelow } from '../../core/cgroup.js';
 import { formatDuration } from '../../core/duration.js';
-import { inhibitDelaySetting, suffices, type InhibitDelay } from '../../core/inhibit-delay.js';
+import { askedText, inhibitDelaySetting, neededDelayNs, suffices, type InhibitDelay } from '../../core/inhibit-delay.js';
 import { protectionText } from '../../core/rank.js';
 import type { ShutdownGroup } from '../../core/shutdown-plan.js';
 import type { ShutdownPhase } from '../../core/shutdown-timeline.js';
@@ -80,7 +80,7 @@ function conclusion({ timeline, requestedNs, configured, inhibitDelay }: Shutdow
     'nobody would be ended: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
   const isUntimed = timeline.some(({ group }) => group.gracePeriodNs <= 0n && group.workloads.length > 0);
   const all = isUntimed ? 'all but those that are not waited for' : 'all';
-  const needed = `${all} have ended after ${formatDuration(neededNs(timeline))} at the latest; the configuration asks for ${formatDuration(requestedNs)}`;
+  const needed = `${all} have ended after ${formatDuration(neededNs(timeline))} at the latest; ${askedText(requestedNs)}`;
   return [configured ? needed : source, delayText(inhibitDelay, requestedNs)];
 }
 
@@ -89,7 +89,7 @@ function delayText(delay: InhibitDelay, requestedNs: bigint): string {
     return `how long a shutdown waits is not known: ${delay.reason}; where logind does not run, it waits for nobody`;
   const waits = `logind lets a shutdown wait for ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec)`;
   if (suffices(delay, requestedNs)) return `${waits}: that suffices`;
-  return `${waits}: too short by ${formatDuration(requestedNs - delay.maxNs)}; evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/`;
+  return `${waits}: too short by ${formatDuration(neededDelayNs(requestedNs) - delay.maxNs)}; evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/`;
 }
 
 function neededNs(timeline: readonly ShutdownPhase[]): bigint {
