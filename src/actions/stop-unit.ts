@@ -11,6 +11,9 @@ import type { Evictor, KillInProgress, SignalResult, UnitJob, UnitManager, Victi
 const ANSWERED_WITHIN_NS = 1_000_000_000n;
 const PART_OF_GRACE = 10n;
 
+/** Who waits at systemd for others to stop has been told nothing: in the last quarter of its time it is, by evictd, and is not killed without having been asked. */
+const queuesNs = (graceNs: bigint): bigint => (graceNs * 3n) / 4n;
+
 /** systemd does not stop a unit that was to be kept stopped: told also when its eviction has long been over. */
 type OnNotStopped = (hold: Hold, errors: readonly string[]) => void;
 
@@ -20,7 +23,9 @@ export function openUnitEvictor(cgroups: Evictor, units: UnitManager, onNotStopp
     begin: (workload, unit, graceNs = 0n) => {
       const kill = cgroups.begin(workload);
       const jobs = unit && jobsOf(workload, unit);
-      return jobs === undefined ? kill : new UnitKill({ kill, units, jobs, hold: unit?.hold, graceNs, onNotStopped });
+      return jobs === undefined
+        ? kill
+        : new UnitKill({ kill, units, jobs, hold: unit?.hold, graceNs, queuesNs: unit?.queuesNs ?? queuesNs(graceNs), onNotStopped });
     },
   };
 }
@@ -37,6 +42,7 @@ interface UnitKillParts {
   readonly jobs: readonly UnitJob[];
   readonly hold: Hold | undefined;
   readonly graceNs: bigint;
+  readonly queuesNs: bigint;
   readonly onNotStopped: OnNotStopped;
 }
 
@@ -50,18 +56,20 @@ class UnitKill implements KillInProgress {
   readonly #hold: Hold | undefined;
   readonly #onNotStopped: OnNotStopped;
   readonly #answeredWithinNs: bigint;
+  readonly #queuesNs: bigint;
   #answer: (() => SystemdAnswer | undefined) | undefined;
   #askedAtNs: bigint | undefined;
   /** Nobody but evictd ends it from here on. */
   #signalled = false;
   #resumed = false;
 
-  constructor({ kill, units, jobs, hold, graceNs, onNotStopped }: UnitKillParts) {
+  constructor({ kill, units, jobs, hold, graceNs, queuesNs, onNotStopped }: UnitKillParts) {
     this.#cgroup = kill;
     this.#units = units;
     this.#jobs = jobs;
     const partNs = graceNs / PART_OF_GRACE;
     this.#answeredWithinNs = partNs > ANSWERED_WITHIN_NS ? partNs : ANSWERED_WITHIN_NS;
+    this.#queuesNs = queuesNs > ANSWERED_WITHIN_NS ? queuesNs : ANSWERED_WITHIN_NS;
     this.#unit = jobs.at(-1)?.unit ?? '';
     this.#hold = hold;
     this.#onNotStopped = onNotStopped;
@@ -89,7 +97,11 @@ class UnitKill implements KillInProgress {
   read(): VictimSample {
     const left = this.#cgroup.read();
     if (left.processes === 0) return this.#isStopping() ? { ...left, stopping: true } : left;
-    if (this.#signalled || !(this.#isRefused() || this.#isLeftOver())) return left;
+    if (this.#signalled) return left;
+    const isQueued = this.#isQueued();
+    if (!(this.#isRefused() || this.#isLeftOver() || (isQueued && this.#hasBeenAskedFor(this.#queuesNs)))) {
+      return isQueued ? { ...left, queued: true } : left;
+    }
     this.#signal();
     return this.#cgroup.read();
   }
@@ -128,7 +140,7 @@ class UnitKill implements KillInProgress {
   #isRefused(): boolean {
     if (this.#askedAtNs === undefined) return false;
     const answer = this.#answer?.();
-    if (answer === undefined) return process.hrtime.bigint() - this.#askedAtNs >= this.#answeredWithinNs;
+    if (answer === undefined) return this.#hasBeenAskedFor(this.#answeredWithinNs);
     return !answer.units.includes(this.#unit);
   }
 
@@ -138,6 +150,17 @@ class UnitKill implements KillInProgress {
     const unit = this.#units.unit(this.#unit);
     if (unit === undefined) return !this.#units.awaited(this.#unit); // a transient one is forgotten when it has ended
     return hasStopped(unit);
+  }
+
+  /** It has a job, and runs on. What has changed since it was read may be that. */
+  #isQueued(): boolean {
+    if (this.#answer?.()?.units.includes(this.#unit) !== true) return false;
+    const unit = this.#units.unit(this.#unit);
+    return unit !== undefined && !unit.stale && !hasStopped(unit) && unit.activeState !== 'deactivating';
+  }
+
+  #hasBeenAskedFor(ns: bigint): boolean {
+    return this.#askedAtNs !== undefined && process.hrtime.bigint() - this.#askedAtNs >= ns;
   }
 
   /** Between two of its processes: ExecStopPost=, or the next line of ExecStop=, is still to come. */

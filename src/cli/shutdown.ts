@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import type { LoadedConfig } from '../config/config.js';
 import type { InhibitDelay } from '../core/inhibit-delay.js';
 import { shutdownGracePeriods, shutdownRequestedNs } from '../core/shutdown-config.js';
-import { groupByPriority } from '../core/shutdown-plan.js';
+import { groupByPriority, shutdownTurns, stoppedAlong } from '../core/shutdown-plan.js';
 import { latestTimeline } from '../core/shutdown-timeline.js';
 import { workloadsAtShutdown } from '../core/shutdown-workloads.js';
 import type { Io } from './io.js';
@@ -50,8 +50,12 @@ async function plan(loaded: LoadedConfig, open: OpenReading, readInhibitDelay: S
   try {
     const candidates = reading.workloads.candidates();
     const { ended, leftAlone } = workloadsAtShutdown(candidates);
+    // Everything that systemd has told counts: it was asked for this look.
+    const along = stoppedAlong(candidates, { sinceNs: 0n });
+    const all = candidates.usages.map(({ workload }) => workload);
     return {
-      timeline: latestTimeline(groupByPriority(periods, ended)),
+      timeline: latestTimeline(groupByPriority(periods, ended, shutdownTurns(periods, all, undefined, along))),
+      along,
       requestedNs: shutdownRequestedNs(loaded.config.shutdown),
       configured: loaded.config.workloads.length > 0,
       inhibitDelay,

@@ -62,6 +62,8 @@ export interface UnitDecision {
   readonly stop: UnitStop | undefined;
   /** It is kept stopped; undefined: it is left to itself. */
   readonly hold: Hold | undefined;
+  /** So long systemd may let it wait for others that it stops first (After=), before its processes are signalled; left out: three quarters of the grace. */
+  readonly queuesNs?: bigint;
 }
 
 /** An eviction that was decided and is not over. `terminating`: SIGTERM went out; `dying`: SIGKILL did. */
@@ -100,6 +102,8 @@ export interface VictimReading {
    * Nobody is left just now, and systemd, which was asked to stop it, is not through with it (ExecStopPost=). Its memory is free: only who waits for its end has to know.
    */
   readonly stopping?: true | undefined;
+  /** systemd, which was asked to stop it, stops others first (After=): nobody has told it to end. */
+  readonly queued?: true | undefined;
   /** Nobody is left, and directories of it are being emptied. */
   readonly emptying?: true | undefined;
   /** An evictd before this one, or a configuration before this one, decided it, and it does not go on: why. Left out: it does. */

@@ -1,6 +1,6 @@
 import { withAncestors } from './cgroup.js';
 import type { ShutdownGracePeriod } from './shutdown-config.js';
-import { SYSTEM_CRITICAL_PRIORITY, type Workload } from './workload.js';
+import { SYSTEM_CRITICAL_PRIORITY, type Candidates, type ShutdownTurn, type Workload } from './workload.js';
 
 /** A workload that ends at a shutdown, and what it gets for that: the smaller of its own grace and its group's. */
 export interface ShutdownWorkload {
@@ -34,24 +34,43 @@ export function groupByPriority(
 }
 
 /**
- * The places of their groups, by workload id. Whoever holds others, which would end with it, ends with the last of these, whatever its own priority is.
+ * The places of their groups, by workload id. Whoever holds others, or takes them along, which would end with it, ends with the last of these, whatever its own priority is.
  *
+ * @param along  as {@link stoppedAlong} says
  * @param before  as of an earlier look: nobody's turn comes sooner than was found then, also where those are gone that it holds
  */
 export function shutdownTurns(
   periods: readonly ShutdownGracePeriod[],
   workloads: readonly Workload[],
   before: ReadonlyMap<string, number> = new Map(),
+  along: StoppedAlong = new Map(),
 ): ReadonlyMap<string, number> {
+  const alone = new Map(workloads.map((workload) => [workload.id, groupIndex(periods, shutdownPriority(workload))]));
   const own = workloads.map((workload) => {
-    const turn = groupIndex(periods, shutdownPriority(workload));
-    return { ...workload, turn: Math.max(turn, before.get(workload.id) ?? turn) };
+    const all = [workload, ...(along.get(workload.id) ?? [])];
+    return { ...workload, turn: Math.max(before.get(workload.id) ?? 0, ...all.map(({ id }) => alone.get(id) ?? 0)) };
   });
   const lastBelow = new Map<string, number>();
   for (const { path, turn } of own) {
     for (const above of withAncestors(path).slice(1)) lastBelow.set(above, Math.max(turn, lastBelow.get(above) ?? turn));
   }
   return new Map(own.map(({ id, path, turn }) => [id, Math.max(turn, lastBelow.get(path) ?? turn)]));
+}
+
+/** By workload id: the other workloads that systemd stops with a unit, because they need it. */
+export type StoppedAlong = ReadonlyMap<string, readonly Workload[]>;
+
+/** As far as it is known. */
+export function stoppedAlong({ usages, stop }: Pick<Candidates, 'usages' | 'stop'>, turn: ShutdownTurn): StoppedAlong {
+  const units = usages.flatMap(({ workload }) => (workload.unit?.manager === 'system' ? [{ workload, name: workload.unit.name }] : []));
+  const byName = new Map(units.map(({ workload, name }) => [name, workload]));
+  return new Map(
+    units.flatMap(({ workload }) => {
+      const found = stop?.(workload, turn);
+      const along = found?.kind === 'stop' ? found.dependants.flatMap((name) => byName.get(name) ?? []) : [];
+      return along.length === 0 ? [] : [[workload.id, along]];
+    }),
+  );
 }
 
 /** A machine workload that a rule calls critical ends with the critical ones, whatever its priority among evictions is. */

@@ -68,7 +68,9 @@ export function advanceShutdown(
   nowNs: bigint,
 ): ShutdownProgress {
   const isDue = (one: EndingWorkload): boolean => one.killedAtNs === undefined && nowNs >= one.killsAtNs;
-  const seen = before.map((one) => ({ one, end: endOf(one, readings.get(one.serial), isEvicted(one.workload.id), nowNs) }));
+  const seen = before
+    .map((told) => inQueue(told, readings.get(told.serial), group, nowNs))
+    .map((one) => ({ one, end: endOf(one, readings.get(one.serial), isEvicted(one.workload.id), nowNs) }));
   const still = seen.filter(({ end }) => end === undefined).map(({ one }) => one);
   const kill = still.filter(isDue);
   const ending = still.map((one) => (isDue(one) ? { ...one, killedAtNs: nowNs } : one));
@@ -97,9 +99,20 @@ export function killTimeNs(
   return group.gracePeriodNs > 0n ? earlier(ownNs, group.endsAtNs) : ownNs;
 }
 
+/** How long a unit that systemd lets wait for others may do so before it is told: it, too, has to have time to end. */
+export function queueTimeNs(toldAtNs: bigint, killsAtNs: bigint, groupEndsAtNs: bigint): bigint {
+  return ((later(killsAtNs, groupEndsAtNs) - toldAtNs) * 3n) / 4n;
+}
+
 /** Nobody is killed within a second, also in a group without time, which is not waited for (kubelet: pod_workers.go, calculateEffectiveGracePeriod, v1.36.2). */
 export function leastGraceNs(gracePeriodNs: bigint): bigint {
   return later(gracePeriodNs, LEAST_GRACE_NS);
+}
+
+/** Whom systemd lets wait for others has its own time when its turn has come, as long as that of its group is not over. */
+function inQueue(one: EndingWorkload, reading: VictimReading | undefined, { index, endsAtNs }: GroupNow, nowNs: bigint): EndingWorkload {
+  if (reading?.queued === undefined || one.group !== index) return one;
+  return { ...one, killsAtNs: later(one.killsAtNs, earlier(nowNs + leastGraceNs(one.gracePeriodNs), endsAtNs)) };
 }
 
 /** 0n: nobody waits for it. After the last group whoever was killed is waited for a moment, too, whichever group it was in. */
@@ -141,6 +154,6 @@ function later(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-function earlier(a: bigint, b: bigint): bigint {
+export function earlier(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }

@@ -279,12 +279,10 @@ export class Monitor {
   /** Timers count in whole milliseconds, and may be early by a part of one. */
   #fire(nextNs: bigint): void {
     const nowNs = process.hrtime.bigint();
+    const waiting = this.#waiting;
     if (nowNs < nextNs) {
       this.#schedule();
-      return;
-    }
-    const waiting = this.#waiting;
-    if (waiting && waiting.atNs <= nowNs) {
+    } else if (waiting && waiting.atNs <= nowNs) {
       this.#waiting = undefined;
       this.#woken(waiting.wake);
     } else if (this.#tickAtNs <= nowNs) {

@@ -163,6 +163,7 @@ export interface VictimSample {
   readonly removed: boolean;
   /** As in VictimReading. */
   readonly stopping?: true;
+  readonly queued?: true;
 }
 
 export interface Evictor {

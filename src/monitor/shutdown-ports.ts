@@ -1,3 +1,9 @@
+import type { ShutdownGracePeriod } from '../core/shutdown-config.js';
+import type { EndedWorkload } from '../core/shutdown-progress.js';
+import type { Workload } from '../core/workload.js';
+import type { Evictor, WorkloadSource } from './ports.js';
+import type { ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
+
 /** Whether a shutdown would wait for evictd. */
 export type ShutdownDelayState =
   | { readonly kind: 'held' }
@@ -20,4 +26,25 @@ export interface ShutdownDelay {
   /** Lets the machine go down. Idempotent. */
   release(): void;
   close(): void;
+}
+
+/** What one shutdown needs. */
+export interface ShutdownRunParts {
+  readonly workloads: Pick<WorkloadSource, 'candidates'>;
+  readonly evictor: Evictor;
+  /** By workload id: an eviction has chosen it. */
+  readonly isEvicted: (id: string) => boolean;
+}
+
+/** What becomes of it. */
+export interface ShutdownRunEvents {
+  /** Before anybody is told to end. */
+  planned(plan: ShutdownPlan): void;
+  ended(ended: EndedWorkload, group: ShutdownGracePeriod): void;
+  /** @param late  whose turn it would have been, and who were not there then */
+  over(course: ShutdownCourse, late: readonly Workload[]): void;
+  /** Something has thrown, and is tried again. Once. */
+  stumbled(reason: string): void;
+  /** It goes on throwing: nobody is ended any more. Instead of `over`. */
+  failed(course: ShutdownCourse, reason: string): void;
 }

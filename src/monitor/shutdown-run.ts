@@ -1,11 +1,20 @@
-import { withAncestors } from '../core/cgroup.js';
-import type { Decision, UnitDecision } from '../core/eviction.js';
+import type { Decision } from '../core/eviction.js';
 import { periodRequestedNs, type ShutdownGracePeriod } from '../core/shutdown-config.js';
-import { groupByPriority, shutdownTurns, type ShutdownWorkload } from '../core/shutdown-plan.js';
-import { advanceShutdown, killTimeNs, leastGraceNs, leftOver, type EndedWorkload, type EndingWorkload } from '../core/shutdown-progress.js';
+import { groupByPriority, shutdownTurns, stoppedAlong, type ShutdownGroup, type ShutdownWorkload } from '../core/shutdown-plan.js';
+import {
+  advanceShutdown,
+  earlier,
+  killTimeNs,
+  leastGraceNs,
+  leftOver,
+  queueTimeNs,
+  type EndedWorkload,
+  type EndingWorkload,
+} from '../core/shutdown-progress.js';
 import { unprotected, workloadsAtShutdown } from '../core/shutdown-workloads.js';
 import type { Candidates, ShutdownTurn, Workload } from '../core/workload.js';
-import type { Evictor, WorkloadSource } from './ports.js';
+import { goneOfPlan, pathsAbove } from './shutdown-gone.js';
+import type { ShutdownRunEvents, ShutdownRunParts } from './shutdown-ports.js';
 import type { ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
 import { awaitedLookNs, patienceNs, victimLookNs } from './timetable.js';
 import { Victims, type Ending } from './victims.js';
@@ -13,25 +22,6 @@ import { Victims, type Ending } from './victims.js';
 /** What throws is tried again for so long: the machine does not wait for what goes on throwing. */
 const TRIES_FOR_NS = 2_000_000_000n;
 const TRIES_AGAIN_NS = 200_000_000n;
-
-export interface ShutdownRunParts {
-  readonly workloads: Pick<WorkloadSource, 'candidates'>;
-  readonly evictor: Evictor;
-  /** By workload id: an eviction has chosen it. */
-  readonly isEvicted: (id: string) => boolean;
-}
-
-export interface ShutdownRunEvents {
-  /** Before anybody is told to end. */
-  planned(plan: ShutdownPlan): void;
-  ended(ended: EndedWorkload, group: ShutdownGracePeriod): void;
-  /** @param late  whose turn it would have been, and who were not there then */
-  over(course: ShutdownCourse, late: readonly Workload[]): void;
-  /** Something has thrown, and is tried again. Once. */
-  stumbled(reason: string): void;
-  /** It goes on throwing: nobody is ended any more. Instead of `over`. */
-  failed(course: ShutdownCourse, reason: string): void;
-}
 
 /** One shutdown, from the first group to the last. */
 export class ShutdownRun {
@@ -42,7 +32,11 @@ export class ShutdownRun {
   readonly #beganNs = process.hrtime.bigint();
   /** undefined: no plan could be made yet. */
   #plannedNs: bigint | undefined;
+  /** Who was there then. */
+  #planned: readonly ShutdownGroup[] = [];
   readonly #told = new Set<string>();
+  /** By workload id: of whom the plan has, and who was gone before he was told. */
+  readonly #gone = new Set<string>();
   #ending: readonly EndingWorkload[] = [];
   readonly #ended: EndedWorkload[] = [];
   #turns: ReadonlyMap<string, number> = new Map();
@@ -99,7 +93,8 @@ export class ShutdownRun {
   #candidates(): Candidates {
     const candidates = this.#parts.workloads.candidates();
     const all = candidates.usages.map(({ workload }) => workload);
-    this.#turns = shutdownTurns(this.#periods, all, this.#turns);
+    const along = stoppedAlong(candidates, { sinceNs: this.#group < 0 ? this.#beganNs : this.#groupBeganNs });
+    this.#turns = shutdownTurns(this.#periods, all, this.#turns, along);
     return candidates;
   }
 
@@ -150,6 +145,7 @@ export class ShutdownRun {
         return;
       }
       this.#plannedNs = nowNs;
+      this.#planned = plan.groups;
       this.#events.planned(plan);
     }
     if (!this.#running) return;
@@ -167,6 +163,7 @@ export class ShutdownRun {
    */
   #tell(): void {
     const candidates = this.#candidates();
+    if (this.#awaited === undefined) this.#noteGone(candidates);
     const isMeant = ({ id }: Workload): boolean => !this.#told.has(id) && this.#awaited?.has(id) !== false;
     const usages = candidates.usages.filter(({ workload }) => isMeant(workload));
     const { ended } = workloadsAtShutdown({ ...candidates, usages });
@@ -183,6 +180,14 @@ export class ShutdownRun {
     this.#tellsAtNs = unsure.length > 0 ? awaitedLookNs(process.hrtime.bigint(), this.#groupBeganNs) : this.#endsAtNs;
   }
 
+  #noteGone(candidates: Candidates): void {
+    const isToldOf = (id: string): boolean => this.#told.has(id) || this.#gone.has(id);
+    for (const gone of goneOfPlan(this.#planned.slice(0, this.#group + 1), candidates, this.#parts.evictor, isToldOf)) {
+      this.#gone.add(gone.workload.id);
+      this.#haveEnded([{ ...gone, serial: this.#told.size + this.#gone.size }]);
+    }
+  }
+
   /** Who was waited for has what is left of the time of its group, in milliseconds. */
   #inTheRest(member: ShutdownWorkload): ShutdownWorkload {
     const leftMs = (this.#endsAtNs - process.hrtime.bigint()) / 1_000_000n;
@@ -192,14 +197,15 @@ export class ShutdownRun {
   /** SIGTERM first, also where there is no time: a unit is stopped by systemd, which would start it again else. */
   #tellOne({ workload, gracePeriodNs }: ShutdownWorkload, candidates: Candidates, turn: ShutdownTurn): EndingWorkload {
     const nowNs = process.hrtime.bigint();
-    const serial = this.#told.size + 1;
-    const unit: UnitDecision | undefined = workload.unit && { evictions: 0, stop: candidates.stop?.(workload, turn), hold: undefined };
+    const serial = this.#told.size + this.#gone.size + 1;
     const killsAtNs = killTimeNs(nowNs, gracePeriodNs, { gracePeriodNs: this.#graceNs, endsAtNs: this.#endsAtNs });
     const ending: Pick<Decision, 'serial' | 'graceNs' | 'decidedAtNs'> = {
       serial,
       graceNs: killsAtNs > nowNs ? killsAtNs - nowNs : 1n,
       decidedAtNs: nowNs,
     };
+    const queuesNs = queueTimeNs(nowNs, killsAtNs, this.#endsAtNs);
+    const unit = workload.unit && { evictions: 0, stop: candidates.stop?.(workload, turn), hold: undefined, queuesNs };
     this.#victims.begin({ ...ending, ...(unit && { unit }), victim: { workload: unprotected(workload) } }, { atNs: nowNs }, nowNs);
     this.#told.add(workload.id);
     return { serial, workload, group: this.#group, toldAtNs: nowNs, gracePeriodNs, killsAtNs, killedAtNs: undefined };
@@ -259,7 +265,9 @@ export class ShutdownRun {
   /** Only for the record: nobody waits for what it throws. */
   #late(): readonly Workload[] {
     try {
-      return workloadsAtShutdown(this.#parts.workloads.candidates()).ended.filter(({ id }) => !this.#told.has(id));
+      const candidates = this.#parts.workloads.candidates();
+      this.#noteGone(candidates);
+      return workloadsAtShutdown(candidates).ended.filter(({ id }) => !this.#told.has(id));
     } catch {
       return [];
     }
@@ -279,12 +287,4 @@ export class ShutdownRun {
 
 function atLeast(member: ShutdownWorkload): ShutdownWorkload {
   return { ...member, gracePeriodNs: leastGraceNs(member.gracePeriodNs) };
-}
-
-function pathsAbove(all: readonly { readonly workload: Workload }[]): ReadonlySet<string> {
-  return new Set(all.flatMap(({ workload }) => withAncestors(workload.path).slice(1)));
-}
-
-function earlier(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

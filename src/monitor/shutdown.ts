@@ -4,7 +4,8 @@ import type { Log } from '../log.js';
 import type { Journal } from './journal.js';
 import type { StepListener, StepReport } from './ports.js';
 import type { JournalRecord } from './record.js';
-import { ShutdownRun, type ShutdownRunParts } from './shutdown-run.js';
+import type { ShutdownRunParts } from './shutdown-ports.js';
+import { ShutdownRun } from './shutdown-run.js';
 import { shutdownBegins, shutdownBroken, shutdownOver, workloadEnded, type ShutdownCourse } from './shutdown-record.js';
 
 export interface ShutdownParts extends Pick<ShutdownRunParts, 'workloads' | 'evictor'> {

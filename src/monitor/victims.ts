@@ -1,4 +1,5 @@
 import type { Decision, EvictionInFlight, SystemdAnswer, VictimReading } from '../core/eviction.js';
+import type { Workload } from '../core/workload.js';
 import { HostError, isShortage } from '../errors.js';
 import type { Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
 import type { EvictionTimes } from './record.js';
@@ -155,7 +156,7 @@ export class Victims<D extends Ending = Decision> {
     try {
       return { kill: this.#evictor.begin(workload, unit, graceNs), vanished: false, error: undefined };
     } catch (error) {
-      const vanished = error instanceof HostError && error.errno !== undefined && GONE.has(error.errno);
+      const vanished = saysGone(error);
       const passing = isShortage(error) ? 'unsent' : undefined;
       return { kill: undefined, vanished, error: error instanceof Error ? error.message : String(error), passing };
     }
@@ -203,6 +204,7 @@ export class Victims<D extends Ending = Decision> {
       systemd: victim.held.kill?.systemd?.(),
       ...(victim.abandoned === undefined ? {} : { abandoned: victim.abandoned }),
       ...(sample?.stopping && { stopping: true }),
+      ...(sample?.queued && { queued: true }),
       ...(processes === 0 && this.#isEmptying(victim) && { emptying: true }),
     };
   }
@@ -218,6 +220,22 @@ export class Victims<D extends Ending = Decision> {
 
 function isGone({ held: { kill, vanished } }: Pick<Victim<Ending>, 'held'>): boolean {
   return vanished || kill?.read().processes === 0;
+}
+
+function saysGone(error: unknown): boolean {
+  return error instanceof HostError && error.errno !== undefined && GONE.has(error.errno);
+}
+
+/** Whether nobody lives in it any more. Signals nobody. What cannot be told is not so. */
+export function hasGone(evictor: Evictor, workload: Workload): boolean {
+  try {
+    const held = evictor.begin(workload);
+    const { processes } = held.read();
+    held.close();
+    return processes === 0;
+  } catch (error) {
+    return saysGone(error);
+  }
 }
 
 function isToRepeat({ killing, held: { error, passing } }: Pick<Victim<Ending>, 'killing' | 'held'>): boolean {

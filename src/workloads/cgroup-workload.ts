@@ -35,7 +35,7 @@ export function workloadOf(
     requests: { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
     limits: { memory: limitBytes === undefined ? undefined : limitBytes * NANO, ephemeralStorage: undefined },
     qosClass: qosClass(requestBytes, limitBytes),
-    terminationGracePeriodNs: effect.terminationGracePeriodNs ?? runtime?.terminationGracePeriodNs ?? loaded?.timeoutStopNs,
+    terminationGracePeriodNs: graceOf(effect.terminationGracePeriodNs ?? runtime?.terminationGracePeriodNs, loaded?.timeoutStopNs),
     startOrder: id,
     protection,
     pod: undefined,
@@ -43,6 +43,11 @@ export function workloadOf(
     ...(runtime && { runtime }),
     ...(effect.directories.length > 0 && { directories: effect.directories }),
   };
+}
+
+/** What is given, but no more than systemd does, which kills the unit after that in any case. */
+function graceOf(givenNs: bigint | undefined, timeoutStopNs: bigint | undefined): bigint | undefined {
+  return givenNs === undefined || (timeoutStopNs !== undefined && timeoutStopNs < givenNs) ? timeoutStopNs : givenNs;
 }
 
 /** What systemd was told to keep for it, though a kernel of v1 does not. */

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
 import { openUnitEvictor } from '../../src/actions/stop-unit.js';
@@ -115,6 +116,35 @@ test('systemd refuses: SIGTERM', async () => {
   kill.terminate();
   await isTerminated(kill);
   expect(kill.systemd?.()).toEqual({ units: [], errors: ['evictd-test.socket: it says no', `${NAME}: it says no`] });
+});
+
+test('systemd lets it wait for others that it stops first: that is told, and SIGTERM comes in the last quarter of the grace', async () => {
+  const kill = await begin(decided, undefined, 4n * SECOND);
+  const { atNs } = kill.terminate();
+  await eventually('it is answered', () => kill.systemd?.());
+  expect(kill.read()).toMatchObject({ processes: 1, queued: true });
+  await isTerminated(kill);
+  expect(process.hrtime.bigint() - atNs).toBeGreaterThanOrEqual(3n * SECOND);
+});
+
+test('… or when that may wait no longer', async () => {
+  const kill = await begin({ ...decided, queuesNs: 2n * SECOND }, undefined, 3_600n * SECOND);
+  const { atNs } = kill.terminate();
+  await isTerminated(kill);
+  expect(process.hrtime.bigint() - atNs).toBeGreaterThanOrEqual(2n * SECOND);
+});
+
+test('what systemd has begun to stop is not waiting, and gets no signal beside', async () => {
+  const kill = await begin({ ...decided, queuesNs: SECOND });
+  kill.terminate();
+  await eventually('it is answered', () => kill.systemd?.());
+  becomes('deactivating');
+  await eventually('it is being stopped', () => units.unit(NAME)?.activeState === 'deactivating');
+  await pause(1_500);
+  const left = kill.read();
+  expect([left.processes, left.queued]).toEqual([1, undefined]);
+  await pause(200);
+  expect(kill.read().processes).toBe(1);
 });
 
 test('systemd refuses the socket only: the unit is its business', async () => {

@@ -85,6 +85,19 @@ test('whose group has no time is not waited for; whoever holds others ends with 
   expect(out).toContain('all but those that are not waited for have ended after 3s at the latest');
 });
 
+test('a unit ends with those that systemd stops with it', async () => {
+  const unit = (name: string) => ({ unit: { name, manager: 'system' } }) as const;
+  const stopped = { kind: 'stop', dependants: ['web.service'], triggers: [], timers: [], running: [], restarts: false, along: [] } as const;
+  const members: Candidates = {
+    ...candidates([workload('web', { priority: 100, ...unit('web.service') }), 0n], [workload('db', unit('db.service')), 0n]),
+    stop: ({ name }) => (name === 'db' ? stopped : undefined),
+  };
+  const groups = [0, 100].map((priority) => ({ priority, shutdownGracePeriodSeconds: 60 }));
+  const config = JSON.stringify({ shutdownGracePeriodByPodPriority: groups, workloads: [{ cgroup: '/w' }] });
+  const { out } = await shutdown(config, FIVE_SECONDS, '--plan', members);
+  expect(out).toMatch(/^0s +100 +1m0s +db +0 +1m0s +stops web$/m);
+});
+
 test('as JSON', async () => {
   const delay: InhibitDelay = { kind: 'unknown', reason: 'no bus' };
   const { out } = await shutdown(`${PERIODS}workloads: [{cgroup: /w}]\n`, delay, '--plan', '-o', 'json');

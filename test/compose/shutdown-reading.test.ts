@@ -89,9 +89,12 @@ test('a unit has the time after which systemd would kill it, as at a shutdown', 
   expect((await plan()).first).toMatchObject({ workload: { name: UNIT }, gracePeriodNs: 45n * SECOND });
 });
 
-test("… unless a rule gives it another, or its group's is smaller", async () => {
-  const ruled = await plan([], [{ match: { name: UNIT }, terminationGracePeriodSeconds: 50 }]);
-  expect(ruled.first?.gracePeriodNs).toBe(50n * SECOND);
+test("… unless a rule gives it less, or its group's is smaller", async () => {
+  const ruled = await plan([], [{ match: { name: UNIT }, terminationGracePeriodSeconds: 40 }]);
+  expect(ruled.first?.gracePeriodNs).toBe(40n * SECOND);
+  // systemd kills it after TimeoutStopSec= in any case.
+  const beyond = await plan([], [{ match: { name: UNIT }, terminationGracePeriodSeconds: 50 }]);
+  expect(beyond.first?.gracePeriodNs).toBe(45n * SECOND);
 });
 
 test('one that systemd cannot stop without more is left alone, as at a shutdown', async () => {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { suffices } from '../../src/core/inhibit-delay.js';
-import { groupByPriority, shutdownTurns } from '../../src/core/shutdown-plan.js';
+import { groupByPriority, shutdownTurns, stoppedAlong } from '../../src/core/shutdown-plan.js';
 import { latestTimeline } from '../../src/core/shutdown-timeline.js';
+import type { UnitStop } from '../../src/core/unit-stop.js';
 import type { Workload } from '../../src/core/workload.js';
-import { SECOND, workload } from './support.js';
+import { candidates, SECOND, workload } from './support.js';
 
 const CRITICAL = { protection: { kind: 'critical' } } as const;
 const PERIODS = [
@@ -34,6 +35,19 @@ test.each<[rule: string, inner: Partial<Workload>, outer: Partial<Workload>, gro
   expect(turns([w, x])).toBe(group);
   expect(turns([w], shutdownTurns(PERIODS, [w, x]))).toBe(group);
   expect(turns([w, { ...x, path: '/wx' }])).toBe(turns([w]));
+});
+
+test.each<[rule: string, stop: Partial<UnitStop>, ends: readonly (number | undefined)[]]>([
+  ['is stopped with it', { kind: 'stop', dependants: ['web.service', 'log.service'] }, [2_000_000_000, 2_000_000_000]],
+  ['is not, because it is only signalled', { kind: 'signal' }, [0, 2_000_000_000]],
+])('a unit ends with the last of those that need it: one that %s', (_rule, stop, ends) => {
+  const unit = (name: string, priority: number): Workload =>
+    workload(name, { priority, unit: { name: `${name}.service`, manager: 'system' } });
+  const all = [unit('db', 0), unit('web', 2_000_000_000)];
+  const found = candidates(...all.map((one): [Workload, bigint] => [one, 0n]));
+  const along = stoppedAlong({ ...found, stop: ({ name }) => (name === 'db' ? (stop as UnitStop) : undefined) }, { sinceNs: 0n });
+  const turns = shutdownTurns(PERIODS, all, undefined, along);
+  expect(all.map(({ id }) => PERIODS[turns.get(id) ?? -1]?.priority)).toEqual(ends);
 });
 
 test('as late as it can become: whoever holds others is told when these have ended', () => {

@@ -61,6 +61,22 @@ test.each<[rule: string, atNs: bigint, one: EndingWorkload, kills: number]>([
   if (kills === 1) expect(ending[0]?.killedAtNs).toBe(atNs);
 });
 
+test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Parameters<typeof at>[2], killsAtNs: bigint]>([
+  ['is asked', 3n * SECOND, {}, {}, 5n * SECOND],
+  ['has its turn', 3n * SECOND, { queued: true }, {}, 8n * SECOND],
+  ['… though that would be over', 6n * SECOND, { queued: true }, {}, 11n * SECOND],
+  ['… no longer than its group', 18n * SECOND, { queued: true }, {}, 20n * SECOND],
+  ['is asked, in a group without time', SECOND, { queued: true }, { group: { ...first, endsAtNs: 0n } }, 5n * SECOND],
+  ['is asked, in a group before', 3n * SECOND, { queued: true }, { group: { ...first, index: 1 } }, 5n * SECOND],
+])('the time of a unit begins when it %s', (_rule, atNs, seen, rest, killsAtNs) => {
+  const { ending, kill } = at(atNs, seen, rest);
+  expect([ending[0]?.killsAtNs, kill]).toEqual([killsAtNs, []]);
+});
+
+test('who waits for others until the time of its group is over is killed', () => {
+  expect(at(20n * SECOND, { queued: true }, {}).kill).toHaveLength(1);
+});
+
 test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Parameters<typeof at>[2], isOver: boolean]>([
   ['not while somebody has time', 19n * SECOND, {}, {}, false],
   ['when the last has ended', SECOND, { processes: 0 }, {}, true],

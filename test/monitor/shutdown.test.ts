@@ -298,8 +298,22 @@ describe('whoever holds others', () => {
     batch.child.kill('SIGKILL');
     await released();
     expect(phase('over')).toMatchObject({ inTime: true, late: [] });
-    expect(ends()).toEqual(['batch ended', ...(memoryHierarchy().version === 1 ? ['team ended'] : [])]);
+    expect(ends()).toEqual(['batch ended', 'db gone', ...(memoryHierarchy().version === 1 ? ['team ended'] : [])]);
   });
+});
+
+test('who has ended by itself before its turn is in the journal, and was in time', async () => {
+  const [batch, db] = [await start('batch', { onTerm: 'say' }), await start('db')];
+  open({ rules: [critical('db')] });
+  shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
+  await eventually('the first group is told', () => batch.said().includes('term'));
+  db.child.kill('SIGKILL');
+  await db.ended;
+  batch.child.kill('SIGKILL');
+  await released();
+  expect(ends()).toEqual(['batch ended', 'db gone']);
+  expect(records.filter(({ type }) => type === 'ended').at(-1)).toMatchObject({ group: CRITICAL_PRIORITY, inTime: true, afterSeconds: 0 });
+  expect(phase('over')).toMatchObject({ inTime: true, ended: 2, late: [] });
 });
 
 test('called off: nobody else is ended or killed, and who was is named', async () => {

@@ -94,6 +94,47 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
     expect(await evictd.stop()).toBe(0);
   });
 
+  test('a unit that systemd stops after another one is told to end before its time is over; what another group needs ends with that', async () => {
+    units.writeAll({
+      [SLICE]: NODE,
+      [BATCH]: small(),
+      // By systemd it is stopped when the stubborn one has ended.
+      [SAVER]: small({
+        ExecStart: `/bin/sh -c 'trap "echo told >> ${SEEN}; exit 0" TERM; while :; do sleep 0.2; done'`,
+        Restart: 'always',
+        TimeoutStopSec: '900',
+      }),
+      [STUBBORN]: small({ ExecStart: `/bin/sh -c "trap '' TERM; while :; do sleep 1; done"`, TimeoutStopSec: '900' }, { After: SAVER }),
+      [DB]: small(),
+      [APP]: small({}, { Requires: DB, After: DB }),
+    });
+    onTestFinished(() => {
+      rmSync(SEEN, { force: true });
+    });
+    units.start(BATCH, SAVER, STUBBORN, DB, APP);
+    const config = guardingSlice({
+      shutdownGracePeriodByPodPriority: [
+        { priority: 0, shutdownGracePeriodSeconds: 24 },
+        { priority: 1000, shutdownGracePeriodSeconds: 300 },
+      ],
+      rules: [{ match: { name: APP }, priority: 1000 }],
+    });
+    const evictd = await new Evictd({ config }).guarding();
+    await evictd.logged(/a shutdown of the machine waits for evictd/);
+    const plan = systemd(process.execPath, EVICTD, 'shutdown', '--plan', '--config', evictd.configFile);
+    expect(plan).toMatch(new RegExp(`^ *24s +1000 +5m0s +${DB} +0 .* stops ${APP}$`, 'm'));
+    systemd('busctl', 'call', ...MANAGER, 'PowerOff', 'b', 'false');
+    await evictd.until('it was called off', () => evictd.journal().some(({ phase }) => phase === 'called-off'), 120_000);
+
+    const ended = evictd.journal().filter(({ type }) => type === 'ended');
+    const inWords = ended.map(({ workload, result, group }) => `${(workload as { name: string }).name} ${String(result)} ${String(group)}`);
+    expect(inWords.slice(0, 3)).toEqual([`${BATCH} ended 0`, `${SAVER} ended 0`, `${STUBBORN} killed 0`]);
+    expect(inWords.slice(3).sort()).toEqual([`${APP} ended 1000`, `${DB} ended 1000`]);
+    expect(readFileSync(SEEN, 'utf8')).toBe('told\n');
+    expect(property(SAVER, 'ActiveState')).toBe('inactive');
+    expect(await evictd.stop()).toBe(0);
+  });
+
   test('a unit has ended when systemd is through with it: what its ExecStop= and ExecStopPost= need ends after that', async () => {
     const sees = (line: string): string => `/bin/sh -c 'sleep 1; echo ${line} $$(systemctl is-active ${DB}) >> ${SEEN}'`;
     units.writeAll({

@@ -84,8 +84,8 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     const installed = evictd('install', '--now');
     expect([installed.status, installed.stderr]).toEqual([0, '']);
     expect(state()).toBe('active/running');
-    await eventually('it says so', () => logged(since).includes('logind'), { circumstances: () => logged(since) });
-    expect((await ready()).status).toBe(200);
+    await eventually('it says so', () => logged(since).includes('EVICTD_SHUTDOWN_LOCK'), { circumstances: () => logged(since) });
+    expect(await ready()).toEqual({ status: 200, text: expect.stringMatching(/shutdown.*logind/) as string });
 
     systemd('systemctl', 'unmask', '--runtime', 'systemd-logind.service');
     inhibitDelayMax(600);

@@ -2,7 +2,7 @@ import { isBelow } from '../../core/cgroup.js';
 import { formatDuration } from '../../core/duration.js';
 import { askedText, inhibitDelaySetting, neededDelayNs, suffices, type InhibitDelay } from '../../core/inhibit-delay.js';
 import { protectionText } from '../../core/rank.js';
-import type { ShutdownGroup } from '../../core/shutdown-plan.js';
+import type { ShutdownGroup, StoppedAlong } from '../../core/shutdown-plan.js';
 import type { ShutdownPhase } from '../../core/shutdown-timeline.js';
 import type { Protection, UnreadableWorkload, Workload } from '../../core/workload.js';
 import type { SourceProblem } from '../../monitor/ports.js';
@@ -13,6 +13,7 @@ import { table, type Column } from './table.js';
 export interface ShutdownReport {
   /** As late as it can become. Empty: no grace period is configured. */
   readonly timeline: readonly ShutdownPhase[];
+  readonly along: StoppedAlong;
   /** Of all groups together, whoever is there. */
   readonly requestedNs: bigint;
   /** Whether a workload source is. */
@@ -35,13 +36,13 @@ const COLUMNS: readonly Column[] = [
 ];
 
 const NS_PER_SECOND = 1e9;
-/** How many of those that a workload holds are named. */
-const MOST_HELD = 3;
+/** How many of those that a workload holds, or takes along, are named. */
+const MOST_NAMED = 3;
 
 /** A line for each workload in the order of the groups, then what it takes and whether there is time for it. */
 export function shutdownText(report: ShutdownReport, style: Style): string {
-  const { timeline, leftAlone, unreadable, problems } = report;
-  const rows = timeline.flatMap(rowsOf);
+  const { timeline, along, leftAlone, unreadable, problems } = report;
+  const rows = timeline.flatMap((phase) => rowsOf(phase, along));
   const lines = [
     ...(rows.length > 0 ? [...table(COLUMNS, rows), ''] : []),
     ...conclusion(report),
@@ -52,7 +53,7 @@ export function shutdownText(report: ShutdownReport, style: Style): string {
   return `${lines.join('\n')}\n`;
 }
 
-function rowsOf({ group, startsAtNs }: ShutdownPhase): string[][] {
+function rowsOf({ group, startsAtNs }: ShutdownPhase, along: StoppedAlong): string[][] {
   const of = [formatDuration(startsAtNs), String(group.priority), formatDuration(group.gracePeriodNs)];
   if (group.workloads.length === 0) return [[...of, '-', '', '', '']];
   return group.workloads.map(({ workload, gracePeriodNs }) => [
@@ -60,18 +61,24 @@ function rowsOf({ group, startsAtNs }: ShutdownPhase): string[][] {
     workload.name,
     String(workload.priority),
     formatDuration(gracePeriodNs),
-    notes(workload, group),
+    notes(workload, group, along.get(workload.id)),
   ]);
 }
 
 /** Why it ends when it does. */
-function notes({ protection, path }: Workload, { workloads, gracePeriodNs }: ShutdownGroup): string {
-  const held = workloads.filter((other) => isBelow(other.workload.path, path)).map(({ workload }) => workload.name);
+function notes({ protection, path }: Workload, { workloads, gracePeriodNs }: ShutdownGroup, along: readonly Workload[] = []): string {
+  const held = workloads.filter((other) => isBelow(other.workload.path, path)).map(({ workload }) => workload);
   return [
     ...(protection?.kind === 'critical' ? ['critical'] : []),
     ...(gracePeriodNs > 0n ? [] : ['not waited for']),
-    ...(held.length === 0 ? [] : [`holds ${held.slice(0, MOST_HELD).join(', ')}${held.length > MOST_HELD ? ', …' : ''}`]),
+    ...(held.length === 0 ? [] : [`holds ${some(held)}`]),
+    ...(along.length === 0 ? [] : [`stops ${some(along)}`]),
   ].join(', ');
+}
+
+function some(all: readonly Workload[]): string {
+  const names = all.slice(0, MOST_NAMED).map(({ name }) => name);
+  return `${names.join(', ')}${all.length > MOST_NAMED ? ', …' : ''}`;
 }
 
 function conclusion({ timeline, requestedNs, configured, inhibitDelay }: ShutdownReport): string[] {
