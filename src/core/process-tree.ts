@@ -6,7 +6,7 @@ export interface TreeProcess {
   readonly createdAt: bigint;
 }
 
-/** Total: one process has a number at a time. Whoever has started others comes before them. */
+/** Total: one process has a number at a time. Whoever has started others comes before those that are younger. */
 export function byAge(a: TreeProcess, b: TreeProcess): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
   return a.pid - b.pid;
@@ -14,18 +14,21 @@ export function byAge(a: TreeProcess, b: TreeProcess): number {
 
 /**
  * The processes of one moment, by who started whom. Windows keeps the number of the parent and not the parent: when that has ended, another process may get its number. So a
- * parent counts only where it is older than its child.
+ * parent counts only where it is not younger than its child: as old is enough, because the clock goes in ticks (15.6 ms), and a program starts another one in less.
  */
 export class ProcessTree<P extends TreeProcess> {
   readonly #byPid: ReadonlyMap<number, P>;
+  /** By the number of the child; without a circle. */
+  readonly #parents = new Map<number, P>();
   readonly #children = new Map<number, P[]>();
 
   constructor(processes: Iterable<P>) {
     const all = [...processes].sort(byAge);
     this.#byPid = new Map(all.map((one) => [one.pid, one]));
     for (const one of all) {
-      const parent = this.parentOf(one);
-      if (parent === undefined) continue;
+      const parent = this.#byPid.get(one.parentPid);
+      if (parent === undefined || !this.#mayHaveStarted(parent, one)) continue;
+      this.#parents.set(one.pid, parent);
       const siblings = this.#children.get(parent.pid);
       if (siblings) siblings.push(one);
       else this.#children.set(parent.pid, [one]);
@@ -36,11 +39,6 @@ export class ProcessTree<P extends TreeProcess> {
     return this.#byPid.get(pid);
   }
 
-  parentOf({ parentPid, createdAt }: TreeProcess): P | undefined {
-    const parent = this.#byPid.get(parentPid);
-    return parent !== undefined && parent.createdAt < createdAt ? parent : undefined;
-  }
-
   /** It and all that it has started, and they, the oldest first. */
   below(root: P): P[] {
     const found = [root];
@@ -49,9 +47,9 @@ export class ProcessTree<P extends TreeProcess> {
   }
 
   /** Whoever started it, and who started that one, the nearest first. */
-  above(child: TreeProcess): P[] {
+  above({ pid }: TreeProcess): P[] {
     const found: P[] = [];
-    for (let next = this.parentOf(child); next !== undefined; next = this.parentOf(next)) found.push(next);
+    for (let next = this.#parents.get(pid); next !== undefined; next = this.#parents.get(next.pid)) found.push(next);
     return found;
   }
 
@@ -59,5 +57,11 @@ export class ProcessTree<P extends TreeProcess> {
   lineOf(pid: number): ReadonlySet<number> {
     const self = this.#byPid.get(pid);
     return new Set([pid, ...(self ? this.above(self).map((parent) => parent.pid) : [])]);
+  }
+
+  /** Of those that are as old as each other one may have the number of another's parent: who is above `parent` is not its child. */
+  #mayHaveStarted(parent: P, child: P): boolean {
+    if (child.createdAt === 0n || parent.createdAt > child.createdAt) return false;
+    return parent.createdAt < child.createdAt || (parent !== child && !this.above(parent).includes(child));
   }
 }

@@ -9,11 +9,14 @@ test.each<[rule: string, processes: readonly TreeProcess[], below: readonly numb
   ['children and theirs, the oldest first', [p(4, 3, 40), p(3, 1, 30), p(2, 1, 20), p(1, 0, 10)], [1, 2, 3, 4]],
   ['a grandchild older than a child', [p(1, 0, 10), p(4, 1, 20), p(3, 4, 25), p(2, 1, 30)], [1, 4, 3, 2]],
   ['a number that another one had: younger than its child it is no parent', [p(1, 0, 30), p(2, 1, 20)], [1]],
-  ['as old as its child it is none either', [p(1, 0, 20), p(2, 1, 20)], [1]],
+  ['as old as its child it is: the clock goes in ticks', [p(1, 0, 20), p(3, 2, 20), p(2, 1, 20)], [1, 2, 3]],
   ['whose time is not known is nobody’s child', [p(1, 0, 10), p(2, 1, 0)], [1]],
+  ['nor is it where that of the other is not known either', [p(1, 0, 0), p(2, 1, 0)], [1]],
   ['a parent that is not there', [p(1, 9, 10), p(2, 9, 20)], [1]],
   ['its own parent', [p(1, 1, 10)], [1]],
   ['each other’s parents', [p(1, 2, 10), p(2, 1, 20)], [1, 2]],
+  ['each other’s parents, of one age: one of them is', [p(1, 2, 10), p(2, 1, 10)], [1]],
+  ['in a circle, of one age: the last of them is nobody’s child', [p(1, 3, 10), p(2, 1, 10), p(3, 2, 10)], [1, 2]],
   ['of one age, by number', [p(1, 0, 10), p(7, 1, 20), p(5, 1, 20)], [1, 5, 7]],
 ])('below a process: %s', (_rule, processes, below) => {
   const root = processes.find(({ pid }) => pid === 1) ?? p(1, 0, 0);
@@ -25,6 +28,17 @@ test('above a process, the nearest first, up to who is not older', () => {
   const tree = new ProcessTree([p(1, 9, 50), p(2, 1, 20), p(3, 2, 30), p(4, 3, 40)]);
   expect(pids(tree.above(p(4, 3, 40)))).toEqual([3, 2]);
   expect([...tree.lineOf(4)]).toEqual([4, 3, 2]);
+});
+
+test('above a process that is as old as whoever started it', () => {
+  const tree = new ProcessTree([p(1, 0, 10), p(2, 1, 20), p(3, 2, 20)]);
+  expect(pids(tree.above(p(3, 2, 20)))).toEqual([2, 1]);
+});
+
+test('of those that are of one age and in a circle exactly one is above the others', () => {
+  const circle = [p(1, 3, 10), p(2, 1, 10), p(3, 2, 10)];
+  const tree = new ProcessTree(circle);
+  expect(circle.filter((one) => tree.above(one).length === 0)).toEqual([p(3, 2, 10)]);
 });
 
 test('the line of a process that is not there is itself', () => {
