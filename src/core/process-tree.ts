@@ -53,10 +53,19 @@ export class ProcessTree<P extends TreeProcess> {
     return found;
   }
 
-  /** The numbers of a process and of all that it descends from, whether or not it is among these. */
+  /**
+   * The numbers of a process and of all that it descends from, whether or not it is among these. For who is to be spared: a parent counts here also where it is younger, because the
+   * clock may have been set back since. At worst somebody is spared who has the number of a parent that has ended.
+   */
   lineOf(pid: number): ReadonlySet<number> {
-    const self = this.#byPid.get(pid);
-    return new Set([pid, ...(self ? this.above(self).map((parent) => parent.pid) : [])]);
+    const line = new Set([pid]);
+    let next = this.#byPid.get(pid)?.parentPid;
+    while (next !== undefined && !line.has(next)) {
+      const parent = this.#byPid.get(next);
+      if (parent) line.add(next);
+      next = parent?.parentPid;
+    }
+    return line;
   }
 
   /** Of those that are as old as each other one may have the number of another's parent: who is above `parent` is not its child. */

@@ -27,7 +27,18 @@ test.each<[rule: string, processes: readonly TreeProcess[], below: readonly numb
 test('above a process, the nearest first, up to who is not older', () => {
   const tree = new ProcessTree([p(1, 9, 50), p(2, 1, 20), p(3, 2, 30), p(4, 3, 40)]);
   expect(pids(tree.above(p(4, 3, 40)))).toEqual([3, 2]);
-  expect([...tree.lineOf(4)]).toEqual([4, 3, 2]);
+});
+
+test.each<[rule: string, processes: readonly TreeProcess[], line: readonly number[]]>([
+  ['itself and all that it descends from', [p(1, 0, 10), p(2, 1, 20), p(4, 2, 30), p(3, 2, 30)], [4, 2, 1]],
+  ['the clock was set back: whoever looks younger may have started it', [p(2, 1, 90), p(4, 2, 30), p(1, 0, 80)], [4, 2, 1]],
+  ['and whoever does not tell when it was started', [p(1, 0, 10), p(2, 1, 0), p(4, 2, 30)], [4, 2, 1]],
+  ['nor is its own known', [p(2, 0, 10), p(4, 2, 0)], [4, 2]],
+  ['a parent that has ended', [p(2, 9, 10), p(4, 2, 30)], [4, 2]],
+  ['a circle', [p(2, 4, 10), p(4, 2, 30)], [4, 2]],
+  ['its own parent', [p(4, 4, 30)], [4]],
+])('the line of a process: %s', (_rule, processes, line) => {
+  expect([...new ProcessTree(processes).lineOf(4)]).toEqual(line);
 });
 
 test('above a process that is as old as whoever started it', () => {

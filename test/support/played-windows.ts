@@ -41,7 +41,7 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
   readonly refusals = new Map<string, Error>();
   openJobs = 0;
   #nextPid = 100;
-  #now = 1_000n;
+  #now = 1_000_000n;
 
   constructor() {
     this.ProcessHandle = this.#handleClass();
@@ -70,6 +70,11 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
     const entry: ProcessEntry = { pid: own, parentPid: parent, name, cpuTimeNs: 0n, sessionId: 0, ...known };
     this.#processes.set(own, { entry, closed, forks, isEnding: false });
     return own;
+  }
+
+  /** Whoever is started from now on looks older by that. */
+  setClockBack(by: bigint): void {
+    this.#now -= by;
   }
 
   createdAt(pid: number): bigint {

@@ -168,6 +168,16 @@ describe('never evicted', () => {
     ]);
   });
 
+  test('what evictd descends from, also where the clock was set back since', () => {
+    const windows = new PlayedWindows();
+    const shell = windows.start({ name: 'shell.exe' });
+    windows.setClockBack(1_000n);
+    const own = windows.start({ name: 'node.exe', path: 'D:\\node.exe', parent: shell });
+    expect(shown(open(windows, [APPS], [], own).candidates())).toEqual([
+      `C:\\Apps\\shell.exe#${String(shell)} = evictd or its parents live in it`,
+    ]);
+  });
+
   test('whoever has started what Windows needs', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
