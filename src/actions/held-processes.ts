@@ -27,21 +27,21 @@ export class HeldProcesses {
     this.#native = native;
   }
 
-  /** Whether it is new, and there. */
-  hold(process: TreeProcess): boolean {
+  /** 'gone': it has ended. One that cannot be had is known by that. */
+  hold(process: TreeProcess): 'new' | 'known' | 'gone' {
     const { pid, createdAt } = process;
     const known = this.#held.get(pid);
-    if (known?.handle !== undefined && known.process.createdAt === createdAt) return false;
+    if (known?.handle !== undefined && known.process.createdAt === createdAt) return 'known';
     try {
       const handle = new this.#native.ProcessHandle(pid, createdAt, (_wake, atNs) => {
         this.#exited(atNs);
       });
       this.#held.set(pid, { process, handle, refused: undefined });
     } catch (error) {
-      if (errnoName(error) === 'ERROR_INVALID_PARAMETER') return false; // it has ended
+      if (errnoName(error) === 'ERROR_INVALID_PARAMETER') return 'gone';
       this.#held.set(pid, { process, handle: undefined, refused: `process ${String(pid)}: ${thrownText(error)}` });
     }
-    return known === undefined;
+    return known === undefined ? 'new' : 'known';
   }
 
   /** Those that have been held, whether or not they live. */

@@ -1,4 +1,4 @@
-import { byAge, ProcessTree, type TreeProcess } from '../core/process-tree.js';
+import { ProcessTree, type TreeProcess } from '../core/process-tree.js';
 import { protectionText } from '../core/rank.js';
 import { systemProtection } from '../core/windows-protection.js';
 import type { Protection } from '../core/workload.js';
@@ -33,13 +33,21 @@ export class TreeKill implements KillInProgress {
   #usageBytes: bigint | undefined;
   #lookedAtNs = 0n;
 
-  /** @param root  as a look has found it; held from here on */
-  constructor(native: TreeNative, root: TreeProcess, ownPid: number) {
+  private constructor(native: TreeNative, root: TreeProcess, ownPid: number, held: HeldProcesses) {
     this.#native = native;
     this.#root = root;
     this.#ownPid = ownPid;
-    this.#held = new HeldProcesses(native);
-    this.#held.hold(root);
+    this.#held = held;
+  }
+
+  /**
+   * undefined: it has ended since it was looked at, and its number may be another's.
+   *
+   * @param root  as a look has found it; held from here on
+   */
+  static of(native: TreeNative, root: TreeProcess, ownPid: number): TreeKill | undefined {
+    const held = new HeldProcesses(native);
+    return held.hold(root) === 'gone' ? undefined : new TreeKill(native, root, ownPid, held);
   }
 
   /** Why nobody of it may be ended, by who lives in it now; undefined: nothing is against it. */
@@ -108,11 +116,12 @@ export class TreeKill implements KillInProgress {
     const isPresent = ({ pid, createdAt }: TreeProcess): boolean => present.get(pid)?.createdAt === createdAt;
     const ended = this.#held.all().filter((held) => !isPresent(held));
     const tree = new ProcessTree<TreeProcess>([...entries.filter(({ pid }) => !ended.some((held) => held.pid === pid)), ...ended]);
+    // Of those that have ended another one may have the number already, as far as they could not be held.
     const members = tree
       .below(this.#root)
-      .flatMap(({ pid }) => present.get(pid) ?? [])
-      .sort(byAge);
-    const isNew = members.map((member) => this.#held.hold(member)).includes(true);
+      .filter(isPresent)
+      .flatMap(({ pid }) => present.get(pid) ?? []);
+    const isNew = members.map((member) => this.#held.hold(member)).includes('new');
     this.#held.forgetRefused(isPresent);
     this.#usageBytes = members.reduce((sum, { privateBytes }) => sum + privateBytes, 0n);
     return { members, isNew, objection: systemProtection(members, tree.lineOf(this.#ownPid)) };

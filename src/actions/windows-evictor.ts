@@ -29,7 +29,8 @@ function begin(native: Native, workload: Workload, target: WindowsTarget, ownPid
   const { pid, createdAt } = target;
   const root = native.processes().find((entry) => entry.pid === pid && entry.createdAt === createdAt);
   if (root === undefined) throw gone(workload, 'its process has ended');
-  const tree = new TreeKill(native, root, ownPid);
+  const tree = TreeKill.of(native, root, ownPid);
+  if (tree === undefined) throw gone(workload, 'its process has just ended');
   return target.kind === 'tree' ? tree : new ServiceKill(native, target, tree);
 }
 

@@ -39,8 +39,10 @@ export class ProcessTree<P extends TreeProcess> {
     return this.#byPid.get(pid);
   }
 
-  /** It and all that it has started, and they, the oldest first. */
-  below(root: P): P[] {
+  /** It and all that it has started, and they, the oldest first; nobody where it is not among these itself, because another one may have its number. */
+  below({ pid, createdAt }: TreeProcess): P[] {
+    const root = this.#byPid.get(pid);
+    if (root?.createdAt !== createdAt) return [];
     const found = [root];
     for (const one of found) found.push(...(this.#children.get(one.pid) ?? []));
     return found.sort(byAge);

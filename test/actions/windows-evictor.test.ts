@@ -145,6 +145,42 @@ describe('a tree', () => {
     windows.start({ name: 'a.exe', pid: root });
     expect(() => begin(windows, APPS, chosen)).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ESRCH' }));
   });
+
+  test('nor where it gets the number between the look and the hold', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const chosen = workload(windows, APPS);
+    windows.afterLook = () => {
+      windows.end(root);
+      windows.start({ name: 'stranger.exe', pid: root });
+    };
+    expect(() => begin(windows, APPS, chosen)).toThrow(expect.objectContaining({ code: 'EVICTD_KILL_GONE', errno: 'ESRCH' }));
+    expect([windows.done, windows.openHandles]).toEqual([[], 0]);
+  });
+
+  test('whoever gets the number of one that could not be held is a stranger, and so is what that one starts', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    windows.refusals.set(`open ${String(root)}`, PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
+    const kill = begin(windows, APPS);
+    windows.refusals.clear();
+    windows.end(root);
+    windows.start({ name: 'stranger.exe', pid: root });
+    windows.start({ name: 'its.exe', parent: root });
+    kill.kill();
+    expect([windows.done, kill.read()]).toMatchObject([[], { processes: 0, removed: true }]);
+  });
+
+  test('one that is held, and of which the system does not tell any more, is still the same', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const child = windows.start({ name: 'b.exe', parent: root });
+    const kill = begin(windows, APPS);
+    kill.read();
+    windows.silence(root);
+    kill.kill();
+    expect(windows.done).toEqual([`terminate ${String(root)}`, `terminate ${String(child)}`]);
+  });
 });
 
 describe('a service', () => {

@@ -19,9 +19,14 @@ test.each<[rule: string, processes: readonly TreeProcess[], below: readonly numb
   ['in a circle, of one age: the last of them is nobody’s child', [p(1, 3, 10), p(2, 1, 10), p(3, 2, 10)], [1, 2]],
   ['of one age, by number', [p(1, 0, 10), p(7, 1, 20), p(5, 1, 20)], [1, 5, 7]],
 ])('below a process: %s', (_rule, processes, below) => {
-  const root = processes.find(({ pid }) => pid === 1) ?? p(1, 0, 0);
+  const root = p(1, 0, Number(processes.find(({ pid }) => pid === 1)?.createdAt));
   expect(pids(new ProcessTree(processes).below(root))).toEqual(below);
   expect(pids(new ProcessTree(processes.toReversed()).below(root))).toEqual(below);
+});
+
+test('below a process that is not there nobody is, whoever has its number', () => {
+  const tree = new ProcessTree([p(1, 0, 15), p(2, 1, 20)]);
+  expect([tree.below(p(1, 0, 10)), tree.below(p(7, 0, 10))]).toEqual([[], []]);
 });
 
 test('above a process, the nearest first, up to who is not older', () => {

@@ -15,7 +15,7 @@ export interface Started {
 }
 
 interface Playing {
-  readonly entry: ProcessEntry;
+  entry: ProcessEntry;
   readonly closed: boolean;
   forks: number;
   isEnding: boolean;
@@ -37,8 +37,10 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
   readonly #handles = new Set<{ readonly pid: number; readonly onWake: OnWake }>();
   /** What was asked for, in order: 'terminate 12', 'stop web', 'terminate job batch'. */
   readonly done: string[] = [];
-  /** Refusals to come, by what is asked for: 'processes', 'stop web', 'terminate 12', 'job batch'. */
+  /** Refusals to come, by what is asked for: 'processes', 'stop web', 'open 12', 'terminate 12', 'job batch'. */
   readonly refusals = new Map<string, Error>();
+  /** What happens once, when somebody has listed the processes. */
+  afterLook: (() => void) | undefined;
   openJobs = 0;
   #nextPid = 100;
   #now = 1_000_000n;
@@ -85,6 +87,13 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
     return this.#processes.has(pid);
   }
 
+  /** The system refuses from now on to tell of it, for want of its own resources. */
+  silence(pid: number): void {
+    const playing = this.#processes.get(pid);
+    if (playing === undefined) return;
+    playing.entry = { ...playing.entry, errno: 1450, createdAt: 0n, path: '', workingSetBytes: 0n, privateBytes: 0n };
+  }
+
   /** By itself. */
   end(pid: number): void {
     this.#processes.delete(pid);
@@ -128,6 +137,9 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
       const { name, path, pid } = playing.entry;
       this.start({ name, path, parent: pid });
     }
+    const { afterLook } = this;
+    this.afterLook = undefined;
+    afterLook?.();
     return seen;
   }
 
@@ -153,6 +165,7 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
 
   #handleClass(): WindowsBinding['ProcessHandle'] {
     const find = (pid: number, createdAt: bigint): Playing => {
+      this.#refuse(`open ${String(pid)}`);
       const playing = this.#processes.get(pid);
       if (playing?.closed) throw PlayedWindows.refusal('ERROR_ACCESS_DENIED');
       if (playing?.entry.createdAt !== createdAt) throw PlayedWindows.refusal('ERROR_INVALID_PARAMETER');
