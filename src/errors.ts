@@ -96,14 +96,20 @@ export function errnoName(error: unknown): string | undefined {
 const SHORTAGES: ReadonlySet<string> = new Set([
   ...['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR'],
   ...['ERROR_NOT_ENOUGH_MEMORY', 'ERROR_OUTOFMEMORY', 'ERROR_NO_SYSTEM_RESOURCES', 'ERROR_COMMITMENT_LIMIT', 'ERROR_TOO_MANY_OPEN_FILES'],
+  ...['ERROR_WORKING_SET_QUOTA', 'ERROR_NOT_ENOUGH_QUOTA', 'RPC_S_OUT_OF_RESOURCES'],
 ]);
 
 /** Whether evictd itself was short of something (descriptors, memory): it says nothing about what was tried, and passes. */
 export function isShortage(error: unknown): boolean {
-  return SHORTAGES.has((error instanceof HostError ? error.errno : errnoName(error)) ?? '');
+  return isShortageCode((error instanceof HostError ? error.errno : errnoName(error)) ?? '');
 }
 
-/** The same of an errno, positive, as the addon returns it. */
+/** The same of the symbolic name of an error ('ENOMEM', 'ERROR_COMMITMENT_LIMIT'). */
+export function isShortageCode(code: string): boolean {
+  return SHORTAGES.has(code);
+}
+
+/** The same of an errno of Linux, positive, as the addon returns it. */
 export function isShortageErrno(errno: number): boolean {
-  return SHORTAGES.has(getSystemErrorMap().get(-errno)?.[0] ?? '');
+  return isShortageCode(getSystemErrorMap().get(-errno)?.[0] ?? '');
 }

@@ -1,5 +1,5 @@
 import type { TreeProcess } from '../core/process-tree.js';
-import { errnoName } from '../errors.js';
+import { errnoName, isShortage } from '../errors.js';
 import type { SignalResult } from '../monitor/ports.js';
 import { thrownText } from '../native/system-error.js';
 import type { ProcessHandle, WindowsBinding } from '../native/windows-binding.js';
@@ -8,7 +8,17 @@ interface Held {
   readonly process: TreeProcess;
   /** undefined: why it could not be had is in `refused`. */
   readonly handle: ProcessHandle | undefined;
-  readonly refused: string | undefined;
+  readonly refused: Refusal | undefined;
+}
+
+interface Refusal {
+  readonly text: string;
+  /** For want of something that evictd may have the next time. */
+  readonly passes: boolean;
+}
+
+function refusal({ pid }: TreeProcess, error: unknown): Refusal {
+  return { text: `process ${String(pid)}: ${thrownText(error)}`, passes: isShortage(error) };
 }
 
 /** What a process that evictd ends leaves behind as its exit code: that of `taskkill /F`. */
@@ -39,7 +49,7 @@ export class HeldProcesses {
       this.#held.set(pid, { process, handle, refused: undefined });
     } catch (error) {
       if (errnoName(error) === 'ERROR_INVALID_PARAMETER') return 'gone';
-      this.#held.set(pid, { process, handle: undefined, refused: `process ${String(pid)}: ${thrownText(error)}` });
+      this.#held.set(pid, { process, handle: undefined, refused: refusal(process, error) });
     }
     return known === undefined ? 'new' : 'known';
   }
@@ -61,21 +71,23 @@ export class HeldProcesses {
 
   /** TerminateProcess of all that live. Never throws. */
   terminate(): SignalResult {
-    const errors: string[] = [];
+    const errors: Refusal[] = [];
     let processes = 0;
     for (const { process, handle, refused } of this.#held.values()) {
-      if (handle === undefined) errors.push(refused ?? '');
-      else if (handle.exitCode() === undefined) {
+      if (refused !== undefined) errors.push(refused);
+      if (handle !== undefined && handle.exitCode() === undefined) {
         try {
           handle.terminate(EXIT_CODE);
           processes += 1;
         } catch (error) {
-          errors.push(`process ${String(process.pid)}: ${thrownText(error)}`);
+          errors.push(refusal(process, error));
         }
       }
     }
-    const error = errors.length === 0 ? undefined : `TerminateProcess: ${errors.join(', ')}`;
-    return { atNs: process.hrtime.bigint(), processes, error, ...(error !== undefined && processes > 0 && { passing: 'in part' }) };
+    const atNs = process.hrtime.bigint();
+    if (errors.length === 0) return { atNs, processes, error: undefined };
+    const passing = processes > 0 ? 'in part' : errors.some(({ passes }) => passes) ? 'unsent' : undefined;
+    return { atNs, processes, error: `TerminateProcess: ${errors.map(({ text }) => text).join(', ')}`, passing };
   }
 
   /** `callback` when nobody of those that are held lives any more: at most once. */

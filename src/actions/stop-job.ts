@@ -1,10 +1,10 @@
 import { ProcessTree } from '../core/process-tree.js';
-import { protectionText } from '../core/rank.js';
-import { systemProtection } from '../core/windows-protection.js';
+import { isShortage } from '../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import { thrownText } from '../native/system-error.js';
 import type { Job, ProcessEntry, WindowsBinding } from '../native/windows-binding.js';
 import { HeldProcesses } from './held-processes.js';
+import { lastObjection } from './last-objection.js';
 
 const EXIT_CODE = 1;
 
@@ -28,16 +28,18 @@ export class JobKill implements KillInProgress {
   }
 
   kill(): SignalResult {
-    const result = (processes: number, error?: string): SignalResult => ({ atNs: process.hrtime.bigint(), processes, error });
+    const result = (processes: number, error?: string, passing?: SignalResult['passing']): SignalResult => {
+      return { atNs: process.hrtime.bigint(), processes, error, passing };
+    };
     try {
       const { members, own } = this.#find();
-      const objection = systemProtection(members, own);
-      if (objection) return result(0, `nobody is ended: ${protectionText(objection)}`);
+      const objection = lastObjection(members, own);
+      if (objection) return result(0, `nobody is ended: ${objection.error}`, objection.passing);
       for (const member of members) this.#held.hold(member);
       this.#job.terminate(EXIT_CODE);
       return result(members.length);
     } catch (error) {
-      return result(0, `TerminateJobObject: ${thrownText(error)}`);
+      return result(0, `TerminateJobObject: ${thrownText(error)}`, isShortage(error) ? 'unsent' : undefined);
     }
   }
 

@@ -1,11 +1,9 @@
 import { ProcessTree, type TreeProcess } from '../core/process-tree.js';
-import { protectionText } from '../core/rank.js';
-import { systemProtection } from '../core/windows-protection.js';
-import type { Protection } from '../core/workload.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import { thrownText } from '../native/system-error.js';
 import type { ProcessEntry, WindowsBinding } from '../native/windows-binding.js';
 import { HeldProcesses } from './held-processes.js';
+import { lastObjection, type Objection } from './last-objection.js';
 
 export type TreeNative = Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
 
@@ -15,10 +13,9 @@ const MOST_PASSES = 16;
 const LOOK_EVERY_NS = 20_000_000n;
 
 interface Found {
-  readonly members: readonly ProcessEntry[];
   /** Somebody is among them who was not known before. */
   readonly isNew: boolean;
-  readonly objection: Protection | undefined;
+  readonly objection: Objection | undefined;
 }
 
 /**
@@ -51,12 +48,11 @@ export class TreeKill implements KillInProgress {
   }
 
   /** Why nobody of it may be ended, by who lives in it now; undefined: nothing is against it. */
-  objection(): string | undefined {
+  objection(): Objection | undefined {
     try {
-      const { objection } = this.#find();
-      return objection && protectionText(objection);
+      return this.#find().objection;
     } catch (error) {
-      return `its processes cannot be listed: ${thrownText(error)}`;
+      return { error: `its processes cannot be listed: ${thrownText(error)}`, passing: 'unsent' };
     }
   }
 
@@ -75,12 +71,15 @@ export class TreeKill implements KillInProgress {
         const text = `its processes cannot be listed: ${thrownText(error)}`;
         return { ...sent, processes, error: text, passing: pass === 0 ? 'unsent' : 'in part' };
       }
-      if (found.objection)
-        return { atNs: process.hrtime.bigint(), processes, error: `nobody is ended: ${protectionText(found.objection)}` };
+      if (found.objection) {
+        const { error, passing } = found.objection;
+        const text = `nobody ${processes > 0 ? 'else ' : ''}is ended: ${error}`;
+        return { atNs: process.hrtime.bigint(), processes, error: text, passing: passing && processes > 0 ? 'in part' : passing };
+      }
       if (pass > 0 && !found.isNew) break;
       const sent = this.#held.terminate();
       processes += sent.processes;
-      if (sent.error !== undefined) return { ...sent, processes };
+      if (sent.error !== undefined) return { ...sent, processes, passing: processes > 0 ? 'in part' : sent.passing };
     }
     return { atNs: process.hrtime.bigint(), processes, error: undefined };
   }
@@ -124,6 +123,6 @@ export class TreeKill implements KillInProgress {
     const isNew = members.map((member) => this.#held.hold(member)).includes('new');
     this.#held.forgetRefused(isPresent);
     this.#usageBytes = members.reduce((sum, { privateBytes }) => sum + privateBytes, 0n);
-    return { members, isNew, objection: systemProtection(members, tree.lineOf(this.#ownPid)) };
+    return { isNew, objection: lastObjection(members, tree.lineOf(this.#ownPid)) };
   }
 }

@@ -1,4 +1,4 @@
-import { errnoName } from '../errors.js';
+import { errnoName, isShortage } from '../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import { thrownText } from '../native/system-error.js';
 import type { WindowsBinding } from '../native/windows-binding.js';
@@ -30,10 +30,10 @@ export class ServiceKill implements KillInProgress {
   /** A service that does not take a stop would only be waited for: it is ended. */
   terminate(): SignalResult {
     const objection = this.#tree.objection();
-    const result = (error?: string, passing?: 'unsent'): SignalResult => {
+    const result = (error?: string, passing?: SignalResult['passing']): SignalResult => {
       return { atNs: process.hrtime.bigint(), processes: this.#tree.read().processes, error, ...(passing && { passing }) };
     };
-    if (objection !== undefined) return result(`nobody is told to stop: ${objection}`);
+    if (objection !== undefined) return result(`nobody is told to stop: ${objection.error}`, objection.passing);
     try {
       // Started again meanwhile, it is another workload.
       const service = this.#native.services().find(({ name }) => name === this.#name);
@@ -43,7 +43,7 @@ export class ServiceKill implements KillInProgress {
     } catch (error) {
       const code = errnoName(error);
       if (IS_STOPPING.has(code)) return result();
-      if (PASSING.has(code)) return result(`service ${this.#name}: ${thrownText(error)}`, 'unsent');
+      if (PASSING.has(code) || isShortage(error)) return result(`service ${this.#name}: ${thrownText(error)}`, 'unsent');
       return this.#tree.kill();
     }
   }

@@ -39,8 +39,10 @@ function openJob(native: Native, workload: Workload, name: string): InstanceType
     return new native.Job(name);
   } catch (error) {
     if (errnoName(error) === 'ERROR_FILE_NOT_FOUND') throw gone(workload, 'the job does not exist any more', error);
+    const errno = errnoName(error);
     throw new HostError('EVICTD_KILL_GONE', `${workload.name} (${workload.path}) cannot be evicted: ${thrownText(error)}`, {
       cause: error,
+      ...(errno !== undefined && { errno }),
     });
   }
 }

@@ -1,9 +1,10 @@
-import { errnoName } from '../errors.js';
+import { errnoName, isShortageCode } from '../errors.js';
 
 /** Those that are worth words (winerror.h): what disks, shares and processes are refused with. */
 const MEANINGS: Readonly<Record<number, readonly [name: string, meaning: string]>> = {
   2: ['ERROR_FILE_NOT_FOUND', 'no such file'],
   3: ['ERROR_PATH_NOT_FOUND', 'no such path'],
+  4: ['ERROR_TOO_MANY_OPEN_FILES', 'too many open files'],
   5: ['ERROR_ACCESS_DENIED', 'access is denied'],
   8: ['ERROR_NOT_ENOUGH_MEMORY', 'not enough memory'],
   14: ['ERROR_OUTOFMEMORY', 'not enough memory'],
@@ -16,13 +17,21 @@ const MEANINGS: Readonly<Record<number, readonly [name: string, meaning: string]
   121: ['ERROR_SEM_TIMEOUT', 'it has timed out'],
   123: ['ERROR_INVALID_NAME', 'it is no valid path'],
   1450: ['ERROR_NO_SYSTEM_RESOURCES', 'not enough resources of the system'],
+  1453: ['ERROR_WORKING_SET_QUOTA', 'not enough quota'],
   1455: ['ERROR_COMMITMENT_LIMIT', 'the page files are too small'],
+  1721: ['RPC_S_OUT_OF_RESOURCES', 'not enough resources for the call'],
+  1816: ['ERROR_NOT_ENOUGH_QUOTA', 'not enough quota'],
 };
 
 /** 3 → 'ERROR_PATH_NOT_FOUND (no such path)'. `errno` is positive, as in the fields of the addon's results. */
 export function systemErrorText(errno: number): string {
   const [name, meaning] = MEANINGS[errno] ?? [];
   return name === undefined || meaning === undefined ? `error ${String(errno)} of Windows` : `${name} (${meaning})`;
+}
+
+/** Whether the system, or evictd, was short of something. `errno` as above. */
+export function isShortageOfWindows(errno: number): boolean {
+  return isShortageCode(MEANINGS[errno]?.[0] ?? '');
 }
 
 /** What the addon has thrown, as a sentence without its stack. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openWindowsEvictor } from '../../src/actions/windows-evictor.js';
 import type { Workload } from '../../src/core/workload.js';
 import type { WorkloadSourceSpec } from '../../src/core/workload-source.js';
-import { HostError } from '../../src/errors.js';
+import { HostError, isShortage } from '../../src/errors.js';
 import type { KillInProgress } from '../../src/monitor/ports.js';
 import { openWindowsWorkloads } from '../../src/workloads/windows.js';
 import { PlayedWindows } from '../support/played-windows.js';
@@ -113,6 +113,45 @@ describe('a tree', () => {
     expect([windows.runs(child), kill.read().processes]).toEqual([false, 1]);
   });
 
+  test('one that cannot be held because evictd is short of something is tried again', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    windows.refusals.set(`open ${String(root)}`, PlayedWindows.refusal('ERROR_COMMITMENT_LIMIT'));
+    const kill = begin(windows, APPS);
+    expect(kill.kill()).toMatchObject({
+      processes: 0,
+      passing: 'unsent',
+      error: `TerminateProcess: process ${String(root)}: ERROR_COMMITMENT_LIMIT (the page files are too small)`,
+    });
+    windows.refusals.clear();
+    expect(kill.kill()).toMatchObject({ processes: 1, error: undefined });
+  });
+
+  test('nor may one that is denied be ended the next time', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    windows.refusals.set(`open ${String(root)}`, PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
+    expect(begin(windows, APPS).kill()).toMatchObject({ processes: 0, passing: undefined });
+  });
+
+  test('one that comes later and is denied takes nothing from those that were ended', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const kill = begin(windows, APPS);
+    windows.afterLook = () => {
+      const late = windows.start({ name: 'late.exe', parent: root });
+      windows.refusals.set(`open ${String(late)}`, PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
+      windows.afterLook = () => {
+        windows.end(root);
+      };
+    };
+    expect(kill.kill()).toMatchObject({
+      processes: 1,
+      passing: 'in part',
+      error: expect.stringContaining('ERROR_ACCESS_DENIED') as string,
+    });
+  });
+
   test('where the processes cannot be listed nobody is ended, and the same is tried again', () => {
     const windows = new PlayedWindows();
     windows.start({ name: 'a.exe' });
@@ -211,6 +250,9 @@ describe('a service', () => {
   test.each<[code: string, done: readonly string[], passing: string | undefined]>([
     ['ERROR_SERVICE_NOT_ACTIVE', ['stop web'], undefined],
     ['ERROR_SERVICE_CANNOT_ACCEPT_CTRL', ['stop web'], 'unsent'],
+    ['ERROR_COMMITMENT_LIMIT', ['stop web'], 'unsent'],
+    ['ERROR_OUTOFMEMORY', ['stop web'], 'unsent'],
+    ['RPC_S_OUT_OF_RESOURCES', ['stop web'], 'unsent'],
     ['ERROR_INVALID_SERVICE_CONTROL', ['stop web', 'terminate 100'], undefined],
     ['ERROR_ACCESS_DENIED', ['stop web', 'terminate 100'], undefined],
   ])('asked to stop it answers %s', (code, done, passing) => {
@@ -218,6 +260,17 @@ describe('a service', () => {
     windows.refusals.set('stop web', PlayedWindows.refusal(code));
     expect(begin(windows, WEB).terminate().passing).toBe(passing);
     expect(windows.done).toEqual(done);
+  });
+
+  test.each(['processes', 'services'])('where the %s cannot be listed it is told later, and not ended', (what) => {
+    const { windows } = play();
+    const kill = begin(windows, WEB);
+    windows.refusals.set(what, PlayedWindows.refusal('ERROR_NO_SYSTEM_RESOURCES'));
+    expect(kill.terminate()).toMatchObject({ passing: 'unsent', error: expect.stringContaining('ERROR_NO_SYSTEM_RESOURCES') as string });
+    expect(windows.done).toEqual([]);
+    windows.refusals.clear();
+    expect(kill.terminate().error).toBeUndefined();
+    expect(windows.done).toEqual(['stop web']);
   });
 
   test('started again meanwhile it is another one, and is not told to stop', () => {
@@ -272,6 +325,47 @@ describe('a job', () => {
     const kill = begin(windows, BATCH);
     windows.job('batch', [windows.start({ name: 'node.exe', pid: OWN })]);
     expect(kill.kill().error).toBe('nobody is ended: evictd or its parents live in it');
+    expect(windows.done).toEqual([]);
+  });
+
+  test.each<[what: string, code: string, passing: string | undefined]>([
+    ['processes', 'ERROR_NOT_ENOUGH_MEMORY', 'unsent'],
+    ['terminate job batch', 'ERROR_NO_SYSTEM_RESOURCES', 'unsent'],
+    ['terminate job batch', 'ERROR_ACCESS_DENIED', undefined],
+  ])('refused %s with %s: whether it is tried again', (what, code, passing) => {
+    const windows = new PlayedWindows();
+    windows.job('batch', [windows.start({ name: 'a.exe' })]);
+    const kill = begin(windows, BATCH);
+    windows.refusals.set(what, PlayedWindows.refusal(code));
+    expect(kill.kill()).toMatchObject({ processes: 0, passing, error: expect.stringContaining(code) as string });
+    windows.refusals.clear();
+    expect(kill.kill()).toMatchObject({ processes: 1, error: undefined });
+  });
+
+  test('one that cannot be opened because evictd is short of something has not vanished', () => {
+    const windows = new PlayedWindows();
+    windows.job('batch', [windows.start({ name: 'a.exe' })]);
+    const chosen = workload(windows, BATCH);
+    windows.refusals.set('job batch', PlayedWindows.refusal('ERROR_COMMITMENT_LIMIT'));
+    let thrown: unknown;
+    try {
+      begin(windows, BATCH, chosen);
+    } catch (error) {
+      thrown = error;
+    }
+    expect([isShortage(thrown), thrown]).toMatchObject([true, { code: 'EVICTD_KILL_GONE', errno: 'ERROR_COMMITMENT_LIMIT' }]);
+  });
+
+  test.each<[rule: string, errno: number, passing: string | undefined]>([
+    ['for want of resources: it may the next time', 1450, 'unsent'],
+    ['for good', 5, undefined],
+  ])('with one in it of whom the system does not tell nobody is ended, %s', (_rule, errno, passing) => {
+    const windows = new PlayedWindows();
+    const pid = windows.start({ name: 'a.exe' });
+    windows.job('batch', [pid]);
+    const kill = begin(windows, BATCH);
+    windows.silence(pid, errno);
+    expect(kill.kill()).toMatchObject({ processes: 0, passing, error: expect.stringContaining('nobody is ended') as string });
     expect(windows.done).toEqual([]);
   });
 

@@ -87,11 +87,11 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
     return this.#processes.has(pid);
   }
 
-  /** The system refuses from now on to tell of it, for want of its own resources. */
-  silence(pid: number): void {
+  /** The system refuses from now on to tell of it; ERROR_NO_SYSTEM_RESOURCES, if not for anything else. */
+  silence(pid: number, errno = 1450): void {
     const playing = this.#processes.get(pid);
     if (playing === undefined) return;
-    playing.entry = { ...playing.entry, errno: 1450, createdAt: 0n, path: '', workingSetBytes: 0n, privateBytes: 0n };
+    playing.entry = { ...playing.entry, errno, createdAt: 0n, path: '', workingSetBytes: 0n, privateBytes: 0n };
   }
 
   /** By itself. */
