@@ -4,7 +4,7 @@ import type { KillInProgress, SignalResult, VictimSample } from '../monitor/port
 import { thrownText } from '../native/system-error.js';
 import type { Job, ProcessEntry, WindowsBinding } from '../native/windows-binding.js';
 import { HeldProcesses } from './held-processes.js';
-import { lastObjection } from './last-objection.js';
+import { lastObjection, type Spared } from './last-objection.js';
 
 const EXIT_CODE = 1;
 
@@ -12,14 +12,14 @@ const EXIT_CODE = 1;
 export class JobKill implements KillInProgress {
   readonly #native: Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
   readonly #job: Job;
-  readonly #ownPid: number;
+  readonly #spared: Spared;
   readonly #held: HeldProcesses;
 
   /** @param job  closed with this */
-  constructor(native: Pick<WindowsBinding, 'processes' | 'ProcessHandle'>, job: Job, ownPid: number) {
+  constructor(native: Pick<WindowsBinding, 'processes' | 'ProcessHandle'>, job: Job, spared: Spared) {
     this.#native = native;
     this.#job = job;
-    this.#ownPid = ownPid;
+    this.#spared = spared;
     this.#held = new HeldProcesses(native);
   }
 
@@ -33,7 +33,7 @@ export class JobKill implements KillInProgress {
     };
     try {
       const { members, own } = this.#find();
-      const objection = lastObjection(members, own);
+      const objection = lastObjection(members, own, this.#spared);
       if (objection) return result(0, `nobody is ended: ${objection.error}`, objection.passing);
       for (const member of members) this.#held.hold(member);
       this.#job.terminate(EXIT_CODE);
@@ -68,6 +68,6 @@ export class JobKill implements KillInProgress {
   #find(): { readonly members: readonly ProcessEntry[]; readonly own: ReadonlySet<number> } {
     const pids = new Set(this.#job.processes());
     const entries = this.#native.processes();
-    return { members: entries.filter(({ pid }) => pids.has(pid)), own: new ProcessTree(entries).lineOf(this.#ownPid) };
+    return { members: entries.filter(({ pid }) => pids.has(pid)), own: new ProcessTree(entries).lineOf(this.#spared.pid) };
   }
 }

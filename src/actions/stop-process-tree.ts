@@ -1,9 +1,9 @@
 import { ProcessTree, type TreeProcess } from '../core/process-tree.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import { thrownText } from '../native/system-error.js';
-import type { ProcessEntry, WindowsBinding } from '../native/windows-binding.js';
+import type { WindowsBinding } from '../native/windows-binding.js';
 import { HeldProcesses } from './held-processes.js';
-import { lastObjection, type Objection } from './last-objection.js';
+import { lastObjection, type Objection, type Spared } from './last-objection.js';
 
 export type TreeNative = Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
 
@@ -25,15 +25,15 @@ interface Found {
 export class TreeKill implements KillInProgress {
   readonly #native: TreeNative;
   readonly #root: TreeProcess;
-  readonly #ownPid: number;
+  readonly #spared: Spared;
   readonly #held: HeldProcesses;
   #usageBytes: bigint | undefined;
   #lookedAtNs = 0n;
 
-  private constructor(native: TreeNative, root: TreeProcess, ownPid: number, held: HeldProcesses) {
+  private constructor(native: TreeNative, root: TreeProcess, spared: Spared, held: HeldProcesses) {
     this.#native = native;
     this.#root = root;
-    this.#ownPid = ownPid;
+    this.#spared = spared;
     this.#held = held;
   }
 
@@ -42,9 +42,9 @@ export class TreeKill implements KillInProgress {
    *
    * @param root  as a look has found it; held from here on
    */
-  static of(native: TreeNative, root: TreeProcess, ownPid: number): TreeKill | undefined {
+  static of(native: TreeNative, root: TreeProcess, spared: Spared): TreeKill | undefined {
     const held = new HeldProcesses(native);
-    return held.hold(root) === 'gone' ? undefined : new TreeKill(native, root, ownPid, held);
+    return held.hold(root) === 'gone' ? undefined : new TreeKill(native, root, spared, held);
   }
 
   /** Why nobody of it may be ended, by who lives in it now; undefined: nothing is against it. */
@@ -123,6 +123,6 @@ export class TreeKill implements KillInProgress {
     const isNew = members.map((member) => this.#held.hold(member)).includes('new');
     this.#held.forgetRefused(isPresent);
     this.#usageBytes = members.reduce((sum, { privateBytes }) => sum + privateBytes, 0n);
-    return { isNew, objection: lastObjection(members, tree.lineOf(this.#ownPid)) };
+    return { isNew, objection: lastObjection(members, tree.lineOf(this.#spared.pid), this.#spared) };
   }
 }

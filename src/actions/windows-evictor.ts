@@ -4,14 +4,20 @@ import { errnoName, HostError } from '../errors.js';
 import type { Evictor, KillInProgress } from '../monitor/ports.js';
 import { thrownText } from '../native/system-error.js';
 import type { WindowsBinding } from '../native/windows-binding.js';
+import type { Spared } from './last-objection.js';
 import { JobKill } from './stop-job.js';
 import { TreeKill } from './stop-process-tree.js';
 import { ServiceKill } from './stop-service.js';
 
 type Native = Pick<WindowsBinding, 'processes' | 'ProcessHandle' | 'Job' | 'services' | 'stopService'>;
 
-/** Evicts workloads of Windows: jobs, services and trees of processes. */
-export function openWindowsEvictor(native: Native, ownPid: number = process.pid): Evictor {
+/**
+ * Evicts workloads of Windows: jobs, services and trees of processes.
+ *
+ * @param isCritical  what the rules in force protect, whatever it lives in: who was chosen may have started it since
+ */
+export function openWindowsEvictor(native: Native, isCritical: Spared['isCritical'], ownPid: number = process.pid): Evictor {
+  const spared: Spared = { pid: ownPid, isCritical };
   return {
     begin: (workload) => {
       if (workload.protection) {
@@ -19,17 +25,17 @@ export function openWindowsEvictor(native: Native, ownPid: number = process.pid)
       }
       const target = targetOf(workload.id);
       if (target === undefined) throw gone(workload, 'it is no workload of Windows');
-      return begin(native, workload, target, ownPid);
+      return begin(native, workload, target, spared);
     },
   };
 }
 
-function begin(native: Native, workload: Workload, target: WindowsTarget, ownPid: number): KillInProgress {
-  if (target.kind === 'job') return new JobKill(native, openJob(native, workload, target.name), ownPid);
+function begin(native: Native, workload: Workload, target: WindowsTarget, spared: Spared): KillInProgress {
+  if (target.kind === 'job') return new JobKill(native, openJob(native, workload, target.name), spared);
   const { pid, createdAt } = target;
   const root = native.processes().find((entry) => entry.pid === pid && entry.createdAt === createdAt);
   if (root === undefined) throw gone(workload, 'its process has ended');
-  const tree = TreeKill.of(native, root, ownPid);
+  const tree = TreeKill.of(native, root, spared);
   if (tree === undefined) throw gone(workload, 'its process has just ended');
   return target.kind === 'tree' ? tree : new ServiceKill(native, target, tree);
 }

@@ -3,12 +3,14 @@ import type { Removals } from '../actions/removals.js';
 import { openPodEvictor } from '../actions/stop-pod.js';
 import { openUnitEvictor } from '../actions/stop-unit.js';
 import { openWindowsEvictor } from '../actions/windows-evictor.js';
+import type { Rule } from '../core/rule.js';
 import { selectHost } from '../host/select.js';
 import type { ContainerRuntime, Evictor, UnitManager } from '../monitor/ports.js';
 import type { Releases } from '../monitor/releases.js';
 import type { Reporter } from '../monitor/reporter.js';
 import { native } from '../native/index.js';
 import { ofWindows } from '../native/of-windows.js';
+import { compileRules, patternsOf, type Named } from '../workloads/rules.js';
 
 export interface EvictorParts {
   readonly hierarchies: VictimHierarchies;
@@ -17,15 +19,17 @@ export interface EvictorParts {
   readonly removals: Removals;
   readonly reporter: Pick<Reporter, 'notStopped'>;
   readonly releases: Pick<Releases, 'notStopped'>;
+  /** Those in force. */
+  readonly rules: () => readonly Rule[];
 }
 
 /** What ends workloads. `atShutdown`: the same, and containers stay where they are, ended: they may be started after it. */
-export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter, releases }: EvictorParts): {
+export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter, releases, rules }: EvictorParts): {
   readonly evictor: Evictor;
   readonly atShutdown: Evictor;
 } {
   if (selectHost().os === 'windows') {
-    const evictor = openWindowsEvictor(ofWindows(native));
+    const evictor = openWindowsEvictor(ofWindows(native), criticalPrograms(rules));
     return { evictor, atShutdown: evictor };
   }
   const cgroups = openCgroupEvictor(native, hierarchies);
@@ -36,5 +40,15 @@ export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter
   return {
     evictor: openPodEvictor(ofUnits, runtimeOf, removals),
     atShutdown: openPodEvictor(ofUnits, runtimeOf, undefined),
+  };
+}
+
+/** Whether the rules in force call a program of Windows critical; after a reload they are others. */
+export function criticalPrograms(rules: () => readonly Rule[]): (program: Named) => boolean {
+  let compiled: { readonly from: readonly Rule[]; readonly effectOf: ReturnType<typeof compileRules> } | undefined;
+  return (program) => {
+    const from = rules();
+    if (compiled?.from !== from) compiled = { from, effectOf: compileRules(from, patternsOf('windows')) };
+    return compiled.effectOf(program).critical;
   };
 }

@@ -195,8 +195,8 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, logFile, 
       runtimes: () => runtimes.of(inForce.config),
     });
     const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
-    const victimHierarchies = { ...hierarchies, memory: node.hierarchy };
-    const { evictor, atShutdown } = openEvictors({ hierarchies: victimHierarchies, units, runtimeOf, removals, reporter, releases });
+    const victims = { hierarchies: { ...hierarchies, memory: node.hierarchy }, rules: () => inForce.config.rules };
+    const { evictor, atShutdown } = openEvictors({ ...victims, units, runtimeOf, removals, reporter, releases });
     const shutdown = new MachineShutdown({
       openDelay: () => host.openShutdownDelay(!dryRun),
       workloads: source,

@@ -17,8 +17,9 @@ function workload(windows: PlayedWindows, source: WorkloadSourceSpec): Workload 
   return usage.workload;
 }
 
+/** 'db.exe' is critical by a rule. */
 function begin(windows: PlayedWindows, source: WorkloadSourceSpec, chosen = workload(windows, source)): KillInProgress {
-  return openWindowsEvictor(windows, OWN).begin(chosen);
+  return openWindowsEvictor(windows, ({ name, path }) => name === 'db.exe' && path !== '', OWN).begin(chosen);
 }
 
 describe('a tree', () => {
@@ -88,6 +89,11 @@ describe('a tree', () => {
       'a critical process',
       (windows, root) => windows.start({ name: 'b.exe', parent: root, critical: true }),
       'nobody is ended: Windows needs it: b.exe: the machine stops without it',
+    ],
+    [
+      'one that a rule calls critical',
+      (windows, root) => windows.start({ name: 'db.exe', parent: windows.start({ name: 'cmd.exe', parent: root }) }),
+      'nobody is ended: contains db.exe, which is protected',
     ],
   ])('at the last moment %s is found in it: nobody is ended', (_rule, start, error) => {
     const windows = new PlayedWindows();
@@ -282,6 +288,15 @@ describe('a service', () => {
     expect([windows.done, kill.read().removed]).toEqual([[], true]);
   });
 
+  test('in its grace it starts what a rule calls critical: it is not ended', () => {
+    const { windows, pid } = play();
+    const kill = begin(windows, WEB);
+    expect(kill.terminate().error).toBeUndefined();
+    windows.start({ name: 'db.exe', parent: pid });
+    expect(kill.kill()).toMatchObject({ error: 'nobody is ended: contains db.exe, which is protected', passing: undefined });
+    expect(windows.done).toEqual(['stop web']);
+  });
+
   test('with evictd among its processes it is not told to stop', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
@@ -326,6 +341,24 @@ describe('a job', () => {
     windows.job('batch', [windows.start({ name: 'node.exe', pid: OWN })]);
     expect(kill.kill().error).toBe('nobody is ended: evictd or its parents live in it');
     expect(windows.done).toEqual([]);
+  });
+
+  test('with one in it that a rule calls critical nobody is ended', () => {
+    const windows = new PlayedWindows();
+    windows.job('batch', [windows.start({ name: 'a.exe' })]);
+    const kill = begin(windows, BATCH);
+    windows.job('batch', [windows.start({ name: 'db.exe' })]);
+    expect(kill.kill()).toMatchObject({ error: 'nobody is ended: contains db.exe, which is protected', passing: undefined });
+    expect(windows.done).toEqual([]);
+  });
+
+  test('one that a rule calls critical protects it for good, though of another one the system does not tell', () => {
+    const windows = new PlayedWindows();
+    const silent = windows.start({ name: 'a.exe' });
+    windows.job('batch', [silent, windows.start({ name: 'db.exe' })]);
+    const kill = begin(windows, BATCH);
+    windows.silence(silent);
+    expect(kill.kill()).toMatchObject({ error: 'nobody is ended: contains db.exe, which is protected', passing: undefined });
   });
 
   test.each<[what: string, code: string, passing: string | undefined]>([
