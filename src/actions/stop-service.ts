@@ -1,3 +1,4 @@
+import { serviceStop } from '../core/windows-service.js';
 import { errnoName, isShortage } from '../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import { thrownText } from '../native/system-error.js';
@@ -6,8 +7,12 @@ import type { TreeKill } from './stop-process-tree.js';
 
 /** What it answers where it has been told already, or has ended. */
 const IS_STOPPING: ReadonlySet<string | undefined> = new Set(['ERROR_SERVICE_NOT_ACTIVE']);
-/** What passes: it is just starting, or its manager is busy. */
-const PASSING: ReadonlySet<string | undefined> = new Set(['ERROR_SERVICE_CANNOT_ACCEPT_CTRL', 'ERROR_SERVICE_REQUEST_TIMEOUT']);
+/** What may pass in its grace: it is just starting, its manager is busy, or services run that depend on it, which nobody has told to stop. */
+const PASSING: ReadonlySet<string | undefined> = new Set([
+  'ERROR_SERVICE_CANNOT_ACCEPT_CTRL',
+  'ERROR_SERVICE_REQUEST_TIMEOUT',
+  'ERROR_DEPENDENT_SERVICES_RUNNING',
+]);
 
 /** The end of a service: the service manager tells it to stop, and whoever is left of its processes is ended as any tree. */
 export class ServiceKill implements KillInProgress {
@@ -27,7 +32,7 @@ export class ServiceKill implements KillInProgress {
     this.#tree = tree;
   }
 
-  /** A service that does not take a stop would only be waited for: it is ended. */
+  /** A service that does not take a stop would only be waited for: it is ended. One that is ending is told nothing, and one that is starting as soon as it takes it. */
   terminate(): SignalResult {
     const objection = this.#tree.objection();
     const result = (error?: string, passing?: SignalResult['passing']): SignalResult => {
@@ -38,6 +43,9 @@ export class ServiceKill implements KillInProgress {
       // Started again meanwhile, it is another workload.
       const service = this.#native.services().find(({ name }) => name === this.#name);
       if (service?.pid !== this.#pid) return result();
+      const stop = serviceStop(service);
+      if (stop === 'unasked') return result();
+      if (stop === 'later') return result(`service ${this.#name} does not take a stop yet: ${service.state}`, 'unsent');
       this.#native.stopService(this.#name);
       return result();
     } catch (error) {

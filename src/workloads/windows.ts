@@ -1,6 +1,7 @@
 import { ProcessTree } from '../core/process-tree.js';
 import type { Rule } from '../core/rule.js';
 import { compileWindowsGlob } from '../core/windows-path.js';
+import { serviceStop } from '../core/windows-service.js';
 import { targetId } from '../core/windows-target.js';
 import type { Candidates, Protection, UnreadableWorkload, Workload, WorkloadUsage } from '../core/workload.js';
 import type { WorkloadSourceSpec } from '../core/workload-source.js';
@@ -152,8 +153,8 @@ function workloadOf(member: WindowsMember & { readonly effect: RuleEffect }, pro
     requests: { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
     limits: { memory: limitBytes === undefined ? undefined : limitBytes * NANO, ephemeralStorage: undefined },
     qosClass: qosClass(requestBytes, limitBytes),
-    // Nobody can be told to end but a service that takes it: the others would only be waited for.
-    terminationGracePeriodNs: service?.acceptsStop ? effect.terminationGracePeriodNs : 0n,
+    // Nobody can be told to end but a service that takes it, and nobody is ending but one: the others would only be waited for.
+    terminationGracePeriodNs: service === undefined || serviceStop(service) === 'never' ? 0n : effect.terminationGracePeriodNs,
     startOrder: processes[0].createdAt,
     protection,
     pod: undefined,

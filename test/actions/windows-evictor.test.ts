@@ -256,6 +256,7 @@ describe('a service', () => {
   test.each<[code: string, done: readonly string[], passing: string | undefined]>([
     ['ERROR_SERVICE_NOT_ACTIVE', ['stop web'], undefined],
     ['ERROR_SERVICE_CANNOT_ACCEPT_CTRL', ['stop web'], 'unsent'],
+    ['ERROR_DEPENDENT_SERVICES_RUNNING', ['stop web'], 'unsent'],
     ['ERROR_COMMITMENT_LIMIT', ['stop web'], 'unsent'],
     ['ERROR_OUTOFMEMORY', ['stop web'], 'unsent'],
     ['RPC_S_OUT_OF_RESOURCES', ['stop web'], 'unsent'],
@@ -266,6 +267,27 @@ describe('a service', () => {
     windows.refusals.set('stop web', PlayedWindows.refusal(code));
     expect(begin(windows, WEB).terminate().passing).toBe(passing);
     expect(windows.done).toEqual(done);
+  });
+
+  test('one that is ending is told nothing, and has its grace; then it is ended', () => {
+    const { windows, pid } = play();
+    const kill = begin(windows, WEB);
+    windows.service('web', pid, { state: 'stop-pending', acceptsStop: false });
+    expect(kill.terminate()).toMatchObject({ processes: 1, error: undefined });
+    expect(windows.done).toEqual([]);
+    kill.kill();
+    expect(windows.done).toEqual([`terminate ${String(pid)}`]);
+  });
+
+  test('one that is starting is told as soon as it takes it', () => {
+    const { windows, pid } = play();
+    const kill = begin(windows, WEB);
+    windows.service('web', pid, { state: 'start-pending', acceptsStop: false });
+    expect(kill.terminate()).toMatchObject({ passing: 'unsent', error: 'service web does not take a stop yet: start-pending' });
+    expect(windows.done).toEqual([]);
+    windows.service('web', pid, { acceptsStop: true });
+    expect(kill.terminate()).toMatchObject({ error: undefined });
+    expect(windows.done).toEqual(['stop web']);
   });
 
   test.each(['processes', 'services'])('where the %s cannot be listed it is told later, and not ended', (what) => {

@@ -4,6 +4,7 @@ import { protectionText } from '../../src/core/rank.js';
 import type { Candidates } from '../../src/core/workload.js';
 import type { WorkloadSourceSpec } from '../../src/core/workload-source.js';
 import type { WorkloadSource } from '../../src/monitor/ports.js';
+import type { ServiceEntry } from '../../src/native/windows-binding.js';
 import { openWindowsWorkloads } from '../../src/workloads/windows.js';
 import { PlayedWindows } from '../support/played-windows.js';
 
@@ -88,6 +89,21 @@ describe('services', () => {
       ['service:webold', 0n],
     ]);
     expect(usages[0]?.workload.id).toBe(`service:${String(web)}:${String(windows.createdAt(web))}:Web`);
+  });
+
+  test.each<[state: ServiceEntry['state'], grace: bigint]>([
+    ['start-pending', 9n],
+    ['stop-pending', 9n],
+    ['pause-pending', 9n],
+    ['continue-pending', 9n],
+    ['paused', 0n],
+    ['running', 0n],
+  ])('%s, and it takes no stop: its grace', (state, grace) => {
+    const windows = new PlayedWindows();
+    windows.service('web', windows.start({ name: 'web.exe' }), { state, acceptsStop: false });
+    const rules: Rule[] = [{ match: {}, terminationGracePeriodNs: 9n }];
+    const { usages } = open(windows, [{ service: 'web' }], rules).candidates();
+    expect(usages[0]?.workload.terminationGracePeriodNs).toBe(grace);
   });
 
   test('its process is no tree of its own', () => {
