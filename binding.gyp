@@ -105,6 +105,7 @@
             'native/windows/performance_info.cc',
             'native/windows/process_handle.cc',
             'native/windows/process_list.cc',
+            'native/windows/process_snapshot.cc',
             'native/windows/process_times.cc',
             'native/windows/service_dispatcher.cc',
             'native/windows/services.cc',

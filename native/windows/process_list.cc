@@ -3,9 +3,10 @@
 #include <windows.h>
 // After it, whose types they use.
 #include <psapi.h>
-#include <tlhelp32.h>
 
-#include "common/system_error.h"
+#include <utility>
+
+#include "windows/process_snapshot.h"
 #include "windows/process_times.h"
 #include "windows/unique_handle.h"
 #include "windows/wide_text.h"
@@ -33,7 +34,7 @@ class Questions {
   Questions() : is_critical_(FindIsCritical()), path_(kPathUnits) {}
 
   // False: it has ended.
-  bool Ask(ProcessEntry* entry) {
+  bool Ask(uint64_t created_at, ProcessEntry* entry) {
     const UniqueHandle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, entry->pid));
     if (!process) {
       const DWORD error = GetLastError();
@@ -44,6 +45,8 @@ class Questions {
     DWORD code = STILL_ACTIVE;
     if (GetExitCodeProcess(process.get(), &code) && code != STILL_ACTIVE) return false;
     const ProcessTimes times = ReadProcessTimes(process.get());
+    // Another one has its number by now, whose parent and name would be those of the first.
+    if (times.error == 0 && times.created_at != created_at) return false;
     Note(times.error, entry);
     entry->created_at = times.created_at;
     entry->cpu_time_ns = times.cpu_time_ns;
@@ -87,24 +90,20 @@ class Questions {
 
 }  // namespace
 
-std::vector<ProcessEntry> ListProcesses() {
-  const UniqueHandle snapshot(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
-  if (!snapshot) throw SystemError(static_cast<int>(GetLastError()), "CreateToolhelp32Snapshot");
+std::vector<ProcessEntry> AskProcesses(std::vector<SnapshotProcess> snapshot) {
   std::vector<ProcessEntry> entries;
+  entries.reserve(snapshot.size());
   Questions questions;
-  PROCESSENTRY32W found = {};
-  found.dwSize = sizeof found;
-  for (BOOL more = Process32FirstW(snapshot.get(), &found); more; more = Process32NextW(snapshot.get(), &found)) {
+  for (SnapshotProcess& found : snapshot) {
     ProcessEntry entry;
-    entry.pid = found.th32ProcessID;
-    entry.parent_pid = found.th32ParentProcessID;
-    entry.name = ToUtf8(found.szExeFile);
-    // The number is still its own: Windows hands out the one that was free longest.
-    if (questions.Ask(&entry)) entries.push_back(std::move(entry));
+    entry.pid = found.pid;
+    entry.parent_pid = found.parent_pid;
+    entry.name = std::move(found.name);
+    if (questions.Ask(found.created_at, &entry)) entries.push_back(std::move(entry));
   }
-  const DWORD error = GetLastError();
-  if (error != ERROR_NO_MORE_FILES) throw SystemError(static_cast<int>(error), "Process32NextW");
   return entries;
 }
+
+std::vector<ProcessEntry> ListProcesses() { return AskProcesses(TakeProcessSnapshot()); }
 
 }  // namespace evictd

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "windows/process_snapshot.h"
+
 namespace evictd {
 
 // What was found of one process. The contract has the fields' meaning.
@@ -25,6 +27,9 @@ struct ProcessEntry {
 // All processes, one after the other: a snapshot of who there is, then each is asked. Who ends meanwhile is left out,
 // and so is the idle process (pid 0), which nobody can open. Throws SystemError where the snapshot is refused.
 std::vector<ProcessEntry> ListProcesses();
+
+// The second half of it: whoever is not the one of the snapshot any more is left out.
+std::vector<ProcessEntry> AskProcesses(std::vector<SnapshotProcess> snapshot);
 
 }  // namespace evictd
 

@@ -11,7 +11,7 @@ namespace evictd {
 class UniqueHandle {
  public:
   UniqueHandle() = default;
-  // CreateFile and CreateToolhelp32Snapshot return INVALID_HANDLE_VALUE for none, all others null.
+  // CreateFile returns INVALID_HANDLE_VALUE for none, all others null.
   explicit UniqueHandle(HANDLE handle) : handle_(handle == INVALID_HANDLE_VALUE ? nullptr : handle) {}
   UniqueHandle(UniqueHandle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   UniqueHandle& operator=(UniqueHandle&& other) noexcept {
