@@ -14,12 +14,17 @@ const PASSING: ReadonlySet<string | undefined> = new Set([
   'ERROR_DEPENDENT_SERVICES_RUNNING',
 ]);
 
+/** Who cannot be told yet is asked again at this distance: victims are looked at up to a thousand times a second, and to list processes and services takes milliseconds. */
+const ASK_AGAIN_NS = 250_000_000n;
+
 /** The end of a service: the service manager tells it to stop, and whoever is left of its processes is ended as any tree. */
 export class ServiceKill implements KillInProgress {
   readonly #native: Pick<WindowsBinding, 'stopService' | 'services'>;
   readonly #name: string;
   readonly #pid: number;
   readonly #tree: TreeKill;
+  /** What it last answered, where that may pass. */
+  #waiting: SignalResult | undefined;
 
   constructor(
     native: Pick<WindowsBinding, 'stopService' | 'services'>,
@@ -34,6 +39,8 @@ export class ServiceKill implements KillInProgress {
 
   /** A service that does not take a stop would only be waited for: it is ended. One that is ending is told nothing, and one that is starting as soon as it takes it. */
   terminate(): SignalResult {
+    const waiting = this.#waiting;
+    if (waiting !== undefined && process.hrtime.bigint() - waiting.atNs < ASK_AGAIN_NS) return waiting;
     const objection = this.#tree.objection();
     const result = (error?: string, passing?: SignalResult['passing']): SignalResult => {
       return { atNs: process.hrtime.bigint(), processes: this.#tree.read().processes, error, ...(passing && { passing }) };
@@ -45,13 +52,15 @@ export class ServiceKill implements KillInProgress {
       if (service?.pid !== this.#pid) return result();
       const stop = serviceStop(service);
       if (stop === 'unasked') return result();
-      if (stop === 'later') return result(`service ${this.#name} does not take a stop yet: ${service.state}`, 'unsent');
+      if (stop === 'later') return this.#wait(result(`service ${this.#name} does not take a stop yet: ${service.state}`, 'unsent'));
       this.#native.stopService(this.#name);
       return result();
     } catch (error) {
       const code = errnoName(error);
       if (IS_STOPPING.has(code)) return result();
-      if (PASSING.has(code) || isShortage(error)) return result(`service ${this.#name}: ${thrownText(error)}`, 'unsent');
+      const unsent = result(`service ${this.#name}: ${thrownText(error)}`, 'unsent');
+      if (PASSING.has(code)) return this.#wait(unsent);
+      if (isShortage(error)) return unsent;
       return this.#tree.kill();
     }
   }
@@ -71,5 +80,10 @@ export class ServiceKill implements KillInProgress {
 
   close(): void {
     this.#tree.close();
+  }
+
+  #wait(answer: SignalResult): SignalResult {
+    this.#waiting = answer;
+    return answer;
   }
 }

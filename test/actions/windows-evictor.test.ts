@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openWindowsEvictor } from '../../src/actions/windows-evictor.js';
 import type { Workload } from '../../src/core/workload.js';
 import type { WorkloadSourceSpec } from '../../src/core/workload-source.js';
@@ -280,14 +280,32 @@ describe('a service', () => {
   });
 
   test('one that is starting is told as soon as it takes it', () => {
+    vi.useFakeTimers({ toFake: ['hrtime'] });
+    onTestFinished(() => void vi.useRealTimers());
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     windows.service('web', pid, { state: 'start-pending', acceptsStop: false });
     expect(kill.terminate()).toMatchObject({ passing: 'unsent', error: 'service web does not take a stop yet: start-pending' });
     expect(windows.done).toEqual([]);
     windows.service('web', pid, { acceptsStop: true });
+    vi.advanceTimersByTime(250);
     expect(kill.terminate()).toMatchObject({ error: undefined });
     expect(windows.done).toEqual(['stop web']);
+  });
+
+  test('one that cannot be told yet is asked again after a quarter of a second, however often it is looked at; the end of its grace waits for nothing', () => {
+    vi.useFakeTimers({ toFake: ['hrtime'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { windows, pid } = play();
+    windows.refusals.set('stop web', PlayedWindows.refusal('ERROR_DEPENDENT_SERVICES_RUNNING'));
+    const kill = begin(windows, WEB);
+    for (let ms = 0; ms < 500; ms += 50) {
+      expect(kill.terminate()).toMatchObject({ passing: 'unsent', error: 'service web: ERROR_DEPENDENT_SERVICES_RUNNING' });
+      vi.advanceTimersByTime(50);
+    }
+    expect(windows.done).toEqual(['stop web', 'stop web']);
+    kill.kill();
+    expect(windows.done).toEqual(['stop web', 'stop web', `terminate ${String(pid)}`]);
   });
 
   test.each(['processes', 'services'])('where the %s cannot be listed it is told later, and not ended', (what) => {
