@@ -4,7 +4,7 @@ import type { VictimReading } from '../../src/core/eviction.js';
 import type { StepInput } from '../../src/core/input.js';
 import type { Collection } from '../../src/core/layout.js';
 import type { Observation } from '../../src/core/observation.js';
-import { SIGNALS, type Resource, type Signal } from '../../src/core/signal.js';
+import { isPressure, SIGNALS, type Resource, type Signal } from '../../src/core/signal.js';
 import type { Policy } from '../../src/core/state.js';
 import type { Threshold, ThresholdKind } from '../../src/core/threshold.js';
 import type { Candidates, Protection, Workload } from '../../src/core/workload.js';
@@ -32,7 +32,9 @@ export const anyThreshold: fc.Arbitrary<Threshold> = fc
     ),
   })
   .map(({ signal, limit, graceSeconds, minReclaim, listed }) => {
-    const own = threshold(signal, limit, { graceSeconds, ...(minReclaim === undefined ? {} : { minReclaim }) });
+    // no configuration gives pressure one: evictionMinimumReclaim is for amounts
+    const hasMinReclaim = minReclaim !== undefined && !isPressure(signal);
+    const own = threshold(signal, limit, { graceSeconds, ...(hasMinReclaim && { minReclaim }) });
     if (listed === undefined) return own;
     const also = listed.also.map((other) => ({ signal: other.signal, value: threshold(other.signal, other.limit).value }));
     return { ...own, minReclaim: undefined, kind: listed.kind, ...(also.length > 0 && { also }) };
