@@ -1,7 +1,10 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
+import { native } from './native.js';
 import { evictd, Family, Running } from './program.js';
 
 /** Above what any machine has left, so that it is met from the start. */
@@ -58,18 +61,50 @@ test('run ends every process of the job that goes first, and of no other', async
   expect(spared.living()).toEqual(spared.pids);
 });
 
-test('run ends a program and what it has started', async () => {
+/** Copies of node.exe, each a program of its own. */
+function programs(...names: readonly string[]): string[] {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  const program = join(directory, 'victim.exe');
-  copyFileSync(process.execPath, program);
   onTestFinished(() => {
     rmSync(directory, { recursive: true, force: true });
   });
+  return names.map((name) => {
+    const program = join(directory, name);
+    copyFileSync(process.execPath, program);
+    return program;
+  });
+}
+
+test('run ends a program and what it has started', async () => {
+  const [program = ''] = programs('victim.exe');
   const victim = await Family.start(program);
   const guard = new Running({ evictionHard: MET, workloads: [{ process: { path: program } }] });
   expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'victim.exe' } });
   expect(guard.journal('decision')).toMatchObject([{ action: 'TerminateProcess' }]);
   await victim.ends();
+});
+
+// The memory of the first is enough. Under Wine it is back a moment after the end of its processes, in which the next may go: there are two that could.
+test('of trees that may all be evicted the one of the lowest priority goes, and the one of the highest lives', async () => {
+  const names = ['high.exe', 'middle.exe', 'low.exe'];
+  const paths = programs(...names);
+  const [high, , low] = [await Family.start(paths[0]), await Family.start(paths[1]), await Family.start(paths[2], undefined, 384)];
+  const available = (): bigint => {
+    const { commitLimit, commitTotal, pageSize } = native.performanceInfo();
+    return (commitLimit - commitTotal) * pageSize;
+  };
+  const limit = available() + (384n << 20n);
+  const guard = new Running({
+    evictionHard: { 'memory.available': String(limit), 'nodefs.available': '0%' },
+    workloads: paths.map((path) => ({ process: { path } })),
+    rules: names.map((name, index) => ({ match: { name }, priority: 10 - 10 * index })),
+  });
+  expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'low.exe' } });
+  await low.ends();
+  await eventually('enough is available', () => available() > limit, { ms: 30_000, circumstances: () => guard.said });
+  await pause(1_500); // in which evictd looks several times
+  const victims = guard.journal('decision').map(({ victim }) => victim?.name);
+  expect(['low.exe', 'low.exe middle.exe']).toContain(victims.join(' '));
+  expect(high.living()).toEqual(high.pids);
 });
 
 test('a dry run says whom it would end, and ends nobody', async () => {
