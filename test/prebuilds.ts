@@ -18,9 +18,14 @@ const PROMISED: Readonly<Record<string, Binary>> = {
 /** The cross compiler's own, which no Windows has. */
 const RUNTIME = /\blib(?:stdc\+\+|gcc|winpthread)[\w-]*\.dll\b/;
 
-/** What is wrong with the addons in `prebuilds`, a sentence each. */
-export function faultsOf(prebuilds: string): string[] {
-  return Object.entries(PROMISED).flatMap(([platform, { format, machine }]) => {
+/**
+ * What is wrong with the addons in `prebuilds`, a sentence each.
+ *
+ * @param platforms  left out: all that one is promised for
+ */
+export function faultsOf(prebuilds: string, platforms: readonly string[] = Object.keys(PROMISED)): string[] {
+  const asked = Object.entries(PROMISED).filter(([platform]) => platforms.includes(platform));
+  return asked.flatMap(([platform, { format, machine }]) => {
     const file = join(prebuilds, platform, 'evictd.node');
     const bytes = bytesOf(file);
     const found = bytes && machineOf(bytes, format);

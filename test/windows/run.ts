@@ -1,8 +1,10 @@
 // make windows: the cross-compiled addon is loaded by Node's own node.exe under Wine, and test/windows is run there, by each version that Wine can run:
-// make windows ARGS='20 performance-info'. The last line is "N passed, N failed".
+// make windows ARGS='20 performance-info'. Without a file's name it is looked at first whether the package has that addon. The last line is "N passed, N failed".
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { nodeForWindows } from '../../packaging/node-binary.js';
+import { faultsOf } from '../prebuilds.js';
 import { bundleTests } from '../support/bundled-tests.js';
 import { findWine, Wine } from './wine.js';
 
@@ -10,6 +12,7 @@ import { findWine, Wine } from './wine.js';
 const VERSIONS = ['20.20.2', '22.23.3'];
 const DIRECTORY = 'build/wine';
 const SUFFIX = '.test.ts';
+const PREBUILD = 'dist/prebuilds/win32-x64/evictd.node';
 
 const program = findWine();
 if (program === undefined) {
@@ -31,6 +34,12 @@ await bundleTests(
 );
 const wine = new Wine(program, resolve(DIRECTORY));
 let [passed, failed] = [0, 0];
+if (asked.every(isVersion)) {
+  const faults = packageFaults();
+  for (const fault of faults) process.stdout.write(`FAILED the package has the addon for Windows: ${fault}\n`);
+  if (faults.length === 0) passed += 1;
+  else failed += 1;
+}
 try {
   for (const version of versions) {
     const { status, output } = wine.run(nodeForWindows(version), ['--enable-source-maps', bundle]);
@@ -44,3 +53,14 @@ try {
 }
 process.stdout.write(`${String(passed)} passed, ${String(failed)} failed\n`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+
+/** What npm would pack now, without making anything for it: what a user of Windows installs has the addon that is tried here, and it is one for his processor. */
+function packageFaults(): string[] {
+  const said = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [packed] = JSON.parse(said) as readonly { readonly files: readonly { readonly path: string }[] }[];
+  const isPacked = packed?.files.some(({ path }) => path === PREBUILD) === true;
+  return [...(isPacked ? [] : [`${PREBUILD} is not packed`]), ...faultsOf('dist/prebuilds', ['win32-x64'])];
+}
