@@ -4,7 +4,9 @@ import type { Signal } from '../../../src/core/signal.js';
 import type { Threshold } from '../../../src/core/threshold.js';
 import type { LinuxNode } from '../../../src/host/select.js';
 import { openWindowsNode, type WindowsNode } from '../../../src/host/windows/node.js';
+import { Status } from '../../../src/metrics/status.js';
 import type { Wake } from '../../../src/monitor/ports.js';
+import { Reporter } from '../../../src/monitor/reporter.js';
 import type { WindowsBinding } from '../../../src/native/windows-binding.js';
 import { performanceInfo, PlayedBinding } from './binding.js';
 
@@ -48,6 +50,42 @@ test('a GetPerformanceInfo that fails is a missing reading with its reason, and 
   ]);
   expect([...observed.keys()]).toEqual(['nodefs.available']);
   expect(node.look()).toBe(false);
+});
+
+test('a GetPerformanceInfo that goes on failing is one warning for each signal, and none of it is there when a look finds it over', () => {
+  const windows = new PlayedBinding();
+  windows.disks.set('C:\\', disk);
+  const thresholds = [hard('memory.available'), hard('memory.kernelAvailable')];
+  const node = open(windows, { thresholds });
+  node.arm(thresholds, () => undefined);
+  const said: string[] = [];
+  const note = (level: string) => (message: string) => said.push(`${level} ${message}`);
+  const log = {
+    debug: note('debug'),
+    info: note('info'),
+    warn: note('warn'),
+    error: note('error'),
+    dropped: 0,
+    flush: () => Promise.resolve(),
+  };
+  const reporter = new Reporter(log, new Status());
+  const pass = (): void => {
+    node.look();
+    const observations = node.read();
+    reporter.sampled(observations, thresholds);
+    node.decided(observations);
+  };
+  pass();
+  expect(said).toEqual([]);
+  windows.info = PlayedBinding.refusal('ERROR_NOT_ENOUGH_MEMORY', 8, 'GetPerformanceInfo');
+  for (let looks = 0; looks < 5; looks++) pass();
+  const sentence = (signal: Signal): string => `${signal} cannot be read: GetPerformanceInfo: ERROR_NOT_ENOUGH_MEMORY (not enough memory)`;
+  const failing = (['memory.available', 'memory.kernelAvailable'] as const).map((signal) => `warn ${sentence(signal)}`);
+  expect(said).toEqual(failing);
+  windows.info = performanceInfo({});
+  for (let looks = 0; looks < 2; looks++) pass();
+  expect(said.slice(failing.length)).toHaveLength(2);
+  expect(said.slice(failing.length).every((text) => text.startsWith('info can be read again'))).toBe(true);
 });
 
 test('it is a node as those of Linux are, without a hierarchy of cgroups', () => {
