@@ -147,10 +147,11 @@ arm64: build $(ARM64)
 	@$(BIN)/tsx test/arm64/run.ts $(ARGS)
 
 # The tests find them there: what stands in for a system that is short of memory, and what needs neither Node nor a kernel.
-WINE_PROGRAMS := build/wine/memory_condition.exe build/wine/job_limits_test.exe build/wine/process_list_test.exe
+WINE_PROGRAMS := $(addprefix build/wine/,memory_condition.exe job_limits_test.exe process_list_test.exe privilege_test.exe)
 build/wine/job_limits_test.exe: native/windows/job_limits.cc native/windows/job_limits.h
 PROCESS_LIST := $(addprefix native/windows/,process_list.cc process_snapshot.cc process_times.cc wide_text.cc error_text.cc)
 build/wine/process_list_test.exe: $(PROCESS_LIST) native/common/system_error.cc native/windows/process_list.h native/windows/process_snapshot.h
+build/wine/privilege_test.exe: native/windows/privilege.cc native/windows/privilege.h native/windows/error_text.cc native/common/system_error.cc
 
 build/wine/%.exe: native/test/windows/%.cc
 	@mkdir -p $(@D)

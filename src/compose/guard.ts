@@ -237,7 +237,8 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, logFile, 
     const started = startRecord({ ...inheritance, version: manifest.version, dryRun, recovered: journal.recovered });
     journal.record({ ...started, bootId: host.readBootId(), ...kernelKills.counted });
     takenOver.settle();
-    announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers: host.mayEndOthers(), machine: readStartFacts(node, config) });
+    const mayEndOthers = host.mayEndOthers(native);
+    announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers, machine: readStartFacts(node, config) });
     service.resumed(inheritance.state.conditions);
     kernelKills.start();
     monitor.start();

@@ -26,13 +26,13 @@ export function thisInstallation(): ThisInstallation {
   const [, script = ''] = process.argv;
   const root = dirname(dirname(realpathSync(script)));
   const beside = (file: string): string | undefined => (existsSync(join(root, file)) ? join(root, file) : undefined);
-  const { os, mayEndOthers, lockHoldersIn } = selectHost();
+  const { os, isAdministrator, lockHoldersIn } = selectHost();
   const isWindows = os === 'windows';
   let hangs = false;
   const patience = new Patience();
   const machine: Machine = {
     places: isWindows ? { ...PLACES, runtimeDirectory: windowsPlaces(process.env).runtimeDirectory } : PLACES,
-    uid: isWindows && mayEndOthers() ? 0 : process.getuid?.(),
+    uid: isWindows && isAdministrator() ? 0 : process.getuid?.(),
     systemctl: runProgram,
     running: lockHoldersIn,
     isThere: (path) =>

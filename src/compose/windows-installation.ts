@@ -15,9 +15,9 @@ export function thisWindowsInstallation(): {
   const [, script = ''] = process.argv;
   const root = dirname(dirname(realpathSync(script)));
   const loads = [...LOADED, MANIFEST].map((file) => join(root, file)).filter((path) => existsSync(path));
-  const { mayEndOthers, lockHoldersIn } = selectHost();
+  const { isAdministrator, lockHoldersIn } = selectHost();
   return {
-    machine: { places: windowsPlaces(process.env), isAdministrator: mayEndOthers(), run: runProgram, running: lockHoldersIn },
+    machine: { places: windowsPlaces(process.env), isAdministrator: isAdministrator(), run: runProgram, running: lockHoldersIn },
     program: {
       program: [process.execPath, script].map((path) => realpathSync(path)),
       loads: [addonPath, ...loads].map((path) => realpathSync(path)),

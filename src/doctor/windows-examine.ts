@@ -18,7 +18,7 @@ export function examineWindowsFacts(facts: WindowsDoctorFacts): Check[] {
   return [
     checkNodeVersion(runtime),
     checkAddon(runtime),
-    checkRights(facts.mayEndOthers),
+    checkRights(facts.rights),
     checkService(service),
     ...(instance.kind === 'running' ? checkRunning(instance, facts.version, facts.reload) : [checkGuarded(instance)]),
     checkNode(node),

@@ -51,7 +51,9 @@ export interface Host {
   readonly goFirst: () => void;
   readonly readHierarchies: typeof readHierarchies;
   readonly ownMemoryCgroup: typeof ownMemoryCgroup;
-  readonly mayEndOthers: () => boolean;
+  readonly mayEndOthers: (native: Binding) => boolean;
+  /** Root, or an administrator of Windows. */
+  readonly isAdministrator: () => boolean;
   /** What to do where the rights are missing: to end processes of others, and for anything else. */
   readonly elevation: { readonly toEndOthers: string; readonly other: string };
   readonly instanceName: typeof instanceName;
@@ -112,7 +114,8 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       goFirst,
       readHierarchies,
       ownMemoryCgroup,
-      mayEndOthers: readMayEndOthers,
+      mayEndOthers: () => readMayEndOthers(),
+      isAdministrator: () => process.getuid?.() === 0,
       elevation: { toEndOthers: 'run it as root, or grant CAP_KILL', other: 'run it as root' },
       instanceName,
       lockHolder,

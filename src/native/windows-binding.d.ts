@@ -17,6 +17,11 @@ export interface WindowsBinding {
   performanceInfo(size?: number): PerformanceInfo;
   readonly MemoryNotification: MemoryNotificationConstructor;
   readonly FilesystemStats: FilesystemStatsConstructor;
+  /**
+   * Enables SeDebugPrivilege in the token of this process, of which administrators have it disabled: with it processes are opened, and ended, whoever's they are. false: the token
+   * has no such privilege (ERROR_NOT_ALL_ASSIGNED). Throws what else it is refused with.
+   */
+  enableDebugPrivilege(): boolean;
   /** All processes as one pass finds them, in no order. Who ends meanwhile is left out. */
   processes(): ProcessEntry[];
   readonly ProcessHandle: ProcessHandleConstructor;

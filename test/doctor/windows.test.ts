@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Check } from '../../src/doctor/check.js';
 import type { InstanceFacts } from '../../src/doctor/facts/process.js';
-import type { VolumeFacts, WindowsServiceFacts } from '../../src/doctor/facts/windows.js';
+import type { RightsFacts, VolumeFacts, WindowsServiceFacts } from '../../src/doctor/facts/windows.js';
 import { checkRights } from '../../src/doctor/windows-rights.js';
 import { checkGuarded, checkService } from '../../src/doctor/windows-service.js';
 import { checkVolumes } from '../../src/doctor/windows-volumes.js';
@@ -25,8 +25,21 @@ test.each<[instance: Exclude<InstanceFacts, { kind: 'running' }>, said: string]>
   expect(checkGuarded(instance)).toMatchObject({ status: 'degraded', summary: expect.stringContaining(said) as string });
 });
 
-test('whoever is no administrator may end nobody of others', () => {
-  expect([checkRights(true), checkRights(false)].map(({ status }) => status)).toEqual(['ok', 'broken']);
+test.each<[rule: string, rights: RightsFacts, status: Check['status'], said: string, fix: string | undefined]>([
+  ['enabled', { isAdministrator: true, debugPrivilege: true }, 'ok', 'processes of all users may be ended', undefined],
+  [
+    'an administrator without it',
+    { isAdministrator: true, debugPrivilege: false },
+    'broken',
+    'does not have SeDebugPrivilege',
+    'debug programs',
+  ],
+  ['nobody special', { isAdministrator: false, debugPrivilege: false }, 'broken', 'only processes of this user', 'as an administrator'],
+  ['nobody tells', { isAdministrator: true, debugPrivilege: { unseen: 'ERROR_ACCESS_DENIED' } }, 'degraded', 'ERROR_ACCESS_DENIED', 'run'],
+])('whom it may end, by SeDebugPrivilege: %s', (_rule, rights, status, said, fix) => {
+  const check = checkRights(rights);
+  expect(check).toMatchObject({ id: 'process.rights', status, summary: expect.stringContaining(said) as string });
+  expect(check.fix ?? '').toContain(fix ?? '');
 });
 
 const there = { at: 'C:\\', totalBytes: 100n * MIB, availableBytes: 50n * MIB };

@@ -47,6 +47,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("processes", Napi::Function::New(env, evictd::Processes, "processes"));
   exports.Set("services", Napi::Function::New(env, evictd::Services, "services"));
   exports.Set("stopService", Napi::Function::New(env, evictd::StopServiceOf, "stopService"));
+  exports.Set("enableDebugPrivilege", Napi::Function::New(env, evictd::DebugPrivilege, "enableDebugPrivilege"));
   exports.Set("performanceInfo", Napi::Function::New(env, evictd::PerformanceInfo, "performanceInfo"));
   exports.Set("FileLock", evictd::DefineFileLock(env));
   exports.Set("FilesystemStats", evictd::DefineFilesystemStats(env));

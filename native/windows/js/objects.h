@@ -17,6 +17,7 @@ Napi::Function DefineServiceDispatcher(Napi::Env env);
 Napi::Value Processes(const Napi::CallbackInfo& info);
 Napi::Value Services(const Napi::CallbackInfo& info);
 void StopServiceOf(const Napi::CallbackInfo& info);
+Napi::Value DebugPrivilege(const Napi::CallbackInfo& info);
 Napi::Value PerformanceInfo(const Napi::CallbackInfo& info);
 
 }  // namespace evictd

@@ -4,7 +4,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import type { Config, LoadedConfig } from '../../config/config.js';
 import { FILESYSTEM_ROLES } from '../../core/layout.js';
 import type { InstanceFacts } from '../../doctor/facts/process.js';
-import type { VolumeFacts, WindowsServiceFacts } from '../../doctor/facts/windows.js';
+import type { RightsFacts, VolumeFacts, WindowsServiceFacts } from '../../doctor/facts/windows.js';
 import { examineWindowsFacts } from '../../doctor/windows-examine.js';
 import { errnoName } from '../../errors.js';
 import { selectHost } from '../../host/select.js';
@@ -27,7 +27,7 @@ const ERROR_PATH_NOT_FOUND = 3;
 /** The same as on Linux, of what there is on Windows. Nothing is changed. */
 export async function examineWindows(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<Examination> {
   const { config } = loaded;
-  const { instanceName, mayEndOthers } = selectHost();
+  const { instanceName, isAdministrator } = selectHost();
   const patience = new Patience();
   const { native: addon, facts: runtime } = await loadAddon();
   const native = addon && ofWindows(addon);
@@ -38,7 +38,7 @@ export async function examineWindows(loaded: LoadedConfig, filesystemsRead: File
   const checks = examineWindowsFacts({
     version: manifest.version,
     runtime,
-    mayEndOthers: mayEndOthers(),
+    rights: { isAdministrator: isAdministrator(), debugPrivilege: enableDebugPrivilege(native) },
     instance,
     reload: reloadOf(instance, reloadAnswerPath(config.runtimeDirectory, instanceName({ cgroup: undefined }))),
     service: readService(native),
@@ -61,6 +61,16 @@ function readInstance(runtimeDirectory: string, native: WindowsBinding | undefin
     return { kind: 'none', ...(dryRun !== undefined && { dryRun }) };
   } catch (error) {
     return { kind: 'unseen', unseen: thrownText(error) };
+  }
+}
+
+/** Before anybody is looked at, as evictd does it. */
+function enableDebugPrivilege(native: WindowsBinding | undefined): RightsFacts['debugPrivilege'] {
+  if (native === undefined) return { unseen: 'privileges are not seen without the addon' };
+  try {
+    return native.enableDebugPrivilege();
+  } catch (error) {
+    return { unseen: thrownText(error) };
   }
 }
 

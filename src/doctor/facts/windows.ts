@@ -8,14 +8,20 @@ import type { WorkloadFacts } from './workloads.js';
 export interface WindowsDoctorFacts {
   readonly version: string;
   readonly runtime: RuntimeFacts;
-  /** Whether processes of others may be ended. */
-  readonly mayEndOthers: boolean;
+  readonly rights: RightsFacts;
   readonly instance: InstanceFacts;
   readonly reload: ReloadFacts;
   readonly service: WindowsServiceFacts;
   readonly node: NodeFacts;
   readonly volumes: readonly VolumeFacts[];
   readonly workloads: WorkloadFacts;
+}
+
+/** Whom this process may end. */
+export interface RightsFacts {
+  readonly isAdministrator: boolean;
+  /** Whether its token has SeDebugPrivilege, and it could be enabled. */
+  readonly debugPrivilege: boolean | Unseen;
 }
 
 /** What the service manager says of evictd. */

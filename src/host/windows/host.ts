@@ -7,23 +7,28 @@ import { lockInstance } from './instance-lock.js';
 import { lockHolder, lockHoldersIn } from './lock-holder.js';
 import { openWindowsNode } from './node.js';
 import { goFirst } from './priority.js';
-import { mayEndOthers } from './privilege.js';
+import { isAdministrator, mayEndOthers } from './privilege.js';
 import { askByFile, listenToRequests } from './requests.js';
 import { openServiceManager } from './service-manager.js';
 
+const TO_END_OTHERS = 'run it as a service, or as an administrator who has SeDebugPrivilege';
 const AS_ADMINISTRATOR = 'run it as an administrator, or as a service';
 const NO_DELAY = 'Windows lets no program hold a shutdown up for its workloads';
 
 /** Windows: what it has not, cgroups and what hangs on them, says so. */
 export const windowsHost: Host = {
   os: 'windows',
-  openNode: (config, native) => openWindowsNode(config, ofWindows(native)),
+  openNode: (config, native) => {
+    mayEndOthers(ofWindows(native)); // before anybody is looked at: who may not, sees less of others
+    return openWindowsNode(config, ofWindows(native));
+  },
   lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, ofWindows(native), dryRun),
   goFirst,
   readHierarchies: () => ({ memory: undefined, pids: undefined, freezer: undefined, unified: undefined, systemd: undefined }),
   ownMemoryCgroup: () => undefined,
-  mayEndOthers,
-  elevation: { toEndOthers: AS_ADMINISTRATOR, other: AS_ADMINISTRATOR },
+  mayEndOthers: (native) => mayEndOthers(ofWindows(native)),
+  isAdministrator,
+  elevation: { toEndOthers: TO_END_OTHERS, other: AS_ADMINISTRATOR },
   instanceName,
   lockHolder,
   lockHoldersIn,
