@@ -26,7 +26,7 @@ Examples:
   evictd install --now           and guard from now on, and after each boot
   evictd install --output json   the steps, for a program
 
-May be repeated. A configuration is never overwritten. Needs an administrator; Node and evictd have to lie below Program Files.
+May be repeated. A configuration is never overwritten; one that is there before the service has to be named (--config). Needs an administrator; Node and evictd have to lie below Program Files.
 Exit: 0 installed, 1 it cannot be, 64 usage, 78 configuration.`,
     )
     .action(
@@ -39,7 +39,7 @@ Exit: 0 installed, 1 it cannot be, 64 usage, 78 configuration.`,
         const { io, machine, program } = await open();
         const { workloads } = configFromOptions(config === undefined ? {} : { config }).config;
         const configFile = config === undefined ? machine.places.configFile : win32.resolve(config);
-        const steps = windowsInstallSteps({ ...program, configFile, now, dryRun }, machine);
+        const steps = windowsInstallSteps({ ...program, configFile, configNamed: config !== undefined, now, dryRun }, machine);
         const next = [
           'next:',
           ...(workloads.length === 0

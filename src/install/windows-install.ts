@@ -4,7 +4,7 @@ import { EvictdError } from '../errors.js';
 import { fileText, type InstallStep } from './step.js';
 import type { RunProgram } from './systemctl.js';
 import { windowsCommandLine } from './windows-command-line.js';
-import { requireNoLinks, requireTrustedPlace, WINDOWS_SERVICE, type WindowsPlaces } from './windows-place.js';
+import { requireNoConfig, requireNoLinks, requireTrustedPlace, WINDOWS_SERVICE, type WindowsPlaces } from './windows-place.js';
 import { WINDOWS_STARTER_CONFIG } from './windows-starter-config.js';
 
 /** What an installation needs of Windows. */
@@ -23,6 +23,8 @@ export interface WindowsInstallRequest {
   readonly loads: readonly string[];
   /** Absolute. The default one is made where it is missing. */
   readonly configFile: string;
+  /** Whoever installs has named it, and so knows that it is there. */
+  readonly configNamed: boolean;
   /** Start it, too, or start it again where it has changed. */
   readonly now: boolean;
   readonly dryRun: boolean;
@@ -48,6 +50,7 @@ export function windowsInstallSteps(request: WindowsInstallRequest, machine: Win
   const line = windowsCommandLine([...request.program, 'run', '--config', configFile, '--log-file', places.logFile]);
   const present = installedLine(machine);
   const isNew = present === undefined;
+  if (isNew && !request.configNamed) requireNoConfig(places);
   const settings = ['binPath=', line, 'start=', 'auto', 'DisplayName=', 'evictd'];
   return [
     { action: 'make', path: places.data },

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join, win32 } from 'node:path';
 import { EvictdError } from '../errors.js';
 
@@ -42,6 +42,19 @@ export function requireNoLinks(directory: string): void {
   if (link === undefined) return;
   throw new EvictdError('EVICTD_INSTALL_UNSAFE', `${link} is a link, which evictd has not made, where it writes as the system`, {
     hint: `look at who has made ${directory}, and remove the link`,
+  });
+}
+
+/**
+ * Before there is a service, everybody may have written the configuration where the default one lies: as the system evictd would end whomever it names. Who has written it Node cannot
+ * tell.
+ *
+ * @throws EvictdError  it is there
+ */
+export function requireNoConfig({ data, configFile }: Pick<WindowsPlaces, 'data' | 'configFile'>): void {
+  if (!existsSync(configFile)) return;
+  throw new EvictdError('EVICTD_INSTALL_UNSAFE', `${configFile} is there before the service: every user may have written it`, {
+    hint: `look at it; then \`evictd install --config ${configFile}\` takes it as it is, or remove ${data}`,
   });
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -28,7 +28,7 @@ function machine(line: string | undefined, isAdministrator = true): WindowsMachi
   };
 }
 
-const request = { program: PROGRAM, loads: [], configFile: 'D:\\Data\\evictd\\config.yaml', now: true, dryRun: false };
+const request = { program: PROGRAM, loads: [], configFile: 'D:\\Data\\evictd\\config.yaml', configNamed: false, now: true, dryRun: false };
 
 /** 'make D:\Data\evictd', 'sc.exe create …' */
 function said(steps: ReturnType<typeof windowsInstallSteps>): string[] {
@@ -100,6 +100,24 @@ test('the steps back: stopped and deleted; of one that is not there nothing', ()
     'sc.exe delete evictd',
   ]);
   expect(windowsUninstallSteps({ stateDirectory, dryRun: false }, machine(undefined))).toEqual([]);
+});
+
+test.each<[rule: string, line: string | undefined, configNamed: boolean, refused: boolean]>([
+  ['before the service it may be anybody’s', undefined, false, true],
+  ['whoever names it knows it', undefined, true, false],
+  ['beside the service it is the administrator’s', LINE, false, false],
+])('a configuration that is there: %s', (_rule, line, configNamed, refused) => {
+  const data = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(data, { recursive: true });
+  });
+  const configFile = join(data, 'config.yaml');
+  const places = { ...windowsPlaces(ENV), data, configFile };
+  const install = (): unknown => windowsInstallSteps({ ...request, configFile, configNamed }, { ...machine(line), places });
+  expect(install).not.toThrow();
+  writeFileSync(configFile, '');
+  if (refused) expect(install).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_UNSAFE' }));
+  else expect(install).not.toThrow();
 });
 
 test.each([

@@ -50,7 +50,12 @@ afterAll(() => {
 });
 
 test("installed, the service manager starts it, asks it to stop, and learns that it has (Wine's manager)", async () => {
-  const installed = evictd('install', '--now');
+  // It was there before the service: nobody knows who has written it.
+  const refused = evictd('install', '--now');
+  expect(refused.status).toBe(1);
+  expect(refused.stderr).toContain('EVICTD_INSTALL_UNSAFE');
+  expect(service()).toBeUndefined();
+  const installed = evictd('install', '--now', '--config', configFile);
   expect(installed).toMatchObject({ status: 0, stderr: '' });
   expect(installed.stdout).toContain(`keep    ${configFile} (it is yours)`);
   await eventually('the service runs', () => service()?.state === 'running', { ms: 30_000, circumstances: log });
