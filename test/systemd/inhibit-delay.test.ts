@@ -77,7 +77,7 @@ describe.skipIf(!hasSystemd)('how long logind lets a shutdown wait (needs system
     expect(evictd('install').stdout).toContain(`keep    ${DROP_IN} (unchanged)\n`);
     configure({ shutdownGracePeriod: '40s' });
     expect(evictd('install').stdout).toContain(`write   ${DROP_IN}\n`);
-    await eventually('logind has taken it over', () => waitsSeconds() === 40);
+    await eventually('logind has taken it over', () => waitsSeconds() === 42);
   });
 
   test('uninstalled, it is as before', async () => {
