@@ -69,7 +69,7 @@ class UnitKill implements KillInProgress {
     this.#jobs = jobs;
     const partNs = graceNs / PART_OF_GRACE;
     this.#answeredWithinNs = partNs > ANSWERED_WITHIN_NS ? partNs : ANSWERED_WITHIN_NS;
-    this.#queuesNs = queuesNs > ANSWERED_WITHIN_NS ? queuesNs : ANSWERED_WITHIN_NS;
+    this.#queuesNs = queuesNs;
     this.#unit = jobs.at(-1)?.unit ?? '';
     this.#hold = hold;
     this.#onNotStopped = onNotStopped;

@@ -45,16 +45,26 @@ export function shutdownTurns(
   before: ReadonlyMap<string, number> = new Map(),
   along: StoppedAlong = new Map(),
 ): ReadonlyMap<string, number> {
-  const alone = new Map(workloads.map((workload) => [workload.id, groupIndex(periods, shutdownPriority(workload))]));
-  const own = workloads.map((workload) => {
-    const all = [workload, ...(along.get(workload.id) ?? [])];
-    return { ...workload, turn: Math.max(before.get(workload.id) ?? 0, ...all.map(({ id }) => alone.get(id) ?? 0)) };
-  });
-  const lastBelow = new Map<string, number>();
-  for (const { path, turn } of own) {
-    for (const above of withAncestors(path).slice(1)) lastBelow.set(above, Math.max(turn, lastBelow.get(above) ?? turn));
+  let turns: ReadonlyMap<string, number> = new Map(
+    workloads.map((one) => [one.id, Math.max(groupIndex(periods, shutdownPriority(one)), before.get(one.id) ?? 0)]),
+  );
+  for (;;) {
+    const later = withOthers(workloads, turns, along);
+    if (workloads.every(({ id }) => later.get(id) === turns.get(id))) return turns;
+    turns = later;
   }
-  return new Map(own.map(({ id, path, turn }) => [id, Math.max(turn, lastBelow.get(path) ?? turn)]));
+}
+
+/** One of those that it takes along may hold others, and the other way round: as often as it takes. */
+function withOthers(workloads: readonly Workload[], turns: ReadonlyMap<string, number>, along: StoppedAlong): ReadonlyMap<string, number> {
+  const turnOf = ({ id }: Workload): number => turns.get(id) ?? 0;
+  const lastBelow = new Map<string, number>();
+  for (const one of workloads) {
+    for (const above of withAncestors(one.path).slice(1)) lastBelow.set(above, Math.max(turnOf(one), lastBelow.get(above) ?? 0));
+  }
+  const turnWith = (one: Workload): number =>
+    Math.max(turnOf(one), lastBelow.get(one.path) ?? 0, ...(along.get(one.id) ?? []).map((other) => turnOf(other)));
+  return new Map(workloads.map((one) => [one.id, turnWith(one)]));
 }
 
 /** By workload id: the other workloads that systemd stops with a unit, because they need it. */
@@ -67,7 +77,8 @@ export function stoppedAlong({ usages, stop }: Pick<Candidates, 'usages' | 'stop
   return new Map(
     units.flatMap(({ workload }) => {
       const found = stop?.(workload, turn);
-      const along = found?.kind === 'stop' ? found.dependants.flatMap((name) => byName.get(name) ?? []) : [];
+      const names = found?.kind === 'stop' ? found.dependants : (found?.along ?? []);
+      const along = names.flatMap((name) => byName.get(name) ?? []);
       return along.length === 0 ? [] : [[workload.id, along]];
     }),
   );

@@ -230,9 +230,11 @@ function saysGone(error: unknown): boolean {
 export function hasGone(evictor: Evictor, workload: Workload): boolean {
   try {
     const held = evictor.begin(workload);
-    const { processes } = held.read();
-    held.close();
-    return processes === 0;
+    try {
+      return held.read().processes === 0;
+    } finally {
+      held.close();
+    }
   } catch (error) {
     return saysGone(error);
   }

@@ -35,7 +35,9 @@ export function workloadOf(
     requests: { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
     limits: { memory: limitBytes === undefined ? undefined : limitBytes * NANO, ephemeralStorage: undefined },
     qosClass: qosClass(requestBytes, limitBytes),
-    terminationGracePeriodNs: graceOf(effect.terminationGracePeriodNs ?? runtime?.terminationGracePeriodNs, loaded?.timeoutStopNs),
+    terminationGracePeriodNs: runtime
+      ? graceOfPod(effect, runtime, loaded)
+      : graceOf(effect.terminationGracePeriodNs, loaded?.timeoutStopNs),
     startOrder: id,
     protection,
     pod: undefined,
@@ -45,7 +47,12 @@ export function workloadOf(
   };
 }
 
-/** What is given, but no more than systemd does, which kills the unit after that in any case. */
+/** A runtime ends it, and systemd's time for its scope does not count, but where nobody has said another. */
+function graceOfPod(effect: Member['effect'], runtime: RuntimePart, loaded: LoadedUnit | undefined): bigint | undefined {
+  return effect.terminationGracePeriodNs ?? runtime.terminationGracePeriodNs ?? loaded?.timeoutStopNs;
+}
+
+/** What is given, but no more than systemd does, which kills a unit that it stops after that in any case. */
 function graceOf(givenNs: bigint | undefined, timeoutStopNs: bigint | undefined): bigint | undefined {
   return givenNs === undefined || (timeoutStopNs !== undefined && timeoutStopNs < givenNs) ? timeoutStopNs : givenNs;
 }

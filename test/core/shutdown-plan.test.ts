@@ -39,7 +39,8 @@ test.each<[rule: string, inner: Partial<Workload>, outer: Partial<Workload>, gro
 
 test.each<[rule: string, stop: Partial<UnitStop>, ends: readonly (number | undefined)[]]>([
   ['is stopped with it', { kind: 'stop', dependants: ['web.service', 'log.service'] }, [2_000_000_000, 2_000_000_000]],
-  ['is not, because it is only signalled', { kind: 'signal' }, [0, 2_000_000_000]],
+  ['ends with it, though it is only signalled', { kind: 'signal', along: ['web.service'] }, [2_000_000_000, 2_000_000_000]],
+  ['does not, because it is only signalled', { kind: 'signal', along: [] }, [0, 2_000_000_000]],
 ])('a unit ends with the last of those that need it: one that %s', (_rule, stop, ends) => {
   const unit = (name: string, priority: number): Workload =>
     workload(name, { priority, unit: { name: `${name}.service`, manager: 'system' } });
@@ -48,6 +49,12 @@ test.each<[rule: string, stop: Partial<UnitStop>, ends: readonly (number | undef
   const along = stoppedAlong({ ...found, stop: ({ name }) => (name === 'db' ? (stop as UnitStop) : undefined) }, { sinceNs: 0n });
   const turns = shutdownTurns(PERIODS, all, undefined, along);
   expect(all.map(({ id }) => PERIODS[turns.get(id) ?? -1]?.priority)).toEqual(ends);
+});
+
+test('a unit ends with the last of those that are held by one that needs it', () => {
+  const [db, web, job] = [workload('db'), workload('web', { path: '/web' }), workload('job', { path: '/web/job', priority: 2_000_000_000 })];
+  const turns = shutdownTurns(PERIODS, [db, web, job], undefined, new Map([[db.id, [web]]]));
+  expect([db, web, job].map(({ id }) => turns.get(id))).toEqual([1, 1, 1]);
 });
 
 test('as late as it can become: whoever holds others is told when these have ended', () => {
