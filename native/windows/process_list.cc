@@ -4,8 +4,10 @@
 // After it, whose types they use.
 #include <psapi.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "common/system_error.h"
 #include "windows/process_snapshot.h"
 #include "windows/process_times.h"
 #include "windows/unique_handle.h"
@@ -28,13 +30,18 @@ IsCritical FindIsCritical() {
   return reinterpret_cast<IsCritical>(reinterpret_cast<void*>(GetProcAddress(kernel, "IsProcessCritical")));
 }
 
+bool IsShortage(int error) {
+  return error == ERROR_NOT_ENOUGH_MEMORY || error == ERROR_OUTOFMEMORY || error == ERROR_NO_SYSTEM_RESOURCES ||
+         error == ERROR_COMMITMENT_LIMIT || error == ERROR_WORKING_SET_QUOTA || error == ERROR_NOT_ENOUGH_QUOTA;
+}
+
 // What the process itself tells. The first refusal stands in `error`; the others are asked all the same.
 class Questions {
  public:
   Questions() : is_critical_(FindIsCritical()), path_(kPathUnits) {}
 
   // False: it has ended.
-  bool Ask(uint64_t created_at, ProcessEntry* entry) {
+  bool Ask(ProcessEntry* entry) {
     const UniqueHandle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, entry->pid));
     if (!process) {
       const DWORD error = GetLastError();
@@ -46,9 +53,8 @@ class Questions {
     if (GetExitCodeProcess(process.get(), &code) && code != STILL_ACTIVE) return false;
     const ProcessTimes times = ReadProcessTimes(process.get());
     // Another one has its number by now, whose parent and name would be those of the first.
-    if (times.error == 0 && times.created_at != created_at) return false;
+    if (times.error == 0 && times.created_at != entry->created_at) return false;
     Note(times.error, entry);
-    entry->created_at = times.created_at;
     entry->cpu_time_ns = times.cpu_time_ns;
     AskMemory(process.get(), entry);
     AskPath(process.get(), entry);
@@ -78,10 +84,16 @@ class Questions {
     entry->private_bytes = memory.PrivateUsage;
   }
 
-  // No refusal: the system's own (System, Registry, Memory Compression) have no file.
   void AskPath(HANDLE process, ProcessEntry* entry) {
     DWORD length = kPathUnits;
-    if (QueryFullProcessImageNameW(process, 0, path_.data(), &length)) entry->path = ToUtf8(path_.data(), length);
+    if (QueryFullProcessImageNameW(process, 0, path_.data(), &length)) {
+      entry->path = ToUtf8(path_.data(), length);
+      return;
+    }
+    // The system's own (System, Registry, Memory Compression) have no file, and whose file is gone has no path.
+    // Whatever is short of memory is a refusal: it may be somebody who is called critical by his path.
+    const int error = static_cast<int>(GetLastError());
+    if (IsShortage(error)) Note(error, entry);
   }
 
   IsCritical is_critical_;
@@ -99,11 +111,19 @@ std::vector<ProcessEntry> AskProcesses(std::vector<SnapshotProcess> snapshot) {
     entry.pid = found.pid;
     entry.parent_pid = found.parent_pid;
     entry.name = std::move(found.name);
-    if (questions.Ask(found.created_at, &entry)) entries.push_back(std::move(entry));
+    entry.created_at = found.created_at;
+    if (questions.Ask(&entry)) entries.push_back(std::move(entry));
   }
   return entries;
 }
 
-std::vector<ProcessEntry> ListProcesses() { return AskProcesses(TakeProcessSnapshot()); }
+std::vector<ProcessEntry> ListProcesses() {
+  std::vector<ProcessEntry> entries = AskProcesses(TakeProcessSnapshot());
+  // Were the two times of a process ever not the same, this would be a list of nobody, and not an error.
+  const DWORD self = GetCurrentProcessId();
+  if (std::none_of(entries.begin(), entries.end(), [self](const ProcessEntry& entry) { return entry.pid == self; }))
+    throw SystemError(ERROR_INVALID_DATA, "NtQuerySystemInformation");
+  return entries;
+}
 
 }  // namespace evictd

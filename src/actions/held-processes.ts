@@ -1,11 +1,11 @@
-import type { TreeProcess } from '../core/process-tree.js';
 import { errnoName, isShortage } from '../errors.js';
 import type { SignalResult } from '../monitor/ports.js';
-import { thrownText } from '../native/system-error.js';
-import type { ProcessHandle, WindowsBinding } from '../native/windows-binding.js';
+import { isShortageOfWindows, thrownText } from '../native/system-error.js';
+import type { ProcessEntry, ProcessHandle, WindowsBinding } from '../native/windows-binding.js';
 
 interface Held {
-  readonly process: TreeProcess;
+  /** As it was found when it was held. */
+  readonly process: ProcessEntry;
   /** undefined: why it could not be had is in `refused`. */
   readonly handle: ProcessHandle | undefined;
   readonly refused: Refusal | undefined;
@@ -17,7 +17,7 @@ interface Refusal {
   readonly passes: boolean;
 }
 
-function refusal({ pid }: TreeProcess, error: unknown): Refusal {
+function refusal({ pid }: ProcessEntry, error: unknown): Refusal {
   return { text: `process ${String(pid)}: ${thrownText(error)}`, passes: isShortage(error) };
 }
 
@@ -38,7 +38,7 @@ export class HeldProcesses {
   }
 
   /** 'gone': it has ended. One that cannot be had is known by that. */
-  hold(process: TreeProcess): 'new' | 'known' | 'gone' {
+  hold(process: ProcessEntry): 'new' | 'known' | 'gone' {
     const { pid, createdAt } = process;
     const known = this.#held.get(pid);
     if (known?.handle !== undefined && known.process.createdAt === createdAt) return 'known';
@@ -54,8 +54,15 @@ export class HeldProcesses {
     return known === undefined ? 'new' : 'known';
   }
 
+  /** Of whom the system does not tell just now, for want of memory, and who is held: as it was told then. */
+  told(entry: ProcessEntry): ProcessEntry {
+    const { process, handle } = this.#held.get(entry.pid) ?? {};
+    const isHeld = handle !== undefined && process?.createdAt === entry.createdAt && process.errno === 0;
+    return isHeld && isShortageOfWindows(entry.errno) ? process : entry;
+  }
+
   /** Those that have been held, whether or not they live. */
-  all(): readonly TreeProcess[] {
+  all(): readonly ProcessEntry[] {
     return [...this.#held.values()].flatMap(({ process, handle }) => (handle === undefined ? [] : process));
   }
 
@@ -65,7 +72,7 @@ export class HeldProcesses {
   }
 
   /** Whoever could not be held, and is not among these any more, has ended. */
-  forgetRefused(present: (process: TreeProcess) => boolean): void {
+  forgetRefused(present: (process: ProcessEntry) => boolean): void {
     for (const [pid, { process, handle }] of this.#held) if (handle === undefined && !present(process)) this.#held.delete(pid);
   }
 

@@ -1,7 +1,7 @@
 import { ProcessTree, type TreeProcess } from '../core/process-tree.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import { thrownText } from '../native/system-error.js';
-import type { WindowsBinding } from '../native/windows-binding.js';
+import type { ProcessEntry, WindowsBinding } from '../native/windows-binding.js';
 import { HeldProcesses } from './held-processes.js';
 import { lastObjection, type Objection, type Spared } from './last-objection.js';
 
@@ -30,7 +30,7 @@ export class TreeKill implements KillInProgress {
   #usageBytes: bigint | undefined;
   #lookedAtNs = 0n;
 
-  private constructor(native: TreeNative, root: TreeProcess, spared: Spared, held: HeldProcesses) {
+  private constructor(native: TreeNative, root: ProcessEntry, spared: Spared, held: HeldProcesses) {
     this.#native = native;
     this.#root = root;
     this.#spared = spared;
@@ -42,7 +42,7 @@ export class TreeKill implements KillInProgress {
    *
    * @param root  as a look has found it; held from here on
    */
-  static of(native: TreeNative, root: TreeProcess, spared: Spared): TreeKill | undefined {
+  static of(native: TreeNative, root: ProcessEntry, spared: Spared): TreeKill | undefined {
     const held = new HeldProcesses(native);
     return held.hold(root) === 'gone' ? undefined : new TreeKill(native, root, spared, held);
   }
@@ -116,10 +116,8 @@ export class TreeKill implements KillInProgress {
     const ended = this.#held.all().filter((held) => !isPresent(held));
     const tree = new ProcessTree<TreeProcess>([...entries.filter(({ pid }) => !ended.some((held) => held.pid === pid)), ...ended]);
     // Of those that have ended another one may have the number already, as far as they could not be held.
-    const members = tree
-      .below(this.#root)
-      .filter(isPresent)
-      .flatMap(({ pid }) => present.get(pid) ?? []);
+    const found = tree.below(this.#root).filter(isPresent);
+    const members = found.flatMap(({ pid }) => present.get(pid) ?? []).map((member) => this.#held.told(member));
     const isNew = members.map((member) => this.#held.hold(member)).includes('new');
     this.#held.forgetRefused(isPresent);
     this.#usageBytes = members.reduce((sum, { privateBytes }) => sum + privateBytes, 0n);

@@ -58,8 +58,9 @@ export function windowsInstallSteps(request: WindowsInstallRequest, machine: Win
     run(places, 'icacls.exe', places.data, '/setowner', ADMINISTRATORS, '/T', '/L'),
     run(places, 'icacls.exe', places.data, '/reset', '/T', '/L'),
     run(places, 'icacls.exe', places.data, '/inheritance:r', '/grant:r', `${SYSTEM}${FULL}`, `${ADMINISTRATORS}${FULL}`),
-    ...configSteps(configFile, places),
     ...(isNew ? [sc(places, 'create', ...settings)] : present === line ? [] : [sc(places, 'config', ...settings)]),
+    // After it: one that is there before the service may be anybody's.
+    ...configSteps(configFile, places),
     sc(places, 'description', 'Node-pressure eviction monitor: evicts the least important workload, and says why'),
     // It is started again for as long as it takes: an end that evictd has not told of counts as a failure.
     sc(places, 'failure', 'reset=', '3600', 'actions=', 'restart/1000/restart/5000/restart/60000'),

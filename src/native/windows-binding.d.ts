@@ -98,10 +98,10 @@ export interface ProcessEntry {
   readonly parentPid: number;
   /** File name of its program. */
   readonly name: string;
-  /** What follows was asked of the process itself: why it was refused, and then the fields are 0 or empty (ERROR_ACCESS_DENIED of some of the system's). */
-  readonly errno: number;
   /** 100 ns since 1601, UTC: with `pid` it is one process for ever. */
   readonly createdAt: bigint;
+  /** What follows was asked of the process itself: why it was refused, and then the fields are 0 or empty (ERROR_ACCESS_DENIED of some of the system's). */
+  readonly errno: number;
   /** Whole, in the form C:\… */
   readonly path: string;
   readonly workingSetBytes: bigint;

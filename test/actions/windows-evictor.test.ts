@@ -216,6 +216,26 @@ describe('a tree', () => {
     expect([windows.done, kill.read()]).toMatchObject([[], { processes: 0, removed: true }]);
   });
 
+  test('a root that cannot be held for want of memory is not gone: it is tried again', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const chosen = workload(windows, APPS);
+    windows.silence(root, 1455);
+    windows.refusals.set(`open ${String(root)}`, PlayedWindows.refusal('ERROR_COMMITMENT_LIMIT'));
+    const kill = begin(windows, APPS, chosen);
+    expect(kill.kill()).toMatchObject({ processes: 0, passing: 'unsent' });
+    expect([kill.read().processes, windows.done]).toEqual([1, []]);
+  });
+
+  test('a child of which the system does not tell may be critical: nobody is ended', () => {
+    const windows = new PlayedWindows();
+    const root = windows.start({ name: 'a.exe' });
+    const kill = begin(windows, APPS);
+    windows.start({ name: 'b.exe', parent: root, closed: true });
+    expect(kill.kill()).toMatchObject({ processes: 0, error: expect.stringContaining('nobody is ended') as string });
+    expect(windows.done).toEqual([]);
+  });
+
   test('one that is held, and of which the system does not tell any more, is still the same', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });

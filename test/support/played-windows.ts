@@ -67,9 +67,10 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
     const own = pid ?? this.#nextPid++;
     if (this.#processes.has(own) || [...this.#handles].some((handle) => handle.pid === own)) throw new Error(`${String(own)} is taken`);
     const known = closed
-      ? { errno: 5, createdAt: 0n, path: '', workingSetBytes: 0n, privateBytes: 0n, critical: false }
-      : { errno: 0, createdAt: (this.#now += 10n), path, workingSetBytes: privateBytes * 2n, privateBytes, critical };
-    const entry: ProcessEntry = { pid: own, parentPid: parent, name, cpuTimeNs: 0n, sessionId: 0, ...known };
+      ? { errno: 5, path: '', workingSetBytes: 0n, privateBytes: 0n, critical: false }
+      : { errno: 0, path, workingSetBytes: privateBytes * 2n, privateBytes, critical };
+    const createdAt = (this.#now += 10n);
+    const entry: ProcessEntry = { pid: own, parentPid: parent, name, createdAt, cpuTimeNs: 0n, sessionId: 0, ...known };
     this.#processes.set(own, { entry, closed, forks, isEnding: false });
     return own;
   }
@@ -91,7 +92,7 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
   silence(pid: number, errno = 1450): void {
     const playing = this.#processes.get(pid);
     if (playing === undefined) return;
-    playing.entry = { ...playing.entry, errno, createdAt: 0n, path: '', workingSetBytes: 0n, privateBytes: 0n };
+    playing.entry = { ...playing.entry, errno, path: '', workingSetBytes: 0n, privateBytes: 0n };
   }
 
   /** By itself. */
