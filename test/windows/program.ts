@@ -119,7 +119,7 @@ export class Running {
 
 /** Says its number and that of its child, which holds memory as it does itself, and lives until it is ended. */
 const FAMILY = `
-  const held = Buffer.alloc(Number(process.env.EVICTD_TEST_HOLDS) << 20, 1);
+  const held = Buffer.alloc(16 << 20, 1);
   if (process.argv[1] === 'child') setTimeout(() => held, 600_000);
   else {
     const child = require('node:child_process').spawn(process.execPath, ['-e', process.env.EVICTD_TEST_FAMILY, 'child'], { stdio: 'ignore' });
@@ -135,14 +135,11 @@ export class Family {
     this.pids = pids;
   }
 
-  /**
-   * @param job  in which both are
-   * @param holdsMib  each of both
-   */
-  static async start(program = process.execPath, job?: string, holdsMib = 16): Promise<Family> {
+  /** @param assign  called before the child is there */
+  static async start(program = process.execPath, job?: string): Promise<Family> {
     const launched = spawn(program, ['-e', `process.stdin.once('data', () => { ${FAMILY} })`], {
       stdio: ['pipe', 'pipe', 'ignore'],
-      env: { ...process.env, EVICTD_TEST_FAMILY: FAMILY, EVICTD_TEST_HOLDS: String(holdsMib) },
+      env: { ...process.env, EVICTD_TEST_FAMILY: FAMILY },
     });
     const ended = once(launched, 'exit');
     if (job !== undefined) assign(job, launched.pid ?? 0);
