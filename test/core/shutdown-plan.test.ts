@@ -52,7 +52,11 @@ test.each<[rule: string, stop: Partial<UnitStop>, ends: readonly (number | undef
 });
 
 test('a unit ends with the last of those that are held by one that needs it', () => {
-  const [db, web, job] = [workload('db'), workload('web', { path: '/web' }), workload('job', { path: '/web/job', priority: 2_000_000_000 })];
+  const [db, web, job] = [
+    workload('db'),
+    workload('web', { path: '/web' }),
+    workload('job', { path: '/web/job', priority: 2_000_000_000 }),
+  ];
   const turns = shutdownTurns(PERIODS, [db, web, job], undefined, new Map([[db.id, [web]]]));
   expect([db, web, job].map(({ id }) => turns.get(id))).toEqual([1, 1, 1]);
 });
