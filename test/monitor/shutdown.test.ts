@@ -302,7 +302,22 @@ describe('whoever holds others', () => {
   });
 });
 
-test('who has ended by itself before its turn is in the journal, and was in time', async () => {
+test('who has ended by itself before its turn is in the journal when that comes, and was in time', async () => {
+  const [batch, web] = [await start('batch', { onTerm: 'say' }), await start('web')];
+  await start('db');
+  open({ rules: [critical('db'), { match: { name: 'web' }, priority: 10 }] });
+  shutdown.begin(groups([0, HOUR_NS], [10, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
+  await eventually('the first group is told', () => batch.said().includes('term'));
+  web.child.kill('SIGKILL');
+  await web.ended;
+  batch.child.kill('SIGKILL');
+  await released();
+  expect(ends()).toEqual(['batch ended', 'web gone', 'db ended']);
+  expect(records.filter(({ type }) => type === 'ended').at(1)).toMatchObject({ group: 10, inTime: true, afterSeconds: 0 });
+  expect(phase('over')).toMatchObject({ inTime: true, ended: 3, late: [] });
+});
+
+test('a critical one that has ended by itself before the last group is told is in the journal, too', async () => {
   const [batch, db] = [await start('batch', { onTerm: 'say' }), await start('db')];
   open({ rules: [critical('db')] });
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
