@@ -44,6 +44,7 @@ class CgroupHandle {
 
   // SIGSTOP to everybody, then to whoever a new reading lists besides, until one lists nobody new or `rounds` readings
   // were made. A stopped process forks no more, and unlike a killed one it makes no room for others below a pids limit.
+  // A fork that had begun goes through, though (SIGSTOP ends none), and the child may be listed only after `settled`.
   Stopped Stop(size_t rounds) const;
 
   CgroupFreezer& freezer() { return *freezer_; }

@@ -14,7 +14,8 @@ export interface CgroupHandle {
   signal(signal: number, reaper?: MemoryReaper): { found: number; signalled: number; errno: number; atNs: bigint };
   /**
    * SIGSTOP to everybody, again to whoever a new reading lists besides, until one lists nobody new (`settled`) or `rounds` (1–1000) readings were made.
-   * The stopped fork no more, and make no room for others below a pids limit. `errno` as of `signal`.
+   * The stopped fork no more, and make no room for others below a pids limit; but a fork that had begun goes through (SIGSTOP ends none), and its child, not stopped, may be listed
+   * only after that: a later call finds it. `errno` as of `signal`.
    */
   stop(rounds: number): { rounds: number; settled: boolean; errno: number };
   /**
