@@ -74,7 +74,7 @@ test('what systemd does not answer for is left to the next evictd, and said to b
   const peer = await BusPeer.open();
   peer.answer = ({ member }) => (member === 'EnqueueUnitJob' ? undefined : { error: 'a.b' });
   const it = await ended(peer, holding('b.service'));
-  await it.release(200);
+  await it.release(2_000);
   expect(it.told()).toEqual([{ type: 'release', unit: 'b.service', errors: ['systemd does not answer'] }]);
   expect(it.said).toEqual([expect.stringMatching(/: systemd does not answer \(the next one does it, or `evictd restore`\)$/)]);
   expect([...it.left().state.held.keys()]).toEqual(['b.service']);

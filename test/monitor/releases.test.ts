@@ -166,7 +166,16 @@ test('and where what is known is about to be told anew', async () => {
   onTestFinished(() => {
     units.close();
   });
-  await eventually('it is known', () => units.reach() && !units.awaited('b.service') && !units.awaited('fallback.service'));
+  // Not awaited is not known: nobody waits for ever.
+  await eventually(
+    'it is known',
+    () =>
+      units.reach() &&
+      !units.awaited('b.service') &&
+      !units.awaited('fallback.service') &&
+      units.unit('b.service') &&
+      units.unit('fallback.service'),
+  );
   const unanswered: DBusMessage[] = [];
   peer.answer = (call) => {
     if (call.member === 'EnqueueUnitJob') return start;

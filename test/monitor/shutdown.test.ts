@@ -511,8 +511,8 @@ test('… for a quarter of the time at most, and the first group has its own all
   expect(await batch.ended).toBe('SIGKILL');
   await released();
   const [ended, over] = [records.find(({ type }) => type === 'ended'), phase('over')];
-  // Since it was told, which is a moment after its group began.
-  expect(ended?.afterSeconds).toBeGreaterThan(Number(GRACE_NS / SECOND) * 0.9);
+  // Since it was told, which is a moment after its group began. Without a time of its own it would be three quarters.
+  expect(ended?.afterSeconds).toBeGreaterThan(Number(GRACE_NS / SECOND) * 0.8);
   expect(over?.tookSeconds).toBeGreaterThanOrEqual((Number(GRACE_NS / SECOND) * 5) / 4);
 });
 

@@ -35,7 +35,8 @@ describe.runIf(hasMemoryV1)('a v1 memory threshold', () => {
     await hog.take(64);
     await until('the way up', () => wakes.length > 0);
     expect(wakes[0]).toMatchObject({ bits: FIRED });
-    expect(wakes[0]?.usage).toBeGreaterThanOrEqual(limit);
+    // Of what is charged ahead, some pages for each processor, a part may have been given back since.
+    expect(wakes[0]?.usage).toBeGreaterThan(limit - MiB);
     expect(wakes[0]?.atNs).toBeGreaterThan(before);
     expect(wakes[0]?.atNs).toBeLessThan(process.hrtime.bigint());
 

@@ -9,8 +9,8 @@ export function toJson(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toJson);
   if (value instanceof Map) return { map: [...(value as ReadonlyMap<unknown, unknown>)].map(([key, item]) => [toJson(key), toJson(item)]) };
   if (value instanceof Set) return { set: [...(value as ReadonlySet<unknown>)].map(toJson) };
-  const plain: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) if (item !== undefined) plain[key] = toJson(item);
+  // Not by assignment: a key `__proto__` is none then.
+  const plain = Object.fromEntries(Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, toJson(item)]])));
   return markOf(plain) === undefined ? plain : { object: plain };
 }
 

@@ -66,8 +66,10 @@ test('while the statistics are behind the usage page cache is not memory in use,
   const beforeNs = process.hrtime.bigint();
   expect(used()).toBe(10);
   expect(node.lookAtNs()).toBeGreaterThan(beforeNs);
-  expect(node.look()).toBe(false);
-  await eventually('its time has come', () => node.look());
+  const dueNs = node.lookAtNs() ?? 0n;
+  const looked = node.look();
+  expect(looked && process.hrtime.bigint() < dueNs).toBe(false);
+  await eventually('its time has come', () => looked || node.look());
   expect(node.lookAtNs()).toBeUndefined();
 
   show('node/memory.stat', `inactive_file ${String(150 * MIB)}\nanon 0\nfile ${String(195 * MIB)}\n`);

@@ -13,6 +13,7 @@ test.each<[rule: string, value: unknown]>([
   ['an object that looks like a map', { map: [] }],
   ['an object that looks like an escaped one', { object: { set: 1 } }],
   ['two keys, one of which is a mark', { bigint: 1, other: 2 }],
+  ['a key that assigned would be the prototype', Object.fromEntries([['__proto__', { a: 1n }]])],
   ['null and false', [null, false, '', 0]],
 ])('%s comes back as it was', (_rule, value) => {
   expect(roundTrip(value)).toEqual(value);
