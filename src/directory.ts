@@ -43,15 +43,33 @@ function unlessThere(error: unknown): void {
   if (errnoName(error) !== 'EEXIST') throw error;
 }
 
+/** How long {@link replaceFileSync} tries again, and after which errors: Linux has them for nothing that passes, and hardly ever. */
+const HINDERED_MS = 200;
+const HINDERED = new Set(['EPERM', 'EBUSY']);
+
 /** Made beside it and renamed: a reader sees the file before or the file after, a crash leaves the one before. A link in the way is not followed. */
 export function replaceFileSync(path: string, text: string, mode: number): void {
   const fresh = `${path}.new`;
   rmSync(fresh, { force: true });
   try {
     writeFileSync(fresh, text, { flag: 'wx', mode });
-    renameSync(fresh, path);
+    renameUnhindered(fresh, path);
   } catch (error) {
     rmSync(fresh, { force: true }); // what a full disk took of it
     throw error;
+  }
+}
+
+/** Windows replaces no file that somebody has open: readers have theirs for a moment only. */
+function renameUnhindered(from: string, to: string): void {
+  const endMs = performance.now() + HINDERED_MS;
+  for (;;) {
+    try {
+      renameSync(from, to);
+      return;
+    } catch (error) {
+      if (!HINDERED.has(errnoName(error) ?? '') || performance.now() >= endMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
   }
 }

@@ -84,7 +84,6 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
       'src/host/windows/requests.ts', // looks for what an operator asks
       'src/log/destination.ts',
       'src/metrics/server.ts',
-      'src/cli/check.ts',
       'src/cli/reclaim.ts',
       'src/cli/reload.ts',
       'src/cli/demo',

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { FILESYSTEM_PATIENCE_MS, Patience } from '../compose/doctor/deadline.js';
 import type { Config, LoadedConfig } from '../config/config.js';
 import { filesystemOf } from '../core/disk-holding.js';
 import { isDiskSignal, type Signal } from '../core/signal.js';
@@ -14,9 +15,6 @@ import { checkReport, failedReport, type CheckReport, type Clock } from './outpu
 import { styleFor } from './output/style.js';
 import { checkText } from './output/text.js';
 import type { OpenReading } from './reading.js';
-
-/** How long a filesystem may take to answer: one that hangs is a result, too. */
-const FILESYSTEM_WAIT_MS = 1_000;
 
 /** Read only where a threshold asks for them. */
 const OWN: readonly Signal[] = ['memory.kernelAvailable', 'swap.available'];
@@ -122,16 +120,17 @@ async function check(loaded: LoadedConfig, open: OpenReading): Promise<CheckRepo
   }
 }
 
-/** Resolves when the filesystems have answered, or had the time to. */
-export function filesystemsRead(node: Node): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, FILESYSTEM_WAIT_MS);
-    node.requestFilesystems((outstanding) => {
-      if (outstanding > 0) return;
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+/** Resolves when the filesystems have answered, or had the time to: one that hangs is a result, too. */
+export async function filesystemsRead(node: Node): Promise<void> {
+  await new Patience().within(
+    FILESYSTEM_PATIENCE_MS,
+    () =>
+      new Promise<void>((resolve) => {
+        node.requestFilesystems((outstanding) => {
+          if (outstanding === 0) resolve();
+        });
+      }),
+  );
 }
 
 function clockNow(): Clock {

@@ -243,7 +243,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, logFile, 
     kernelKills.start();
     monitor.start();
     server?.start();
-    service.ready();
+    process.nextTick(service.ready.bind(service)); // an address is bound in the next turn, too, and before
     shutdown.configure(config);
 
     let stopped = false;

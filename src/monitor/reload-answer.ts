@@ -37,7 +37,8 @@ export function readReloadAnswer(path: string): ReloadAnswer | undefined {
     const { pid, beganNs, refused, warnings = [] } = JSON.parse(readFileSync(path, 'utf8')) as Written;
     return { pid, beganNs: BigInt(beganNs), refused, warnings };
   } catch (error) {
-    if (errnoName(error) === 'ENOENT') return undefined;
+    // EPERM, EBUSY: Windows, and it is being replaced.
+    if (['ENOENT', 'EPERM', 'EBUSY'].includes(errnoName(error) ?? '')) return undefined;
     throw error;
   }
 }

@@ -56,6 +56,7 @@ async function holding(cgroup: TestCgroup, script: string, args: readonly string
   const started = await cgroup.spawn('perl', ['-e', `$| = 1; ${script} print "ready\\n"; sleep while 1;`, ...args]);
   let said = '';
   started.child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  await until(`${cgroup.path} has written`, () => words.every((word) => said.includes(word)));
+  // Or it was evicted before it could say so.
+  await until(`${cgroup.path} has written`, () => words.every((word) => said.includes(word)) || !alive(started));
   return started;
 }

@@ -109,8 +109,8 @@ describe.runIf(loopWorks())(`a directory that is emptied with its workload (${ON
   test('is emptied by the next evictd where this one is killed in the middle', async () => {
     const { own, sentinel, config } = await scene(8_000);
     const directory = scratch();
-    const first = await new Evictd({ config: config(), directory }).guarding();
     const before = readdirSync(own).length;
+    const first = await new Evictd({ config: config(), directory }).guarding();
     await until('some of it is gone', () => readdirSync(own).length < before);
     await first.stop('SIGKILL');
     const left = readdirSync(own).length;
@@ -127,8 +127,8 @@ describe.runIf(loopWorks())(`a directory that is emptied with its workload (${ON
   test('is left alone by the next evictd where its workload has come back meanwhile', async () => {
     const { dbCgroup, own, config } = await scene(8_000);
     const directory = scratch();
-    const first = await new Evictd({ config: config(), directory }).guarding();
     const before = readdirSync(own).length;
+    const first = await new Evictd({ config: config(), directory }).guarding();
     await until('some of it is gone', () => readdirSync(own).length < before);
     await until('that is written down', () => stateOf(directory).includes('goneSinceNs') || readdirSync(own).length === 0);
     await first.stop('SIGKILL');

@@ -98,6 +98,8 @@ describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}
     await evictd.logged(/^evicted batch/);
     fuse.abort();
     await evictd.logged(/EVICTD_JOURNAL_WRITE/);
+    // The next time is two seconds away then: it must not come while nothing is mounted, or what it writes is hidden by the mount.
+    await evictd.until('it was tried again', async () => ((await evictd.metric('evictd_journal_errors_total')) ?? 0) >= 2);
     const again = await fuse.again();
     onTestFinished(() => again.remove());
     const file = join(again.directory, 'journal.jsonl');

@@ -177,13 +177,18 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
 
 describe('a cgroup held by its directory', () => {
   test('who is not a member any more at the second reading is not signalled', async () => {
-    // A pipe for cgroup.procs: the first reading lists the process, the second nobody. So it looks where the pid was recycled in between.
+    // Pipes for cgroup.procs: the first reading lists the process, the second nobody. So it looks where the pid was recycled in between.
     const directory = makeDirectory();
-    const procs = join(directory, 'cgroup.procs');
-    execFileSync('mkfifo', [procs]);
+    const [procs, second] = [join(directory, 'cgroup.procs'), join(directory, 'second')];
+    execFileSync('mkfifo', [procs, second]);
     const bystander = spawn('sleep', ['60']);
     after(() => void bystander.kill('SIGKILL'));
-    const writer = spawn('/bin/sh', ['-c', `echo ${String(bystander.pid)} > "$0"; sleep 0.3; : > "$0"`, procs]);
+    const writer = spawn('/bin/sh', [
+      '-c',
+      `exec 3> "$0"; mv "$1" "$0"; echo ${String(bystander.pid)} >&3; exec 3>&-; : > "$0"`,
+      procs,
+      second,
+    ]);
     after(() => void writer.kill('SIGKILL'));
     const { output } = await runNode(`console.log(JSON.stringify(new native.CgroupHandle(${JSON.stringify(directory)}).signal(9)))`);
     expect(output).toBe(JSON.stringify({ found: 1, signalled: 0, errno: 0 }));

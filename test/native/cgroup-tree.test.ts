@@ -15,6 +15,7 @@ import {
   openDescriptors,
   pause,
   runNode,
+  sleeps,
   thrownBy,
   until,
 } from './kernel.js';
@@ -180,7 +181,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(openDescriptors()).toBeLessThanOrEqual(descriptors);
   });
 
-  test('JavaScript that stalls while they storm gets a wake or two, which say what was lost', async () => {
+  test('JavaScript that stalls while they storm gets some few wakes, which say what was lost', async () => {
     const root = makeCgroup(mount);
     const { tree, wakes } = waking(root);
     for (let i = 0; i < 10_000; i++) {
@@ -188,7 +189,8 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
       rmdirSync(`${root}/x`);
     }
     await until('a wake', () => wakes.length > 0);
-    expect(wakes.length).toBeLessThanOrEqual(2); // on a busy machine the thread is not through with the storm yet
+    // On a busy machine the thread is not through with the storm yet: what was told, what it was about to take, and the rest.
+    expect(wakes.length).toBeLessThanOrEqual(3);
     expect(wakes[0]).toEqual({ bits: native.WAKE.FIRED, detail: OVERFLOW });
     expect(tree.changes()).toEqual({ list: [], overflow: true, gone: false });
     mkdirSync(`${root}/y`);
@@ -209,9 +211,6 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     first.close();
     expect(native.watchCount()).toBe(0);
   });
-
-  /** How often this thread has waited for anything. */
-  const sleeps = (): number => Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync('/proc/thread-self/status', 'utf8'))?.[1]);
 
   // The kernel waits for a grace period where an inotify instance is closed; the armer does instead, where there is one.
   test.each([

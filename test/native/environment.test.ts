@@ -202,13 +202,13 @@ describe('a process', () => {
         // JavaScript blocked: about a hundred crossings, seen by three watches.
         for (let i = 0; i < 100; i++) { show(path, i % 2 ? 1 : 9); for (const end = Date.now() + 5; Date.now() < end;); }
         const blocked = process.hrtime.bigint();
-        for (const end = Date.now() + 500; Date.now() < end;); // so that the last of them has been seen by all
+        for (const end = Date.now() + 500; Date.now() < end;); // so that the last of them has been seen by all, or on a busy machine soon: one wake each, or two
         setTimeout(() => {
-          console.log(JSON.stringify({ wakes, bits, firstIsFirst: first >= start && first < start + (blocked - start) / 2n }));
+          console.log(JSON.stringify({ few: wakes >= 3 && wakes <= 6, bits, firstIsFirst: first >= start && first < start + (blocked - start) / 2n }));
           for (const sampler of samplers) sampler.close();
         }, 100);
       }, 50);
     `);
-    expect({ status, output: JSON.parse(output) as unknown }).toEqual({ status: 0, output: { wakes: 3, bits: 1, firstIsFirst: true } });
+    expect({ status, output: JSON.parse(output) as unknown }).toEqual({ status: 0, output: { few: true, bits: 1, firstIsFirst: true } });
   });
 });

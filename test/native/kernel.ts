@@ -197,6 +197,9 @@ export async function until(what: string, condition: () => boolean, timeoutMs = 
   await eventually(what, condition, { ms: timeoutMs });
 }
 
+/** How often this thread has waited for anything. */
+export const sleeps = (): number =>
+  Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync('/proc/thread-self/status', 'utf8'))?.[1]);
 export const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 export const threads = (): number => readdirSync('/proc/self/task').length;
 

@@ -122,9 +122,11 @@ describe('the sampler', () => {
     const { wakes } = sample([number(`${cgroup}/memory.usage_in_bytes`)], [1], [(reader.values[0] ?? 0) + (32 << 20)]);
     await pause(50);
     await hog.take(64);
-    await until('the way up', () => wakes.length === 1);
+    await until('the way up', () => wakes.length > 0);
+    await samples(); // what the kernel charges ahead for a processor may come and go: more than one crossing
+    const up = wakes.length;
     hog.end();
-    await until('the way down', () => wakes.length === 2);
+    await until('the way down', () => wakes.length > up);
   });
 
   test.runIf(hasMemoryV1)('of a removed cgroup is GONE, once', async () => {

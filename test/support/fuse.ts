@@ -185,7 +185,10 @@ export async function mountFuse(directory = mkdtempSync(join(tmpdir(), 'evictd-t
     await heard(word);
   };
   const connection = connectionOf(directory);
+  let ended = false;
   const end = async (): Promise<void> => {
+    if (ended) return; // the number of its connection may be another's by now
+    ended = true;
     abort(connection);
     server.kill('SIGKILL');
     while (server.exitCode === null && server.signalCode === null) await pause(5);

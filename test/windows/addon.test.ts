@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { addonPath } from '../../src/native/index.js';
 import { native, thrownBy } from './native.js';
+import { spawnSync } from './spawn.js';
 
 const LOAD = `const native = require(${JSON.stringify(addonPath)});`;
 

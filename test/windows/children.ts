@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { ProcessEntry } from '../../src/native/windows-binding.js';
 import { eventually } from '../support/eventually.js';
 import { native } from './native.js';
+import { spawn } from './spawn.js';
 
 const IDLE = 'setInterval(() => undefined, 1000)';
 /** Has a child of its own, which libuv would otherwise keep in a job that ends with its parent. */

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { addonPath } from '../../src/native/index.js';
 import { isHeldByAnother } from '../../src/native/lock-refusal.js';
 import { native, thrownBy } from './native.js';
+import { spawnSync } from './spawn.js';
 
 let path: string;
 

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import type { Job, ProcessEntry } from '../../src/native/windows-binding.js';
 import { eventually } from '../support/eventually.js';
 import { child, family, lives } from './children.js';
 import { native, thrownBy } from './native.js';
+import { spawnSync } from './spawn.js';
 
 let made = 0;
 function newJob(): [job: Job, name: string] {

@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { addonPath } from '../../src/native/index.js';
 import type { MemoryNotification } from '../../src/native/windows-binding.js';
 import { native, thrownBy } from './native.js';
+import { spawnSync } from './spawn.js';
 
 // Wine has the kernel's events behind the notifications and never sets them by itself: another process does.
 
@@ -41,10 +41,12 @@ function watch(kind: 'low' | 'high', onWake: (wake: number, atNs: bigint, detail
   return notification;
 }
 
-afterEach(() => {
-  condition('low', 'clear');
-  condition('high', 'clear');
-  expect(native.watchCount()).toBe(0);
+beforeEach(() => {
+  onTestFinished(() => {
+    condition('low', 'clear');
+    condition('high', 'clear');
+    expect(native.watchCount()).toBe(0);
+  });
 });
 
 describe('MemoryNotification, fired by another process', () => {

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,6 +9,7 @@ import type { PerformanceInfo, WindowsBinding } from '../../src/native/windows-b
 import { liesBetween } from './meminfo.js';
 import { native } from './native.js';
 import { evictd } from './program.js';
+import { spawn } from './spawn.js';
 
 // What becomes of the system's numbers on their way to a decision: by evictd's own node, and by evictd as a program.
 

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { native } from './native.js';
 import { evictd } from './program.js';
+import { spawnSync } from './spawn.js';
 
 // Under Wine everybody is an administrator, whose token has the privilege; it opens nobody there who was not open before.
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { addonPath } from '../../src/native/index.js';
 import { eventually } from '../support/eventually.js';
 import { child, lives } from './children.js';
@@ -8,8 +8,10 @@ import { native, thrownBy } from './native.js';
 
 const { FIRED, GONE } = native.WAKE;
 
-afterEach(() => {
-  expect(native.watchCount()).toBe(0);
+beforeEach(() => {
+  onTestFinished(() => {
+    expect(native.watchCount()).toBe(0);
+  });
 });
 
 describe('ProcessHandle', () => {

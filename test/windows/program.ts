@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest';
 import { askByFile } from '../../src/host/windows/requests.js';
 import { eventually } from '../support/eventually.js';
 import { native } from './native.js';
+import { spawn, spawnSync } from './spawn.js';
 
 const EVICTD = resolve('dist/evictd.js');
 

@@ -1,15 +1,17 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { addonPath } from '../../src/native/index.js';
 import type { ServiceDispatcher } from '../../src/native/windows-binding.js';
 import { native, thrownBy } from './native.js';
+import { spawnSync } from './spawn.js';
 
 const NAME = 'evictd-test';
 
-afterEach(() => {
-  expect(native.watchCount()).toBe(0);
+beforeEach(() => {
+  onTestFinished(() => {
+    expect(native.watchCount()).toBe(0);
+  });
 });
 
 /** Until it has said that. */

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -6,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addonPath } from '../../src/native/index.js';
 import { eventually } from '../support/eventually.js';
 import { native } from './native.js';
+import { spawnSync } from './spawn.js';
 
 const root = join(process.env.ProgramFiles ?? 'C:\\Program Files', `evictd-test-${String(process.pid)}`);
 const programData = mkdtempSync(join(tmpdir(), 'evictd-test-'));
@@ -59,7 +59,7 @@ test("installed, the service manager starts it, asks it to stop, and learns that
   expect(installed).toMatchObject({ status: 0, stderr: '' });
   expect(installed.stdout).toContain(`keep    ${configFile} (it is yours)`);
   await eventually('the service runs', () => service()?.state === 'running', { ms: 30_000, circumstances: log });
-  expect(log()).toContain('guarding: machine');
+  await eventually('it has said what it guards', () => log().includes('guarding: machine'), { ms: 30_000, circumstances: log });
   const doctor = JSON.parse(evictd('doctor', '-o', 'json').stdout) as {
     readonly checks: readonly { readonly id: string; readonly status: string }[];
   };

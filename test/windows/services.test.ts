@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { entryOf } from './children.js';
 import { native, thrownBy } from './native.js';
+import { spawnSync } from './spawn.js';
 
 const plugPlay = () => native.services().find(({ name }) => name === 'PlugPlay');
 

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { entryOf } from './children.js';
 import { native, thrownBy } from './native.js';
 import { Running } from './program.js';
+import { spawnSync } from './spawn.js';
 
 /** A service that says in a file that it was told to stop, and does. */
 const program = (name: string, file: string): string => `
