@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { receiveNotifications, type NotifyReceiver } from '../support/notify-receiver.js';
 import { Evictd, scratchDirectory } from './evictd.js';
@@ -16,6 +20,15 @@ const started = async (config: Record<string, unknown>, watchdog = false): Promi
   const evictd = await new Evictd({ config, directory, through: ['env', ...env] }).guarding();
   return { evictd, manager };
 };
+/** A service manager's socket, and a connection as soon as it is told anything. */
+const SCRAPER = `
+  $| = 1;
+  socket(S, AF_UNIX, SOCK_DGRAM, 0) and bind(S, pack_sockaddr_un($ARGV[0])) or die "$ARGV[0]: $!";
+  print "bound\\n";
+  recv(S, my $state, 65536, 0);
+  socket(C, AF_INET, SOCK_STREAM, 0) or die $!;
+  my $is = connect(C, pack_sockaddr_in($ARGV[1], inet_aton("127.0.0.1"))) ? "connected" : "$!";
+  print $state =~ s/\\n.*//sr, ": $is\\n"; sleep`;
 const told = (manager: NotifyReceiver, what: RegExp): Promise<void> =>
   until(`the manager is told ${String(what)} (${manager.told.join(', ')})`, () => manager.told.some((line) => what.test(line)));
 
@@ -32,6 +45,23 @@ describe(`what a service manager is told (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
     await told(manager, /^STOPPING=1\|/);
     expect(manager.told.filter((line) => line.startsWith('READY=1'))).toHaveLength(1);
+  });
+
+  test('ready when whoever scrapes it can, and no sooner', async () => {
+    const directory = scratchDirectory();
+    const address = join(directory, 'notify');
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await once(occupant, 'listening');
+    const port = String((occupant.address() as AddressInfo).port);
+    occupant.close();
+    await once(occupant, 'close');
+    const scraper = spawn('perl', ['-MSocket', '-e', SCRAPER, address, port], { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void scraper.kill('SIGKILL'));
+    const said = createInterface({ input: scraper.stdout })[Symbol.asyncIterator]();
+    expect((await said.next()).value).toBe('bound');
+    const config = { ...guarding(testNode()), metrics: { listen: `127.0.0.1:${port}` } };
+    new Evictd({ config, directory, through: ['env', `NOTIFY_SOCKET=${address}`] });
+    expect((await said.next()).value).toBe('READY=1: connected');
   });
 
   test('a reload, taken or refused, begins and ends', async () => {
