@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:f
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
-import { configure, CONFIG, JOURNAL, killedForGood, logged, mainPid, records, run, SERVICE, state, traces } from './service.js';
+import { answers, configure, CONFIG, JOURNAL, killedForGood, logged, mainPid, records, run, SERVICE, state, traces } from './service.js';
 
 // test/vm/run.ts builds them from the tree, not compressed.
 const PACKAGES = '/project/build/deb/test';
@@ -33,7 +33,7 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     expect(property(SERVICE, 'FragmentPath')).toMatch(/\/lib\/systemd\/system\/evictd\.service$/); // not one in /etc
     expect(logged(since)).toMatch(/EVICTD_WORKLOADS_NONE/);
     expect(logged(since)).not.toMatch(/EVICTD_(?!WORKLOADS_NONE)|cannot|denied|not permitted/i);
-    expect((await fetch('http://127.0.0.1:9796/readyz')).status).toBe(200);
+    await answers();
   });
 
   test('its unit is the package’s: install and uninstall leave it to that', () => {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { eventually } from '../support/eventually.js';
+import { kill } from '../support/kill.js';
 import { property, systemd } from '../support/systemd.js';
 
 export const SERVICE = 'evictd.service';
@@ -45,8 +46,13 @@ export function records(type: string): readonly Readonly<Record<string, unknown>
 /** Ends it so that it gives nothing back, and nobody takes over: the next one cannot read the configuration. */
 export async function killedForGood(): Promise<void> {
   writeFileSync(CONFIG, 'evictionHard: nonsense\n');
-  process.kill(mainPid(), 'SIGKILL');
+  kill(mainPid(), 'SIGKILL');
   await eventually('the next one has given up', () => state() === 'failed/failed');
+}
+
+/** Active is not yet listening. */
+export async function answers(): Promise<void> {
+  await eventually('it is ready', async () => (await fetch('http://127.0.0.1:9796/readyz').catch(() => undefined))?.status === 200);
 }
 
 export async function metric(series: string): Promise<number> {

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { openShutdownDelay } from '../../src/host/linux/systemd/shutdown-delay.js';
 import type { ShutdownDelay } from '../../src/monitor/shutdown-ports.js';
 import { eventually } from '../support/eventually.js';
+import { kill } from '../support/kill.js';
 import { lockHolders, MANAGER } from '../support/logind.js';
 import { hasSystemd, property, systemd } from '../support/systemd.js';
 
@@ -93,7 +94,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
   test('a holder that is killed is made anew', async () => {
     const delay = await start();
     const [before = 0] = lockHolders();
-    process.kill(before, 'SIGKILL');
+    kill(before, 'SIGKILL');
     await eventually(
       'another one has it',
       () => delay.state.kind === 'held' && lockHolders().length === 1 && !lockHolders().includes(before),
