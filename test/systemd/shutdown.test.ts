@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { MANAGER } from '../support/logind.js';
+import { SLOWNESS } from '../support/slowness.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
 import { configure, dropIn, evictd, logged, metric, records, run, state } from './service.js';
 
@@ -121,7 +122,7 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
   });
 
   test('in the middle, because logind does not wait for longer: who does not end is not killed, and who was not told goes on', async () => {
-    inhibitDelayMax(5);
+    inhibitDelayMax(Math.max(5, 3 * SLOWNESS));
     await eventually('the delay is held', isHeld, { ms: 40_000 });
     units.start(DEAF, LATER);
     const [deaf, later] = [mainPid(DEAF), mainPid(LATER)];
