@@ -99,7 +99,7 @@ export default defineConfig({
             },
           ]
         : []),
-      ...(suite?.outside ? [{ test: { name: 'power', include: [power], fileParallelism: false, testTimeout: 300_000 * SLOWNESS } }] : []),
+      ...(suite?.outside ? [{ test: { name: 'power', include: [power], fileParallelism: false, testTimeout: 900_000 } }] : []),
     ],
   },
 });
