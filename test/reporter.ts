@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
 /** What came of a run: names of tests, "FILE > SUITE > TEST". */
@@ -34,7 +34,10 @@ export class Tally implements Reporter {
   }
 
   #write(results: Results): void {
-    if (this.#file !== undefined) writeFileSync(this.#file, JSON.stringify(results));
+    if (this.#file === undefined) return;
+    // The machine may go down in the middle: what was there before stays readable.
+    writeFileSync(`${this.#file}.new`, JSON.stringify(results));
+    renameSync(`${this.#file}.new`, this.#file);
   }
 }
 
