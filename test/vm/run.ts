@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Results } from '../reporter.js';
 import { bundleTests, BUNDLES, PROJECT } from './bundles.js';
-import { neverRun, type Report, summary } from './report.js';
+import { failuresOf, judged, neverRun, onceMore, type Report, saysNothing, summary } from './report.js';
 import { PACKAGE_TEST, type Suite, suites } from './suites.js';
 
 // make vm [ARGS='SUITE... FILE...']: each suite in a machine of its own, two at a time, all of them unless some are named; with files, those instead of the suite's
@@ -25,6 +25,10 @@ const AT_A_TIME = Math.min(2, availableParallelism());
 const INTERRUPTIONS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 let interrupted = false;
 
+/** The last word of `boot` on standard error is why its status is not the command's. */
+const BOOT_SAYS = /^evictd: vm: (.*)$/;
+const BOOTS_OWN: readonly (number | null)[] = [124, 125];
+
 /** Inherits standard error: what is missing is said there. */
 function said(command: string, ...args: string[]): string | undefined {
   const { status, stdout } = spawnSync(join(import.meta.dirname, command), args, {
@@ -34,22 +38,17 @@ function said(command: string, ...args: string[]): string | undefined {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** boot's status where a machine went down before the command had ended. */
-const WENT_DOWN = 125;
-
 /** An emulated kernel panics now and then, which says nothing of evictd: its suite is run once more, from the beginning, in another machine. */
 async function run(suite: Suite, emulated: boolean): Promise<Report> {
   const first = await runOnce(suite, emulated, suite.name);
-  if (first.status !== WENT_DOWN || !emulated || interrupted) return first.report;
-  process.stdout.write(`${suite.name}: its machine went down (logs: ${first.report.logs}); all of it once more\n`);
-  return (await runOnce(suite, emulated, `${suite.name}-again`)).report;
+  if (!first.saysNothing || interrupted) return first.report;
+  process.stderr.write(
+    `evictd: vm: ${suite.name} was lost: ${String(first.report.lost)} (logs: ${first.report.logs}); all of it once more\n`,
+  );
+  return onceMore(first.report, (await runOnce(suite, emulated, `${suite.name}-again`)).report);
 }
 
-async function runOnce(
-  suite: Suite,
-  emulated: boolean,
-  name: string,
-): Promise<{ readonly report: Report; readonly status: number | null }> {
+async function runOnce(suite: Suite, emulated: boolean, name: string): Promise<{ readonly report: Report; readonly saysNothing: boolean }> {
   const logs = join('build/vm', name);
   rmSync(logs, { recursive: true, force: true });
   mkdirSync(logs, { recursive: true });
@@ -82,7 +81,7 @@ async function runOnce(
   const machine = suite.outside
     ? spawn(process.execPath, [...vitest, ...files], {
         env: { ...process.env, ...environment, EVICTD_TEST_SLOWNESS: undefined, EVICTD_TEST_RESULTS: join(logs, 'results.json') },
-        stdio: ['ignore', 'pipe', 'inherit'],
+        stdio: ['ignore', 'pipe', 'pipe'],
       })
     : spawn(
         join(import.meta.dirname, 'boot'),
@@ -91,9 +90,14 @@ async function runOnce(
           ...Object.entries(inMachine).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
           ...[...plainRoot, 'node', ...vitest, ...bundled],
         ],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
+        { stdio: ['ignore', 'pipe', 'pipe'] },
       );
   createInterface({ input: machine.stdout }).on('line', (line) => process.stdout.write(`${suite.name.padEnd(13)} | ${line}\n`));
+  let cause = '';
+  createInterface({ input: machine.stderr }).on('line', (line) => {
+    process.stderr.write(`${suite.name.padEnd(13)} | ${line}\n`);
+    cause = BOOT_SAYS.exec(line)?.[1] ?? cause;
+  });
   machine.stdout.pipe(createWriteStream(join(logs, 'output.log')));
   const stop = (signal: NodeJS.Signals) => {
     interrupted = true;
@@ -103,22 +107,25 @@ async function runOnce(
   const [status] = (await once(machine, 'close')) as [number | null];
   for (const signal of INTERRUPTIONS) process.off(signal, stop);
   const seconds = (performance.now() - began) / 1000;
-  return { report: { suite: suite.name, logs, seconds, only: suite.only, ...resultsIn(logs, status) }, status };
+  const results = resultsIn(logs);
+  const report = { ...meant(suite), logs, seconds, ...judged(results, status, BOOTS_OWN.includes(status) ? cause : '') };
+  return { report, saysNothing: saysNothing(results, status, emulated) };
 }
 
 const order = ({ suite }: Report): number => suites.findIndex(({ name }) => name === suite);
 
-/** Whatever ended without a result is a failure. */
-function resultsIn(logs: string, status: number | null): Results {
-  let results: Results;
+/** What the suite was to try. */
+function meant({ name, only, files, except }: Suite): Pick<Report, 'suite' | 'only' | 'files' | 'except'> {
+  return { suite: name, only, files, except };
+}
+
+/** Undefined where no file of tests had ended. */
+function resultsIn(logs: string): Results | undefined {
   try {
-    results = JSON.parse(readFileSync(join(logs, 'results.json'), 'utf8')) as Results;
+    return JSON.parse(readFileSync(join(logs, 'results.json'), 'utf8')) as Results;
   } catch {
-    results = { passed: [], failed: [], skipped: [] };
+    return undefined;
   }
-  if (status === 0 && results.passed.length > 0) return results;
-  if (status === 1 && results.failed.length > 0) return results;
-  return { ...results, failed: [...results.failed, `the suite ended with status ${String(status)}`] };
 }
 
 function withoutLater(suite: Suite): Suite {
@@ -156,9 +163,9 @@ async function main(): Promise<boolean> {
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, one));
   reports.sort((a, b) => order(a) - order(b));
-  const nowhere = forVitest.length === 0 && chosen === all && !interrupted ? neverRun(reports) : [];
+  const nowhere = forVitest.length === 0 && chosen === all && !interrupted ? neverRun(reports) : { skipped: [], untried: [] };
   process.stdout.write(summary(reports, nowhere));
-  return nowhere.length === 0 && reports.every(({ failed }) => failed.length === 0);
+  return nowhere.skipped.length === 0 && reports.every((report) => failuresOf(report).length === 0);
 }
 
 process.exitCode = (await main()) ? 0 : 1;
