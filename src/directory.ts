@@ -43,9 +43,13 @@ function unlessThere(error: unknown): void {
   if (errnoName(error) !== 'EEXIST') throw error;
 }
 
-/** How long {@link replaceFileSync} tries again, and after which errors: Linux has them for nothing that passes, and hardly ever. */
+/** libuv's numbers of EPERM and EBUSY on Windows; on Linux, where they do not pass, they have others. */
+const HINDERED: readonly unknown[] = [-4048, -4082];
+/** How long {@link replaceFileSync} tries again. */
 const HINDERED_MS = 200;
-const HINDERED = new Set(['EPERM', 'EBUSY']);
+
+/** Windows refuses it because somebody has the file open, or is replacing it: that passes. */
+export const isHindered = (error: unknown): boolean => HINDERED.includes((error as NodeJS.ErrnoException | undefined)?.errno);
 
 /** Made beside it and renamed: a reader sees the file before or the file after, a crash leaves the one before. A link in the way is not followed. */
 export function replaceFileSync(path: string, text: string, mode: number): void {
@@ -68,7 +72,7 @@ function renameUnhindered(from: string, to: string): void {
       renameSync(from, to);
       return;
     } catch (error) {
-      if (!HINDERED.has(errnoName(error) ?? '') || performance.now() >= endMs) throw error;
+      if (!isHindered(error) || performance.now() >= endMs) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }

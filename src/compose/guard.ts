@@ -243,7 +243,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, logFile, 
     kernelKills.start();
     monitor.start();
     server?.start();
-    process.nextTick(service.ready.bind(service)); // an address is bound in the next turn, too, and before
+    process.nextTick(service.ready.bind(service)); // the address of the metrics is bound in it, too, and first
     shutdown.configure(config);
 
     let stopped = false;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { replaceFileSync } from '../directory.js';
+import { isHindered, replaceFileSync } from '../directory.js';
 import { errnoName } from '../errors.js';
 
 /** What came of a reload. */
@@ -37,8 +37,7 @@ export function readReloadAnswer(path: string): ReloadAnswer | undefined {
     const { pid, beganNs, refused, warnings = [] } = JSON.parse(readFileSync(path, 'utf8')) as Written;
     return { pid, beganNs: BigInt(beganNs), refused, warnings };
   } catch (error) {
-    // EPERM, EBUSY: Windows, and it is being replaced.
-    if (['ENOENT', 'EPERM', 'EBUSY'].includes(errnoName(error) ?? '')) return undefined;
+    if (errnoName(error) === 'ENOENT' || isHindered(error)) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Standstill } from '../../src/actions/standstill.js';
@@ -7,6 +7,7 @@ import { native } from '../../src/native/index.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
 import { withoutDescriptors } from '../support/descriptors.js';
 import { eventually } from '../support/eventually.js';
+import { stateOf } from '../support/process-state.js';
 import { besideVictim, hasFreezer, thawBesides, type Beside } from './beside.js';
 
 const { SIGKILL } = constants.signals;
@@ -22,8 +23,6 @@ afterEach(async () => {
   handle.close();
   await victim.cleanup();
 });
-
-const stateOf = (pid: number) => /^\d+ \(.*\) (\S)/.exec(readFileSync(`/proc/${String(pid)}/stat`, 'latin1'))?.[1];
 
 describe('stopped, where there is nothing better', () => {
   const alone = () => new Standstill({ handle, openShared: () => undefined, openFreezers: () => [] });

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkCommand } from '../../src/cli/check.js';
+import { checkCommand, filesystemsRead } from '../../src/cli/check.js';
 import type { OpenReading } from '../../src/cli/reading.js';
 import { UnavailableError } from '../../src/errors.js';
 import type { Observations } from '../../src/core/observation.js';
+import type { Node } from '../../src/monitor/ports.js';
 import { scratch } from '../config/scratch.js';
 import { dead, reading } from './output/support.js';
 import { fakeReading, ran, type Ran } from './support.js';
@@ -193,4 +194,21 @@ describe('the reading', () => {
     expect(result).toMatchObject({ status: 'ok', exit: 0 });
     expect(result.problems).toContainEqual({ code: 'EVICTD_X', message: 'no cgroup /w' });
   });
+});
+
+// Played, because no real filesystem answers at an instant that a test can choose.
+test('a filesystem that has answered while the process got no turn for longer than it is waited for has answered', async () => {
+  let answered = false;
+  const node = {
+    requestFilesystems: (onAnswer: (outstanding: number) => void) => {
+      setTimeout(() => {
+        answered = true;
+        onAnswer(0);
+      }, 1_200);
+    },
+  } as unknown as Node;
+  const read = filesystemsRead(node);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+  await read;
+  expect(answered).toBe(true);
 });

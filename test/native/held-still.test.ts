@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { native } from '../../src/native/index.js';
 import { withoutDescriptors } from '../support/descriptors.js';
+import { stateOf } from '../support/process-state.js';
 import {
   cgroup2,
   closing,
@@ -25,15 +26,6 @@ const freezerV1 = '/sys/fs/cgroup/freezer';
 const hasFreezerV1 = existsSync(`${freezerV1}/cgroup.procs`);
 
 const handle = (cgroup: string) => closing(new native.CgroupHandle(cgroup));
-/** undefined: it is gone. */
-function stateOf(pid: number): string | undefined {
-  try {
-    return /^\d+ \(.*\) (\S)/.exec(readFileSync(`/proc/${String(pid)}/stat`, 'latin1'))?.[1];
-  } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
-  }
-}
 const anywhere = hasMemoryV1 ? memoryV1 : cgroup2;
 
 describe('SIGSTOP to everybody', () => {

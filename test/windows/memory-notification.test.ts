@@ -41,6 +41,7 @@ function watch(kind: 'low' | 'high', onWake: (wake: number, atNs: bigint, detail
   return notification;
 }
 
+// Not afterEach, which is after each test of all files here (test/support/bundled-vitest.ts).
 beforeEach(() => {
   onTestFinished(() => {
     condition('low', 'clear');

@@ -8,6 +8,7 @@ import { native, thrownBy } from './native.js';
 
 const { FIRED, GONE } = native.WAKE;
 
+// Not afterEach, which is after each test of all files here (test/support/bundled-vitest.ts).
 beforeEach(() => {
   onTestFinished(() => {
     expect(native.watchCount()).toBe(0);

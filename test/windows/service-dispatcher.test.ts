@@ -8,6 +8,7 @@ import { spawnSync } from './spawn.js';
 
 const NAME = 'evictd-test';
 
+// Not afterEach, which is after each test of all files here (test/support/bundled-vitest.ts).
 beforeEach(() => {
   onTestFinished(() => {
     expect(native.watchCount()).toBe(0);

@@ -1,37 +1,28 @@
 import * as childProcess from 'node:child_process';
 
-/** Under load Wine sometimes cannot start a program: that one has not run, and is started once more. */
+/** Under load Wine sometimes cannot start a program: that one has not run, and is started again, twice at most. */
 const TIMES = 3;
 
-function unlessUnknown<T>(file: unknown, attempt: () => T, errorOf: (result: T) => unknown): T {
+function started<T>(file: unknown, attempt: () => T): T {
   for (let time = 1; ; time++) {
-    let error: unknown;
     try {
-      const result = attempt();
-      error = errorOf(result);
-      if (!isUnknown(error) || time === TIMES) return result;
-    } catch (thrown) {
-      if (!isUnknown(thrown) || time === TIMES) throw thrown;
+      return attempt();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'UNKNOWN' || time === TIMES) throw error;
+      process.stderr.write(`Wine could not start ${String(file)}: again\n`);
     }
-    process.stderr.write(`Wine could not start ${String(file)}: once more\n`);
   }
 }
 
-const isUnknown = (error: unknown): boolean => (error as NodeJS.ErrnoException | undefined)?.code === 'UNKNOWN';
+type Spawn = (...args: readonly unknown[]) => unknown;
+type SpawnSync = (...args: readonly unknown[]) => childProcess.SpawnSyncReturns<string>;
 
-type Anything = readonly unknown[];
-type Any = (...args: Anything) => unknown;
-
-/** As those of node:child_process. */
-export const spawn = ((...args: Anything) =>
-  unlessUnknown(
-    args[0],
-    () => (childProcess.spawn as Any)(...args),
-    () => undefined,
-  )) as typeof childProcess.spawn;
-export const spawnSync = ((...args: Anything) =>
-  unlessUnknown(
-    args[0],
-    () => (childProcess.spawnSync as Any)(...args),
-    (result) => (result as childProcess.SpawnSyncReturns<string>).error,
-  )) as typeof childProcess.spawnSync;
+/** As those of node:child_process, but that spawnSync, too, throws where the program could not be started so often. */
+export const spawn = ((...args) => started(args[0], () => (childProcess.spawn as Spawn)(...args))) as typeof childProcess.spawn;
+export const spawnSync = ((...args) =>
+  started(args[0], () => {
+    const result = (childProcess.spawnSync as SpawnSync)(...args);
+    const error: NodeJS.ErrnoException | undefined = result.error;
+    if (error?.code === 'UNKNOWN') throw error;
+    return result;
+  })) as typeof childProcess.spawnSync;
