@@ -1,12 +1,12 @@
-# The words CI uses too: make [build] | test | vm | lint | fmt | asan | tsan | fuzz | tidy | bench | bench-race | soak | demo | versions |
-# arm64 | windows | prebuild | release | deb | cmake | clean.
+# make [build] | test | proof | vm | lint | fmt | asan | node-asan | tsan | fuzz | tidy | bench | bench-race | soak | demo | versions |
+# arm64 | windows | prebuild | release | deb | cmake | clean. CI (.ci/run) uses the same words.
 # ARGS goes to the tool behind the word: make test ARGS=test/core, make bench ARGS=wake, make vm ARGS='v1 test/e2e/demo'.
 
 SHELL := /bin/sh
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: build program-code test vm lint fmt asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 prebuild-windows release deb versions arm64 windows cmake clean node typecheck bundle
+.PHONY: build program-code test proof vm lint fmt asan node-asan tsan fuzz tidy bench bench-race soak demo prebuild prebuild-arm64 prebuild-windows release deb versions arm64 windows cmake clean node typecheck bundle
 
 BIN := node_modules/.bin
 PLATFORM := $(shell node -p 'process.platform + "-" + process.arch' 2>/dev/null)
@@ -135,8 +135,13 @@ dist/types/index.d.ts: $(SOURCES) tsconfig.json tsconfig.types.json $(MODULES) |
 typecheck: $(MODULES) | node
 	$(BIN)/tsc -p .
 
+# ARGS: test files, those that are too long for CI included.
 test: build typecheck
-	@$(BIN)/vitest run $(ARGS)
+	@$(BIN)/vitest run $(if $(ARGS),$(ARGS),--project unit --project core)
+
+# What CI leaves out, in parts: make proof ARGS='vm tsan' (docs/testing.md). What passed at this commit is not run again.
+proof: build typecheck
+	@$(BIN)/tsx test/proof/run.ts $(ARGS)
 
 # The one addon on every supported Node, fetched from npm: make versions ARGS=24
 versions: build
@@ -174,11 +179,14 @@ fmt: $(MODULES) | node
 	$(BIN)/eslint --fix --max-warnings 0 . ; status=$$?; \
 	$(BIN)/prettier --write --log-level warn . && $(BIN)/clang-format -i $(FORMATTED) </dev/null && exit $$status
 
-# The native code without Node under sanitizers, then the addon under Node; fuzz: FUZZ_SECONDS (60) for each parser (docs/testing.md).
-asan: $(MODULES) | node
+# The native code without Node under sanitizers; the addon under Node (node-asan); fuzz: FUZZ_SECONDS (60) for each parser (docs/testing.md).
+asan:
 	$(clang)
 	@$(MAKE) --no-print-directory -C native/test asan
-	$(if $(ARGS),,@$(MAKE) --no-print-directory -C native/test node-asan)
+
+node-asan: $(MODULES) | node
+	$(clang)
+	@$(MAKE) --no-print-directory -C native/test node-asan
 
 tsan:
 	$(clang)

@@ -3,29 +3,16 @@ import { Tally } from './test/reporter.js';
 import { SLOWNESS } from './test/support/slowness.js';
 import type { Suite } from './test/vm/suites.js';
 
-/** Tests that use real cgroups, processes and pressure: one file at a time, after all others, because they measure memory and time. */
+/** Tests with real cgroups, processes and pressure: one file at a time, after the unit tests, because they measure memory. */
 const system = ['test/native/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/systemd/**/*.test.ts', 'test/endurance/**/*.test.ts'];
 
 /**
- * Of those, some that are long and wait more than they compute, and measure neither memory nor time: two files at a time, before the others.
- * What counts the kernel's OOM kills, looks for eviction daemons or takes pressure of the whole machine is not among them.
+ * Those of `make test`: the addon, without long tests and storms, whose subject is what happens within a time, and evictd from beginning to end.
+ * `make proof ARGS=system` has the others.
  */
-const apart = [
-  'test/native/build.test.ts',
-  ...[
-    'admit',
-    'containers',
-    'hung-filesystem',
-    'journal',
-    'journal-hazards',
-    'killed-while-writing',
-    'reload',
-    'replay',
-    'restart',
-    'restore',
-    'service',
-    'soft',
-  ].map((name) => `test/e2e/${name}.test.ts`),
+const core = [
+  'test/native/!(build|churn|environment|leak|storm).test.ts',
+  'test/e2e/{check,dry-run,eviction,journal,reload,restart,soft}.test.ts',
 ];
 
 /** They boot machines: `make vm` alone starts them. */
@@ -58,6 +45,13 @@ const absent = suite === null ? [] : [...notInMachines, ...(suite.except ?? []).
 const bundled = suite !== null && suite.outside !== true;
 const written = (files: readonly string[]): string[] => (bundled ? files.map((file) => file.replace(/\.ts$/, '.js')) : [...files]);
 
+const oneAtATime = {
+  fileParallelism: false,
+  testTimeout: 60_000 * SLOWNESS,
+  hookTimeout: 60_000 * SLOWNESS,
+  sequence: { groupOrder: 1 },
+};
+
 export default defineConfig({
   test: {
     reporters: [suite ? 'verbose' : 'default', new Tally(process.env.EVICTD_TEST_RESULTS)],
@@ -74,31 +68,8 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      {
-        test: {
-          name: 'system',
-          include: written(system),
-          exclude: written([...absent, ...(bundled ? [] : apart)]),
-          fileParallelism: false,
-          testTimeout: 60_000 * SLOWNESS,
-          hookTimeout: 60_000 * SLOWNESS,
-          sequence: { groupOrder: 2 },
-        },
-      },
-      ...(suite === null
-        ? [
-            {
-              test: {
-                name: 'apart',
-                include: apart,
-                maxWorkers: 2,
-                testTimeout: 60_000,
-                hookTimeout: 60_000,
-                sequence: { groupOrder: 1 },
-              },
-            },
-          ]
-        : []),
+      ...(suite === null ? [{ test: { name: 'core', include: core, ...oneAtATime } }] : []),
+      { test: { name: 'proof', include: written(system), exclude: suite === null ? core : written(absent), ...oneAtATime } },
       ...(suite?.outside ? [{ test: { name: 'power', include: [power], fileParallelism: false, testTimeout: 900_000 } }] : []),
     ],
   },

@@ -21,7 +21,7 @@ for (const version of chosen) {
   // Whoever builds the addon is not asked here: it is the same one on all of them.
   const run = spawnSync(
     binary,
-    [resolve('node_modules/vitest/vitest.mjs'), 'run', '--project', 'system', '-t', '^(?!cmake-js)', 'test/native'],
+    [resolve('node_modules/vitest/vitest.mjs'), 'run', '--project', 'core', '--project', 'proof', '-t', '^(?!cmake-js)', 'test/native'],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, EVICTD_TEST_NODE_VERSION: `v${version}` }, // test/native/build.test.ts: it is this one that runs there

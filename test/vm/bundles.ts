@@ -5,9 +5,6 @@ import { build, type Plugin } from 'esbuild';
 /** Where a machine has this tree. */
 export const PROJECT = '/project';
 
-/** vitest's root in a machine: names of files in it are those of the sources, but for `.js`. */
-export const BUNDLES = 'build/vm/tests';
-
 /** What tests start as a program of its own: test/support/program.ts. */
 const PROGRAMS = ['test/workloads/protections-after-moves.ts'];
 
@@ -29,15 +26,17 @@ const whereItWas: Plugin = {
 /**
  * Makes one JavaScript file of each file of tests: to transform TypeScript and load its hundred modules takes an emulated machine five to thirty
  * seconds for each, this machine some seconds for all of them.
+ *
+ * @param directory  vitest's root in the machine: names of files in it are those of the sources, but for `.js`
  */
-export async function bundleTests(): Promise<void> {
+export async function bundleTests(directory: string): Promise<void> {
   const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
     .map((file) => join('test', file))
     .filter((file) => file.endsWith('.test.ts'));
-  rmSync(BUNDLES, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
   await build({
     entryPoints: ['vitest.config.ts', ...PROGRAMS, ...files],
-    outdir: BUNDLES,
+    outdir: directory,
     outbase: '.',
     bundle: true,
     packages: 'external',

@@ -1,4 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { Results } from '../reporter.js';
+import { suites } from './suites.js';
 
 export interface Report extends Results {
   readonly suite: string;
@@ -107,4 +109,21 @@ export function summary(reports: readonly Report[], nowhere: Nowhere): string {
   const passed = reports.reduce((sum, report) => sum + report.passed.length, 0);
   const total = `${String(passed)} passed, ${String(failures.length + skips.length)} failed`;
   return `\n${[...table, '', ...untried, ...failures, ...skips, total].join('\n')}\n`;
+}
+
+const reportFile = (suite: string): string => `build/vm/${suite}/report.json`;
+
+/** For the check of what no machine ran, which needs the reports of all suites. */
+export function keepReport(report: Report): void {
+  writeFileSync(reportFile(report.suite), JSON.stringify({ ...report, only: undefined }));
+}
+
+/** The report of a suite's last whole run; undefined where there is none. */
+export function keptReport(suite: string): Report | undefined {
+  try {
+    const report = JSON.parse(readFileSync(reportFile(suite), 'utf8')) as Report;
+    return { ...report, only: suites.find(({ name }) => name === suite)?.only };
+  } catch {
+    return undefined;
+  }
 }

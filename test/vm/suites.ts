@@ -1,19 +1,17 @@
 /** A machine, and the tests that run in it. */
 export interface Suite {
   readonly name: string;
+  /** One line for `make proof`. */
+  readonly proves: string;
   readonly machine: Machine;
   /** Names of files begin so. */
   readonly files: readonly string[];
   /** Of those files: names that begin so are tried elsewhere, unless they are asked for by name. */
   readonly except?: readonly string[];
-  /** Of those files: names that begin so are not waited for by CI. */
-  readonly later?: readonly string[];
   /** Of the names of the tests in them: the others are tried elsewhere. */
   readonly only?: RegExp;
   /** Taken from root. */
   readonly without?: 'cap_sys_resource';
-  /** Takes too long to be waited for by CI. */
-  readonly notInCi?: true;
   /** The tests run where the machines are started, and boot some that go down. */
   readonly outside?: true;
   /** For an emulated machine. */
@@ -149,66 +147,80 @@ const storms = ['test/native/churn', 'test/native/storm'];
 /** Two run at a time: the long ones first. */
 export const suites: readonly Suite[] = [
   {
+    name: 'smoke',
+    proves: 'installed, a leaking unit is evicted, history names it, uninstalled without a trace: the suite of CI',
+    machine: { cgroup: 'v2', swap: false },
+    files: ['test/systemd/smoke'],
+    limitMinutes: 12,
+  },
+  {
     name: 'v2',
+    proves: 'evictd from beginning to end on cgroup v2',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/e2e/'],
     except: [...sameEverywhere, 'test/e2e/restart'],
     only: demoOnce,
-    // `make test` has them, on the kernel of whoever runs it.
-    later: [
-      'test/e2e/containers.',
-      'test/e2e/containers-in-trouble',
-      'test/e2e/dry-run',
-      'test/e2e/full-disk',
-      'test/e2e/image-filesystems',
-      'test/e2e/told-filesystems',
-    ],
     limitMinutes: 80,
   },
   // What needs systemd and its units. New files are found.
   {
     name: 'v2-systemd',
+    proves: 'evictd as a service, units as workloads, the Debian package',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/systemd/'],
-    later: [
-      'test/systemd/episode',
-      'test/systemd/fork-bomb',
-      'test/systemd/kept-stopped',
-      'test/systemd/package',
-      'test/systemd/restart-storm',
-    ],
     limitMinutes: 80,
   },
-  { name: 'v2-power', machine: { cgroup: 'v2', swap: false }, files: ['test/power/'], outside: true, limitMinutes: 20 },
-  { name: 'v2-kernel', machine: { cgroup: 'v2', swap: false }, files: kernel, except: [...anyKernel, ...storms], limitMinutes: 40 },
+  {
+    name: 'v2-power',
+    proves: 'graceful node shutdown: machines that power off and reboot',
+    machine: { cgroup: 'v2', swap: false },
+    files: ['test/power/'],
+    outside: true,
+    limitMinutes: 20,
+  },
+  {
+    name: 'v2-kernel',
+    proves: 'native code, readers, killing and workload sources on cgroup v2',
+    machine: { cgroup: 'v2', swap: false },
+    files: kernel,
+    except: [...anyKernel, ...storms],
+    limitMinutes: 40,
+  },
   {
     name: 'v1',
+    proves: 'what only cgroup v1 has, evictions and units on v1',
     machine: { cgroup: 'v1', swap: false },
     files: [...v1Only, ...evictions, 'test/systemd/units', 'test/systemd/install'],
     only: notTwice,
-    later: ['test/systemd/'],
     limitMinutes: 45,
   },
   {
     name: 'hybrid',
+    proves: 'killing and evictions with memory on v1 beside a cgroup2 mount',
     machine: { cgroup: 'hybrid', swap: false },
     files: [...killing, ...evictions],
     only: notTwice,
-    later: ['test/e2e/eviction', 'test/systemd/leaking-unit'],
     limitMinutes: 30,
   },
-  { name: 'v2-swap', machine: { cgroup: 'v2', swap: true }, files: withSwap, limitMinutes: 25 },
-  { name: 'v1-swap', machine: { cgroup: 'v1', swap: true }, files: withSwap, notInCi: true, limitMinutes: 25 },
-  { name: 'hybrid-swap', machine: { cgroup: 'hybrid', swap: true }, files: withSwap, notInCi: true, limitMinutes: 25 },
+  { name: 'v2-swap', proves: 'evictions with swap, cgroup v2', machine: { cgroup: 'v2', swap: true }, files: withSwap, limitMinutes: 25 },
+  { name: 'v1-swap', proves: 'evictions with swap, cgroup v1', machine: { cgroup: 'v1', swap: true }, files: withSwap, limitMinutes: 25 },
+  {
+    name: 'hybrid-swap',
+    proves: 'evictions with swap, hybrid',
+    machine: { cgroup: 'hybrid', swap: true },
+    files: withSwap,
+    limitMinutes: 25,
+  },
   {
     name: 'v2-endurance',
+    proves: '300 units, a hundred evictions in a row, a kill at every point of an eviction',
     machine: { cgroup: 'v2', swap: false },
     files: ['test/endurance/', 'test/e2e/restart', ...storms, ...sameEverywhere, ...anyKernel],
-    notInCi: true,
     limitMinutes: 120,
   },
   {
     name: 'v2-plain-root',
+    proves: 'root without CAP_SYS_RESOURCE',
     machine: { cgroup: 'v2', swap: false },
     files: [
       'test/actions/oom-score-adj',

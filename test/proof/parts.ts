@@ -1,0 +1,105 @@
+import { suites } from '../vm/suites.js';
+
+/** One proof that is too long for CI. docs/testing.md says what each proves. */
+export interface Part {
+  readonly name: string;
+  /** The words that choose it beside its name: `make proof ARGS=vm`. */
+  readonly group?: string;
+  readonly proves: string;
+  readonly command: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** How many "N passed, N failed" lines the command ends with; 1 where not set. A command without one counts as one test. */
+  readonly closingLines?: number;
+  /** Commands that must be installed, with the Debian package of each. */
+  readonly needs?: Readonly<Record<string, string>>;
+  /** It waits more than it computes and measures no time: two of these run at once. */
+  readonly shares?: true;
+}
+
+const CLANG = { 'clang++': 'clang libclang-rt-14-dev' };
+const WINE = { 'x86_64-w64-mingw32-g++-posix': 'g++-mingw-w64-x86-64-posix', cmake: 'cmake', wineserver: 'wine wine64' };
+const ARM64 = { 'aarch64-linux-gnu-g++': 'g++-aarch64-linux-gnu', 'qemu-aarch64-static': 'qemu-user-static', cmake: 'cmake' };
+const QEMU = { 'qemu-system-x86_64': 'qemu-system-x86', mmdebstrap: 'mmdebstrap', 'mkfs.ext4': 'e2fsprogs' };
+const CONTAINERS = { containerd: 'containerd', runc: 'runc', busybox: 'busybox-static', 'mkfs.xfs': 'xfsprogs' };
+
+/** In the order in which they run: what fails soonest first. `make build` has been run before. */
+export const PARTS: readonly Part[] = [
+  {
+    name: 'system',
+    proves: 'the end-to-end and native tests that `make test` leaves out, on this machine',
+    command: ['node_modules/.bin/vitest', 'run', '--project', 'proof'],
+    needs: CONTAINERS,
+  },
+  {
+    name: 'properties',
+    proves: 'every property of the unit tests, with many runs',
+    command: ['node_modules/.bin/tsx', 'test/proof/properties.ts'],
+  },
+  {
+    name: 'tsan',
+    group: 'native',
+    proves: 'the C++ classes under the thread sanitizer',
+    command: ['make', '--no-print-directory', 'tsan'],
+    needs: CLANG,
+  },
+  {
+    name: 'node-asan',
+    group: 'native',
+    proves: 'the addon in Node under the address sanitizer',
+    command: ['make', '--no-print-directory', 'node-asan'],
+    needs: CLANG,
+  },
+  {
+    name: 'fuzz',
+    group: 'native',
+    proves: 'every parser of kernel text on generated inputs',
+    command: ['make', '--no-print-directory', 'fuzz'],
+    closingLines: 2,
+    needs: CLANG,
+  },
+  {
+    name: 'tidy',
+    group: 'native',
+    proves: 'clang-tidy finds nothing in the C++ code',
+    command: ['make', '--no-print-directory', 'tidy'],
+    needs: { 'clang-tidy': 'clang-tidy' },
+  },
+  ...['20', '22'].map((version) => ({
+    name: `windows-${version}`,
+    group: 'windows',
+    proves: `all Windows tests under Wine with Node ${version}`,
+    command: ['make', '--no-print-directory', 'windows', `ARGS=${version}`],
+    needs: WINE,
+  })),
+  ...['20', '22', '24', '26'].map((version) => ({
+    name: `versions-${version}`,
+    group: 'versions',
+    proves: `the native tests with the one addon on Node ${version}`,
+    command: ['make', '--no-print-directory', 'versions', `ARGS=${version}`],
+  })),
+  {
+    name: 'arm64',
+    proves: 'the native tests with the addon for arm64, emulated',
+    command: ['make', '--no-print-directory', 'arm64'],
+    needs: ARM64,
+  },
+  ...suites.map(({ name, proves }) => ({
+    name: `vm-${name}`,
+    group: 'vm',
+    proves,
+    command: ['node_modules/.bin/tsx', 'test/vm/run.ts', name],
+    needs: QEMU,
+    shares: true as const,
+  })),
+  {
+    name: 'vm-skips',
+    group: 'vm',
+    proves: 'no test was skipped on every machine',
+    command: ['node_modules/.bin/tsx', 'test/vm/skips.ts'],
+  },
+  {
+    name: 'soak',
+    proves: 'memory, descriptors and threads of a running evictd do not grow',
+    command: ['make', '--no-print-directory', 'soak'],
+  },
+];

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { choose, count, isProved, table, type Result } from './results.js';
+
+const parts = [{ name: 'tsan', group: 'native' }, { name: 'fuzz', group: 'native' }, { name: 'soak' }];
+
+describe('choose', () => {
+  test.each<[rule: string, words: readonly string[], chosen: readonly string[]]>([
+    ['no word: every part', [], ['tsan', 'fuzz', 'soak']],
+    ['names, in the order of the table', ['soak', 'tsan'], ['tsan', 'soak']],
+    ['a group', ['native'], ['tsan', 'fuzz']],
+    ['a group and one of its parts: once', ['native', 'fuzz'], ['tsan', 'fuzz']],
+  ])('%s', (_rule, words, chosen) => {
+    expect(choose(parts, words).map(({ name }) => name)).toEqual(chosen);
+  });
+
+  test('an unknown word is refused with the known ones', () => {
+    expect(() => choose(parts, ['tsan', 'nonsense'])).toThrow('no part nonsense; there are native, tsan, fuzz, soak');
+  });
+});
+
+describe('isProved', () => {
+  const green: Result = { passed: 3, failed: 0, seconds: 1, commit: 'abc' };
+  test.each<[rule: string, result: Result | undefined, commit: string, proved: boolean]>([
+    ['passed at this commit', green, 'abc', true],
+    ['never run', undefined, 'abc', false],
+    ['another commit', green, 'def', false],
+    ['a failure', { ...green, failed: 1 }, 'abc', false],
+    ['no test ran', { ...green, passed: 0 }, 'abc', false],
+    ['a tree with other changes', { ...green, commit: 'abc+' }, 'abc+', false],
+  ])('%s', (_rule, result, commit, proved) => {
+    expect(isProved(result, commit)).toBe(proved);
+  });
+});
+
+describe('count', () => {
+  test.each<[rule: string, output: string, status: number | null, lines: number, counts: [passed: number, failed: number]]>([
+    ['the last closing line', '1 passed, 0 failed\n7 passed, 2 failed\n', 1, 1, [7, 2]],
+    ['two closing lines are added', '1 passed, 0 failed\nx\n7 passed, 0 failed\n', 0, 2, [8, 0]],
+    ["a suite's own line is not one", 'v2 | 5 passed, 1 failed\n4 passed, 0 failed', 0, 1, [4, 0]],
+    ['an error without a failed test is a failure', '7 passed, 0 failed\n', 2, 1, [7, 1]],
+    ['killed by a signal before any line', '', null, 1, [0, 1]],
+    ['no closing line and status 0 is one test', 'nothing grows\n', 0, 1, [1, 0]],
+  ])('%s', (_rule, output, status, lines, [passed, failed]) => {
+    expect(count(output, status, lines)).toEqual({ passed, failed });
+  });
+});
+
+test('the table has a row for each part, dashes for one without a result', () => {
+  expect(table(['tsan', 'soak'], { tsan: { passed: 99, failed: 0, seconds: 14.6, commit: 'abc' } })).toBe(
+    [
+      'part      passed    failed   seconds    commit',
+      'tsan          99         0        15       abc',
+      'soak           -         -         -         -',
+    ].join('\n'),
+  );
+});

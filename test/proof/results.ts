@@ -1,0 +1,61 @@
+/** What one run of a part came to. */
+export interface Result {
+  readonly passed: number;
+  readonly failed: number;
+  readonly seconds: number;
+  /** The short id of the commit; with a '+' where the tree had other changes. */
+  readonly commit: string;
+}
+
+/** By the name of the part. */
+export type Results = Readonly<Record<string, Result>>;
+
+/**
+ * The parts that `words` choose, in their order: names, groups, all parts without a word.
+ *
+ * @throws RangeError  for a word that is neither
+ */
+export function choose<P extends { readonly name: string; readonly group?: string }>(
+  parts: readonly P[],
+  words: readonly string[],
+): readonly P[] {
+  const chooses = ({ name, group }: P, word: string): boolean => word === name || word === group;
+  const unknown = words.filter((word) => !parts.some((part) => chooses(part, word)));
+  if (unknown.length > 0) {
+    const known = [...new Set(parts.flatMap(({ name, group }) => (group === undefined ? [name] : [group, name])))];
+    throw new RangeError(`no part ${unknown.join(', ')}; there are ${known.join(', ')}`);
+  }
+  return words.length === 0 ? parts : parts.filter((part) => words.some((word) => chooses(part, word)));
+}
+
+/** A part that passed at this commit, with no other change in the tree, is not run again. */
+export function isProved(result: Result | undefined, commit: string): boolean {
+  return result?.failed === 0 && result.passed > 0 && result.commit === commit && !commit.endsWith('+');
+}
+
+/**
+ * Counts the tests of a run by its closing lines, "N passed, N failed" each.
+ *
+ * A run that ended with an error has at least one failure; one without a closing line counts as one test.
+ */
+export function count(output: string, status: number | null, closingLines: number): Pick<Result, 'passed' | 'failed'> {
+  const lines = [...output.matchAll(/^(\d+) passed, (\d+) failed\s*$/gm)].slice(-closingLines);
+  const sum = (group: 1 | 2): number => lines.reduce((total, line) => total + Number(line[group]), 0);
+  const [passed, failed] = [sum(1), sum(2)];
+  if (status !== 0) return { passed, failed: Math.max(failed, 1) };
+  return lines.length === 0 ? { passed: 1, failed } : { passed, failed };
+}
+
+/** One row a part; a part without a result has dashes. */
+export function table(names: readonly string[], results: Results): string {
+  const rows = names.map((name) => {
+    const result = results[name];
+    return result === undefined
+      ? [name, '-', '-', '-', '-']
+      : [name, String(result.passed), String(result.failed), result.seconds.toFixed(0), result.commit];
+  });
+  const width = Math.max(...names.map((name) => name.length), 'part'.length) + 2;
+  return [['part', 'passed', 'failed', 'seconds', 'commit'], ...rows]
+    .map(([name = '', ...cells]) => `${name.padEnd(width)}${cells.map((cell) => cell.padStart(10)).join('')}`.trimEnd())
+    .join('\n');
+}

@@ -1,0 +1,122 @@
+// make proof [ARGS='PART... [--again | --table]']: runs what CI leaves out, part by part (test/proof/parts.ts), and ends with a table and "N passed, N failed".
+// A part that passed at this commit is not run again, so that an interrupted proof goes on where it stopped; --again runs it, --table runs nothing.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { PARTS, type Part } from './parts.js';
+import { choose, count, isProved, table, type Result, type Results } from './results.js';
+
+const DIRECTORY = 'build/proof';
+const FILE = `${DIRECTORY}/results.json`;
+/** Lines of a log that say what failed: vitest's, the C++ runner's, the sanitizers', make's. */
+const FAILURE = /(^|\| ) ?FAIL |^FAILED |^failed in |^skipped on every machine|^ERROR: |^==\d+==ERROR|^make: \*\*\*/;
+
+function git(...args: readonly string[]): string {
+  return spawnSync('git', args, { encoding: 'utf8' }).stdout.trim();
+}
+
+function currentCommit(): string {
+  return `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain') === '' ? '' : '+'}`;
+}
+
+function readResults(): Results {
+  try {
+    return JSON.parse(readFileSync(FILE, 'utf8')) as Results;
+  } catch {
+    return {}; // none yet
+  }
+}
+
+function keep(name: string, result: Result): void {
+  writeFileSync(`${FILE}.new`, `${JSON.stringify({ ...readResults(), [name]: result }, null, 2)}\n`);
+  renameSync(`${FILE}.new`, FILE);
+}
+
+function missing({ needs = {} }: Part): string[] {
+  return Object.entries(needs).flatMap(([command, packages]) =>
+    spawnSync('sh', ['-c', `command -v '${command}'`]).status === 0 ? [] : [packages],
+  );
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+let interrupted = false;
+
+async function run(part: Part, commit: string): Promise<void> {
+  const log = `${DIRECTORY}/${part.name}.log`;
+  const packages = missing(part);
+  if (packages.length > 0) {
+    keep(part.name, { passed: 0, failed: 1, seconds: 0, commit });
+    say(`${part.name}: cannot run: apt-get install ${packages.join(' ')}`);
+    return;
+  }
+  say(`${part.name}: ${part.proves}`);
+  const began = performance.now();
+  const [command = '', ...args] = part.command;
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, CI: 'true', NO_COLOR: '1', ...part.environment },
+  });
+  const chunks: Buffer[] = [];
+  const file = createWriteStream(log);
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.pipe(file, { end: false });
+  }
+  const stop = (signal: NodeJS.Signals): void => {
+    interrupted = true;
+    child.kill(signal);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  const [status] = (await once(child, 'close')) as [number | null];
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, stop);
+  file.end();
+  const output = Buffer.concat(chunks).toString();
+  const result = { ...count(output, status, part.closingLines ?? 1), seconds: (performance.now() - began) / 1000, commit };
+  if (interrupted && result.failed > 0) return; // no result: it is run again
+  keep(part.name, result);
+  say(`${part.name}: ${String(result.passed)} passed, ${String(result.failed)} failed, ${result.seconds.toFixed(0)} s`);
+  if (result.failed === 0) return;
+  const failures = output.split('\n').filter((line) => FAILURE.test(line));
+  say([...failures.slice(0, 40), `repeat it alone: make proof ARGS=${part.name}   (log: ${log})`].join('\n'));
+}
+
+/** One part at a time; two where both share the machine. */
+async function runAll(parts: readonly Part[], commit: string): Promise<void> {
+  const left = [...parts];
+  while (left.length > 0 && !interrupted) {
+    const alone = left.findIndex(({ shares }) => !shares);
+    const together = left.splice(0, alone === -1 ? left.length : Math.max(alone, 1));
+    const worker = async (): Promise<void> => {
+      for (let part = together.shift(); part !== undefined && !interrupted; part = together.shift()) await run(part, commit);
+    };
+    await Promise.all([worker(), worker()]);
+  }
+}
+
+async function main(): Promise<void> {
+  const options = process.argv.slice(2).filter((word) => word.startsWith('--'));
+  const chosen = choose(
+    PARTS,
+    process.argv.slice(2).filter((word) => !word.startsWith('--')),
+  );
+  mkdirSync(DIRECTORY, { recursive: true });
+  const commit = currentCommit();
+  const before = readResults();
+  const left = chosen.filter(({ name }) => options.includes('--again') || !isProved(before[name], commit));
+  for (const { name } of chosen.filter((part) => !left.includes(part))) say(`${name}: passed at ${commit} already (--again runs it)`);
+  if (!options.includes('--table')) await runAll(left, commit);
+  const results = readResults();
+  const names = chosen.map(({ name }) => name);
+  say(`\n${table(names, results)}\n`);
+  const sum = (of: 'passed' | 'failed'): number => names.reduce((total, name) => total + (results[name]?.[of] ?? 0), 0);
+  say(`${String(sum('passed'))} passed, ${String(sum('failed'))} failed`);
+  process.exitCode = names.every((name) => isProved(results[name], commit) || results[name]?.failed === 0) ? 0 : 1;
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof RangeError)) throw error;
+  process.stderr.write(`evictd: proof: ${error.message}\n`);
+  process.exitCode = 64;
+}
