@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Config } from '../config/config.js';
 import { inhibitDelaySetting, suffices, type InhibitDelay } from '../core/inhibit-delay.js';
-import { emptiedDirectories } from '../core/rule.js';
 import { shutdownRequestedNs } from '../core/shutdown-config.js';
 import { installedConfigFile } from '../install/installed.js';
 import { installSteps, type InstallRequest } from '../install/install.js';
@@ -75,7 +74,6 @@ Exit: 0 installed, 1 it cannot be, 64 usage, 78 configuration.`,
           configKept: kept !== undefined,
           stateDirectory: config.stateDirectory,
           runtimeDirectory: config.runtimeDirectory,
-          emptied: emptiedDirectories(config.rules),
           logind,
           now,
           dryRun,

@@ -9,7 +9,6 @@ import { DirectoryMeasurement } from '../workloads/directory-measurement.js';
 import { measureDisks, type DiskMeasurement, type DiskParts } from '../workloads/disk-measurement.js';
 import { FilesystemTrees } from '../workloads/filesystem-trees.js';
 import { ImagesInUse } from '../workloads/images-in-use.js';
-import { keptDirectories } from './emptying.js';
 
 export interface OpenedDiskParts extends DiskParts {
   readonly directories: DirectoryMeasurement;
@@ -21,7 +20,7 @@ export interface OpenedDiskParts extends DiskParts {
 /** What is measured of these filesystems, and of what these runtimes have on them. */
 export function openDiskParts(filesystems: FilesystemPaths, runtimes: () => readonly ContainerRuntime[]): OpenedDiskParts {
   return {
-    directories: new DirectoryMeasurement(native, () => keptDirectories(runtimes())),
+    directories: new DirectoryMeasurement(native),
     containers: new ContainerMeasurement(native, runtimes),
     trees: selectHost().os === 'windows' ? UNWALKED : new FilesystemTrees(native, filesystems),
     images: new ImagesInUse(runtimes),

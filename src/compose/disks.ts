@@ -11,7 +11,6 @@ import type { Journal } from '../monitor/journal.js';
 import type { ContainerRuntime, WorkloadSource } from '../monitor/ports.js';
 import { native } from '../native/index.js';
 import { Unanswered } from '../native/unanswered.js';
-import type { DirectoryMeasurement } from '../workloads/directory-measurement.js';
 import type { DiskMeasurement } from '../workloads/disk-measurement.js';
 import { DiskWatch } from '../workloads/disk-watch.js';
 import { FoundFilesystems } from '../workloads/found-filesystems.js';
@@ -37,7 +36,6 @@ export function openDisks(
   readonly filesystems: FoundFilesystems;
   readonly watch: DiskWatch;
   readonly space: SpaceWatch;
-  readonly directories: Pick<DirectoryMeasurement, 'forget'>;
 } {
   const filesystems = new FoundFilesystems(config.filesystems, native, runtimes, (told, isApart) => {
     node.place(filesystems);
@@ -60,9 +58,9 @@ export function openDisks(
   const silent = new Unanswered();
   const measure = (): Promise<DiskMeasurement> => lookAtDisks(node.hierarchy, filesystems, parts, silent);
   const watch = new DiskWatch({
-    measure: async (shortSinceNs) => {
+    measure: async () => {
       const known = workloadsOf(workloads);
-      directories.refresh(known, shortSinceNs).then(
+      directories.refresh(known).then(
         (isNews) => {
           if (isNews) onNews();
         },
@@ -89,5 +87,5 @@ export function openDisks(
       log.warn(`what holds the space is not known: ${String(error)}`, { code: 'EVICTD_DISK_UNMEASURED' });
     },
   });
-  return { filesystems, watch, space, directories };
+  return { filesystems, watch, space };
 }

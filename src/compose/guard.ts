@@ -22,7 +22,6 @@ import { native } from '../native/index.js';
 import { ContainerNames } from '../workloads/container-names.js';
 import { withUnitStops } from '../workloads/unit-stops.js';
 import { conditionsFileOf } from './admission.js';
-import { openEmptier } from './emptying.js';
 import { announceReload, announceStart } from './announcement.js';
 import { holdInstance, type AskedOtherwise } from './instance.js';
 import { openJournal } from './journal.js';
@@ -33,7 +32,7 @@ import { ContainerRuntimes } from './container-runtimes.js';
 import { openDisks } from './disks.js';
 import { openEvictors } from './evictors.js';
 import { policyOf } from './policy.js';
-import { openReading, openSources, workloadsOf } from './reading.js';
+import { openReading, openSources } from './reading.js';
 import { replaceable } from './replaceable-source.js';
 import { Rest } from './rest.js';
 import { openSafetyNet } from './safety-net.js';
@@ -184,16 +183,6 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, logFile, 
       takenOver.retry();
       atRest();
     });
-    const emptier = openEmptier({
-      units,
-      journal,
-      reporter,
-      measured: disks.directories,
-      hierarchies: [hierarchies.memory, hierarchies.unified, hierarchies.systemd],
-      rules: () => inForce.config.rules,
-      workloads: () => workloadsOf(workloads),
-      runtimes: () => runtimes.of(inForce.config),
-    });
     const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
     const victims = { hierarchies: { ...hierarchies, memory: node.hierarchy }, rules: () => inForce.config.rules };
     const { evictor, atShutdown } = openEvictors({ ...victims, units, runtimeOf, removals, reporter, releases });
@@ -214,7 +203,6 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, logFile, 
       node,
       workloads: recorder?.watching(source) ?? source,
       evictor,
-      emptier,
       reclaimer,
       releases,
       journal,
@@ -238,7 +226,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, logFile, 
     journal.record({ ...started, bootId: host.readBootId(), ...kernelKills.counted });
     takenOver.settle();
     const mayEndOthers = host.mayEndOthers(native);
-    announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers, machine: readStartFacts(node, config) });
+    announceStart(log, loaded, { node: node.identity, dryRun, mayEndOthers, machine: readStartFacts(node) });
     service.resumed(inheritance.state.conditions);
     kernelKills.start();
     monitor.start();
@@ -259,7 +247,7 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, logFile, 
         runtimes.keepOnly(next.config);
         isProtected = unitProtection(next.config, own);
         status.monitoringInterval(next.config.monitoringIntervalNs);
-        const { message, warnings } = announceReload(log, config, inForce, next, readStartFacts(node, next.config));
+        const { message, warnings } = announceReload(log, config, inForce, next, readStartFacts(node));
         journal.record(reloadRecord(message));
         inForce = next;
         recorder?.reconfigured(recordedConfig(next));

@@ -1,7 +1,7 @@
-import type { Config, LoadedConfig } from '../config/config.js';
+import type { LoadedConfig } from '../config/config.js';
 import type { Observations } from '../core/observation.js';
 import { protectionText } from '../core/rank.js';
-import { emptiedDirectories, type Rule } from '../core/rule.js';
+import type { Rule } from '../core/rule.js';
 import { isPressure, SIGNAL_FACTS, type Signal } from '../core/signal.js';
 import type { Threshold } from '../core/threshold.js';
 import type { Protection } from '../core/workload.js';
@@ -31,22 +31,14 @@ export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: Fi
   }
 }
 
-/**
- * The same of a node that is armed, and whose filesystems had the time to answer.
- *
- * @param pid  of the process that is to write; left out: this one
- */
-export function machineFactsOf(
-  { node, workloads }: Pick<Reading, 'node' | 'workloads'>,
-  { config }: LoadedConfig,
-  pid?: number,
-): MachineFacts {
+/** The same of a node that is armed, and whose filesystems had the time to answer. */
+export function machineFactsOf({ node, workloads }: Pick<Reading, 'node' | 'workloads'>, { config }: LoadedConfig): MachineFacts {
   const { thresholds, rules, allocatable } = config;
   const observations = node.read();
   // Without `allocatable` there is nothing to read it from, which the configuration's own notice says.
   const told = ([signal]: readonly [Signal, string]): boolean => signal !== 'allocatableMemory.available' || allocatable !== undefined;
   return {
-    ...startFacts(node, observations, rules, pid),
+    ...startFacts(node, observations),
     unreadable: new Map([...observations.missing].filter(told)),
     absent: new Map([...(observations.absent ?? [])].filter(told)),
     polled: polledSignals(thresholds, observations, node.notifiers()),
@@ -56,13 +48,12 @@ export function machineFactsOf(
 }
 
 /** Before anything is armed on the node and a filesystem has answered: what a start knows. */
-export function readStartFacts(node: Node, { rules }: Pick<Config, 'rules'>): MachineFacts {
-  return startFacts(node, node.read(), rules);
+export function readStartFacts(node: Node): MachineFacts {
+  return startFacts(node, node.read());
 }
 
-function startFacts({ identity }: Node, { observed }: Observations, rules: readonly Rule[], pid?: number): MachineFacts {
-  const { readMemoryReserve, onReadOnlyMounts } = selectHost();
-  const reserve = readMemoryReserve();
+function startFacts({ identity }: Node, { observed }: Observations): MachineFacts {
+  const reserve = selectHost().readMemoryReserve();
   return {
     capacities: new Map([...observed].map(([signal, { capacity }]) => [signal, capacity])),
     unreadable: new Map(),
@@ -70,7 +61,6 @@ function startFacts({ identity }: Node, { observed }: Observations, rules: reado
     pressureOf: identity.cgroup === undefined ? 'machine' : identity.cgroupVersion === 1 ? 'machine instead of a v1 cgroup' : 'cgroup',
     reserve: reserve && { ...reserve, kernelBytes: identity.cgroup === undefined ? reserve.kernelBytes : 0n },
     polled: new Map(),
-    readOnly: onReadOnlyMounts(emptiedDirectories(rules), pid),
     workloads: undefined,
   };
 }

@@ -1,5 +1,3 @@
-import { isBelow } from '../core/cgroup.js';
-import type { FilesystemPaths } from '../core/layout.js';
 import type { Rule } from '../core/rule.js';
 import { overlap } from '../core/workload-directory.js';
 import type { ListItem } from './layered.js';
@@ -22,30 +20,6 @@ export function reportSharedDirectories(items: readonly ListItem<Rule>[], report
         );
       }
       seen.push({ path: directory.path, at: `${position.file}:${String(position.line)}:${String(position.column)}` });
-    }
-  }
-}
-
-/** What evictd writes to is not emptied, and neither is what holds the images and containers of others. */
-export function reportEmptiedOwn(
-  items: readonly ListItem<Rule>[],
-  own: FilesystemPaths & { readonly stateDirectory: string; readonly runtimeDirectory: string },
-  report: Report,
-): void {
-  const { stateDirectory, runtimeDirectory, imagefs, containerfs } = own;
-  for (const { value, layer, path } of items) {
-    for (const [index, { path: emptied, onEvict }] of (value.directories ?? []).entries()) {
-      if (onEvict !== 'empty') continue;
-      const kept = [stateDirectory, runtimeDirectory].find((directory) => overlap(directory, emptied));
-      const held = [imagefs, containerfs].find((root) => root !== undefined && (root === emptied || isBelow(root, emptied)));
-      const why = kept ? `${kept} is evictd's own` : held ? `${held} holds images or containers` : undefined;
-      if (why === undefined) continue;
-      report.issue(
-        'EVICTD_CONFIG_EMPTY',
-        `${emptied} is not emptied: ${why}`,
-        layer.at([...path, 'directories', index, 'path']),
-        'name a directory that only this workload writes to',
-      );
     }
   }
 }

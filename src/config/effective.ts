@@ -1,10 +1,9 @@
 import type { Config, LoadedConfig } from './config.js';
 import type { Platform } from '../core/operating-system.js';
-import type { Rule } from '../core/rule.js';
 import type { Threshold } from '../core/threshold.js';
 import { readThresholds } from './eviction.js';
 import { listedThresholds } from './listed-thresholds.js';
-import { reportEmptiedOwn, reportSharedDirectories } from './directories.js';
+import { reportSharedDirectories } from './directories.js';
 import { refuseElsewhere } from './elsewhere.js';
 import { keyText } from './key.js';
 import type { Layer } from './layer.js';
@@ -45,7 +44,6 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
     },
   );
   refuseWindow(layers, profile, report);
-  let ruleItems: readonly ListItem<Rule>[] = [];
   const config: Config = {
     compatibility,
     departures,
@@ -79,7 +77,6 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
       'rules',
       (layer) => layer.rules,
       (items) => {
-        ruleItems = items;
         reportSharedDirectories(items, report);
         return noticeEmptyRules(items, report);
       },
@@ -102,7 +99,6 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
       level: settings.preset(['log', 'level'], (layer) => layer.log?.level),
     },
   };
-  reportEmptiedOwn(ruleItems, { ...config.filesystems, ...config }, report);
   // Last: mostly they are as they come.
   return { config, notices: report.notices, origins: new Map([...origins, ...profileOrigins]) };
 }

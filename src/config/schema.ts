@@ -4,7 +4,6 @@ import { FILESYSTEM_ROLES } from '../core/layout.js';
 import type { Rule } from '../core/rule.js';
 import type { ShutdownGracePeriod } from '../core/shutdown-config.js';
 import type { ThresholdKind } from '../core/threshold.js';
-import { neverEmptied, type WorkloadDirectory } from '../core/workload-directory.js';
 import { liftRefusal } from './lift.js';
 import { nodePathText } from './node-path.js';
 import { reclaimEntry, RECLAIM_KEYS } from './reclaim.js';
@@ -31,7 +30,6 @@ const ENFORCEABLE = [
   'kube-reserved-compressible',
 ] as const;
 const THRESHOLD_KINDS = ['hard', 'soft'] as const satisfies readonly ThresholdKind[];
-const ON_EVICT = ['keep', 'empty'] as const satisfies readonly WorkloadDirectory['onEvict'][];
 export const OOM_SCORE_ADJ_MODES = ['off', 'qos', 'rank'] as const;
 
 /** Entries are read one by one afterwards (thresholds.ts). null: nothing was written, which is said there. */
@@ -72,16 +70,7 @@ const kubeletKeys = {
   shutdownGracePeriodByPodPriority: z.optional(z.array(shutdownGracePeriod)),
 };
 
-const EMPTY_HINT =
-  'all that is in it would be removed: name a directory that only this workload writes to, like /var/lib/NAME/cache, or leave onEvict out';
-
-const directory = z.pipe(
-  z.strictObject({ path: parsed(directoryText), onEvict: z.optional(z.enum(ON_EVICT)) }),
-  z.transform(({ path, onEvict = 'keep' }, payload): WorkloadDirectory => {
-    const refused = onEvict === 'empty' ? neverEmptied(path) : undefined;
-    return refused === undefined ? { path, onEvict } : refuse(payload, path, 'EVICTD_CONFIG_EMPTY', refused, EMPTY_HINT, ['path']);
-  }),
-);
+const directory = z.strictObject({ path: parsed(directoryText) });
 
 const rule = z.pipe(
   z.strictObject({
@@ -171,7 +160,7 @@ export const KEYS: Readonly<Record<string, readonly string[]>> = {
   'thresholds[]': ['when', 'kind', 'for'],
   ...SOURCE_KEYS,
   'rules[]': ['match', 'critical', 'liftProtection', 'priority', 'requests', 'terminationGracePeriodSeconds', 'directories'],
-  'rules[].directories[]': ['path', 'onEvict'],
+  'rules[].directories[]': ['path'],
   'rules[].match': ['name', 'path', 'labels'],
   'rules[].requests': ['memory'],
   'reclaim[]': RECLAIM_KEYS,

@@ -94,7 +94,7 @@ export function decide(
 function unitDecision(
   choice: Choice,
   cause: ThresholdCause | StorageLimitCause,
-  { workload: { unit, path }, holding }: RankedWorkload,
+  { workload: { unit, path } }: RankedWorkload,
   { serial, stop, asked }: { readonly serial: number; readonly stop: UnitStop | undefined; readonly asked: boolean },
   nowNs: bigint,
 ): UnitDecision | undefined {
@@ -106,7 +106,6 @@ function unitDecision(
     stop,
     evictions,
     asked,
-    empties: holding?.empties !== undefined,
     condition: conditionOf(cause),
   };
   return { evictions, stop, hold: holdOf(stopped, choice.held, nowNs) };
@@ -149,29 +148,25 @@ export function selectVictim(
   const awaitsNs = isUrgent ? HARD_AWAITS_NS : PATIENT_AWAITS_NS;
   const passedOverBy = (item: RankedWorkload): Protection | undefined =>
     outside(policy, threshold.signal, item) ?? passedOver(item, found, failedKills, nowNs);
-  const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined; isAwaited?: boolean } => {
+  const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined } => {
     found = candidates();
     const ranking = rank(threshold.signal, layout, usagesFor(threshold.signal, found), policy.departures, least);
     for (const [index, item] of ranking.entries()) {
       if (item.protection !== undefined) continue;
       const protection = passedOverBy(item);
-      const returns = protection === undefined && comesBack(item, found, awaitsNs);
-      if (protection === undefined && returns !== true) {
-        return { victim: item, ranking, unreadable: found.unreadable, isAwaited: returns === 'awaited' };
-      }
-      ranking[index] = { ...item, protection: protection ?? freesNothing(threshold.signal) };
+      if (protection === undefined) return { victim: item, ranking, unreadable: found.unreadable };
+      ranking[index] = { ...item, protection };
     }
     return { victim: undefined, ranking, unreadable: found.unreadable };
   };
   let choice = ranked();
   if (choice.ranking.some(({ protection }) => protection?.kind === 'gone' || protection?.kind === 'changed')) choice = ranked();
-  const { victim, isAwaited } = choice;
+  const { victim } = choice;
   if (victim === undefined) {
     if (choice.ranking.some(({ protection }) => protection?.kind === 'untold' && protection.what === 'name')) return 'awaited';
     return choice.ranking.some(({ protection }) => protection?.kind === 'measuring') ? 'measuring' : undefined;
   }
-  // Not asked for a second time: it may be given up between the two, and he would go though he comes back.
-  if (isAwaited || found.awaited?.(victim.workload, awaitsNs)) return 'awaited';
+  if (found.awaited?.(victim.workload, awaitsNs)) return 'awaited';
   const isHeldUp = choice.ranking.some(
     (item) =>
       item.protection?.kind === 'measuring' &&
@@ -188,18 +183,6 @@ const NOBODY: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 function outside({ allocatableCgroup: cgroup }: Policy, signal: Signal, { workload: { path } }: RankedWorkload): Protection | undefined {
   if (signal !== 'allocatableMemory.available' || cgroup === undefined) return undefined;
   return path === cgroup || isBelow(path, cgroup) || isBelow(cgroup, path) ? undefined : { kind: 'outside', cgroup };
-}
-
-/** Its directory could not be emptied. */
-function freesNothing(signal: Signal): Protection {
-  const filesystem = filesystemOf(signal);
-  return { kind: 'frees-nothing', ...(filesystem && { filesystem }) };
-}
-
-/** A unit whose directory would be emptied, and that systemd is not known to keep stopped meanwhile; 'awaited': that is going to be known in a moment. */
-function comesBack({ workload, holding }: RankedWorkload, found: Candidates, awaitsNs: bigint): boolean | 'awaited' {
-  if (holding?.empties === undefined || workload.unit === undefined) return false;
-  return found.awaited?.(workload, awaitsNs) ? 'awaited' : found.stop?.(workload)?.kind !== 'stop';
 }
 
 function passedOver(

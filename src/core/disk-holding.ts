@@ -1,7 +1,6 @@
 import type { DiskHolders } from './held-space.js';
 import type { FilesystemRole } from './layout.js';
 import { isDiskSignal, SIGNAL_FACTS, type Resource, type ResourceSignal } from './signal.js';
-import type { DirectoryToEmpty } from './workload-directory.js';
 import type { Candidates, WorkloadStats, WorkloadUsage } from './workload.js';
 
 /** Allocated bytes, and inodes. */
@@ -17,8 +16,6 @@ export interface DiskHolding {
   readonly frees: DiskAmount;
   /** When measuring began, monotonic clock. */
   readonly atNs: bigint;
-  /** What of it comes back because it is removed afterwards. Left out: nothing is removed. */
-  readonly empties?: readonly DirectoryToEmpty[];
 }
 
 /** By filesystem; 'measuring': not known yet, or too long ago, and known soon. Not there: it has nothing on it, or that cannot be told. */
@@ -61,9 +58,4 @@ export function withDisks(found: Candidates, holdings: (path: string) => DiskHol
 export function withHoldings(usages: readonly WorkloadUsage[], holdings: Candidates['holdings']): readonly WorkloadUsage[] {
   if (holdings === undefined) return usages;
   return usages.map(({ workload, stats }) => ({ workload, stats: stats && { ...stats, disks: holdings(workload.path) } }));
-}
-
-/** ', empties /srv/batch'; nothing where no directory goes with it. */
-export function emptiesText(holding: DiskHolding | undefined): string {
-  return (holding?.empties ?? []).map(({ path }) => `, empties ${path}`).join('');
 }

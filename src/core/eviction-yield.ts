@@ -14,15 +14,10 @@ const SLOWLY_STILL_NS = 10_000_000_000n;
 /** … but not for longer than this: others may come and go for ever. What a container has written comes back when its runtime has removed it, and is waited for so long in any case. */
 const WITHIN_NS = 60_000_000_000n;
 
-/** An eviction of which nobody is left, with what has become available since. While it is `emptying` directories it is as if it had only just gone. */
-export function withYield(
-  eviction: EvictionInFlight,
-  observations: Observations | undefined,
-  nowNs: bigint,
-  emptying = false,
-): EvictionInFlight {
+/** An eviction whose workload has no process left, with what has become available since. */
+export function withYield(eviction: EvictionInFlight, observations: Observations | undefined, nowNs: bigint): EvictionInFlight {
   const { cause } = eviction.decision;
-  const gone = { ...eviction, goneSinceNs: emptying ? nowNs : (eviction.goneSinceNs ?? nowNs) };
+  const gone = { ...eviction, goneSinceNs: eviction.goneSinceNs ?? nowNs };
   if (cause.kind !== 'threshold') return gone;
   const available = nodeAfter(eviction.decision, observations)?.available;
   const most = eviction.risen?.available ?? cause.observation.available;
@@ -65,9 +60,9 @@ export function nodeAfter({ cause, victim }: Decision, observations: Observation
   return isOther ? undefined : after;
 }
 
-/** Of which resources nobody else goes while this eviction is not over: what a container that is removed has written, and what is in a directory that is emptied, are bytes and inodes. */
+/** The resources for which no other workload is evicted while this eviction is not over: what a removed container has written is bytes and inodes. */
 export function relieved(decision: Decision): readonly Resource[] {
-  return isRemoved(decision) || decision.victim.holding?.empties ? DISK_RESOURCES : [decision.resource];
+  return isRemoved(decision) ? DISK_RESOURCES : [decision.resource];
 }
 
 const DISK_RESOURCES: readonly Resource[] = ['ephemeral-storage', 'inodes'];

@@ -104,8 +104,6 @@ export interface VictimReading {
   readonly stopping?: true | undefined;
   /** systemd, which was asked to stop it, stops others first (After=): nobody has told it to end. */
   readonly queued?: true | undefined;
-  /** Nobody is left, and directories of it are being emptied. */
-  readonly emptying?: true | undefined;
   /** An evictd before this one, or a configuration before this one, decided it, and it does not go on: why. Left out: it does. */
   readonly abandoned?: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { amountOf, amountOfBytes, amountOfResource, counted } from './amount.js';
 import { holdersText } from './disk-holder.js';
-import { emptiesText, ofResource } from './disk-holding.js';
+import { ofResource } from './disk-holding.js';
 import { formatDuration } from './duration.js';
 import type { Effect } from './effect.js';
 import type { Decision, Outcome } from './eviction.js';
@@ -50,7 +50,7 @@ export function decisionMessage(decision: Decision): string {
   const { cause, resource, victim, dryRun } = decision;
   const { name } = victim.workload;
   const why = cause.kind === 'threshold' ? comparisonText(cause) : breachText(cause.breach);
-  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}: ${why}; ${name} ${describeRanked(victim, resource)}${emptiesText(victim.holding)}${unitText(decision)}`;
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}: ${why}; ${name} ${describeRanked(victim, resource)}${unitText(decision)}`;
 }
 
 /** 'its emptyDir volume cache is over its limit of 1Gi'. */

@@ -81,8 +81,6 @@ export interface StoppedUnit {
   readonly evictions: number;
   /** It is asked to end: systemd stops it. Otherwise its processes are killed at once. */
   readonly asked: boolean;
-  /** A directory of it is emptied: nobody may write to it meanwhile. */
-  readonly empties: boolean;
   readonly condition: ConditionType;
 }
 
@@ -90,10 +88,10 @@ export interface StoppedUnit {
  * Whether a unit is kept stopped, and for how long; undefined: it is not, or it does not come back by itself anyway, or nothing of it was running.
  *
  * What systemd stops does not restart by itself, so that every unit that would have is held until the condition has cleared. What is killed restarts as its Restart= says,
- * the first time, unless a directory of it is emptied. The second time it is stopped as well and held for a minute at least (back-off), from the third time on until the condition has cleared.
+ * the first time. The second time it is stopped as well and held for a minute at least (back-off), from the third time on until the condition has cleared.
  */
 export function holdOf(
-  { unit, decision, stop, evictions, asked, empties, condition }: StoppedUnit,
+  { unit, decision, stop, evictions, asked, condition }: StoppedUnit,
   held: State['held'],
   nowNs: bigint,
 ): Hold | undefined {
@@ -102,7 +100,7 @@ export function holdOf(
   if (stop?.kind !== 'stop') return undefined;
   const storm = isStorm(evictions);
   const comesBack = stop.restarts || stop.triggers.length > 0 || owed.length > 0 || (storm && stop.timers.length > 0);
-  if (!comesBack || (!asked && !empties && evictions < 2)) return undefined;
+  if (!comesBack || (!asked && evictions < 2)) return undefined;
   const runs = (name: string): boolean => stop.running.includes(name);
   const start = [...[...stop.triggers, ...stop.timers].filter(runs), ...(stop.restarts ? [unit] : []), ...stop.dependants.filter(runs)];
   if (start.length + owed.length === 0) return undefined;
@@ -112,7 +110,7 @@ export function holdOf(
     start: [...new Set([...owed, ...start])],
     owed,
     condition,
-    untilNs: asked || empties || storm ? undefined : nowNs + BACK_OFF_NS,
+    untilNs: asked || storm ? undefined : nowNs + BACK_OFF_NS,
   };
 }
 

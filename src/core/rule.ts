@@ -16,8 +16,3 @@ export interface Rule {
   readonly terminationGracePeriodNs?: bigint;
   readonly directories?: readonly WorkloadDirectory[];
 }
-
-/** Paths of the directories that are emptied with their workloads. */
-export function emptiedDirectories(rules: readonly Rule[]): readonly string[] {
-  return rules.flatMap(({ directories = [] }) => directories.filter(({ onEvict }) => onEvict === 'empty').map(({ path }) => path));
-}

@@ -71,8 +71,8 @@ export function advanceEvictions(
       if (now.escalate) effects.push({ kind: 'escalate', decision, reason: now.escalate });
       continue;
     }
-    const gone = withYield(now.eviction, observations, nowNs, reading.emptying);
-    if (now.result === 'killed' && (reading.emptying || isYieldOpen(gone, observations, nowNs, departures))) {
+    const gone = withYield(now.eviction, observations, nowNs);
+    if (now.result === 'killed' && isYieldOpen(gone, observations, nowNs, departures)) {
       evictions.push(gone);
     } else {
       const outcome = outcomeOf(now.result, now.eviction, reading, observations, departures['failed-kill'], nowNs);

@@ -16,7 +16,6 @@ import { domainOf } from './linux/oom-killer/domain.js';
 import { readOomKiller } from './linux/oom-killer/killer.js';
 import { readMayEndOthers } from './linux/privilege.js';
 import { goFirst } from './linux/priority.js';
-import { onReadOnlyMounts } from './linux/read-only-mount.js';
 import { askToReload } from './linux/requests.js';
 import { openServiceManager } from './linux/service-manager.js';
 import { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibit-delay.js';
@@ -61,7 +60,6 @@ export interface Host {
   readonly lockHoldersIn: typeof lockHoldersIn;
   readonly locksHeldBy: typeof locksHeldBy;
   readonly readBootId: typeof readBootId;
-  readonly onReadOnlyMounts: typeof onReadOnlyMounts;
   readonly oomKiller: OomKillerReaders | undefined;
   readonly readMemoryReserve: typeof readMemoryReserve;
   /** Who tells whom the kernel kills for want of memory; undefined: this kernel kills nobody. */
@@ -122,7 +120,6 @@ export function selectHost(platform: NodeJS.Platform = process.platform): Host {
       lockHoldersIn,
       locksHeldBy,
       readBootId,
-      onReadOnlyMounts,
       oomKiller: { read: readOomKiller, domainOf },
       readMemoryReserve,
       kernelKills: { KernelLogWatch, OomCounters },

@@ -14,7 +14,7 @@ export interface UnitDirectories {
 }
 
 export function unitDirectories(
-  configured: { readonly stateDirectory: string; readonly runtimeDirectory: string; readonly emptied: readonly string[] },
+  configured: { readonly stateDirectory: string; readonly runtimeDirectory: string },
   { stateDirectory, runtimeDirectory, runtimes }: Places,
 ): UnitDirectories {
   const own = [configured.runtimeDirectory].filter((path) => path !== runtimeDirectory);
@@ -24,7 +24,7 @@ export function unitDirectories(
   const elsewhere = [configured.stateDirectory, ...own].filter((path) => path !== stateDirectory && !below.includes(path));
   return {
     runtime,
-    writable: [...elsewhere, ...shared, ...configured.emptied],
+    writable: [...elsewhere, ...shared],
     steps: [
       ...elsewhere.filter((path) => !existsSync(path)).map((path) => ({ action: 'make', path }) as const),
       ...shared.map((path) => ({ action: 'keep', path, why: 'others use it: who made it has to make it at every boot' }) as const),

@@ -27,8 +27,6 @@ export interface InstallRequest {
   /** As configured. */
   readonly stateDirectory: string;
   readonly runtimeDirectory: string;
-  /** Directories of workloads that evictd empties. */
-  readonly emptied: readonly string[];
   readonly logind: LogindRequest;
   /** Start it, too, or start it again where it has changed. */
   readonly now: boolean;
@@ -48,10 +46,7 @@ export function installSteps(request: InstallRequest, machine: Machine): readonl
   const { runtime, writable, steps } = unitDirectories(request, places);
   const units = [
     unitStep(join(places.units, SLICE), sliceUnit(ORIGIN)),
-    unitStep(
-      join(places.units, SERVICE),
-      serviceUnit({ ...request, origin: ORIGIN, runtime, writable, empties: request.emptied.length > 0 }),
-    ),
+    unitStep(join(places.units, SERVICE), serviceUnit({ ...request, origin: ORIGIN, runtime, writable })),
   ];
   const changed = units.some(({ action }) => action === 'write');
   return [

@@ -17,8 +17,6 @@ export interface UnitOptions {
   readonly runtime: readonly string[];
   /** Directories that evictd writes to, beyond those that systemd makes for it. */
   readonly writable: readonly string[];
-  /** It empties directories of workloads, in which there may be some where only the owner of a file may remove it. */
-  readonly empties: boolean;
 }
 
 /**
@@ -41,7 +39,7 @@ CPUWeight=10000
 const MEMORY_MIN = '128M';
 
 /** The service. Each line that is not systemd's usual says why it is there: an operator reads it with `systemctl cat`. */
-export function serviceUnit({ origin, program, documentation, configFile, runtime, writable, empties }: UnitOptions): string {
+export function serviceUnit({ origin, program, documentation, configFile, runtime, writable }: UnitOptions): string {
   const config = ['--config', configFile];
   const run = commandLine([...program, 'run', ...config, { variable: 'RUN_OPTIONS' }]);
   const reload = commandLine([...program, 'reload', '--pid', { variable: 'MAINPID' }, ...config]);
@@ -88,7 +86,7 @@ RuntimeDirectoryMode=0700
 RuntimeDirectoryPreserve=yes
 ${writable.length === 0 ? '' : `ReadWritePaths=${writable.map((path) => pathWord(`-${path}`)).join(' ')}\n`}
 # Ending processes of others; cgroups delegated to users, and oom_score_adj; PSI windows below 2 s; /dev/kmsg; /proc/PID/fd.
-CapabilityBoundingSet=CAP_KILL CAP_DAC_OVERRIDE CAP_SYS_RESOURCE CAP_SYSLOG CAP_SYS_PTRACE${empties ? ' CAP_FOWNER' : ''}
+CapabilityBoundingSet=CAP_KILL CAP_DAC_OVERRIDE CAP_SYS_RESOURCE CAP_SYSLOG CAP_SYS_PTRACE
 SystemCallFilter=@system-service process_mrelease
 SystemCallErrorNumber=EPERM
 SystemCallArchitectures=native

@@ -33,8 +33,6 @@ export interface MachineFacts {
   readonly polled: ReadonlyMap<Signal, string>;
   /** Which filesystems it has, or which of them has not answered. Left out: not looked for. */
   readonly layout?: Layout | { readonly error: string };
-  /** Those of the directories that are emptied that evictd may not write to. */
-  readonly readOnly: readonly string[];
   /** undefined: not looked for. */
   readonly workloads: PresentWorkloads | undefined;
 }

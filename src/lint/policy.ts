@@ -1,6 +1,5 @@
 import { lintAllocatable } from './allocatable.js';
 import { lintAllocation } from './allocation.js';
-import { lintEmptying } from './emptying.js';
 import { lintEntries } from './entries.js';
 import { lintEvictable } from './evictable.js';
 import type { Finding } from './finding.js';
@@ -32,6 +31,5 @@ export function lintPolicy(subject: LintSubject, machine: MachineFacts | undefin
     ...lintEvictable(subject, machine),
     ...lintAllocatable(subject),
     ...lintRules(subject, machine),
-    ...lintEmptying(subject, machine),
   ];
 }

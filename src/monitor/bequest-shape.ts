@@ -36,8 +36,7 @@ const workload = objectOf({
   runtime: optional(objectOf({})),
 });
 const amount = objectOf({ bytes: INTEGER, inodes: INTEGER });
-const emptied = objectOf({ path: TEXT, device: INTEGER, inode: INTEGER, holds: amount });
-const holding = objectOf({ uses: amount, frees: amount, atNs: INTEGER, empties: optional(listOf(emptied)) });
+const holding = objectOf({ uses: amount, frees: amount, atNs: INTEGER });
 const known: Shape = (value, at) => (value === 'measuring' ? undefined : holding(value, at));
 const disks = objectOf({ nodefs: optional(known), imagefs: optional(known), containerfs: optional(known) });
 const stats = objectOf({

@@ -8,7 +8,7 @@ import { answersOf } from './answers.js';
 import type { Inheritance } from './inheritance.js';
 import type { Journal } from './journal.js';
 import { Pace } from './pace.js';
-import type { DirectoryEmptier, Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WorkloadSource } from './ports.js';
+import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WorkloadSource } from './ports.js';
 import { Reclaims } from './reclaims.js';
 import { rehearse } from './rehearsal.js';
 import type { Releases } from './releases.js';
@@ -23,7 +23,6 @@ export interface MonitorParts {
   readonly node: Node;
   readonly workloads: WorkloadSource;
   readonly evictor: Evictor;
-  readonly emptier: DirectoryEmptier;
   readonly reclaimer: Reclaimer;
   /** Starts units again that were kept stopped. Left out: there is no systemd, and nobody is. */
   readonly releases?: Releases;
@@ -68,7 +67,7 @@ export class Monitor {
     this.#parts = parts;
     this.#inheritance = inheritance;
     this.#state = inheritance.state;
-    this.#victims = new Victims(parts.evictor, parts.emptier, (atNs) => {
+    this.#victims = new Victims(parts.evictor, (atNs) => {
       if (this.#running) this.#pass({ source: 'victim', atNs });
     });
     this.#reclaims = new Reclaims(parts.reclaimer, parts.node);

@@ -1,5 +1,5 @@
 import type { Effect } from '../core/effect.js';
-import type { Decision, SystemdAnswer, UnitDecision } from '../core/eviction.js';
+import type { SystemdAnswer, UnitDecision } from '../core/eviction.js';
 import type { StepInput } from '../core/input.js';
 import type { LoadedUnit } from '../core/loaded-unit.js';
 import type { Observations } from '../core/observation.js';
@@ -174,18 +174,6 @@ export interface Evictor {
    * @param graceNs  how long it has to end
    */
   begin(workload: Workload, unit?: UnitDecision, graceNs?: bigint): KillInProgress;
-}
-
-/** Empties the directories of who was evicted for a disk. */
-export interface DirectoryEmptier {
-  /**
-   * Nobody of it is left: begins at the first call for a decision, and tells at each whether it goes on. In the background, for some minutes at most. Never throws.
-   *
-   * @param systemd  what systemd has said to being asked to stop it; undefined: nothing yet, or it was not asked
-   */
-  empty(decision: Decision, systemd: SystemdAnswer | undefined): boolean;
-  /** evictd ends: what goes on is given up, and left to the next one. */
-  close(): void;
 }
 
 /** What systemd is asked to do with a unit, as `systemctl --no-block` would ask: a start or stop job that replaces one that is in its way. */

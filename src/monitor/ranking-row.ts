@@ -58,11 +58,10 @@ function usageOf({ stats, usage, requestNano }: RankedWorkload, resource: Resour
 
 function holdingOf({ holding }: RankedWorkload, nowNs: bigint): Record<string, unknown> {
   if (holding === undefined) return {};
-  const { frees, atNs, empties } = holding;
+  const { frees, atNs } = holding;
   return {
     freesBytes: jsonInteger(frees.bytes),
     freesInodes: jsonInteger(frees.inodes),
-    ...(empties && { empties: empties.map(({ path }) => path) }),
     measuredSecondsAgo: Number((nowNs - atNs) / 1_000_000n) / 1e3,
   };
 }

@@ -11,9 +11,7 @@ import { notStartedText, releaseText } from '../core/unit-message.js';
 import type { NotStarted } from '../core/unit-start.js';
 import { operandsOf, thresholdKind, type Threshold } from '../core/threshold.js';
 import type { Workload } from '../core/workload.js';
-import type { DirectoryToEmpty, Emptied } from '../core/workload-directory.js';
 import type { Log } from '../log.js';
-import { emptyingText, isComplete } from './emptying-record.js';
 import type { NotifierState, SourceProblem } from './ports.js';
 import type { Metrics } from './publisher.js';
 import { reclaimMessage } from './reclaim-record.js';
@@ -149,18 +147,6 @@ export class Reporter {
   removal({ name }: Workload, error: string | undefined): void {
     if (error === undefined) this.#log.info(removalText(name, error));
     else this.#log.warn(removalText(name, error), { code: 'EVICTD_CRI_REMOVE' });
-  }
-
-  /** Of a directory of who was evicted; see emptyingRecord. */
-  emptying(decision: Decision, directory: DirectoryToEmpty, emptied: Emptied | string | undefined): void {
-    const text = emptyingText(decision, directory, emptied);
-    if (emptied === undefined || isComplete(emptied)) this.#log.info(text, { decision: decision.serial });
-    else this.#log.warn(text, { decision: decision.serial, code: 'EVICTD_DIRECTORY_NOT_EMPTIED' });
-  }
-
-  emptyingFailed({ serial }: Decision, error: unknown): void {
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#log.error(`the directories of who was evicted are left as they are; please report it: ${reason}`, { decision: serial });
   }
 
   /** How many units are kept stopped. */

@@ -56,7 +56,7 @@ export class ShutdownRun {
     this.#parts = parts;
     this.#periods = periods;
     this.#events = events;
-    this.#victims = new Victims<Ending>(parts.evictor, { empty: () => false, close: () => undefined }, () => {
+    this.#victims = new Victims<Ending>(parts.evictor, () => {
       if (this.#running && this.#failingSinceNs === undefined) this.#scheduleAt(0n);
     });
   }

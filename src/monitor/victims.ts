@@ -1,4 +1,4 @@
-import type { Decision, EvictionInFlight, SystemdAnswer, VictimReading } from '../core/eviction.js';
+import type { Decision, EvictionInFlight, VictimReading } from '../core/eviction.js';
 import type { Workload } from '../core/workload.js';
 import { HostError, isShortage } from '../errors.js';
 import type { Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
@@ -20,7 +20,7 @@ export interface SentSignals {
 
 /** What is known of whoever is to end, by whatever decision. */
 export type Ending = Pick<Decision, 'serial' | 'unit' | 'graceNs' | 'decidedAtNs'> & {
-  readonly victim: Pick<Decision['victim'], 'workload' | 'holding'>;
+  readonly victim: Pick<Decision['victim'], 'workload'>;
 };
 
 interface Victim<D extends Ending> extends SentSignals {
@@ -32,8 +32,6 @@ interface Victim<D extends Ending> extends SentSignals {
   times: EvictionTimes;
   /** As in VictimReading. */
   abandoned?: string;
-  /** Its directories are being emptied, or were: whoever lives in its cgroup from now on is somebody else. */
-  emptied?: boolean;
 }
 
 const NONE: ReadonlyMap<number, SentSignals> = new Map();
@@ -41,23 +39,15 @@ const NONE: ReadonlyMap<number, SentSignals> = new Map();
 /** errno of a workload that is not there any more, or is another one under the same name. */
 const GONE = new Set(['ENOENT', 'ENODEV', 'ESTALE', 'ESRCH']);
 
-/** As DirectoryEmptier. */
-interface Emptier<D> {
-  empty(decision: D, systemd: SystemdAnswer | undefined): boolean;
-  close(): void;
-}
-
 /** The kills under way: holds what they hold, repeats SIGKILL until nobody is left, and keeps their times. */
 export class Victims<D extends Ending = Decision> {
   readonly #evictor: Evictor;
-  readonly #emptier: Emptier<D>;
   readonly #onExit: (atNs: bigint) => void;
   readonly #victims = new Map<number, Victim<D>>();
 
   /** @param onExit  the last process of one of them has exited */
-  constructor(evictor: Evictor, emptier: Emptier<D>, onExit: (atNs: bigint) => void) {
+  constructor(evictor: Evictor, onExit: (atNs: bigint) => void) {
     this.#evictor = evictor;
-    this.#emptier = emptier;
     this.#onExit = onExit;
   }
 
@@ -87,19 +77,17 @@ export class Victims<D extends Ending = Decision> {
    * @param objection  why somebody who still lives is let go; undefined: nothing is against it
    */
   resume(
-    { decision, phase, goneSinceNs }: Pick<EvictionInFlight, 'phase' | 'goneSinceNs'> & { readonly decision: D },
+    { decision, phase }: Pick<EvictionInFlight, 'phase'> & { readonly decision: D },
     signals: SentSignals | undefined,
     objection: string | undefined,
   ): void {
     const { decidedAtNs: decisionNs } = decision;
     const { sent, times = { crossingNs: decisionNs, wakeNs: undefined, decisionNs, signalNs: undefined, killNs: undefined } } =
       signals ?? {};
-    // Its directories were being emptied.
-    const emptied = goneSinceNs !== undefined && decision.victim.holding?.empties !== undefined;
-    const victim: Victim<D> = { decision, held: this.#hold(decision), killing: phase === 'dying', sent, times, emptied };
+    const victim: Victim<D> = { decision, held: this.#hold(decision), killing: phase === 'dying', sent, times };
     this.#victims.set(decision.serial, victim);
     const { kill } = victim.held;
-    const hasGone = emptied || isGone(victim);
+    const hasGone = isGone(victim);
     if (sent !== undefined && (hasGone || objection === undefined)) kill?.resume?.(sent === 'killNs');
     if (hasGone) {
       if (sent === undefined) victim.abandoned = 'it is gone, and whether a signal has reached it before is not known';
@@ -149,7 +137,6 @@ export class Victims<D extends Ending = Decision> {
 
   close(): void {
     for (const serial of [...this.#victims.keys()]) this.end(serial);
-    this.#emptier.close();
   }
 
   #hold({ victim: { workload }, unit, graceNs }: D): Held {
@@ -185,14 +172,14 @@ export class Victims<D extends Ending = Decision> {
       else victim.held.kill?.resume?.(victim.sent === 'killNs');
     }
     let sample = victim.held.kill?.read();
-    if (victim.abandoned === undefined && !victim.emptied && sample !== undefined && sample.processes > 0 && isToRepeat(victim)) {
+    if (victim.abandoned === undefined && sample !== undefined && sample.processes > 0 && isToRepeat(victim)) {
       this.#signal(victim);
       sample = victim.held.kill?.read();
     }
     const { vanished, error, passing } = victim.held;
     const { signalNs, killNs } = victim.times;
     const hasEnded = vanished && (victim.sent !== undefined || victim.abandoned !== undefined);
-    const processes = hasEnded || victim.emptied ? 0 : sample?.processes;
+    const processes = hasEnded ? 0 : sample?.processes;
     return {
       processes,
       usageBytes: sample?.usageBytes,
@@ -205,16 +192,7 @@ export class Victims<D extends Ending = Decision> {
       ...(victim.abandoned === undefined ? {} : { abandoned: victim.abandoned }),
       ...(sample?.stopping && { stopping: true }),
       ...(sample?.queued && { queued: true }),
-      ...(processes === 0 && this.#isEmptying(victim) && { emptying: true }),
     };
-  }
-
-  /** Only of who was ended by evictd: whoever went by himself may be about to come back. */
-  #isEmptying(victim: Victim<D>): boolean {
-    const { decision, sent, abandoned, held } = victim;
-    if (sent === undefined || abandoned !== undefined || decision.victim.holding?.empties === undefined) return false;
-    victim.emptied = true;
-    return this.#emptier.empty(decision, held.kill?.systemd?.());
   }
 }
 

@@ -80,38 +80,3 @@ export interface NotifySocketConstructor {
 export interface FileLockConstructor {
   new (path: string): { close(): void };
 }
-
-/**
- * Removes all that is in a directory, on a thread of its own, and leaves the directory: by names in directories that are held open, without following a
- * symbolic link, and without entering or removing what is mounted below. `close()` ends it at the next name. It does not keep the event loop alive.
- */
-export interface DirectoryEmptying {
-  close(): void;
-}
-export interface EmptyingOrder {
-  readonly path: string;
-  /** st_dev and st_ino: another directory in its place is left alone. */
-  readonly device: bigint;
-  readonly inode: bigint;
-  /** Directories of cgroups: while a process lives in one of them or below, nothing is removed. Looked at before the first name, and every 5 ms. */
-  readonly cgroups: readonly string[];
-  readonly withinMs: number;
-}
-export interface EmptyingResult {
-  /**
-   * done: all names were tried. refused: it cannot be opened safely (`errno`: ELOOP, EPERM as in `obstacle`, or why not). replaced: it is another one. populated:
-   * somebody lives in one of the cgroups, or that cannot be told. moved: it, or a directory in it, was moved away. late: its time was over. cancelled.
-   */
-  readonly end: 'done' | 'refused' | 'replaced' | 'populated' | 'moved' | 'late' | 'cancelled';
-  readonly errno: number;
-  /** Removed, without files that have other names. Allocated bytes; what others hold open comes back later. */
-  readonly bytes: number;
-  readonly inodes: number;
-  /** Names that could not be removed, without those of the directories that they are in, and the first five of them. EXDEV: something is mounted there. */
-  readonly failed: number;
-  readonly failures: readonly { readonly name: string; readonly errno: number }[];
-}
-export interface DirectoryEmptyingConstructor {
-  /** `onDone` is called once, unless it was closed. Throws EAGAIN where four of them are under way in this environment, those included that were closed and hang. */
-  new (order: EmptyingOrder, onDone: (result: EmptyingResult) => void): DirectoryEmptying;
-}

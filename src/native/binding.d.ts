@@ -8,7 +8,6 @@
  */
 import type {
   CgroupHandleConstructor,
-  DirectoryEmptyingConstructor,
   FileLockConstructor,
   MemoryReaperConstructor,
   NotifySocketConstructor,
@@ -63,7 +62,6 @@ export interface Binding {
   readonly DeletedFiles: DeletedFilesConstructor;
   readonly DirectoryUsage: DirectoryUsageConstructor;
   readonly FilesystemTree: FilesystemTreeConstructor;
-  readonly DirectoryEmptying: DirectoryEmptyingConstructor;
   readonly CgroupHandle: CgroupHandleConstructor;
   readonly Pidfd: PidfdConstructor;
   readonly MemoryReaper: MemoryReaperConstructor;

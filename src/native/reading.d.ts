@@ -113,12 +113,6 @@ export interface DirectoryUsageResult {
   complete: boolean;
   /** st_dev of the directory; 0n: it could not be opened. */
   device: bigint;
-  inode: bigint;
-  /**
-   * What is against emptying it, an errno (positive); 0: nothing. ELOOP: a part of its path is a symbolic link. EPERM: somebody besides its owner and root could put
-   * another one in its place. EROFS: it is read-only to this process. ESTALE: it was replaced.
-   */
-  obstacle: number;
 }
 export interface DirectoryUsageConstructor {
   /** `onDone` is called once, unless it was closed. Throws EAGAIN where 16 of this environment are under way, those included that were closed and hang. */

@@ -95,23 +95,15 @@ export async function measureDisks(
   const of = (path: string, shortSince?: ShortSince): DiskHoldings =>
     forRoles((role): DiskHolding | 'measuring' | undefined => {
       const written = containers.of(path, shortSince?.[role]);
-      const named = directories.of(path, shortSince?.[role]);
-      if (written === 'measuring' || named === 'measuring') return 'measuring';
+      if (written === 'measuring') return 'measuring';
       const found = measured.get(paths[role]);
       if (found === undefined) return undefined;
       const on = ({ device }: MeasuredDirectory): boolean => device === found.device;
       const goes = written.layers.filter(on);
-      const own = named.filter(on);
-      const stays = [...own, ...written.logs.filter(on)];
-      const empties = own.flatMap((directory) => directory.empties ?? []);
+      const stays = [...directories.of(path), ...written.logs].filter(on);
       const gone = goes.reduce((sum, { amount }) => plus(sum, amount), found.deleted.get(path) ?? NOTHING_ON_DISK);
       const atNs = [...goes, ...stays].reduce((oldest, part) => (part.atNs < oldest ? part.atNs : oldest), found.atNs);
-      return {
-        uses: stays.reduce((sum, { amount }) => plus(sum, amount), gone),
-        frees: empties.reduce((sum, { holds }) => plus(sum, holds), gone),
-        atNs,
-        ...(empties.length > 0 && { empties }),
-      };
+      return { uses: stays.reduce((sum, { amount }) => plus(sum, amount), gone), frees: gone, atNs };
     });
   return {
     beganNs,

@@ -8,8 +8,7 @@ import type { SourceProblem, StepListener, StepReport, WorkloadSource } from '..
 import { forRoles, MEASURING, type DiskMeasurement } from './disk-measurement.js';
 
 export interface DiskWatchParts {
-  /** `shortSinceNs`: since when the one that was short last is, monotonic clock; undefined: none is. */
-  readonly measure: (shortSinceNs: bigint | undefined) => Promise<DiskMeasurement>;
+  readonly measure: () => Promise<DiskMeasurement>;
   /** Something that decides over a disk is known anew: a pass should follow that reads the filesystems. */
   readonly onNews: () => void;
 }
@@ -102,7 +101,7 @@ export class DiskWatch implements StepListener {
     this.#measuring = true;
     this.#beganNs = nowNs;
     try {
-      this.#last = await this.#parts.measure(newest([...this.#short.values()]));
+      this.#last = await this.#parts.measure();
       this.#failure = undefined;
     } catch (error) {
       this.#failure = { code: 'EVICTD_DISK_UNMEASURED', message: `what workloads hold on disks is not known: ${String(error)}` };

@@ -3,8 +3,7 @@ import { countedBy, withDisks, type DiskHolding, type DiskHoldings } from '../..
 import type { Outcome } from '../../src/core/eviction.js';
 import { describeRanked, rank } from '../../src/core/rank.js';
 import { usagesFor } from '../../src/core/usages.js';
-import type { UnitStop } from '../../src/core/unit-stop.js';
-import type { Candidates, Workload } from '../../src/core/workload.js';
+import type { Candidates } from '../../src/core/workload.js';
 import { candidates, Mi, observations, policy, threshold, workload } from './support.js';
 import { Timeline } from './timeline.js';
 
@@ -143,42 +142,6 @@ describe('an eviction for a disk', () => {
     expect(timeline.said(2.3, { 'nodefs.available': 90n * Mi }, gone)).toEqual([]);
     timeline.candidates = holders({ b: { nodefs: holding(200n) } });
     expect(timeline.said(3.2, { 'nodefs.available': 280n * Mi }, gone)).toContain('killed a 280Mi');
-  });
-
-  test('is not over while directories are being emptied, and nobody else goes meanwhile', () => {
-    const timeline = loop(holders({ a: { nodefs: holding(300n) }, b: { nodefs: holding(200n) } }));
-    expect(timeline.said(0, full)).toContain('evict a grace 0');
-    const emptying = { 1: { processes: 0, usageBytes: 0n, emptying: true as const } };
-    expect(timeline.said(0.5, full, emptying)).toEqual([]);
-    expect(timeline.said(300, { 'nodefs.available': 10n * Mi }, emptying)).toEqual([]);
-    timeline.candidates = holders({ b: { nodefs: holding(200n) } });
-    expect(timeline.said(300.5, { 'nodefs.available': 50n * Mi }, gone)).toEqual([]);
-    expect(timeline.said(302, { 'nodefs.available': 50n * Mi }, gone)).toEqual(['killed a 50Mi', 'evict b grace 0']);
-  });
-
-  test('passes over a unit that nobody keeps stopped while its directory is emptied', () => {
-    const emptied = (mib: bigint): DiskHoldings => {
-      const empties = [{ path: '/srv/a', device: 1n, inode: 2n, holds: { bytes: mib * Mi, inodes: 1n } }];
-      return { nodefs: { ...holding(mib), empties } };
-    };
-    const unit = (name: string) => workload(name, { unit: { name, manager: 'system' } });
-    const signal: UnitStop = { kind: 'signal', because: 'unreachable', unit: 'a', along: [] };
-    const stop: UnitStop = { kind: 'stop', dependants: [], triggers: [], timers: [], running: [], restarts: true, along: [] };
-    const found = (of: (name: string) => UnitStop): Candidates => ({
-      ...withDisks(candidates([unit('a'), 1n], [unit('b'), 1n]), (path) => (path === '/a' ? emptied(300n) : { nodefs: holding(200n) })),
-      stop: ({ name }) => of(name),
-    });
-    expect(loop(found(() => signal)).said(0, full)).toContain('evict b grace 0');
-    // What is known in a moment is waited for, though that is given up while the decision falls.
-    const asked: bigint[] = [];
-    const awaited = (_workload: Workload, withinNs: bigint): boolean => asked.push(withinNs) === 1;
-    const waiting = loop({ ...found(() => signal), awaited });
-    expect(waiting.said(0, full).filter((said) => said.startsWith('evict'))).toEqual([]);
-    expect(asked).toEqual([250_000_000n]);
-    expect(waiting.said(0.25, full)).toContain('evict b grace 0');
-    const effects = loop(found(() => stop)).at(0, full);
-    const decision = effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []))[0];
-    expect([decision?.victim.workload.name, decision?.unit?.hold?.unit, decision?.unit?.hold?.untilNs]).toEqual(['a', 'a', undefined]);
   });
 
   test('is not thought ineffective because little memory comes back', () => {

@@ -60,12 +60,6 @@ describe('who is kept stopped', () => {
     expect(inWords(holdOf(stopped({ evictions, stop: how, asked: means === 'asked' }), new Map(), 0n))).toBe(expected);
   });
 
-  test('where a directory of it is emptied, from the first time on', () => {
-    expect(inWords(holdOf(stopped({ stop: restarting, empties: true }), new Map(), 0n))).toBe('until it clears: batch');
-    expect(inWords(holdOf(stopped({ stop: restarting, evictions: 2, empties: true }), new Map(), 0n))).toBe('until it clears: batch');
-    expect(inWords(holdOf(stopped({ stop: stop(), empties: true }), new Map(), 0n))).toBeUndefined();
-  });
-
   test('what is still to be started of the time before is not forgotten', () => {
     const first = holdOf(stopped({ stop: stop({ restarts: true, triggers: ['b.socket'] }), asked: true }), new Map(), 0n);
     const held = new Map(first && [['batch', first] as const]);
@@ -80,7 +74,6 @@ describe('who is kept stopped', () => {
       stop: undefined,
       evictions: 1,
       asked: false,
-      empties: false,
       condition: 'MemoryPressure',
       ...what,
     };

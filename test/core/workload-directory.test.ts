@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { neverEmptied, overlap, systemDirectory } from '../../src/core/workload-directory.js';
+import { overlap, systemDirectory } from '../../src/core/workload-directory.js';
 
 test.each([
   '/',
@@ -54,23 +54,4 @@ test.each<[path: string, other: string, shared: boolean]>([
   ['/srv/a', '/srv/b', false],
 ])('%s and %s', (path, other, shared) => {
   expect(overlap(path, other)).toBe(shared);
-});
-
-test.each([
-  '/',
-  '/etc/a',
-  '/tmp/a',
-  '/var/tmp/a/b',
-  '/var/lib/docker',
-  '/var/lib/docker/volumes/a',
-  '/var/lib/kubelet/pods',
-  '/srv/*',
-  '/srv/a?',
-  '/run/containerd/x',
-])('%s is never emptied', (path) => {
-  expect(neverEmptied(path)).toBeDefined();
-});
-
-test.each(['/srv/a', '/var/lib/a/cache', '/home/me/a', '/var/log/a', '/var/lib/dockerish', '/data'])('%s may be emptied', (path) => {
-  expect(neverEmptied(path)).toBeUndefined();
 });

@@ -1,11 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { hasCapSysResource } from '../native/kernel.js';
 import { fuseWorks, mountFuse } from '../support/fuse.js';
-import { loopFilesystem, loopWorks } from '../support/loop-filesystem.js';
 import { EVICTD, Evictd, evictd, scratchDirectory } from './evictd.js';
 import { guarding, isV1, ON, testNode, workload } from './node.js';
 
@@ -171,31 +170,6 @@ describe(`evictd doctor (${ON})`, () => {
     expect(find('filesystem.runtime')).toMatchObject({ status: 'degraded', summary: expect.stringContaining('EACCES') as unknown });
     expect(find('cgroup.namespace')).toMatchObject({ status: 'degraded', details: { writable: false } });
     expect(find('workloads.evictable')?.details).toMatchObject({ workloads: 1 });
-  });
-
-  test.runIf(loopWorks())('a directory that is emptied is read-only to the evictd that guards (where loop devices are)', async () => {
-    const disk = loopFilesystem(8, 100, 'ext4', '/mnt'); // nobody but root can put anything there
-    onTestFinished(() => {
-      disk.remove();
-    });
-    disk.mount();
-    const path = `${disk.directory}/own`;
-    mkdirSync(path);
-    const config = guarding(testNode(), [{ match: { name: 'batch' }, directories: [{ path, onEvict: 'empty' }] }]);
-    const sandbox = ['unshare', '--mount', '/bin/sh', '-c', `mount -o remount,bind,ro ${disk.directory} && exec "$@"`, 'sh'];
-    const guard = await new Evictd({ config, through: sandbox }).guarding();
-    await guard.logged(/own cannot be emptied: it is read-only to evictd/);
-    const said = expect.objectContaining({ code: 'EVICTD_DIRECTORY_NOT_EMPTIED' }) as object;
-    const noticesOf = async () => (await doctor('--config', guard.configFile)).find('config.lint')?.details.notices;
-    expect(await noticesOf()).toContainEqual(said);
-    const checked = async () => (await evictd('config', 'check', '--config', guard.configFile)).stdout;
-    expect(await checked()).not.toContain('EVICTD_DIRECTORY_NOT_EMPTIED'); // it may write there itself
-
-    await guard.stop();
-    expect(await noticesOf()).not.toContainEqual(said);
-    execFileSync('mount', ['-o', 'remount,ro', disk.directory]);
-    expect(await noticesOf()).toContainEqual(said);
-    expect(await checked()).toMatch(/config\.yaml:\d+:\d+: EVICTD_DIRECTORY_NOT_EMPTIED .*own cannot be emptied/);
   });
 
   test.runIf(canMount)('filesystems that do not answer are broken, and do not keep it (where FUSE can be mounted)', async () => {

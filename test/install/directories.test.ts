@@ -31,7 +31,7 @@ test.each<[rule: string, runtimeDirectory: string, expected: Expected]>([
   }
   mkdirSync(at('run/empty'));
   const { stateDirectory } = machine.places;
-  const found = unitDirectories({ stateDirectory, runtimeDirectory: at(runtimeDirectory), emptied: [] }, machine.places);
+  const found = unitDirectories({ stateDirectory, runtimeDirectory: at(runtimeDirectory) }, machine.places);
   expect(found).toMatchObject({ runtime, writable: writable.map(at) });
   expect(found.steps.map((step) => `${step.action} ${'path' in step ? step.path : ''}`)).toEqual(
     steps.map((step) => step.replace(/ (.*)/, (_, path: string) => ` ${at(path)}`)),
@@ -41,9 +41,9 @@ test.each<[rule: string, runtimeDirectory: string, expected: Expected]>([
 test('a state directory elsewhere is made', () => {
   const { machine, at } = playedMachine();
   const { runtimeDirectory } = machine.places;
-  expect(unitDirectories({ stateDirectory: at('srv/journal'), runtimeDirectory, emptied: ['/srv/batch'] }, machine.places)).toEqual({
+  expect(unitDirectories({ stateDirectory: at('srv/journal'), runtimeDirectory }, machine.places)).toEqual({
     runtime: [],
-    writable: [at('srv/journal'), '/srv/batch'],
+    writable: [at('srv/journal')],
     steps: [{ action: 'make', path: at('srv/journal') }],
   });
 });

@@ -54,7 +54,6 @@ export function request(machine: Machine, overrides: Partial<InstallRequest> = {
     configKept: false,
     stateDirectory,
     runtimeDirectory,
-    emptied: [],
     logind: { wanted: false, setting: undefined, suffices: undefined },
     now: false,
     dryRun: false,

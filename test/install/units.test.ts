@@ -10,7 +10,6 @@ const options = {
   configFile: '/etc/evictd/config.yaml',
   runtime: [],
   writable: [],
-  empties: false,
 };
 
 /** All values of a key of [Service], in order. What systemd makes of them, test/systemd/install.test.ts asks systemd. */
@@ -60,9 +59,4 @@ test('the configuration to fill in can be used, changes nothing, and so can what
   const { config } = load({ 'config.yaml': proposed });
   expect(config.workloads).toHaveLength(2);
   expect(config.rules).toHaveLength(2);
-});
-
-test('where directories of workloads are emptied, the owner of a file is not the only one who may remove it', () => {
-  const [capabilities] = values(serviceUnit(options), 'CapabilityBoundingSet');
-  expect(values(serviceUnit({ ...options, empties: true }), 'CapabilityBoundingSet')).toEqual([`${String(capabilities)} CAP_FOWNER`]);
 });

@@ -39,7 +39,6 @@ export function machine(overrides: Partial<MachineFacts> = {}): MachineFacts {
     absent: new Map(),
     reserve: { totalBytes: 8n * Gi, minFreeBytes: 0n, hugePagesBytes: 0n, kernelBytes: 0n },
     polled: new Map(),
-    readOnly: [],
     workloads: undefined,
     ...overrides,
   };

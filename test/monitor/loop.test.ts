@@ -132,7 +132,6 @@ function start(
     node,
     workloads,
     evictor,
-    emptier: { empty: () => false, close: () => undefined },
     reclaimer,
     journal,
     keeper: keeper(),

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Decision } from '../../src/core/eviction.js';
 import { HostError } from '../../src/errors.js';
-import type { DirectoryEmptier, Evictor, KillInProgress, SignalResult } from '../../src/monitor/ports.js';
+import type { Evictor, KillInProgress, SignalResult } from '../../src/monitor/ports.js';
 import { Victims } from '../../src/monitor/victims.js';
 import { workload } from '../core/support.js';
 
@@ -33,9 +33,8 @@ function played(...answers: Answer[]) {
   };
   return { kill, sent };
 }
-const emptier = (): DirectoryEmptier => ({ empty: () => false, close: () => undefined });
 const victims = (evictor: Evictor, graceNs: bigint) => {
-  const all = new Victims(evictor, emptier(), () => undefined);
+  const all = new Victims(evictor, () => undefined);
   all.begin(decision(graceNs), { atNs: 0n }, 0n);
   return { all, look: () => all.readings().get(1) };
 };
@@ -110,7 +109,7 @@ test('… but not one that cannot be for another reason', () => {
 
 /** An eviction of the evictd before, which had sent `sent`. */
 function resumed(phase: 'terminating' | 'dying', sent: 'signalNs' | 'killNs' | undefined, evictor: Evictor, objection?: string) {
-  const all = new Victims(evictor, emptier(), () => undefined);
+  const all = new Victims(evictor, () => undefined);
   const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: sent && 4n, killNs: sent === 'killNs' ? 4n : undefined };
   all.resume({ decision: decision(10n), phase }, { times, sent }, objection);
   return { all, look: () => all.readings().get(1) };
@@ -212,64 +211,4 @@ test('what is known of the signals is told until it is over', () => {
   expect(all.signals().get(1)).toMatchObject({ sent: 'killNs', times: { signalNs: 1n, killNs: 2n } });
   all.end(1);
   expect(all.signals().size).toBe(0);
-});
-
-describe('whose directories are emptied', () => {
-  const empties = [{ path: '/srv/a', device: 1n, inode: 2n, holds: { bytes: 1n, inodes: 1n } }];
-  const emptied = (graceNs: bigint): Decision => {
-    const { victim, ...rest } = decision(graceNs);
-    return {
-      ...rest,
-      victim: { ...victim, holding: { uses: empties[0]?.holds, frees: empties[0]?.holds, atNs: 0n, empties } },
-    } as Decision;
-  };
-  const counting = (goesOn: boolean) => {
-    let asked = 0;
-    const all: DirectoryEmptier = {
-      empty: () => {
-        asked++;
-        return goesOn;
-      },
-      close: () => undefined,
-    };
-    return { emptier: all, asked: () => asked };
-  };
-
-  test('they are when nobody is left, and from then on nobody is signalled: whoever comes is somebody else', () => {
-    const { kill, sent } = played(fine);
-    let processes = 1;
-    const { emptier: asking, asked } = counting(true);
-    const all = new Victims({ begin: () => ({ ...kill, read: () => ({ ...empty, processes }) }) }, asking, () => undefined);
-    all.begin(emptied(0n), { atNs: 0n }, 0n);
-    const look = () => all.readings().get(1);
-    expect(look()?.emptying).toBeUndefined();
-    expect(asked()).toBe(0);
-    processes = 0;
-    expect(look()).toMatchObject({ processes: 0, emptying: true });
-    const before = sent.length;
-    processes = 1;
-    expect(look()).toMatchObject({ processes: 0, emptying: true });
-    expect(sent).toHaveLength(before);
-  });
-
-  test('they are not where it went by itself, or nothing is to be emptied', () => {
-    const { emptier: asking, asked } = counting(true);
-    const vanished = new Victims({ begin: gone }, asking, () => undefined);
-    vanished.begin(emptied(0n), { atNs: 0n }, 0n);
-    expect(vanished.readings().get(1)?.emptying).toBeUndefined();
-    const plain = new Victims({ begin: () => ({ ...played(fine).kill, read: () => empty }) }, asking, () => undefined);
-    plain.begin(decision(0n), { atNs: 0n }, 0n);
-    expect(plain.readings().get(1)?.emptying).toBeUndefined();
-    expect(asked()).toBe(0);
-  });
-
-  test('they are by the next evictd, which kills nobody who has come meanwhile', () => {
-    const { kill, sent } = played(fine);
-    const { emptier: asking, asked } = counting(true);
-    const all = new Victims({ begin: () => kill }, asking, () => undefined);
-    const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: 4n, killNs: 4n };
-    all.resume({ decision: emptied(0n), phase: 'dying', goneSinceNs: 5n }, { times, sent: 'killNs' }, undefined);
-    expect(all.readings().get(1)).toMatchObject({ processes: 0, emptying: true });
-    expect([sent.includes('KILL'), asked()]).toEqual([false, 1]);
-  });
 });

@@ -33,7 +33,7 @@ async function inShortage<T>(script: string): Promise<T> {
 
 describe('with no descriptor left', () => {
   // What needs none to be made tells later what it lacked.
-  const needsNone = ['DeletedFiles', 'DirectoryEmptying', 'DirectoryUsage', 'FileReader', 'FilesystemStats', 'FilesystemTree'];
+  const needsNone = ['DeletedFiles', 'DirectoryUsage', 'FileReader', 'FilesystemStats', 'FilesystemTree'];
   // Adding to a table works without (cgroup-table), and a reaper has none but those that it is given.
   const constructors = CLASSES.filter((name) => !['CgroupTable', 'MemoryReaper'].includes(name));
 

@@ -51,9 +51,6 @@ export function everything(): Everything {
     FilesystemStats: [`(() => { const stats = new native.FilesystemStats('/'); stats.request(wake); return stats; })()`],
     DirectoryUsage: [`new native.DirectoryUsage('/usr', wake)`],
     FilesystemTree: [`new native.FilesystemTree('/usr', wake, { depth: 3, parts: 100, withinMs: 10000, entries: 1000000 })`],
-    DirectoryEmptying: [
-      `new native.DirectoryEmptying({ path: '/evictd-test-none', device: 0n, inode: 0n, cgroups: [], withinMs: 0 }, wake)`,
-    ],
     DeletedFiles: [`new native.DeletedFiles('/', wake)`],
     CgroupHandle: either((cgroup) => `new native.CgroupHandle(${cgroup})`),
     Pidfd: ['new native.Pidfd(process.pid)'],

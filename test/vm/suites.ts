@@ -31,7 +31,6 @@ export const PACKAGE_TEST = 'test/systemd/package';
 const kernel = ['test/actions/', 'test/cli/config-machine', 'test/host/', 'test/native/', 'test/workloads/'];
 /** Of those directories what asks files, sockets and peers, which are the same on every machine: `make test` has it, and v2-endurance. */
 const anyKernel = [
-  'test/actions/directory-emptier',
   'test/actions/stop-',
   'test/actions/windows-',
   'test/host/linux/allocatable',
@@ -46,14 +45,12 @@ const anyKernel = [
   'test/native/close',
   'test/native/cut-text',
   'test/native/descriptors',
-  'test/native/directory-emptying',
   'test/native/file-calls',
   'test/native/filesystem-',
   'test/native/notify-socket',
   'test/workloads/container-',
   'test/workloads/directory-measurement',
   'test/workloads/disk-',
-  'test/workloads/emptying-objection',
   'test/workloads/filesystem-trees',
   'test/workloads/found-filesystems',
   'test/workloads/images-in-use',
@@ -118,7 +115,6 @@ const sameEverywhere = [
   'admit',
   'check',
   'doctor',
-  'emptying',
   'history',
   'hung-filesystem',
   'journal',

@@ -14,7 +14,7 @@ const NOTHING: DiskParts = {
 
 test('of a workload’s directories those count that lie on the filesystem', async () => {
   const { dev } = statSync(tmpdir(), { bigint: true });
-  const directory = (device: bigint, bytes: bigint) => ({ device, inode: 1n, amount: { bytes, inodes: 1n }, atNs: 0n });
+  const directory = (device: bigint, bytes: bigint) => ({ device, amount: { bytes, inodes: 1n }, atNs: 0n });
   const latest = new Map([['/web', [directory(dev, 100n), directory(dev, 20n), directory(dev + 1n, 4000n)]]]);
   const { of } = await measureDisks(
     native,
@@ -97,20 +97,4 @@ test('images count where the image filesystem is, whatever else lies there', asy
   };
   expect(await of({ nodefs: tmpdir() })).toEqual([1, 1]);
   expect(await of({ nodefs: tmpdir(), imagefs: '/proc' })).toEqual([undefined, 1]);
-});
-
-test('what is emptied with a workload comes back; until it is measured that is not known', async () => {
-  const { dev } = statSync(tmpdir(), { bigint: true });
-  const holds = { bytes: 100n, inodes: 3n };
-  const empties = { path: '/srv/web', device: dev, inode: 2n, holds };
-  const kept = { device: dev, inode: 3n, amount: { bytes: 7n, inodes: 1n }, atNs: 0n };
-  const latest = new Map([['/web', [{ device: dev, inode: 2n, amount: { bytes: 100n, inodes: 4n }, atNs: 0n, empties }, kept]]]);
-  const { of } = await measureDisks(
-    native,
-    undefined,
-    { nodefs: tmpdir() },
-    { ...NOTHING, directories: { of: (path) => (path === '/new' ? 'measuring' : (latest.get(path) ?? [])), problems: [] } },
-  );
-  expect(of('/web').nodefs).toEqual({ uses: { bytes: 107n, inodes: 5n }, frees: holds, atNs: 0n, empties: [empties] });
-  expect(of('/new').nodefs).toBe('measuring');
 });

@@ -166,24 +166,6 @@ test('while somebody goes nothing is measured; when he has gone, at once, and wh
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
 });
 
-test('who measures is told since when the one that was short last is', async () => {
-  const since: (bigint | undefined)[] = [];
-  watch = new DiskWatch({
-    measure: (shortSinceNs) => {
-      since.push(shortSinceNs);
-      return new Promise((resolve) => measurements.push(resolve));
-    },
-    onNews,
-  });
-  stepped(0, 150n);
-  await done(0);
-  stepped(5, 1n, met);
-  await done(5);
-  stepped(8, 1n, { episodes: new Map([...(met.episodes ?? []), ['soft', threshold('imagefs.available', '1Gi')]]) });
-  stepped(10, 1n, { episodes: new Map([...(met.episodes ?? []), ['soft', threshold('imagefs.available', '1Gi')]]) });
-  expect(since).toEqual([undefined, startNs + 5n * SECOND, startNs + 8n * SECOND]);
-});
-
 test('somebody who goes for something else holds up nobody; when he has gone all are measured anew', async () => {
   stepped(0, 1n, { ...going(false, 'memory') });
   await done(0);

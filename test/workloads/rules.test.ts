@@ -79,15 +79,12 @@ describe('rules combined', () => {
     [
       'directories add up',
       [
-        { match: {}, directories: [{ path: '/srv/a', onEvict: 'keep' }] },
-        { match: {}, directories: [{ path: '/srv/b', onEvict: 'keep' }] },
+        { match: {}, directories: [{ path: '/srv/a' }] },
+        { match: {}, directories: [{ path: '/srv/b' }] },
       ],
       {
         ...base,
-        directories: [
-          { path: '/srv/a', onEvict: 'keep' },
-          { path: '/srv/b', onEvict: 'keep' },
-        ],
+        directories: [{ path: '/srv/a' }, { path: '/srv/b' }],
         matched: [0, 1],
       },
     ],

@@ -1,6 +1,6 @@
 import { amountOfBytes, amountOfResource } from '../../core/amount.js';
 import { holderJson, holderLine, type DiskHolder } from '../../core/disk-holder.js';
-import { countedBy, emptiesText, type DiskHolding } from '../../core/disk-holding.js';
+import { countedBy, type DiskHolding } from '../../core/disk-holding.js';
 import { formatAge } from '../../core/duration.js';
 import { jsonInteger, jsonOfNano } from '../../core/integer.js';
 import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';
@@ -94,8 +94,7 @@ function conclusion({ signal, evictable, configured, ranked, vacant }: RankRepor
   if (!configured)
     return 'nothing is evictable: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
   const first = victimOf(ranked);
-  if (first)
-    return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first, SIGNAL_FACTS[signal].resource)}${emptiesText(first.holding)}`;
+  if (first) return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first, SIGNAL_FACTS[signal].resource)}`;
   if (ranked.length > 0) {
     const freesNothing = ranked.some(({ protection }) => protection?.kind === 'frees-nothing');
     return `nothing is evictable: every workload is protected${freesNothing ? `, or would free nothing for ${signal}` : ''}`;

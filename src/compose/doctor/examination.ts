@@ -70,7 +70,7 @@ async function examineLinux(loaded: LoadedConfig, filesystemsRead: FilesystemsRe
     facts: node,
     sources,
     machine,
-  } = await examineNode(loaded, native, asked, filesystemsRead, guarding).finally(() => {
+  } = await examineNode(loaded, native, asked, filesystemsRead).finally(() => {
     asked.close();
   });
   const workloads = workloadFacts(loaded, sources, machine, unreachable);

@@ -21,17 +21,12 @@ export interface ExaminedNode {
   readonly machine: MachineFacts | undefined;
 }
 
-/**
- * Opens what `run` would open, arms it as `run` would, looks, and closes all of it.
- *
- * @param guarding  the process of the evictd that guards the node, which may see other mounts; undefined: there is none
- */
+/** Opens what `run` would open, arms it as `run` would, looks, and closes all of it. */
 export async function examineNode(
   loaded: LoadedConfig,
   native: Binding | undefined,
   { runtimes, filesystems }: AskedRuntimes,
   filesystemsRead: FilesystemsRead,
-  guarding: number | undefined,
 ): Promise<ExaminedNode> {
   const { config } = loaded;
   const facts = {
@@ -59,7 +54,7 @@ export async function examineNode(
     node.place(filesystems);
     await filesystemsRead(node);
     await arm(node, loaded);
-    const machine = machineFactsOf(reading, loaded, guarding);
+    const machine = machineFactsOf(reading, loaded);
     return {
       facts: { ...facts, missing: undefined, capacities: machine.capacities, absent: machine.absent, notifiers: node.notifiers() },
       sources: readSources(loaded, (alone) => openSources(alone, node, false, told)),

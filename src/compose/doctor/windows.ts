@@ -34,7 +34,7 @@ export async function examineWindows(loaded: LoadedConfig, filesystemsRead: File
   const instance = readInstance(config.runtimeDirectory, native);
   const asked = { runtimes: [], filesystems: config.filesystems, close: () => undefined };
   const volumes = native ? await examineVolumes(config, native, patience) : [];
-  const { facts: node, sources, machine } = await examineNode(loaded, addon, asked, filesystemsRead, undefined);
+  const { facts: node, sources, machine } = await examineNode(loaded, addon, asked, filesystemsRead);
   const checks = examineWindowsFacts({
     version: manifest.version,
     runtime,

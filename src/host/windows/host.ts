@@ -35,7 +35,6 @@ export const windowsHost: Host = {
   // Nobody tells which files a process has open.
   locksHeldBy: () => [],
   readBootId,
-  onReadOnlyMounts: () => [],
   oomKiller: undefined,
   readMemoryReserve: () => undefined,
   kernelKills: undefined,
