@@ -3,8 +3,10 @@ import type { HoldNews } from '../core/restart-storm.js';
 import type { Policy, State } from '../core/state.js';
 import { step } from '../core/step.js';
 import type { Candidates } from '../core/workload.js';
-import { act, type Actors } from './acting.js';
 import { answersOf } from './answers.js';
+import type { Actors } from './effects/handler.js';
+import { runEffects } from './effects/run.js';
+import { EFFECTS } from './effects/table.js';
 import type { Inheritance } from './inheritance.js';
 import type { Journal } from './journal.js';
 import { Pace } from './pace.js';
@@ -15,7 +17,6 @@ import type { Releases } from './releases.js';
 import type { Reporter } from './reporter.js';
 import { reconsider, resume } from './resumption.js';
 import type { StateKeeper } from './state-keeper.js';
-import { isSignal, note, tell } from './telling.js';
 import { nextLookNs, victimLookNs } from './timetable.js';
 import { Victims } from './victims.js';
 
@@ -131,11 +132,9 @@ export class Monitor {
     clearTimeout(this.#timer);
     this.#parts.keeper.keep(this.#state, this.#victims.signals());
     this.#victims.close();
-    for (const listener of this.#parts.listeners) {
-      this.#told(() => {
-        listener.close();
-      });
-    }
+    this.#notify((listener) => {
+      listener.close();
+    });
   }
 
   #tick(source: 'start' | 'tick' | 'reload'): void {
@@ -221,34 +220,39 @@ export class Monitor {
     this.#state = state;
     this.#dueAtNs = dueAtNs;
     this.#notBeforeNs = notBeforeNs;
-    for (const effect of effects) note(effect, wake, this.#victims, journal, reporter);
-    // Whenever evictd is killed from here on, the next one knows whom it has to look after.
-    if (effects.some(isSignal)) keeper.keep(state, this.#victims.signals());
-    for (const effect of effects) act(effect, wake, wakeNs, this.#actors);
-    keeper.follow(state, this.#victims.signals(), input.nowNs);
-    node.decided(observations);
-    for (const effect of effects) tell(effect, journal, reporter);
+    runEffects(EFFECTS, effects, wake, wakeNs, {
+      journal,
+      reporter,
+      actors: this.#actors,
+      saveState: () => {
+        keeper.keep(state, this.#victims.signals());
+      },
+      performed: () => {
+        keeper.follow(state, this.#victims.signals(), input.nowNs);
+        node.decided(observations);
+      },
+    });
     reporter.sampled(observations, this.#policy.thresholds);
     reporter.held(state.held.size);
     if (listeners.length > 0) {
       const report = { wake, policy: this.#policy, input, observations, ...told, state, effects };
-      for (const listener of listeners) {
-        this.#told(() => {
-          listener.stepped(report);
-        });
-      }
+      this.#notify((listener) => {
+        listener.stepped(report);
+      });
     }
     heartbeat.beat(wakeNs);
     this.#schedule();
     return effects.some(({ kind }) => kind !== 'attempt');
   }
 
-  /** A listener must not throw; if one does, the loop goes on, and the others are told. */
-  #told(tell: () => void): void {
-    try {
-      tell();
-    } catch (error) {
-      this.#parts.reporter.listenerFailed(error);
+  /** A listener must not throw. If one does, the loop and the other listeners go on. */
+  #notify(call: (listener: StepListener) => void): void {
+    for (const listener of this.#parts.listeners) {
+      try {
+        call(listener);
+      } catch (error) {
+        this.#parts.reporter.listenerFailed(error);
+      }
     }
   }
 

@@ -2,8 +2,9 @@ import { inFlight } from '../core/eviction.js';
 import type { Observation, Observations } from '../core/observation.js';
 import { initialState, type Policy } from '../core/state.js';
 import { step } from '../core/step.js';
+import { decisionRecord } from './effects/evict.js';
 import type { Evictor, WorkloadSource } from './ports.js';
-import { decisionRecord } from './record.js';
+
 import type { StateKeeper } from './state-keeper.js';
 
 /** Often enough for the code of an eviction to be compiled before it is needed. */

@@ -1,28 +1,21 @@
-import type { Effect } from '../core/effect.js';
-import { evictionSignal } from '../core/eviction-signal.js';
-import type { Decision, Outcome } from '../core/eviction.js';
-import { meansOf } from '../core/means.js';
-import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../core/message.js';
+import type { Decision } from '../core/eviction.js';
 import type { Observations } from '../core/observation.js';
-import { hasFailed } from '../core/reclaim.js';
 import type { Hold } from '../core/restart-storm.js';
 import type { State } from '../core/state.js';
-import { notStartedText, releaseText } from '../core/unit-message.js';
+import { notStartedText } from '../core/unit-message.js';
 import type { NotStarted } from '../core/unit-start.js';
-import { operandsOf, thresholdKind, type Threshold } from '../core/threshold.js';
+import { operandsOf, type Threshold } from '../core/threshold.js';
 import type { Workload } from '../core/workload.js';
 import type { Log } from '../log.js';
+import type { EffectHandler } from './effects/handler.js';
 import type { NotifierState, SourceProblem } from './ports.js';
 import type { Metrics } from './publisher.js';
-import { reclaimMessage } from './reclaim-record.js';
 import type { JournalRecord } from './record.js';
 import { removalText } from './removal-record.js';
 
 /** Key of the trouble that a step could not be made. */
 const STEP = 'step ';
 const STEPS_AGAIN = 'is over';
-
-type EffectOf<K extends Effect['kind']> = Extract<Effect, { kind: K }>;
 
 /** Says what happened, in the log and in the metrics: a state that lasts is said when it begins and when it ends. */
 export class Reporter {
@@ -38,61 +31,16 @@ export class Reporter {
     this.#metrics = metrics;
   }
 
-  decided(decision: Decision): void {
-    this.#log.warn(decisionMessage(decision), {
-      decision: decision.serial,
-      signal: evictionSignal(decision),
-      victim: decision.victim.workload.path,
-      candidates: decision.ranking.length,
-      unreadable: decision.unreadable.length,
-    });
-  }
-
-  escalated({ decision, reason }: EffectOf<'escalate'>): void {
-    this.#log.warn(`${reason}: ${meansOf(decision.victim.workload).kill} for ${decision.victim.workload.name}`, {
-      decision: decision.serial,
-    });
+  /** The log line and the metric of an effect, after it was performed. */
+  effect<E>({ log, metric }: EffectHandler<E>, effect: E, record: JournalRecord | undefined): void {
+    metric?.(effect, this.#metrics);
+    if (log === undefined || record === undefined) return;
+    const { level, fields } = log(effect, record);
+    this.#log[level](record.message, fields);
   }
 
   signalled(crossingToSignalNs: bigint): void {
     this.#metrics.wakeToSignal(Number(crossingToSignalNs) / 1e9);
-  }
-
-  outcome(outcome: Outcome, record: JournalRecord): void {
-    const signal = evictionSignal(outcome.decision);
-    const { decision, freedBytes, expectedBytes, spansMs } = record;
-    const fields = { decision, freedBytes, expectedBytes, spansMs };
-    if (outcome.counted) this.#metrics.evicted(signal);
-    switch (outcome.result) {
-      case 'killed':
-        this.#log.warn(outcomeMessage(outcome), fields);
-        return;
-      case 'ineffective':
-        this.#metrics.ineffective(signal);
-        this.#log.warn(outcomeMessage(outcome), fields);
-        return;
-      case 'failed':
-        this.#metrics.failed(signal);
-        this.#log.error(outcomeMessage(outcome), { decision });
-        return;
-      case 'vanished':
-        this.#log.info(outcomeMessage(outcome), { decision });
-        return;
-      case 'abandoned':
-        this.#log.warn(outcomeMessage(outcome), { decision });
-        return;
-    }
-  }
-
-  threshold(effect: EffectOf<'threshold'>): void {
-    const { threshold, met } = effect;
-    if (met) this.#metrics.thresholdMet(threshold.signal, thresholdKind(threshold));
-    this.#log[met ? 'warn' : 'info'](thresholdMessage(effect), { signal: threshold.signal });
-  }
-
-  condition({ type, status }: EffectOf<'condition'>): void {
-    this.#metrics.condition(type, status);
-    this.#log[status ? 'warn' : 'info'](`node condition ${type} is now ${String(status)}`, { condition: type, status });
   }
 
   /** What already was so when the loop began to run. */
@@ -100,22 +48,10 @@ export class Reporter {
     for (const type of conditions) this.#metrics.condition(type, true);
   }
 
-  reclaim(effect: EffectOf<'reclaim'>): void {
-    this.#log.warn(reclaimMessage(effect), { signal: effect.reclaim.threshold.signal, collections: effect.reclaim.collections });
-  }
-
-  reclaimed(effect: EffectOf<'reclaimed'>): void {
-    const { enough, errors, reclaim, yields = [] } = effect;
-    for (const freed of yields) this.#metrics.reclaimed(freed.collection, freed, hasFailed(freed.collection, effect));
-    this.#log[enough && errors.length === 0 ? 'info' : 'warn'](reclaimMessage(effect), { signal: reclaim.threshold.signal });
-  }
-
-  /** Tells whether it is new: the same trouble may come with every step. */
-  error({ message }: EffectOf<'error'>): boolean {
-    const isNew = !this.#said.has(STEP + message);
+  /** Logs the error once, though it may come with every step, and again when a step can be made. */
+  stepFailed(message: string): void {
     this.#lasting(STEP, new Map([[message, message]]), STEPS_AGAIN);
     this.#stepFailed = true;
-    return isNew;
   }
 
   /** Something beside the loop is broken; said once, for it may be so at every step. */
@@ -124,10 +60,6 @@ export class Reporter {
     this.#listenerFailed = true;
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#log.error(`what follows a step failed; evictions are not affected, please report it: ${reason}`);
-  }
-
-  released({ hold }: EffectOf<'release'>): void {
-    this.#log.info(releaseText(hold), { decision: hold.decision, unit: hold.unit });
   }
 
   releaseRefused({ unit }: Hold, why: NotStarted): void {
@@ -152,12 +84,6 @@ export class Reporter {
   /** How many units are kept stopped. */
   held(units: number): void {
     this.#metrics.held(units);
-  }
-
-  alert(effect: EffectOf<'alert'>): void {
-    const { alert, threshold } = effect;
-    this.#metrics.alerted(alert, threshold.signal);
-    this.#log.error(alertMessage(effect), { alert, signal: threshold.signal });
   }
 
   sampled(observations: Observations, thresholds: readonly Threshold[]): void {

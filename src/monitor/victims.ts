@@ -2,7 +2,16 @@ import type { Decision, EvictionInFlight, VictimReading } from '../core/eviction
 import type { Workload } from '../core/workload.js';
 import { HostError, isShortage } from '../errors.js';
 import type { Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
-import type { EvictionTimes } from './record.js';
+
+/** The moments of an eviction, monotonic nanoseconds. The journal has their differences. */
+export interface EvictionTimes {
+  readonly crossingNs: bigint;
+  /** undefined: in a replay, which does not know it. */
+  readonly wakeNs: bigint | undefined;
+  readonly decisionNs: bigint;
+  readonly signalNs: bigint | undefined;
+  readonly killNs: bigint | undefined;
+}
 
 /** `passing`: as in SignalResult. */
 type Held = Pick<SignalResult, 'error' | 'passing'> & {
@@ -127,12 +136,14 @@ export class Victims<D extends Ending = Decision> {
     return new Map([...this.#victims].map(([serial, victim]) => [serial, this.#reading(victim)]));
   }
 
-  /** Lets go of a victim whose eviction is over. */
-  end(serial: number): EvictionTimes | undefined {
-    const victim = this.#victims.get(serial);
-    victim?.held.kill?.close();
+  timesOf(serial: number): EvictionTimes | undefined {
+    return this.#victims.get(serial)?.times;
+  }
+
+  /** Closes a victim whose eviction is over. */
+  end(serial: number): void {
+    this.#victims.get(serial)?.held.kill?.close();
     this.#victims.delete(serial);
-    return victim?.times;
   }
 
   close(): void {

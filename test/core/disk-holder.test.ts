@@ -9,7 +9,8 @@ import {
 } from '../../src/core/disk-holder.js';
 import { withDisks } from '../../src/core/disk-holding.js';
 import type { Effect } from '../../src/core/effect.js';
-import { alertRecord, decisionRecord } from '../../src/monitor/record.js';
+import { alertRecord } from '../../src/monitor/effects/alert.js';
+import { decisionRecord } from '../../src/monitor/effects/evict.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from './support.js';
 import { Timeline } from './timeline.js';
 

@@ -7,8 +7,12 @@ import type { StorageBreach } from '../../src/core/storage-limit.js';
 import { thresholdId } from '../../src/core/threshold.js';
 import type { Workload, WorkloadStats } from '../../src/core/workload.js';
 import { departuresOf } from '../../src/core/departure.js';
-import { alertRecord, decisionRecord, errorRecord, outcomeRecord, startRecord, unfinishedRecord } from '../../src/monitor/record.js';
-import { reclaimRecord } from '../../src/monitor/reclaim-record.js';
+import { alertRecord } from '../../src/monitor/effects/alert.js';
+import { error } from '../../src/monitor/effects/error.js';
+import { decisionRecord } from '../../src/monitor/effects/evict.js';
+import { outcomeRecord } from '../../src/monitor/effects/outcome.js';
+import { reclaimRecord } from '../../src/monitor/effects/reclaim.js';
+import { startRecord, unfinishedRecord } from '../../src/monitor/record.js';
 import type { Wake } from '../../src/monitor/ports.js';
 import { Gi, Mi, observations, requesting, SECOND, stats, threshold, workload } from '../core/support.js';
 
@@ -163,7 +167,7 @@ test('node-level reclaim: before, and what it came to', () => {
   const yields = [{ collection: 'images', bytes: 20n * Mi, inodes: 300n }];
   expect(reclaimRecord({ kind: 'reclaimed', reclaim, enough: true, errors: [], yields })).toMatchObject({
     yields: [{ collection: 'images', freedBytes: Number(20n * Mi), freedInodes: 300 }],
-    message: 'reclaiming containers, images for nodefs.available was enough, so nobody is evicted (images 20MiB)',
+    message: 'reclaiming containers, images for nodefs.available was enough, so no workload is evicted (images 20MiB)',
   });
   expect(alertRecord({ kind: 'alert', alert: 'no-yield', threshold: reclaim.threshold, observation })).toMatchObject({ alert: 'no-yield' });
 });
@@ -208,5 +212,8 @@ test('a decision of which nothing but its record is left has an outcome', () => 
 });
 
 test('a step that could not be made', () => {
-  expect(errorRecord({ kind: 'error', message: 'why' })).toEqual({ type: 'error', message: 'why' });
+  expect(error.record?.({ kind: 'error', message: 'why' }, { wake: TICK, timesOf: () => undefined })).toEqual({
+    type: 'error',
+    message: 'why',
+  });
 });

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Effect } from '../../src/core/effect.js';
 import { Status } from '../../src/metrics/status.js';
+import { reclaimed } from '../../src/monitor/effects/reclaim.js';
 import type { NotifierState } from '../../src/monitor/ports.js';
 import { Reporter } from '../../src/monitor/reporter.js';
 import { Gi, observations, threshold } from '../core/support.js';
@@ -64,9 +66,9 @@ test('a workload source that is missing is said once, and when it is there', () 
 test('a step that cannot be made is said once, and when it is over', () => {
   const { reporter: it, said } = reporter();
   const nothing = { observed: new Map(), missing: new Map() };
-  expect(it.error({ kind: 'error', message: 'no layout' })).toBe(true);
+  it.stepFailed('no layout');
   it.sampled(nothing, []);
-  expect(it.error({ kind: 'error', message: 'no layout' })).toBe(false);
+  it.stepFailed('no layout');
   it.sampled(nothing, []);
   it.sampled(nothing, []);
   expect(said).toEqual(['no layout', 'is over: no layout']);
@@ -74,12 +76,11 @@ test('a step that cannot be made is said once, and when it is over', () => {
 
 test('what each step of a reclaim gave back is counted, and which of them failed', () => {
   const status = new Status();
-  const { reporter: it } = reporter(status);
   const reading = {
     threshold: threshold('nodefs.available', '100Mi'),
     observation: { available: 0n, capacity: Gi, timeNs: 0n, source: 'test' },
   };
-  it.reclaimed({
+  const effect: Extract<Effect, { kind: 'reclaimed' }> = {
     kind: 'reclaimed',
     reclaim: { ...reading, observations: observations(0n, {}), collections: ['images', 'images-of-mine'], candidates: undefined },
     enough: false,
@@ -88,7 +89,8 @@ test('what each step of a reclaim gave back is counted, and which of them failed
       { collection: 'images', bytes: 7n, inodes: 2n },
       { collection: 'images-of-mine', bytes: 0n, inodes: 0n },
     ],
-  });
+  };
+  reporter(status).reporter.effect(reclaimed, effect, undefined);
   const counted = (step: string) =>
     [status.reclaims, status.failedReclaims, status.reclaimedBytes, status.reclaimedInodes].map((counts) => counts.get(step));
   expect([counted('images'), counted('images-of-mine')]).toEqual([

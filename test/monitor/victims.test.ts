@@ -78,7 +78,7 @@ test('what went wrong with SIGTERM is no reason not to kill', () => {
   all.escalate(decision(10n));
   expect(look()).toMatchObject({ error: undefined, signalledAtNs: 2n });
   expect(sent).toEqual(['TERM', 'KILL', 'KILL']);
-  expect(all.end(1)).toMatchObject({ signalNs: 1n, killNs: 2n });
+  expect(all.timesOf(1)).toMatchObject({ signalNs: 1n, killNs: 2n });
 });
 
 test('one that cannot be taken hold of for want of descriptors is tried again', () => {

@@ -1,0 +1,28 @@
+import type { Effect } from '../../core/effect.js';
+import { alertMessage } from '../../core/message.js';
+import { holdersOf, readingOf } from '../reading-record.js';
+import type { JournalRecord } from '../record.js';
+import { stormOf } from '../unit-record.js';
+import type { EffectHandler } from './handler.js';
+
+type Alert = Extract<Effect, { kind: 'alert' }>;
+
+/** A threshold asks for an eviction and evictd cannot make one. */
+export const alert: EffectHandler<Alert> = {
+  record: alertRecord,
+  log: ({ alert: kind, threshold: { signal } }) => ({ level: 'error', fields: { alert: kind, signal } }),
+  metric: ({ alert: kind, threshold: { signal } }, metrics) => {
+    metrics.alerted(kind, signal);
+  },
+};
+
+export function alertRecord(effect: Alert): JournalRecord {
+  return {
+    type: 'alert',
+    alert: effect.alert,
+    ...readingOf(effect),
+    ...stormOf(effect.decision),
+    ...holdersOf(effect),
+    message: alertMessage(effect),
+  };
+}

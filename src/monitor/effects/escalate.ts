@@ -1,0 +1,21 @@
+import type { Effect } from '../../core/effect.js';
+import { meansOf } from '../../core/means.js';
+import { victimOf } from '../ranking-row.js';
+import type { EffectHandler } from './handler.js';
+
+/** SIGTERM did not end the victim in time, or may not wait: SIGKILL. */
+export const escalate: EffectHandler<Extract<Effect, { kind: 'escalate' }>> = {
+  record: ({ decision: { serial, victim }, reason }) => ({
+    type: 'escalation',
+    decision: serial,
+    victim: victimOf(victim),
+    reason,
+    message: `${reason}: ${meansOf(victim.workload).kill} for ${victim.workload.name}`,
+  }),
+  isRecordedFirst: true,
+  isSignal: () => true,
+  perform: ({ decision }, { victims }) => {
+    victims.escalate(decision);
+  },
+  log: ({ decision }) => ({ level: 'warn', fields: { decision: decision.serial } }),
+};

@@ -1,0 +1,50 @@
+import type { Wake } from '../ports.js';
+import type { JournalRecord } from '../record.js';
+import type { Metrics } from '../publisher.js';
+import type { Reclaims } from '../reclaims.js';
+import type { Releases } from '../releases.js';
+import type { Reporter } from '../reporter.js';
+import type { EvictionTimes, Victims } from '../victims.js';
+
+/** What carries effects out. */
+export interface Actors {
+  readonly victims: Victims;
+  readonly reclaims: Reclaims;
+  /** undefined: there is no systemd, so no unit is kept stopped. */
+  readonly releases: Releases | undefined;
+  readonly reporter: Reporter;
+  /** Node-level reclaim has ended. */
+  readonly onReclaimed: () => void;
+}
+
+/** What a record says beside the effect itself. */
+export interface RecordContext {
+  readonly wake: Wake;
+  /** By serial of the decision; undefined: not known. */
+  readonly timesOf: (serial: number) => EvictionTimes | undefined;
+}
+
+/** The log line of an effect; its sentence is the record's `message`. */
+export interface EffectLine {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** What evictd does with one kind of effect. What is left out is not done. */
+export interface EffectHandler<E> {
+  readonly record?: (effect: E, context: RecordContext) => JournalRecord;
+  /** The record is written before any effect of the step is performed, so that it survives a kill in between. Left out: after all are performed. */
+  readonly isRecordedFirst?: true;
+  /** Performing it sends a signal: the state is saved before. */
+  readonly isSignal?: (effect: E) => boolean;
+  readonly perform?: (effect: E, actors: Actors, wake: Wake, wakeNs: bigint) => void;
+  readonly log?: (effect: E, record: JournalRecord) => EffectLine;
+  readonly metric?: (effect: E, metrics: Metrics) => void;
+}
+
+export interface AnyEffect {
+  readonly kind: string;
+}
+
+/** A handler for each kind: the compiler finds the one that is missing. */
+export type EffectTable<E extends AnyEffect> = { readonly [K in E['kind']]: EffectHandler<Extract<E, { kind: K }>> };

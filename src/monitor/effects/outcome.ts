@@ -1,0 +1,74 @@
+import type { Effect } from '../../core/effect.js';
+import { evictionSignal } from '../../core/eviction-signal.js';
+import type { Outcome } from '../../core/eviction.js';
+import { jsonInteger } from '../../core/integer.js';
+import { outcomeMessage } from '../../core/message.js';
+import { victimOf } from '../ranking-row.js';
+import { nodeReading } from '../reading-record.js';
+import type { JournalRecord } from '../record.js';
+import { stoppedWith } from '../unit-record.js';
+import type { EvictionTimes } from '../victims.js';
+import type { EffectHandler, EffectLine } from './handler.js';
+
+const LEVELS: Readonly<Record<Outcome['result'], EffectLine['level']>> = {
+  killed: 'warn',
+  ineffective: 'warn',
+  failed: 'error',
+  vanished: 'info',
+  abandoned: 'warn',
+};
+
+/** An eviction is over. */
+export const outcome: EffectHandler<Extract<Effect, { kind: 'outcome' }>> = {
+  record: ({ outcome: over }, { timesOf }) => outcomeRecord(over, timesOf(over.decision.serial)),
+  isRecordedFirst: true,
+  perform: ({ outcome: { decision } }, { victims }) => {
+    victims.end(decision.serial);
+  },
+  log: ({ outcome: { result } }, { decision, freedBytes, expectedBytes, spansMs }) => ({
+    level: LEVELS[result],
+    fields: result === 'killed' || result === 'ineffective' ? { decision, freedBytes, expectedBytes, spansMs } : { decision },
+  }),
+  metric: ({ outcome: { decision, result, counted } }, metrics) => {
+    const signal = evictionSignal(decision);
+    if (counted) metrics.evicted(signal);
+    if (result === 'ineffective') metrics.ineffective(signal);
+    if (result === 'failed') metrics.failed(signal);
+  },
+};
+
+export function outcomeRecord(over: Outcome, times: EvictionTimes | undefined): JournalRecord {
+  const { decision, nodeAfter, error, abandoned, processesLeft } = over;
+  const { cause } = decision;
+  return {
+    type: 'outcome',
+    decision: decision.serial,
+    result: over.result,
+    signal: evictionSignal(decision),
+    victim: victimOf(decision.victim),
+    expectedBytes: jsonInteger(over.expectedBytes),
+    freedBytes: jsonInteger(over.freedBytes),
+    cgroupRemoved: over.removed,
+    ...(processesLeft === undefined ? {} : { processesLeft }),
+    ...(error === undefined ? {} : { error }),
+    ...stoppedWith(over),
+    ...(abandoned === undefined ? {} : { abandoned }),
+    ...(cause.kind === 'threshold' ? nodeReading(cause.threshold.signal, 'Before', cause.observation) : {}),
+    ...(cause.kind === 'threshold' && nodeAfter !== undefined ? nodeReading(cause.threshold.signal, 'After', nodeAfter) : {}),
+    ...(times === undefined ? {} : { spansMs: spansMs(times, over.atNs) }),
+    message: outcomeMessage(over),
+  };
+}
+
+/** Milliseconds with microseconds: crossing → wake → decision → signal → kill → gone. */
+function spansMs(times: EvictionTimes, goneNs: bigint): Record<string, number> {
+  const ms = (from: bigint, to: bigint): number => Math.round(Number(to - from) / 1e3) / 1e3;
+  const { crossingNs, wakeNs, decisionNs, signalNs, killNs } = times;
+  return {
+    ...(wakeNs === undefined ? {} : { crossingToWake: ms(crossingNs, wakeNs), wakeToDecision: ms(wakeNs, decisionNs) }),
+    ...(signalNs === undefined
+      ? {}
+      : { decisionToSignal: ms(decisionNs, signalNs), crossingToSignal: ms(crossingNs, signalNs), signalToGone: ms(signalNs, goneNs) }),
+    ...(killNs === undefined || killNs === signalNs ? {} : { killToGone: ms(killNs, goneNs) }),
+  };
+}

@@ -1,0 +1,62 @@
+import { amountOf } from '../../core/amount.js';
+import { countedBy } from '../../core/disk-holding.js';
+import type { Effect } from '../../core/effect.js';
+import { jsonInteger } from '../../core/integer.js';
+import { comparisonText } from '../../core/message.js';
+import { hasFailed } from '../../core/reclaim.js';
+import { readingOf } from '../reading-record.js';
+import type { JournalRecord } from '../record.js';
+import type { EffectHandler } from './handler.js';
+
+type Reclaim = Extract<Effect, { kind: 'reclaim' }>;
+type Reclaimed = Extract<Effect, { kind: 'reclaimed' }>;
+
+/** Node-level reclaim begins. */
+export const reclaim: EffectHandler<Reclaim> = {
+  record: reclaimRecord,
+  isRecordedFirst: true,
+  perform: (effect, { reclaims, onReclaimed }) => {
+    reclaims.begin(effect.reclaim, onReclaimed);
+  },
+  log: ({ reclaim: { threshold, collections } }) => ({ level: 'warn', fields: { signal: threshold.signal, collections } }),
+};
+
+/** Node-level reclaim has ended. */
+export const reclaimed: EffectHandler<Reclaimed> = {
+  record: reclaimRecord,
+  log: ({ enough, errors, reclaim: { threshold } }) => ({
+    level: enough && errors.length === 0 ? 'info' : 'warn',
+    fields: { signal: threshold.signal },
+  }),
+  metric: (effect, metrics) => {
+    for (const freed of effect.yields ?? []) metrics.reclaimed(freed.collection, freed, hasFailed(freed.collection, effect));
+  },
+};
+
+export function reclaimRecord(effect: Reclaim | Reclaimed): JournalRecord {
+  const { collections } = effect.reclaim;
+  const result = effect.kind === 'reclaimed' ? { enough: effect.enough, errors: effect.errors, ...yieldsOf(effect) } : {};
+  return { type: effect.kind, ...readingOf(effect.reclaim), collections, ...result, message: reclaimMessage(effect) };
+}
+
+/** 'reclaiming containers, images: nodefs.available 1.2GiB < 10% = 5GiB (hard)'. */
+function reclaimMessage(effect: Reclaim | Reclaimed): string {
+  const { threshold, collections } = effect.reclaim;
+  const what = collections.join(', ');
+  if (effect.kind === 'reclaim') return `reclaiming ${what}: ${comparisonText(effect.reclaim)}`;
+  const failed = effect.errors.length === 0 ? '' : `; ${effect.errors.join('; ')}`;
+  const enough = effect.enough ? 'was enough, so no workload is evicted' : 'was not enough';
+  const freed = effect.yields?.map((step) => `${step.collection} ${amountOf(threshold.signal, countedBy(threshold.signal, step))}`);
+  return `reclaiming ${what} for ${threshold.signal} ${enough}${freed ? ` (${freed.join(', ')})` : ''}${failed}`;
+}
+
+function yieldsOf({ yields }: Reclaimed): Record<string, unknown> {
+  if (yields === undefined) return {};
+  return {
+    yields: yields.map(({ collection, bytes, inodes }) => ({
+      collection,
+      freedBytes: jsonInteger(bytes),
+      freedInodes: jsonInteger(inodes),
+    })),
+  };
+}

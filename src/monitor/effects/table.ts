@@ -1,0 +1,26 @@
+import type { Effect } from '../../core/effect.js';
+import { alert } from './alert.js';
+import { condition } from './condition.js';
+import { error } from './error.js';
+import { escalate } from './escalate.js';
+import { evict } from './evict.js';
+import type { EffectTable } from './handler.js';
+import { outcome } from './outcome.js';
+import { reclaim, reclaimed } from './reclaim.js';
+import { release } from './release.js';
+import { threshold } from './threshold.js';
+
+/** Everything that a step can ask for. */
+export const EFFECTS: EffectTable<Effect> = {
+  attempt: {}, // the effects that follow it say what was done
+  reclaim,
+  reclaimed,
+  evict,
+  escalate,
+  outcome,
+  condition,
+  threshold,
+  alert,
+  release,
+  error,
+};

@@ -1,0 +1,18 @@
+import type { Effect } from '../../core/effect.js';
+import { thresholdMessage } from '../../core/message.js';
+import { thresholdKind } from '../../core/threshold.js';
+import { joinedOf, readingOf } from '../reading-record.js';
+import type { EffectHandler } from './handler.js';
+
+/** An episode of a threshold begins or ends. */
+export const threshold: EffectHandler<Extract<Effect, { kind: 'threshold' }>> = {
+  record: (effect) => {
+    const { observation, threshold: of, met } = effect;
+    const reading = observation ? readingOf({ ...effect, observation }) : { signal: of.signal, ...joinedOf(effect) };
+    return { type: 'threshold', met, ...reading, message: thresholdMessage(effect) };
+  },
+  log: ({ threshold: { signal }, met }) => ({ level: met ? 'warn' : 'info', fields: { signal } }),
+  metric: ({ threshold: of, met }, metrics) => {
+    if (met) metrics.thresholdMet(of.signal, thresholdKind(of));
+  },
+};
