@@ -200,7 +200,7 @@ export class Monitor {
       return false;
     }
     if (this.#isUntold && wake.source !== 'victim') this.#reconsider();
-    const { node, journal, keeper, reporter, listeners, heartbeat } = this.#parts;
+    const { node, journal, keeper, reporter, heartbeat } = this.#parts;
     const victims = this.#victims.readings();
     const observations = node.read();
     const { answers, told } = answersOf(node, () => this.#candidates());
@@ -234,12 +234,10 @@ export class Monitor {
     });
     reporter.sampled(observations, this.#policy.thresholds);
     reporter.held(state.held.size);
-    if (listeners.length > 0) {
-      const report = { wake, policy: this.#policy, input, observations, ...told, state, effects };
-      this.#notify((listener) => {
-        listener.stepped(report);
-      });
-    }
+    const report = { wake, policy: this.#policy, input, observations, ...told, state, effects };
+    this.#notify((listener) => {
+      listener.stepped(report);
+    });
     heartbeat.beat(wakeNs);
     this.#schedule();
     return effects.some(({ kind }) => kind !== 'attempt');
