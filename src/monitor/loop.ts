@@ -175,9 +175,8 @@ export class Monitor {
   }
 
   /**
-   * Reads what the pass after a crossing will read, and drops it: after a second of rest caches are cold, and the reading takes several times as long (node 0.25
-   * for 0.03 ms). Once is enough for a while, or a value that swings before its limit would keep the loop busy. A crossing that comes meanwhile waits for no more
-   * than it would have waited for in its own pass.
+   * Reads what a pass reads, and drops it: after a second without a reading the caches are cold, and a reading takes several times as long (the node 0.25 ms instead
+   * of 0.03 ms). At most once in COLD_NS, or a value that swings before its limit would keep the loop busy.
    */
   #warmUp(): void {
     const nowNs = process.hrtime.bigint();
