@@ -2,16 +2,23 @@ import type { AmountSignal } from '../core/signal.js';
 import { valueText, type ThresholdValue } from '../core/threshold.js';
 import type { SourcePosition } from '../errors.js';
 import type { Origin } from './config.js';
-import type { Entry } from './eviction.js';
-import type { OriginMap } from './layered.js';
+import type { OriginMap } from './layer.js';
 import type { Profile } from './profile.js';
 import type { Report } from './report.js';
-import type { ThresholdMapKey } from './threshold-config.js';
+import type { ThresholdMapKey } from './thresholds.js';
 
 const SOURCE = 'memory.available';
 const COPY = 'allocatableMemory.available';
 
-/** The maps by signal, of all layers together. */
+/** An entry of a map by signal; `value` undefined: it disables the threshold. */
+export interface Entry<T> {
+  readonly text: string;
+  readonly value: T | undefined;
+  readonly origin: Origin;
+  readonly keyAt: SourcePosition;
+}
+
+/** The maps by signal, merged over all layers. */
 export interface EntryMaps {
   readonly evictionHard: ReadonlyMap<AmountSignal, Entry<ThresholdValue>>;
   readonly evictionSoft: ReadonlyMap<AmountSignal, Entry<ThresholdValue>>;
@@ -19,18 +26,17 @@ export interface EntryMaps {
   readonly evictionMinimumReclaim: ReadonlyMap<AmountSignal, Entry<ThresholdValue>>;
 }
 
-/** What hard memory.available thresholds leave to allocatableMemory.available, in the words that `config show` has for it. */
 interface Copied {
   readonly map: ThresholdMapKey;
   readonly entry: Entry<unknown>;
 }
 
-/** With the departure an entry of evictionHard for allocatableMemory.available, `0%` too, stands instead of the copy; in the kubelet both hold. */
+/** With the departure, an evictionHard entry for allocatableMemory.available (`0%` included) replaces the copy; in the kubelet both hold. */
 export function copiesMemory({ evictionHard }: EntryMaps, { enforceAllocatable, departures }: Profile): boolean {
   return enforceAllocatable && !(departures.allocatable && evictionHard.has(COPY));
 }
 
-/** Notes where copied values come from, beside what is written for the same key. */
+/** Records the origins of the copied values; a key that is also set itself gets a second line, 'KEY (copy)'. */
 export function noteCopies(maps: EntryMaps, origins: OriginMap): void {
   for (const { map, entry } of copiedEntries(maps)) {
     const key = `${map}.${COPY}`;
@@ -38,25 +44,25 @@ export function noteCopies(maps: EntryMaps, origins: OriginMap): void {
   }
 }
 
-/** Thresholds of allocatableMemory.available without what could be read for it, and where they come from. */
+/** Warns of thresholds of allocatableMemory.available when `allocatable` is not configured. */
 export function noticeUnreadable(maps: EntryMaps, copies: boolean, { allocatable, allocatableOrigin }: Profile, report: Report): void {
   if (allocatable !== undefined) return;
   const configure = 'add allocatable: {cgroup: /kubepods, capacity: 8Gi}';
-  const say = (text: string, hint: string, position: SourcePosition | undefined): void => {
+  const warn = (text: string, hint: string, position: SourcePosition | undefined): void => {
     const message = `${COPY}<${text}`;
     report.notice('warn', 'EVICTD_CONFIG_ALLOCATABLE', message, { hint: `${configure}, or ${hint}`, ...(position && { position }) });
   };
   for (const { value, origin } of [maps.evictionHard.get(COPY), maps.evictionSoft.get(COPY)].filter((entry) => entry !== undefined)) {
-    if (value !== undefined) say(`${valueText(value)} cannot be read without allocatable`, 'remove it', positionOf(origin));
+    if (value !== undefined) warn(`${valueText(value)} cannot be read without allocatable`, 'remove it', positionOf(origin));
   }
   const copied = copies ? copiedEntries(maps).find(({ map }) => map === 'evictionHard' || map === 'evictionSoft') : undefined;
   if (copied === undefined) return;
   const because = allocatableOrigin.kind === 'follows' ? ` because of ${allocatableOrigin.key}: ${String(allocatableOrigin.value)}` : '';
-  const said = `${copied.entry.text} cannot be read without allocatable; it is copied from ${SOURCE}${because}`;
-  say(said, 'enforceNodeAllocatable: []', positionOf(copied.entry.origin) ?? positionOf(allocatableOrigin));
+  const text = `${copied.entry.text} cannot be read without allocatable; it is copied from ${SOURCE}${because}`;
+  warn(text, 'set enforceNodeAllocatable: []', positionOf(copied.entry.origin) ?? positionOf(allocatableOrigin));
 }
 
-/** A soft threshold with a grace period of 0 is hard here, too (kubelet: addAllocatableThresholds). */
+/** A soft threshold with a grace period of 0 counts as hard (kubelet: addAllocatableThresholds). */
 function copiedEntries(maps: EntryMaps): Copied[] {
   const [hard, soft] = [maps.evictionHard.get(SOURCE), maps.evictionSoft.get(SOURCE)];
   const gracePeriod = maps.evictionSoftGracePeriod.get(SOURCE);

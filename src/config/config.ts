@@ -7,14 +7,17 @@ import type { Threshold } from '../core/threshold.js';
 import type { WorkloadSourceSpec } from '../core/workload-source.js';
 import type { SourcePosition } from '../errors.js';
 import type { ConfigFlags } from './flags.js';
+import type { ConfigNotice } from './report.js';
+
+export type { ConfigNotice } from './report.js';
 
 export type LogFormat = 'auto' | 'text' | 'systemd' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** How processes are marked for the kernel's OOM killer. `qos`: as the kubelet does; `rank`: in the order of eviction. */
+/** How evictd sets oom_score_adj. `qos`: as the kubelet does; `rank`: in the order of eviction. */
 export type OomScoreAdjMode = 'off' | 'qos' | 'rank';
 
-/** The cgroup that all workloads live in, as the kubelet's pods do in one, and how much memory they may have together. */
+/** The cgroup that contains all workloads, as /kubepods does for the kubelet, and the memory that they may use together. */
 export interface AllocatableConfig {
   /** Path below the mount of the memory controller. */
   readonly cgroup: string;
@@ -22,35 +25,34 @@ export interface AllocatableConfig {
   readonly capacity: bigint;
 }
 
-/** The effective configuration: complete, checked; after loading it cannot be wrong. */
+/** The effective configuration: complete and valid. */
 export interface Config {
   readonly compatibility: Compatibility;
-  /** Of the compatibility, and what is switched by name. */
+  /** Those of the compatibility, with those that are set by name. */
   readonly departures: Departures;
-  /** Those of the maps by signal, then the list `thresholds` in its order. */
+  /** Those of the maps by signal, then the list `thresholds` in order. */
   readonly thresholds: readonly Threshold[];
-  /** What a pressure signal without a suffix is the share of. */
+  /** The time window of a pressure signal without a suffix. */
   readonly pressureWindowNs: bigint;
   readonly pressureTransitionPeriodNs: bigint;
-  /** The cap on the termination grace of a soft eviction. */
+  /** Upper limit of the termination grace period of a soft eviction. */
   readonly maxPodGracePeriodNs: bigint;
-  /** How long who may take to end when the machine goes down. */
   readonly shutdown: ShutdownConfig;
   /** undefined: allocatableMemory.available cannot be read. */
   readonly allocatable: AllocatableConfig | undefined;
   readonly monitoringIntervalNs: bigint;
-  /** undefined: the machine. */
+  /** cgroup undefined: the whole machine. */
   readonly node: { readonly cgroup: string | undefined };
-  /** Paths on the filesystems that the signals mean. undefined: imagefs is nodefs, containerfs is imagefs. */
+  /** A path on each filesystem. undefined: imagefs is nodefs, containerfs is imagefs. */
   readonly filesystems: { readonly nodefs: string; readonly imagefs: string | undefined; readonly containerfs: string | undefined };
   readonly workloads: readonly WorkloadSourceSpec[];
   readonly rules: readonly Rule[];
-  /** What may be done to free room on a disk before anybody is evicted, in this order. */
+  /** Node-level reclaim: steps that free disk space before an eviction, in order. */
   readonly reclaim: readonly ReclaimStep[];
   readonly oomScoreAdj: OomScoreAdjMode;
   /** undefined: no server. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
-  /** The files in the state directory, and how large each may become, in bytes. */
+  /** `maxBytes` is per file. */
   readonly journal: { readonly maxBytes: number; readonly maxFiles: number };
   readonly stateDirectory: string;
   readonly runtimeDirectory: string;
@@ -58,8 +60,8 @@ export interface Config {
 }
 
 /**
- * Where an effective value was set: a file or flag with its position, or the default. `follows`: nobody has set it, and it is as another key
- * that somebody has set makes it. `copied`: of a hard threshold of memory.available, for allocatableMemory.available.
+ * Where an effective value comes from. `set`: a file or flag. `follows`: not set itself, derived from another key that is set. `copied`: copied
+ * from a hard threshold of memory.available to allocatableMemory.available.
  */
 export type Origin =
   | { readonly kind: 'default' }
@@ -67,21 +69,12 @@ export type Origin =
   | { readonly kind: 'follows'; readonly key: string; readonly value: unknown; readonly position: SourcePosition }
   | { readonly kind: 'copied'; readonly from: string };
 
-/** A sentence for the operator about the configuration that is not an error. */
-export interface ConfigNotice {
-  readonly level: 'warn' | 'info';
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string;
-  readonly position?: SourcePosition;
-}
-
-/** What was written: enough to read the configuration again, without the files, and with other flags. */
+/** The configuration as written: enough to load it again without the files, and with other flags. */
 export interface WrittenConfig {
-  /** All that were read, whether or not they set anything, with their settings as plain values, in the order in which the later wins. */
+  /** Every file that was read, with its settings as plain values; a later one wins. */
   readonly files: readonly { readonly file: string; readonly settings: unknown }[];
   readonly flags: ConfigFlags;
-  /** Left out: Linux. */
+  /** Absent: Linux. */
   readonly platform?: Platform;
 }
 
@@ -89,6 +82,6 @@ export interface LoadedConfig {
   readonly config: Config;
   readonly written: WrittenConfig;
   readonly notices: readonly ConfigNotice[];
-  /** By key path as written in a file ('evictionHard.memory.available', 'metrics.listen'): the value as text and where it comes from. */
+  /** By key path ('evictionHard.memory.available', 'metrics.listen'): the value as written and its origin. */
   readonly origins: ReadonlyMap<string, { readonly value: unknown; readonly origin: Origin }>;
 }

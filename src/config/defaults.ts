@@ -2,15 +2,15 @@ import { win32 } from 'node:path';
 import type { Platform } from '../core/operating-system.js';
 import type { SettingsDocument } from './document.js';
 
-/** Where evictd looks when no --config is given. */
+/** The configuration file if --config is not given. */
 export function defaultFile(platform: Platform): string {
   return platform.os === 'linux' ? '/etc/evictd/config.yaml' : win32.join(platform.programData, 'evictd', 'config.yaml');
 }
 
 /**
- * What holds where nothing is set, written as a configuration is.
+ * The defaults, as a configuration.
  *
- * evictionHard: the kubelet's defaults for Linux (v1.36, apis/config/v1beta1/defaults_linux.go); those of imagefs only where one is configured.
+ * evictionHard: the kubelet's defaults for Linux (v1.36, apis/config/v1beta1/defaults_linux.go); those of imagefs only if one is configured.
  * evictionMaxPodGracePeriod: the kubelet's 0 would make every soft eviction a hard one (departure soft-default-grace).
  */
 const LINUX = {
@@ -48,7 +48,7 @@ export function defaultsOf(platform: Platform): SettingsDocument {
   return { value: platform.os === 'linux' ? LINUX : windows(platform.programData), at: nowhere, keyAt: nowhere };
 }
 
-/** evictionHard: the kubelet's defaults for Windows (v1.36, apis/config/v1beta1/defaults_windows.go). There is no tmpfs: what lasts until a restart lies on the disk, too. */
+/** evictionHard: the kubelet's defaults for Windows (v1.36, apis/config/v1beta1/defaults_windows.go). */
 function windows(programData: string): object {
   return {
     ...LINUX,

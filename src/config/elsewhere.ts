@@ -3,34 +3,33 @@ import { isSignal } from '../core/signal.js';
 import { isWindowsPath } from '../core/windows-path.js';
 import { isWindowsSource } from '../core/workload-source.js';
 import type { KeyPath } from './key.js';
-import type { Layer } from './layer.js';
-import type { Layers } from './layered.js';
+import type { Layer, Layers } from './layer.js';
 import type { Report } from './report.js';
 import type { Settings } from './schema.js';
 
-/** Something that was written and that there is on another operating system only. */
-interface Elsewhere {
+/** A setting of the other operating system. */
+interface Foreign {
   readonly path: KeyPath;
   readonly message: string;
   readonly hint: string;
-  /** Left out: EVICTD_CONFIG_PLATFORM, at the key. */
+  /** Absent: EVICTD_CONFIG_PLATFORM, at the key. */
   readonly code?: 'EVICTD_CONFIG_PATH';
 }
 
 const REMOVE = 'remove it';
 const MAPS = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'] as const;
 
-/** What a configuration says that means nothing on the operating system that it is for: it would be silently without effect. */
-export function refuseElsewhere({ files, flags }: Layers, { os }: Platform, report: Report): void {
+/** Reports settings of the other operating system, which would have no effect. */
+export function refuseForeign({ files, flags }: Layers, { os }: Platform, report: Report): void {
   for (const layer of [...files, flags]) {
-    const found = [...paths(layer.settings, os), ...sources(layer.settings, os), ...(os === 'windows' ? ofLinux(layer) : [])];
+    const found = [...paths(layer.settings, os), ...sources(layer.settings, os), ...(os === 'windows' ? linuxOnly(layer) : [])];
     for (const { path, message, hint, code = 'EVICTD_CONFIG_PLATFORM' } of found) {
       report.issue(code, message, code === 'EVICTD_CONFIG_PATH' ? layer.at(path) : layer.keyAt(path), hint);
     }
   }
 }
 
-function paths({ filesystems = {}, stateDirectory, runtimeDirectory }: Settings, os: Platform['os']): Elsewhere[] {
+function paths({ filesystems = {}, stateDirectory, runtimeDirectory }: Settings, os: Platform['os']): Foreign[] {
   const written: readonly [KeyPath, string | undefined][] = [
     ...Object.entries(filesystems).map(([role, path]): [KeyPath, string | undefined] => [['filesystems', role], path]),
     [['stateDirectory'], stateDirectory],
@@ -38,71 +37,70 @@ function paths({ filesystems = {}, stateDirectory, runtimeDirectory }: Settings,
   ];
   return written.flatMap(([path, text]) => {
     if (text === undefined || isWindowsPath(text) === (os === 'windows')) return [];
-    const hint = os === 'windows' ? 'write it with its drive: C:\\ProgramData\\evictd' : 'write it from the top: /var/lib/evictd';
+    const hint = os === 'windows' ? 'write an absolute path: C:\\ProgramData\\evictd' : 'write an absolute path: /var/lib/evictd';
     return [{ path, message: `${path.join('.')}: not an absolute path: ${JSON.stringify(text)}`, hint, code: 'EVICTD_CONFIG_PATH' }];
   });
 }
 
-function sources({ workloads = [] }: Settings, os: Platform['os']): Elsewhere[] {
+function sources({ workloads = [] }: Settings, os: Platform['os']): Foreign[] {
   return workloads.flatMap((source, index) => {
     if (isWindowsSource(source) === (os === 'windows')) return [];
     const [kind = ''] = Object.keys(source);
     const [there, hint] =
       os === 'windows'
-        ? ['Linux', 'name a job object (job: NAME), a service (service: NAME) or programs (process: { path: C:\\Apps\\** })']
+        ? ['Linux', 'use a job object (job: NAME), a service (service: NAME) or programs (process: { path: C:\\Apps\\** })']
         : [
             'Windows',
-            'name a cgroup (cgroup: /workload.slice), units (systemd: { slices: [batch.slice] }) or a runtime (cri: { endpoint: … })',
+            'use a cgroup (cgroup: /workload.slice), units (systemd: { slices: [batch.slice] }) or a runtime (cri: { endpoint: … })',
           ];
-    return [{ path: ['workloads', index, kind], message: `workloads[${String(index)}]: ${kind}: is a source of ${there}`, hint }];
+    return [{ path: ['workloads', index, kind], message: `workloads[${String(index)}]: ${kind}: exists only on ${there}`, hint }];
   });
 }
 
-/** Of a Linux that Windows has not. */
-function ofLinux({ settings, written }: Layer): Elsewhere[] {
+function linuxOnly({ settings, written }: Layer): Foreign[] {
   const signals = MAPS.flatMap((key) => Object.keys(settings[key] ?? {}).map((name): [KeyPath, string] => [[key, name], name]));
   const operands = (settings.thresholds ?? []).flatMap(({ when }, index) =>
     when.map(({ signal }): [KeyPath, string] => [['thresholds', index, 'when'], signal]),
   );
-  const absent = [...signals, ...operands].flatMap(([path, name]): Elsewhere[] => {
+  const absent = [...signals, ...operands].flatMap(([path, name]): Foreign[] => {
     const why = isSignal(name) ? signalAbsence(name, 'windows') : undefined;
-    return why === undefined ? [] : [{ path, message: `${String(path[0])}: there is no ${name} on Windows: ${why}`, hint: REMOVE }];
+    return why === undefined ? [] : [{ path, message: `${String(path[0])}: ${name} does not exist on Windows: ${why}`, hint: REMOVE }];
   });
-  const keys = KEYS.filter(({ key, isSet }) => key in written && isSet(settings)).map(({ key, why }): Elsewhere => {
-    return { path: [key], message: `${key} means nothing on Windows: ${why}`, hint: REMOVE };
+  const keys = KEYS.filter(({ key, isSet }) => key in written && isSet(settings)).map(({ key, why }): Foreign => {
+    return { path: [key], message: `${key} has no effect on Windows: ${why}`, hint: REMOVE };
   });
   return [...absent, ...keys, ...rules(settings)];
 }
 
 const KEYS: readonly { readonly key: keyof Settings; readonly why: string; readonly isSet: (settings: Settings) => boolean }[] = [
-  { key: 'node', why: 'the node is the machine, for there are no cgroups', isSet: ({ node }) => node?.cgroup !== undefined },
-  { key: 'allocatable', why: 'there are no cgroups', isSet: ({ allocatable }) => allocatable !== undefined },
-  { key: 'pressureWindow', why: 'it does not measure how long tasks wait', isSet: ({ pressureWindow }) => pressureWindow !== undefined },
-  { key: 'oomScoreAdj', why: 'it kills nobody for want of memory', isSet: ({ oomScoreAdj = 'off' }) => oomScoreAdj !== 'off' },
-  { key: 'reclaim', why: 'its steps are run by systemd or a container runtime', isSet: ({ reclaim = [] }) => reclaim.length > 0 },
+  { key: 'node', why: 'Windows has no cgroups, the node is the whole machine', isSet: ({ node }) => node?.cgroup !== undefined },
+  { key: 'allocatable', why: 'Windows has no cgroups', isSet: ({ allocatable }) => allocatable !== undefined },
+  { key: 'pressureWindow', why: 'Windows has no pressure stall information', isSet: ({ pressureWindow }) => pressureWindow !== undefined },
+  { key: 'oomScoreAdj', why: 'Windows has no OOM killer', isSet: ({ oomScoreAdj = 'off' }) => oomScoreAdj !== 'off' },
+  { key: 'reclaim', why: 'systemd or a container runtime runs its steps', isSet: ({ reclaim = [] }) => reclaim.length > 0 },
   ...(['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const).map((key) => {
-    return { key, why: 'it is systemd-logind that holds a shutdown up', isSet: (settings: Settings) => (settings[key] ?? 0n) !== 0n };
+    return { key, why: 'it needs systemd-logind', isSet: (settings: Settings) => (settings[key] ?? 0n) !== 0n };
   }),
   {
     key: 'shutdownGracePeriodByPodPriority',
-    why: 'it is systemd-logind that holds a shutdown up',
+    why: 'it needs systemd-logind',
     isSet: ({ shutdownGracePeriodByPodPriority: periods = [] }) => periods.length > 0,
   },
 ];
 
-function rules({ rules: written = [] }: Settings): Elsewhere[] {
+function rules({ rules: written = [] }: Settings): Foreign[] {
   return written.flatMap(({ match, liftProtection, directories }, index) => {
-    const refuse = (key: KeyPath, why: string): Elsewhere => {
+    const refuse = (key: KeyPath, why: string): Foreign => {
       return {
         path: ['rules', index, ...key],
-        message: `rules[${String(index)}].${key.join('.')} means nothing on Windows: ${why}`,
+        message: `rules[${String(index)}].${key.join('.')} has no effect on Windows: ${why}`,
         hint: REMOVE,
       };
     };
     return [
       ...(match.labels === undefined ? [] : [refuse(['match', 'labels'], 'only pods have labels')]),
-      ...(liftProtection === undefined ? [] : [refuse(['liftProtection'], 'what the system needs is protected whatever a rule says')]),
-      ...(directories === undefined ? [] : [refuse(['directories'], 'nobody is evicted for what lies in a directory')]),
+      ...(liftProtection === undefined ? [] : [refuse(['liftProtection'], 'evictd always protects system processes there')]),
+      ...(directories === undefined ? [] : [refuse(['directories'], 'evictd does not evict for the contents of a directory there')]),
     ];
   });
 }

@@ -1,32 +1,19 @@
 import { QuantityError } from '../core/quantity-scan.js';
 import { AMOUNT_SIGNALS, KUBELET_SIGNALS, type AmountSignal, type KubeletSignal } from '../core/signal.js';
-import { thresholdId, type Threshold, type ThresholdValue } from '../core/threshold.js';
+import { thresholdId, valueText, type Threshold, type ThresholdValue } from '../core/threshold.js';
 import type { SourcePosition } from '../errors.js';
-import { copiesMemory, noteCopies, noticeUnreadable } from './allocatable-copy.js';
-import type { Origin } from './config.js';
-import { mergesDefaults, noticeDefaults } from './default-thresholds.js';
+import { copiesMemory, noteCopies, noticeUnreadable, type Entry } from './allocatable-copy.js';
 import { FloatError } from './float32.js';
 import { suggestion } from './key.js';
-import type { Layer } from './layer.js';
-import type { Layers, OriginMap } from './layered.js';
+import type { Layer, Layers, OriginMap } from './layer.js';
 import type { Profile } from './profile.js';
 import type { Report } from './report.js';
 import { meantAmount, meantPercentage, messageOf } from './text.js';
-import { PARSE_ENTRY, type ThresholdMapKey } from './threshold-config.js';
-import { combineThresholds, parseSignal, ThresholdError } from './thresholds.js';
+import { combineThresholds, PARSE_ENTRY, parseSignal, ThresholdError, type ThresholdMapKey } from './thresholds.js';
 
-/** An entry of a map by signal: `value` undefined when it switches the threshold off. */
-export interface Entry<T> {
-  readonly text: string;
-  readonly value: T | undefined;
-  readonly origin: Origin;
-  readonly keyAt: SourcePosition;
-}
-
-/** An entry as the parser of its map reads it. */
 type Parse<T> = (signal: string, text: string) => T | undefined;
 
-/** The thresholds of all layers together, and where each entry of the four maps comes from. */
+/** The thresholds of the four maps by signal, merged over all layers; sets the origin of each entry. */
 export function readThresholds(layers: Layers, profile: Profile, origins: OriginMap, report: Report): Threshold[] {
   const merge = mergesDefaults(profile);
   const read = <T extends ThresholdValue | bigint | undefined>(key: ThresholdMapKey, parse: Parse<T>): Map<AmountSignal, Entry<T>> => {
@@ -44,7 +31,7 @@ export function readThresholds(layers: Layers, profile: Profile, origins: Origin
   const copies = copiesMemory(maps, profile);
   if (copies) noteCopies(maps, origins);
   const combined = combineThresholds(parsed, copies, (signal, error) => {
-    // Where the grace period itself is wrong, or the file that may have it, that has been said.
+    // An invalid grace period, or an unreadable file that may contain it, has been reported already.
     if (layers.unread || isMentioned(layers, 'evictionSoftGracePeriod', signal)) return;
     const hint = `add evictionSoftGracePeriod: {${signal}: 30s}, or --eviction-soft-grace-period '${signal}=30s'`;
     report.issue('EVICTD_CONFIG_GRACE_PERIOD', error.message, soft.get(signal)?.keyAt ?? { file: 'default' }, hint);
@@ -54,10 +41,7 @@ export function readThresholds(layers: Layers, profile: Profile, origins: Origin
   return combined.filter((threshold, index) => combined.findIndex((other) => thresholdId(other) === thresholdId(threshold)) === index);
 }
 
-/**
- * The kubelet lets `NaN%`, and `Inf%` as minimum reclaim, through; there is no amount that they could mean, and so only `compatibility: kubelet`
- * takes them: a threshold of NaN% is never met.
- */
+/** Rejects `NaN%`, and `Inf%` as a minimum reclaim. The kubelet accepts them (a threshold of NaN% is never met), so compatibility: kubelet does. */
 function finite<T extends ThresholdValue | bigint | undefined>(parse: Parse<T>, { compatibility }: Profile): Parse<T> {
   if (compatibility === 'kubelet') return parse;
   return (signal, text) => {
@@ -70,10 +54,9 @@ function finite<T extends ThresholdValue | bigint | undefined>(parse: Parse<T>, 
 }
 
 /**
- * One map of all layers. Files add up entry by entry; flags replace what the files say, as in the kubelet; a default holds for every signal
- * that neither sets.
+ * One map over all layers. Files merge entry by entry; a flag replaces the files' map, as in the kubelet; defaults fill in the other signals.
  *
- * @param merge  false: no default holds where the map is set at all
+ * @param merge  false: no defaults if the map is set at all
  */
 function mergeMap<T>(
   key: ThresholdMapKey,
@@ -89,6 +72,43 @@ function mergeMap<T>(
   const set = flags.settings[key] === undefined ? fromFiles : [fromFlags];
   const isSet = [...files, flags].some(({ settings }) => settings[key] !== undefined);
   return new Map([...(isSet && !merge ? [] : read(defaults)), ...set.flatMap((entries) => [...entries])]);
+}
+
+/** Whether evictionHard keeps the defaults of the signals that it does not set. */
+function mergesDefaults({ mergeDefaults, departures }: Profile): boolean {
+  return mergeDefaults ?? departures['merge-defaults'];
+}
+
+/** Says which defaults a partial evictionHard keeps or drops: evictd keeps them, the kubelet drops them, and an operator may expect either. */
+function noticeDefaults(
+  hard: ReadonlyMap<AmountSignal, Entry<ThresholdValue>>,
+  { defaults, files, flags }: Layers,
+  profile: Profile,
+  report: Report,
+): void {
+  const setBy = [...files, flags].findLast(({ settings }) => settings.evictionHard !== undefined);
+  if (setBy === undefined) return;
+  const signals = Object.keys(defaults.settings.evictionHard ?? {});
+  const isKept = mergesDefaults(profile);
+  const others = signals.filter((signal) => {
+    const entry = hard.get(signal as AmountSignal);
+    return isKept ? entry?.origin.kind === 'default' : entry === undefined;
+  });
+  if (others.length === 0 || (isKept && ![...hard.values()].some(({ origin }) => origin.kind === 'set'))) return;
+  const effective = [...hard].flatMap(([signal, { value }]) => (value === undefined ? [] : [`${signal}<${valueText(value)}`]));
+  const inEffect = `in effect: ${effective.sort().join(', ') || 'none'}`;
+  const isExplicit = profile.mergeDefaults !== undefined;
+  const level = isExplicit ? 'info' : 'warn';
+  const position = { file: setBy.keyAt(['evictionHard']).file };
+  if (isKept) {
+    const message = `evictionHard keeps the defaults of signals that it does not set (${others.join(', ')}); ${inEffect}`;
+    const disable = `set a signal to 0% to disable it: ${others[0] ?? ''}: 0%`;
+    const hint = isExplicit ? disable : `${disable}; mergeDefaultEvictionSettings: true keeps the defaults without this warning`;
+    report.notice(level, 'EVICTD_CONFIG_DEFAULTS_KEPT', message, { hint, position });
+  } else {
+    const message = `evictionHard drops the defaults of signals that it does not set, as in the kubelet (${others.join(', ')}); ${inEffect}`;
+    report.notice(level, 'EVICTD_CONFIG_DEFAULTS_DROPPED', message, { hint: 'mergeDefaultEvictionSettings: true keeps them', position });
+  }
 }
 
 function readEntries<T>(
@@ -115,19 +135,20 @@ function readEntries<T>(
   const derived = [...entries].filter(([signal]) => isContainerFs(signal));
   const [first] = derived;
   if (first !== undefined) {
-    const message = `${key}: ignored: ${derived.map(([signal]) => signal).join(', ')}: containers lie on nodefs or imagefs, and that one's thresholds count`;
-    const hint = 'set those of nodefs or imagefs';
+    const names = derived.map(([signal]) => signal).join(', ');
+    const message = `${key}: ignored: ${names}: containers are on nodefs or imagefs, whose thresholds apply`;
+    const hint = 'set thresholds of nodefs or imagefs instead';
     report.notice('warn', 'EVICTD_CONFIG_CONTAINERFS', message, { hint, position: first[1].keyAt });
   }
   return new Map([...entries].filter(([signal]) => !isContainerFs(signal)));
 }
 
-/** The kubelet never takes what is configured for it (UpdateContainerFsThresholds). */
+/** The kubelet ignores configured thresholds of containerfs (UpdateContainerFsThresholds). */
 function isContainerFs(signal: AmountSignal): boolean {
   return signal === 'containerfs.available' || signal === 'containerfs.inodesFree';
 }
 
-/** The kubelet's, and evictd's own amounts, which a kubelet does not know. */
+/** The signals of the kubelet and, without compatibility: kubelet, evictd's own amounts. */
 function readSignal(
   key: ThresholdMapKey,
   name: string,
@@ -137,13 +158,13 @@ function readSignal(
 ): AmountSignal | undefined {
   const own = ownSignal(name);
   if (own !== undefined && compatibility === 'kubelet') {
-    const message = `${key}: ${name} is evictd's own: with compatibility: kubelet evictd decides as a kubelet does, which has no such signal`;
-    report.issue('EVICTD_CONFIG_PROFILE', message, keyAt, 'remove it, or write compatibility: evictd');
+    const message = `${key}: ${name}: the kubelet has no such signal, and compatibility is kubelet`;
+    report.issue('EVICTD_CONFIG_PROFILE', message, keyAt, 'remove it, or set compatibility: evictd');
     return undefined;
   }
   if (own === 'pressure') {
     const hint = `write thresholds: [{when: '${name}>40%', kind: soft, for: 10s}]`;
-    report.issue('EVICTD_CONFIG_SIGNAL', `${key}: ${name}: pressure has no place in the maps by signal`, keyAt, hint);
+    report.issue('EVICTD_CONFIG_SIGNAL', `${key}: ${name}: pressure signals are not accepted in the maps by signal`, keyAt, hint);
     return undefined;
   }
   if (own !== undefined) return own;
@@ -160,7 +181,7 @@ function readSignal(
   }
 }
 
-/** A flag's text is cut at the first `<`: what stands before it may hold more than a name. */
+/** A flag's text is split at the first `<`, so `name` may be more than a signal's name ('memory.pressure.full>40%'). */
 function ownSignal(name: string): Exclude<AmountSignal, KubeletSignal> | 'pressure' | undefined {
   if (name === 'swap.available' || name === 'memory.kernelAvailable') return name;
   return /^(memory|io|cpu)\.pressure\b/.test(name) ? 'pressure' : undefined;
@@ -174,7 +195,7 @@ function reportValue(key: ThresholdMapKey, signal: string, text: string, error: 
     : ((error instanceof QuantityError || error instanceof FloatError ? (meantPercentage(text) ?? meantAmount(text)) : undefined) ??
       (key === 'evictionMinimumReclaim'
         ? 'write an amount (500Mi) or a percentage above 0 (5%)'
-        : 'write an amount (100Mi, 1.5Gi, 500M) or a percentage from 0 to 100 (10%); 0% switches the threshold off'));
+        : 'write an amount (100Mi, 1.5Gi, 500M) or a percentage from 0 to 100 (10%); 0% disables the threshold'));
   const seen = text === '' ? 'has no value' : JSON.stringify(text);
   report.issue(code, `${key}.${signal}: ${seen}: ${messageOf(error)}`, at, hint);
 }

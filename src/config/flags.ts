@@ -3,7 +3,7 @@ import type { SettingsDocument } from './document.js';
 import { keyText, type KeyPath } from './key.js';
 import type { Report } from './report.js';
 
-/** What the command line said, by commander's names. What was not given is absent. */
+/** The flags of the command line by commander's names. */
 export interface ConfigFlags {
   readonly compatibility?: string;
   readonly evictionHard?: readonly string[];
@@ -28,7 +28,7 @@ export interface ConfigFlags {
   readonly logLevel?: string;
 }
 
-/** Flags whose text holds pairs, and the sign between signal and value (kubelet: LangleSeparatedMapStringString, MapStringString). */
+/** Flags of pairs, and the separator of signal and value (kubelet: LangleSeparatedMapStringString, MapStringString). */
 const MAPS = {
   evictionHard: ['--eviction-hard', '<'],
   evictionSoft: ['--eviction-soft', '<'],
@@ -38,7 +38,7 @@ const MAPS = {
 export type MapFlag = keyof typeof MAPS;
 const MAP_FLAGS = Object.keys(MAPS) as readonly MapFlag[];
 
-/** Flags that hold one text for one key. */
+/** Flags that set one key to a text. */
 const TEXTS = {
   compatibility: ['--compatibility', ['compatibility']],
   evictionPressureTransitionPeriod: ['--eviction-pressure-transition-period', ['evictionPressureTransitionPeriod']],
@@ -52,7 +52,7 @@ const TEXTS = {
   logLevel: ['--log-level', ['log', 'level']],
 } as const;
 
-/** Flags that name workloads, and the entry of `workloads` that each of their texts is. Together they replace the list of the files. */
+/** Flags that name workloads, with the entry of `workloads` for each text. Together they replace the list of the files. */
 const SOURCES = {
   workloadCgroup: ['--workload-cgroup', (cgroup: string) => ({ cgroup })],
   workloadSlice: ['--workload-slice', (slice: string) => ({ systemd: { slices: [slice] } })],
@@ -62,7 +62,7 @@ const SOURCES = {
   workloadProcess: ['--workload-process', (path: string) => ({ process: { path } })],
 } as const;
 
-/** Only the flags of a configuration: a command has options of its own beside them. */
+/** Drops the options that are not configuration flags. */
 export function configFlags(options: ConfigFlags): ConfigFlags {
   const names: readonly string[] = [...MAP_FLAGS, ...Object.keys(TEXTS), 'evictionMaxPodGracePeriod', ...Object.keys(SOURCES)];
   return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name)));
@@ -118,7 +118,7 @@ export function readFlags(flags: ConfigFlags, report: Report): SettingsDocument 
   return { value, at: (path) => find(path, 'value'), keyAt: (path) => find(path, 'key') };
 }
 
-/** `signal<value,…`, white space around each part ignored, the last of two entries for one signal wins: as the kubelet reads it. */
+/** `signal<value,…` as the kubelet parses it: ignores white space around each part, and the last entry for a signal wins. */
 function readPairs(
   name: MapFlag,
   text: string,
@@ -140,7 +140,7 @@ function readPairs(
         `malformed pair ${JSON.stringify(pair.trim())}, expected SIGNAL${sign}VALUE`,
         { file, column },
         pair.includes('.pressure.')
-          ? "pressure goes into a file: thresholds: [{when: 'memory.pressure.full>40%', kind: soft, for: 10s}]"
+          ? "set pressure in a file: thresholds: [{when: 'memory.pressure.full>40%', kind: soft, for: 10s}]"
           : `like ${example}`,
       );
       continue;

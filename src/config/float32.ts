@@ -1,6 +1,4 @@
-import { quote } from './quote.js';
-
-/** A text that is no 32 bit float. The message is that of Go's strconv.ParseFloat. */
+/** The message is that of Go's strconv.ParseFloat. */
 export class FloatError extends Error {
   override readonly name = 'FloatError';
 }
@@ -8,14 +6,14 @@ export class FloatError extends Error {
 const DECIMAL = /^([+-]?)([0-9_]*)(?:\.([0-9_]*))?(?:e([+-]?[0-9][0-9_]*))?$/;
 const HEXADECIMAL = /^([+-]?)0x([0-9a-f_]*)(?:\.([0-9a-f_]*))?p([+-]?[0-9][0-9_]*)$/;
 
-/** Beyond this many digits before or after the point a 32 bit float is infinite or zero, whatever the digits (2¹²⁸ has 39, 2⁻¹⁵⁰ begins with 45 zeros). */
+/** With an exponent beyond this a 32 bit float is infinite or zero (2¹²⁸ has 39 digits, 2⁻¹⁵⁰ 45 leading zeros). */
 const FAR = 400n;
 
 /**
- * Reads a number as Go's strconv.ParseFloat(text, 32) does: decimal or hexadecimal, underscores between digits, `inf` and `nan` in any
- * case. Rounded once, half to even: `Math.fround(Number(text))` rounds twice and differs in the last bit for some texts.
+ * Parses a number as Go's strconv.ParseFloat(text, 32) does: decimal or hexadecimal, underscores between digits, `inf` and `nan` in any
+ * case. Rounds once, half to even: `Math.fround(Number(text))` rounds twice and differs in the last bit for some texts.
  *
- * @throws FloatError  for anything else, and for what is beyond the largest 32 bit float
+ * @throws FloatError  invalid syntax, or beyond the largest 32 bit float
  */
 export function parseFloat32(text: string): number {
   const lower = text.toLowerCase();
@@ -34,14 +32,14 @@ export function parseFloat32(text: string): number {
   return sign === '-' ? -magnitude : magnitude;
 }
 
-/** mantissa × base^exponent as a 32 bit float; Infinity when it does not fit. */
+/** mantissa × base^exponent as a 32 bit float; Infinity beyond its range. */
 function scaled(mantissa: bigint, base: 2n | 10n, exponent: bigint, length: bigint): number {
   if (mantissa === 0n || exponent + length < -FAR) return 0;
   if (exponent > FAR) return Infinity;
   return exponent >= 0n ? rounded(mantissa * base ** exponent, 1n) : rounded(mantissa, base ** -exponent);
 }
 
-/** numerator ÷ denominator with 24 significant bits, the smallest step being 2⁻¹⁴⁹; half to even. */
+/** numerator ÷ denominator with 24 significant bits and a smallest step of 2⁻¹⁴⁹, half to even. */
 function rounded(numerator: bigint, denominator: bigint): number {
   let exponent = Math.max(bits(numerator) - bits(denominator) - 24, -149);
   let quotient = roundedQuotient(numerator, denominator, exponent);
@@ -76,4 +74,28 @@ function underscoresSeparate(text: string): boolean {
   const body = text.replace(/^[+-]?(0x)?/, (prefix) => (prefix.endsWith('x') ? '0' : ''));
   const bad = hexadecimal ? /(^|[^0-9a-f])_|_([^0-9a-f]|$)/ : /(^|[^0-9])_|_([^0-9]|$)/;
   return !bad.test(body);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+};
+
+/** Quotes as Go's strconv.Quote does. */
+function quote(text: string): string {
+  return `"${Array.from(text, (char) => ESCAPES[char] ?? (/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(char) ? char : escaped(char))).join('')}"`;
+}
+
+function escaped(char: string): string {
+  const code = char.codePointAt(0) ?? 0;
+  const hex = (digits: number): string => code.toString(16).padStart(digits, '0');
+  if (code < 0x80) return `\\x${hex(2)}`;
+  return code < 0x1_0000 ? `\\u${hex(4)}` : `\\U${hex(8)}`;
 }

@@ -1,12 +1,11 @@
 import type { core } from 'zod/mini';
-import type { SettingsDocument } from './document.js';
+import { describe, type SettingsDocument } from './document.js';
 import { keyText, suggestion, type KeyPath } from './key.js';
 import type { Report } from './report.js';
-import { KEYS } from './schema.js';
-import { describe } from './values.js';
-import { WHEN_EXAMPLE } from './when.js';
+import { keysAt } from './schema.js';
+import { WHEN_EXAMPLE } from './listed-thresholds.js';
 
-/** One of zod's issues, at the place in the source, in words that do not need zod to be known. */
+/** Reports one of zod's issues, at its position in the source. */
 export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, report: Report): void {
   const path = issue.path.filter((key) => typeof key !== 'symbol');
   const name = keyText(path);
@@ -14,9 +13,8 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
   switch (issue.code) {
     case 'unrecognized_keys':
       for (const key of issue.keys) {
-        const known = KEYS[name.replace(/\[\d+\]/g, '[]')] ?? [];
         const message = `unknown key ${keyText([...path, key])}`;
-        report.issue('EVICTD_CONFIG_UNKNOWN_KEY', message, document.keyAt([...path, key]), suggestion(key, known));
+        report.issue('EVICTD_CONFIG_UNKNOWN_KEY', message, document.keyAt([...path, key]), suggestion(key, keysAt(path)));
       }
       return;
     case 'invalid_value': {
@@ -48,13 +46,11 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
   }
 }
 
-/** What to write where a list is to stand. */
 function listHint(name: string, input: unknown): string {
   const isNames = /\.systemd\.(slices|units)$/.test(name);
   return isNames && typeof input === 'string' ? `write [${input}]` : 'begin each entry with "- "';
 }
 
-/** What to write where a map is to stand. */
 function mapHint(name: string, input: unknown): string {
   if (/^workloads\[\d+\]\.systemd$/.test(name)) return `write { slices: [${typeof input === 'string' ? input : 'batch.slice'}] }`;
   if (/^workloads\[\d+\]\.cri$/.test(name)) return `write { endpoint: ${typeof input === 'string' ? input : CRI_EXAMPLE} }`;
@@ -62,7 +58,7 @@ function mapHint(name: string, input: unknown): string {
   if (/^rules\[\d+\]\.match\.labels$/.test(name)) return 'write { app: web }';
   if (name.startsWith('workloads[')) return sourceHint(input);
   if (name.startsWith('thresholds[')) return "write { when: 'memory.available<5%', kind: hard }, or kind: soft and for: 10s";
-  return 'write KEY: VALUE below it';
+  return 'write KEY: VALUE pairs below it';
 }
 
 const PROGRAMS = 'C:\\Apps\\**';
@@ -75,7 +71,6 @@ function sourceHint(input: unknown): string {
   return `write { systemd: { ${text.endsWith('.slice') ? 'slices' : 'units'}: [${text}] } }`;
 }
 
-/** What to write where a key that must be there is not. */
 function missingHint(path: KeyPath): string {
   const key = path.at(-1);
   if (key === 'match') return 'match: { name: PATTERN }, or match: {} for everything';

@@ -1,7 +1,7 @@
-/** Where a value stands in a document: keys and list indexes from the top. */
+/** The keys and list indexes from the root of a document to a value. */
 export type KeyPath = readonly (string | number)[];
 
-/** As messages and `config show` write it: `rules[0].match.name`, `evictionHard.memory.available`. */
+/** `rules[0].match.name`, `evictionHard.memory.available`. */
 export function keyText(path: KeyPath): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${String(key)}]`;
@@ -9,7 +9,7 @@ export function keyText(path: KeyPath): string {
   }, '');
 }
 
-/** The candidate that was probably meant: at most half of the letters (one part in `part`) differ, whatever the case. */
+/** The most similar candidate, ignoring case; undefined: more than 1/`part` of the letters differ from each. */
 export function nearest(word: string, candidates: readonly string[], part = 2): string | undefined {
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -18,13 +18,13 @@ export function nearest(word: string, candidates: readonly string[], part = 2): 
   return best !== undefined && best.distance * part <= Math.max(word.length, best.candidate.length) ? best.candidate : undefined;
 }
 
-/** "did you mean X?", or what is accepted when nothing is near. */
+/** "did you mean X?", or the accepted candidates if none is similar. */
 export function suggestion(word: string, candidates: readonly string[]): string {
   const near = nearest(word, candidates);
   return near === undefined ? `accepted: ${candidates.join(', ')}` : `did you mean ${near}?`;
 }
 
-/** Levenshtein's distance. Words here are short; a long one is cut, it is near to nothing anyway. */
+/** Levenshtein distance, of at most 64 letters of `a`. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 0; i < Math.min(a.length, 64); i++) {

@@ -1,29 +1,23 @@
-import type { SourcePosition } from '../errors.js';
-import type { SettingsDocument } from './document.js';
+import type { Origin } from './config.js';
+import { isRecord, type ListItem, type Positions, type SettingsDocument } from './document.js';
 import { reportIssue } from './issue.js';
-import { nearest, type KeyPath } from './key.js';
+import { keyText, nearest, type KeyPath } from './key.js';
 import type { Report } from './report.js';
 import { evictdSchema, kubeletSchema, type Settings } from './schema.js';
-import { isRecord } from './values.js';
 
-/** The settings of one source, checked on their own. */
-export interface Layer {
+/** The valid settings of one source: a file, the flags or the defaults. */
+export interface Layer extends Positions {
   readonly settings: Settings;
-  /** The values as written, for `config show`. */
+  /** As written, for `config show`. */
   readonly written: Readonly<Record<string, unknown>>;
-  readonly at: (path: KeyPath) => SourcePosition;
-  readonly keyAt: (path: KeyPath) => SourcePosition;
-  /** Keys whose values are wrong: they are not among the settings. */
+  /** Keys with invalid values; `settings` is without them. */
   readonly wrong: readonly string[];
 }
 
 const EVICTD = { apiVersion: 'evictd.dev/v1', kind: 'EvictdConfiguration' } as const;
 const KUBELET = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
 
-/**
- * What is wrong is in the report, and the rest is read as if the wrong keys were not there, so that all of it is told at once. Undefined:
- * the document as a whole is something else.
- */
+/** Checks a document. Invalid keys go to the report and are left out. Undefined: the document is not a configuration. */
 export function readLayer(document: SettingsDocument, report: Report): Layer | undefined {
   const written = withoutNulls(document.value);
   if (!isRecord(written)) {
@@ -45,8 +39,8 @@ export function readLayer(document: SettingsDocument, report: Report): Layer | u
 }
 
 /**
- * apiVersion and kind name the dialect; a file with neither, or with only one of evictd's, is evictd's. Where one of the two is right and the other
- * is a word that nobody knows, the right one counts. Undefined: it could be anything.
+ * The dialect by apiVersion and kind; a file with neither, or with one of evictd's, is evictd's. If one is right and the other is unknown, the
+ * right one decides. Undefined: unknown.
  */
 function dialectOf(
   written: Readonly<Record<string, unknown>>,
@@ -67,7 +61,7 @@ function dialectOf(
   const near = meant && nearest(String(word), [meant[wrong]]);
   report.issue(
     'EVICTD_CONFIG_KIND',
-    `not a configuration that evictd reads: apiVersion ${seen}`,
+    `not a configuration of evictd: apiVersion ${seen}`,
     document.at([word === undefined ? other : wrong]),
     near === undefined
       ? [EVICTD, KUBELET].map((known) => `apiVersion: ${known.apiVersion} with kind: ${known.kind}`).join(', or ')
@@ -95,19 +89,16 @@ function reportUnused(written: Readonly<Record<string, unknown>>, document: Sett
   });
 }
 
-/** What was probably meant; undefined: it is the kubelet's. Its `oomScoreAdj` is a number, evictd's a word. */
+/** Undefined: a key of the kubelet. Its `oomScoreAdj` is a number, evictd's is a word. */
 function hintOfUnused(key: string, value: unknown, read: readonly string[]): string | undefined {
   if (Object.hasOwn(evictdSchema.shape, key) && !(key === 'oomScoreAdj' && typeof value === 'number')) {
-    return 'it belongs into an EvictdConfiguration (a drop-in)';
+    return 'move it to an EvictdConfiguration (a drop-in)';
   }
   const near = nearest(key, read, 4);
   return near === undefined ? undefined : `did you mean ${near}?`;
 }
 
-/**
- * A key without a value is as good as absent (`evictionSoft:` with everything below commented out), except an entry of a map by signal,
- * where only the value is missing.
- */
+/** Drops keys without a value (`evictionSoft:` with all its entries commented out), except entries of maps by signal: those lack a value. */
 function withoutNulls(value: unknown): unknown {
   const prune = (inner: unknown, key: string | undefined): unknown => {
     if (Array.isArray(inner)) return inner.map((item) => prune(item, undefined));
@@ -123,3 +114,95 @@ function withoutNulls(value: unknown): unknown {
 }
 
 const BY_SIGNAL = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'];
+
+/** In ascending precedence: defaults, files in order, flags. */
+export interface Layers {
+  readonly defaults: Layer;
+  readonly files: readonly Layer[];
+  readonly flags: Layer;
+  /** A file could not be read. */
+  readonly unread: boolean;
+}
+
+export type OriginMap = Map<string, { readonly value: unknown; readonly origin: Origin }>;
+
+/** The merged settings: each value is that of the last layer that sets it. Reading a value records its origin. */
+export class LayeredSettings {
+  constructor(
+    private readonly layers: Layers,
+    private readonly origins: OriginMap,
+  ) {}
+
+  optional<T>(path: KeyPath, get: (settings: Settings) => T | undefined): T | undefined {
+    const { defaults, files, flags } = this.layers;
+    const layer = [defaults, ...files, flags].findLast(({ settings }) => get(settings) !== undefined);
+    if (layer === undefined) this.origins.set(keyText(path), { value: null, origin: { kind: 'default' } });
+    else this.origins.set(keyText(path), { value: valueAt(layer.written, path), origin: this.#originOf(layer, path) });
+    return layer && get(layer.settings);
+  }
+
+  /** A value that has a default. */
+  preset<T>(path: KeyPath, get: (settings: Settings) => T | undefined): T {
+    const value = this.optional(path, get);
+    if (value === undefined) throw new Error(`${keyText(path)} has no default (defaults.ts)`);
+    return value;
+  }
+
+  /** A value whose default depends on other keys; `origin`: see {@link following}. */
+  derived<T>(path: KeyPath, get: (settings: Settings) => T | undefined, otherwise: T, origin: Origin, written: unknown = otherwise): T {
+    const set = this.setBy(get);
+    if (set !== undefined) return this.preset(path, get);
+    this.origins.set(keyText(path), { value: written, origin });
+    return otherwise;
+  }
+
+  /** The origin of a value that is derived from `key`, which must have been read. */
+  following(key: string): Origin {
+    const { value, origin } = this.origins.get(key) ?? { value: null, origin: { kind: 'default' } };
+    return origin.kind === 'set' ? { kind: 'follows', key, value, position: origin.position } : origin;
+  }
+
+  /** The last file or flag that sets it. */
+  setBy(get: (settings: Settings) => unknown): Layer | undefined {
+    return [...this.layers.files, this.layers.flags].findLast(({ settings }) => get(settings) !== undefined);
+  }
+
+  /** The concatenated lists of all files; a flag replaces them. */
+  list<T>(
+    key: 'thresholds' | 'workloads' | 'rules' | 'reclaim',
+    get: (settings: Settings) => readonly T[] | undefined,
+    keep: (items: readonly ListItem<T>[]) => readonly ListItem<T>[],
+  ): T[] {
+    const from = get(this.layers.flags.settings) === undefined ? this.layers.files : [this.layers.flags];
+    const layers = new Map<ListItem<T>, Layer>(
+      from.flatMap((layer) => (get(layer.settings) ?? []).map((value, index) => [{ value, layer, path: [key, index] }, layer] as const)),
+    );
+    const items = keep([...layers.keys()]);
+    if (items.length === 0) this.origins.set(key, { value: [], origin: { kind: 'default' } });
+    items.forEach((item, index) => {
+      const layer = layers.get(item);
+      if (layer === undefined) return;
+      for (const [below, leaf] of leaves(valueAt(layer.written, item.path))) {
+        this.origins.set(keyText([key, index, ...below]), { value: leaf, origin: this.#originOf(layer, [...item.path, ...below]) });
+      }
+    });
+    return items.map(({ value }) => value);
+  }
+
+  #originOf(layer: Layer, path: KeyPath): Origin {
+    return layer === this.layers.defaults ? { kind: 'default' } : { kind: 'set', position: layer.at(path) };
+  }
+}
+
+function valueAt(value: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>((inner, key) => {
+    if (Array.isArray(inner)) return (inner as readonly unknown[])[Number(key)];
+    return isRecord(inner) ? inner[key] : undefined;
+  }, value);
+}
+
+/** Every value below that is not a map. */
+function leaves(value: unknown): [KeyPath, unknown][] {
+  if (!isRecord(value)) return [[[], value]];
+  return Object.entries(value).flatMap(([key, child]) => leaves(child).map(([path, leaf]): [KeyPath, unknown] => [[key, ...path], leaf]));
+}

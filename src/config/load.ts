@@ -11,30 +11,29 @@ import { Report } from './report.js';
 import { checkDirectory, errnoOf, readSource } from './source.js';
 
 export interface ConfigSources {
-  /** What it is for. */
   readonly platform: Platform;
-  /** From --config: it must exist. Undefined: the default of the platform (/etc/evictd/config.yaml), which may be absent. */
+  /** From --config: must exist. Undefined: the platform's default (/etc/evictd/config.yaml), which may be absent. */
   readonly file?: string | undefined;
   readonly flags?: ConfigFlags;
 }
 
 /**
- * Reads the configuration file, its drop-ins and the flags. Synchronous: nothing else can be done before it is known.
+ * Reads the configuration file, its drop-ins and the flags. Synchronous: evictd needs it before anything else.
  *
- * @throws ConfigError  with everything that is wrong in all of them
+ * @throws ConfigError  with every issue of all of them
  */
 export function loadConfig({ platform, file, flags = {} }: ConfigSources): LoadedConfig {
   const report = new Report();
   const main = file ?? defaultFile(platform);
   const paths = [main, ...dropIns(main, report)];
-  const files = paths.map((path) => ({ path, layer: readFile(path, path === main && file === undefined ? 'fine' : 'wrong', report) }));
+  const files = paths.map((path) => ({ path, layer: readFile(path, path === main && file === undefined ? 'allowed' : 'refused', report) }));
   return load(files, flags, platform, report);
 }
 
 /**
- * A configuration that was loaded before, perhaps elsewhere, with more flags: each wins over the same one of then.
+ * Loads a configuration again, perhaps on another machine, with more flags, which win.
  *
- * @throws ConfigError  with everything that is wrong
+ * @throws ConfigError  with every issue
  */
 export function loadWritten({ files, flags, platform = { os: 'linux' } }: WrittenConfig, more: ConfigFlags): LoadedConfig {
   const report = new Report();
@@ -45,7 +44,7 @@ export function loadWritten({ files, flags, platform = { os: 'linux' } }: Writte
   return load(layers, { ...flags, ...more }, platform, report);
 }
 
-/** A file, and what it sets; undefined: it is absent or wrong as a whole. */
+/** `layer` undefined: absent or invalid as a whole. */
 interface ReadFile {
   readonly path: string;
   readonly layer: Layer | undefined;
@@ -70,7 +69,7 @@ function load(files: readonly ReadFile[], flags: ConfigFlags, platform: Platform
   return { ...loaded, written };
 }
 
-function readFile(file: string, absent: 'fine' | 'wrong', report: Report): Layer | undefined {
+function readFile(file: string, absent: 'allowed' | 'refused', report: Report): Layer | undefined {
   const text = readSource(file, absent, report);
   const document = text === undefined ? undefined : readDocument(file, text, report);
   return document && readLayer(document, report);
@@ -81,11 +80,11 @@ function readLayerOfFlags(flags: ConfigFlags, report: Report): Layer {
 }
 
 function requireLayer(layer: Layer | undefined): Layer {
-  if (layer === undefined) throw new Error('neither defaults nor flags can be anything but a map of settings');
+  if (layer === undefined) throw new Error('defaults and flags are always maps');
   return layer;
 }
 
-/** `config.d/*.yaml` beside config.yaml (`NAME.d` beside NAME.yaml), in the order of their names, byte by byte. */
+/** `config.d/*.yaml` next to config.yaml (`NAME.d` next to NAME.yaml), in byte order of their names. */
 function dropIns(main: string, report: Report): string[] {
   const directory = join(dirname(main), `${basename(main).replace(/\.(ya?ml|json)$/, '')}.d`);
   let names: string[];
@@ -96,14 +95,14 @@ function dropIns(main: string, report: Report): string[] {
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return [];
-    const hint = 'evictd must be able to list it';
-    report.issue('EVICTD_CONFIG_FILE_UNREADABLE', `the directory of drop-ins cannot be read: ${errno}`, { file: directory }, hint);
+    const hint = 'give evictd read permission';
+    report.issue('EVICTD_CONFIG_FILE_UNREADABLE', `cannot list the drop-ins: ${errno}`, { file: directory }, hint);
     return [];
   }
   const misnamed = names.filter((name) => /\.(yml|json|conf)$/.test(name)).sort();
   if (misnamed.length > 0) {
-    const message = `ignored, because the name does not end in .yaml: ${misnamed.join(', ')}`;
-    report.notice('warn', 'EVICTD_CONFIG_DROPIN_NAME', message, { hint: 'rename it', position: { file: directory } });
+    const message = `ignored drop-ins whose names do not end in .yaml: ${misnamed.join(', ')}`;
+    report.notice('warn', 'EVICTD_CONFIG_DROPIN_NAME', message, { hint: 'rename them to NAME.yaml', position: { file: directory } });
   }
   return names
     .filter((name) => name.endsWith('.yaml'))

@@ -1,18 +1,18 @@
 import { DEPARTURES, departuresOf, type Compatibility, type Departures } from '../core/departure.js';
 import type { AllocatableConfig, Origin } from './config.js';
-import type { LayeredSettings } from './layered.js';
-import { enforcesPods } from './threshold-config.js';
+import type { LayeredSettings } from './layer.js';
+import { enforcesPods } from './thresholds.js';
 
-/** What decides how the rest of a configuration is read. */
+/** The settings that decide how evictd reads the others. */
 export interface Profile {
   readonly compatibility: Compatibility;
   readonly departures: Departures;
   readonly allocatable: AllocatableConfig | undefined;
-  /** What decides whether the departure `allocatable` is taken. */
+  /** The origin of the departure `allocatable`. */
   readonly allocatableOrigin: Origin;
-  /** Hard memory thresholds hold for allocatableMemory.available, too. */
+  /** Hard memory thresholds also hold for allocatableMemory.available. */
   readonly enforceAllocatable: boolean;
-  /** Hard thresholds that are not set keep their default; undefined: nobody says so, the departure decides. */
+  /** `mergeDefaultEvictionSettings`; undefined: not set, the departure merge-defaults decides. */
   readonly mergeDefaults: boolean | undefined;
 }
 

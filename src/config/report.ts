@@ -1,7 +1,15 @@
 import { ConfigError, type ConfigIssue, type SourcePosition } from '../errors.js';
-import type { ConfigNotice } from './config.js';
 
-/** Collects what is wrong and what is worth saying while a configuration is read, so that all of it is told at once. */
+/** A warning or a remark about a valid configuration. */
+export interface ConfigNotice {
+  readonly level: 'warn' | 'info';
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly position?: SourcePosition;
+}
+
+/** Collects the issues and notices of a configuration, so that all are reported at once. */
 export class Report {
   readonly issues: ConfigIssue[] = [];
   readonly notices: ConfigNotice[] = [];
@@ -15,7 +23,7 @@ export class Report {
   }
 
   /**
-   * @param files  in the order in which they were read; what is elsewhere, in flags, comes last
+   * @param files  in the order of the issues; those of flags come last
    * @throws ConfigError  with every issue, each file from top to bottom
    */
   throwIssues(files: readonly string[]): void {

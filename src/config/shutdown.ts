@@ -1,10 +1,10 @@
 import { validateShutdownConfig, type ShutdownConfig, type ShutdownConfigError } from '../core/shutdown-config.js';
-import type { LayeredSettings, Layers } from './layered.js';
+import type { LayeredSettings, Layers } from './layer.js';
 import type { Report } from './report.js';
 
 const KEYS = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods', 'shutdownGracePeriodByPodPriority'] as const;
 
-/** The three keys of a shutdown together; what is wrong with them is in the report, as the kubelet has it. */
+/** The three shutdown keys, validated together as in the kubelet. */
 export function readShutdown(settings: LayeredSettings, { files, unread }: Layers, report: Report): ShutdownConfig {
   const config: ShutdownConfig = {
     shutdownGracePeriodNs: settings.preset(['shutdownGracePeriod'], (layer) => layer.shutdownGracePeriod),
@@ -17,7 +17,7 @@ export function readShutdown(settings: LayeredSettings, { files, unread }: Layer
       (layer) => layer.shutdownGracePeriodByPodPriority,
     ),
   };
-  // Where one of them is wrong by itself, or the file that may have it, that has been said.
+  // An invalid key, or an unreadable file, has been reported already.
   if (unread || files.some(({ wrong }) => KEYS.some((key) => wrong.includes(key)))) return config;
   for (const error of validateShutdownConfig(config)) {
     const { key, message } = error;
@@ -29,7 +29,7 @@ export function readShutdown(settings: LayeredSettings, { files, unread }: Layer
 }
 
 function hintOf({ key, message }: ShutdownConfigError): string {
-  if (key === 'shutdownGracePeriodByPodPriority') return 'remove one of them: groups by priority take the place of the two periods';
-  if (message.includes('zero')) return 'write 0s for none, or 1s and more';
-  return 'it is the last part of shutdownGracePeriod: lower it, or raise shutdownGracePeriod';
+  if (key === 'shutdownGracePeriodByPodPriority') return 'remove one of them: grace periods by priority replace the two periods';
+  if (message.includes('zero')) return 'write 0s for none, or at least 1s';
+  return 'lower it, or raise shutdownGracePeriod, which includes it';
 }

@@ -3,32 +3,31 @@ import { accessSync, closeSync, constants, fstatSync, openSync, readSync, realpa
 import { dirname, resolve } from 'node:path';
 import type { Report } from './report.js';
 
-/** A configuration is some kilobytes. What is larger was not written by hand and would only cost time. */
+/** A configuration has a few kilobytes. */
 const MAX_BYTES = 256 * 1024;
 
 /**
- * The text of a configuration file without a byte order mark; undefined when something is wrong with it, which is then in the report.
+ * The text of a configuration file without a byte order mark; undefined: not readable, with the issue in the report.
  *
- * Never waits: a FIFO is opened without blocking and refused. Type, owner and permissions are those of the open descriptor, so that
- * nothing can be swapped between the check and the reading.
+ * Does not block on a FIFO. Checks type, owner and permissions of the open descriptor, so that the file cannot be replaced in between.
  *
- * @param absent  'fine': undefined without an issue where there is no file
+ * @param absent  'allowed': a missing file is not an issue
  */
-export function readSource(file: string, absent: 'fine' | 'wrong', report: Report): string | undefined {
+export function readSource(file: string, absent: 'allowed' | 'refused', report: Report): string | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'ENOENT' && absent === 'fine') return undefined;
+    if (errno === 'ENOENT' && absent === 'allowed') return undefined;
     if (errno === 'ENOENT') report.issue('EVICTD_CONFIG_FILE_MISSING', 'no such file', { file }, 'name an existing file with --config');
-    else report.issue('EVICTD_CONFIG_FILE_UNREADABLE', `cannot be opened: ${errno}`, { file }, 'evictd must be able to read it');
+    else report.issue('EVICTD_CONFIG_FILE_UNREADABLE', `cannot be opened: ${errno}`, { file }, 'give evictd read permission');
     return undefined;
   }
   try {
     return readDescriptor(descriptor, file, report);
   } catch (error) {
-    report.issue('EVICTD_CONFIG_FILE_UNREADABLE', `cannot be read: ${errnoOf(error)}`, { file }, 'evictd must be able to read it');
+    report.issue('EVICTD_CONFIG_FILE_UNREADABLE', `cannot be read: ${errnoOf(error)}`, { file }, 'give evictd read permission');
     return undefined;
   } finally {
     closeSync(descriptor);
@@ -38,15 +37,14 @@ export function readSource(file: string, absent: 'fine' | 'wrong', report: Repor
 function readDescriptor(descriptor: number, file: string, report: Report): string | undefined {
   const stats = fstatSync(descriptor);
   if (!stats.isFile()) {
-    report.issue('EVICTD_CONFIG_FILE_TYPE', `is ${kindOf(stats)}, not a regular file`, { file }, 'name a file with YAML in it');
+    report.issue('EVICTD_CONFIG_FILE_TYPE', `is ${kindOf(stats)}, not a regular file`, { file }, 'name a YAML file');
     return undefined;
   }
   checkOwner(file, stats, report);
   for (const directory of new Set([dirname(resolve(file)), dirname(realpathSync(file))])) checkDirectory(directory, report);
   const bytes = readAll(descriptor);
   if (bytes.length > MAX_BYTES) {
-    const size = `more than ${String(MAX_BYTES / 1024)} KiB`;
-    report.issue('EVICTD_CONFIG_FILE_SIZE', `is larger than a configuration can be: ${size}`, { file }, 'name a file with YAML in it');
+    report.issue('EVICTD_CONFIG_FILE_SIZE', `is larger than ${String(MAX_BYTES / 1024)} KiB`, { file }, 'name a YAML file');
     return undefined;
   }
   if (!isUtf8(bytes)) {
@@ -57,7 +55,7 @@ function readDescriptor(descriptor: number, file: string, report: Report): strin
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
-/** Up to the limit and one byte more. The size is not asked for: it is 0 for what the kernel makes up. */
+/** Reads up to the limit plus one byte, whatever fstat's size is: 0 for files of the kernel. */
 function readAll(descriptor: number): Buffer {
   const buffer = Buffer.alloc(MAX_BYTES + 1);
   let length = 0;
@@ -70,8 +68,8 @@ function readAll(descriptor: number): Buffer {
 }
 
 /**
- * Whoever can write to the directory can put another file in its place. A sticky directory does not let others replace root's files, and
- * where the file system is mounted read-only (a ConfigMap's volume, mode 0777) nobody writes.
+ * Reports a directory in which users other than root can replace the file. A sticky directory protects root's files, and so does a read-only
+ * mount (a ConfigMap's volume has mode 0777).
  */
 export function checkDirectory(directory: string, report: Report): void {
   const { uid, mode } = statSync(directory);
@@ -79,17 +77,17 @@ export function checkDirectory(directory: string, report: Report): void {
   checkOwner(directory, { uid, mode: isSticky ? mode & ~0o022 : mode }, report);
 }
 
-/** Only when run as root: evictd then kills in root's name what the file says. */
+/** Only as root: the file decides which processes root kills. */
 function checkOwner(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>, report: Report): void {
   if (process.geteuid?.() !== 0 || (uid === 0 && (mode & 0o022) === 0) || onReadOnlyMount(path)) return;
-  const who = mode & 0o002 ? 'everybody' : mode & 0o020 ? 'its group' : undefined;
+  const writer = mode & 0o002 ? 'all users' : mode & 0o020 ? 'its group' : undefined;
   const octal = (mode & 0o7777).toString(8).padStart(4, '0');
   const already = report.issues.some(({ code, position }) => code === 'EVICTD_CONFIG_WRITABLE' && position.file === path);
   if (already) return;
-  const what = who === undefined ? `belongs to user id ${String(uid)}, not to root` : `may be written by ${who} (mode ${octal})`;
+  const what = writer === undefined ? `belongs to user id ${String(uid)}, not to root` : `is writable by ${writer} (mode ${octal})`;
   report.issue(
     'EVICTD_CONFIG_WRITABLE',
-    `${what}: whoever writes it decides what evictd, run as root, kills`,
+    `${what}: users other than root could decide what evictd kills as root`,
     { file: path },
     uid === 0 ? `chmod go-w ${path}` : `chown root ${path} && chmod go-w ${path}`,
   );
@@ -125,7 +123,7 @@ function kindOf(stats: Stats): string {
   return 'something else';
 }
 
-/** The symbolic name of what a call of node:fs failed with. */
+/** The errno name of an error of node:fs. */
 export function errnoOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : String(error);
 }

@@ -1,9 +1,14 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { win32 } from 'node:path';
 import { formatDuration, parseDuration } from '../core/duration.js';
 import { systemDirectory } from '../core/workload-directory.js';
 import { parseQuantity, quantityValue } from '../core/quantity.js';
+import { isWindowsPath } from '../core/windows-path.js';
 
-/** A text that is not what its key takes. */
+/** Nanoseconds in 64 bits. */
+export const MAX_DURATION_NS = 2n ** 63n - 1n;
+
+/** An invalid value of a key. */
 export class TextError extends Error {
   override readonly name = 'TextError';
 
@@ -33,7 +38,7 @@ export function durationText(text: string, least: bigint, most: bigint): bigint 
 }
 
 /**
- * Bytes, rounded up, not negative.
+ * Bytes from 0, rounded up.
  *
  * @throws TextError
  */
@@ -61,7 +66,7 @@ export function capacityText(text: string): bigint {
 }
 
 /**
- * Bytes of a file of the journal: 64Ki to 1Gi.
+ * Bytes of a journal file: 64Ki to 1Gi.
  *
  * @throws TextError
  */
@@ -71,7 +76,7 @@ export function journalSizeText(text: string): bigint {
   throw new TextError('EVICTD_CONFIG_RANGE', `out of range: ${text}`, 'write 64Ki to 1Gi');
 }
 
-/** For an amount with a unit that Kubernetes does not know (`100MB`, `64MiB`, `1 gb`), what was probably meant. */
+/** A suggestion for an amount with a unit that Kubernetes does not know (`100MB`, `64MiB`, `1 gb`). */
 export function meantAmount(text: string): string | undefined {
   const [, number, letter = '', binary] = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgtpe]?)(i?)(?:b|bytes?)?\s*$/i.exec(text) ?? [];
   if (number === undefined || (letter === '' && binary !== '')) return undefined;
@@ -80,28 +85,28 @@ export function meantAmount(text: string): string | undefined {
   return `did you mean ${meant.map((unit) => number + unit).join(' or ')}?`;
 }
 
-/** For a percentage with white space in it (`10 %`), what was meant. */
+/** A suggestion for a percentage with white space (`10 %`). */
 export function meantPercentage(text: string): string | undefined {
   const meant = text.replace(/\s+/g, '');
   return meant !== text && /^[0-9]*\.?[0-9]+%$/.test(meant) ? `remove the space: ${meant}` : undefined;
 }
 
-/** Where the controller is usually mounted: a path below it was meant without it. */
+/** The usual mount points of the memory controller. */
 const CGROUP_MOUNT = /^\/sys\/fs\/cgroup(?:\/(?:memory|unified))?(?=\/|$)/;
 
 /**
- * A cgroup's path below the mount of the memory controller, without `.`, `//` and a slash at the end.
+ * A cgroup's path below the mount of the memory controller, normalised.
  *
- * @throws TextError  for a relative path, for `..`, and for a path that begins with the mount
+ * @throws TextError  a relative path, `..`, or a path that includes the mount
  */
 export function cgroupText(text: string): string {
-  if (!CGROUP_MOUNT.test(text)) return pathText(text, text === '' || text.includes('..') ? '/workload.slice' : fromTheTop(text));
+  if (!CGROUP_MOUNT.test(text)) return pathText(text, text === '' || text.includes('..') ? '/workload.slice' : absolute(text));
   const below = text.replace(CGROUP_MOUNT, '') || '/';
-  throw new TextError('EVICTD_CONFIG_PATH', `begins with the mount of the controller: ${text}`, `write the path below it: ${below}`);
+  throw new TextError('EVICTD_CONFIG_PATH', `includes the mount of the controller: ${text}`, `write the path below it: ${below}`);
 }
 
-/** A relative path as it was probably meant. */
-function fromTheTop(text: string): string {
+/** A suggestion for a relative path. */
+function absolute(text: string): string {
   return normalised(`/${text}`.replace(CGROUP_MOUNT, '').split('/'));
 }
 
@@ -110,7 +115,7 @@ function normalised(parts: readonly string[]): string {
 }
 
 /**
- * An absolute path, normalised as {@link cgroupText}.
+ * An absolute path, normalised.
  *
  * @throws TextError
  */
@@ -124,13 +129,28 @@ export function pathText(text: string, example: string): string {
         ? 'contains NUL'
         : undefined;
   if (problem !== undefined) {
-    throw new TextError('EVICTD_CONFIG_PATH', `${problem}: ${JSON.stringify(text)}`, `write it from the top: ${example}`);
+    throw new TextError('EVICTD_CONFIG_PATH', `${problem}: ${JSON.stringify(text)}`, `write an absolute path: ${example}`);
   }
   return normalised(parts);
 }
 
 /**
- * A directory that one workload may have for its own, normalised.
+ * An absolute path of Linux or Windows, normalised. elsewhere.ts refuses paths of the other operating system.
+ *
+ * @throws TextError
+ */
+export function nodePathText(text: string, example: string): string {
+  if (!isWindowsPath(text)) return pathText(text, example);
+  const problem = text.split(/[\\/]/).includes('..') ? 'contains ..' : text.includes('\0') ? 'contains NUL' : undefined;
+  if (problem !== undefined) {
+    throw new TextError('EVICTD_CONFIG_PATH', `${problem}: ${JSON.stringify(text)}`, 'write an absolute path: C:\\ProgramData\\evictd');
+  }
+  const path = win32.normalize(text);
+  return path.length > win32.parse(path).root.length ? path.replace(/\\$/, '') : path;
+}
+
+/**
+ * A directory that belongs to one workload, normalised.
  *
  * @throws TextError
  */
@@ -138,7 +158,7 @@ export function directoryText(text: string): string {
   const path = pathText(text, '/var/lib/NAME');
   const refused = systemDirectory(path);
   if (refused === undefined) return path;
-  throw new TextError('EVICTD_CONFIG_DIRECTORY', refused, 'name a directory that only this workload has, like /var/lib/NAME');
+  throw new TextError('EVICTD_CONFIG_DIRECTORY', refused, 'name a directory that only this workload uses, like /var/lib/NAME');
 }
 
 /**
@@ -153,13 +173,13 @@ export function endpointText(text: string): string {
   }
   throw new TextError(
     'EVICTD_CONFIG_ENDPOINT',
-    `not the socket of a container runtime: ${JSON.stringify(text)}`,
+    `not a socket: ${JSON.stringify(text)}`,
     'write unix:///run/containerd/containerd.sock, or unix:///run/crio/crio.sock',
   );
 }
 
 /**
- * `ADDRESS:PORT`, an IPv6 address in brackets; undefined: `off`. Port 0 takes a free one.
+ * `ADDRESS:PORT`, an IPv6 address in brackets; undefined: `off`. Port 0 selects a free port.
  *
  * @throws TextError
  */
@@ -177,7 +197,7 @@ export function listenText(text: string): { host: string; port: number } | undef
   );
 }
 
-/** RFC 1123; a name of digits and points only is a mistyped address. */
+/** RFC 1123, but not digits and dots only: that is a mistyped address. */
 function isHostName(text: string): boolean {
   return (
     text.length <= 253 && !/^[0-9.]*$/.test(text) && text.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(label))

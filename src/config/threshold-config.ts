@@ -1,8 +1,8 @@
 import type { AmountSignal } from '../core/signal.js';
-import type { Threshold, ThresholdValue } from '../core/threshold.js';
-import { combineThresholds, parseGracePeriod, parseMinimumReclaim, parseSignal, parseThresholdValue } from './thresholds.js';
+import type { Threshold } from '../core/threshold.js';
+import { combineThresholds, enforcesPods, PARSE_ENTRY, parseSignal } from './thresholds.js';
 
-/** The fields of a KubeletConfiguration that say what the thresholds are. */
+/** The threshold fields of a KubeletConfiguration. */
 export interface ThresholdConfig {
   readonly enforceNodeAllocatable: readonly string[];
   readonly evictionHard: Readonly<Record<string, string>>;
@@ -11,18 +11,9 @@ export interface ThresholdConfig {
   readonly evictionMinimumReclaim: Readonly<Record<string, string>>;
 }
 
-/** How an entry of each map is read: a value, undefined where the threshold is switched off, or the kubelet's error. */
-export const PARSE_ENTRY = {
-  evictionHard: parseThresholdValue,
-  evictionSoft: parseThresholdValue,
-  evictionSoftGracePeriod: (_signal: string, text: string): bigint => parseGracePeriod(text),
-  evictionMinimumReclaim: parseMinimumReclaim,
-} as const satisfies Record<string, (signal: string, text: string) => ThresholdValue | bigint | undefined>;
-export type ThresholdMapKey = keyof typeof PARSE_ENTRY;
-
 /**
- * All thresholds of a configuration, or the first error: the maps are read in the order hard, soft, grace periods, minimum reclaims, and last
- * comes a missing grace period (kubelet: ParseThresholdConfig, eviction/helpers.go, v1.36.2). The kubelet reads the entries of one map in no fixed order.
+ * All thresholds of a configuration, or the first error: of the maps in the order hard, soft, grace periods, minimum reclaims, then a missing
+ * grace period (kubelet: ParseThresholdConfig, eviction/helpers.go, v1.36.2). The kubelet reads the entries of one map in no fixed order.
  *
  * @throws ThresholdError, QuantityError, FloatError, DurationError
  */
@@ -36,11 +27,6 @@ export function parseThresholdConfig(config: ThresholdConfig): Threshold[] {
   return combineThresholds(maps, enforcesPods(config.enforceNodeAllocatable), (_signal, error) => {
     throw error;
   });
-}
-
-/** Whether pods are held to what the node can give them, so that hard memory thresholds hold for that, too. */
-export function enforcesPods(enforceNodeAllocatable: readonly string[]): boolean {
-  return enforceNodeAllocatable.includes('pods');
 }
 
 function parseMap<T>(

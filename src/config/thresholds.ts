@@ -9,17 +9,16 @@ export class ThresholdError extends Error {
   override readonly name = 'ThresholdError';
 }
 
-/** @throws ThresholdError  where the kubelet does not know the signal */
+/** @throws ThresholdError  the kubelet has no such signal */
 export function parseSignal(text: string): KubeletSignal {
   if (!isKubeletSignal(text)) throw new ThresholdError(`unsupported eviction signal ${text}`);
   return text;
 }
 
 /**
- * The value of a threshold; undefined: switched off by the exact text `0%` or `100%`. `0.0%` is kept and never met.
+ * The value of a threshold; undefined: disabled by the exact text `0%` or `100%`. `0.0%` is kept and never met.
  *
- * Positive as a quantity, 0 to 100 % as a percentage, limits included (kubelet: parseThresholdStatement). As in the kubelet `NaN%` gets
- * through: the comparison with a limit is false either way.
+ * A quantity must be positive, a percentage 0 to 100 inclusive (kubelet: parseThresholdStatement). `NaN%` passes, as in the kubelet.
  *
  * @throws ThresholdError, QuantityError, FloatError
  */
@@ -37,8 +36,7 @@ export function parseThresholdValue(signal: string, text: string): ThresholdValu
 }
 
 /**
- * What must come back beyond a threshold. Zero is fine as a quantity and an error as a percentage; more than 100 % is fine (kubelet:
- * parseMinimumReclaims).
+ * A minimum reclaim. A quantity may be zero, a percentage may not; more than 100 % is accepted (kubelet: parseMinimumReclaims).
  *
  * @throws ThresholdError, QuantityError, FloatError
  */
@@ -54,7 +52,7 @@ export function parseMinimumReclaim(signal: string, text: string): ThresholdValu
 }
 
 /**
- * How long a soft threshold must hold, in nanoseconds (kubelet: parseGracePeriods).
+ * The grace period of a soft threshold in nanoseconds (kubelet: parseGracePeriods).
  *
  * @throws ThresholdError, DurationError
  */
@@ -62,6 +60,20 @@ export function parseGracePeriod(text: string): bigint {
   const gracePeriodNs = parseDuration(text);
   if (gracePeriodNs < 0n) throw new ThresholdError(`invalid eviction grace period specified: ${text}, must be a positive value`);
   return gracePeriodNs;
+}
+
+/** The parser of an entry of each map: its value, or undefined if the entry disables the threshold. Throws the kubelet's error. */
+export const PARSE_ENTRY = {
+  evictionHard: parseThresholdValue,
+  evictionSoft: parseThresholdValue,
+  evictionSoftGracePeriod: (_signal: string, text: string): bigint => parseGracePeriod(text),
+  evictionMinimumReclaim: parseMinimumReclaim,
+} as const satisfies Record<string, (signal: string, text: string) => ThresholdValue | bigint | undefined>;
+export type ThresholdMapKey = keyof typeof PARSE_ENTRY;
+
+/** Whether hard memory thresholds also hold for allocatableMemory.available. */
+export function enforcesPods(enforceNodeAllocatable: readonly string[]): boolean {
+  return enforceNodeAllocatable.includes('pods');
 }
 
 export interface ThresholdMaps {
@@ -72,10 +84,10 @@ export interface ThresholdMaps {
 }
 
 /**
- * Puts the maps together: sorted by signal, hard before soft, grace period. A grace period or a minimum reclaim without a threshold is no error.
+ * Combines the maps, sorted by signal and grace period. A grace period or a minimum reclaim without a threshold is ignored.
  *
- * @param enforceAllocatable  copy hard memory.available to allocatableMemory.available, with its minimum reclaim
- * @param missing  called with a soft signal that has no grace period, and the kubelet's error
+ * @param enforceAllocatable  copies hard memory.available to allocatableMemory.available, with its minimum reclaim
+ * @param missing  called with a soft signal without a grace period, and the kubelet's error
  */
 export function combineThresholds(
   maps: ThresholdMaps,
@@ -98,14 +110,14 @@ export function combineThresholds(
   );
 }
 
-/** A soft threshold with a grace period of 0 is hard here, too (kubelet: addAllocatableThresholds). */
+/** A soft threshold with a grace period of 0 counts as hard (kubelet: addAllocatableThresholds). */
 function allocatableThresholds(thresholds: readonly Threshold[]): Threshold[] {
   return thresholds
     .filter((threshold) => threshold.signal === 'memory.available' && thresholdKind(threshold) === 'hard')
     .map((threshold) => ({ ...threshold, signal: 'allocatableMemory.available' }));
 }
 
-/** `10%` as the fraction 0.1, in 32 bit arithmetic; any number of `%` at the end (kubelet: parsePercentage). */
+/** `10%` as the fraction 0.1 in 32 bit arithmetic; any number of trailing `%` (kubelet: parsePercentage). */
 function parsePercentage(text: string): ThresholdValue & { kind: 'percentage' } {
   return { kind: 'percentage', fraction: Math.fround(parseFloat32(text.replace(/%+$/, '')) / 100), text };
 }

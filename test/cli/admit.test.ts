@@ -294,9 +294,9 @@ test.each(['--fail', '--fail-close', '--fail-closd', '--fail-closed=yes', '--fai
 );
 
 test.each<[args: readonly string[], said: string]>([
-  [['--path', 'db'], '--path is not an absolute path: "db"\n  hint: write it from the top: /db'],
+  [['--path', 'db'], '--path is not an absolute path: "db"\n  hint: write an absolute path: /db'],
   [['--path', '/a/../b'], '--path contains ..: "/a/../b"\n'],
-  [['--path', '/sys/fs/cgroup/a'], '--path begins with the mount of the controller: /sys/fs/cgroup/a\n  hint: write the path below it: /a'],
+  [['--path', '/sys/fs/cgroup/a'], '--path includes the mount of the controller: /sys/fs/cgroup/a\n  hint: write the path below it: /a'],
   [['--name', '/db/'], '--name is not the name of a workload: "/db/"\n  hint: write it as it stands below its source'],
 ])('%j: what is wrong is a sentence', async (args, said) => {
   expect((await admit(...args)).stderr).toContain(`evictd: EVICTD_USAGE: ${said}`);

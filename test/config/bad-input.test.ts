@@ -20,7 +20,7 @@ test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['unknown departure', 'departures: {inode-rankin: false}\n', '1:14', 'UNKNOWN_KEY'],
   ['departure that is neither true nor false', 'departures: {inode-ranking: off}\n', '1:29', 'TYPE'],
   ['departures given as a list', 'departures: [inode-ranking]\n', '1:13', 'TYPE'],
-  ['something that nobody enforces', 'enforceNodeAllocatable: [pod]\n', '1:26', 'VALUE'],
+  ['unknown value of enforceNodeAllocatable', 'enforceNodeAllocatable: [pod]\n', '1:26', 'VALUE'],
   ['enforceNodeAllocatable given as text', 'enforceNodeAllocatable: pods\n', '1:25', 'TYPE'],
   ['allocatable without its capacity', 'allocatable: {cgroup: /kubepods}\n', '1:14', 'MISSING'],
   ['allocatable of nothing', 'allocatable: {cgroup: /kubepods, capacity: 0}\n', '1:44', 'RANGE'],
@@ -152,22 +152,22 @@ test('all problems at once: of every file and of the flags, each file from top t
 
 test.each<[rule: string, yaml: string, issues: string[]]>([
   [
-    'a key that stands twice',
+    'a duplicate key',
     'log: {level: wran}\nmonitoringInterval: 1\nmonitoringInterval: 2s\nx: 1\n',
     ['1:14 EVICTD_CONFIG_VALUE', '3:1 EVICTD_CONFIG_DUPLICATE_KEY', '4:1 EVICTD_CONFIG_UNKNOWN_KEY'],
   ],
   [
-    'a map that stands twice: in both of them',
+    'a duplicate map: in both of them',
     'log: {level: wran}\nlog: {format: jsn}\n',
     ['1:14 EVICTD_CONFIG_VALUE', '2:1 EVICTD_CONFIG_DUPLICATE_KEY', '2:15 EVICTD_CONFIG_VALUE'],
   ],
   [
-    'a key that stands thrice',
+    'a key three times',
     'x: 1\nx: 1\nx: 1\n',
     ['2:1 EVICTD_CONFIG_DUPLICATE_KEY', '3:1 EVICTD_CONFIG_DUPLICATE_KEY', '3:1 EVICTD_CONFIG_UNKNOWN_KEY'],
   ],
   [
-    'through an alias it is still one',
+    'one key read through an alias is reported once',
     'evictionSoft: &a {memory.available: 5%, memory.available: 6%}\nevictionHard: *a\nevictionSoftGracePeriod: {memory.available: 1s}\n',
     ['1:41 EVICTD_CONFIG_DUPLICATE_KEY'],
   ],
@@ -177,7 +177,7 @@ test.each<[rule: string, yaml: string, issues: string[]]>([
     ['2:7 EVICTD_CONFIG_KIND', '3:14 EVICTD_CONFIG_VALUE'],
   ],
   [
-    'an apiVersion that nobody knows',
+    'an unknown apiVersion',
     'apiVersion: evictd.dev/v2\nkind: EvictdConfiguration\nx: 1\n',
     ['1:13 EVICTD_CONFIG_KIND', '3:1 EVICTD_CONFIG_UNKNOWN_KEY'],
   ],
@@ -192,7 +192,7 @@ test.each<[rule: string, yaml: string, issues: string[]]>([
       '2:44 EVICTD_CONFIG_GRACE_PERIOD',
     ],
   ],
-  ['a file for somebody else is not gone into', 'apiVersion: v1\nkind: Pod\nspec: {}\n', ['1:13 EVICTD_CONFIG_KIND']],
+  ['a file of another program is not read further', 'apiVersion: v1\nkind: Pod\nspec: {}\n', ['1:13 EVICTD_CONFIG_KIND']],
 ])('the rest is checked, too: %s', (_rule, yaml, issues) => {
   expect(issuesOf(() => load({ 'config.yaml': yaml }))).toEqual(issues.map((issue) => `config.yaml:${issue}`));
 });
@@ -204,7 +204,7 @@ test.each<[rule: string, yaml: string]>([
   expect(errorOf(() => load({ 'config.yaml': yaml })).issues.map(({ message }) => message)).toEqual(['nested deeper than 32 levels']);
 });
 
-test('everything that the YAML parser says is said', () => {
+test('every error of the YAML parser is reported', () => {
   expect(issuesOf(() => load({ 'config.yaml': 'a: [1,\nb: }\n' })).length).toBeGreaterThan(1);
 });
 
@@ -217,9 +217,9 @@ test.each<[rule: string, yaml: string, message: string, hint: string]>([
   ],
   ['a key that is nearly right', 'evictionhard: {}\n', 'unknown key evictionhard', 'did you mean evictionHard?'],
   ['a key that is near to nothing', 'metrics: {address: x}\n', 'unknown key metrics.address', 'accepted: listen'],
-  ['the kubelet’s words', 'evictionHard: {memory.available: 150%}\n', 'must be <= 100%: 150%', '0% switches the threshold off'],
+  ['the kubelet’s words', 'evictionHard: {memory.available: 150%}\n', 'must be <= 100%: 150%', '0% disables the threshold'],
   ['the path below the mount', 'node: {cgroup: /sys/fs/cgroup/memory/a/b}\n', '/sys/fs/cgroup/memory/a/b', 'write the path below it: /a/b'],
-  ['a key twice, and where it stood first', 'log:\n  level: info\n  level: warn\n', 'log.level stands twice, first at 2:3', 'remove one'],
+  ['a key twice, and where it stood first', 'log:\n  level: info\n  level: warn\n', 'duplicate key log.level, first at 2:3', 'remove one'],
   [
     'a kind that is nearly right',
     'apiVersion: evictd.dev/v1\nkind: EvictdConfig\n',
@@ -266,9 +266,9 @@ test.each<[rule: string, yaml: string, message: string, hint: string]>([
     'thresholds[0].when: is missing',
     "when: 'memory.pressure.full>40% & memory.available<10%'",
   ],
-  ['a relative cgroup', 'node: {cgroup: newuser-node}\n', 'not an absolute path: "newuser-node"', 'from the top: /newuser-node'],
-  ['a relative cgroup with the mount', 'node: {cgroup: sys/fs/cgroup/memory/a/}\n', 'not an absolute path', 'from the top: /a'],
-  ['an empty cgroup', 'node: {cgroup: ""}\n', 'not an absolute path: ""', 'from the top: /workload.slice'],
+  ['a relative cgroup', 'node: {cgroup: newuser-node}\n', 'not an absolute path: "newuser-node"', 'an absolute path: /newuser-node'],
+  ['a relative cgroup with the mount', 'node: {cgroup: sys/fs/cgroup/memory/a/}\n', 'not an absolute path', 'an absolute path: /a'],
+  ['an empty cgroup', 'node: {cgroup: ""}\n', 'not an absolute path: ""', 'an absolute path: /workload.slice'],
   [
     'a departure that is nearly right',
     'departures: {inode-rankin: false}\n',

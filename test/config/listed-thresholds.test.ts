@@ -65,7 +65,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, issues: string[]]>([
     ['config.yaml:2:5 EVICTD_CONFIG_GRACE_PERIOD'],
   ],
   [
-    'soft without a time beside one that is wrong itself: both are told',
+    'soft without a time and an invalid entry: both are reported',
     "thresholds:\n  - {when: 'memory.available<10%', kind: soft}\n  - {when: 'nonsense<1', kind: hard}\n",
     {},
     ['config.yaml:2:5 EVICTD_CONFIG_GRACE_PERIOD', 'config.yaml:3:12 EVICTD_CONFIG_SIGNAL'],

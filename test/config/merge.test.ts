@@ -102,7 +102,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[]]
   expect(thresholdsOf(load({ 'config.yaml': yaml }, flags))).toEqual(thresholds);
 });
 
-test('a key of the map itself wins over one that is merged into it, wherever it stands', () => {
+test('a key of the map itself wins over a merged one, before or after it', () => {
   const yaml =
     'evictionHard: &hard {memory.available: 1Gi, pid.available: 5}\nevictionMinimumReclaim: {memory.available: 2Gi, <<: *hard}\n';
   expect(thresholdsOf(load({ 'config.yaml': yaml }))).toEqual([
@@ -227,13 +227,13 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | unde
     'a kept default',
     'evictionHard: {memory.available: 1Gi}',
     {},
-    'warn DEFAULTS_KEPT evictionHard keeps the defaults of what it does not set (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi, nodefs.available<10%, nodefs.inodesFree<5%',
+    'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi, nodefs.available<10%, nodefs.inodesFree<5%',
   ],
   [
     'a kept default beside a flag',
     '',
     { evictionHard: ['memory.available<0%'] },
-    'warn DEFAULTS_KEPT evictionHard keeps the defaults of what it does not set (nodefs.available, nodefs.inodesFree); in effect: nodefs.available<10%, nodefs.inodesFree<5%',
+    'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: nodefs.available<10%, nodefs.inodesFree<5%',
   ],
   ['no default kept, nothing to say', 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}', {}, undefined],
   [
@@ -246,16 +246,16 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | unde
     'the container filesystem has no thresholds of its own',
     '',
     { evictionSoft: ['containerfs.available<15%'] },
-    "warn CONTAINERFS evictionSoft: ignored: containerfs.available: containers lie on nodefs or imagefs, and that one's thresholds count",
+    'warn CONTAINERFS evictionSoft: ignored: containerfs.available: containers are on nodefs or imagefs, whose thresholds apply',
   ],
   [
     'the root as a workload source',
     'workloads: [{cgroup: /}]',
     {},
-    'warn WORKLOADS_ROOT workloads: / makes every top-level cgroup a candidate',
+    'warn WORKLOADS_ROOT workloads: / makes every top-level cgroup a workload',
   ],
   ['a source named twice', 'workloads: [{cgroup: /a}, {cgroup: /a/}]', {}, 'warn WORKLOADS_TWICE workloads: /a is named twice'],
-  ['a rule without effect', 'rules: [{match: {name: a}}]', {}, 'warn RULE_EMPTY rules[0] says nothing about what it matches'],
+  ['a rule without effect', 'rules: [{match: {name: a}}]', {}, 'warn RULE_EMPTY rules[0] has no effect: it only has match'],
 ])('notice: %s', (_rule, yaml, flags, notice) => {
   const { notices } = load({ 'config.yaml': yaml }, flags);
   expect(notices.map(({ level, code, message }) => `${level} ${code.replace('EVICTD_CONFIG_', '')} ${message}`)).toEqual(
@@ -290,8 +290,8 @@ test.each<[rule: string, line: string, level: string, hint: string | undefined]>
   ['a key in the wrong case', 'evictionhard: {}', 'warn', 'did you mean evictionHard?'],
   ['a letter too many', 'enforceNodeAllocateable: []', 'warn', 'did you mean enforceNodeAllocatable?'],
   ['a part left out', 'evictionMinReclaim: {}', 'warn', 'did you mean evictionMinimumReclaim?'],
-  ['a key of evictd', 'compatibility: kubelet', 'warn', 'it belongs into an EvictdConfiguration (a drop-in)'],
-  ['evictd’s oomScoreAdj', 'oomScoreAdj: qos', 'warn', 'it belongs into an EvictdConfiguration (a drop-in)'],
+  ['a key of evictd', 'compatibility: kubelet', 'warn', 'move it to an EvictdConfiguration (a drop-in)'],
+  ['evictd’s oomScoreAdj', 'oomScoreAdj: qos', 'warn', 'move it to an EvictdConfiguration (a drop-in)'],
   ['the kubelet’s oomScoreAdj', 'oomScoreAdj: -999', 'info', undefined],
   ['a key of the kubelet', 'maxPods: 110', 'info', undefined],
 ])('in a KubeletConfiguration, %s', (_rule, line, level, hint) => {
@@ -328,10 +328,10 @@ test('a field that is the kubelet’s own is no mistake', () => {
   expect(load({ 'config.yaml': yaml }).notices.map(({ level, code }) => `${level} ${code}`)).toEqual(['info EVICTD_CONFIG_KEYS_UNUSED']);
 });
 
-test('to say that defaults are kept on purpose is offered to who has not said it', () => {
+test('the hint names mergeDefaultEvictionSettings: true only if it is not set', () => {
   const hintOf = (yaml: string) => load({ 'config.yaml': `${yaml}evictionHard: {memory.available: 1Gi}\n` }).notices[0]?.hint;
-  expect(hintOf('')).toContain('mergeDefaultEvictionSettings: true says the same on purpose');
-  expect(hintOf('mergeDefaultEvictionSettings: true\n')).toBe('set one to 0% to switch it off, like nodefs.available: 0%');
+  expect(hintOf('')).toContain('mergeDefaultEvictionSettings: true keeps the defaults without this warning');
+  expect(hintOf('mergeDefaultEvictionSettings: true\n')).toBe('set a signal to 0% to disable it: nodefs.available: 0%');
 });
 
 test('the files that were read are told, whether or not they set anything', () => {

@@ -81,7 +81,7 @@ test('every departure is shown, in the order in which they are listed', () => {
 });
 
 test.each<[rule: string, yaml: string, key: string, origin: string]>([
-  ['the default profile is nobody’s choice', '', 'mergeDefaultEvictionSettings', 'default'],
+  ['the default profile', '', 'mergeDefaultEvictionSettings', 'default'],
   ['a departure, by the profile', KUBELET, 'departures.no-yield', 'compatibility: kubelet'],
   ['a value that a departure decides, by the profile', KUBELET, 'mergeDefaultEvictionSettings', 'compatibility: kubelet'],
   ['the grace period, by the profile', KUBELET, 'evictionMaxPodGracePeriod', 'compatibility: kubelet'],
@@ -98,19 +98,19 @@ test.each<[rule: string, yaml: string, key: string, origin: string]>([
     'departures.soft-default-grace: false',
   ],
   ['what is set is set', `${KUBELET}evictionMaxPodGracePeriod: 3\n`, 'evictionMaxPodGracePeriod', 'config.yaml:2:28'],
-])('who decides a value that nobody has set: %s', (_rule, yaml, key, origin) => {
+])('the origin of a value that is not set: %s', (_rule, yaml, key, origin) => {
   expect(at(load({ 'config.yaml': yaml }).origins.get(key)?.origin)).toBe(origin);
 });
 
 test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[], notices: string[]]>([
   ['nothing set: the defaults', 'departures: {merge-defaults: false}\n', {}, DEFAULTS, []],
   [
-    'setting one drops the others, and says which',
+    'setting one signal drops the other defaults, with a notice',
     'departures: {merge-defaults: false}\nevictionHard: {memory.available: 1Gi}\n',
     {},
     ['memory.available<1Gi/0'],
     [
-      'warn DEFAULTS_DROPPED evictionHard drops the defaults of what it does not set, as in the kubelet (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi',
+      'warn DEFAULTS_DROPPED evictionHard drops the defaults of signals that it does not set, as in the kubelet (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi',
     ],
   ],
   [
@@ -119,7 +119,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[],
     {},
     [],
     [
-      'warn DEFAULTS_DROPPED evictionHard drops the defaults of what it does not set, as in the kubelet (memory.available, nodefs.available, nodefs.inodesFree); in effect: none',
+      'warn DEFAULTS_DROPPED evictionHard drops the defaults of signals that it does not set, as in the kubelet (memory.available, nodefs.available, nodefs.inodesFree); in effect: none',
     ],
   ],
   [
@@ -128,11 +128,11 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[],
     { evictionHard: ['pid.available<9'] },
     ['pid.available<9/0'],
     [
-      'warn DEFAULTS_DROPPED evictionHard drops the defaults of what it does not set, as in the kubelet (memory.available, nodefs.available, nodefs.inodesFree); in effect: pid.available<9',
+      'warn DEFAULTS_DROPPED evictionHard drops the defaults of signals that it does not set, as in the kubelet (memory.available, nodefs.available, nodefs.inodesFree); in effect: pid.available<9',
     ],
   ],
   [
-    'everything set: nothing to say',
+    'everything set: no notice',
     'departures: {merge-defaults: false}\nevictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 1%}\n',
     {},
     ['memory.available<1Gi/0', 'nodefs.inodesFree<1%/0'],
@@ -144,7 +144,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[],
     {},
     ['memory.available<1Gi/0', ...DEFAULTS.slice(1)],
     [
-      'info DEFAULTS_KEPT evictionHard keeps the defaults of what it does not set (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi, nodefs.available<10%, nodefs.inodesFree<5%',
+      'info DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi, nodefs.available<10%, nodefs.inodesFree<5%',
     ],
   ],
   [
@@ -155,12 +155,12 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[],
     [],
   ],
   [
-    'said to be false it drops them, departure or not',
+    'mergeDefaultEvictionSettings: false drops them with either departure',
     'mergeDefaultEvictionSettings: false\nevictionHard: {memory.available: 1Gi}\n',
     {},
     ['memory.available<1Gi/0'],
     [
-      'info DEFAULTS_DROPPED evictionHard drops the defaults of what it does not set, as in the kubelet (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi',
+      'info DEFAULTS_DROPPED evictionHard drops the defaults of signals that it does not set, as in the kubelet (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi',
     ],
   ],
 ])('merge-defaults: %s', (_rule, yaml, flags, thresholds, notices) => {
@@ -182,14 +182,14 @@ test.each<[rule: string, yaml: string, thresholds: string[], notices: string[]]>
     [],
   ],
   [
-    'not taken: always copied, and said where it cannot be read',
+    'not taken: always copied, with a warning if it cannot be read',
     'departures: {allocatable: false}\n',
     [COPY, ...DEFAULTS],
     [unreadable('departures.allocatable: false')],
   ],
   ['not taken, by the profile', KUBELET, [COPY, ...DEFAULTS], [unreadable('compatibility: kubelet')]],
   [
-    'not taken, configured: nothing to say',
+    'not taken, configured: no notice',
     'departures: {allocatable: false}\nallocatable: {cgroup: /a, capacity: 1Gi}\n',
     [COPY, ...DEFAULTS],
     [],
@@ -201,21 +201,16 @@ test.each<[rule: string, yaml: string, thresholds: string[], notices: string[]]>
     ['allocatableMemory.available<5%/0'],
     ['warn ALLOCATABLE allocatableMemory.available<5% cannot be read without allocatable'],
   ],
-  [
-    'departure taken: an entry of its own stands instead of the copy',
-    `${BOTH('5%')}${ALLOCATABLE}`,
-    ['allocatableMemory.available<5%/0'],
-    [],
-  ],
+  ['departure taken: an entry of its own replaces the copy', `${BOTH('5%')}${ALLOCATABLE}`, ['allocatableMemory.available<5%/0'], []],
   ['departure taken: 0% switches the copy off', `${BOTH('0%')}${ALLOCATABLE}`, [], []],
   [
-    'departure taken: a soft one of its own stands beside the copy',
+    'departure taken: a soft threshold of its own holds besides the copy',
     `${ALLOCATABLE}evictionSoft: {allocatableMemory.available: 1Gi}\nevictionSoftGracePeriod: {allocatableMemory.available: 1s}\n`,
     [COPY, 'allocatableMemory.available<1Gi/1000000000', ...DEFAULTS],
     [],
   ],
   [
-    'not taken: an entry of its own stands beside the copy, as in the kubelet',
+    'not taken: an entry of its own holds besides the copy, as in the kubelet',
     `${KUBELET}${BOTH('5%')}${ALLOCATABLE}`,
     ['allocatableMemory.available<5%/0', 'allocatableMemory.available<1Gi/0'],
     [],
@@ -236,7 +231,7 @@ test.each<[rule: string, yaml: string, position: string | undefined]>([
   ['the line of the threshold', 'evictionHard: {memory.available: 1Gi}\ncompatibility: kubelet\n', '1:34'],
   ['by default, that of what copies it', '\ncompatibility: kubelet\n', '2:16'],
   ['that of its own', 'evictionHard: {allocatableMemory.available: 1Gi}\n', '1:45'],
-])('allocatable that cannot be read is said at %s', (_rule, yaml, position) => {
+])('the position of an unreadable allocatable threshold: %s', (_rule, yaml, position) => {
   const found = load({ 'config.yaml': yaml }).notices.filter(({ code }) => code === 'EVICTD_CONFIG_ALLOCATABLE');
   expect(found.map((notice) => [notice.position?.line, notice.position?.column].join(':'))).toEqual([position]);
 });

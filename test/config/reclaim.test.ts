@@ -22,7 +22,7 @@ test.each<[entry: string, step: ReclaimStep]>([
   expect(load({ 'config.yaml': `reclaim: [${entry}]\n` }).config.reclaim).toEqual([step]);
 });
 
-test('nothing is done where nobody has said so; the lists of files add up', () => {
+test('no reclaim steps by default; the lists of files are concatenated', () => {
   expect(load({ 'config.yaml': '' }).config.reclaim).toEqual([]);
   const { config } = load({ 'config.yaml': 'reclaim: [{step: journald}]\n', 'config.d/50.yaml': 'reclaim: [{step: package-cache}]\n' });
   expect(config.reclaim.map(({ name }) => name)).toEqual(['journald', 'package-cache']);

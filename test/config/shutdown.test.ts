@@ -4,7 +4,7 @@ import { errorOf, issuesOf, load } from './scratch.js';
 
 const KUBELET = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 
-test('nobody has set anything: nothing is ended at a shutdown', () => {
+test('no shutdown grace period by default', () => {
   expect(load({ 'config.yaml': '' }).config.shutdown).toEqual({
     shutdownGracePeriodNs: 0n,
     shutdownGracePeriodCriticalPodsNs: 0n,
@@ -55,7 +55,7 @@ test('the message is the kubelet’s, the hint says what to write', () => {
   expect(errorOf(() => load({ 'config.yaml': yaml })).issues).toMatchObject([
     {
       message: 'shutdownGracePeriodCriticalPods {30s} must be <= shutdownGracePeriod {10s}',
-      hint: 'it is the last part of shutdownGracePeriod: lower it, or raise shutdownGracePeriod',
+      hint: 'lower it, or raise shutdownGracePeriod, which includes it',
     },
   ]);
 });

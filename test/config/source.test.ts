@@ -33,10 +33,10 @@ test.each<[rule: string, bytes: Uint8Array, at: string]>([
 });
 
 describe.runIf(isRoot)('run as root', () => {
-  const nobody = 65_534;
+  const OTHER_USER = 65_534;
 
   test.each<[rule: string, spoil: (directory: string) => void, issues: string[]]>([
-    ['root alone may write: fine', () => undefined, []],
+    ['only root may write: accepted', () => undefined, []],
     [
       'a file that its group may write',
       (at) => {
@@ -45,16 +45,16 @@ describe.runIf(isRoot)('run as root', () => {
       ['config.yaml'],
     ],
     [
-      'a file that everybody may write',
+      'a file that all users may write',
       (at) => {
         chmodSync(join(at, 'config.yaml'), 0o646);
       },
       ['config.yaml'],
     ],
     [
-      'a file of somebody else',
+      'a file of another user',
       (at) => {
-        chownSync(join(at, 'config.yaml'), nobody, 0);
+        chownSync(join(at, 'config.yaml'), OTHER_USER, 0);
       },
       ['config.yaml'],
     ],
@@ -73,9 +73,9 @@ describe.runIf(isRoot)('run as root', () => {
       [],
     ],
     [
-      'its directory belongs to somebody else',
+      'its directory belongs to another user',
       (at) => {
-        chownSync(at, nobody, 0);
+        chownSync(at, OTHER_USER, 0);
       },
       [''],
     ],

@@ -21,28 +21,34 @@ test('slices and units, in the order of the files, each once', () => {
 });
 
 test.each<[yaml: string, said: string]>([
-  ['{systemd: {slices: [-.slice]}}', 'workloads: -.slice makes every service of the machine that is not protected a candidate'],
-  ["{systemd: {units: ['*.service']}}", 'workloads: *.service makes every service of the machine that is not protected a candidate'],
-])('%s takes in the whole machine, which is said', (yaml, said) => {
+  ['{systemd: {slices: [-.slice]}}', 'workloads: -.slice makes every unprotected service of the machine a workload'],
+  ["{systemd: {units: ['*.service']}}", 'workloads: *.service makes every unprotected service of the machine a workload'],
+])('%s covers the whole machine: a warning', (yaml, said) => {
   const { notices } = load({ 'config.yaml': `workloads: [${yaml}]\n` });
   expect(notices.find(({ code }) => code === 'EVICTD_CONFIG_WORKLOADS_ROOT')?.message).toBe(said);
 });
 
 describe('what is wrong, where, and what to write', () => {
   test.each<[rule: string, entry: string, at: string, code: string, hint: string]>([
-    ['a name without its end', '{slices: [batch]}', '24', 'UNIT', 'write it as systemctl does: batch.slice'],
-    ['a path', '{slices: [/batch.slice]}', '24', 'UNIT', 'write it as systemctl does: batch.slice'],
-    ['a path with the mount', '{slices: [/sys/fs/cgroup/a.slice/a-b.slice]}', '24', 'UNIT', 'write it as systemctl does: a-b.slice'],
-    ['a service among slices', '{slices: [web.service]}', '24', 'UNIT', 'name it below units: [web.service]'],
-    ['a slice that cannot be', '{slices: [batch-.slice]}', '24', 'UNIT', 'no dash at the beginning, at the end or beside another'],
-    ['a pattern of slices', "{slices: ['batch-*.slice']}", '24', 'UNIT', 'name each slice; those below it are part of it'],
-    ['an empty name', '{slices: [""]}', '24', 'UNIT', 'write it as systemctl does: batch.slice'],
-    ['a slice among units', '{units: [batch.slice]}', '23', 'UNIT', 'name it below slices: [batch.slice]'],
-    ['a unit without its end', '{units: [web]}', '23', 'UNIT', 'write it as systemctl does: web.service'],
-    ['a unit with a wrong end', '{units: [web.servcie]}', '23', 'UNIT', 'write it as systemctl does: web.service'],
+    ['a name without its end', '{slices: [batch]}', '24', 'UNIT', 'write the name that systemctl shows: batch.slice'],
+    ['a path', '{slices: [/batch.slice]}', '24', 'UNIT', 'write the name that systemctl shows: batch.slice'],
+    [
+      'a path with the mount',
+      '{slices: [/sys/fs/cgroup/a.slice/a-b.slice]}',
+      '24',
+      'UNIT',
+      'write the name that systemctl shows: a-b.slice',
+    ],
+    ['a service among slices', '{slices: [web.service]}', '24', 'UNIT', 'write units: [web.service]'],
+    ['a slice that cannot be', '{slices: [batch-.slice]}', '24', 'UNIT', 'no dash at the beginning, at the end or next to another'],
+    ['a pattern of slices', "{slices: ['batch-*.slice']}", '24', 'UNIT', 'name each slice; the slices below it are included'],
+    ['an empty name', '{slices: [""]}', '24', 'UNIT', 'write the name that systemctl shows: batch.slice'],
+    ['a slice among units', '{units: [batch.slice]}', '23', 'UNIT', 'write slices: [batch.slice]'],
+    ['a unit without its end', '{units: [web]}', '23', 'UNIT', 'write the name that systemctl shows: web.service'],
+    ['a unit with a wrong end', '{units: [web.servcie]}', '23', 'UNIT', 'write the name that systemctl shows: web.service'],
     ['a unit that has no processes of its own', '{units: [web.socket]}', '23', 'UNIT', 'name a service or a scope'],
-    ['a template', '{units: [web@.service]}', '23', 'UNIT', 'its instances are web@*.service'],
-    ['a path among units', '{units: [/a.slice/web.service]}', '23', 'UNIT', 'write it as systemctl does: web.service'],
+    ['a template', '{units: [web@.service]}', '23', 'UNIT', 'for its instances write web@*.service'],
+    ['a path among units', '{units: [/a.slice/web.service]}', '23', 'UNIT', 'write the name that systemctl shows: web.service'],
     ['the second of two', '{units: [a.service, b]}', '34', 'UNIT', 'b.service'],
     ['neither slices nor units', '{}', '14', 'MISSING', 'systemd: { slices: [batch.slice] }'],
     ['empty lists', '{slices: [], units: []}', '14', 'MISSING', 'systemd: { slices: [batch.slice] }'],
@@ -146,7 +152,7 @@ describe('flags', () => {
   test.each([
     ['--workload-slice', { workloadCgroup: ['/y'], workloadSlice: ['batch'] }],
     ['--workload-unit', { workloadUnit: ['a.service', 'web'] }],
-  ])('what is wrong is said of %s', (flag, flags) => {
+  ])('the error names %s', (flag, flags) => {
     expect(issuesOf(() => load({ 'config.yaml': '' }, flags))).toEqual([`${flag}:1 EVICTD_CONFIG_UNIT`]);
   });
 });

@@ -78,6 +78,6 @@ test.each<[rule: string, config: Partial<ThresholdConfig>, message: string]>([
     'grace period must be specified for the soft eviction threshold pid.available',
   ],
   ['the signal before the value', { evictionHard: { a: '0%' } }, 'unsupported eviction signal a'],
-])('of several errors the first is told: %s', (_rule, config, message) => {
+])('the first of several errors is reported: %s', (_rule, config, message) => {
   expect(() => parseThresholdConfig({ ...nothing, ...config })).toThrow(expect.objectContaining({ message }));
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TextError } from '../../src/config/text.js';
-import { whenOperands } from '../../src/config/when.js';
+import { whenOperands } from '../../src/config/listed-thresholds.js';
 import { SIGNALS, WHOLE_SHARE } from '../../src/core/signal.js';
 import { operandText, resolve } from '../../src/core/threshold.js';
 
@@ -57,37 +57,31 @@ test.each<[text: string, billionths: bigint]>([
   expect(resolve(whenOperands(`cpu.pressure.some>${text}`)[0].value, WHOLE_SHARE)).toBe(billionths);
 });
 
-describe('refused, with what to write', () => {
+describe('refused, with a hint', () => {
   test.each<[rule: string, text: string, code: string, message: RegExp, hint: RegExp]>([
     ['nothing', '  ', 'WHEN', /is empty/, /join operands/],
-    ['an & with nothing behind it', 'memory.available<10% &', 'WHEN', /before or after an &/, /join operands/],
+    ['an & with nothing behind it', 'memory.available<10% &', 'WHEN', /before or after &/, /join operands/],
     ['an & too many', 'memory.available<10% && io.pressure.some>1%', 'WHEN', /joined with one &/, /^like 'memory/],
     ['a word for it', 'memory.pressure.full>40% and memory.available<10%', 'WHEN', /joined with one &/, /^like 'memory/],
-    ['no operator', 'memory.pressure.full', 'WHEN', /compares nothing/, /memory\.pressure\.full>VALUE/],
+    ['no operator', 'memory.pressure.full', 'WHEN', /has no operator/, /memory\.pressure\.full>VALUE/],
     ['the wrong operator of pressure', 'memory.pressure.full<40%', 'OPERATOR', /above its value/, /^write memory\.pressure\.full>40%$/],
     ['the wrong operator of an amount', 'memory.available>10%', 'OPERATOR', /below its value/, /^write memory\.available<10%$/],
-    ['an operator that is none', 'memory.available<=10%', 'OPERATOR', /<= is no operator/, /^write memory\.available<10%$/],
-    ['a misspelt signal', 'memory.presure.full>40%', 'SIGNAL', /no signal/, /^did you mean memory\.pressure\.full\?$/],
-    [
-      'an average that there is not',
-      'memory.pressure.full.avg30>40%',
-      'SIGNAL',
-      /no signal/,
-      /did you mean memory\.pressure\.full\.avg10\?/,
-    ],
-    ['nothing like a signal', 'load>3', 'SIGNAL', /no signal/, /docs\/config\.md/],
-    ['an amount of pressure', 'memory.pressure.full>100Mi', 'THRESHOLD', /no percentage/, /percentage of the wall time/],
-    ['a number without %', 'memory.pressure.full>40', 'THRESHOLD', /no percentage/, /^did you mean 40%\?$/],
+    ['an unknown operator', 'memory.available<=10%', 'OPERATOR', /<= is not an operator/, /^write memory\.available<10%$/],
+    ['a misspelt signal', 'memory.presure.full>40%', 'SIGNAL', /is not a signal/, /^did you mean memory\.pressure\.full\?$/],
+    ['an unknown average', 'memory.pressure.full.avg30>40%', 'SIGNAL', /is not a signal/, /did you mean memory\.pressure\.full\.avg10\?/],
+    ['not similar to any signal', 'load>3', 'SIGNAL', /is not a signal/, /docs\/config\.md/],
+    ['an amount of pressure', 'memory.pressure.full>100Mi', 'THRESHOLD', /not a percentage/, /percentage of the wall time/],
+    ['a number without %', 'memory.pressure.full>40', 'THRESHOLD', /not a percentage/, /^did you mean 40%\?$/],
     ['below 0%', 'memory.pressure.full>-1%', 'THRESHOLD', /below 0%/, /percentage of the wall time/],
     ['above 100%', 'memory.pressure.full>100.1%', 'THRESHOLD', /above 100%/, /percentage of the wall time/],
     ['100%, which no time exceeds', 'memory.pressure.full>100%', 'THRESHOLD', /never met/, /percentage of the wall time/],
     ['no value', 'memory.pressure.full>', 'THRESHOLD', /has no value/, /percentage of the wall time/],
     ['a unit that Kubernetes does not know', 'memory.available<100MB', 'THRESHOLD', /memory\.available/, /did you mean 100M or 100Mi/],
-    ['0% has nothing to switch off', 'memory.available<0%', 'THRESHOLD', /would be off/, /remove the entry/],
-    ['100% neither', 'memory.available<100%', 'THRESHOLD', /would be off/, /remove the entry/],
+    ['0% would disable it', 'memory.available<0%', 'THRESHOLD', /would be disabled/, /remove the entry/],
+    ['100% would disable it', 'memory.available<100%', 'THRESHOLD', /would be disabled/, /remove the entry/],
     ['a percentage that is never below', 'memory.available<0.0%', 'THRESHOLD', /never met/, /percentage above 0/],
-    ['a signal twice', 'memory.available<10% & memory.available<5%', 'WHEN', /stands twice/, /all operands/],
-    ['more than anybody joins', Array.from({ length: 9 }, () => 'memory.available<10%').join('&'), 'WHEN', /9 operands/, /several/],
+    ['a signal twice', 'memory.available<10% & memory.available<5%', 'WHEN', /occurs twice/, /all operands/],
+    ['more operands than the maximum', Array.from({ length: 9 }, () => 'memory.available<10%').join('&'), 'WHEN', /9 operands/, /several/],
   ])('%s', (_rule, text, code, message, hint) => {
     const error = errorOf(text);
     expect(error.code).toBe(`EVICTD_CONFIG_${code}`);

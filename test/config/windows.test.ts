@@ -65,16 +65,16 @@ test('sources: a job, a service, programs', () => {
   ]);
   expect(notices.map(({ message }) => message).filter((message) => message.startsWith('workloads'))).toEqual([
     'workloads: service web* is named twice',
-    'workloads: process ** makes every process of the machine that is not protected a candidate',
+    'workloads: process ** makes every unprotected process of the machine a workload',
   ]);
 });
 
 test.each<[rule: string, text: string, issue: string, message: string, hint: string]>([
-  ['a job is no pattern', 'workloads: [{job: "batch*"}]', '1:19 EVICTD_CONFIG_VALUE', 'not the name of one job object', 'Global'],
+  ['a job does not take a pattern', 'workloads: [{job: "batch*"}]', '1:19 EVICTD_CONFIG_VALUE', 'not the name of a job object', 'Global'],
   ['an empty pattern', 'workloads: [{service: ""}]', '1:23 EVICTD_CONFIG_VALUE', 'is empty', 'write a name'],
   ['a text for a map', 'workloads: [{process: a.exe}]', '1:23 EVICTD_CONFIG_TYPE', 'expected a map', 'write { path: a.exe }'],
   ['no path', 'workloads: [{process: {}}]', '1:23 EVICTD_CONFIG_MISSING', 'is missing', 'path: C:\\Apps\\**'],
-  ['two in one entry', 'workloads: [{job: a, service: b}]', '1:31 EVICTD_CONFIG_VALUE', 'stands beside job', 'write two entries'],
+  ['two in one entry', 'workloads: [{job: a, service: b}]', '1:31 EVICTD_CONFIG_VALUE', 'cannot be combined with job', 'write two entries'],
   ['a mistyped key', 'workloads: [{services: a}]', '1:14 EVICTD_CONFIG_UNKNOWN_KEY', 'unknown key', 'did you mean service'],
 ])('a source that is wrong: %s', (_rule, text, issue, message, hint) => {
   const { issues } = errorOf(() => read(text));
@@ -83,28 +83,28 @@ test.each<[rule: string, text: string, issue: string, message: string, hint: str
   expect(issues[0]?.hint).toContain(hint);
 });
 
-describe('what Windows does not have is an error at its place, with a hint', () => {
+describe('a setting of Linux is an error on Windows, with a hint', () => {
   test.each<[rule: string, text: string, at: string, message: string]>([
-    ['inodes', 'evictionHard: {nodefs.inodesFree: 5%}', '1:16', 'there is no nodefs.inodesFree on Windows: Windows counts no inodes'],
-    ['process ids', 'evictionHard: {pid.available: 1k}', '1:16', 'there is no pid.available on Windows'],
+    ['inodes', 'evictionHard: {nodefs.inodesFree: 5%}', '1:16', 'nodefs.inodesFree does not exist on Windows: Windows counts no inodes'],
+    ['process ids', 'evictionHard: {pid.available: 1k}', '1:16', 'pid.available does not exist on Windows'],
     ['swap', 'evictionHard: {swap.available: 1Gi}', '1:16', 'page files count in the commit limit'],
-    ['a minimum reclaim of inodes', 'evictionMinimumReclaim: {imagefs.inodesFree: 1k}', '1:26', 'there is no imagefs.inodesFree'],
+    ['a minimum reclaim of inodes', 'evictionMinimumReclaim: {imagefs.inodesFree: 1k}', '1:26', 'imagefs.inodesFree does not exist'],
     [
       'pressure, joined',
       "thresholds: [{when: 'memory.available<5% & memory.pressure.full>40%', kind: hard}]",
       '1:15',
-      'there is no memory.pressure.full on Windows',
+      'memory.pressure.full does not exist on Windows',
     ],
-    ['a cgroup', 'workloads:\n  - cgroup: /a', '2:5', 'cgroup: is a source of Linux'],
-    ['units', 'workloads:\n  - systemd: {slices: [a.slice]}', '2:5', 'systemd: is a source of Linux'],
-    ['a container runtime', 'workloads:\n  - cri: {endpoint: unix:///run/a.sock}', '2:5', 'cri: is a source of Linux'],
-    ['a node cgroup', 'node: {cgroup: /a}', '1:1', 'node means nothing on Windows'],
-    ['allocatable', 'allocatable: {cgroup: /a, capacity: 1Gi}', '1:1', 'allocatable means nothing on Windows'],
-    ['marks for the OOM killer', 'oomScoreAdj: qos', '1:1', 'it kills nobody for want of memory'],
-    ['a window of pressure', 'pressureWindow: 3s', '1:1', 'pressureWindow means nothing on Windows'],
-    ['a graceful shutdown', 'shutdownGracePeriod: 30s', '1:1', 'shutdownGracePeriod means nothing on Windows'],
+    ['a cgroup', 'workloads:\n  - cgroup: /a', '2:5', 'cgroup: exists only on Linux'],
+    ['units', 'workloads:\n  - systemd: {slices: [a.slice]}', '2:5', 'systemd: exists only on Linux'],
+    ['a container runtime', 'workloads:\n  - cri: {endpoint: unix:///run/a.sock}', '2:5', 'cri: exists only on Linux'],
+    ['a node cgroup', 'node: {cgroup: /a}', '1:1', 'node has no effect on Windows'],
+    ['allocatable', 'allocatable: {cgroup: /a, capacity: 1Gi}', '1:1', 'allocatable has no effect on Windows'],
+    ['marks for the OOM killer', 'oomScoreAdj: qos', '1:1', 'Windows has no OOM killer'],
+    ['a window of pressure', 'pressureWindow: 3s', '1:1', 'pressureWindow has no effect on Windows'],
+    ['a graceful shutdown', 'shutdownGracePeriod: 30s', '1:1', 'shutdownGracePeriod has no effect on Windows'],
     ['labels', 'rules: [{match: {labels: {a: b}}, priority: 1}]', '1:18', 'only pods have labels'],
-    ['directories', 'rules: [{match: {name: a}, directories: [{path: /srv/a}]}]', '1:28', 'rules[0].directories means nothing on Windows'],
+    ['directories', 'rules: [{match: {name: a}, directories: [{path: /srv/a}]}]', '1:28', 'rules[0].directories has no effect on Windows'],
   ])('%s', (_rule, text, at, message) => {
     const { issues } = errorOf(() => read(text));
     expect(issuesOf(() => read(text))).toEqual([`config.yaml:${at} EVICTD_CONFIG_PLATFORM`]);
@@ -119,7 +119,7 @@ describe('what Windows does not have is an error at its place, with a hint', () 
     ]);
   });
 
-  test.each(['/var', 'C:data', '\\data', 'data'])('a path that is none of it: %j', (path) => {
+  test.each(['/var', 'C:data', '\\data', 'data'])('not a Windows path: %j', (path) => {
     expect(issuesOf(() => read(`stateDirectory: '${path}'`))).toEqual(['config.yaml:1:17 EVICTD_CONFIG_PATH']);
   });
 
@@ -127,14 +127,14 @@ describe('what Windows does not have is an error at its place, with a hint', () 
     expect(issuesOf(() => read(`stateDirectory: '${path}'`))).toEqual(['config.yaml:1:17 EVICTD_CONFIG_PATH']);
   });
 
-  test('what says nothing is none', () => {
+  test('a setting at its default is accepted', () => {
     expect(() =>
       read('shutdownGracePeriod: 0s\nshutdownGracePeriodByPodPriority: []\noomScoreAdj: off\nreclaim: []\nnode: {}'),
     ).not.toThrow();
   });
 });
 
-describe('what Linux does not have is an error there', () => {
+describe('a setting of Windows is an error on Linux', () => {
   const linux: Platform = { os: 'linux' };
 
   test.each(['job: a', 'service: a', 'process: {path: a}'])('a source of Windows: %s', (source) => {
@@ -150,7 +150,7 @@ describe('what Linux does not have is an error there', () => {
     ]);
   });
 
-  test('a cgroup never is one', () => {
+  test('a cgroup is never a Windows path', () => {
     expect(issuesOf(() => read('node: {cgroup: C:\\a}'))).toEqual(['config.yaml:1:16 EVICTD_CONFIG_PATH']);
   });
 });

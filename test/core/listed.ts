@@ -1,4 +1,4 @@
-import { whenOperands } from '../../src/config/when.js';
+import { whenOperands } from '../../src/config/listed-thresholds.js';
 import type { Threshold, ThresholdKind } from '../../src/core/threshold.js';
 import { SECOND } from './support.js';
 
