@@ -21,7 +21,7 @@ const ENFORCEABLE = [
   'system-reserved-compressible',
   'kube-reserved-compressible',
 ] as const;
-export const OOM_SCORE_ADJ_MODES = ['off', 'qos', 'rank'] as const;
+const OOM_SCORE_ADJ_MODES = ['off', 'qos', 'rank'] as const;
 
 /** eviction.ts parses the entries. null: no value, which eviction.ts reports. */
 const bySignal = z.optional(
