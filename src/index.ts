@@ -1,16 +1,15 @@
-/** The library: the pure core, the adapters' contracts, and the native layer. */
-export * from './core/amount.js';
-export * from './core/duration.js';
-export * from './core/quantity.js';
-export type * from './core/observation.js';
-export * from './core/rank.js';
-export * from './core/signal.js';
-export * from './core/state.js';
-export * from './core/step.js';
-export * from './core/threshold.js';
-export type * from './core/workload.js';
+/** The library: the pure step with the values that it takes and gives, and the native layer. */
+export { departuresOf, type Departures } from './core/departure.js';
+export { DurationError, formatDuration, parseDuration } from './core/duration.js';
 export type { Effect } from './core/effect.js';
 export type { Decision, Outcome, VictimReading } from './core/eviction.js';
-export * from './errors.js';
-export type * from './monitor/ports.js';
-export { native } from './native/index.js';
+export type { StepInput } from './core/input.js';
+export type { Observation, Observations } from './core/observation.js';
+export { compareQuantities, formatBytes, parseQuantity, QuantityError, quantityValue, type Quantity } from './core/quantity.js';
+export { rank, type RankedWorkload } from './core/rank.js';
+export { isSignal, SIGNALS, type Signal } from './core/signal.js';
+export { initialState, type Policy, type State } from './core/state.js';
+export { step, type StepResult } from './core/step.js';
+export { thresholdId, thresholdMet, type Threshold, type ThresholdValue } from './core/threshold.js';
+export type { Candidates, Workload, WorkloadStats, WorkloadUsage } from './core/workload.js';
+export { native, type Binding } from './native/index.js';

@@ -16,7 +16,6 @@ export interface Quantity {
 }
 
 const NANO = 1_000_000_000n;
-const NANO_PER_MILLI = 1_000_000n;
 
 /** What an amount with a binary suffix is capped at, either sign. Decimal ones are not capped. */
 const BINARY_CAP_NANO = (2n ** 63n - 1n) * NANO;
@@ -92,16 +91,6 @@ function divideAwayFromZero(dividend: bigint, divisor: bigint): bigint {
  */
 export function quantityValue(quantity: Quantity): bigint {
   return divideAwayFromZero(quantity.nano, NANO);
-}
-
-/** Thousandths, rounded away from zero; beyond 64 bits as {@link quantityValue}. */
-export function quantityMilli(quantity: Quantity): bigint {
-  return divideAwayFromZero(quantity.nano, NANO_PER_MILLI);
-}
-
-/** The form that every writing of the same amount shares: no fraction, largest suffix that fits. `1.5Gi` is `1536Mi`. */
-export function canonical(quantity: Quantity): string {
-  return canonicalText(quantity.nano, quantity.format);
 }
 
 /** Order by amount, whatever the writing: negative, 0 or positive, for sort. */

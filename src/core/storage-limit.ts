@@ -74,15 +74,3 @@ function isLimited({ limits }: PodParts['containers'][number]): boolean {
 function exceeds(bytes: bigint, limit: Quantity): boolean {
   return bytes * NANO > limit.nano;
 }
-
-/** The label of the kubelet's evictions counter. */
-export function breachCounter({ kind }: StorageBreach): string {
-  switch (kind) {
-    case 'emptyDir':
-      return 'emptydirfs.limit';
-    case 'pod':
-      return 'ephemeralpodfs.limit';
-    case 'container':
-      return 'ephemeralcontainerfs.limit';
-  }
-}

@@ -1,4 +1,4 @@
-import { formatBytes, quantityValue, type Quantity } from './quantity.js';
+import { quantityValue, type Quantity } from './quantity.js';
 import type { Observation, Observations } from './observation.js';
 import { isResourceSignal, operatorOf, SIGNALS, type ResourceSignal, type Signal } from './signal.js';
 
@@ -87,11 +87,6 @@ export function resolve(value: ThresholdValue, capacity: bigint): bigint {
 /** The exact value × 10⁹: two halves of a byte are one byte. */
 function resolveNano(value: ThresholdValue, capacity: bigint): bigint {
   return value.kind === 'quantity' ? value.quantity.nano : share(capacity, value.fraction) * NANO;
-}
-
-/** The value as messages print it: a percentage becomes a binary quantity, also for inodes and processes. */
-export function resolvedText(value: ThresholdValue, capacity: bigint): string {
-  return value.kind === 'quantity' ? value.quantity.text : formatBytes(resolve(value, capacity));
 }
 
 /** Below which amount the threshold is met, in units of the signal; with the min reclaim where it is owed. */

@@ -9,28 +9,13 @@ interface PodStats {
 }
 
 /**
- * What the pods of a summary (/stats/summary as JSON) use, by uid; of a uid that comes twice the last counts. A pod without uid stands under
- * namespace/name.
+ * For pods in their order, what the summary (/stats/summary as JSON) says about each; of a uid that comes twice the last counts. A pod without uid stands under
+ * namespace/name. The API shows a static pod by its mirror, whose uid is another than the one that the kubelet reports: those are found by namespace/name, too.
  *
  * Counts are unsigned and 64 bits wide; the kubelet reads them as signed, so that those from 2^63 on come out negative.
  *
  * @throws DocumentError  it is no summary: a count that is negative, broken or wider, a list that is none
  */
-export function statsByUid(summary: unknown): Map<string, WorkloadStats> {
-  return new Map(podStatsOf(summary).map(({ uid, path, stats }) => [uid || path, stats]));
-}
-
-/**
- * The pods in their order, each with what the summary says about it. The API shows a static pod by its mirror, whose uid is another than the one
- * that the kubelet reports: those are found by namespace/name, too.
- *
- * @throws DocumentError  as {@link statsByUid}
- */
-export function usagesOf(pods: readonly Workload[], summary: unknown): WorkloadUsage[] {
-  return usagesIn(summary)(pods);
-}
-
-/** As {@link usagesOf}, the summary being read before there are pods. */
 export function usagesIn(summary: unknown): (pods: readonly Workload[]) => WorkloadUsage[] {
   const all = podStatsOf(summary);
   const byUid = new Map(all.map(({ uid, path, stats }) => [uid || path, stats]));

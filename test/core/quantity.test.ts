@@ -2,15 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import {
-  canonical,
   compareQuantities,
   formatBytes,
   parseQuantity,
   QuantityError,
-  quantityMilli,
   quantityValue,
   type QuantityFormat,
 } from '../../src/core/quantity.js';
+import { canonical, quantityMilli } from '../vectors/kubelet/quantity-forms.js';
 
 const FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const NUMERIC = 'unable to parse numeric part of quantity';

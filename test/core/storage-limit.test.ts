@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Layout } from '../../src/core/layout.js';
-import { breachCounter, localStorageEviction, type StorageBreach } from '../../src/core/storage-limit.js';
+import { localStorageEviction, type StorageBreach } from '../../src/core/storage-limit.js';
 import type { WorkloadUsage } from '../../src/core/workload.js';
 import { container, containerStats, emptyDir, files, machine, pod, resources, volumeStats } from './usage.js';
+import { breachCounter } from '../vectors/kubelet/evictions-counter.js';
 
 const breaches = (usages: readonly WorkloadUsage[], layout: Layout = 'single'): string[] =>
   localStorageEviction(usages, layout).map(({ usage, breach }) => `${usage.workload.name}: ${textOf(breach)}`);

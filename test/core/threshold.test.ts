@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  byEvictionPriority,
-  mergeThresholds,
-  resolve,
-  resolvedText,
-  thresholdKind,
-  thresholdMet,
-  thresholdsMet,
-} from '../../src/core/threshold.js';
+import { byEvictionPriority, mergeThresholds, resolve, thresholdKind, thresholdMet, thresholdsMet } from '../../src/core/threshold.js';
+import { resolvedText } from '../vectors/kubelet/eviction-message.js';
 import { Gi, Mi, observations, threshold, value } from './support.js';
 
 test.each<[rule: string, available: bigint, owed: boolean, met: boolean]>([

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DocumentError } from '../../src/errors.js';
 import { parseJson } from '../../src/kubernetes/json.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
-import { statsByUid } from '../../src/kubernetes/stats.js';
+import { usagesIn } from '../../src/kubernetes/stats.js';
 import { makeSignalObservations } from '../../src/kubernetes/summary.js';
 import { container, podDocument } from './support.js';
 
@@ -72,7 +72,7 @@ describe('one value replaced by anything: read, or refused as a document', () =>
   const cases: readonly [name: string, document: unknown, read: (document: unknown) => unknown][] = [
     ['a pod', pod, workloadOfPod],
     ['a node', summary, (document) => makeSignalObservations(document, 'linux')],
-    ['statistics', summary, statsByUid],
+    ['statistics', summary, usagesIn],
   ];
   test.each(cases)('%s', (_name, document, read) => {
     expect(() => read(document)).not.toThrow();

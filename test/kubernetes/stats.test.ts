@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { DocumentError } from '../../src/errors.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
-import { statsByUid, usagesOf } from '../../src/kubernetes/stats.js';
+import { usagesIn } from '../../src/kubernetes/stats.js';
 import { podDocument } from './support.js';
 
 const podRef = (uid: string, name = 'web', namespace = 'shop') => ({ podRef: { uid, name, namespace } });
+/** What the summary says about the pod with the uid 'u'. */
+const statsOf = (summary: unknown) => usagesIn(summary)([workloadOfPod(podDocument({ metadata: { uid: 'u' } }))])[0]?.stats;
 const using = (workingSetBytes: unknown) => ({ memory: { workingSetBytes } });
 
 test('everything that a pod may report', () => {
@@ -21,7 +23,7 @@ test('everything that a pod may report', () => {
       },
     ],
   };
-  expect(statsByUid(summary).get('u')).toEqual({
+  expect(statsOf(summary)).toEqual({
     workingSetBytes: 1n,
     usageBytes: 2n,
     processes: 4n,
@@ -38,7 +40,7 @@ test('everything that a pod may report', () => {
 });
 
 test('nothing but the name: every number is unknown, not zero', () => {
-  expect(statsByUid({ pods: [podRef('u')] }).get('u')).toEqual({
+  expect(statsOf({ pods: [podRef('u')] })).toEqual({
     workingSetBytes: undefined,
     usageBytes: undefined,
     processes: undefined,
@@ -55,7 +57,7 @@ test.each<[rule: string, pod: Readonly<Record<string, unknown>>, without: true |
   ['none', {}, undefined],
   ['null', { memory: null }, undefined],
 ])('statistics of memory: %s', (_rule, pod, without) => {
-  expect(statsByUid({ pods: [{ ...podRef('u'), ...pod }] }).get('u')?.memoryWithoutWorkingSet).toBe(without);
+  expect(statsOf({ pods: [{ ...podRef('u'), ...pod }] })?.memoryWithoutWorkingSet).toBe(without);
 });
 
 test.each<[rule: string, count: unknown, bytes: bigint | undefined]>([
@@ -66,7 +68,7 @@ test.each<[rule: string, count: unknown, bytes: bigint | undefined]>([
   ['from 2^63 on it comes out negative', 2n ** 63n, -(2n ** 63n)],
   ['the largest of all', 2n ** 64n - 1n, -1n],
 ])('counts: %s', (_rule, count, bytes) => {
-  expect(statsByUid({ pods: [{ ...podRef('u'), ...using(count) }] }).get('u')?.workingSetBytes).toBe(bytes);
+  expect(statsOf({ pods: [{ ...podRef('u'), ...using(count) }] })?.workingSetBytes).toBe(bytes);
 });
 
 test.each<[rule: string, pod: Readonly<Record<string, unknown>>, path: string]>([
@@ -75,7 +77,7 @@ test.each<[rule: string, pod: Readonly<Record<string, unknown>>, path: string]>(
   ['wider than 64 bits', { 'ephemeral-storage': { usedBytes: 2n ** 64n } }, 'pods[0].ephemeral-storage.usedBytes'],
   ['no list of volumes', { volume: 'cache' }, 'pods[0].volume'],
 ])('no statistics: %s', (_rule, pod, path) => {
-  expect(() => statsByUid({ pods: [{ ...podRef('u'), ...pod }] })).toThrow(expect.objectContaining({ constructor: DocumentError, path }));
+  expect(() => statsOf({ pods: [{ ...podRef('u'), ...pod }] })).toThrow(expect.objectContaining({ constructor: DocumentError, path }));
 });
 
 describe('which statistics belong to which pod', () => {
@@ -102,19 +104,19 @@ describe('which statistics belong to which pod', () => {
     ['none', {}, [], undefined],
   ])('%s', (_rule, pod, pods, bytes) => {
     const workload = workloadOfPod(podDocument(pod));
-    const [usage] = usagesOf([workload], { pods });
+    const [usage] = usagesIn({ pods })([workload]);
     expect(usage?.workload).toBe(workload);
     expect(usage?.stats?.workingSetBytes).toBe(bytes);
   });
 
   test('the order is that of the pods', () => {
     const pods = ['b', 'a'].map((uid) => workloadOfPod(podDocument({ metadata: { uid } })));
-    const usages = usagesOf(pods, {
+    const usages = usagesIn({
       pods: [
         { ...podRef('a'), ...using(1) },
         { ...podRef('b'), ...using(2) },
       ],
-    });
+    })(pods);
     expect(usages.map(({ stats }) => stats?.workingSetBytes)).toEqual([2n, 1n]);
   });
 });

@@ -1,7 +1,7 @@
 import { isSignal } from '../../src/core/signal.js';
 import { parseThresholdValue } from '../../src/config/thresholds.js';
 import { DocumentError } from '../../src/errors.js';
-import { summaryUsageThreshold } from '../../src/kubernetes/usage-threshold.js';
+import { summaryUsageThreshold } from './kubelet/usage-threshold.js';
 import { isObject, type JsonObject } from './json.js';
 import { compareKeys, VectorFormatError, type Check } from './vector.js';
 

@@ -1,4 +1,4 @@
-import { containerOomScoreAdj } from '../../src/core/oom-score.js';
+import { containerOomScoreAdj } from './kubelet/container-oom-score.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
 import { isObject } from './json.js';
 import { compareKeys, VectorFormatError, type Check } from './vector.js';

@@ -1,4 +1,5 @@
-import { canonical, parseQuantity, QuantityError, quantityMilli, quantityValue } from '../../src/core/quantity.js';
+import { parseQuantity, QuantityError, quantityValue } from '../../src/core/quantity.js';
+import { canonical, quantityMilli } from './kubelet/quantity-forms.js';
 import type { JsonObject } from './json.js';
 import { textInput } from './text-input.js';
 import { compareKeys, type Check } from './vector.js';

@@ -3,7 +3,7 @@ import type { Layout } from '../../src/core/layout.js';
 import { byRank, rank, type RankedWorkload } from '../../src/core/rank.js';
 import { isKubeletSignal, type ResourceSignal } from '../../src/core/signal.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
-import { usagesOf } from '../../src/kubernetes/stats.js';
+import { usagesIn } from '../../src/kubernetes/stats.js';
 import { isObject, type Json } from './json.js';
 import { VectorFormatError, type Check, type Mismatch } from './vector.js';
 
@@ -11,7 +11,7 @@ const departures = departuresOf('kubelet');
 
 export const checkRank: Check = ({ line }) => {
   const pods = list(line.pods, 'pods').map(workloadOfPod);
-  const usages = usagesOf(pods, { pods: list(line.podStats, 'podStats') });
+  const usages = usagesIn({ pods: list(line.podStats, 'podStats') })(pods);
   return list(line.rankings, 'rankings').flatMap((ranking): Mismatch[] => {
     if (!isObject(ranking)) throw new VectorFormatError('"rankings" must be a list of objects');
     const [layout, signal] = [layoutOf(ranking.layout), signalOf(ranking.signal)];

@@ -1,5 +1,4 @@
 import { parseDuration } from '../../src/core/duration.js';
-import { gcTerminating } from '../../src/core/pod-gc.js';
 import {
   migrateConfig,
   periodRequestedNs,
@@ -13,8 +12,8 @@ import {
 import { groupByPriority, type ShutdownWorkload } from '../../src/core/shutdown-plan.js';
 import { shutdownTimeline } from '../../src/core/shutdown-timeline.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
-import { gcNodeOf, gcPodOf } from '../../src/kubernetes/pod-gc.js';
-import { shutdownStatus } from '../../src/kubernetes/status.js';
+import { gcNodeOf, gcPodOf, gcTerminating } from './kubelet/pod-gc.js';
+import { shutdownStatus } from './kubelet/status.js';
 import { isObject, type Json, type JsonObject } from './json.js';
 import { compareKeys, VectorFormatError, type Check } from './vector.js';
 

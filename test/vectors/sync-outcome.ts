@@ -1,11 +1,11 @@
 import type { Effect } from '../../src/core/effect.js';
 import type { Decision } from '../../src/core/eviction.js';
-import { evictionMessage } from '../../src/core/eviction-message.js';
+import { evictionMessage } from './kubelet/eviction-message.js';
 import type { State } from '../../src/core/state.js';
-import { breachCounter } from '../../src/core/storage-limit.js';
+import { breachCounter } from './kubelet/evictions-counter.js';
 import type { PodCondition } from '../../src/core/workload.js';
-import { eventOf } from '../../src/kubernetes/event.js';
-import { evictedStatus } from '../../src/kubernetes/status.js';
+import { eventOf } from './kubelet/event.js';
+import { evictedStatus } from './kubelet/status.js';
 import type { Timeline } from './sync-timeline.js';
 
 /** What a step came to, in the words of the vectors. */

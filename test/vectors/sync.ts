@@ -1,4 +1,4 @@
-import { parseThresholdConfig } from '../../src/config/threshold-config.js';
+import { parseThresholdConfig } from './kubelet/threshold-config.js';
 import { departuresOf } from '../../src/core/departure.js';
 import { parseDuration } from '../../src/core/duration.js';
 import type { VictimReading } from '../../src/core/eviction.js';
@@ -8,7 +8,7 @@ import { initialState, type Policy, type State } from '../../src/core/state.js';
 import { step } from '../../src/core/step.js';
 import type { Workload } from '../../src/core/workload.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
-import { usagesOf } from '../../src/kubernetes/stats.js';
+import { usagesIn } from '../../src/kubernetes/stats.js';
 import { makeSignalObservations } from '../../src/kubernetes/summary.js';
 import { isObject, printJson, type Json, type JsonObject } from './json.js';
 import { outcomeOf } from './sync-outcome.js';
@@ -63,7 +63,7 @@ function run(
     },
     victims,
     reclaimed,
-    candidates: () => ({ usages: usagesOf(active, timeline.lastSummary), unreadable: [], timeNs: 0n }),
+    candidates: () => ({ usages: usagesIn(timeline.lastSummary)(active), unreadable: [], timeNs: 0n }),
   });
   let made = step(policy, before, input(new Map(), undefined));
   const effects = [...made.effects];

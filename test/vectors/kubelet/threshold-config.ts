@@ -1,8 +1,8 @@
-import type { AmountSignal } from '../core/signal.js';
-import type { Threshold } from '../core/threshold.js';
-import { combineThresholds, enforcesPods, PARSE_ENTRY, parseSignal } from './thresholds.js';
+import { combineThresholds, enforcesPods, PARSE_ENTRY, parseSignal } from '../../../src/config/thresholds.js';
+import type { AmountSignal } from '../../../src/core/signal.js';
+import type { Threshold } from '../../../src/core/threshold.js';
 
-/** The threshold fields of a KubeletConfiguration. */
+/** The fields of a KubeletConfiguration that say what the thresholds are. */
 export interface ThresholdConfig {
   readonly enforceNodeAllocatable: readonly string[];
   readonly evictionHard: Readonly<Record<string, string>>;
@@ -12,8 +12,8 @@ export interface ThresholdConfig {
 }
 
 /**
- * All thresholds of a configuration, or the first error: of the maps in the order hard, soft, grace periods, minimum reclaims, then a missing
- * grace period (kubelet: ParseThresholdConfig, eviction/helpers.go, v1.36.2). The kubelet reads the entries of one map in no fixed order.
+ * All thresholds of a configuration, or the first error: the maps are read in the order hard, soft, grace periods, minimum reclaims, and last
+ * comes a missing grace period (kubelet: ParseThresholdConfig, eviction/helpers.go, v1.36.2). The kubelet reads the entries of one map in no fixed order.
  *
  * @throws ThresholdError, QuantityError, FloatError, DurationError
  */

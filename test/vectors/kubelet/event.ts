@@ -1,5 +1,5 @@
-import type { Effect } from '../core/effect.js';
-import { evictionMessage } from '../core/eviction-message.js';
+import type { Effect } from '../../../src/core/effect.js';
+import { evictionMessage } from './eviction-message.js';
 
 /** An event as the kubelet records it. */
 export interface KubernetesEvent {

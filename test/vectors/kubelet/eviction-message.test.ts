@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { departuresOf } from '../../src/core/departure.js';
-import { evictionMessage, type EvictionMessage } from '../../src/core/eviction-message.js';
-import type { Decision, StorageLimitCause, ThresholdCause } from '../../src/core/eviction.js';
-import { parseQuantity } from '../../src/core/quantity.js';
-import { rank } from '../../src/core/rank.js';
-import { SIGNAL_FACTS, type ResourceSignal } from '../../src/core/signal.js';
-import type { StorageBreach } from '../../src/core/storage-limit.js';
-import type { ThresholdValue } from '../../src/core/threshold.js';
-import type { WorkloadStats, WorkloadUsage } from '../../src/core/workload.js';
-import { container, containerStats, files, machine, pod, resources } from './usage.js';
+import { departuresOf } from '../../../src/core/departure.js';
+import { evictionMessage, type EvictionMessage } from './eviction-message.js';
+import type { Decision, StorageLimitCause, ThresholdCause } from '../../../src/core/eviction.js';
+import { parseQuantity } from '../../../src/core/quantity.js';
+import { rank } from '../../../src/core/rank.js';
+import { SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal.js';
+import type { StorageBreach } from '../../../src/core/storage-limit.js';
+import type { ThresholdValue } from '../../../src/core/threshold.js';
+import type { WorkloadStats, WorkloadUsage } from '../../../src/core/workload.js';
+import { container, containerStats, files, machine, pod, resources } from '../../core/usage.js';
 
 const Mi = 1024n * 1024n;
 const Gi = 1024n * Mi;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { parseQuantity } from '../../src/core/quantity.js';
-import type { Signal } from '../../src/core/signal.js';
-import type { ThresholdValue } from '../../src/core/threshold.js';
-import { summaryUsageThreshold } from '../../src/kubernetes/usage-threshold.js';
+import { parseQuantity } from '../../../src/core/quantity.js';
+import type { Signal } from '../../../src/core/signal.js';
+import type { ThresholdValue } from '../../../src/core/threshold.js';
+import { summaryUsageThreshold } from './usage-threshold.js';
 
 const amount = (text: string): ThresholdValue => ({ kind: 'quantity', quantity: parseQuantity(text) });
 const memory = (availableBytes: unknown, usageBytes: unknown, workingSetBytes: unknown) => ({

@@ -1,10 +1,10 @@
-import type { Decision, ThresholdCause } from './eviction.js';
-import { canonicalText } from './quantity-format.js';
-import { formatBytes } from './quantity.js';
-import { SIGNAL_FACTS, type Resource } from './signal.js';
-import type { StorageBreach } from './storage-limit.js';
-import { resolvedText } from './threshold.js';
-import type { ContainerStats, ResourceList, Workload, WorkloadStats } from './workload.js';
+import type { Decision, ThresholdCause } from '../../../src/core/eviction.js';
+import { canonicalText } from '../../../src/core/quantity-format.js';
+import { formatBytes } from '../../../src/core/quantity.js';
+import { SIGNAL_FACTS, type Resource } from '../../../src/core/signal.js';
+import type { StorageBreach } from '../../../src/core/storage-limit.js';
+import { resolve, type ThresholdValue } from '../../../src/core/threshold.js';
+import type { ContainerStats, ResourceList, Workload, WorkloadStats } from '../../../src/core/workload.js';
 
 /** What the kubelet puts into the pod's status and into the event. */
 export interface EvictionMessage {
@@ -43,6 +43,11 @@ function thresholdText({ threshold, observation }: ThresholdCause, resource: Res
   const { available, capacity } = observation;
   const shown = SIGNAL_FACTS[threshold.signal].unit === 'bytes' ? formatBytes(available) : canonicalText(available * NANO, 'DecimalSI');
   return `The node was low on resource: ${resource}. Threshold quantity: ${resolvedText(threshold.value, capacity)}, available: ${shown}. `;
+}
+
+/** The value as messages print it: a percentage becomes a binary quantity, also for inodes and processes. */
+export function resolvedText(value: ThresholdValue, capacity: bigint): string {
+  return value.kind === 'quantity' ? value.quantity.text : formatBytes(resolve(value, capacity));
 }
 
 function limitMessage(breach: StorageBreach): string {

@@ -1,9 +1,9 @@
-import { DocumentError } from '../errors.js';
-import { usageThreshold } from '../core/memcg.js';
-import type { Signal } from '../core/signal.js';
-import { resolve, type ThresholdValue } from '../core/threshold.js';
-import { documentOf, member, type Field } from './document.js';
-import { memoryStatsOf, systemContainer } from './memory.js';
+import { DocumentError } from '../../../src/errors.js';
+import { usageThreshold } from '../../../src/core/memcg.js';
+import type { Signal } from '../../../src/core/signal.js';
+import { resolve, type ThresholdValue } from '../../../src/core/threshold.js';
+import { documentOf, member, type Field } from '../../../src/kubernetes/document.js';
+import { memoryStatsOf, systemContainer } from '../../../src/kubernetes/memory.js';
 
 const NANO = 1_000_000_000n;
 
