@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { exitCodeOf, formatError } from './cli/errors.js';
 import type { Io } from './cli/io.js';
-import { program } from './cli/program.js';
+import { runProgram } from './cli/program.js';
 import { processSignals } from './compose/configured-platform.js';
 import { EvictdError, errnoText } from './errors.js';
 
@@ -9,20 +9,22 @@ const EXIT_FAILURE = 1;
 const EXIT_USAGE = 64;
 const EXIT_CHECK_UNKNOWN = 3;
 
-const asked = process.argv[2];
+const args = process.argv.slice(2);
+const [command] = args;
+/** A write to standard output failed, other than with EPIPE. */
 let outputLost = false;
-/** Of standard output, or its disk is full: nothing more can be said there. */
+/** Standard output takes nothing more: its reader has gone, or its disk is full. */
 let readerGone = false;
 
-/** What nobody could read makes every other end a failure. Only the answer of `admit` is its exit code. */
+/** Lost output makes a success a failure, except for `admit`, whose exit code is its answer. */
 function setExitCode(code: number): void {
-  const failed = asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_FAILURE;
-  process.exitCode = outputLost && asked !== 'admit' ? failed : code;
+  const failed = command === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_FAILURE;
+  process.exitCode = outputLost && command !== 'admit' ? failed : code;
 }
 
 /**
- * `evictd check | head -1`: a reader that has seen enough is no failure. A full disk is one, said once; the command goes on to its end, so that what
- * it made is removed.
+ * EPIPE (`evictd check | head -1`) is no failure. A full disk is one, reported once; the command still runs to its end, to remove what it
+ * created.
  */
 function outputFailed(error: NodeJS.ErrnoException): void {
   readerGone = true;
@@ -30,7 +32,7 @@ function outputFailed(error: NodeJS.ErrnoException): void {
   const reason = error.errno === undefined ? error.message : errnoText(-error.errno);
   outputLost = true;
   io.stderr(formatError(new EvictdError('EVICTD_OUTPUT_WRITE', `cannot write to standard output: ${reason}`)));
-  if (asked !== 'admit') setExitCode(EXIT_FAILURE);
+  if (command !== 'admit') setExitCode(EXIT_FAILURE);
 }
 
 const io: Io = {
@@ -53,26 +55,27 @@ const io: Io = {
 };
 
 process.stdout.on('error', outputFailed);
-process.stderr.on('error', () => undefined); // nobody is left who could be told
+process.stderr.on('error', () => undefined); // cannot be reported anywhere
 
 async function run(): Promise<void> {
   const signals = processSignals();
   try {
-    await program({
+    const edge = {
       io,
       logsToTerminal: process.stderr.isTTY,
       setExitCode,
-      onStop: (stop) => {
+      onStop: (stop: () => void) => {
         for (const name of signals.stop) process.once(name, stop);
       },
-      onReload: (reload) => {
+      onReload: (reload: () => void) => {
         for (const name of signals.reload) process.on(name, reload);
       },
-    }).parseAsync();
+    };
+    await runProgram(edge, args);
   } catch (error) {
     if (error instanceof CommanderError) {
-      // `admit` has said what it ends with.
-      if (asked !== 'admit') setExitCode(error.exitCode === 0 ? 0 : asked === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_USAGE);
+      // `admit` has set its exit code.
+      if (command !== 'admit') setExitCode(error.exitCode === 0 ? 0 : command === 'check' ? EXIT_CHECK_UNKNOWN : EXIT_USAGE);
     } else {
       io.stderr(formatError(error));
       setExitCode(exitCodeOf(error));

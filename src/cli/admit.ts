@@ -2,13 +2,15 @@ import { Command, CommanderError, Option, type ParseOptionsResult } from 'comman
 import { configuredPlatform } from '../compose/configured-platform.js';
 import type { NamedWorkload } from '../compose/admission.js';
 import { cgroupText, TextError } from '../config/text.js';
-import { admit, applicantOf, SHUTDOWN_REFUSAL, type Applicant } from '../core/admission.js';
+import { admit as decide, applicantOf, SHUTDOWN_REFUSAL, type Applicant } from '../core/admission.js';
 import type { QosClass } from '../core/workload.js';
 import { isWindowsPath } from '../core/windows-path.js';
 import { UsageError } from '../errors.js';
 import { workloadOfPod } from '../kubernetes/pod.js';
 import { readDocument } from './document-file.js';
-import { formatError } from './errors.js';
+import { formatError, usageMessage } from './errors.js';
+import type { MakeCommand } from './command.js';
+import { outputOption, withHelp } from './help.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import { admissionJson, admissionText, isAdmitted, type AdmissionReport } from './output/admission.js';
@@ -27,11 +29,11 @@ const QOS: ReadonlyMap<string, QosClass> = new Map([
 const EXIT_ADMITTED = 0;
 const EXIT_REFUSED = 1;
 const FAIL_CLOSED = '--fail-closed';
-/** Whoever mistypes it means it. */
-const MEANS_FAIL_CLOSED = '--fail';
+/** A misspelt --fail-closed counts as given. */
+const FAIL_CLOSED_PREFIX = '--fail';
 
-/** More than the API server stores of one object. */
-const POD_FILE = { maxBytes: 4 * 1024 * 1024, hint: 'kubectl get pod NAME -o json writes what is needed' };
+/** More than the API server stores per object. */
+const POD_FILE = { maxBytes: 4 * 1024 * 1024, hint: 'use the output of kubectl get pod NAME -o json' };
 
 interface AdmitOptions extends ConfigOptions {
   readonly name?: string;
@@ -41,10 +43,7 @@ interface AdmitOptions extends ConfigOptions {
   readonly output: string;
 }
 
-/**
- * `evictd admit`. Every failure is an answer, a wrong command line, too: a unit that asks whether it may start must not stay down because the question
- * went wrong.
- */
+/** Every failure, also a usage error, is an answer: a unit must not stay down because `evictd admit` failed. */
 export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
   const show = (report: AdmissionReport, output: unknown): number => {
     const exit = isAdmitted(report) ? EXIT_ADMITTED : EXIT_REFUSED;
@@ -58,30 +57,26 @@ export function admitCommand({ io, setExitCode }: AdmitDeps): Command {
   const command = new AdmitCommand('admit', (error, failClosed, output) =>
     show({ known: false, admit: !failClosed, applicant: undefined, error }, output),
   )
-    .description('whether a workload may start under the present conditions of the node')
+    .description('decide whether a workload may start under the present node conditions')
     .optionsGroup('Workload:')
-    .option('--name <name>', 'its name below its source, as the rules match it (in a unit: %n)')
-    .option('--path <path>', 'the path of its cgroup, as the rules match it')
-    .addOption(new Option('--qos <class>', 'its class, instead of what the rules say').choices([...QOS.keys()]))
-    .addOption(new Option('--pod <file>', "a pod instead: v1.Pod as JSON, '-' for standard input").conflicts(['name', 'path', 'qos']))
+    .option('--name <name>', 'name below its source, as rules match it (in a systemd unit: %n)')
+    .option('--path <path>', 'path of its cgroup, as rules match it')
+    .addOption(new Option('--qos <class>', 'QoS class (default: by the rules)').choices([...QOS.keys()]))
+    .addOption(new Option('--pod <file>', "a v1.Pod as JSON instead; '-' reads standard input").conflicts(['name', 'path', 'qos']))
     .optionsGroup('Options:')
-    .option(FAIL_CLOSED, 'where nothing is known, or something fails: refuse all but critical ones')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'));
-  return addConfigOptions(command)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  ExecCondition=+/usr/bin/evictd admit --name %n    in a unit: skip the start while the node is short of something
-  evictd admit --qos burstable
-  kubectl get pod web-0 -o json | evictd admit --pod -
-
-It asks the evictd that guards the node (by its file in the runtime directory) and touches nothing.
-Exit: 0 admitted, or nothing is known (a warning on standard error); 1 refused.`,
-    )
-    .action(async (options: AdmitOptions) => {
-      show(await admission(options, command.failsClosed), options.output);
-    });
+    .option(FAIL_CLOSED, 'if conditions are unknown, refuse all but critical workloads')
+    .addOption(outputOption());
+  return withHelp(addConfigOptions(command), {
+    about: ['Asks the evictd that guards the node, by its file in the runtime directory. Changes nothing.'],
+    examples: [
+      'ExecCondition=+/usr/bin/evictd admit --name %n    in a systemd unit',
+      'evictd admit --qos burstable',
+      'kubectl get pod web-0 -o json | evictd admit --pod -',
+    ],
+    exit: { 0: 'admitted, or the conditions are unknown (with a warning)', 1: 'refused' },
+  }).action(async (options: AdmitOptions) => {
+    show(await admission(options, command.failsClosed), options.output);
+  });
 }
 
 /** A command whose usage errors are answers. */
@@ -94,9 +89,9 @@ class AdmitCommand extends Command {
     this.#onUsageError = onUsageError;
   }
 
-  /** By the words as they were given: behind a wrong one nothing is parsed. */
+  /** Read from the raw arguments: commander parses none after a wrong one. */
   get failsClosed(): boolean {
-    return this.#given.some((word) => word.startsWith(MEANS_FAIL_CLOSED));
+    return this.#given.some((word) => word.startsWith(FAIL_CLOSED_PREFIX));
   }
 
   override parseOptions(args: string[]): ParseOptionsResult {
@@ -105,11 +100,7 @@ class AdmitCommand extends Command {
   }
 
   override error(message: string, options: { code?: string } = {}): never {
-    const said = message
-      .replace(/^error: /, '')
-      .trim()
-      .replace(/\s*\n\s*/g, ' ');
-    const error = new UsageError('EVICTD_USAGE', said, { hint: 'evictd admit --help' });
+    const error = new UsageError('EVICTD_USAGE', usageMessage(message), { hint: 'evictd admit --help' });
     const exit = this.#onUsageError(error, this.failsClosed, this.getOptionValue('output'));
     throw new CommanderError(exit, options.code ?? 'commander.error', message);
   }
@@ -125,15 +116,15 @@ async function admission(options: AdmitOptions, failsClosed: boolean): Promise<A
     const { conditions, shutdown } = presentConditionsOf(config);
     if (shutdown !== undefined) return { known: true, admission: SHUTDOWN_REFUSAL, conditions, applicant, shutdown };
     const types = conditions.map(({ type }) => type);
-    return { known: true, admission: admit(types, applicant), conditions, applicant };
+    return { known: true, admission: decide(types, applicant), conditions, applicant };
   } catch (error) {
     return { known: false, admit: applicant?.critical === true || !failsClosed, applicant, error };
   }
 }
 
 function consequence({ admit, applicant }: Extract<AdmissionReport, { known: false }>): string {
-  if (!admit) return `refused, because of ${FAIL_CLOSED}`;
-  return `admitted all the same; ${applicant?.critical ? 'a critical workload may start under every condition' : `${FAIL_CLOSED} would refuse`}`;
+  if (!admit) return `refused: ${FAIL_CLOSED} is set`;
+  return `admitted: ${applicant?.critical ? 'a critical workload may always start' : `${FAIL_CLOSED} would refuse it`}`;
 }
 
 function named({ name, path, qos }: AdmitOptions): NamedWorkload {
@@ -144,12 +135,12 @@ function named({ name, path, qos }: AdmitOptions): NamedWorkload {
   };
 }
 
-/** 'db', 'db/worker': no rule could match anything else. `--name $EMPTY --fail-closed` takes the option for the name. */
+/** 'db' or 'db/worker'. With `--name $EMPTY --fail-closed`, commander takes the option for the name. */
 function nameBelowSource(text: string): string {
   const isName = text.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-  if (isName && !text.startsWith(MEANS_FAIL_CLOSED)) return text;
+  if (isName && !text.startsWith(FAIL_CLOSED_PREFIX)) return text;
   throw new UsageError('EVICTD_USAGE', `--name is not the name of a workload: ${JSON.stringify(text)}`, {
-    hint: 'write it as it stands below its source: batch-1.service; a path goes with --path',
+    hint: 'use the name below its source, e.g. batch-1.service; use --path for a path',
   });
 }
 
@@ -163,3 +154,6 @@ function cgroupPath(text: string): string {
     throw new UsageError('EVICTD_USAGE', `--path ${message}`, { hint: cause.hint, cause });
   }
 }
+
+/** `evictd admit`. */
+export const admit: MakeCommand = ({ io, setExitCode }) => admitCommand({ io, setExitCode });

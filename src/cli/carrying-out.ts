@@ -3,27 +3,27 @@ import { take, type InstallStep } from '../install/step.js';
 import type { Io } from './io.js';
 import { stepLine, stepsJson } from './output/installation.js';
 
-export interface Manner {
+export interface StepOptions {
   readonly dryRun: boolean;
   readonly output: 'text' | 'json';
-  /** What is left to do for whoever asked. */
+  /** Steps that remain for the operator. */
   readonly next?: readonly string[];
-  /** What is said where nothing was done. */
+  /** Printed if no step changed anything. */
   readonly nothing: string;
 }
 
 /**
- * Takes steps. In text each is said when it is done: where one fails, those before it are known.
+ * Performs the steps. Text output lists each step once it is done, so that those before a failure are known.
  *
- * @returns the exit code: 1 where something is still owed
+ * @returns the exit code: 1 if a step could not undo everything
  */
-export async function carryOut(
+export async function runSteps(
   io: Io,
   steps: Iterable<InstallStep> | AsyncIterable<InstallStep>,
   { systemctl }: Pick<Machine, 'systemctl'>,
-  { dryRun, output, next = [], nothing }: Manner,
+  { dryRun, output, next = [], nothing }: StepOptions,
 ): Promise<0 | 1> {
-  if (dryRun && output === 'text') io.stdout('dry run: nothing is touched\n');
+  if (dryRun && output === 'text') io.stdout('dry run: nothing is changed\n');
   const taken: InstallStep[] = [];
   for await (const step of steps) {
     if (!dryRun) take(step, systemctl);

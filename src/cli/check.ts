@@ -1,11 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
-import { FILESYSTEM_PATIENCE_MS, Patience } from '../compose/doctor/deadline.js';
 import type { Config, LoadedConfig } from '../config/config.js';
 import { filesystemOf } from '../core/disk-holding.js';
 import { isDiskSignal, type Signal } from '../core/signal.js';
 import { isListed, operandsOf, type Threshold } from '../core/threshold.js';
 import { UsageError } from '../errors.js';
-import type { Node } from '../monitor/ports.js';
+import type { MakeCommand } from './command.js';
+import { usageMessage } from './errors.js';
+import { withHelp } from './help.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import { checkJson } from './output/json.js';
@@ -14,10 +15,10 @@ import { checkPrometheus } from './output/prometheus.js';
 import { checkReport, failedReport, type CheckReport, type Clock } from './output/report.js';
 import { styleFor } from './output/style.js';
 import { checkText } from './output/text.js';
-import type { OpenReading } from './reading.js';
+import { filesystemsRead, type OpenReading } from './reading.js';
 
-/** Read only where a threshold asks for them. */
-const OWN: readonly Signal[] = ['memory.kernelAvailable', 'swap.available'];
+/** Signals that evictd reads only if a threshold names them. */
+const OPTIONAL: readonly Signal[] = ['memory.kernelAvailable', 'swap.available'];
 
 const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
 type Format = (typeof FORMATS)[number];
@@ -26,7 +27,7 @@ export interface CheckDeps {
   readonly io: Io;
   readonly setExitCode: (code: number) => void;
   readonly open: OpenReading;
-  /** Asks the container runtimes of the sources where images lie, for 5 s at most. */
+  /** Also asks the container runtimes where images lie, for at most 5 s. */
   readonly openPlaced: OpenReading;
 }
 
@@ -34,49 +35,58 @@ interface CheckOptions extends ConfigOptions {
   readonly output: Format;
 }
 
-/** `evictd check`. Every failure is a report with exit code 3 in the chosen format, a wrong command line, too: monitoring shows what it gets. */
+/** Every failure, also a usage error, is a report with exit code 3 in the chosen format: monitoring shows what it gets. */
 export function checkCommand({ io, setExitCode, open, openPlaced }: CheckDeps): Command {
   const show = (report: CheckReport, format: Format): void => {
     io.stdout(formatReport(report, format, io));
     setExitCode(report.exit);
   };
   const command = new CheckCommand('check', (message, format) => {
-    show(failedReport(new UsageError('EVICTD_USAGE', message, { hint: 'evictd check --help shows the options' }), clockNow()), format);
+    show(failedReport(new UsageError('EVICTD_USAGE', message, { hint: 'evictd check --help' }), clockNow()), format);
   })
-    .description('check the pressure on the node once, now')
+    .description('compare the node with the thresholds once')
     .addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('text'));
-  return addConfigOptions(command)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  evictd check                                     a table for people
-  evictd check -o nagios                           one line with perfdata, for Nagios, Icinga and the like
-  evictd check -o prometheus > pressure.prom       for node_exporter's textfile collector
-  evictd check -o json --eviction-hard 'memory.available<20%'
-
-Exit: 0 ok, 1 a soft threshold is met (grace periods are not waited for), 2 a hard threshold is met, 3 unknown: any failure.`,
-    )
-    .action(async (options: CheckOptions) => {
-      let report: CheckReport;
-      try {
-        const loaded = configFromOptions(options);
-        report = await check(loaded, asksRuntimes(loaded.config) ? openPlaced : open);
-      } catch (error) {
-        report = failedReport(error, clockNow());
-      }
-      show(report, options.output);
-    });
+  return withHelp(addConfigOptions(command), {
+    examples: [
+      'evictd check                        a table',
+      'evictd check -o nagios              one line with perfdata',
+      'evictd check -o prometheus > f.prom for node_exporter (textfile collector)',
+    ],
+    exit: {
+      0: 'no threshold is met',
+      1: 'a soft threshold is met (its grace period is not awaited)',
+      2: 'a hard threshold is met',
+      3: 'unknown: any failure',
+    },
+  }).action(async (options: CheckOptions) => {
+    let report: CheckReport;
+    try {
+      const loaded = configFromOptions(options);
+      report = await checkNode(loaded, asksRuntimes(loaded.config) ? openPlaced : open);
+    } catch (error) {
+      report = failedReport(error, clockNow());
+    }
+    show(report, options.output);
+  });
 }
 
-/** Nothing but a threshold needs to know it here, so that nobody waits for a runtime otherwise. */
+/** `evictd check`. */
+export const check: MakeCommand = ({ io, setExitCode }) =>
+  checkCommand({
+    io,
+    setExitCode,
+    open: async (loaded) => (await import('../compose/reading.js')).openReading(loaded, 'probe'),
+    openPlaced: async (loaded) => (await import('../compose/told-reading.js')).openPlacedReading(loaded),
+  });
+
+/** Whether a threshold needs the filesystem of images, which only a container runtime knows. */
 function asksRuntimes({ workloads, filesystems, thresholds }: Config): boolean {
   if (filesystems.imagefs !== undefined || filesystems.containerfs !== undefined) return false;
   if (!workloads.some((source) => 'cri' in source)) return false;
   return thresholds.flatMap(operandsOf).some(({ signal }) => isDiskSignal(signal) && filesystemOf(signal) !== 'nodefs');
 }
 
-/** A command whose usage errors are results. */
+/** A command whose usage errors are reports. */
 class CheckCommand extends Command {
   readonly #onUsageError: (message: string, format: Format) => void;
 
@@ -87,22 +97,22 @@ class CheckCommand extends Command {
 
   override error(message: string, options: { code?: string } = {}): never {
     const format = FORMATS.find((candidate) => candidate === this.getOptionValue('output')) ?? 'text';
-    this.#onUsageError(message.replace(/^error: /, ''), format);
+    this.#onUsageError(usageMessage(message), format);
     throw new CommanderError(3, options.code ?? 'commander.error', message);
   }
 }
 
-async function check(loaded: LoadedConfig, open: OpenReading): Promise<CheckReport> {
+async function checkNode(loaded: LoadedConfig, open: OpenReading): Promise<CheckReport> {
   const reading = await open(loaded);
   try {
     const { node, workloads } = reading;
     const { thresholds } = loaded.config;
     const operands = thresholds.flatMap(operandsOf);
     const filesystems = operands.some(({ signal }) => isDiskSignal(signal)) ? filesystemsRead(node) : undefined;
-    // Only to say what could be armed; closed again below. One threshold of a signal says it, and each costs the kernel a grace period of RCU (15 ms).
+    // Armed only to report what can be armed. One threshold per signal shows it, and each costs the kernel an RCU grace period (15 ms).
     const first = (wanted: Signal): Threshold[] =>
       thresholds.filter((threshold) => threshold.signal === wanted && !isListed(threshold)).slice(0, 1);
-    const others = thresholds.filter((threshold) => isListed(threshold) || OWN.includes(threshold.signal));
+    const others = thresholds.filter((threshold) => isListed(threshold) || OPTIONAL.includes(threshold.signal));
     node.arm([...first('memory.available'), ...first('allocatableMemory.available'), ...others], () => undefined);
     await filesystems;
     const observations = node.read();
@@ -118,19 +128,6 @@ async function check(loaded: LoadedConfig, open: OpenReading): Promise<CheckRepo
   } finally {
     reading.close();
   }
-}
-
-/** Resolves when the filesystems have answered, or had the time to: one that hangs is a result, too. */
-export async function filesystemsRead(node: Node): Promise<void> {
-  await new Patience().within(
-    FILESYSTEM_PATIENCE_MS,
-    () =>
-      new Promise<void>((resolve) => {
-        node.requestFilesystems((outstanding) => {
-          if (outstanding === 0) resolve();
-        });
-      }),
-  );
 }
 
 function clockNow(): Clock {

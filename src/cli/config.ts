@@ -1,18 +1,21 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { lintConfig, lintNode } from '../compose/lint.js';
 import type { ConfigNotice, LoadedConfig, Origin } from '../config/config.js';
 import { ConfigError } from '../errors.js';
 import type { MachineFacts } from '../lint/machine.js';
 import { formatIssue, formatPosition } from './errors.js';
+import type { MakeCommand } from './command.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from './help.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import { checkedJson, checkedText, type Checked, type CheckedMachine } from './output/checked-config.js';
 import { table } from './output/table.js';
+import { filesystemsRead } from './reading.js';
 
 export interface ConfigDeps {
   readonly io: Io;
   readonly setExitCode: (code: number) => void;
-  /** Throws where this is no machine for the configuration. */
+  /** Throws if the configuration does not fit this machine, e.g. if the node cgroup is missing. */
   readonly machine: (loaded: LoadedConfig) => Promise<MachineFacts>;
 }
 
@@ -27,7 +30,6 @@ interface CheckOptions extends ConfigCommandOptions {
 
 const EXIT_WARNINGS = 1;
 
-/** `evictd config`: check and show what `run` would read. */
 export function configCommand(deps: ConfigDeps): Command {
   return new Command('config')
     .description('check or show the configuration')
@@ -36,35 +38,34 @@ export function configCommand(deps: ConfigDeps): Command {
 }
 
 function checkCommand({ io, setExitCode, machine }: ConfigDeps): Command {
-  return withOutput(new Command('check').description('say everything that is wrong with the configuration, and what it will not do'))
-    .option('--offline', 'look at the configuration alone: it is for another machine')
-    .option('--strict', 'warnings are a failure')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  evictd config check
-  evictd config check --config ./config.yaml && systemctl reload evictd
-  evictd config check --config ./config.yaml --offline --strict      in CI, for another machine
-
-Exit: 0 it can be used, 1 with --strict: it can be used and there are warnings, 78 it cannot be used.`,
-    )
-    .action(async ({ offline, strict, ...options }: CheckOptions) => {
-      const asJson = options.output === 'json';
-      let loaded: LoadedConfig;
-      try {
-        loaded = configFromOptions(options);
-      } catch (error) {
-        if (asJson && error instanceof ConfigError) io.stdout(json({ valid: false, issues: error.issues, notices: [] }));
-        throw error;
-      }
-      const checked = await check(loaded, offline === true ? undefined : machine);
-      io.stdout(asJson ? checkedJson(checked) : checkedText(checked));
-      if (strict && checked.notices.some(({ level }) => level === 'warn')) setExitCode(EXIT_WARNINGS);
-    });
+  return withHelp(
+    withOutput(new Command('check').description('report errors, and settings without effect on this machine'))
+      .option('--offline', 'do not compare with this machine')
+      .option('--strict', 'exit with 1 if there are warnings'),
+    {
+      examples: [
+        'evictd config check',
+        'evictd config check --config new.yaml && systemctl reload evictd',
+        'evictd config check --config new.yaml --offline --strict   in CI',
+      ],
+      exit: { 0: 'valid', 1: 'valid, but there are warnings (only with --strict)', ...USAGE_AND_CONFIG },
+    },
+  ).action(async ({ offline, strict, ...options }: CheckOptions) => {
+    const asJson = options.output === 'json';
+    let loaded: LoadedConfig;
+    try {
+      loaded = configFromOptions(options);
+    } catch (error) {
+      if (asJson && error instanceof ConfigError) io.stdout(json({ valid: false, issues: error.issues, notices: [] }));
+      throw error;
+    }
+    const checked = await check(loaded, offline === true ? undefined : machine);
+    io.stdout(asJson ? checkedJson(checked) : checkedText(checked));
+    if (strict && checked.notices.some(({ level }) => level === 'warn')) setExitCode(EXIT_WARNINGS);
+  });
 }
 
-/** A machine that cannot be asked makes nothing wrong with the configuration, unless it is the node that is not there. */
+/** A machine that cannot be read is no error of the configuration, except for a missing node cgroup. */
 async function check(loaded: LoadedConfig, read: ConfigDeps['machine'] | undefined): Promise<Checked> {
   let machine: CheckedMachine = { kind: 'offline' };
   let node: readonly ConfigNotice[] = [];
@@ -81,27 +82,18 @@ async function check(loaded: LoadedConfig, read: ConfigDeps['machine'] | undefin
 }
 
 function showCommand(io: Io): Command {
-  return withOutput(new Command('show').description('show the values in effect and where each was set'))
-    .addHelpText(
-      'after',
-      `
-Examples:
-  evictd config show
-  evictd config show --eviction-hard 'memory.available<5%' --output json
-
-Exit: 0, or 78 when the configuration cannot be used.`,
-    )
-    .action((options: ConfigCommandOptions) => {
-      const loaded = configFromOptions(options);
-      io.stdout(options.output === 'json' ? json(shownJson(loaded)) : shownText(loaded));
-      if (options.output === 'text') io.stderr(noticesText(loaded.notices));
-    });
+  return withHelp(withOutput(new Command('show').description('show each value and where it was set')), {
+    examples: ['evictd config show', "evictd config show --eviction-hard 'memory.available<5%' -o json"],
+    exit: { 0: 'shown', ...USAGE_AND_CONFIG },
+  }).action((options: ConfigCommandOptions) => {
+    const loaded = configFromOptions(options);
+    io.stdout(options.output === 'json' ? json(shownJson(loaded)) : shownText(loaded));
+    if (options.output === 'text') io.stderr(noticesText(loaded.notices));
+  });
 }
 
 function withOutput(command: Command): Command {
-  return addConfigOptions(
-    command.addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text')),
-  );
+  return addConfigOptions(command.addOption(outputOption()));
 }
 
 function noticesText(notices: readonly ConfigNotice[]): string {
@@ -123,7 +115,7 @@ function shownJson({ origins, notices }: LoadedConfig): unknown {
   return { values, notices };
 }
 
-/** A key without a value and without a default is shown as `-`. */
+/** `-` for a key without a value. */
 function valueText(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return '-';
   return typeof value === 'string' ? value : JSON.stringify(value);
@@ -149,3 +141,11 @@ function originJson(origin: Origin): unknown {
 function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
+
+/** `evictd config`. */
+export const config: MakeCommand = ({ io, setExitCode }) =>
+  configCommand({
+    io,
+    setExitCode,
+    machine: async (loaded) => (await import('../compose/machine-facts.js')).readMachineFacts(loaded, filesystemsRead),
+  });

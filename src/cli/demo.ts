@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { EvictdError, UnavailableError } from '../errors.js';
 import { DemoGuard } from './demo/guard.js';
 import { Interruption } from './demo/interruption.js';
@@ -10,6 +10,8 @@ import { Sandbox } from './demo/sandbox.js';
 import { Screen } from './demo/screen.js';
 import { verdict } from './demo/verdict.js';
 import { DemoWorkload, WORKLOADS } from './demo/workload.js';
+import type { MakeCommand } from './command.js';
+import { outputOption, withHelp } from './help.js';
 import type { Io } from './io.js';
 import { styleFor } from './output/style.js';
 import { recordOption } from './recording-options.js';
@@ -18,12 +20,12 @@ const LIMIT_BYTES = 256n << 20n;
 const THRESHOLD_BYTES = 64n << 20n;
 const LEAKING = 'batch';
 
-/** Each takes a moment on an idle machine, and may take half a minute on an emulated or a very busy one, where the demo shows its point, too. */
+/** An emulated or busy machine needs up to half a minute for a step. */
 const STEP_WITHIN_MS = 30_000;
 const READY_WITHIN_MS = 30_000;
-/** A person looks at what there is, before and after. */
+/** Pause on a terminal before and after the eviction, for the viewer. */
 const LOOK_MS = 1_200;
-/** After the eviction, for a second one that should not come. */
+/** Wait after the eviction, to detect a second one. */
 const SETTLE_MS = 300;
 const POLL_MS = 10;
 
@@ -32,55 +34,47 @@ export interface DemoDeps {
   readonly setExitCode: (code: number) => void;
 }
 
-/** `evictd demo`: one real eviction in a cgroup of its own. */
 export function demoCommand({ io, setExitCode }: DemoDeps): Command {
-  return new Command('demo')
-    .description('see one real eviction, in a sandbox that is removed afterwards')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
-    .addOption(recordOption('record what the demo decides on, for evictd replay; the file stays'))
-    .addHelpText(
-      'after',
-      `
-Makes a cgroup of 256 MiB with three workloads in it, guards it with evictd, lets one of them leak as fast as it can, and checks that this one and
-no other was evicted, before the kernel's OOM killer had to act. Nothing outside of that cgroup is touched. On Windows the three are job objects
-with 2 GiB at most, and evictd acts when the machine has half a GiB less than before.
-
-Examples:
-  evictd demo
-  evictd demo --output json | jq .outcome.spansMs
-  evictd demo --record demo.gz && evictd replay demo.gz
-
-Exit: 0 all of that was true, 1 it was not, the demo was interrupted, or its output cannot be written; 75 it may not create cgroups here.`,
-    )
-    .action(async ({ output, record }: { output: 'text' | 'json'; record?: string }) => {
-      const interruption = new Interruption();
-      const quiet: Io = { ...io, isTTY: false, stdout: () => undefined };
-      try {
-        const lookMs = io.isTTY && output === 'text' ? LOOK_MS : 0;
-        const report = await demo({ screen: new Screen(output === 'json' ? quiet : io), lookMs, interruption, record });
-        io.stdout(output === 'json' ? reportJson(report) : reportText(report, styleFor(io)));
-        setExitCode(report.ok ? 0 : 1);
-      } catch (error) {
-        if (interruption.by === undefined || error instanceof EvictdError) throw error;
-        io.stderr(`evictd demo: interrupted by ${interruption.by}; everything was removed\n`);
-        setExitCode(1);
-      } finally {
-        interruption.dispose();
-      }
-    });
+  const command = new Command('demo')
+    .description('show one real eviction in a temporary cgroup')
+    .addOption(outputOption())
+    .addOption(recordOption('record the decision for evictd replay; the file is kept'));
+  return withHelp(command, {
+    about: [
+      "Creates a 256 MiB cgroup with three workloads, makes one of them leak, and checks that evictd evicts that workload before the kernel's OOM killer acts. Touches nothing outside the cgroup.",
+      'On Windows the workloads are job objects of at most 2 GiB, and evictd acts when the machine has 512 MiB less memory than at the start.',
+    ],
+    examples: ['evictd demo', 'evictd demo -o json | jq .outcome.spansMs', 'evictd demo --record demo.gz && evictd replay demo.gz'],
+    exit: { 0: 'every check passed', 1: 'a check failed, or the demo was interrupted', 64: 'usage error', 75: 'no cgroup can be created' },
+  }).action(async ({ output, record }: { output: 'text' | 'json'; record?: string }) => {
+    const interruption = new Interruption();
+    const quiet: Io = { ...io, isTTY: false, stdout: () => undefined };
+    try {
+      const lookMs = io.isTTY && output === 'text' ? LOOK_MS : 0;
+      const report = await runDemo({ screen: new Screen(output === 'json' ? quiet : io), lookMs, interruption, record });
+      io.stdout(output === 'json' ? reportJson(report) : reportText(report, styleFor(io)));
+      setExitCode(report.ok ? 0 : 1);
+    } catch (error) {
+      if (interruption.by === undefined || error instanceof EvictdError) throw error;
+      io.stderr(`evictd demo: interrupted by ${interruption.by}; everything is removed\n`);
+      setExitCode(1);
+    } finally {
+      interruption.dispose();
+    }
+  });
 }
 
-interface Audience {
+interface DemoOptions {
   readonly screen: Screen;
   readonly lookMs: number;
   readonly interruption: Interruption;
-  /** Where to record; undefined: nowhere. */
+  /** Recording file; undefined: no recording. */
   readonly record: string | undefined;
 }
 
-/** From nothing to nothing: what is made here is removed here, however it ends. Only the recording stays. */
-async function demo(audience: Audience): Promise<DemoReport> {
-  const { screen, interruption, record } = audience;
+/** Removes everything it creates, however it ends, except for the recording. */
+async function runDemo(options: DemoOptions): Promise<DemoReport> {
+  const { screen, interruption, record } = options;
   const node = await openNode();
   const workloads: DemoWorkload[] = [];
   const guards: DemoGuard[] = [];
@@ -95,7 +89,7 @@ async function demo(audience: Audience): Promise<DemoReport> {
       screen.line(`evictd: ${message}`, level === 'info' ? 'dim' : 'yellow');
     });
     guards.push(guard);
-    return eviction({ ...audience, node, workloads, guard });
+    return eviction({ ...options, node, workloads, guard });
   };
   return show().finally(async () => {
     screen.still();
@@ -103,11 +97,11 @@ async function demo(audience: Audience): Promise<DemoReport> {
     const left = await node.remove();
     for (const workload of workloads) workload.release();
     for (const guard of guards) guard.removeFiles();
-    if (left !== undefined) throw new EvictdError('EVICTD_DEMO_LEFT', left, { hint: 'end its processes and rmdir it' });
+    if (left !== undefined) throw new EvictdError('EVICTD_DEMO_LEFT', left, { hint: 'kill its processes and remove it with rmdir' });
   });
 }
 
-/** A cgroup where there are any, else jobs of Windows. */
+/** A cgroup on Linux, job objects on Windows. */
 async function openNode(): Promise<DemoNode> {
   const names = WORKLOADS.map(({ name }) => name);
   const jobs = (await import('../compose/demo-jobs.js')).openDemoJobs();
@@ -115,14 +109,14 @@ async function openNode(): Promise<DemoNode> {
   const memory = (await import('../compose/reading.js')).memoryHierarchy();
   if (memory === undefined) {
     throw new UnavailableError('EVICTD_DEMO_CGROUP', 'this machine has no cgroup memory controller', {
-      hint: 'mount the cgroup filesystem, and boot without cgroup_disable=memory',
+      hint: 'mount the cgroup filesystem and boot without cgroup_disable=memory',
     });
   }
   const plan = { name: `evictd-demo-${String(process.pid)}`, limitBytes: LIMIT_BYTES, thresholdBytes: THRESHOLD_BYTES, names };
   return Sandbox.create(memory.hierarchy, memory.own, plan);
 }
 
-interface Stage extends Audience {
+interface Stage extends DemoOptions {
   readonly node: DemoNode;
   readonly workloads: readonly DemoWorkload[];
   readonly guard: DemoGuard;
@@ -133,7 +127,7 @@ async function eviction({ node, workloads, guard, screen, lookMs, record, interr
   const before = node.oomKills();
   await pause(lookMs, undefined, { signal });
 
-  screen.line(`${LEAKING} leaks now, as fast as it can`);
+  screen.line(`${LEAKING} starts to leak`);
   const leaking = workloads.find(({ plan }) => plan.leaks);
   leaking?.leak();
   const over = (): boolean => guard.journal().some(({ type }) => type === 'outcome') || !guard.running;
@@ -153,7 +147,7 @@ async function eviction({ node, workloads, guard, screen, lookMs, record, interr
     leakingProcesses: node.processes(LEAKING).length,
     survivors,
     ...(record === undefined ? {} : { recording: { file: record, problem: guard.recordingProblem } }),
-    guardEnd: guardEnded === undefined ? (guard.end ?? 'still running') : `it ended by itself: ${guardEnded}`,
+    guardEnd: guardEnded === undefined ? (guard.end ?? 'still running') : `ended early: ${guardEnded}`,
   };
   const leakingName = node.nameOf(LEAKING);
   const checks = verdict(facts, leakingName);
@@ -173,9 +167,12 @@ async function eviction({ node, workloads, guard, screen, lookMs, record, interr
   };
 }
 
-/** Waits for `happened`, or for so long; what did not happen shows in the checks. */
+/** Waits until `happened` or a timeout; a check fails after a timeout. */
 async function until(happened: () => boolean | Promise<boolean>, withinMs: number, signal: AbortSignal): Promise<void> {
   for (const deadline = performance.now() + withinMs; !(await happened()) && performance.now() < deadline;) {
     await pause(POLL_MS, undefined, { signal });
   }
 }
+
+/** `evictd demo`. */
+export const demo: MakeCommand = ({ io, setExitCode }) => demoCommand({ io, setExitCode });

@@ -1,6 +1,6 @@
 import { ConfigError, EvictdError, InputError, UnavailableError, UsageError, type ConfigIssue, type SourcePosition } from '../errors.js';
 
-/** The code of what has none. */
+/** The code of an error that has none: a defect of evictd. */
 const DEFECT = 'EVICTD_INTERNAL';
 
 /** sysexits.h: EX_USAGE 64, EX_DATAERR 65, EX_NOINPUT 66, EX_TEMPFAIL 75, EX_CONFIG 78; 1 for everything else. */
@@ -12,8 +12,8 @@ export function exitCodeOf(error: unknown): 1 | 64 | 65 | 66 | 75 | 78 {
 }
 
 /**
- * An error as the command line shows it, with a newline at the end: `evictd: CODE: message` and the hint below it, and the cause where
- * the message does not have it already; of a configuration every issue, one per line. A defect of evictd, which has no code, shows its stack, because that is what a report of it needs.
+ * An error for standard error: `evictd: CODE: message`, then its cause and hint; a configuration's issues, one per line. A defect shows
+ * its stack, which a bug report needs.
  */
 export function formatError(error: unknown): string {
   if (error instanceof ConfigError) return formatConfigError(error);
@@ -23,7 +23,7 @@ export function formatError(error: unknown): string {
     return `evictd: ${error.code}: ${error.message}\n${cause}${error.hint === undefined ? '' : `  hint: ${error.hint}\n`}`;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `evictd: ${DEFECT}: ${text}\n  hint: this is a defect of evictd; please report it with these lines\n`;
+  return `evictd: ${DEFECT}: ${text}\n  hint: this is a defect of evictd: report it with these lines\n`;
 }
 
 /** One line per issue: `file:line:column: CODE message (hint: …)`. */
@@ -41,11 +41,19 @@ export function formatIssue({
   return `${place}: ${code} ${message}${hint === undefined || hint === '' ? '' : ` (hint: ${hint})`}`;
 }
 
-/** `file:line:column`, as far as it is known; editors and terminals follow it. */
+/** `file:line:column`, as far as known. */
 export function formatPosition({ file, line, column }: SourcePosition): string {
   return [file, line, column].filter((part) => part !== undefined).join(':');
 }
 
 function describeCause(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** commander's message on one line, without its 'error: '. */
+export function usageMessage(message: string): string {
+  return message
+    .replace(/^error: /, '')
+    .trim()
+    .replace(/\s*\n\s*/g, ' ');
 }

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { configuredPlatform } from '../compose/configured-platform.js';
 import { loadConfig } from '../config/load.js';
 import { UsageError } from '../errors.js';
@@ -7,6 +7,8 @@ import type { HistoryEvent } from './history/history-event.js';
 import type { OpenJournal } from './history/journal-files.js';
 import type { ReadingTally } from './history/reading.js';
 import { listed, listOf, RECORDED_SIGNALS, RESULTS, TYPES } from './history/vocabulary.js';
+import type { MakeCommand } from './command.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from './help.js';
 import type { Io } from './io.js';
 import { styleFor } from './output/style.js';
 
@@ -28,71 +30,60 @@ interface HistoryOptions {
   readonly runtimeDirectory?: string;
 }
 
-/** `evictd history`: what the journal says, and what of it. */
 export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; readonly nowMs?: () => number }): Command {
-  return new Command('history')
-    .argument(
-      '[file...]',
-      'files of a journal, the oldest first (default: that of the state directory, and what is only in the runtime directory yet)',
-    )
-    .description('what was evicted, when and why, and what was not: read from the journal')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
-    .option(
-      '--since <time>',
-      "not older than this: 2h, today, 08:30, 2026-11-21, '2026-11-21 08:30', …T08:30:00Z; local time without a zone",
-    )
-    .option('--until <time>', 'not younger than this')
-    .option('--workload <glob>', 'the name or the path of a workload, like batch-*; may be repeated, or a list', appended, [])
-    .option('--signal <signal>', 'like memory.available; may be repeated, or a list', listOf(RECORDED_SIGNALS), [])
-    .option('--result <result>', `${RESULTS.join(', ')}; may be repeated, or a list`, listOf(RESULTS), [])
-    .option('--type <type>', `${TYPES.join(', ')}; may be repeated, or a list`, listOf(TYPES), [])
-    .option('--all', 'every type (default: evictions, alerts, kernel-oom and errors, without the course of things)')
-    .option('-n, --limit <count>', 'the newest so many only', positive)
-    .option('-r, --reverse', 'the newest first')
-    .option('--summary', 'evictions by workload, and the OOM kills of the kernel beside them')
-    .option('--utc', 'times in UTC (default: local time, with its offset)')
-    .option('--config <file>', 'the configuration that names the directories (default: /etc/evictd/config.yaml, if it is there)')
-    .option('--state-directory <path>', 'where the journal is kept')
-    .option('--runtime-directory <path>', 'where the records of the moment are')
-    .addHelpText(
-      'after',
-      `
-Reads while evictd writes, and needs no more than to be allowed to read the files (docs/history.md).
-
-Examples:
-  evictd history --since today
-  evictd history --type eviction -n 1 -o json | jq '.[0].decision.ranking'    the last eviction, and who else could have gone
-  evictd history --since 1h --type kernel-oom,alert,eviction          was evictd in time
-  evictd history --workload 'batch-*' --result failed,ineffective
-  evictd history --since 7d --summary
-  evictd history /mnt/backup/journal.jsonl.1 /mnt/backup/journal.jsonl
-
-Exit: 0 read (also where nothing was found, or lines could not be read, which is said), 64 usage, 66 no journal, or it may not be read, 78 configuration.`,
-    )
-    .action(async (files: readonly string[], options: HistoryOptions) => {
-      const { momentOf } = await import('./history/moment.js');
-      const { typesOf } = await import('./history/asked.js');
-      const { openFiles, openJournal } = await import('./history/journal-files.js');
-      const now = nowMs();
-      const time = (text: string | undefined, option: string): string | undefined =>
-        text === undefined ? undefined : new Date(momentOf(text, option, now)).toISOString();
-      const asked: Asked = {
-        since: time(options.since, '--since'),
-        until: time(options.until, '--until'),
-        workloads: options.workload,
-        signals: options.signal,
-        results: options.result,
-        types: typesOf(options.type),
-        all: options.all ?? false,
-      };
-      requireOrder(asked, options);
-      const journal = files.length > 0 ? await openFiles(files) : await openJournal(placeOf(io, options));
-      try {
-        await show(io, journal, asked, options);
-      } finally {
-        await journal.close();
-      }
-    });
+  const command = new Command('history')
+    .argument('[file...]', 'journal files, oldest first (default: those of the state and runtime directories)')
+    .description('show past evictions, alerts and OOM kills from the journal')
+    .addOption(outputOption())
+    .option('--since <time>', "not before: 2h, today, 08:30, 2026-11-21, '2026-11-21 08:30', …T08:30:00Z; default zone: local")
+    .option('--until <time>', 'not after')
+    .option('--workload <glob>', 'name or path, e.g. batch-*; list or repeatable', appended, [])
+    .option('--signal <signal>', 'eviction signal, e.g. memory.available; list or repeatable', listOf(RECORDED_SIGNALS), [])
+    .option('--result <result>', `${RESULTS.join(', ')}; list or repeatable`, listOf(RESULTS), [])
+    .option('--type <type>', `${TYPES.join(', ')}; list or repeatable`, listOf(TYPES), [])
+    .option('--all', 'every type (default: eviction, alert, kernel-oom, error)')
+    .option('-n, --limit <count>', 'only the newest', positive)
+    .option('-r, --reverse', 'newest first')
+    .option('--summary', 'evictions and OOM kills by workload')
+    .option('--utc', 'times in UTC (default: local time with offset)')
+    .option('--config <file>', 'configuration with the directories (default: /etc/evictd/config.yaml, if it exists)')
+    .option('--state-directory <path>', 'directory of the journal')
+    .option('--runtime-directory <path>', 'directory of recent journal records');
+  return withHelp(command, {
+    examples: [
+      'evictd history --since today',
+      "evictd history --workload 'batch-*' --result failed,ineffective",
+      "evictd history --type eviction -n 1 -o json | jq '.[0].decision.ranking'",
+    ],
+    exit: {
+      0: 'read, also if no record matches',
+      ...USAGE_AND_CONFIG,
+      66: 'there is no journal, or it cannot be read',
+    },
+  }).action(async (files: readonly string[], options: HistoryOptions) => {
+    const { momentOf } = await import('./history/moment.js');
+    const { typesOf } = await import('./history/asked.js');
+    const { openFiles, openJournal } = await import('./history/journal-files.js');
+    const now = nowMs();
+    const time = (text: string | undefined, option: string): string | undefined =>
+      text === undefined ? undefined : new Date(momentOf(text, option, now)).toISOString();
+    const asked: Asked = {
+      since: time(options.since, '--since'),
+      until: time(options.until, '--until'),
+      workloads: options.workload,
+      signals: options.signal,
+      results: options.result,
+      types: typesOf(options.type),
+      all: options.all ?? false,
+    };
+    requireOrder(asked, options);
+    const journal = files.length > 0 ? await openFiles(files) : await openJournal(placeOf(io, options));
+    try {
+      await show(io, journal, asked, options);
+    } finally {
+      await journal.close();
+    }
+  });
 }
 
 async function show(io: Io, journal: OpenJournal, asked: Asked, options: HistoryOptions): Promise<void> {
@@ -116,7 +107,7 @@ async function show(io: Io, journal: OpenJournal, asked: Asked, options: History
     if (summarized) for (const event of events) summary.add(event);
     else io.stdout(events.map((event) => (output === 'json' ? array.event(event) : eventLine(event, style, utc))).join(''));
   };
-  // The newest are found from the end, where reading stops with the last of them.
+  // --limit reads from the end of the journal and stops early.
   const backwards = reverse || limit < Infinity;
   const kept: HistoryEvent[] = [];
   let left = limit;
@@ -130,22 +121,21 @@ async function show(io: Io, journal: OpenJournal, asked: Asked, options: History
     if (left === 0 || (await io.stdoutTaken?.()) === false) break;
   }
   write(kept.reverse());
-  // Without the records of kills, or against their order, nothing can be compared.
+  // The comparison needs every record of OOM kills in order.
   const comparable = !backwards && (asked.types.length === 0 || asked.types.includes('kernel-oom'));
   if (comparable) summary.oomKillsUnseen = Number(absence.oomKills);
   if (summarized) io.stdout(output === 'json' ? summaryJson(summary) : summaryText(summary, style, utc));
   else if (output === 'json') io.stdout(array.end());
   for (const problem of journal.problems) io.stderr(`evictd: ${problem}\n`);
   for (const [path, lines] of tally.unreadable) io.stderr(`evictd: ${path}: ${unreadableText(lines)}\n`);
-  if (shown === 0 && output === 'text' && !summarized)
-    io.stderr(`evictd: none of ${String(tally.records)} records is one that was asked for\n`);
+  if (shown === 0 && output === 'text' && !summarized) io.stderr(`evictd: no record of ${String(tally.records)} matches\n`);
 }
 
 function unreadableText(lines: number): string {
-  return `${lines === 1 ? 'a line is no record' : `${String(lines)} lines are no records`} and left out: torn by a crash, being written, or not evictd's`;
+  return `${lines === 1 ? 'skipped a line that is no record' : `skipped ${String(lines)} lines that are no records`}: torn by a crash, being written, or not from evictd`;
 }
 
-/** Where both directories are named, a configuration that cannot be read is in nobody's way. */
+/** Needs no configuration if both directories are given. */
 function placeOf(
   io: Io,
   { config: file, stateDirectory, runtimeDirectory }: HistoryOptions,
@@ -159,9 +149,7 @@ function loadedFor(io: Io, file: string | undefined): ReturnType<typeof loadConf
   try {
     return loadConfig({ platform: configuredPlatform(), file });
   } catch (error) {
-    io.stderr(
-      'evictd: history does without the configuration where it is told both directories, like: --state-directory /var/lib/evictd --runtime-directory /run/evictd\n',
-    );
+    io.stderr('evictd: history needs no configuration with --state-directory /var/lib/evictd --runtime-directory /run/evictd\n');
     throw error;
   }
 }
@@ -172,7 +160,7 @@ function requireOrder({ since, until }: Asked, options: HistoryOptions): void {
     'EVICTD_HISTORY_TIME',
     `--since '${options.since ?? ''}' (${since}) is after --until '${options.until ?? ''}' (${until})`,
     {
-      hint: 'exchange them: nothing is between the two',
+      hint: 'exchange the two',
     },
   );
 }
@@ -182,6 +170,9 @@ function appended(text: string, before: readonly string[]): readonly string[] {
 }
 
 function positive(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('write a number, 1 or more');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Use a number from 1 on.');
   return Number(text);
 }
+
+/** `evictd history`. */
+export const history: MakeCommand = ({ io }) => historyCommand({ io });

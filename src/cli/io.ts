@@ -1,8 +1,8 @@
-/** What a command may use of the process around it. */
+/** Streams and environment of the process. */
 export interface Io {
   stdout(text: string): void;
   stderr(text: string): void;
-  /** For whoever writes much: resolves when standard output has taken most of what was written. false: nobody reads it any more. */
+  /** Resolves when standard output has room again; false: its reader has gone. */
   readonly stdoutTaken?: () => Promise<boolean>;
   readonly isTTY: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;

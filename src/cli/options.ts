@@ -6,60 +6,56 @@ import { defaultFile } from '../config/defaults.js';
 import { loadConfig, loadWritten } from '../config/load.js';
 import { ConfigError } from '../errors.js';
 
-/** What {@link addConfigOptions} leaves in a command's options. */
+/** The parsed options of {@link addConfigOptions}. */
 export interface ConfigOptions extends ConfigFlags {
   /** The configuration file. */
   readonly config?: string;
 }
 
-/** The configuration file and the flags that win over it, the same for every command that reads a configuration. */
+/** Adds `--config` and the flags that override the configuration file. */
 export function addConfigOptions(command: Command): Command {
   return command
     .optionsGroup('Configuration:')
     .option(
       '--config <file>',
-      `configuration file, and NAME.d/*.yaml beside it (default: ${defaultFile(configuredPlatform())}, if it is there)`,
+      `configuration file; NAME.d/*.yaml beside it is read too (default: ${defaultFile(configuredPlatform())}, if it exists)`,
     )
-    .option('--compatibility <profile>', 'decide as evictd (default), or bit for bit as the kubelet')
-    .option('--node-cgroup <path>', 'the cgroup that is the node (default: the machine)')
-    .option('--workload-cgroup <path>', 'a cgroup whose children are the workloads; may be repeated', append)
-    .option('--workload-slice <name>', 'a slice of systemd; every service and scope below is a workload; may be repeated', append)
-    .option('--workload-unit <name>', 'a service or scope that is a workload, or a pattern; may be repeated', append)
-    .option('--workload-job <name>', 'Windows: a job object that is a workload; may be repeated', append)
-    .option('--workload-service <name>', 'Windows: a service that is a workload, or a pattern; may be repeated', append)
-    .option(
-      '--workload-process <path>',
-      'Windows: a program that is a workload with all that it starts, or a pattern; may be repeated',
-      append,
-    )
-    .option('--oom-score-adj <mode>', "mark workloads for the kernel's OOM killer: off, qos or rank")
-    .option('--monitoring-interval <duration>', 'how often to look where no event says so')
-    .option('--metrics-listen <address:port>', "where metrics are served, or 'off'")
-    .option('--state-directory <path>', 'where the journal is kept')
-    .option('--runtime-directory <path>', 'where the lock and the records of the moment are (a tmpfs)')
+    .option('--compatibility <profile>', "evictd (default), or kubelet: make exactly the kubelet's decisions")
+    .option('--node-cgroup <path>', 'cgroup that is the node (default: the machine)')
+    .option('--workload-cgroup <path>', 'cgroup whose children are workloads; repeatable', append)
+    .option('--workload-slice <name>', 'systemd slice whose services and scopes are workloads; repeatable', append)
+    .option('--workload-unit <pattern>', 'systemd service or scope that is a workload; repeatable', append)
+    .option('--workload-job <name>', 'Windows: job object that is a workload; repeatable', append)
+    .option('--workload-service <pattern>', 'Windows: service that is a workload; repeatable', append)
+    .option('--workload-process <pattern>', 'Windows: program that is a workload with all its children; repeatable', append)
+    .option('--oom-score-adj <mode>', "what evictd tells the kernel's OOM killer: off, qos or rank")
+    .option('--monitoring-interval <duration>', 'time between two samples while no event arrives')
+    .option('--metrics-listen <address:port>', "address of the metrics server, or 'off'")
+    .option('--state-directory <path>', 'directory of the journal')
+    .option('--runtime-directory <path>', 'directory of the lock and of recent journal records (a tmpfs)')
     .option('--log-format <format>', 'auto, text, systemd or json')
     .option('--log-level <level>', 'debug, info, warn or error')
-    .optionsGroup("Configuration, the kubelet's flags:")
-    .option('--eviction-hard <thresholds>', "like 'memory.available<100Mi,nodefs.available<10%'", append)
-    .option('--eviction-soft <thresholds>', "like 'memory.available<300Mi'", append)
-    .option('--eviction-soft-grace-period <periods>', "how long a soft threshold must hold, like 'memory.available=30s'", append)
-    .option('--eviction-minimum-reclaim <amounts>', "what must come back beyond a threshold, like 'memory.available=200Mi'", append)
-    .option('--eviction-max-pod-grace-period <seconds>', 'the most that a soft eviction lets a workload take to end')
-    .option('--eviction-pressure-transition-period <duration>', 'how long a node condition stays after the pressure is gone')
+    .optionsGroup('Kubelet flags:')
+    .option('--eviction-hard <thresholds>', "hard thresholds, e.g. 'memory.available<100Mi,nodefs.available<10%'", append)
+    .option('--eviction-soft <thresholds>', "soft thresholds, e.g. 'memory.available<300Mi'", append)
+    .option('--eviction-soft-grace-period <periods>', "how long a soft threshold must be met, e.g. 'memory.available=30s'", append)
+    .option('--eviction-minimum-reclaim <amounts>', "min reclaim beyond a threshold, e.g. 'memory.available=200Mi'", append)
+    .option('--eviction-max-pod-grace-period <seconds>', 'longest termination grace period of a soft eviction')
+    .option('--eviction-pressure-transition-period <duration>', 'how long a node condition outlasts the pressure')
     .optionsGroup('Options:');
 }
 
 /**
- * Reads the configuration that the options of a command name.
+ * Loads the configuration from file and flags.
  *
- * @throws ConfigError  with everything that is wrong
+ * @throws ConfigError  with every issue
  */
 export function configFromOptions({ config, ...flags }: ConfigOptions): LoadedConfig {
   return loadConfig({ platform: configuredPlatform(), file: config, flags });
 }
 
 /**
- * The same for a command that wants to know little of it: with errors in the files, the defaults and the flags, and these errors.
+ * Loads the configuration; if the files have errors, returns these and a configuration of defaults and flags.
  *
  * @throws ConfigError  the flags themselves are wrong
  */

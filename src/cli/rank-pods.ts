@@ -23,37 +23,39 @@ export interface RankPodsOptions {
 
 const LAYOUTS: readonly Layout[] = ['single', 'imagefs', 'split'];
 
-/** The kubelet breaks no ties; whoever asks twice is to get the same answer. */
+/** The kubelet leaves ties unordered; a total order gives the same answer twice. */
 const DEPARTURES = departuresOf('kubelet', { 'total-order': true });
 
-/** What else is said about the ranking of pods; every other option is about this machine. */
-const ALSO_FOR_PODS = ['signal', 'output'];
+/** Options that go with --pods; every other one is about this machine. */
+const WITH_PODS = ['signal', 'output'];
 
-/** Comes last: none of the options that are there already goes with --pods. */
+/** Call it last: it makes --pods conflict with the options added before. */
 export function addPodOptions(command: Command): Command {
-  const ofTheMachine = command.options.map((option) => option.attributeName()).filter((name) => !ALSO_FOR_PODS.includes(name));
+  const ofTheMachine = command.options.map((option) => option.attributeName()).filter((name) => !WITH_PODS.includes(name));
   return command
-    .optionsGroup('Pods of a kubelet, instead of this machine and its configuration:')
-    .addOption(new Option('--pods <file>', 'whom a kubelet would evict: its pods as JSON, "-" for standard input').conflicts(ofTheMachine))
-    .option('--summary <file>', 'with --pods: what the node answers at /stats/summary, as JSON')
-    .addOption(new Option('--layout <layout>', 'with --pods: the filesystems of the node (single)').choices(LAYOUTS));
+    .optionsGroup('Pods of a kubelet instead of this machine:')
+    .addOption(
+      new Option('--pods <file>', 'rank the pods in this JSON as a kubelet would; "-" reads standard input').conflicts(ofTheMachine),
+    )
+    .option('--summary <file>', 'with --pods: JSON of /stats/summary of the node')
+    .addOption(new Option('--layout <layout>', 'with --pods: filesystem layout of the node (single)').choices(LAYOUTS));
 }
 
-/** All pods of a large cluster are some 100 MiB. */
+/** The pods of a large cluster are about 100 MiB. */
 const MAX_BYTES = 256 * 1024 * 1024;
 const SUMMARY_COMMAND = 'kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary';
-const SUMMARY_FILE = { maxBytes: MAX_BYTES, hint: `${SUMMARY_COMMAND} writes what is needed` };
-const PODS_FILE = { maxBytes: MAX_BYTES, hint: 'kubectl get pods -A -o json writes what is needed' };
+const SUMMARY_FILE = { maxBytes: MAX_BYTES, hint: `use the output of ${SUMMARY_COMMAND}` };
+const PODS_FILE = { maxBytes: MAX_BYTES, hint: 'use the output of kubectl get pods -A -o json' };
 
-/** Whether the pods of documents are asked for rather than this machine. */
-export function asksForPods({ pods, summary, layout }: RankPodsOptions): boolean {
+/** Whether to rank pods from files rather than this machine. */
+export function ranksPods({ pods, summary, layout }: RankPodsOptions): boolean {
   if (pods !== undefined) return true;
   const alone = summary !== undefined ? '--summary' : layout !== undefined ? '--layout' : undefined;
-  if (alone !== undefined) throw new UsageError('EVICTD_USAGE', `${alone} goes with --pods`, { hint: 'evictd rank --help' });
+  if (alone !== undefined) throw new UsageError('EVICTD_USAGE', `${alone} needs --pods`, { hint: 'evictd rank --help' });
   return false;
 }
 
-/** `evictd rank --pods`: the order in which a kubelet v1.36 would evict, from the API's own documents. Nothing of this machine is read. */
+/** `evictd rank --pods`: the order in which a kubelet v1.36 would evict, from documents of the API. Reads nothing of this machine. */
 export function rankPods(options: RankPodsOptions, io: Io): void {
   const report = podRanking(options);
   io.stdout(options.output === 'json' ? podRankJson(report) : podRankText(report, styleFor(io)));
@@ -61,7 +63,7 @@ export function rankPods(options: RankPodsOptions, io: Io): void {
 
 function podRanking({ pods, summary, layout = 'single', signal }: RankPodsOptions): PodRankReport {
   if (pods === undefined || summary === undefined || (pods === '-' && summary === '-'))
-    throw new UsageError('EVICTD_USAGE', '--pods needs --summary <file>: how much each pod uses stands there', {
+    throw new UsageError('EVICTD_USAGE', '--pods needs --summary <file>, which has the usage of each pod', {
       hint: `${SUMMARY_COMMAND} > summary.json`,
     });
   const { nodeName, observations, usagesFor } = readDocument(summary, SUMMARY_FILE, (document) => {
@@ -77,13 +79,13 @@ function podRanking({ pods, summary, layout = 'single', signal }: RankPodsOption
     signal,
     layout,
     nodeName,
-    observation: observations.observed.get(signal) ?? observations.missing.get(signal) ?? 'not known',
+    observation: observations.observed.get(signal) ?? observations.missing.get(signal) ?? 'unknown',
     ranked: rank(signal, layout, usagesFor(found.pods), DEPARTURES),
     leftOut: found,
   };
 }
 
-/** A summary without a part says nothing about it; a file without the node is something else. */
+/** A summary may lack any part but the node: a file without it is no summary. */
 function checkSummary(document: unknown): void {
   const node = member(documentOf(document), 'node');
   if (isAbsent(node)) throw wrong(node, 'an object');

@@ -1,26 +1,40 @@
+import { FILESYSTEM_PATIENCE_MS, Patience } from '../compose/doctor/deadline.js';
 import type { LoadedConfig } from '../config/config.js';
 import type { DiskHoldings } from '../core/disk-holding.js';
 import type { DiskHolders } from '../core/held-space.js';
 import type { FilesystemRole } from '../core/layout.js';
 import type { Node, SourceProblem, WorkloadSource } from '../monitor/ports.js';
 
-/** What `run` reads with, opened for one look. */
+/** The node and its workloads, opened for one sample. */
 export interface Reading {
   readonly node: Node;
   readonly workloads: WorkloadSource;
   /**
-   * What the cgroup of this path holds on disks, measured now, and what could not be looked at.
+   * Measures the disk usage of workloads.
    *
-   * @param filesystem  whose directories are walked, which may take half a minute
+   * @param filesystem  the filesystem to walk, which may take half a minute
    */
   readonly measureDisks: (filesystem: FilesystemRole) => Promise<{
     readonly of: (path: string) => DiskHoldings;
-    /** What holds them, workload or not. */
+    /** What uses the filesystem, workload or not. */
     readonly holders: DiskHolders;
     readonly problems: readonly SourceProblem[];
   }>;
   readonly close: () => void;
 }
 
-/** Throws what `run` would throw: a missing node cgroup, an addon that cannot be loaded. */
+/** Throws what `run` throws, e.g. if the node cgroup is missing or the addon cannot be loaded. */
 export type OpenReading = (loaded: LoadedConfig) => Promise<Reading> | Reading;
+
+/** Resolves when every filesystem has answered, at the latest after {@link FILESYSTEM_PATIENCE_MS}: one that hangs stays unread. */
+export async function filesystemsRead(node: Node): Promise<void> {
+  await new Patience().within(
+    FILESYSTEM_PATIENCE_MS,
+    () =>
+      new Promise<void>((resolve) => {
+        node.requestFilesystems((outstanding) => {
+          if (outstanding === 0) resolve();
+        });
+      }),
+  );
+}

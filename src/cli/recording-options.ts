@@ -7,7 +7,7 @@ const SMALLEST_BYTES = 64n * 1024n;
 const LARGEST_BYTES = 2n ** 43n;
 const SHORTEST_NS = 60_000_000_000n;
 
-/** What {@link addRecordingOptions} leaves in a command's options. */
+/** The parsed options of {@link addRecordingOptions}. */
 export interface RecordingOptions {
   readonly record?: string;
   readonly recordMaxSize: number;
@@ -18,12 +18,14 @@ export interface RecordingOptions {
 export function addRecordingOptions(command: Command): Command {
   return command
     .optionsGroup('Recording:')
-    .addOption(recordOption('record what decisions are made on, for evictd replay, behind what is in it; FILE.1 is what was before it'))
-    .addOption(new Option('--record-max-size <bytes>', 'both files together').argParser(size).default(64 * 1024 * 1024, '64Mi'))
-    .addOption(new Option('--record-max-age <duration>', 'nothing older is kept').argParser(age).default(24n * 3_600_000_000_000n, '24h'))
+    .addOption(recordOption('append every input of a decision, for evictd replay; rotated to FILE.1'))
+    .addOption(new Option('--record-max-size <bytes>', 'limit of both files together').argParser(size).default(64 * 1024 * 1024, '64Mi'))
     .addOption(
-      new Option('--record-workloads <duration>', 'how often all workloads are read though nobody has to go; 0s: never')
-        .argParser(pace)
+      new Option('--record-max-age <duration>', 'limit of the age of what is kept').argParser(age).default(24n * 3_600_000_000_000n, '24h'),
+    )
+    .addOption(
+      new Option('--record-workloads <duration>', 'how often to record all workloads without an eviction; 0s: never')
+        .argParser(interval)
         .default(10_000_000_000n, '10s'),
     )
     .optionsGroup('Options:');
@@ -31,7 +33,7 @@ export function addRecordingOptions(command: Command): Command {
 
 export function recordOption(description: string): Option {
   return new Option('--record <file>', description).argParser((text: string) => {
-    if (text === '') throw new InvalidArgumentError('It needs a file.');
+    if (text === '') throw new InvalidArgumentError('Use the path of a file.');
     return text;
   });
 }
@@ -45,19 +47,19 @@ export function recordingPlan(options: RecordingOptions): RecordingPlan | undefi
 
 function size(text: string): number {
   const bytes = parsed(text, (quantity) => quantityValue(parseQuantity(quantity)));
-  if (bytes < SMALLEST_BYTES || bytes > LARGEST_BYTES) throw new InvalidArgumentError('From 64Ki to 8Ti.');
+  if (bytes < SMALLEST_BYTES || bytes > LARGEST_BYTES) throw new InvalidArgumentError('Use 64Ki to 8Ti.');
   return Number(bytes);
 }
 
 function age(text: string): bigint {
   const ns = parsed(text, parseDuration);
-  if (ns < SHORTEST_NS) throw new InvalidArgumentError('At least 1m.');
+  if (ns < SHORTEST_NS) throw new InvalidArgumentError('Use at least 1m.');
   return ns;
 }
 
-function pace(text: string): bigint {
+function interval(text: string): bigint {
   const ns = parsed(text, parseDuration);
-  if (ns < 0n) throw new InvalidArgumentError('At least 0s.');
+  if (ns < 0n) throw new InvalidArgumentError('Use at least 0s.');
   return ns;
 }
 

@@ -5,57 +5,57 @@ import type { Config } from '../config/config.js';
 import type { ReloadAnswer } from '../monitor/reload-answer.js';
 import { EvictdError, UnavailableError } from '../errors.js';
 import { formatError } from './errors.js';
+import type { MakeCommand } from './command.js';
+import { USAGE_AND_CONFIG, withHelp } from './help.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configDespiteErrors, type ConfigOptions } from './options.js';
 
 export interface ReloadDeps {
   readonly io: Io;
-  /** @param guessed  the configuration has errors: node and directory are the default ones, and may be wrong */
+  /** @param guessed  the configuration has errors, so node and directory are the defaults and may be wrong */
   readonly ask: (config: Config, pid: number | undefined, guessed: boolean) => Promise<AskedReload>;
-  /** How long an answer is waited for. */
   readonly patienceMs?: number;
 }
 
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 10;
 
-/** `evictd reload`: SIGHUP, and what came of it. */
+/** Sends SIGHUP (or the request file of Windows) and reports the answer. */
 export function reloadCommand({ io, ask, patienceMs = PATIENCE_MS }: ReloadDeps): Command {
   const command = new Command('reload')
-    .description('let the running evictd read its configuration again, and wait until it has')
-    .option('--pid <pid>', 'only that process (a service manager knows which)', parsePid);
-  return addConfigOptions(command)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  evictd reload
-  systemctl reload evictd      the same for the service: its unit runs it
-  evictd reload --config ./config.yaml     of the evictd that was started with it
-
-First it does what evictd config check does. With errors the running evictd is told all the same: it keeps the configuration before, and records the refusal.
-Exit: 0 it is in force, 1 evictd alone has refused it, 64 usage, 75 no evictd guards the node, or it does not answer, 78 configuration.`,
-    )
-    .action(async ({ pid, ...options }: ConfigOptions & { readonly pid?: number }) => {
-      const { config, errors } = configDespiteErrors(options);
-      try {
-        const asked = await ask(config, pid, errors !== undefined);
-        const who = `evictd (process ${String(asked.pid)})`;
-        const { refused, warnings } = await answerTo(asked, who, patienceMs);
-        if (errors)
-          io.stderr(`${who} ${refused ? 'keeps the configuration before' : 'was started with other files, and has read those again'}\n`);
-        else if (refused) throw refusal(who, refused);
-        else io.stdout(`${who} has read its configuration again\n`);
-        for (const warning of warnings) io.stderr(`warning: ${warning}\n`);
-      } catch (error) {
-        if (!errors) throw error;
-        io.stderr(formatError(error));
-      }
-      if (errors) throw errors;
-    });
+    .description('make the running evictd reload its configuration')
+    .option('--pid <pid>', 'process ID of evictd, if a service manager knows it', parsePid);
+  return withHelp(addConfigOptions(command), {
+    about: [
+      'Checks the configuration first, as evictd config check does. If it has errors, the running evictd keeps its present configuration and records the refusal.',
+    ],
+    examples: ['evictd reload', 'evictd reload --config other.yaml   if evictd was started with that file'],
+    exit: {
+      0: 'the new configuration is in force',
+      1: 'evictd refused the configuration, though it has no errors here',
+      ...USAGE_AND_CONFIG,
+      75: 'no evictd guards the node, or it does not answer',
+    },
+  }).action(async ({ pid, ...options }: ConfigOptions & { readonly pid?: number }) => {
+    const { config, errors } = configDespiteErrors(options);
+    try {
+      const asked = await ask(config, pid, errors !== undefined);
+      const evictd = `evictd (process ${String(asked.pid)})`;
+      const { refused, warnings } = await answerTo(asked, evictd, patienceMs);
+      if (errors)
+        io.stderr(`${evictd} ${refused ? 'keeps its present configuration' : 'was started with other files and reloaded those'}\n`);
+      else if (refused) throw refusal(evictd, refused);
+      else io.stdout(`${evictd} reloaded its configuration\n`);
+      for (const warning of warnings) io.stderr(`warning: ${warning}\n`);
+    } catch (error) {
+      if (!errors) throw error;
+      io.stderr(formatError(error));
+    }
+    if (errors) throw errors;
+  });
 }
 
-async function answerTo(asked: AskedReload, who: string, patienceMs: number): Promise<ReloadAnswer> {
+async function answerTo(asked: AskedReload, evictd: string, patienceMs: number): Promise<ReloadAnswer> {
   const untilMs = performance.now() + patienceMs;
   let answer = asked.answer();
   while (answer === undefined && performance.now() < untilMs) {
@@ -63,23 +63,23 @@ async function answerTo(asked: AskedReload, who: string, patienceMs: number): Pr
     answer = asked.answer();
   }
   if (answer) return answer;
-  throw new UnavailableError('EVICTD_RELOAD_UNANSWERED', `${who} has not answered within ${String(patienceMs / 1_000)} s`, {
-    hint: 'it hangs, or is of an older version: journalctl -u evictd',
+  throw new UnavailableError('EVICTD_RELOAD_UNANSWERED', `${evictd} did not answer within ${String(patienceMs / 1_000)} s`, {
+    hint: 'it hangs or is an older version; see journalctl -u evictd',
   });
 }
 
-/** It was changed between the two readings, or evictd was started with other files. */
-function refusal(who: string, lines: readonly string[]): EvictdError {
-  return new EvictdError(
-    'EVICTD_RELOAD_REFUSED',
-    `${who} has refused the configuration, the one before stays in force: ${lines.join('; ')}`,
-    {
-      hint: 'evictd config check, with the options that it was started with',
-    },
-  );
+/** The file changed between the two checks, or evictd was started with other files. */
+function refusal(evictd: string, lines: readonly string[]): EvictdError {
+  return new EvictdError('EVICTD_RELOAD_REFUSED', `${evictd} refused the configuration and keeps its present one: ${lines.join('; ')}`, {
+    hint: 'run evictd config check with the options that evictd was started with',
+  });
 }
 
 function parsePid(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('not the number of a process.');
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('not a process ID.');
   return Number(text);
 }
+
+/** `evictd reload`. */
+export const reload: MakeCommand = ({ io }) =>
+  reloadCommand({ io, ask: async (...args) => (await import('../compose/reload.js')).askToReload(...args) });

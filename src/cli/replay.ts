@@ -1,5 +1,7 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { LoadedConfig } from '../config/config.js';
+import type { MakeCommand } from './command.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from './help.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import { styleFor } from './output/style.js';
@@ -9,40 +11,37 @@ interface ReplayOptions extends ConfigOptions {
   readonly output: 'text' | 'json';
 }
 
-/** `evictd replay`: the decisions of a recorded run, once more or under another configuration. */
 export function replayCommand({ io }: { readonly io: Io }): Command {
   const command = new Command('replay')
-    .argument('<file>', 'what evictd run --record has written')
-    .description('decide a recorded run once more, or with another configuration')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'));
-  return addConfigOptions(command)
-    .addHelpText(
-      'after',
-      `
-Touches nothing and needs no rights but to read the file. With --config the same run is also decided under that configuration; with flags and no
---config under the recorded one with these flags: who would have been evicted, when and why, and what had to be assumed (docs/replay.md).
-
-Examples:
-  evictd run --record /var/lib/evictd/recording.gz
-  evictd replay /var/lib/evictd/recording.gz
-  evictd replay /var/lib/evictd/recording.gz --config new.yaml
-  evictd replay recording.gz --eviction-hard 'memory.available<500Mi' --output json | jq '.runs[].other.differences'
-
-Exit: 0 replayed, 64 usage, 65 the file is no recording or damaged, 66 it cannot be read, 78 configuration.`,
-    )
-    .action(async (file: string, { output, ...options }: ReplayOptions) => {
-      const [{ replay }, { replayJson, replayText }] = await Promise.all([import('./replay/replay.js'), import('./output/replay.js')]);
-      const said = new Set<string>();
-      const warn = (message: string): void => {
-        if (!said.has(message)) io.stderr(`evictd: ${message}\n`);
-        said.add(message);
-      };
-      const report = await replay(file, otherConfig(options, warn));
-      io.stdout(output === 'json' ? replayJson(report) : replayText(report, styleFor(io)));
-    });
+    .argument('<file>', 'recording of evictd run --record')
+    .description('replay a recorded run, also with another configuration')
+    .addOption(outputOption());
+  return withHelp(addConfigOptions(command), {
+    about: [
+      'Reads the file and touches nothing else. With --config it also decides the run with that configuration; with other flags, with the recorded configuration and these flags. It shows which evictions differ and what it had to assume (docs/replay.md).',
+    ],
+    examples: [
+      'evictd run --record /var/lib/evictd/recording.gz',
+      'evictd replay /var/lib/evictd/recording.gz --config new.yaml',
+      "evictd replay recording.gz --eviction-hard 'memory.available<500Mi' -o json",
+    ],
+    exit: { 0: 'replayed', ...USAGE_AND_CONFIG, 65: 'the file is damaged or no recording', 66: 'the file cannot be read' },
+  }).action(async (file: string, { output, ...options }: ReplayOptions) => {
+    const [{ replay: replayFile }, { replayJson, replayText }] = await Promise.all([
+      import('./replay/replay.js'),
+      import('./output/replay.js'),
+    ]);
+    const said = new Set<string>();
+    const warn = (message: string): void => {
+      if (!said.has(message)) io.stderr(`evictd: ${message}\n`);
+      said.add(message);
+    };
+    const report = await replayFile(file, otherConfig(options, warn));
+    io.stdout(output === 'json' ? replayJson(report) : replayText(report, styleFor(io)));
+  });
 }
 
-/** undefined: the options name none. */
+/** undefined: no option changes a decision. */
 function otherConfig({ config, ...flags }: ConfigOptions, warn: (message: string) => void): OtherConfig | undefined {
   const warning = (loaded: LoadedConfig): LoadedConfig => {
     for (const { level, message } of loaded.notices) if (level === 'warn') warn(message);
@@ -57,6 +56,9 @@ function otherConfig({ config, ...flags }: ConfigOptions, warn: (message: string
     const other = recordedWith(flags);
     return (recorded) => warning(other(recorded));
   }
-  if (given.length > 0) warn(`no decision depends on ${given.map(flagText).join(', ')}: replayed as recorded`);
+  if (given.length > 0) warn(`${given.map(flagText).join(', ')} changes no decision: replayed as recorded`);
   return undefined;
 }
+
+/** `evictd replay`. */
+export const replay: MakeCommand = ({ io }) => replayCommand({ io });

@@ -4,8 +4,9 @@ import type { Guard } from '../compose/guard.js';
 import { goFirst } from '../compose/priority.js';
 import { formatError } from './errors.js';
 import { garbage, keepSmall } from './footprint.js';
+import type { MakeCommand } from './command.js';
+import { USAGE_AND_CONFIG, withHelp } from './help.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
-import type { ProgramEdge } from './program.js';
 import { addRecordingOptions, recordingPlan, type RecordingOptions } from './recording-options.js';
 
 interface RunOptions extends ConfigOptions, RecordingOptions {
@@ -13,67 +14,69 @@ interface RunOptions extends ConfigOptions, RecordingOptions {
   readonly logFile?: string;
 }
 
-/** `evictd run`: the service. */
-export function runCommand(edge: ProgramEdge): Command {
+/** `evictd run`. */
+export const run: MakeCommand = (edge) => {
   const command = new Command('run')
-    .description('watch and evict: the service')
-    .option('--dry-run', 'decide and record, and touch nothing')
-    .option('--log-file <file>', 'write the log there instead of to standard error; at 4 MiB it becomes NAME.1');
-  return addConfigOptions(addRecordingOptions(command))
-    .addHelpText(
-      'after',
-      `
-Examples:
-  evictd run                                       with /etc/evictd/config.yaml, or the defaults: watches, evicts nobody
-  evictd run --workload-cgroup /workload.slice     every child of the slice is a workload
-  evictd run --dry-run --eviction-hard 'memory.available<20%'
-  evictd run --record /var/lib/evictd/recording.gz  for evictd replay
-
-Signals: SIGHUP reads the configuration again, SIGTERM and SIGINT stop.
-Exit: 0 stopped, 1 failure at run time, 64 usage, 75 the node cgroup is missing or another evictd guards it, 78 configuration.`,
-    )
-    .action(async (options: RunOptions) => {
-      // Before anything else: until there is a handler these signals end the process.
-      let stop: () => void = () => undefined;
-      const stopAsked = new Promise<void>((resolve) => {
-        stop = resolve;
-        edge.onStop(stop);
-      });
-      const started: { guard?: Guard; reloadAsked?: true } = {};
-      const reloadAsked = (): void => {
-        if (started.guard) reload(started.guard, options);
-        else started.reloadAsked = true;
-      };
-      edge.onReload(reloadAsked);
-      const { logFile } = options;
-      const { guard, exitNow } = await loggedFailure(logFile, async () => {
-        const loaded = configFromOptions(options);
-        const recording = recordingPlan(options);
-        keepSmall();
-        goFirst();
-        const { exitNow, startGuard } = await import('../compose/guard.js');
-        const { collectAll, collectYoung } = garbage();
-        const guard = startGuard(loaded, {
-          dryRun: options.dryRun === true,
-          isTTY: edge.logsToTerminal && logFile === undefined,
-          env: edge.io.env,
-          logFile,
-          recording,
-          asked: { reload: reloadAsked, stop },
-          atRest: collectYoung,
-        });
-        collectAll();
-        return { guard, exitNow };
-      });
-      started.guard = guard;
-      if (started.reloadAsked) reload(guard, options);
-      await stopAsked;
-      await guard.stop();
-      exitNow(0); // whoever has not answered by now, the state directory or the reader of standard error, is not waited for
+    .description('watch the node and evict (the service)')
+    .option('--dry-run', 'decide and record, but change nothing')
+    .option('--log-file <file>', 'log to this file, not to standard error; rotated to FILE.1 at 4 MiB');
+  return withHelp(addConfigOptions(addRecordingOptions(command)), {
+    about: [
+      'SIGHUP reloads the configuration. SIGTERM and SIGINT stop evictd. Without workloads in the configuration, evictd watches and evicts nothing.',
+    ],
+    examples: [
+      'evictd run --workload-cgroup /workload.slice',
+      "evictd run --dry-run --eviction-hard 'memory.available<20%'",
+      'evictd run --record /var/lib/evictd/recording.gz',
+    ],
+    exit: {
+      0: 'stopped by a signal',
+      1: 'failure at run time',
+      ...USAGE_AND_CONFIG,
+      75: 'the node cgroup is missing, or another evictd guards it',
+    },
+  }).action(async (options: RunOptions) => {
+    // First, because these signals end a process without a handler.
+    let stop: () => void = () => undefined;
+    const stopAsked = new Promise<void>((resolve) => {
+      stop = resolve;
+      edge.onStop(stop);
     });
-}
+    const started: { guard?: Guard; reloadAsked?: true } = {};
+    const reloadAsked = (): void => {
+      if (started.guard) reload(started.guard, options);
+      else started.reloadAsked = true;
+    };
+    edge.onReload(reloadAsked);
+    const { logFile } = options;
+    const { guard, exitNow } = await loggedFailure(logFile, async () => {
+      const loaded = configFromOptions(options);
+      const recording = recordingPlan(options);
+      keepSmall();
+      goFirst();
+      const { exitNow, startGuard } = await import('../compose/guard.js');
+      const { collectAll, collectYoung } = garbage();
+      const guard = startGuard(loaded, {
+        dryRun: options.dryRun === true,
+        isTTY: edge.logsToTerminal && logFile === undefined,
+        env: edge.io.env,
+        logFile,
+        recording,
+        asked: { reload: reloadAsked, stop },
+        atRest: collectYoung,
+      });
+      collectAll();
+      return { guard, exitNow };
+    });
+    started.guard = guard;
+    if (started.reloadAsked) reload(guard, options);
+    await stopAsked;
+    await guard.stop();
+    exitNow(0); // does not wait for a hanging state directory or log reader
+  });
+};
 
-/** Whoever has nobody to read its standard error finds there, too, why it could not start. */
+/** Appends a start-up error to the log file too: a Windows service has no standard error. */
 async function loggedFailure<T>(logFile: string | undefined, start: () => Promise<T>): Promise<T> {
   try {
     return await start();
@@ -87,11 +90,11 @@ function appendTo(file: string, text: string): void {
   try {
     appendFileSync(file, text);
   } catch {
-    // it is said on standard error
+    // the error goes to standard error anyway
   }
 }
 
-/** A configuration with errors is said, and the one before stays. */
+/** A configuration with errors is logged and not applied. */
 function reload(guard: Guard, options: RunOptions): void {
   const beganNs = process.hrtime.bigint();
   let refused: readonly string[] | undefined;

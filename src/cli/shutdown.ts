@@ -1,10 +1,12 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { LoadedConfig } from '../config/config.js';
 import type { InhibitDelay } from '../core/inhibit-delay.js';
 import { shutdownGracePeriods, shutdownRequestedNs } from '../core/shutdown-config.js';
 import { groupByPriority, shutdownTurns, stoppedAlong } from '../core/shutdown-plan.js';
 import { latestTimeline } from '../core/shutdown-timeline.js';
 import { workloadsAtShutdown } from '../core/shutdown-workloads.js';
+import type { MakeCommand } from './command.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from './help.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import { shutdownJson, shutdownText, type ShutdownReport } from './output/shutdown.js';
@@ -21,36 +23,31 @@ interface ShutdownOptions extends ConfigOptions {
   readonly output: 'text' | 'json';
 }
 
-/** `evictd shutdown --plan`: who would end when, if the machine went down now. Nobody is ended. */
 export function shutdownCommand({ io, open, readInhibitDelay }: ShutdownDeps): Command {
   const command = new Command('shutdown')
-    .description('what would be ended when, if the machine went down now')
-    .requiredOption('--plan', 'show it; there is nothing else that this command does')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'));
-  return addConfigOptions(command)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  evictd shutdown --plan                           with the service's configuration
-  evictd shutdown --plan -o json | jq -r '.groups[].workloads[].name'
-
-Exit: 0, also where the time does not suffice; 64 usage, 75 the cgroup is missing, 78 configuration.`,
-    )
-    .action(async ({ output, ...options }: ShutdownOptions) => {
-      const report = await plan(configFromOptions(options), open, readInhibitDelay);
-      io.stdout(output === 'json' ? shutdownJson(report) : shutdownText(report, styleFor(io)));
-    });
+    .description('show when a machine shutdown would end each workload')
+    .requiredOption('--plan', 'show the plan (required; ends no workload)')
+    .addOption(outputOption());
+  return withHelp(addConfigOptions(command), {
+    examples: ['evictd shutdown --plan', "evictd shutdown --plan -o json | jq -r '.groups[].workloads[].name'"],
+    exit: { 0: 'shown, also if the inhibit delay is too short', ...USAGE_AND_CONFIG, 75: 'the node cgroup is missing' },
+  }).action(async ({ output, ...options }: ShutdownOptions) => {
+    const report = await planShutdown(configFromOptions(options), open, readInhibitDelay);
+    io.stdout(output === 'json' ? shutdownJson(report) : shutdownText(report, styleFor(io)));
+  });
 }
 
-async function plan(loaded: LoadedConfig, open: OpenReading, readInhibitDelay: ShutdownDeps['readInhibitDelay']): Promise<ShutdownReport> {
+async function planShutdown(
+  loaded: LoadedConfig,
+  open: OpenReading,
+  readInhibitDelay: ShutdownDeps['readInhibitDelay'],
+): Promise<ShutdownReport> {
   const periods = shutdownGracePeriods(loaded.config.shutdown);
   const inhibitDelay = await readInhibitDelay();
   const reading = await open(loaded);
   try {
     const candidates = reading.workloads.candidates();
     const { ended, leftAlone } = workloadsAtShutdown(candidates);
-    // Everything that systemd has told counts: it was asked for this look.
     const along = stoppedAlong(candidates, { sinceNs: 0n });
     const all = candidates.usages.map(({ workload }) => workload);
     return {
@@ -67,3 +64,11 @@ async function plan(loaded: LoadedConfig, open: OpenReading, readInhibitDelay: S
     reading.close();
   }
 }
+
+/** `evictd shutdown`. */
+export const shutdown: MakeCommand = ({ io }) =>
+  shutdownCommand({
+    io,
+    open: async (loaded) => (await import('../compose/shutdown-reading.js')).openShutdownReading(loaded),
+    readInhibitDelay: async () => (await import('../compose/shutdown.js')).readInhibitDelay(),
+  });

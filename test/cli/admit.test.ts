@@ -1,12 +1,11 @@
-import { CommanderError } from 'commander';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { program } from '../../src/cli/program.js';
 import { conditionsFileOf } from '../../src/compose/admission.js';
 import type { ConditionType } from '../../src/core/signal.js';
 import { conditionsText } from '../../src/monitor/published-conditions.js';
+import { evictd, type Answer } from './support.js';
 
 const SECOND = 1_000_000_000n;
 const SINCE = '2026-11-21T17:00:00.000Z';
@@ -52,35 +51,9 @@ function published(
   writeFileSync(path, text);
 }
 
-interface Answer {
-  readonly exit: number | undefined;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** The whole command line, with the configuration of this test. */
 async function admit(...args: readonly string[]): Promise<Answer> {
-  return evictd('admit', '--config', config, ...args);
-}
-
-async function evictd(...args: readonly string[]): Promise<Answer> {
-  const said = { stdout: '', stderr: '', exit: undefined as number | undefined };
-  const io = {
-    stdout: (text: string) => void (said.stdout += text),
-    stderr: (text: string) => void (said.stderr += text),
-    isTTY: false,
-    env: {},
-  };
-  const never = (): never => {
-    throw new Error('nothing is started here');
-  };
-  const command = program({ io, logsToTerminal: false, setExitCode: (code) => (said.exit = code), onStop: never, onReload: never });
-  try {
-    await command.parseAsync(args, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-  }
-  return said;
+  return evictd(['admit', '--config', config, ...args]);
 }
 
 function podFile(pod: unknown): string {
@@ -228,12 +201,12 @@ describe('where nothing is known a workload may start, with a warning; not with 
     const open = await admit(...args);
     expect(open).toMatchObject({ exit: 0, stdout: `admitted: the conditions of the node are not known (${code})\n` });
     expect(open.stderr).toContain(code);
-    expect(open.stderr).toMatch(/\nevictd: warning: admitted all the same; --fail-closed would refuse\n$/);
+    expect(open.stderr).toMatch(/\nevictd: warning: admitted: --fail-closed would refuse it\n$/);
 
     // Also behind what is wrong, which ends the reading of the command line.
     for (const closed of [await admit('--fail-closed', ...args), await admit(...args, '--fail-closed')]) {
       expect(closed).toMatchObject({ exit: 1, stdout: `refused: the conditions of the node are not known (${code})\n` });
-      expect(closed.stderr).toMatch(/\nevictd: warning: refused, because of --fail-closed\n$/);
+      expect(closed.stderr).toMatch(/\nevictd: warning: refused: --fail-closed is set\n$/);
     }
   });
 
@@ -272,7 +245,7 @@ describe('a critical workload may start whatever the conditions, so that none ne
         stdout: `admitted: a critical workload; the conditions of the node are not known (${code})\n`,
       });
       expect(stderr).toContain(code);
-      expect(stderr).toMatch(/\nevictd: warning: admitted all the same; a critical workload may start under every condition\n$/);
+      expect(stderr).toMatch(/\nevictd: warning: admitted: a critical workload may always start\n$/);
     }
     const { stdout } = await admit(...args, '--fail-closed', '-o', 'json');
     expect(JSON.parse(stdout)).toMatchObject({ admit: true, known: false, workload: { critical: true }, problems: [{ code }] });
@@ -289,7 +262,7 @@ test.each(['--fail', '--fail-close', '--fail-closd', '--fail-closed=yes', '--fai
     published([]);
     const { exit, stderr } = await admit(option);
     expect(exit).toBe(1);
-    expect(stderr).toMatch(/EVICTD_USAGE: [^]*warning: refused, because of --fail-closed\n$/);
+    expect(stderr).toMatch(/EVICTD_USAGE: [^]*warning: refused: --fail-closed is set\n$/);
   },
 );
 
@@ -297,8 +270,8 @@ test.each<[args: readonly string[], said: string]>([
   [['--path', 'db'], '--path is not an absolute path: "db"\n  hint: write an absolute path: /db'],
   [['--path', '/a/../b'], '--path contains ..: "/a/../b"\n'],
   [['--path', '/sys/fs/cgroup/a'], '--path includes the mount of the controller: /sys/fs/cgroup/a\n  hint: write the path below it: /a'],
-  [['--name', '/db/'], '--name is not the name of a workload: "/db/"\n  hint: write it as it stands below its source'],
-])('%j: what is wrong is a sentence', async (args, said) => {
+  [['--name', '/db/'], '--name is not the name of a workload: "/db/"\n  hint: use the name below its source'],
+])('%j: the error is a sentence', async (args, said) => {
   expect((await admit(...args)).stderr).toContain(`evictd: EVICTD_USAGE: ${said}`);
 });
 
@@ -308,7 +281,7 @@ test('a name may have several parts', async () => {
 });
 
 test('help is help', async () => {
-  const { stdout, stderr, exit } = await evictd('admit', '--help');
+  const { stdout, stderr, exit } = await evictd(['admit', '--help']);
   expect(stdout).toMatch(/^Usage: evictd admit \[options\]\n/);
-  expect({ stderr, exit }).toEqual({ stderr: '', exit: undefined }); // nothing asked to end with anything but 0
+  expect({ stderr, exit }).toEqual({ stderr: '', exit: 0 });
 });

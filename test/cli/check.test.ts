@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkCommand, filesystemsRead } from '../../src/cli/check.js';
-import type { OpenReading } from '../../src/cli/reading.js';
+import { checkCommand } from '../../src/cli/check.js';
+import { filesystemsRead, type OpenReading } from '../../src/cli/reading.js';
 import { UnavailableError } from '../../src/errors.js';
 import type { Observations } from '../../src/core/observation.js';
 import type { Node } from '../../src/monitor/ports.js';

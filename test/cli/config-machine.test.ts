@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { filesystemsRead } from '../../src/cli/check.js';
 import { configCommand } from '../../src/cli/config.js';
+import { filesystemsRead } from '../../src/cli/reading.js';
 import { readMachineFacts } from '../../src/compose/machine-facts.js';
 import type { MachineFacts } from '../../src/lint/machine.js';
 import { load, scratch } from '../config/scratch.js';

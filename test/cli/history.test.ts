@@ -299,7 +299,7 @@ test('lines that are no records are counted, said and in nobody’s way', async 
   for (const order of [[], ['--reverse']]) {
     const { out, said, error } = await history('--since', '10m', ...order);
     expect(out).toMatch(/in flight {4}c by SIGKILL/);
-    expect(said).toBe(`evictd: ${file}: 5 lines are no records and left out: torn by a crash, being written, or not evictd's\n`);
+    expect(said).toBe(`evictd: ${file}: skipped 5 lines that are no records: torn by a crash, being written, or not from evictd\n`);
     expect(error).toBeUndefined();
   }
 });
@@ -308,7 +308,7 @@ test('nothing found is said, and no failure', async () => {
   write(JOURNAL);
   expect(await history('--workload', 'nobody')).toEqual({
     out: '',
-    said: 'evictd: none of 11 records is one that was asked for\n',
+    said: 'evictd: no record of 11 matches\n',
     error: undefined,
   });
 });

@@ -28,20 +28,20 @@ async function installs(machine: ReturnType<typeof playedMachine>, ...args: read
   return command.out;
 }
 
-test('where logind waits for less time it is said how to change that', async () => {
-  expect(await installs(playedMachine())).toContain('\n  evictd install --logind-drop-in: logind lets');
+test('install names --logind-drop-in if the inhibit delay is too short', async () => {
+  expect(await installs(playedMachine())).toContain('\n  evictd install --logind-drop-in: the inhibit delay of logind');
 });
 
-test('… what is written is not asked for once more', async () => {
-  expect(await installs(playedMachine(), '--logind-drop-in')).not.toContain('logind lets');
+test('with --logind-drop-in it does not name the option again', async () => {
+  expect(await installs(playedMachine(), '--logind-drop-in')).not.toContain('inhibit delay of logind');
 });
 
-test('… a drop-in that logind does not follow is handed to it again, and it is said what else may be', async () => {
+test('a drop-in that logind has not loaded: logind is reloaded, and the other cause is named', async () => {
   const machine = playedMachine();
   await installs(machine, '--logind-drop-in');
   machine.ran.length = 0;
   const out = await installs(machine);
   expect(machine.ran).toContain(HUP);
   expect(out).toContain('50-evictd.conf (unchanged)');
-  expect(out).toContain('\n  evictd shutdown --plan: logind had not taken');
+  expect(out).toContain('\n  evictd shutdown --plan: logind has not loaded');
 });

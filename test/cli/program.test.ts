@@ -1,28 +1,8 @@
-import { CommanderError } from 'commander';
+import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { program } from '../../src/cli/program.js';
-
-/** Runs the whole command line; `code` is commander's. */
-async function evictd(...args: string[]): Promise<{ stdout: string; stderr: string; exit: number | undefined }> {
-  const ended = { stdout: '', stderr: '', exit: undefined as number | undefined };
-  const io = {
-    stdout: (text: string) => void (ended.stdout += text),
-    stderr: (text: string) => void (ended.stderr += text),
-    isTTY: false,
-    env: {},
-  };
-  const never = (): never => {
-    throw new Error('nothing is started here');
-  };
-  const command = program({ io, logsToTerminal: false, setExitCode: (code) => (ended.exit = code), onStop: never, onReload: never });
-  try {
-    await command.parseAsync(args, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    ended.exit ??= error.exitCode;
-  }
-  return ended;
-}
+import { COMMANDS } from '../../src/cli/commands.js';
+import { HELP_WIDTH, withHelp } from '../../src/cli/help.js';
+import { evictd } from './support.js';
 
 test.each<[rule: string, args: string[], message: string, hint: string]>([
   ['an unknown option', ['run', '--foo'], "unknown option '--foo'", 'evictd run --help'],
@@ -45,7 +25,7 @@ test.each<[rule: string, args: string[], message: string, hint: string]>([
   ['help for an unknown command below a command', ['help', 'config', 'nope'], "unknown command 'config nope'", 'evictd --help'],
   ['a command’s help for an unknown command', ['config', 'help', 'nope'], "unknown command 'nope'", 'evictd config --help'],
 ])('a usage error: %s', async (_rule, args, message, hint) => {
-  const { stdout, stderr, exit } = await evictd(...args);
+  const { stdout, stderr, exit } = await evictd(args);
   expect({ stdout, stderr }).toEqual({ stdout: '', stderr: `evictd: EVICTD_USAGE: ${message}\n  hint: ${hint}\n` });
   expect(exit).toBeGreaterThan(0);
 });
@@ -61,12 +41,48 @@ test.each<[args: string[], usage: string]>([
   [['help', 'config', 'show'], 'Usage: evictd config show [options]\n'],
   [['config', 'help', 'show'], 'Usage: evictd config show [options]\n'],
 ])('%j', async (args, usage) => {
-  const { stdout, stderr, exit } = await evictd(...args);
+  const { stdout, stderr, exit } = await evictd(args);
   expect({ stderr, exit }).toEqual({ stderr: '', exit: 0 });
   expect(stdout.startsWith(usage)).toBe(true);
 });
 
+test('a command is one module and one line in the list', async () => {
+  const loaded: string[] = [];
+  const list = {
+    toy: () => {
+      loaded.push('toy');
+      return Promise.resolve(({ io, setExitCode }: Parameters<Awaited<ReturnType<(typeof COMMANDS)[string]>>>[0]) =>
+        withHelp(new Command('toy').description('a toy').option('--loud', 'in capitals'), {
+          about: ['Says hello.'],
+          examples: ['evictd toy --loud'],
+          exit: { 3: 'said' },
+        }).action(({ loud }: { loud?: true }) => {
+          io.stdout(loud ? 'HELLO' : 'hello');
+          setExitCode(3);
+        }),
+      );
+    },
+    other: () => {
+      loaded.push('other');
+      return Promise.resolve(() => new Command('other').description('another toy'));
+    },
+  };
+  expect(await evictd(['toy', '--loud'], list)).toEqual({ stdout: 'HELLO', stderr: '', exit: 3 });
+  expect(loaded).toEqual(['toy']); // no other module
+  expect((await evictd(['toy', '--help'], list)).stdout).toMatch(
+    /Says hello\.\n\nExamples:\n {2}evictd toy --loud\n\nExit codes:\n {2}3 {3}said\n$/,
+  );
+  expect((await evictd(['--help'], list)).stdout).toMatch(/^Commands:\n {2}toy \[options\] +a toy\n {2}other +another toy\n/m);
+});
+
+test.each(Object.keys(COMMANDS))('%s --help has at most 80 columns, examples and exit codes', async (name) => {
+  const { stdout } = await evictd([name, '--help']);
+  expect(stdout.split('\n').filter((line) => line.length > HELP_WIDTH)).toEqual([]);
+  if (name === 'config') return; // only holds check and show
+  expect(stdout).toMatch(/\n\nExamples:\n {2}\S.*(\n {2}\S.*)+\n\nExit codes:\n( {2}\d+ +.*\n( {6}.*\n)*)+$/);
+});
+
 test('run --help lists every exit code', async () => {
-  const [exits = ''] = /^Exit:.*$/m.exec((await evictd('run', '--help')).stdout) ?? [];
+  const [, exits = ''] = (await evictd(['run', '--help'])).stdout.split('Exit codes:');
   expect(exits.match(/\b\d+\b/g)).toEqual(['0', '1', '64', '75', '78']);
 });

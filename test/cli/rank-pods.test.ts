@@ -177,15 +177,15 @@ test('--help sets them apart from the configuration', () => {
     .helpInformation()
     .split('\n\n');
   const part = help.find((text) => text.includes('--pods <file>'));
-  expect(part).toMatch(/^Pods of a kubelet, instead of this machine and its configuration:\n/);
+  expect(part).toMatch(/^Pods of a kubelet instead of this machine:\n/);
   expect(part?.match(/^ +--?[\w-]+/gm)?.map((option) => option.trim())).toEqual(['--pods', '--summary', '--layout']);
 });
 
 test.each<[rule: string, args: readonly string[], message: RegExp]>([
   ['--pods without --summary', ['--pods', 'p'], /--pods needs --summary/],
   ['both from standard input', ['--pods', '-', '--summary', '-'], /--pods needs --summary/],
-  ['--summary alone', ['--summary', 's'], /--summary goes with --pods/],
-  ['--layout alone', ['--layout', 'split'], /--layout goes with --pods/],
+  ['--summary alone', ['--summary', 's'], /--summary needs --pods/],
+  ['--layout alone', ['--layout', 'split'], /--layout needs --pods/],
   ...[
     ['--config', '/nowhere'],
     ['--compatibility', 'kubelet'],

@@ -240,7 +240,7 @@ test('whoever is protected by what lives in it now is no victim', async () => {
 
 test.each([['text'], ['json']])('--limit without --kernel is a usage error (%s)', async (output) => {
   const { error, out } = await rank(opened(MEMBERS), ...WORKLOADS, '--limit', '3', '-o', output);
-  expect({ error, out }).toMatchObject({ error: { code: 'EVICTD_USAGE', message: '--limit goes with --kernel' }, out: '' });
+  expect({ error, out }).toMatchObject({ error: { code: 'EVICTD_USAGE', message: '--limit needs --kernel' }, out: '' });
 });
 
 test('a wrong configuration is an error', async () => {

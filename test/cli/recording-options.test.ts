@@ -42,5 +42,5 @@ test.each<[rule: string, args: readonly string[]]>([
 });
 
 test('a file without a name is refused', () => {
-  expect(() => plan('--record', '')).toThrow(/'--record <file>' argument '' is invalid\. It needs a file\./);
+  expect(() => plan('--record', '')).toThrow(/'--record <file>' argument '' is invalid\. Use the path of a file\./);
 });

@@ -1,5 +1,7 @@
 import { CommanderError, type Command } from 'commander';
+import type { CommandList } from '../../src/cli/command.js';
 import type { Io } from '../../src/cli/io.js';
+import { runProgram } from '../../src/cli/program.js';
 import type { Reading } from '../../src/cli/reading.js';
 import type { DiskHoldings } from '../../src/core/disk-holding.js';
 import type { DiskHolders } from '../../src/core/held-space.js';
@@ -8,7 +10,39 @@ import type { Threshold } from '../../src/core/threshold.js';
 import type { Candidates } from '../../src/core/workload.js';
 import type { NotifierState, SourceProblem } from '../../src/monitor/ports.js';
 
-/** What a command wrote and how it ended; `exit` undefined: it did not say. */
+/** Output and exit code of a whole command line. */
+export interface Answer {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exit: number | undefined;
+}
+
+/** Runs a command line that starts no service. */
+export async function evictd(args: readonly string[], list?: CommandList): Promise<Answer> {
+  const answer = { stdout: '', stderr: '', exit: undefined as number | undefined };
+  const io = {
+    stdout: (text: string) => void (answer.stdout += text),
+    stderr: (text: string) => void (answer.stderr += text),
+    isTTY: false,
+    env: {},
+  };
+  const never = (): never => {
+    throw new Error('no service is started here');
+  };
+  try {
+    await runProgram(
+      { io, logsToTerminal: false, setExitCode: (code) => (answer.exit = code), onStop: never, onReload: never },
+      args,
+      list,
+    );
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    answer.exit ??= error.exitCode;
+  }
+  return answer;
+}
+
+/** Output and end of a command; `exit` undefined: it set no exit code. */
 export interface Ran {
   readonly out: string;
   readonly exit: number | undefined;

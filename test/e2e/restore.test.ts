@@ -38,7 +38,7 @@ describe(`evictd restore (${ON})`, () => {
     rmSync(join(directory, 'state'));
     expect(await restore()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^restore \S+ \(\d+ journal records? to /) as string });
     expect(killed.journal().map(({ type }) => type)).toContain('start');
-    expect(await restore()).toMatchObject({ code: 0, stdout: 'nothing is owed\n' });
+    expect(await restore()).toMatchObject({ code: 0, stdout: 'nothing is left to undo\n' });
   });
 
   test.runIf(hasFuse)('whether a directory is there that does not answer is not waited for', async () => {

@@ -64,7 +64,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
 
   test('a dry run says what it would do, and does nothing', () => {
     const { status, stdout } = evictd('install', '--now', '--dry-run');
-    expect([status, stdout.split('\n')[0]]).toEqual([0, 'dry run: nothing is touched']);
+    expect([status, stdout.split('\n')[0]]).toEqual([0, 'dry run: nothing is changed']);
     expect(stdout).toContain('write   /etc/systemd/system/evictd.service\n');
     expect(traces()).toEqual(before);
   });
@@ -74,7 +74,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     const { status, stdout, stderr } = evictd('install', '--now');
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^write {3}\/etc\/evictd\/config\.yaml\n/);
-    expect(stdout).toMatch(/\nnext:\n.*name your workloads in \/etc\/evictd\/config\.yaml/);
+    expect(stdout).toMatch(/\nnext:\n.*configure workloads in \/etc\/evictd\/config\.yaml/);
     expect(state()).toBe('active/running');
     expect(systemd('systemctl', 'is-enabled', SERVICE)).toBe('enabled');
     expect(property(SERVICE, 'StatusText')).toBe('guarding machine');

@@ -32,7 +32,7 @@ describe.skipIf(!hasSystemd)('a systemd unit that is kept stopped (needs systemd
     await eventually('it is back', () => property(LEAK, 'ActiveState') === 'active');
     expect(await killed.history('release')).toMatchObject([{ node: `/${SLICE}`, decision: 1, unit: LEAK, start: [LEAK] }]);
     units.stop(LEAK);
-    expect(await restore()).toMatchObject({ code: 0, stdout: 'nothing is owed\n' });
+    expect(await restore()).toMatchObject({ code: 0, stdout: 'nothing is left to undo\n' });
     expect(property(LEAK, 'ActiveState')).toBe('inactive');
   });
 

@@ -17,29 +17,29 @@ export function stepLine(step: InstallStep): string {
   }
 }
 
-const NO_DROP_IN = '  evictd install --logind-drop-in: logind lets a shutdown wait for less time than the configuration asks for';
+const NO_DROP_IN = '  evictd install --logind-drop-in: the inhibit delay of logind is shorter than shutdownGracePeriod';
 const TAKEN_OVER =
-  '  evictd shutdown --plan: logind had not taken its drop-in over; where it still lets a shutdown wait for less time than the configuration asks for, a file with a later name wins';
+  '  evictd shutdown --plan: logind has not loaded its drop-in yet; if the delay stays too short, a drop-in with a later name wins';
 
-/** What is left to do after an installation, a sentence or a command each. */
+/** What remains to be done after an installation, one command or sentence per line. */
 export function installNextSteps({
   configFile,
   now,
   dryRun,
-  evictsNobody,
+  hasNoWorkloads,
   short,
 }: {
   readonly configFile: string;
   readonly now: boolean;
   readonly dryRun: boolean;
-  readonly evictsNobody: boolean;
-  /** A shutdown did not wait for as long as the configuration asks for, and nothing was written that says so to logind: it is there already, or not wanted. */
+  readonly hasNoWorkloads: boolean;
+  /** The inhibit delay is too short, and no drop-in was written: it exists already, or was not requested. */
   readonly short: { readonly hasDropIn: boolean } | undefined;
 }): readonly string[] {
   if (dryRun) return [];
   return [
     'next:',
-    ...(evictsNobody ? [`  name your workloads in ${configFile}: until then evictd watches, exports and evicts nobody`] : []),
+    ...(hasNoWorkloads ? [`  configure workloads in ${configFile}; until then evictd evicts nothing`] : []),
     ...(short ? [short.hasDropIn ? TAKEN_OVER : NO_DROP_IN] : []),
     `  evictd config check --config ${configFile}`,
     now ? '  systemctl reload evictd' : '  systemctl start evictd',
