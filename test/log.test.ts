@@ -167,7 +167,7 @@ describe('nobody reads', () => {
     expect(numbered).toHaveLength(COUNT - dropped);
     expect(got.slice(numbered.length)).toEqual([
       '<6>one more',
-      `<4>${String(dropped)} log lines were lost so far, because nobody read them lines=${String(dropped)}`,
+      `<4>${String(dropped)} log lines dropped since the start: the reader was too slow lines=${String(dropped)}`,
       '<6>the last line',
     ]);
   });

@@ -1,17 +1,14 @@
 import { constants, fstatSync, openSync, write, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 
-/** What waits for a slow reader, at most. */
+/** Limit of the lines that wait for a slow reader. */
 const MAX_WAITING_BYTES = 256 * 1024;
 const RETRY_MS = 50;
 
-/** Takes one chunk at a time; `done` when it was taken, or with the error. Never blocks the caller. */
+/** Writes one chunk at a time without blocking, then calls `done`. */
 export type Sink = (chunk: Buffer, done: (error?: Error | null) => void) => void;
 
-/**
- * Lines on their way out: in order, one write under way, a bounded number waiting. Beyond that lines are dropped and counted, because a daemon that
- * waits for the reader of its log does not guard anything.
- */
+/** A bounded queue of lines: writes them in order, one chunk at a time, and drops and counts lines beyond the limit. */
 export class Destination {
   readonly #sink: Sink;
   readonly #maxWaitingBytes: number;
@@ -27,17 +24,17 @@ export class Destination {
     this.#maxWaitingBytes = maxWaitingBytes;
   }
 
-  /** Lines that nobody will read: there was no room, or the write failed. */
+  /** Lines lost because the queue was full or a write failed. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Whether a line written now is likely to be read: the last write succeeded, and not much waits. */
+  /** Whether the last write succeeded and at least half of the queue is free. */
   get ready(): boolean {
     return !this.#failing && this.#waitingBytes <= this.#maxWaitingBytes / 2;
   }
 
-  /** One line, with its line end. */
+  /** @param line  with its line feed */
   write(line: string): void {
     const bytes = Buffer.from(line);
     if (this.#waitingBytes + bytes.length > this.#maxWaitingBytes) {
@@ -49,7 +46,7 @@ export class Destination {
     this.#next();
   }
 
-  /** Resolves when all that was written is out, or after `timeoutMs`: never later, never with an error. */
+  /** Resolves when the queue is empty, at the latest after `timeoutMs`. Never rejects. */
   flush(timeoutMs: number): Promise<void> {
     if (!this.#writing) return Promise.resolve();
     return new Promise((resolve) => {
@@ -85,9 +82,9 @@ export class Destination {
 /**
  * Standard error as a sink that never blocks, neither the event loop nor the exit of the process.
  *
- * A pipe is opened anew: non-blocking is a property of the open file, which other processes share and switch. Sockets (the journal's) cannot be
- * opened anew; `process.stderr` has made them non-blocking. A write to a file or terminal waits in a thread of libuv's pool, and so does one to what cannot be told, as where a service of
- * Windows has no standard error: there each write fails, and is counted.
+ * A pipe is reopened: O_NONBLOCK belongs to the open file description, which other processes share. A socket (the journal's) cannot be
+ * reopened; `process.stderr` made it non-blocking. Writes to a file or terminal block a thread of libuv's pool. So do writes to an
+ * unknown descriptor; a Windows service has no standard error, so each write fails and is counted.
  */
 export function standardError(): Sink {
   const stat = statOf(2);
@@ -108,16 +105,16 @@ function reopened(): Socket | undefined {
     const fd = openSync('/proc/self/fd/2', constants.O_WRONLY | constants.O_NONBLOCK);
     return new Socket({ fd, readable: false, writable: true }).unref();
   } catch {
-    return undefined; // ENXIO: nobody reads; EACCES: another user's pipe
+    return undefined; // ENXIO: no reader; EACCES: another user's pipe
   }
 }
 
 function streamSink(stream: NodeJS.WritableStream): Sink {
-  stream.on('error', () => undefined); // each write's callback has it, too
+  stream.on('error', () => undefined); // the callback of each write gets it too
   return (chunk, done) => stream.write(chunk, done);
 }
 
-/** fs.write may take a part; EAGAIN: a terminal or file that another process made non-blocking. */
+/** fs.write may be partial; EAGAIN: another process made the terminal or file non-blocking. */
 function fileSink(fd: number): Sink {
   return (chunk, done) => {
     const rest = (from: number): void => {

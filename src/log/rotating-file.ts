@@ -4,8 +4,8 @@ import type { Sink } from './destination.js';
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * A log file as a sink, for where nobody keeps what is written to standard error: a service of Windows. When it is full it becomes NAME.1, in the place of the one before. Its directory has to be
- * there. Never blocks the caller; what goes wrong is forgotten with the chunk, and tried anew with the next.
+ * A log file, for a Windows service, which has no standard error. A full file replaces NAME.1. The directory must exist. Never blocks; an
+ * error loses the chunk, and the next one opens the file again.
  */
 export function rotatingFile(path: string, maxBytes = MAX_BYTES): Sink {
   let file: FileHandle | undefined;
@@ -23,7 +23,7 @@ export function rotatingFile(path: string, maxBytes = MAX_BYTES): Sink {
   const write = async (chunk: Buffer): Promise<void> => {
     let to = file ?? (await opened());
     if (size > 0 && size + chunk.length > maxBytes) {
-      await closed(); // Windows renames nothing over a file that is open
+      await closed(); // Windows cannot rename over an open file
       await rename(path, `${path}.1`);
       to = await opened();
     }
