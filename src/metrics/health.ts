@@ -3,7 +3,7 @@ import { SIGNALS, type Signal } from '../core/signal.js';
 import { operandsOf } from '../core/threshold.js';
 import type { Status } from './status.js';
 
-/** What a probe answers: the status, and a sentence per line. */
+/** The answer of a probe, one sentence per line. */
 export interface Probe {
   readonly ok: boolean;
   readonly lines: readonly string[];
@@ -14,7 +14,7 @@ const MARGIN_NS = 2_000_000_000n;
 
 const seconds = (ns: bigint): string => `${String(Math.round(Number(ns) / 1e8) / 10)} s`;
 
-/** Alive while the loop reads the node: a reading is due every interval, and three may be late. */
+/** Alive while the last sample of the node is younger than three intervals and a margin. */
 export function liveness(status: Status): Probe {
   const ageNs = status.sampleAgeNs();
   if (ageNs === undefined) return { ok: false, lines: ['the node has not been read yet'] };
@@ -24,8 +24,8 @@ export function liveness(status: Status): Probe {
 }
 
 /**
- * Ready while evictd guards as configured: every configured signal can be read, and what wakes it on a crossing is armed. What does not stop it
- * from guarding is a line that begins with 'note: '.
+ * Ready while every configured signal is readable and every essential notifier is armed. Other problems are lines that begin with
+ * 'note: '.
  */
 export function readiness(status: Status): Probe {
   const alive = liveness(status);
@@ -40,7 +40,7 @@ export function readiness(status: Status): Probe {
   const problems = [
     ...(alive.ok ? [] : alive.lines),
     ...(lasts
-      ? [`the machine has been shutting down since ${new Date(startSeconds * 1_000).toISOString()}: workloads end, and nobody is admitted`]
+      ? [`the machine has been shutting down since ${new Date(startSeconds * 1_000).toISOString()}: evictd ends workloads and admits none`]
       : []),
     ...unread,
     ...dead.filter(({ essential }) => essential).map((state) => `${sentence(state)}; ${state.signal} is polled`),
@@ -49,7 +49,7 @@ export function readiness(status: Status): Probe {
     ...(configured.size === 0 && alive.ok ? ['no threshold is configured'] : []),
     ...dead.filter(({ essential }) => !essential).map(sentence),
     ...status.notifierStates.flatMap(({ mechanism, target, live, reason }) =>
-      live && reason !== undefined ? [`notifier ${mechanism} stands on ${target} and could not be moved: ${reason}`] : [],
+      live && reason !== undefined ? [`notifier ${mechanism} on ${target} could not be moved to the new threshold: ${reason}`] : [],
     ),
     ...(status.shutdownDelayProblem === undefined
       ? []
@@ -59,7 +59,7 @@ export function readiness(status: Status): Probe {
   return { ok: problems.length === 0, lines: [...problems, ...notes.map((note) => `note: ${note}`)] };
 }
 
-/** Read, or known not to be there, or there in a moment. */
+/** Read, known to be absent, or being read. */
 function isKnown({ observed, absent, pending }: Observations, signal: Signal): boolean {
   return observed.has(signal) || absent?.has(signal) === true || pending?.has(signal) === true;
 }

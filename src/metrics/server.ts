@@ -10,8 +10,8 @@ const CLIENT_TIMEOUT_MS = 5_000;
 const TEXT = 'text/plain; charset=utf-8';
 const INDEX = `evictd
 /metrics  for Prometheus
-/healthz  200 while the node is being read
-/readyz   200 while evictd guards as configured, else 503 and what is wrong
+/healthz  200 while evictd samples the node
+/readyz   200 while evictd guards as configured, else 503 with the reasons
 `;
 
 export interface ServerOptions {
@@ -20,23 +20,23 @@ export interface ServerOptions {
   readonly status: Status;
   readonly registry: MetricsRegistry;
   readonly log: Log;
-  /** How long to wait where the address cannot be had. Default: 10 s. */
+  /** Time between attempts to listen. Default: 10 s. */
   readonly retryMs?: number;
-  /** How long a client may take for its request. Default: 5 s. */
+  /** Limit for a client to send its request. Default: 5 s. */
   readonly clientTimeoutMs?: number;
 }
 
 /**
- * /metrics, /healthz and /readyz. Its trouble stays its own: an address in use is a warning and tried again, errors of clients end with their
- * connection; one request per connection, few connections and short times bound what clients can cost.
+ * Serves /metrics, /healthz and /readyz. It never affects eviction: it retries an address in use, closes a connection after an error, and
+ * limits requests per connection, connections and times.
  */
 export class MetricsServer {
   readonly #options: ServerOptions;
   readonly #server: Server;
   #retry: NodeJS.Timeout | undefined;
   #problem: string | undefined;
-  /** Connections that had their request. */
-  readonly #asked = new WeakSet<Socket>();
+  /** Connections that sent a request. */
+  readonly #used = new WeakSet<Socket>();
   #closed = false;
 
   constructor(options: ServerOptions) {
@@ -62,7 +62,7 @@ export class MetricsServer {
     });
   }
 
-  /** Starts to listen; where that fails it says so and tries again. */
+  /** Listens, and retries after an error, which is logged. */
   start(): void {
     if (this.#closed) return;
     try {
@@ -72,18 +72,18 @@ export class MetricsServer {
     }
   }
 
-  /** The port in use, also where port 0 was asked for; undefined while there is none. */
+  /** The port, also if port 0 is configured; undefined while not listening. */
   get port(): number | undefined {
     const address = this.#server.address();
     return typeof address === 'object' ? address?.port : undefined;
   }
 
-  /** Why there is no server at the moment. */
+  /** Why the server is not listening; undefined while it is. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** At once: connections are cut. */
+  /** Closes all connections at once. */
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
@@ -115,11 +115,11 @@ export class MetricsServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { status, registry } = this.#options;
-    // A pipeline of scrapes would be computed in one go, while the loop waits: what follows the first request ends with the connection.
-    if (this.#asked.has(request.socket)) return;
-    this.#asked.add(request.socket);
+    // One request a connection: pipelined scrapes would block the loop. The others end with the connection.
+    if (this.#used.has(request.socket)) return;
+    this.#used.add(request.socket);
     response.shouldKeepAlive = false;
-    request.resume(); // a body that nobody asked for
+    request.resume(); // ignores a body
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
       respond(response, 405, 'only GET and HEAD\n');
@@ -159,5 +159,5 @@ function respond(response: ServerResponse, code: number, body: string, type = TE
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
   });
-  response.end(body); // for HEAD Node leaves the body out
+  response.end(body); // Node omits the body for HEAD
 }

@@ -7,114 +7,120 @@ import type { ConditionType, Signal } from '../core/signal.js';
 import type { Threshold, ThresholdKind } from '../core/threshold.js';
 import type { NotifierState, SourceProblem } from '../monitor/ports.js';
 import type { Metrics } from '../monitor/publisher.js';
+import type { EventCounter, Latest, Metric, OnEvent, Sample } from './metric.js';
+import { METRICS } from './metrics.js';
 
-/** Counts by label values; a label value that was never counted is 0. */
-class Counts<Key extends string> {
-  readonly #counts = new Map<Key, number>();
-  add(key: Key, count = 1): void {
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
-  }
-  get(key: Key): number {
-    return this.#counts.get(key) ?? 0;
-  }
-  keys(): Iterable<Key> {
-    return this.#counts.keys();
-  }
-}
+/** Joins label values: none contains it. */
+const SEPARATOR = '\0';
 
-/** Of what others have taken meanwhile nothing was given back: a counter does not fall. */
-function atLeastNone(amount: bigint): number {
-  return amount > 0n ? Number(amount) : 0;
-}
-
-/** The latest of everything that the loop has published, as plain values: scrapes and probes read it, nothing is computed before. */
-export class Status implements Metrics {
+/** The latest values and counts of the monitor, for scrapes and probes. */
+export class Status implements Metrics, Latest {
   observations: Observations = { observed: new Map(), missing: new Map() };
   thresholds: readonly Threshold[] = [];
   notifierStates: readonly NotifierState[] = [];
   sourceProblems: readonly SourceProblem[] = [];
   reclaimSteps: readonly string[] = [];
   heldUnits = 0;
-  /** Of the last shutdown of the machine, in seconds since 1970; 0: there was none, or it is not over. */
   shutdown = { lasts: false, startSeconds: 0, endSeconds: 0 };
-  /** Why a shutdown would not wait for evictd; undefined: it would, or is not to. */
+  /** Why a shutdown would not wait for evictd; undefined: it would, or need not. */
   shutdownDelayProblem: string | undefined;
-  /** Monotonic clock; undefined before the first pass. */
+  /** Monotonic clock; undefined before the first sample. */
   sampledAtNs: bigint | undefined;
   monitoringIntervalNs = 10_000_000_000n;
-  readonly conditions = new Set<ConditionType>();
-  readonly evictions = new Counts<EvictionSignal>();
-  readonly failedEvictions = new Counts<EvictionSignal>();
-  readonly ineffectiveEvictions = new Counts<EvictionSignal>();
-  readonly alerts = new Counts<`${AlertKind} ${Signal}`>();
-  readonly reclaims = new Counts<string>();
-  readonly failedReclaims = new Counts<string>();
-  readonly reclaimedBytes = new Counts<string>();
-  readonly reclaimedInodes = new Counts<string>();
-  readonly oomKills = new Counts<OomLimit>();
-  readonly episodes = new Counts<`${Signal} ${ThresholdKind}`>();
-  readonly #nowNs: () => bigint;
-  /** Whether the configuration that was read last is in force, and since when the one that is, in seconds since 1970. */
   config: { readonly taken: boolean; readonly sinceSeconds: number };
-  /** Set by the registry, which has the histogram. */
-  onWakeToSignal: (seconds: number) => void = () => undefined;
+  readonly conditions = new Set<ConditionType>();
+  readonly #nowNs: () => bigint;
+  /** Of each counter its values by label values. */
+  readonly #counts = new Map<string, Map<string, number>>();
+  readonly #listeners = new Map<string, ((...args: unknown[]) => void)[]>();
 
-  constructor(nowNs = (): bigint => process.hrtime.bigint()) {
+  constructor(nowNs = (): bigint => process.hrtime.bigint(), metrics: readonly Metric[] = METRICS) {
     this.#nowNs = nowNs;
     this.config = { taken: true, sinceSeconds: Date.now() / 1_000 };
+    for (const metric of metrics) if (metric.type === 'counter' && 'on' in metric) this.#count(metric);
   }
 
-  /** A configuration was read again. */
+  /** Calls `use` with the value of each event that has one. */
+  listen<T>(on: OnEvent<T>, use: (value: T) => void): void {
+    for (const [event, valueOf] of Object.entries(on) as [string, (...args: unknown[]) => T | undefined][]) {
+      const listeners = this.#listeners.get(event) ?? [];
+      listeners.push((...args) => {
+        const value = valueOf(...args);
+        if (value !== undefined) use(value);
+      });
+      this.#listeners.set(event, listeners);
+    }
+  }
+
+  /** The value of a counter; 0 if no event raised it. */
+  count(name: string, ...labels: readonly string[]): number {
+    return this.#counts.get(name)?.get(labels.join(SEPARATOR)) ?? 0;
+  }
+
+  /** All series of a counter, the initial ones first. */
+  samplesOf({ name, initial }: EventCounter): readonly Sample[] {
+    const keys = new Set([...initial(this).map((labels) => labels.join(SEPARATOR)), ...(this.#counts.get(name)?.keys() ?? [])]);
+    return [...keys].map((key) => [this.#counts.get(name)?.get(key) ?? 0, ...key.split(SEPARATOR)]);
+  }
+
+  sampleAgeNs = (): bigint | undefined => (this.sampledAtNs === undefined ? undefined : this.#nowNs() - this.sampledAtNs);
+
+  /** A configuration was read again. @param taken  whether it is in force now */
   configured(taken: boolean): void {
     this.config = { taken, sinceSeconds: taken ? Date.now() / 1_000 : this.config.sinceSeconds };
   }
-
-  /** How long ago the node was read; undefined: never. */
-  sampleAgeNs(): bigint | undefined {
-    return this.sampledAtNs === undefined ? undefined : this.#nowNs() - this.sampledAtNs;
-  }
-
   observe(observations: Observations, thresholds: readonly Threshold[]): void {
     this.observations = observations;
     this.thresholds = thresholds;
     this.sampledAtNs = this.#nowNs();
+    this.#emit('observe', observations, thresholds);
   }
   condition(type: ConditionType, on: boolean): void {
     if (on) this.conditions.add(type);
     else this.conditions.delete(type);
+    this.#emit('condition', type, on);
   }
   thresholdMet(signal: Signal, kind: ThresholdKind): void {
-    this.episodes.add(`${signal} ${kind}`);
+    this.#emit('thresholdMet', signal, kind);
   }
   evicted(signal: EvictionSignal): void {
-    this.evictions.add(signal);
+    this.#emit('evicted', signal);
   }
   failed(signal: EvictionSignal): void {
-    this.failedEvictions.add(signal);
+    this.#emit('failed', signal);
   }
   ineffective(signal: EvictionSignal): void {
-    this.ineffectiveEvictions.add(signal);
+    this.#emit('ineffective', signal);
   }
   alerted(kind: AlertKind, signal: Signal): void {
-    this.alerts.add(`${kind} ${signal}`);
+    this.#emit('alerted', kind, signal);
   }
-  reclaimed(step: string, { bytes, inodes }: DiskAmount, failed: boolean): void {
-    this.reclaims.add(step);
-    if (failed) this.failedReclaims.add(step);
-    this.reclaimedBytes.add(step, atLeastNone(bytes));
-    this.reclaimedInodes.add(step, atLeastNone(inodes));
+  reclaimed(step: string, freed: DiskAmount, failed: boolean): void {
+    this.#emit('reclaimed', step, freed, failed);
   }
   oomKilled(limit: OomLimit, processes: number): void {
-    this.oomKills.add(limit, processes);
+    this.#emit('oomKilled', limit, processes);
   }
   held(units: number): void {
     this.heldUnits = units;
+    this.#emit('held', units);
   }
-  /** The machine goes down, and workloads begin to end. */
+  wakeToSignal(seconds: number): void {
+    this.#emit('wakeToSignal', seconds);
+  }
+  notifiers(states: readonly NotifierState[]): void {
+    this.notifierStates = states;
+    this.#emit('notifiers', states);
+  }
+  problems(problems: readonly SourceProblem[]): void {
+    this.sourceProblems = problems;
+    this.#emit('problems', problems);
+  }
+  /** The machine shuts down, and evictd begins to end workloads. */
   shutdownBegins(): void {
     this.shutdown = { lasts: true, startSeconds: Date.now() / 1_000, endSeconds: 0 };
   }
-  /** Nobody is waited for any more; the machine goes down still. */
+  /** evictd has ended the workloads; the machine still shuts down. */
   shutdownIsOver(): void {
     if (this.shutdown.endSeconds === 0) this.shutdown = { ...this.shutdown, endSeconds: Date.now() / 1_000 };
   }
@@ -124,21 +130,25 @@ export class Status implements Metrics {
   shutdownDelayed(problem: string | undefined): void {
     this.shutdownDelayProblem = problem;
   }
-  wakeToSignal(seconds: number): void {
-    this.onWakeToSignal(seconds);
-  }
-  notifiers(states: readonly NotifierState[]): void {
-    this.notifierStates = states;
-  }
-  problems(problems: readonly SourceProblem[]): void {
-    this.sourceProblems = problems;
-  }
-  /** What node-level reclaim may do, by name. */
+  /** The names of the configured steps of node-level reclaim. */
   reclaiming(steps: readonly string[]): void {
     this.reclaimSteps = steps;
   }
-  /** The interval at which the loop ticks: what /healthz expects. */
+  /** Time between two samples, from which /healthz derives its limit. */
   monitoringInterval(intervalNs: bigint): void {
     this.monitoringIntervalNs = intervalNs;
+  }
+
+  #count({ name, on }: EventCounter): void {
+    const counts = new Map<string, number>();
+    this.#counts.set(name, counts);
+    this.listen(on, ([count, ...labels]) => {
+      const key = labels.join(SEPARATOR);
+      counts.set(key, (counts.get(key) ?? 0) + count);
+    });
+  }
+
+  #emit<Event extends keyof Metrics>(event: Event, ...args: Parameters<Metrics[Event]>): void {
+    for (const listener of this.#listeners.get(event) ?? []) listener(...args);
   }
 }

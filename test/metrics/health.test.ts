@@ -18,7 +18,7 @@ const notifier: NotifierState = {
 };
 const dead: NotifierState = { ...notifier, live: false, reason: 'EPERM', hint: 'run as root' };
 
-/** Read at 0, looked at `ageNs` later, with an interval of 10 s. */
+/** Sampled at 0 and probed `ageNs` later, with an interval of 10 s. */
 function status(ageNs: bigint, fill: (status: Status) => void): Status {
   let nowNs = 0n;
   const it = new Status(() => nowNs);
@@ -34,7 +34,7 @@ describe('alive', () => {
     ['not before the first reading', 0n, () => undefined, false, 'the node has not been read yet'],
     ['just read', 0n, read, true, 'the node was read 0 s ago'],
     ['three intervals and the margin are allowed', 32n * SECOND, read, true, 'the node was read 32 s ago'],
-    ['more are not', 32n * SECOND + SECOND / 10n, read, false, 'the node was read 32.1 s ago, more than 32 s'],
+    ['more are too many', 32n * SECOND + SECOND / 10n, read, false, 'the node was read 32.1 s ago, more than 32 s'],
   ])('%s', (_rule, ageNs, fill, ok, line) => {
     expect(liveness(status(ageNs, fill))).toEqual({ ok, lines: [line] });
   });
@@ -75,7 +75,7 @@ describe('ready', () => {
         it.notifiers([{ ...dead, live: true }]);
       },
       true,
-      ['note: notifier memcg_threshold stands on memory.usage_in_bytes of / and could not be moved: EPERM'],
+      ['note: notifier memcg_threshold on memory.usage_in_bytes of / could not be moved to the new threshold: EPERM'],
     ],
     [
       'an additional notifier and a workload source are notes',
@@ -109,10 +109,10 @@ describe('ready', () => {
         it.shutdown = { ...it.shutdown, startSeconds: 1_000 };
       },
       false,
-      ['the machine has been shutting down since 1970-01-01T00:16:40.000Z: workloads end, and nobody is admitted'],
+      ['the machine has been shutting down since 1970-01-01T00:16:40.000Z: evictd ends workloads and admits none'],
     ],
     [
-      '… until that is called off',
+      'the shutdown was cancelled',
       (it) => {
         guarding(it);
         it.shutdownBegins();
@@ -131,12 +131,12 @@ describe('ready', () => {
       true,
       ['note: a shutdown of the machine does not wait for evictd: no logind'],
     ],
-    ['nothing to guard', (it) => it.observe(BOTH, []), true, ['note: no threshold is configured']],
+    ['no threshold is a note', (it) => it.observe(BOTH, []), true, ['note: no threshold is configured']],
   ])('%s', (_rule, fill, ok, lines) => {
     expect(readiness(status(0n, fill))).toEqual({ ok, lines });
   });
 
-  test('not while the loop stands still', () => {
+  test('not without a recent sample', () => {
     expect(readiness(status(60n * SECOND, guarding))).toEqual({ ok: false, lines: ['the node was read 60 s ago, more than 32 s'] });
   });
 });

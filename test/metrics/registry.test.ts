@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import * as definitions from '../../src/metrics/definition.js';
+import { eventCounter, type Metric } from '../../src/metrics/metric.js';
+import { METRICS } from '../../src/metrics/metrics.js';
+import { CHECK_EXIT_CODE } from '../../src/metrics/node-metrics.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
 import { Status } from '../../src/metrics/status.js';
 import type { NotifierState } from '../../src/monitor/ports.js';
@@ -48,7 +50,7 @@ function fixture(): Fixture {
 
 const samples = (families: Map<string, Family>, name: string): Record<string, number> | undefined => families.get(name)?.samples;
 
-test('before the first reading nothing is claimed', async () => {
+test('no samples before the first sample of the node', async () => {
   const families = await fixture().scrape();
   for (const name of [
     'signal_available',
@@ -65,7 +67,7 @@ test('before the first reading nothing is claimed', async () => {
   }
 });
 
-test('signals, in their own unit; a threshold is resolved against the capacity', async () => {
+test('signals have their own unit; a percentage is resolved against the capacity', async () => {
   const { status, scrape } = fixture();
   status.observe(observations(0n, { 'memory.available': 512n * Mi, 'pid.available': 30n }), THRESHOLDS);
   const families = await scrape();
@@ -84,7 +86,7 @@ test('signals, in their own unit; a threshold is resolved against the capacity',
   });
 });
 
-test('pressure is a ratio, its totals are seconds, and an entry of the list is met or not', async () => {
+test('pressure is a ratio, its totals are seconds, and a listed threshold is met or not', async () => {
   const { status, scrape } = fixture();
   const amounts = observations(0n, { 'memory.available': 50n * Mi });
   const stalled = { available: 412_500_000n, capacity: WHOLE_SHARE, timeNs: 0n, source: 'test', stalledUs: 1_500_000n };
@@ -111,7 +113,7 @@ test('pressure is a ratio, its totals are seconds, and an entry of the list is m
   ]);
 });
 
-test('an absolute threshold is known without a reading', async () => {
+test('an absolute threshold needs no sample', async () => {
   const { status, scrape } = fixture();
   status.observe(observations(0n, {}), THRESHOLDS.slice(0, 1));
   expect(samples(await scrape(), 'evictd_signal_threshold')).toEqual({
@@ -119,7 +121,7 @@ test('an absolute threshold is known without a reading', async () => {
   });
 });
 
-test('a signal that cannot be read any more has no value', async () => {
+test('a signal that becomes unreadable has no value', async () => {
   const { status, scrape } = fixture();
   status.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS);
   await scrape();
@@ -127,7 +129,7 @@ test('a signal that cannot be read any more has no value', async () => {
   expect(samples(await scrape(), 'evictd_signal_available')).toEqual({});
 });
 
-test('a threshold that a reload took away is gone', async () => {
+test('a threshold that a reload removed is gone', async () => {
   const { status, scrape } = fixture();
   status.observe(observations(0n, { 'memory.available': 1n }), THRESHOLDS);
   await scrape();
@@ -137,7 +139,7 @@ test('a threshold that a reload took away is gone', async () => {
   ]);
 });
 
-test('conditions: 0 or 1 for those with a threshold', async () => {
+test('conditions are 0 or 1 if a threshold sets them', async () => {
   const { status, scrape } = fixture();
   status.observe(observations(0n, {}), THRESHOLDS);
   status.condition('DiskPressure', true);
@@ -149,7 +151,7 @@ test('conditions: 0 or 1 for those with a threshold', async () => {
   });
 });
 
-test('counters of configured signals begin at 0, and never fall', async () => {
+test('counters of configured signals start at 0 and never fall', async () => {
   const { status, scrape } = fixture();
   const name = (metric: string, labels: string): string => `evictd_${metric}{${labels}}`;
   const memory = 'eviction_signal="memory.available"';
@@ -191,7 +193,7 @@ test('counters of configured signals begin at 0, and never fall', async () => {
   expect(samples(await scrape(), 'evictd_evictions_total')).toEqual({ [name('evictions_total', memory)]: 2 });
 });
 
-test('what node-level reclaim did, by step: those that are configured from the start, and no counter falls', async () => {
+test('node-level reclaim by step: configured steps exist from the start, and no counter falls', async () => {
   const { status, scrape } = fixture();
   status.reclaiming(['images', 'journald']);
   status.reclaimed('journald', { bytes: 100n, inodes: 3n }, false);
@@ -210,7 +212,7 @@ test('what node-level reclaim did, by step: those that are configured from the s
   expect(counted('evictd_reclaimed_inodes_total')).toContainEqual(['{step="journald"}', 3]);
 });
 
-test("the kernel's OOM kills are there from the start, by limit, as processes", async () => {
+test('OOM kills of the kernel by limit exist from the start and count processes', async () => {
   const { status, scrape } = fixture();
   status.oomKilled('workload', 1);
   status.oomKilled('node', 3);
@@ -223,7 +225,7 @@ test("the kernel's OOM kills are there from the start, by limit, as processes", 
   });
 });
 
-test('a signal is looked at as soon as the soonest of its samplers looks; what is not live has no period', async () => {
+test('the sampler period of a signal is that of its fastest sampler; a sampler that is not live has none', async () => {
   const { status, scrape } = fixture();
   const sampler = { ...notifier, mechanism: 'sampler' } as const;
   status.notifiers([
@@ -239,7 +241,7 @@ test('a signal is looked at as soon as the soonest of its samplers looks; what i
   });
 });
 
-test('a mechanism is live when all of its notifications are', async () => {
+test('a mechanism is live if all its notifiers are', async () => {
   const { status, scrape } = fixture();
   status.notifiers([notifier, { ...notifier, live: false, reason: 'EPERM' }, { ...notifier, mechanism: 'psi_trigger' }]);
   expect(samples(await scrape(), 'evictd_notifier_live')).toEqual({
@@ -248,7 +250,7 @@ test('a mechanism is live when all of its notifications are', async () => {
   });
 });
 
-test('a signal is polled where something that it needs to be woken for is not live; not where something else stands in', async () => {
+test('a signal is polled if an essential notifier is not live, but not if another one replaces it', async () => {
   const { status, scrape } = fixture();
   const sampler = { ...notifier, mechanism: 'sampler' } as const;
   status.notifiers([
@@ -278,7 +280,7 @@ test('wake to signal: buckets from 0.25 ms to 10 s', async () => {
   expect(histogram.evictd_wake_to_signal_seconds_count).toBe(3);
 });
 
-test('the age of the sample is that of the scrape', async () => {
+test('the sample age is computed at the scrape', async () => {
   const { status, passTime, scrape } = fixture();
   status.observe(observations(0n, {}), []);
   passTime(3n * SECOND);
@@ -287,7 +289,7 @@ test('the age of the sample is that of the scrape', async () => {
   expect(samples(await scrape(), 'evictd_sample_age_seconds')).toEqual({ evictd_sample_age_seconds: 3.5 });
 });
 
-test('what others count is asked at the scrape', async () => {
+test('counts of the journal and the log are read at the scrape', async () => {
   const { counts, scrape } = fixture();
   await scrape();
   Object.assign(counts, { errors: 1, lost: 2, dropped: 3 });
@@ -317,8 +319,20 @@ test('docs/metrics.md lists exactly what is exported', async () => {
     labels,
     type,
   }));
-  const allDefinitions = Object.values(definitions).flatMap((each) => ('name' in each ? [each] : each.map(({ definition }) => definition)));
-  const definedLabels = new Map(allDefinitions.map(({ name, labels }) => [name, labels.join(', ')]));
+  const definedLabels = new Map([...METRICS, CHECK_EXIT_CODE].map(({ name, labels }) => [name, labels.join(', ')]));
   expect(documented.map(({ name, type }) => `${name} ${type}`).sort()).toEqual([...exported, 'evictd_check_exit_code gauge'].sort());
   for (const { name, labels } of documented) expect(labels, name).toBe(definedLabels.get(name));
+});
+
+test('a metric is one entry in a list', async () => {
+  const toy = eventCounter('evictd_toy_total', 'A toy.', ['limit'], { oomKilled: (limit, processes) => [processes, limit] }, () => [
+    ['node'],
+  ]) satisfies Metric;
+  const status = new Status(() => 0n, [toy]);
+  const own = { version: '1', dryRun: false, journalErrors: () => 0, journalLostRecords: () => 0, logLinesDropped: () => 0 };
+  const registry = new MetricsRegistry(status, own, [toy]);
+  const scrape = async () => samples(parseExposition(await registry.metrics()), 'evictd_toy_total');
+  expect(await scrape()).toEqual({ 'evictd_toy_total{limit="node"}': 0 });
+  status.oomKilled('workload', 2);
+  expect(await scrape()).toEqual({ 'evictd_toy_total{limit="node"}': 0, 'evictd_toy_total{limit="workload"}': 2 });
 });

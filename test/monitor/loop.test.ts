@@ -187,7 +187,7 @@ test('the decision with its ranking stands in the ring, and the eviction in the 
   expect(ring).toContain('"wake":"sampler"');
   expect(before).toMatch(/"evictions":\[{"decision":{"serial":1,/);
   await vi.waitFor(() => {
-    expect(status.evictions.get('memory.available')).toBe(1);
+    expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1);
   });
 });
 
@@ -205,10 +205,10 @@ test('a kill that fails is not counted, and the next candidate goes at once', as
   node.availableMi = 10n;
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   await vi.waitFor(() => {
-    expect(status.evictions.get('memory.available')).toBe(1);
+    expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1);
   });
   expect(touched).toEqual(['batch', 'web']);
-  expect(status.failedEvictions.get('memory.available')).toBe(1);
+  expect(status.count('evictd_evictions_failed_total', 'memory.available')).toBe(1);
 });
 
 test('one that was gone before the signal is neither an eviction nor a failure', async () => {
@@ -224,9 +224,9 @@ test('one that was gone before the signal is neither an eviction nor a failure',
   node.availableMi = 10n;
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   await vi.waitFor(() => {
-    expect(status.evictions.get('memory.available')).toBe(1);
+    expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1);
   });
-  expect(status.failedEvictions.get('memory.available')).toBe(0);
+  expect(status.count('evictd_evictions_failed_total', 'memory.available')).toBe(0);
   expect(said).toContainEqual(expect.stringContaining('batch was gone before it was evicted'));
 });
 
@@ -268,7 +268,7 @@ test('SIGKILL is repeated while processes are left', async () => {
   node.wake({ source: 'sampler', atNs: process.hrtime.bigint() });
   node.availableMi = 500n;
   await vi.waitFor(() => {
-    expect(status.evictions.get('memory.available')).toBe(1);
+    expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1);
   });
   expect(kills).toBe(5);
 });
@@ -293,7 +293,7 @@ test('the exit of the last process is looked at when it is told, not at the next
   left = 0;
   const told = process.hrtime.bigint();
   exits[0]?.(told);
-  expect(status.evictions.get('memory.available')).toBe(1); // in this very turn, before any timer
+  expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1); // in this very turn, before any timer
   expect(closed).toBe(1);
   monitor?.stop();
   const reads = node.reads;
@@ -465,7 +465,7 @@ test('compatibility kubelet: after a kill that failed nobody is chosen for 30 s,
   }
   expect(touched).toEqual(['batch']);
   expect(node.reads).toBe(before);
-  expect(status.evictions.get('memory.available')).toBe(1); // as the kubelet counts
+  expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1); // as the kubelet counts
   monitor?.reconfigure(policy([hard]), 3600n * SECOND);
   expect(touched.slice(0, 2)).toEqual(['batch', 'batch']); // a reload with departure failed-kill does not wait on
 });

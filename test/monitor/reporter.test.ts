@@ -92,7 +92,7 @@ test('what each step of a reclaim gave back is counted, and which of them failed
   };
   reporter(status).reporter.effect(reclaimed, effect, undefined);
   const counted = (step: string) =>
-    [status.reclaims, status.failedReclaims, status.reclaimedBytes, status.reclaimedInodes].map((counts) => counts.get(step));
+    ['reclaims', 'reclaims_failed', 'reclaimed_bytes', 'reclaimed_inodes'].map((name) => status.count(`evictd_${name}_total`, step));
   expect([counted('images'), counted('images-of-mine')]).toEqual([
     [1, 0, 7, 2],
     [1, 1, 0, 0],

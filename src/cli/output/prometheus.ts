@@ -1,5 +1,5 @@
-import * as definitions from '../../metrics/definition.js';
-import type { Definition } from '../../metrics/definition.js';
+import type { Definition } from '../../metrics/metric.js';
+import * as metrics from '../../metrics/node-metrics.js';
 import { ratioOf, stalledSeconds } from '../../core/stalled.js';
 import type { Observation } from '../../core/observation.js';
 import { isPressure, type Signal } from '../../core/signal.js';
@@ -10,7 +10,7 @@ type Sample = readonly [value: number, ...labels: string[]];
 
 const LABEL_ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 
-/** One metric in the text exposition format 0.0.4; nothing where there is no sample. */
+/** One metric in the text exposition format 0.0.4; empty without samples. */
 function exposition({ name, type, help, labels }: Definition, samples: readonly Sample[]): string {
   if (samples.length === 0) return '';
   const lines = samples.map(([value, ...texts]) => {
@@ -22,37 +22,34 @@ function exposition({ name, type, help, labels }: Definition, samples: readonly 
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** What stands in for a share has the name of what it is, memory.pressure.full.avg10, and that one is written once: the server's share is another value. */
+/** A substitute value has a name of its own (memory.pressure.full.avg10): it differs from the value that the server exports. */
 function asRead(signal: Signal, { standIn }: Observation): string {
   return standIn === undefined ? signal : `${signal}.${standIn}`;
 }
 
-/**
- * The values under the names that the server of `evictd run` uses, for node_exporter's textfile collector. Written without prom-client, which takes
- * longer to load than a check takes.
- */
+/** For node_exporter's textfile collector, with the names of `evictd run`. Without prom-client, which takes longer to load than a check. */
 export function checkPrometheus({ exit, signals, entries, conditions, notifiers }: CheckReport): string {
   const readings = signals.flatMap(({ signal, observation }) => (observation ? [{ signal, observation }] : []));
   const read = readings.filter(({ signal }) => !isPressure(signal));
   const mechanisms = [...new Set(notifiers.map(({ mechanism }) => mechanism))];
   return [
-    exposition(definitions.CHECK_EXIT_CODE, [[exit]]),
+    exposition(metrics.CHECK_EXIT_CODE, [[exit]]),
     exposition(
-      definitions.SIGNAL_AVAILABLE,
+      metrics.SIGNAL_AVAILABLE,
       read.map(({ signal, observation }) => [Number(observation.available), signal]),
     ),
     exposition(
-      definitions.SIGNAL_CAPACITY,
+      metrics.SIGNAL_CAPACITY,
       read.map(({ signal, observation }) => [Number(observation.capacity), signal]),
     ),
     exposition(
-      definitions.SIGNAL_THRESHOLD,
+      metrics.SIGNAL_THRESHOLD,
       signals.flatMap(({ signal, thresholds }) =>
         thresholds.flatMap(({ kind, value }): Sample[] => (value === undefined ? [] : [[Number(value), signal, kind]])),
       ),
     ),
     exposition(
-      definitions.SIGNAL_PRESSURE,
+      metrics.SIGNAL_PRESSURE,
       [
         ...new Map(
           readings.filter(({ signal }) => isPressure(signal)).map(({ signal, observation }) => [asRead(signal, observation), observation]),
@@ -60,18 +57,18 @@ export function checkPrometheus({ exit, signals, entries, conditions, notifiers 
       ].map(([signal, observation]) => [ratioOf(observation), signal]),
     ),
     exposition(
-      definitions.THRESHOLD_MET,
+      metrics.THRESHOLD_MET,
       entries.flatMap(({ threshold, kind, met }): Sample[] => (met === undefined ? [] : [[met ? 1 : 0, whenText(threshold), kind]])),
     ),
-    ...definitions.PRESSURE_TOTALS.map(({ definition, resource, kind }) =>
-      exposition(definition, stalledSeconds(resource, kind, new Map(readings.map(({ signal, observation }) => [signal, observation])))),
+    ...metrics.PRESSURE_TOTALS.map(({ metric, resource, kind }) =>
+      exposition(metric, stalledSeconds(resource, kind, new Map(readings.map(({ signal, observation }) => [signal, observation])))),
     ),
     exposition(
-      definitions.NODE_CONDITION,
+      metrics.NODE_CONDITION,
       conditions.flatMap(({ type, status }): Sample[] => (status === undefined ? [] : [[status ? 1 : 0, type]])),
     ),
     exposition(
-      definitions.NOTIFIER_LIVE,
+      metrics.NOTIFIER_LIVE,
       mechanisms.map((mechanism) => [notifiers.every((state) => state.live || state.mechanism !== mechanism) ? 1 : 0, mechanism]),
     ),
   ].join('');

@@ -12,15 +12,15 @@ import { calm, clock, dead, live, report, short, thresholds, unread } from './su
 
 test('exactly', () => {
   expect(checkPrometheus(report(short, { thresholds: thresholds.slice(0, 1), notifiers: [live, dead, { ...live, live: false }] }))).toBe(
-    `# HELP evictd_check_exit_code The exit code of evictd check: 0 ok, 1 soft threshold met, 2 hard threshold met, 3 unknown. Only from evictd check.
+    `# HELP evictd_check_exit_code Exit code of evictd check: 0 ok, 1 soft threshold met, 2 hard threshold met, 3 unknown.
 # TYPE evictd_check_exit_code gauge
 evictd_check_exit_code 2
-# HELP evictd_signal_available What is available, in the unit of the signal: bytes, inodes or processes.
+# HELP evictd_signal_available Available amount, in the unit of the signal: bytes, inodes or processes.
 # TYPE evictd_signal_available gauge
 evictd_signal_available{eviction_signal="memory.available"} 52428800
 evictd_signal_available{eviction_signal="nodefs.available"} 128849018880
 evictd_signal_available{eviction_signal="pid.available"} 32000
-# HELP evictd_signal_capacity What there is in all, in the unit of the signal: bytes, inodes or processes.
+# HELP evictd_signal_capacity Capacity, in the unit of the signal: bytes, inodes or processes.
 # TYPE evictd_signal_capacity gauge
 evictd_signal_capacity{eviction_signal="memory.available"} 17179869184
 evictd_signal_capacity{eviction_signal="nodefs.available"} 214748364800
@@ -31,7 +31,7 @@ evictd_signal_threshold{eviction_signal="memory.available",kind="hard"} 10485760
 # HELP evictd_node_condition 1 while the node has the condition, else 0.
 # TYPE evictd_node_condition gauge
 evictd_node_condition{condition="MemoryPressure"} 1
-# HELP evictd_notifier_live 1 while every notification of this mechanism is armed; 0: another mechanism stands in for it, or evictd polls.
+# HELP evictd_notifier_live 1 while every notifier of this mechanism is armed, 0 while another mechanism or polling replaces one.
 # TYPE evictd_notifier_live gauge
 evictd_notifier_live{mechanism="memcg_threshold"} 0
 evictd_notifier_live{mechanism="psi_trigger"} 0
@@ -39,13 +39,13 @@ evictd_notifier_live{mechanism="psi_trigger"} 0
   );
 });
 
-test('what is not known has no line', () => {
+test('unknown values have no line', () => {
   const text = checkPrometheus(report(unread));
   expect(text).toContain('evictd_check_exit_code 3\n');
   expect(text).not.toMatch(/nodefs.available|DiskPressure/);
 });
 
-test('avg10 that stands for a share is written as what it is, once: the server has another value under the name of the share', () => {
+test('avg10 as a substitute for a share has its own name, once', () => {
   const half = { capacity: 1_000_000_000n, available: 500_000_000n, timeNs: 95n * SECOND, source: 'full avg10 of /proc/pressure/memory' };
   const observed = new Map<Signal, Observation>([
     ['memory.pressure.full', { ...half, standIn: 'avg10' }],
@@ -64,13 +64,13 @@ test('avg10 that stands for a share is written as what it is, once: the server h
   ]);
 });
 
-test('a failed check says so', () => {
+test('a failed check has only the exit code', () => {
   expect(checkPrometheus(failedReport(new Error('x'), clock))).toMatch(
     /^# HELP .*\n# TYPE evictd_check_exit_code gauge\nevictd_check_exit_code 3\n$/,
   );
 });
 
-test('the same families, with the same values, as the server has', async () => {
+test('the families and values of the server', async () => {
   const status = new Status();
   const noCount = (): number => 0;
   const registry = new MetricsRegistry(status, {

@@ -1,0 +1,109 @@
+import { ALERT_KINDS } from '../core/effect.js';
+import { STORAGE_LIMIT_SIGNALS } from '../core/eviction-signal.js';
+import { OOM_LIMITS } from '../core/kernel-kill.js';
+import { isResourceSignal, SIGNALS } from '../core/signal.js';
+import { isResourceThreshold, thresholdKind } from '../core/threshold.js';
+import { eventCounter, gauge, type Latest, type Metric } from './metric.js';
+
+/** Signals whose thresholds evict. */
+function evictingSignals({ thresholds }: Latest): readonly string[][] {
+  const signals = new Set<string>(thresholds.filter(isResourceThreshold).map(({ signal }) => signal));
+  return [...SIGNALS, ...STORAGE_LIMIT_SIGNALS].filter((signal) => signals.has(signal)).map((signal) => [signal]);
+}
+
+const steps = ({ reclaimSteps }: Latest): readonly string[][] => reclaimSteps.map((step) => [step]);
+
+/** Not below 0, because a counter must not fall: other programs may have used more meanwhile than the step freed. */
+const freed = (amount: bigint): number => (amount > 0n ? Number(amount) : 0);
+
+export const EVICTION_METRICS: readonly Metric[] = [
+  eventCounter(
+    'evictd_evictions_total',
+    'Evicted workloads without a process left, by the signal of the threshold.',
+    ['eviction_signal'],
+    { evicted: (signal) => [1, signal] },
+    evictingSignals,
+  ),
+  eventCounter(
+    'evictd_evictions_failed_total',
+    'Evictions that failed or left processes; not in evictd_evictions_total.',
+    ['eviction_signal'],
+    { failed: (signal) => [1, signal] },
+    evictingSignals,
+  ),
+  eventCounter(
+    'evictd_evictions_ineffective_total',
+    'Evictions that freed less than a tenth of the expected memory; also in evictd_evictions_total.',
+    ['eviction_signal'],
+    { ineffective: (signal) => [1, signal] },
+    evictingSignals,
+  ),
+  eventCounter(
+    'evictd_alerts_total',
+    'Evictions that a threshold required and that evictd could not make, or that do not help for long (restart-storm), by reason.',
+    ['alert', 'eviction_signal'],
+    { alerted: (kind, signal) => [1, kind, signal] },
+    ({ thresholds }) => {
+      const signals = [...new Set(thresholds.map(({ signal }) => signal))];
+      return ALERT_KINDS.flatMap((kind) =>
+        signals.filter((signal) => isResourceSignal(signal) === (kind !== 'alert-only')).map((signal) => [kind, signal]),
+      );
+    },
+  ),
+  eventCounter('evictd_reclaims_total', 'Runs of a step of node-level reclaim.', ['step'], { reclaimed: (step) => [1, step] }, steps),
+  eventCounter(
+    'evictd_reclaims_failed_total',
+    'Runs of a step of node-level reclaim that failed in part or whole; also in evictd_reclaims_total.',
+    ['step'],
+    { reclaimed: (step, _freed, failed) => [failed ? 1 : 0, step] },
+    steps,
+  ),
+  eventCounter(
+    'evictd_reclaimed_bytes_total',
+    'Bytes that became free on the filesystem while the step ran.',
+    ['step'],
+    { reclaimed: (step, { bytes }) => [freed(bytes), step] },
+    steps,
+  ),
+  eventCounter(
+    'evictd_reclaimed_inodes_total',
+    'Inodes that became free on the filesystem while the step ran.',
+    ['step'],
+    { reclaimed: (step, { inodes }) => [freed(inodes), step] },
+    steps,
+  ),
+  eventCounter(
+    'evictd_oom_kills_total',
+    "Processes of the node that the kernel's OOM killer killed, by the owner of the limit that was reached.",
+    ['limit'],
+    { oomKilled: (limit, processes) => [processes, limit] },
+    () => OOM_LIMITS.map((limit) => [limit]),
+  ),
+  eventCounter(
+    'evictd_thresholds_met_total',
+    'How often a threshold became met.',
+    ['eviction_signal', 'kind'],
+    { thresholdMet: (signal, kind) => [1, signal, kind] },
+    ({ thresholds }) => thresholds.map((threshold) => [threshold.signal, thresholdKind(threshold)]),
+  ),
+  {
+    type: 'histogram',
+    name: 'evictd_wake_to_signal_seconds',
+    help: 'Time from the sample that met a threshold to the first signal sent to the victim.',
+    labels: [],
+    // dense around the goal of 10 ms
+    buckets: [0.000_25, 0.000_5, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    on: { wakeToSignal: (seconds) => seconds },
+  },
+  gauge('evictd_units_held', 'systemd units that evictd keeps stopped until the node has recovered.', ({ heldUnits }) => [[heldUnits]]),
+  gauge(
+    'evictd_graceful_shutdown_start_time_seconds',
+    'When the last shutdown of the machine began to end workloads, in seconds since 1970; 0: not since evictd started.',
+    ({ shutdown }) => [[shutdown.startSeconds]],
+  ),
+  gauge(
+    'evictd_graceful_shutdown_end_time_seconds',
+    'When the last shutdown had ended all workloads or was cancelled, in seconds since 1970; 0: not yet.',
+    ({ shutdown }) => [[shutdown.endSeconds]],
+  ),
+];

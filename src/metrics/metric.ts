@@ -1,0 +1,89 @@
+import type { Observations } from '../core/observation.js';
+import type { ConditionType } from '../core/signal.js';
+import type { Threshold } from '../core/threshold.js';
+import type { NotifierState } from '../monitor/ports.js';
+import type { Metrics } from '../monitor/publisher.js';
+
+/** A metric as Prometheus describes it. docs/metrics.md has the same list, checked by a test. */
+export interface Definition {
+  readonly name: string;
+  readonly type: 'gauge' | 'counter' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** A value and its label values in the order of the definition. undefined: no sample. */
+export type Sample = readonly [value: number | undefined, ...labels: string[]];
+
+/** What the monitor published last. */
+export interface Latest {
+  readonly observations: Observations;
+  readonly thresholds: readonly Threshold[];
+  readonly conditions: ReadonlySet<ConditionType>;
+  readonly notifierStates: readonly NotifierState[];
+  readonly reclaimSteps: readonly string[];
+  readonly heldUnits: number;
+  /** The last shutdown of the machine, in seconds since 1970; 0: not since evictd started, or not over. */
+  readonly shutdown: { readonly startSeconds: number; readonly endSeconds: number };
+  /** Whether the last configuration that was read is in force, and when the one in force was read, in seconds since 1970. */
+  readonly config: { readonly taken: boolean; readonly sinceSeconds: number };
+  /** Time since the last sample of the node; undefined: never sampled. */
+  readonly sampleAgeNs: () => bigint | undefined;
+}
+
+/** Values that other parts of evictd keep. */
+export interface OwnValues {
+  readonly version: string;
+  readonly dryRun: boolean;
+  readonly journalErrors: () => number;
+  readonly journalLostRecords: () => number;
+  readonly logLinesDropped: () => number;
+}
+
+/** A value for an event of the monitor; undefined: none for this one. */
+export type OnEvent<T> = { readonly [Event in keyof Metrics]?: (...args: Parameters<Metrics[Event]>) => T | undefined };
+
+/** Read at every scrape. */
+export interface ReadMetric extends Definition {
+  readonly type: 'gauge' | 'counter';
+  readonly read: (latest: Latest, own: OwnValues) => readonly Sample[];
+}
+
+/** Counts events. */
+export interface EventCounter extends Definition {
+  readonly type: 'counter';
+  /** By how much an event raises the counter. */
+  readonly on: OnEvent<readonly [count: number, ...labels: string[]]>;
+  /** Series that exist from the start, at 0: their first event is an increase that rate() sees. */
+  readonly initial: (latest: Latest) => readonly (readonly string[])[];
+}
+
+/** A distribution of the values of events. */
+export interface EventHistogram extends Definition {
+  readonly type: 'histogram';
+  readonly buckets: readonly number[];
+  readonly on: OnEvent<number>;
+}
+
+export type Metric = ReadMetric | EventCounter | EventHistogram;
+
+type Read = ReadMetric['read'];
+
+export function gauge(name: string, help: string, read: Read, labels: readonly string[] = []): ReadMetric {
+  return { type: 'gauge', name, help, labels, read };
+}
+
+/** A counter that something else keeps. */
+export function readCounter(name: string, help: string, read: Read, labels: readonly string[] = []): ReadMetric {
+  return { type: 'counter', name, help, labels, read };
+}
+
+export function eventCounter(
+  name: string,
+  help: string,
+  labels: readonly string[],
+  on: EventCounter['on'],
+  initial: EventCounter['initial'],
+): EventCounter {
+  return { type: 'counter', name, help, labels, on, initial };
+}

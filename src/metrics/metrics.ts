@@ -1,0 +1,7 @@
+import { EVICTION_METRICS } from './eviction-metrics.js';
+import type { Metric } from './metric.js';
+import { NODE_METRICS } from './node-metrics.js';
+import { OWN_METRICS } from './own-metrics.js';
+
+/** Every metric of `evictd run`. To add one, add an entry to one of these lists. */
+export const METRICS: readonly Metric[] = [...NODE_METRICS, ...EVICTION_METRICS, ...OWN_METRICS];

@@ -1,0 +1,143 @@
+import type { Observation } from '../core/observation.js';
+import {
+  CONDITION_TYPES,
+  isPressure,
+  SIGNAL_FACTS,
+  STALL_KINDS,
+  STALL_RESOURCES,
+  type ConditionType,
+  type Signal,
+} from '../core/signal.js';
+import { ratioOf, stalledSeconds } from '../core/stalled.js';
+import { allMet, isListed, resolve, thresholdKind, whenText } from '../core/threshold.js';
+import { gauge, readCounter, type Definition, type Latest, type ReadMetric } from './metric.js';
+
+export const SIGNAL_AVAILABLE = gauge(
+  'evictd_signal_available',
+  'Available amount, in the unit of the signal: bytes, inodes or processes.',
+  (latest) => amounts(latest).map(([signal, { available }]) => [Number(available), signal]),
+  ['eviction_signal'],
+);
+
+export const SIGNAL_CAPACITY = gauge(
+  'evictd_signal_capacity',
+  'Capacity, in the unit of the signal: bytes, inodes or processes.',
+  (latest) => amounts(latest).map(([signal, { capacity }]) => [Number(capacity), signal]),
+  ['eviction_signal'],
+);
+
+export const SIGNAL_THRESHOLD = gauge(
+  'evictd_signal_threshold',
+  'The threshold is met when less than this is available, in the unit of the signal.',
+  ({ thresholds, observations }) =>
+    thresholds
+      .filter((threshold) => !isListed(threshold))
+      .map((threshold) => {
+        const observed = observations.observed.get(threshold.signal);
+        const limit = observed ?? (threshold.value.kind === 'quantity' ? { capacity: 0n } : undefined);
+        return [limit && Number(resolve(threshold.value, limit.capacity)), threshold.signal, thresholdKind(threshold)];
+      }),
+  ['eviction_signal', 'kind'],
+);
+
+export const SIGNAL_PRESSURE = gauge(
+  'evictd_signal_pressure_ratio',
+  'Share of wall time in which tasks waited, 0 to 1.',
+  ({ observations }) =>
+    [...observations.observed].filter(([signal]) => isPressure(signal)).map(([signal, observation]) => [ratioOf(observation), signal]),
+  ['eviction_signal'],
+);
+
+export const THRESHOLD_MET = gauge(
+  'evictd_threshold_met',
+  '1 while all operands of an entry of thresholds are met, else 0.',
+  ({ thresholds, observations }) =>
+    thresholds.filter(isListed).map((threshold) => {
+      const met = allMet(threshold, observations, false);
+      return [met === undefined ? undefined : met ? 1 : 0, whenText(threshold), thresholdKind(threshold)];
+    }),
+  ['when', 'kind'],
+);
+
+/** Named as in node_exporter: waiting is the kernel's some, stalled its full. */
+export const PRESSURE_TOTALS = STALL_RESOURCES.flatMap((resource) =>
+  STALL_KINDS.map((kind) => ({
+    resource,
+    kind,
+    metric: readCounter(
+      `evictd_pressure_${resource}_${kind === 'some' ? 'waiting' : 'stalled'}_seconds_total`,
+      kind === 'some' ? `Time in which some task waited for ${resource}.` : `Time in which all non-idle tasks waited for ${resource}.`,
+      ({ observations }) => stalledSeconds(resource, kind, observations.observed),
+    ),
+  })),
+);
+
+export const NODE_CONDITION = gauge(
+  'evictd_node_condition',
+  '1 while the node has the condition, else 0.',
+  ({ thresholds, conditions }) => {
+    const watched = new Set<ConditionType | undefined>(thresholds.map(({ signal }) => SIGNAL_FACTS[signal].condition));
+    return CONDITION_TYPES.filter((type) => watched.has(type)).map((type) => [conditions.has(type) ? 1 : 0, type]);
+  },
+  ['condition'],
+);
+
+export const NOTIFIER_LIVE = gauge(
+  'evictd_notifier_live',
+  '1 while every notifier of this mechanism is armed, 0 while another mechanism or polling replaces one.',
+  ({ notifierStates }) =>
+    [...new Set(notifierStates.map(({ mechanism }) => mechanism))].map((mechanism) => [
+      notifierStates.every((state) => state.live || state.mechanism !== mechanism) ? 1 : 0,
+      mechanism,
+    ]),
+  ['mechanism'],
+);
+
+/** Exported only by `evictd check`. */
+export const CHECK_EXIT_CODE: Definition = {
+  type: 'gauge',
+  name: 'evictd_check_exit_code',
+  help: 'Exit code of evictd check: 0 ok, 1 soft threshold met, 2 hard threshold met, 3 unknown.',
+  labels: [],
+};
+
+export const NODE_METRICS: readonly ReadMetric[] = [
+  SIGNAL_AVAILABLE,
+  SIGNAL_CAPACITY,
+  SIGNAL_THRESHOLD,
+  SIGNAL_PRESSURE,
+  THRESHOLD_MET,
+  ...PRESSURE_TOTALS.map(({ metric }) => metric),
+  NODE_CONDITION,
+  NOTIFIER_LIVE,
+  gauge(
+    'evictd_signal_polled',
+    '1 while no notifier watches this signal, so that evictd only polls it.',
+    ({ notifierStates }) =>
+      [...new Set(notifierStates.map(({ signal }) => signal))].map((signal) => [
+        notifierStates.some((state) => state.signal === signal && state.essential && !state.live) ? 1 : 0,
+        signal,
+      ]),
+    ['eviction_signal'],
+  ),
+  gauge(
+    'evictd_sampler_period_seconds',
+    'Time between two samples of the native sampler; shorter the nearer the signal is to its threshold.',
+    ({ notifierStates }) => {
+      const periods = new Map<string, number>(); // the shortest, if a signal has several levels
+      for (const { signal, periodMs } of notifierStates) {
+        if (periodMs) periods.set(signal, Math.min(periodMs / 1e3, periods.get(signal) ?? Infinity));
+      }
+      return [...periods].map(([signal, seconds]) => [seconds, signal]);
+    },
+    ['eviction_signal'],
+  ),
+  gauge('evictd_sample_age_seconds', 'Time since the last sample of the node, at the time of the scrape.', ({ sampleAgeNs }) => {
+    const ageNs = sampleAgeNs();
+    return [[ageNs === undefined ? undefined : Number(ageNs) / 1e9]];
+  }),
+];
+
+function amounts({ observations }: Latest): [Signal, Observation][] {
+  return [...observations.observed].filter(([signal]) => !isPressure(signal));
+}

@@ -1,0 +1,47 @@
+import { readdirSync } from 'node:fs';
+import { gauge, readCounter, type Metric } from './metric.js';
+
+/** By the wall clock at the start: setting the clock later does not change it. */
+const PROCESS_START_SECONDS = Date.now() / 1000 - process.uptime();
+
+export const OWN_METRICS: readonly Metric[] = [
+  readCounter('evictd_journal_errors_total', 'Failed writes to the journal in the state directory.', (_latest, own) => [
+    [own.journalErrors()],
+  ]),
+  readCounter('evictd_journal_lost_records_total', 'Records missing in every journal file.', (_latest, own) => [
+    [own.journalLostRecords()],
+  ]),
+  readCounter('evictd_log_lines_dropped_total', 'Log lines dropped because the reader was too slow or a write failed.', (_latest, own) => [
+    [own.logLinesDropped()],
+  ]),
+  gauge('evictd_build_info', 'Always 1, with the version as label.', (_latest, own) => [[1, own.version]], ['version']),
+  gauge(
+    'evictd_config_last_reload_successful',
+    '1 if the configuration that was read last is in force, 0 if evictd refused it.',
+    ({ config }) => [[config.taken ? 1 : 0]],
+  ),
+  gauge(
+    'evictd_config_last_reload_success_timestamp_seconds',
+    'When the configuration in force was read, in seconds since 1970.',
+    ({ config }) => [[config.sinceSeconds]],
+  ),
+  gauge('evictd_dry_run', '1 if evictd only records what it would do, else 0.', (_latest, own) => [[own.dryRun ? 1 : 0]]),
+  readCounter('evictd_process_cpu_seconds_total', 'CPU time of evictd, user and system.', () => [[cpuSeconds()]]),
+  gauge('evictd_process_resident_memory_bytes', 'Resident memory of evictd.', () => [[process.memoryUsage.rss()]]),
+  gauge('evictd_process_open_fds', 'Open file descriptors of evictd.', () => [[openFds()]]),
+  gauge('evictd_process_start_time_seconds', 'When evictd started, in seconds since 1970.', () => [[PROCESS_START_SECONDS]]),
+];
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** Without the descriptor that reads the directory. undefined: no procfs, or no free descriptor to read it. */
+function openFds(): number | undefined {
+  try {
+    return readdirSync('/proc/self/fd').length - 1;
+  } catch {
+    return undefined;
+  }
+}
