@@ -45,3 +45,20 @@ export class WatchedFilesystem<Stats extends AskedFilesystem> {
     this.stats.close();
   }
 }
+
+/**
+ * Asks all of these.
+ *
+ * @param onAnswer  called at each answer, with the number of answers that are still awaited
+ */
+export function requestAll(
+  watched: () => readonly Pick<WatchedFilesystem<AskedFilesystem>, 'request' | 'isAsked'>[],
+  onAnswer?: (outstanding: number) => void,
+): void {
+  const onDone =
+    onAnswer &&
+    ((): void => {
+      onAnswer(watched().filter(({ isAsked }) => isAsked).length);
+    });
+  for (const one of watched()) one.request(onDone);
+}

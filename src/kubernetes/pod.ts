@@ -1,10 +1,29 @@
 import { podLimits, isPodLevelSet, rankedRequests } from '../core/pod-resources.js';
 import { computePodQos, type Resources } from '../core/qos.js';
 import type { Toleration } from '../core/toleration.js';
-import { SYSTEM_CRITICAL_PRIORITY, type PodCondition, type Protection, type QosClass, type Workload } from '../core/workload.js';
-import { containersOf } from './container.js';
-import { documentOf, integerOf, isAbsent, items, member, members, resourceListOf, textOf, timeOf, wrong, type Field } from './document.js';
-import { localVolumesOf } from './volume.js';
+import {
+  SYSTEM_CRITICAL_PRIORITY,
+  type PodCondition,
+  type Protection,
+  type QosClass,
+  type Workload,
+  type Container,
+  type LocalVolume,
+} from '../core/workload.js';
+import {
+  documentOf,
+  integerOf,
+  isAbsent,
+  items,
+  member,
+  members,
+  resourceListOf,
+  textOf,
+  timeOf,
+  wrong,
+  type Field,
+  quantityOf,
+} from './document.js';
 
 const NS_PER_SECOND = 1_000_000_000n;
 
@@ -108,4 +127,40 @@ function conditionOf(condition: Field): PodCondition {
     ...(message === '' ? {} : { message }),
     observedGeneration: integerOf(member(condition, 'observedGeneration'), 'int64') ?? 0n,
   };
+}
+
+/** The containers of a pod: regular ones, then init containers and sidecars in the order in which they start. Ephemeral ones do not count. */
+function containersOf(spec: Field): Container[] {
+  return [
+    ...items(member(spec, 'containers')).map((container) => containerOf(container, 'regular')),
+    // On a regular container restartPolicy means nothing here.
+    ...items(member(spec, 'initContainers')).map((container) =>
+      containerOf(container, textOf(member(container, 'restartPolicy')) === 'Always' ? 'sidecar' : 'init'),
+    ),
+  ];
+}
+
+function containerOf(container: Field, kind: Container['kind']): Container {
+  const resources = member(container, 'resources');
+  return {
+    name: textOf(member(container, 'name')),
+    kind,
+    requests: resourceListOf(member(resources, 'requests')),
+    limits: resourceListOf(member(resources, 'limits')),
+  };
+}
+
+/** The volumes on storage of the node, in the order of the pod; others (a claim, a secret, a projection) have limits and owners elsewhere. */
+function localVolumesOf(spec: Field): LocalVolume[] {
+  return items(member(spec, 'volumes')).flatMap((volume): LocalVolume[] => {
+    const name = textOf(member(volume, 'name'));
+    const emptyDir = member(volume, 'emptyDir');
+    if (!isAbsent(emptyDir)) {
+      const sizeLimit = member(emptyDir, 'sizeLimit');
+      const medium = textOf(member(emptyDir, 'medium'));
+      return [{ name, kind: 'emptyDir', medium, sizeLimit: isAbsent(sizeLimit) ? undefined : quantityOf(sizeLimit) }];
+    }
+    const kind = (['hostPath', 'configMap', 'gitRepo'] as const).find((source) => !isAbsent(member(volume, source)));
+    return kind === undefined ? [] : [{ name, kind, medium: '', sizeLimit: undefined }];
+  });
 }

@@ -4,6 +4,11 @@ import { answered } from './answered.js';
 export class Unanswered {
   readonly #hanging = new Set<string>();
 
+  /** Those that were given up, and have not answered since. */
+  get subjects(): readonly string[] {
+    return [...this.#hanging];
+  }
+
   /** It was given up, and has not answered since. */
   has(subject: string): boolean {
     return this.#hanging.has(subject);

@@ -4,7 +4,7 @@ import type { Workload } from '../core/workload.js';
 import { errnoText } from '../errors.js';
 import type { SourceProblem } from '../monitor/ports.js';
 import type { Binding, DirectoryUsageResult } from '../native/binding.js';
-import { answered } from '../native/answered.js';
+import { Unanswered } from '../native/unanswered.js';
 
 /** What a directory of a workload takes. */
 export interface MeasuredDirectory {
@@ -31,8 +31,7 @@ export class DirectoryMeasurement {
   #problems: readonly SourceProblem[] = [];
   #measuring = false;
   #dueNs = 0n;
-  /** Directories whose walk has not answered: it may hang for good, and is not begun a second time. */
-  readonly #unanswered = new Set<string>();
+  readonly #unanswered = new Unanswered();
 
   constructor(native: Binding) {
     this.#native = native;
@@ -84,18 +83,10 @@ export class DirectoryMeasurement {
     return true;
   }
 
-  /** What does not answer in time is not closed, so that it shows when it does. */
   async #walked(path: string): Promise<DirectoryUsageResult | string> {
-    if (this.#unanswered.has(path)) return 'it still does not answer';
-    if (this.#unanswered.size >= UNANSWERED_AT_MOST) return `${[...this.#unanswered].join(' and ')} do not answer`;
-    return answered<DirectoryUsageResult>(NO_ANSWER_MS, (onDone) => {
-      new this.#native.DirectoryUsage(path, (found) => {
-        this.#unanswered.delete(path);
-        onDone(found);
-      });
-      this.#unanswered.add(path);
-      return { close: () => undefined };
-    });
+    const { subjects } = this.#unanswered;
+    if (!subjects.includes(path) && subjects.length >= UNANSWERED_AT_MOST) return `${subjects.join(' and ')} do not answer`;
+    return this.#unanswered.read<DirectoryUsageResult>(path, NO_ANSWER_MS, (onDone) => new this.#native.DirectoryUsage(path, onDone));
   }
 }
 

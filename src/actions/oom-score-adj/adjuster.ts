@@ -1,7 +1,7 @@
 import type { CgroupHierarchy } from '../../core/cgroup.js';
 import type { OomProcess } from '../../core/oom-order.js';
 import type { Workload } from '../../core/workload.js';
-import { isShortage } from '../../errors.js';
+import { isShortage, errnoName } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { OomScoreAdjTarget } from '../../core/oom-score-adj-target.js';
 import type { GivenBack, OomScoreAdjuster } from '../../monitor/ports.js';
@@ -13,7 +13,6 @@ import { GivingBack } from './giving-back.js';
 import { Ledger } from './ledger.js';
 import { ProcessListing, type SeenProcess } from './listing.js';
 import type { Member, Observed } from './member.js';
-import { isRefusal } from './refusal.js';
 import type { Touched } from './touched.js';
 
 /** oom_score_adj of processes in cgroups. Never of evictd itself, and never of one at −1000. */
@@ -143,3 +142,10 @@ function memberOf(touched: Touched, { identity: { pid, start } }: SeenProcess): 
   const member = touched.members.get(pid);
   return member?.start === start ? member : undefined;
 }
+
+/** Whether a process does not take this value, whenever it is tried. */
+function isRefusal(error: unknown): boolean {
+  return REFUSALS.has(errnoName(error) ?? '');
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['EACCES', 'EPERM']);

@@ -2,7 +2,6 @@ import type { Observation } from '../../core/observation.js';
 import { errnoText } from '../../errors.js';
 import type { FilesystemReading } from '../../native/binding.js';
 import { silenceOf } from '../filesystem-silence.js';
-import { memoryFilesystem } from './filesystem-type.js';
 import type { Missing } from './kernel-source.js';
 
 export interface FilesystemObservations {
@@ -36,4 +35,15 @@ function trouble(path: string, reading: FilesystemReading, nowNs: bigint): Missi
   const inMemory = memoryFilesystem(reading.fsType);
   if (inMemory !== undefined) return { missing: `${path} lies in memory (${inMemory}), which is no disk` };
   return undefined;
+}
+
+/** statfs's f_type of those that have no disk (include/uapi/linux/magic.h); devtmpfs says tmpfs, too. */
+const IN_MEMORY: ReadonlyMap<number, string> = new Map([
+  [0x01021994, 'tmpfs'],
+  [0x858458f6, 'ramfs'],
+]);
+
+/** The name of a filesystem in memory; undefined: it is another one. */
+export function memoryFilesystem(fsType: number): string | undefined {
+  return IN_MEMORY.get(fsType);
 }

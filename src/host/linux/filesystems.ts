@@ -1,8 +1,7 @@
 import { FILESYSTEM_ROLES, layoutOf, pathsByRole, type FilesystemPaths, type FilesystemRole, type Layout } from '../../core/layout.js';
 import type { Binding, FilesystemReading, FilesystemStats } from '../../native/binding.js';
-import { WatchedFilesystem } from '../watched-filesystem.js';
-import { filesystemObservations, type FilesystemObservations } from './filesystem.js';
-import { memoryFilesystem } from './filesystem-type.js';
+import { requestAll, WatchedFilesystem } from '../watched-filesystem.js';
+import { filesystemObservations, type FilesystemObservations, memoryFilesystem } from './filesystem.js';
 
 type WatchedOne = WatchedFilesystem<FilesystemStats>;
 
@@ -55,12 +54,7 @@ export class Filesystems {
 
   /** @param onAnswer  at each answer, with how many are still awaited */
   request(onAnswer?: (outstanding: number) => void): void {
-    const told =
-      onAnswer &&
-      ((): void => {
-        onAnswer(this.#watched.filter(({ isAsked }) => isAsked).length);
-      });
-    for (const watched of this.#watched) watched.request(told);
+    requestAll(() => this.#watched, onAnswer);
   }
 
   /** By the last answers. */

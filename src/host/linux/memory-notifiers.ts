@@ -2,12 +2,11 @@ import { workingSetLimit } from '../../core/memcg.js';
 import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding, EventsBits, OomBits } from '../../native/binding.js';
 import { assumedFillRate } from '../fill-rate.js';
-import type { MemoryLimit } from './memory-limit.js';
+import { type MemoryLimit, UsageThresholds } from './usage-threshold.js';
 import type { MemoryReading, MemorySource } from './memory.js';
 import { PressureNotifier } from './pressure-notifier.js';
 import { refusal } from './refusal.js';
 import { SamplerNotifier } from './sampler-notifier.js';
-import { UsageThresholds } from './usage-thresholds.js';
 import { WatchSlot, type SlotWake } from './watch-slot.js';
 
 /** What there is to watch on a node. */

@@ -6,26 +6,16 @@ export interface Mount {
   readonly type: string;
   /** Of the filesystem: on cgroup v1 the controllers stand among them. */
   readonly options: readonly string[];
-  /** Of this mount; the filesystem itself may be writable elsewhere. */
-  readonly readOnly: boolean;
 }
 
 /** /proc/self/mountinfo, in its order: a later mount hides an earlier one at the same place. Lines that make no sense are left out. */
 export function parseMountinfo(text: string): Mount[] {
   return text.split('\n').flatMap((line) => {
     const [before = '', after] = line.split(' - ');
-    const [, , , root, mountPoint, own = ''] = before.split(' ');
+    const [, , , root, mountPoint] = before.split(' ');
     const [type, , options] = after?.split(' ') ?? [];
     if (root === undefined || mountPoint === undefined || type === undefined || options === undefined) return [];
-    return [
-      {
-        root: unescape(root),
-        mountPoint: unescape(mountPoint),
-        type,
-        options: options.split(','),
-        readOnly: own.split(',').includes('ro'),
-      },
-    ];
+    return [{ root: unescape(root), mountPoint: unescape(mountPoint), type, options: options.split(',') }];
   });
 }
 

@@ -4,10 +4,9 @@ import { operandsOf, resolve, type Operand, type Threshold } from '../../core/th
 import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { KernelPass, type Missing } from './kernel-source.js';
-import type { Level } from './level.js';
+import { type Level, LevelSamplers } from './level.js';
 import type { NotifierMode } from './notifier-mode.js';
 import { pressureSource, type PressurePlace } from './pressure.js';
-import { LevelSamplers } from './level-samplers.js';
 import { assumedFillRate } from '../fill-rate.js';
 import type { SlotWake } from './watch-slot.js';
 import { StallRing } from './stall-ring.js';

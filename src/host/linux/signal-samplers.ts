@@ -4,8 +4,7 @@ import type { Binding } from '../../native/binding.js';
 import { FilesystemSamplers } from './filesystem-samplers.js';
 import type { FilesystemOnDevice } from './filesystems.js';
 import { assumedFillRate } from '../fill-rate.js';
-import type { Level } from './level.js';
-import { LevelSamplers } from './level-samplers.js';
+import { type Level, LevelSamplers } from './level.js';
 import type { SlotWake } from './watch-slot.js';
 
 /** The samplers of a node's signals that the kernel does not notify of: its filesystems and its process ids. */

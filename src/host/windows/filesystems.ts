@@ -2,7 +2,7 @@ import { FILESYSTEM_ROLES, layoutOf, pathsByRole, type FilesystemPaths, type Fil
 import type { Observation } from '../../core/observation.js';
 import type { FilesystemStats, WindowsBinding } from '../../native/windows-binding.js';
 import type { Missing } from '../missing.js';
-import { WatchedFilesystem } from '../watched-filesystem.js';
+import { requestAll, WatchedFilesystem } from '../watched-filesystem.js';
 import { filesystemAvailable, volumeOf } from './filesystem.js';
 
 export interface VolumesSeen {
@@ -39,12 +39,7 @@ export class WindowsFilesystems {
 
   /** @param onAnswer  at each answer, with how many are still awaited */
   request(onAnswer?: (outstanding: number) => void): void {
-    const told =
-      onAnswer &&
-      ((): void => {
-        onAnswer(this.#watched.filter(({ isAsked }) => isAsked).length);
-      });
-    for (const watched of this.#watched) watched.request(told);
+    requestAll(() => this.#watched, onAnswer);
   }
 
   /** By the last answers. */

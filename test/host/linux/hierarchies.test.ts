@@ -43,7 +43,7 @@ test.each<[rule: string, fixture: string, freezer: string | undefined, unified: 
   expect([found.freezer?.mountPoint, found.unified?.mountPoint]).toEqual([freezer, unified]);
 });
 
-const mount = (mountPoint: string, root = '/'): Mount => ({ type: 'cgroup2', mountPoint, root, options: ['rw'], readOnly: false });
+const mount = (mountPoint: string, root = '/'): Mount => ({ type: 'cgroup2', mountPoint, root, options: ['rw'] });
 
 test.each<[rule: string, mounts: Mount[], expected: string]>([
   [
@@ -61,7 +61,7 @@ test.each<[rule: string, line: string, expected: Mount[]]>([
   [
     'escaped space and backslash, optional fields',
     '36 31 0:31 / /mnt/a\\040b\\134c rw,nosuid shared:1 master:2 - cgroup none rw,memory',
-    [{ root: '/', mountPoint: '/mnt/a b\\c', type: 'cgroup', options: ['rw', 'memory'], readOnly: false }],
+    [{ root: '/', mountPoint: '/mnt/a b\\c', type: 'cgroup', options: ['rw', 'memory'] }],
   ],
   ['a line cut off', '36 31 0:31 / /mnt rw', []],
   ['an empty text', '', []],

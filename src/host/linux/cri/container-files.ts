@@ -1,6 +1,7 @@
 import { NOTHING_ON_DISK } from '../../../core/disk-holding.js';
 import type { ContainerFiles } from '../../../monitor/ports.js';
-import type { ListedStats } from './calls.js';
+import type { ListedStats, CONTAINER_STATUS } from './calls.js';
+import type { Decoded } from './protobuf.js';
 
 const NS_PER_MS = 1_000_000n;
 /** A clock that is kept right goes back by no more than this. */
@@ -46,4 +47,23 @@ function atNs(timestampNs: number, { monotonicNs, unixMs }: Now): bigint | undef
   const ageMs = unixMs - timestampNs / 1e6;
   if (ageMs < -SLEWED_MS) return undefined;
   return ageMs <= 0 ? monotonicNs : monotonicNs - BigInt(Math.round(ageMs)) * NS_PER_MS;
+}
+
+/** What does not change as long as a container is there. */
+export interface ContainerPaths {
+  /** linux.cgroupsPath of its OCI specification. */
+  readonly cgroupsPath: string;
+  /** '': it is not logged to a file. */
+  readonly logPath: string;
+}
+
+/** Of the verbose status, as containerd and CRI-O have it: {"pid": …, "runtimeSpec": {"linux": {"cgroupsPath": …}}}. undefined: it has no such path. */
+export function containerPaths({ status, info }: Decoded<(typeof CONTAINER_STATUS)['output']>): ContainerPaths | undefined {
+  try {
+    const { runtimeSpec } = JSON.parse(info.info ?? '') as { runtimeSpec?: { linux?: { cgroupsPath?: unknown } } };
+    const cgroupsPath = runtimeSpec?.linux?.cgroupsPath;
+    return typeof cgroupsPath === 'string' ? { cgroupsPath, logPath: status.logPath } : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -22,8 +22,7 @@ import type { Encodable, Table } from './protobuf.js';
 import { isGone, saidBy, unlessGone } from './answer.js';
 import { Kubelet } from '../kubelet.js';
 import type { CriClient } from './client.js';
-import { containerFiles } from './container-files.js';
-import { containerPaths, type ContainerPaths } from './container-paths.js';
+import { containerFiles, containerPaths, type ContainerPaths } from './container-files.js';
 import { GarbageCollection, type Garbage } from './garbage.js';
 import { deleteRemovedLayers } from './layers.js';
 
