@@ -4,7 +4,7 @@ import type { Policy } from '../core/state.js';
 import { UnavailableError } from '../errors.js';
 import { selectHost } from '../host/select.js';
 import type { Log } from '../log.js';
-import { inherit, NOTHING_INHERITED, type Inheritance, type StateOwner } from '../monitor/inheritance.js';
+import { restoreState, NOTHING_RESTORED, type RestoredState, type StateOwner } from '../monitor/inheritance.js';
 import type { Journal } from '../monitor/journal.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import { unfinishedRecord } from '../monitor/record.js';
@@ -27,7 +27,7 @@ export interface TakeoverParts {
 
 /** What the evictd before has left, and where this one writes down what it leaves. */
 export interface TakenOver {
-  readonly inheritance: Inheritance;
+  readonly inheritance: RestoredState;
   readonly keeper: StateKeeper;
   /** Gives the decisions that are not in it any more their outcome. After the record of the start. */
   settle(): void;
@@ -75,10 +75,10 @@ export function takeOverState({ runtimeDirectory }: Pick<Config, 'runtimeDirecto
   };
 }
 
-function inheritedFrom({ found: { text, torn } }: StateFile, owner: StateOwner, policy: Policy, log: TakeoverParts['log']): Inheritance {
+function inheritedFrom({ found: { text, torn } }: StateFile, owner: StateOwner, policy: Policy, log: TakeoverParts['log']): RestoredState {
   const now = { monotonicNs: process.hrtime.bigint(), bootNs: native.bootTimeNs() };
   const nothing = torn === 0 ? undefined : 'it was cut off';
-  const inheritance = text === undefined ? { ...NOTHING_INHERITED, discarded: nothing } : inherit(text, owner, policy, now);
+  const inheritance = text === undefined ? { ...NOTHING_RESTORED, discarded: nothing } : restoreState(text, owner, policy, now);
   const { discarded, state } = inheritance;
   if (discarded !== undefined) {
     log.warn(`the state that an evictd before has left is discarded: ${discarded}`, { code: 'EVICTD_STATE_DISCARDED' });
@@ -92,7 +92,7 @@ function inheritedFrom({ found: { text, torn } }: StateFile, owner: StateOwner, 
 }
 
 /** Whose outcome stands in the journal already is not told a second time, and decisions are numbered on. */
-function withoutTold(inheritance: Inheritance, { over, last }: Journal['before']): Inheritance {
+function withoutTold(inheritance: RestoredState, { over, last }: Journal['before']): RestoredState {
   const { state } = inheritance;
   const evictions = state.evictions.filter(({ decision: { serial } }) => !over.has(serial));
   if (evictions.length === state.evictions.length && last <= state.decisions) return inheritance;

@@ -1,30 +1,6 @@
-import type { Decision, EvictionInFlight } from './eviction.js';
+import type { EvictionInFlight } from './eviction.js';
 import { gapNs } from './gap.js';
 import { initialState, type Policy, type State } from './state.js';
-
-/**
- * What of a state outlives the process that made it. The rest is found out anew: readings, the layout, and node-level reclaim, which ends with the process that runs
- * it and begins again where its threshold still asks for it.
- */
-export type Remembered = Pick<State, (typeof REMEMBERED)[number]>;
-
-const REMEMBERED = [
-  'lastStepNs',
-  'episodes',
-  'firstObservedAt',
-  'lastSeenAt',
-  'conditionsLastObservedAt',
-  'conditions',
-  'thresholdsMet',
-  'evictions',
-  'relievedNs',
-  'failedKills',
-  'withoutYield',
-  'unitEvictions',
-  'held',
-  'settled',
-  'decisions',
-] as const satisfies readonly (keyof State)[];
 
 /** How long nobody has looked, the machine's sleep included, and how much of that it slept. */
 export interface Away {
@@ -42,34 +18,6 @@ export interface Takeover {
 /** An eviction that nobody has looked after for longer than this, or than a gap, does not go on: who lives in the cgroup by now is not known. */
 const UNATTENDED_NS = 60_000_000_000n;
 
-/** The rankings are in the journal, and too long to be written twice. */
-export function remembered(state: State): Remembered {
-  const kept = Object.fromEntries(REMEMBERED.map((key) => [key, state[key]])) as unknown as Remembered;
-  return { ...kept, evictions: state.evictions.map((eviction) => ({ ...eviction, decision: withoutRanking(eviction.decision) })) };
-}
-
-/** All that a change of which must not be lost, as a text that is another one after it. When a threshold or a condition was last seen is not in it: that moves all the time. */
-export function significance(state: State): string {
-  const { firstObservedAt, conditions, thresholdsMet, evictions, relievedNs, failedKills, withoutYield, held, settled, decisions } = state;
-  return [
-    [...firstObservedAt].join(),
-    conditions.join(),
-    thresholdsMet.length,
-    evictions
-      .map(
-        ({ decision, phase, phaseSinceNs, goneSinceNs }) =>
-          `${String(decision.serial)} ${goneSinceNs === undefined ? phase : 'gone'} ${String(phaseSinceNs)}`,
-      )
-      .join(),
-    relievedNs ?? '',
-    [...failedKills].join(),
-    [...withoutYield].join(),
-    [...held.values()].map(({ unit, decision }) => `${unit} ${String(decision)}`).join(),
-    [...settled.keys()].join(),
-    decisions,
-  ].join('\n');
-}
-
 /** Whether anything stands that time goes on for: then it counts when somebody last looked. */
 export function isWaiting({ episodes, conditions, evictions, failedKills, held }: State): boolean {
   return episodes.size > 0 || conditions.length > 0 || evictions.length > 0 || failedKills.size > 0 || held.size > 0;
@@ -82,7 +30,7 @@ export function isWaiting({ episodes, conditions, evictions, failedKills, held }
  * The times are on the monotonic clock, which does not count the machine's sleep. It counts for what was seen: nobody looked. It does not for a victim's grace: the
  * victim slept, too.
  */
-export function takeOver(policy: Policy, before: Remembered, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
+export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
   const all = asleep(before, sleptNs);
   const { decisions, unitEvictions, held } = all;
   const evictions = all.evictions.map((eviction) => resumed(eviction, nowNs));
@@ -100,7 +48,7 @@ function resumed(eviction: EvictionInFlight, nowNs: bigint): EvictionInFlight {
   return eviction.phase === 'terminating' ? eviction : { ...eviction, phaseSinceNs: nowNs, usageStillSinceNs: nowNs };
 }
 
-function asleep(before: Remembered, sleptNs: bigint): Remembered {
+function asleep(before: State, sleptNs: bigint): State {
   const earlier = (atNs: bigint): bigint => atNs - sleptNs;
   const all = <K>(times: ReadonlyMap<K, bigint>): ReadonlyMap<K, bigint> => new Map([...times].map(([key, atNs]) => [key, earlier(atNs)]));
   const { lastStepNs, relievedNs } = before;
@@ -117,8 +65,4 @@ function asleep(before: Remembered, sleptNs: bigint): Remembered {
       [...before.held].map(([unit, hold]) => [unit, { ...hold, untilNs: hold.untilNs === undefined ? undefined : earlier(hold.untilNs) }]),
     ),
   };
-}
-
-function withoutRanking(decision: Decision): Decision {
-  return { ...decision, ranking: [], unreadable: [] };
 }

@@ -1,49 +1,49 @@
 import type { Hold } from '../core/restart-storm.js';
-import { remembered, takeOver, type Remembered } from '../core/takeover.js';
 import { initialState, type Policy, type State } from '../core/state.js';
-import { BEQUEST } from './bequest-shape.js';
+import { takeOver } from '../core/takeover.js';
 import { fromJson, toJson } from './recording/value.js';
+import { savedParts, savedStateProblem, type SavedParts } from './saved-parts.js';
 import type { SentSignals } from './victims.js';
 
-/** Raised when an evictd of before could not go on with it, or would do so wrongly. */
-const FORMAT = 2;
+/** Raised when an older evictd could not read the file, or would read it wrongly. */
+const FORMAT = 3;
 
-/** Whose state it is: another's is worth nothing. */
+/** Whose state it is. A state of another owner is not used. */
 export interface StateOwner {
   readonly node: string;
   /** The id of the node cgroup: one that was removed and made again is another node. '': the machine. */
   readonly cgroupId: string;
-  /** '': not known; nothing is taken over then. */
+  /** '': not known; no state is used then. */
   readonly bootId: string;
 }
 
-/** The two clocks at one moment. `bootNs`: CLOCK_BOOTTIME, which goes on while the machine sleeps. */
+/** The two clocks at one moment. `bootNs`: CLOCK_BOOTTIME, which includes the machine's sleep. */
 export interface Clocks {
   readonly monotonicNs: bigint;
   readonly bootNs: bigint;
 }
 
-/** What one evictd leaves to the next one on this node and boot. */
-export interface Bequest {
-  readonly remembered: Remembered;
+/** What evictd saves for the next evictd on this node and boot. */
+export interface SavedState {
+  readonly state: SavedParts;
   /** By serial, of the evictions in flight. */
   readonly signals: ReadonlyMap<number, SentSignals>;
-  /** What others keep in it, each under a name of its own. */
+  /** What others save in the same file, by name. */
   readonly sections: Readonly<Record<string, unknown>>;
 }
 
-/** What an evictd begins with. */
-export interface Inheritance {
+/** What evictd starts with. */
+export interface RestoredState {
   readonly state: State;
   readonly signals: ReadonlyMap<number, SentSignals>;
-  /** By serial: why an eviction in flight does not go on. */
+  /** By serial: why an eviction in flight is not continued. */
   readonly abandoned: ReadonlyMap<number, string>;
   readonly sections: Readonly<Record<string, unknown>>;
-  /** Why what was found was not taken over; undefined: it was, or there was nothing. */
+  /** Why a saved state was not used; undefined: it was, or there was none. */
   readonly discarded: string | undefined;
 }
 
-export const NOTHING_INHERITED: Inheritance = {
+export const NOTHING_RESTORED: RestoredState = {
   state: initialState,
   signals: new Map(),
   abandoned: new Map(),
@@ -51,58 +51,65 @@ export const NOTHING_INHERITED: Inheritance = {
   discarded: undefined,
 };
 
-export function bequestText(owner: StateOwner, clocks: Clocks, bequest: Bequest): string {
-  return JSON.stringify({ format: FORMAT, ...owner, ...(toJson({ clocks, ...bequest }) as object) });
+type Contents = SavedState & { readonly clocks: Clocks };
+
+export function savedStateText(owner: StateOwner, clocks: Clocks, saved: SavedState): string {
+  return JSON.stringify({ format: FORMAT, ...owner, ...(toJson({ clocks, ...saved }) as object) });
 }
 
-/** Never throws: what cannot be understood is discarded, for evictd has to start. */
-export function inherit(text: string, owner: StateOwner, policy: Policy, now: Clocks): Inheritance {
-  const discarded = (reason: string): Inheritance => ({ ...NOTHING_INHERITED, discarded: reason });
+/** Never throws: what cannot be understood is discarded, because evictd has to start. */
+export function restoreState(text: string, owner: StateOwner, policy: Policy, now: Clocks): RestoredState {
+  const discarded = (reason: string): RestoredState => ({ ...NOTHING_RESTORED, discarded: reason });
   try {
-    const { format, node, cgroupId, bootId, ...rest } = JSON.parse(text) as Record<string, unknown>;
-    if (format !== FORMAT) return discarded(otherFormat(format));
+    const { node, cgroupId, bootId, contents } = parse(text);
     if (node !== owner.node) return discarded(`it is of another node (${JSON.stringify(node)})`);
-    if (owner.bootId === '') return discarded('it cannot be told whether it is of this boot');
+    if (owner.bootId === '') return discarded('the boot id of this machine is not known');
     if (bootId !== owner.bootId) return discarded('it is of another boot');
     if (cgroupId !== owner.cgroupId) return discarded('it is of another node cgroup, which had the same name');
-    const bequest = fromJson(rest);
-    const problem = BEQUEST(bequest, '');
-    if (problem !== undefined) return discarded(`it is not what evictd writes: ${problem || 'the whole'} is something else`);
-    const { clocks: then, remembered: before, signals, sections } = bequest as Bequest & { readonly clocks: Clocks };
+    const { clocks: then, state: before, signals, sections } = checked(contents);
     const awayNs = now.bootNs - then.bootNs;
     const sleptNs = awayNs - (now.monotonicNs - then.monotonicNs);
-    if (awayNs < 0n || now.monotonicNs < then.monotonicNs) return discarded('it is of a time that is still to come');
-    // What an older evictd did not remember yet is as at the beginning.
+    if (awayNs < 0n || now.monotonicNs < then.monotonicNs) return discarded('it was saved at a later time than now');
     const taken = takeOver(policy, { ...initialState, ...before }, { awayNs, sleptNs: sleptNs > 0n ? sleptNs : 0n }, now.monotonicNs);
     return { ...taken, signals, sections, discarded: undefined };
   } catch (error) {
-    return discarded(`it is not what evictd writes: ${String(error)}`);
+    return discarded(error instanceof StateError ? error.message : `it is no state of evictd: ${String(error)}`);
   }
 }
 
-/** What a state says is kept stopped, and on which node; nothing where it is of another boot. Throws where it cannot be understood. */
+/** The node of a saved state, and the units that it keeps stopped: none where it is of another boot. Throws where it cannot be understood. */
 export function heldIn(text: string, bootId: string): { readonly node: string; readonly holds: readonly Hold[] } {
-  const state = stateOf(text);
-  return { node: state.node, holds: state.bootId === bootId ? [...state.remembered.held.values()] : [] };
+  const { contents, ...owner } = parse(text);
+  const { held } = completed(contents).state;
+  return { node: owner.node, holds: owner.bootId === bootId ? [...held.values()] : [] };
 }
 
-/** The same state, in which these units are not kept stopped any more. */
+/** The same saved state, without these units among those that are kept stopped. */
 export function withoutHeld(text: string, units: ReadonlySet<string>): string {
-  const { node, cgroupId, bootId, clocks, ...bequest } = stateOf(text);
-  const held = new Map([...bequest.remembered.held].filter(([unit]) => !units.has(unit)));
-  return bequestText({ node, cgroupId, bootId }, clocks, { ...bequest, remembered: { ...bequest.remembered, held } });
+  const { contents, ...owner } = parse(text);
+  const { clocks, state, ...rest } = completed(contents);
+  const held = new Map([...state.held].filter(([unit]) => !units.has(unit)));
+  return savedStateText(owner, clocks, { ...rest, state: { ...state, held } });
 }
 
-function stateOf(text: string): StateOwner & Bequest & { readonly clocks: Clocks } {
-  const { format, node, cgroupId, bootId, ...rest } = JSON.parse(text) as StateOwner & Record<string, unknown>;
-  if (format !== FORMAT) throw new Error(otherFormat(format));
-  const whole = fromJson(rest);
-  const problem = BEQUEST(whole, '');
-  if (problem !== undefined) throw new Error(`it is not what evictd writes: ${problem || 'the whole'} is something else`);
-  const bequest = whole as Bequest & { readonly clocks: Clocks };
-  return { node, cgroupId, bootId, ...bequest, remembered: { ...remembered(initialState), ...bequest.remembered } };
+/** The file can be read and is not what this evictd writes; the message says why. */
+class StateError extends Error {}
+
+function parse(text: string): StateOwner & { readonly contents: Readonly<Record<string, unknown>> } {
+  const { format, node, cgroupId, bootId, ...contents } = JSON.parse(text) as StateOwner & Record<string, unknown>;
+  if (format === FORMAT) return { node, cgroupId, bootId, contents };
+  throw new StateError(`it has format ${JSON.stringify(format)}, and this evictd reads format ${String(FORMAT)}`);
 }
 
-function otherFormat(format: unknown): string {
-  return `it has format ${JSON.stringify(format)}, and this evictd reads format ${String(FORMAT)}`;
+function checked(contents: Readonly<Record<string, unknown>>): Contents {
+  const saved = fromJson(contents);
+  const problem = savedStateProblem(saved);
+  if (problem !== undefined) throw new StateError(`it is no state of evictd: ${problem} is invalid`);
+  return saved as Contents;
+}
+
+/** With the initial value of every part that an older evictd did not save. */
+function completed(contents: Readonly<Record<string, unknown>>): Contents {
+  const saved = checked(contents);
+  return { ...saved, state: savedParts({ ...initialState, ...saved.state }) };
 }

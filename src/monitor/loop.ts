@@ -7,7 +7,7 @@ import { answersOf } from './answers.js';
 import type { Actors } from './effects/handler.js';
 import { runEffects } from './effects/run.js';
 import { EFFECTS } from './effects/table.js';
-import type { Inheritance } from './inheritance.js';
+import type { RestoredState } from './inheritance.js';
 import type { Journal } from './journal.js';
 import { Pace } from './pace.js';
 import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WorkloadSource } from './ports.js';
@@ -51,7 +51,7 @@ export class Monitor {
   #policy: Policy;
   #intervalNs: bigint;
   #state: State;
-  readonly #inheritance: Inheritance;
+  readonly #inheritance: RestoredState;
   #timer: NodeJS.Timeout | undefined;
   #tickAtNs = 0n;
   #dueAtNs: bigint | undefined;
@@ -64,7 +64,7 @@ export class Monitor {
   /** Of an eviction in flight it is still open whether the configuration is against it. */
   #isUntold = false;
 
-  constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint, inheritance: Inheritance) {
+  constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint, inheritance: RestoredState) {
     this.#parts = parts;
     this.#inheritance = inheritance;
     this.#state = inheritance.state;

@@ -1,11 +1,11 @@
 import type { EvictionInFlight } from '../core/eviction.js';
 import { protectionText } from '../core/rank.js';
 import type { Candidates, Workload } from '../core/workload.js';
-import type { Inheritance } from './inheritance.js';
+import type { RestoredState } from './inheritance.js';
 import type { Victims } from './victims.js';
 
 /** Goes on with the evictions in flight of the evictd before, as far as the configuration of now lets it. Returns whether they are to be reconsidered. */
-export function resume(victims: Victims, { state, signals, abandoned }: Inheritance, candidates: Candidates): boolean {
+export function resume(victims: Victims, { state, signals, abandoned }: RestoredState, candidates: Candidates): boolean {
   for (const eviction of state.evictions) {
     const { serial, victim } = eviction.decision;
     victims.resume(eviction, signals.get(serial), abandoned.get(serial) ?? objectionTo(victim.workload, candidates));

@@ -1,6 +1,7 @@
-import { isWaiting, remembered, significance } from '../core/takeover.js';
 import type { State } from '../core/state.js';
-import { bequestText, type StateOwner } from './inheritance.js';
+import { isWaiting } from '../core/takeover.js';
+import { savedStateText, type StateOwner } from './inheritance.js';
+import { savedParts, shortened, significance } from './saved-parts.js';
 import type { StateFile } from './state-file.js';
 import type { SentSignals } from './victims.js';
 
@@ -81,15 +82,14 @@ export class StateKeeper {
     this.keep({ ...state, held: new Map([...state.held].filter(([unit]) => !units.has(unit))) }, signals);
   }
 
-  /** What would be written. Of what does not fit, who is passed over for a while and what was said already are left out. */
+  /** What would be written. What does not fit is written without the parts that can be left out. */
   text(state: State, signals: ReadonlyMap<number, SentSignals>): string {
     const { file, owner, bootNs } = this.#options;
     const clocks = { monotonicNs: process.hrtime.bigint(), bootNs: bootNs() };
     const sections = Object.fromEntries(this.#sections);
-    const whole = bequestText(owner, clocks, { remembered: remembered(state), signals, sections });
-    if (file.fits(whole)) return whole;
-    const less = { ...state, failedKills: new Map(), settled: new Map() };
-    return bequestText(owner, clocks, { remembered: remembered(less), signals, sections });
+    const textOf = (saved: State): string => savedStateText(owner, clocks, { state: savedParts(saved), signals, sections });
+    const whole = textOf(state);
+    return file.fits(whole) ? whole : textOf(shortened(state));
   }
 }
 

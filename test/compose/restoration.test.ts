@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { restore } from '../../src/compose/restoration.js';
 import { stateFilePath } from '../../src/compose/takeover.js';
-import { remembered } from '../../src/core/takeover.js';
 import { initialState } from '../../src/core/state.js';
 import { selectHost } from '../../src/host/select.js';
-import { bequestText } from '../../src/monitor/inheritance.js';
+import { savedStateText } from '../../src/monitor/inheritance.js';
+import { savedParts } from '../../src/monitor/saved-parts.js';
 import { StateFile } from '../../src/monitor/state-file.js';
 import { scratch } from '../config/scratch.js';
 
@@ -23,7 +23,7 @@ test('a unit that is to be forgotten is not started, owed no more, and in the jo
   const state = { ...initialState, held: new Map([[held.unit, held]]) };
   const owner = { node: 'machine', cgroupId: '', bootId: selectHost().readBootId() };
   const file = new StateFile(stateFilePath(directory, 'machine'));
-  file.write(bequestText(owner, { monotonicNs: 1n, bootNs: 1n }, { remembered: remembered(state), signals: new Map(), sections: {} }));
+  file.write(savedStateText(owner, { monotonicNs: 1n, bootNs: 1n }, { state: savedParts(state), signals: new Map(), sections: {} }));
   file.close();
   writeFileSync(join(directory, 'machine.lock'), '');
   const directories = {

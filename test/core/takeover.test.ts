@@ -4,7 +4,8 @@ import type { Effect } from '../../src/core/effect.js';
 import type { Hold } from '../../src/core/restart-storm.js';
 import { initialState, type Policy, type State } from '../../src/core/state.js';
 import { step } from '../../src/core/step.js';
-import { isWaiting, remembered, significance, takeOver, type Away } from '../../src/core/takeover.js';
+import { isWaiting, takeOver, type Away } from '../../src/core/takeover.js';
+import { savedParts, significance } from '../../src/monitor/saved-parts.js';
 import { fromJson, toJson } from '../../src/monitor/recording/value.js';
 import { anyPolicy, anyTold, type Told } from './arbitrary.js';
 import { candidates, input, Mi, policy, SECOND, threshold, workload } from './support.js';
@@ -19,7 +20,7 @@ const away = (awaySeconds: number, sleptSeconds = 0): Away => ({
 });
 
 /** Through the file and back, as the next process sees it. */
-const kept = (state: State) => fromJson(JSON.parse(JSON.stringify(toJson(remembered(state))))) as ReturnType<typeof remembered>;
+const kept = (state: State): State => ({ ...initialState, ...(fromJson(JSON.parse(JSON.stringify(toJson(savedParts(state))))) as State) });
 
 function takenOver(timeline: Timeline, second: number, gone: Away): ReadonlyMap<number, string> {
   const { state, abandoned } = takeOver(timeline.policy, kept(timeline.state), gone, BigInt(second) * SECOND);
@@ -144,7 +145,7 @@ test('rankings are not kept: they stand in the journal', () => {
   const timeline = new Timeline(policy([hard]), all);
   timeline.memory(0, 50n);
   expect(timeline.state.evictions[0]?.decision.ranking).toHaveLength(2);
-  expect(remembered(timeline.state).evictions).toMatchObject([{ decision: { ranking: [], victim: { workload: { name: 'batch' } } } }]);
+  expect(savedParts(timeline.state).evictions).toMatchObject([{ decision: { ranking: [], victim: { workload: { name: 'batch' } } } }]);
 });
 
 test('what matters has changed when somebody is chosen, is escalated or has ended; that time goes on is no change', () => {

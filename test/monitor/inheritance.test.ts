@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { initialState } from '../../src/core/state.js';
 import { step } from '../../src/core/step.js';
-import { bequestText, heldIn, inherit, withoutHeld, type Bequest, type Clocks } from '../../src/monitor/inheritance.js';
+import { savedStateText, heldIn, restoreState, withoutHeld, type SavedState, type Clocks } from '../../src/monitor/inheritance.js';
 import type { Hold } from '../../src/core/restart-storm.js';
-import { remembered } from '../../src/core/takeover.js';
+import { fromJson } from '../../src/monitor/recording/value.js';
+import { savedParts, savedStateProblem } from '../../src/monitor/saved-parts.js';
 import { anyPolicy, anyTold } from '../core/arbitrary.js';
 import { candidates, input, Mi, policy, SECOND, threshold, workload } from '../core/support.js';
 import { Timeline } from '../core/timeline.js';
@@ -17,20 +18,20 @@ const at = (monotonicSeconds: number, bootSeconds = monotonicSeconds): Clocks =>
 });
 
 /** One eviction in flight since second 100, known to have got SIGKILL. */
-function bequest(): Bequest {
+function bequest(): SavedState {
   const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
   timeline.memory(100, 50n);
   const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: 4n, killNs: 4n };
   return {
-    remembered: remembered(timeline.state),
+    state: savedParts(timeline.state),
     signals: new Map([[1, { times, sent: 'killNs' }]]),
     sections: { held: { units: ['a.service'], sinceNs: 5n } },
   };
 }
-const left = (then: Clocks, own = owner): string => bequestText(own, then, bequest());
+const left = (then: Clocks, own = owner): string => savedStateText(own, then, bequest());
 
 test('what was left comes back: the state, the times of signals, and what others keep', () => {
-  const { state, signals, sections, abandoned, discarded } = inherit(left(at(101)), owner, policy([hard]), at(103));
+  const { state, signals, sections, abandoned, discarded } = restoreState(left(at(101)), owner, policy([hard]), at(103));
   expect(discarded).toBeUndefined();
   expect(state).toMatchObject({ decisions: 1, conditions: ['MemoryPressure'], lastStepNs: 100n * SECOND, evictions: [{ phase: 'dying' }] });
   expect(signals).toEqual(bequest().signals);
@@ -39,7 +40,7 @@ test('what was left comes back: the state, the times of signals, and what others
 });
 
 test('what the machine slept counts for what was seen', () => {
-  const { state, abandoned } = inherit(left(at(101, 1101)), owner, policy([hard]), at(103, 1203));
+  const { state, abandoned } = restoreState(left(at(101, 1101)), owner, policy([hard]), at(103, 1203));
   expect(state.lastStepNs).toBe(0n); // 100 of the 102 s were sleep
   expect([...abandoned]).toEqual([[1, 'nobody looked after it for 102 s']]);
 });
@@ -47,25 +48,41 @@ test('what the machine slept counts for what was seen', () => {
 describe('is discarded, and evictd starts', () => {
   test.each<[rule: string, text: string, own: typeof owner, now: Clocks, reason: RegExp]>([
     ['a state of another boot', left(at(101)), { ...owner, bootId: 'another' }, at(103), /^it is of another boot$/],
-    ['one of a boot that cannot be told', left(at(101), { ...owner, bootId: '' }), { ...owner, bootId: '' }, at(103), /cannot be told/],
+    ['one of a boot that cannot be told', left(at(101), { ...owner, bootId: '' }), { ...owner, bootId: '' }, at(103), /is not known$/],
     ['one of another node', left(at(101)), { ...owner, node: '/web' }, at(103), /^it is of another node \("machine"\)$/],
     ['one of another node cgroup of that name', left(at(101)), { ...owner, cgroupId: '5' }, at(103), /^it is of another node cgroup/],
-    ['one of a time to come', left(at(101)), owner, at(100), /still to come/],
-    ['one of a time to come, by the clock that goes on in sleep', left(at(101, 200)), owner, at(103, 199), /still to come/],
-    ['one of a later format', left(at(101)).replace('"format":2', '"format":3'), owner, at(103), /^it has format 3, and this/],
-    ['no JSON', left(at(101)).slice(1), owner, at(103), /^it is not what evictd writes/],
-    ['other JSON', 'null', owner, at(103), /^it is not what evictd writes/],
-    ['a part that is missing', left(at(101)).replace('"clocks"', '"other"'), owner, at(103), /^it is not what evictd writes/],
+    ['one of a time to come', left(at(101)), owner, at(100), /later time than now/],
+    ['one of a time to come, by the clock that goes on in sleep', left(at(101, 200)), owner, at(103, 199), /later time than now/],
+    ['one of a later format', left(at(101)).replace('"format":3', '"format":4'), owner, at(103), /^it has format 4, and this/],
+    ['no JSON', left(at(101)).slice(1), owner, at(103), /^it is no state of evictd/],
+    ['other JSON', 'null', owner, at(103), /^it is no state of evictd/],
+    ['a part that is missing', left(at(101)).replace('"clocks"', '"other"'), owner, at(103), /^it is no state of evictd/],
   ])('%s', (_rule, text, own, now, reason) => {
-    const { discarded, state, sections, signals } = inherit(text, own, policy([hard]), now);
+    const { discarded, state, sections, signals } = restoreState(text, own, policy([hard]), now);
     expect(discarded).toMatch(reason);
     expect([state.evictions, state.decisions, sections, signals.size]).toEqual([[], 0, {}, 0]);
   });
 });
 
+test('the first place that is wrong is named; a part may be missing, and there may be others', () => {
+  const whole = fromJson({ ...JSON.parse(left(at(101))), more: 1 }) as { readonly state: object };
+  expect(savedStateProblem(whole)).toBeUndefined();
+  expect(savedStateProblem({ ...whole, state: {} })).toBeUndefined();
+  const evictions = [{ phase: 'terminating' }];
+  expect(savedStateProblem({ ...whole, state: { evictions } })).toMatch(/^state\.evictions\[0\]\.\w+/);
+  expect(savedStateProblem({ ...whole, state: new Map() })).toBe('state');
+  expect(savedStateProblem(7)).toBe('the whole');
+});
+
+test('a key __proto__ is data like any other', () => {
+  const named = { ...bequest(), signals: new Map(), sections: JSON.parse('{"__proto__":{"x":1}}') as Record<string, unknown> };
+  const { sections } = restoreState(savedStateText(owner, at(101), named), owner, policy([hard]), at(103));
+  expect(Object.entries(sections)).toEqual([['__proto__', { x: 1 }]]);
+});
+
 test('what an older evictd did not remember is as at the beginning', () => {
   const text = left(at(101)).replace('"settled"', '"unknown"');
-  expect(inherit(text, owner, policy([hard]), at(103))).toMatchObject({
+  expect(restoreState(text, owner, policy([hard]), at(103))).toMatchObject({
     discarded: undefined,
     state: { settled: new Map(), decisions: 1 },
   });
@@ -94,12 +111,12 @@ describe('a part of it that is something else is noticed, whatever it is, and ev
 
   test('there is something to be damaged', () => {
     const names = places.map((path) => path.join('.'));
-    expect(names).toEqual(expect.arrayContaining(['remembered.evictions.0.decision.victim.workload.id', 'clocks.bootNs.bigint']));
+    expect(names).toEqual(expect.arrayContaining(['state.evictions.0.decision.victim.workload.id', 'clocks.bootNs.bigint']));
   });
 
   test.each(places.map((path) => [path.join('.'), path] as const))('%s', (_name, path) => {
     for (const by of [null, [[[]]], { bigint: 'else' }, typeof valueAt(whole, path) === 'string' ? 7 : 'something else']) {
-      const { discarded, state } = inherit(replaced(path, by), owner, policy([hard]), at(103));
+      const { discarded, state } = restoreState(replaced(path, by), owner, policy([hard]), at(103));
       expect(discarded).toBeDefined();
       expect(state.evictions).toEqual([]);
     }
@@ -132,12 +149,12 @@ test('whatever a step may remember is taken over', () => {
         const evictions = state.evictions.map((it) => ({ ...it, decision: { ...it.decision, unit: { evictions: 1, stop, hold } } }));
         state = { ...state, evictions, held: new Map([['a.service', hold]]), unitEvictions: new Map([['/a.service', [1n]]]) };
       }
-      const text = bequestText(
+      const text = savedStateText(
         owner,
         { monotonicNs: nowNs, bootNs: nowNs },
-        { remembered: remembered(state), signals: new Map(), sections: {} },
+        { state: savedParts(state), signals: new Map(), sections: {} },
       );
-      expect(inherit(text, owner, drawn, { monotonicNs: nowNs, bootNs: nowNs }).discarded).toBeUndefined();
+      expect(restoreState(text, owner, drawn, { monotonicNs: nowNs, bootNs: nowNs }).discarded).toBeUndefined();
     }),
     { numRuns: 300 },
   );
@@ -145,9 +162,9 @@ test('whatever a step may remember is taken over', () => {
 
 describe('what is kept stopped, for who goes on with nothing else of it', () => {
   const hold = (unit: string): Hold => ({ unit, decision: 1, start: [unit], owed: [], condition: 'MemoryPressure', untilNs: undefined });
-  const { remembered: known, ...rest } = bequest();
+  const { state: known, ...rest } = bequest();
   const held = new Map(['a.service', 'b.service'].map((unit) => [unit, hold(unit)]));
-  const text = bequestText(owner, at(101), { ...rest, remembered: { ...known, held } });
+  const text = savedStateText(owner, at(101), { ...rest, state: { ...known, held } });
 
   test('is told of this boot, whoever’s it is; of another nothing is kept stopped', () => {
     expect(heldIn(text, 'this-boot')).toEqual({ node: 'machine', holds: [hold('a.service'), hold('b.service')] });
@@ -157,12 +174,12 @@ describe('what is kept stopped, for who goes on with nothing else of it', () => 
   test('those that were started are taken out, and nothing else', () => {
     const left = withoutHeld(text, new Set(['a.service']));
     expect(heldIn(left, 'this-boot').holds).toEqual([hold('b.service')]);
-    expect(inherit(left, owner, policy([hard]), at(103))).toMatchObject({ state: { decisions: 1, evictions: [{ phase: 'dying' }] } });
+    expect(restoreState(left, owner, policy([hard]), at(103))).toMatchObject({ state: { decisions: 1, evictions: [{ phase: 'dying' }] } });
     expect(withoutHeld(text, new Set())).toBe(text);
   });
 
   test('a state that cannot be understood', () => {
     expect(() => heldIn(text.replace(/"format":\d+/, '"format":0'), 'this-boot')).toThrow(/^it has format 0/);
-    expect(() => heldIn(text.replace('"held":{"map"', '"held":{"set"'), 'this-boot')).toThrow(/^it is not what evictd writes/);
+    expect(() => heldIn(text.replace('"held":{"map"', '"held":{"set"'), 'this-boot')).toThrow(/^it is no state of evictd/);
   });
 });

@@ -4,7 +4,7 @@ import type { Hold } from '../../src/core/restart-storm.js';
 import { initialState, type State } from '../../src/core/state.js';
 import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
 import { Status } from '../../src/metrics/status.js';
-import { inherit } from '../../src/monitor/inheritance.js';
+import { restoreState } from '../../src/monitor/inheritance.js';
 import { releaseAll } from '../../src/monitor/last-releases.js';
 import type { JournalRecord } from '../../src/monitor/record.js';
 import { Releases } from '../../src/monitor/releases.js';
@@ -49,7 +49,7 @@ async function ended(peer: BusPeer, state: State) {
     told: () => records.map(({ type, unit, errors }) => ({ type, unit, errors })),
     left: () => {
       const now = process.hrtime.bigint();
-      return inherit(texts.at(-1) ?? '', owner, policy([hard]), { monotonicNs: now, bootNs: now });
+      return restoreState(texts.at(-1) ?? '', owner, policy([hard]), { monotonicNs: now, bootNs: now });
     },
   };
 }

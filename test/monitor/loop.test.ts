@@ -11,7 +11,7 @@ import type { Candidates, Workload } from '../../src/core/workload.js';
 import { HostError } from '../../src/errors.js';
 import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
 import { Status } from '../../src/metrics/status.js';
-import { NOTHING_INHERITED, type Inheritance } from '../../src/monitor/inheritance.js';
+import { NOTHING_RESTORED, type RestoredState } from '../../src/monitor/inheritance.js';
 import { Journal } from '../../src/monitor/journal.js';
 import { Monitor } from '../../src/monitor/loop.js';
 import type { Evictor, KillInProgress, Node, Reclaimer, StepListener, StepReport, Wake, WorkloadSource } from '../../src/monitor/ports.js';
@@ -99,7 +99,7 @@ function start(
   evictor: Evictor,
   found: () => Candidates,
   overrides: Parameters<typeof policy>[1] = {},
-  inheritance = NOTHING_INHERITED,
+  inheritance = NOTHING_RESTORED,
   releases?: Releases,
 ): void {
   const log = (message: string): void => {
@@ -558,7 +558,7 @@ test('… and while nobody may be chosen, the node is read for it all the same, 
 });
 
 /** An eviction of `batch` that an evictd before has decided just now, and whose signal went out. */
-function before(decided: Partial<Decision>): Inheritance {
+function before(decided: Partial<Decision>): RestoredState {
   const timeline = new Timeline(policy([hard]), two());
   timeline.memory(100, 10n);
   const decision = { ...timeline.state.evictions[0]?.decision, decidedAtNs: process.hrtime.bigint(), ...decided } as Decision;
@@ -567,9 +567,9 @@ function before(decided: Partial<Decision>): Inheritance {
   const sent = eviction.phase === 'dying' ? 'killNs' : 'signalNs';
   const times = { crossingNs: atNs, wakeNs: atNs, decisionNs: atNs, signalNs: atNs, killNs: sent === 'killNs' ? atNs : undefined };
   return {
-    ...NOTHING_INHERITED,
+    ...NOTHING_RESTORED,
     state: {
-      ...NOTHING_INHERITED.state,
+      ...NOTHING_RESTORED.state,
       decisions: 1,
       evictions: [eviction],
       ...(unit?.hold && { held: new Map([[unit.hold.unit, unit.hold]]) }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { initialState } from '../../src/core/state.js';
-import { inherit } from '../../src/monitor/inheritance.js';
+import { restoreState } from '../../src/monitor/inheritance.js';
 import { StateKeeper } from '../../src/monitor/state-keeper.js';
 import type { SentSignals } from '../../src/monitor/victims.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from '../core/support.js';
@@ -28,7 +28,7 @@ function keeping(limit = Infinity, write: (text: string) => void = () => undefin
   });
   const last = () => {
     const now = process.hrtime.bigint();
-    return inherit(texts.at(-1) ?? '', owner, policy([hard]), { monotonicNs: now, bootNs: now });
+    return restoreState(texts.at(-1) ?? '', owner, policy([hard]), { monotonicNs: now, bootNs: now });
   };
   return { keeper, texts, said, last };
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { remembered, takeOver } from '../../../src/core/takeover.js';
+import { initialState } from '../../../src/core/state.js';
+import { takeOver } from '../../../src/core/takeover.js';
+import { savedParts } from '../../../src/monitor/saved-parts.js';
 import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 
@@ -17,7 +19,7 @@ const sides = [
 /** Another evictd takes over at this second. */
 function restarted(timeline: Timeline, second: number): void {
   const away = { awayNs: 0n, sleptNs: 0n };
-  timeline.state = takeOver(timeline.policy, remembered(timeline.state), away, BigInt(second) * SECOND).state;
+  timeline.state = takeOver(timeline.policy, { ...initialState, ...savedParts(timeline.state) }, away, BigInt(second) * SECOND).state;
 }
 
 test('a grace period goes on', () => {
