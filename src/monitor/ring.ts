@@ -1,12 +1,10 @@
 import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
+import { putRecord, RECORD_HEADER_BYTES, recordAt } from './crc-record.js';
 import { isNoRoom, makeFixedFile, openFixedFile, standingFile, type FixedFile } from './fixed-file.js';
 
 const MAGIC = 0x4a445645; // 'EVDJ'
 const RECORD = 0x43455245; // 'EREC'
 const FILE_HEADER = 64;
-const RECORD_HEADER = 24; // magic u32, length u32, sequence u64, crc32 u32 of all that follows the magic but itself, padding
-const CRC_AT = 16;
 const ALIGN = 8;
 const DRAINED_AT = 16;
 
@@ -28,11 +26,11 @@ interface FoundRing {
 }
 
 /**
- * The journal's first place: a file of fixed size in the runtime directory (tmpfs). One pwrite a record, no fsync. The oldest records are overwritten. A run goes on behind the
- * newest record of the one before, in the same file, so that it starts where nothing is left of the room there.
+ * The journal's first place: a file of fixed size in the runtime directory (tmpfs). One pwrite a record, no fsync. The oldest records are overwritten. A run continues in
+ * the file of the run before, so that it starts also where that directory has no room left.
  *
- * Layout: 64 bytes of header (magic, size, newest sequence that the state directory has), then records at multiples of 8 bytes: magic, length,
- * sequence, CRC-32 of these and the text, text. Readers look for valid records; there is no index that could tear.
+ * Layout: 64 bytes of header (magic, size, newest sequence number that the state directory has), then records (crc-record.ts) at multiples of 8 bytes. Readers look for
+ * valid records: there is no index that could tear.
  */
 export class Ring {
   readonly #path: string;
@@ -122,19 +120,15 @@ export class Ring {
     file.write(this.#header, FILE_HEADER, 0);
   }
 
-  /** A text larger than half of the file becomes a record that says so and holds its beginning. */
+  /** A text larger than half of the file becomes a record that says so and has its beginning. */
   #put(file: FixedFile, sequence: bigint, text: string): void {
-    const limit = Math.floor(file.sizeBytes / 2) - RECORD_HEADER;
+    const limit = Math.floor(file.sizeBytes / 2) - RECORD_HEADER_BYTES;
     const fits = Buffer.byteLength(text) <= limit;
-    const payload = Buffer.from(fits ? text : JSON.stringify({ type: 'oversize', beginning: text.slice(0, Math.floor(limit / 8)) }));
-    const record = Buffer.alloc(aligned(RECORD_HEADER + payload.length));
-    record.writeUInt32LE(RECORD, 0);
-    record.writeUInt32LE(payload.length, 4);
-    record.writeBigUInt64LE(sequence, 8);
-    payload.copy(record, RECORD_HEADER);
-    record.writeUInt32LE(checksum(record, payload.length), CRC_AT);
+    const written = fits ? text : JSON.stringify({ type: 'oversize', beginning: text.slice(0, Math.floor(limit / 8)) });
+    const record = Buffer.alloc(aligned(RECORD_HEADER_BYTES + Buffer.byteLength(written)));
+    putRecord(record, RECORD, sequence, written);
     if (this.#at + record.length > file.sizeBytes) {
-      // What is left behind it is older than what is overwritten next: the oldest go first, or an outcome would go before its decision.
+      // Records behind the newest are older than those that are overwritten next. The oldest go first, or an outcome would go before its decision.
       const rest = file.sizeBytes - this.#at;
       file.write(Buffer.alloc(rest), rest, this.#at);
       this.#at = FILE_HEADER;
@@ -166,10 +160,10 @@ function readRing(file: Buffer): FoundRing {
   const nothing = { records: [], drained: 0n, endBytes: FILE_HEADER, isRing: false };
   if (file.length < FILE_HEADER || file.readUInt32LE(0) !== MAGIC) return nothing;
   const found: (RingRecord & { readonly endBytes: number })[] = [];
-  for (let at = FILE_HEADER; at + RECORD_HEADER <= file.length;) {
-    const record = readRecord(file, at);
-    if (record) found.push(record);
-    at = record?.endBytes ?? at + ALIGN;
+  for (let at = FILE_HEADER; at < file.length;) {
+    const record = recordAt(file, at, RECORD);
+    at += record ? aligned(record.bytes) : ALIGN;
+    if (record) found.push({ ...record, endBytes: at });
   }
   found.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
   return {
@@ -178,20 +172,6 @@ function readRing(file: Buffer): FoundRing {
     endBytes: found.at(-1)?.endBytes ?? FILE_HEADER,
     isRing: file.readUInt32LE(4) === file.length && file.length % ALIGN === 0,
   };
-}
-
-/** undefined: none begins there that is whole. */
-function readRecord(file: Buffer, at: number): (RingRecord & { readonly endBytes: number }) | undefined {
-  if (file.readUInt32LE(at) !== RECORD) return undefined;
-  const length = file.readUInt32LE(at + 4);
-  const record = file.subarray(at, at + RECORD_HEADER + length);
-  if (record.length !== RECORD_HEADER + length || checksum(record, length) !== record.readUInt32LE(CRC_AT)) return undefined;
-  const text = record.toString('utf8', RECORD_HEADER);
-  return { sequence: file.readBigUInt64LE(at + 8), text, endBytes: at + aligned(RECORD_HEADER + length) };
-}
-
-function checksum(record: Buffer, length: number): number {
-  return crc32(record.subarray(RECORD_HEADER, RECORD_HEADER + length), crc32(record.subarray(4, CRC_AT)));
 }
 
 function aligned(bytes: number): number {

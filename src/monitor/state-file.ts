@@ -1,10 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
+import { putRecord, RECORD_HEADER_BYTES, recordAt } from './crc-record.js';
 import { isNoRoom, makeFixedFile, openFixedFile, standingFile, type FixedFile } from './fixed-file.js';
 
 const MAGIC = 0x53445645; // 'EVDS'
-const HEADER = 24; // magic u32, length u32, sequence u64, crc32 u32 of all that follows the magic but itself, padding
-const CRC_AT = 16;
 const SLOTS = [0, 1] as const;
 
 /** Of evictd's own. Some dozen thresholds and workloads that are passed over take a few KiB. */
@@ -60,12 +58,12 @@ export class StateFile {
       this.#sequence = newest?.sequence ?? 0n;
       this.#slot = newest === undefined ? 0 : 1 - newest.slot;
       // It was told of, and is not the next time.
-      for (const slot of slots.torn) this.#file.write(Buffer.alloc(HEADER), HEADER, slot * this.#record.length);
+      for (const slot of slots.torn) this.#file.write(Buffer.alloc(RECORD_HEADER_BYTES), RECORD_HEADER_BYTES, slot * this.#record.length);
     }
   }
 
   fits(text: string): boolean {
-    return HEADER + Buffer.byteLength(text) <= this.#record.length;
+    return RECORD_HEADER_BYTES + Buffer.byteLength(text) <= this.#record.length;
   }
 
   /** Throws Node's errors, and RangeError for what does not fit; the text before stays then. */
@@ -94,14 +92,8 @@ export class StateFile {
 
   /** What fails leaves the other slot, and the next one comes to the same place. */
   #put(file: FixedFile, text: string): void {
-    const record = this.#record;
     const sequence = this.#sequence + 1n;
-    const length = record.write(text, HEADER);
-    record.writeUInt32LE(MAGIC, 0);
-    record.writeUInt32LE(length, 4);
-    record.writeBigUInt64LE(sequence, 8);
-    record.writeUInt32LE(checksum(record, length), CRC_AT);
-    file.write(record, HEADER + length, this.#slot * record.length);
+    file.write(this.#record, putRecord(this.#record, MAGIC, sequence, text), this.#slot * this.#record.length);
     this.#sequence = sequence;
     this.#slot = 1 - this.#slot;
   }
@@ -128,13 +120,7 @@ function readSlots(file: Buffer): { readonly newest: FoundText | undefined; read
 }
 
 function readSlot(slot: number, bytes: Buffer): FoundText | 'empty' | 'torn' {
-  if (bytes.length < HEADER || bytes.subarray(0, HEADER).every((byte) => byte === 0)) return 'empty';
-  const length = bytes.readUInt32LE(4);
-  if (bytes.readUInt32LE(0) !== MAGIC || HEADER + length > bytes.length || checksum(bytes, length) !== bytes.readUInt32LE(CRC_AT))
-    return 'torn';
-  return { slot, sequence: bytes.readBigUInt64LE(8), text: bytes.toString('utf8', HEADER, HEADER + length) };
-}
-
-function checksum(record: Buffer, length: number): number {
-  return crc32(record.subarray(HEADER, HEADER + length), crc32(record.subarray(4, CRC_AT)));
+  if (bytes.length < RECORD_HEADER_BYTES || bytes.subarray(0, RECORD_HEADER_BYTES).every((byte) => byte === 0)) return 'empty';
+  const record = recordAt(bytes, 0, MAGIC);
+  return record ? { slot, sequence: record.sequence, text: record.text } : 'torn';
 }

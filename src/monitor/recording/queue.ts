@@ -1,20 +1,19 @@
 import type { Policy, State } from '../../core/state.js';
+import { AppendQueue } from '../append-queue.js';
 import type { NodeIdentity } from '../ports.js';
 import { RecordingFile, SharedFileError } from './file.js';
 import type { RecordingLimits } from './place.js';
 import { RecordingWriting } from './writing.js';
 import { RECORDING_FORMAT, type RecordedConfig, type RecordedStep, type RecordingEntry } from './format.js';
 
-/** How long a kill −9 may take along. */
+/** What a SIGKILL may lose. */
 const GATHER_MS = 1_000;
-const RETRY_FIRST_MS = 1_000;
-const RETRY_MOST_MS = 60_000;
-/** Steps and workloads that wait at most: about 10 MiB. */
-const WAITING_AT_MOST = 32_768;
-/** … and that are written in one go, so that the loop's turn comes. */
+/** Steps and workloads that may wait: about 10 MiB. */
+const LIMIT = 32_768;
+/** How many of them are written in one go, so that the loop runs in between. */
 const BATCH = 1_024;
 
-/** Something to write, with what was in force and the state that the step led to. */
+/** An entry with the policy and configuration in force, and the state that the step led to. */
 export interface QueuedEntry {
   readonly entry: Extract<RecordingEntry, { kind: 'step' | 'sample' }>;
   readonly policy: Policy;
@@ -28,7 +27,7 @@ export interface RecordingQueueOptions {
   readonly version: string;
   readonly node: NodeIdentity;
   readonly dryRun: boolean;
-  /** What the run begins with; left out: nothing is known. */
+  /** The state that the run begins with; left out: it is not known. */
   readonly initial?: State;
   /** At the first of several failures in a row. */
   readonly onError: (error: Error) => void;
@@ -36,16 +35,12 @@ export interface RecordingQueueOptions {
   readonly onLost: () => void;
 }
 
-/**
- * Takes entries to the file in its own time: a full, read-only or hung disk keeps one thread of libuv's pool busy at most and delays nobody. Beyond
- * what may wait the oldest entries are lost, counted, and the file says so.
- */
+/** Writes entries to the file. Beyond what may wait the oldest entries are lost, counted, and the file says so. */
 export class RecordingQueue {
   readonly #options: RecordingQueueOptions;
-  #waiting: QueuedEntry[] = [];
-  #weight = 0;
+  readonly #queue: AppendQueue<QueuedEntry>;
   #file: RecordingFile | undefined;
-  /** What is in FILE is full, or another's: the next one is begun anew. */
+  /** FILE has been written by this run and is full, or another process writes to it: a new one is begun. */
   #isContinued = false;
   /** Steps that the file was given and has not written. */
   #unwritten = 0;
@@ -54,9 +49,6 @@ export class RecordingQueue {
   #written: { policy?: Policy; config?: RecordedConfig; state?: State } = {};
   /** Steps are missing before the first that waits. */
   #gap: { readonly lost: number; readonly state: State } | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #retryMs = 0;
-  #working: Promise<boolean> | undefined;
   #ending = false;
   #ended = false;
   lost = 0;
@@ -64,83 +56,48 @@ export class RecordingQueue {
   constructor(options: RecordingQueueOptions) {
     this.#options = options;
     if (options.initial) this.#written = { state: options.initial };
+    this.#queue = new AppendQueue({
+      limit: LIMIT,
+      keep: LIMIT / 2,
+      weigh: weightOf,
+      gatherMs: GATHER_MS,
+      write: () => this.#drain(),
+      hasMore: () => this.#ending && !this.#ended,
+      dropped: (entries) => {
+        this.#lose(entries);
+      },
+      failed: (error, isFirst) => {
+        if (isFirst) options.onError(error);
+      },
+    });
   }
 
   push(queued: QueuedEntry): void {
-    this.#waiting.push(queued);
-    this.#weight += weightOf(queued);
-    if (this.#weight > WAITING_AT_MOST) this.#lose();
-    this.#later(GATHER_MS);
+    this.#queue.push(queued);
   }
 
-  /** Nothing more will come. */
+  /** No more entries will come. */
   end(): void {
     this.#ending = true;
   }
 
-  /** Waits until everything is written or `timeoutMs` has passed; tells whether it is. */
-  async flush(timeoutMs: number): Promise<boolean> {
-    clearTimeout(this.#timer);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs, false);
-    });
-    const written = await Promise.race([late, (this.#working ?? Promise.resolve(true)).then(() => this.#work())]);
-    clearTimeout(timer);
-    return written && this.#waiting.length === 0 && this.#ended === this.#ending;
+  /** Returns whether everything is written, after at most `timeoutMs`. */
+  flush(timeoutMs: number): Promise<boolean> {
+    return this.#queue.flush(timeoutMs);
   }
 
-  /** Half of them, so that this is not done at every step from now on. */
-  #lose(): void {
+  #lose(entries: readonly QueuedEntry[]): void {
     if (this.#gap === undefined) this.#options.onLost();
-    const dropped = this.#take(WAITING_AT_MOST / 2);
-    const last = dropped.at(-1);
+    const last = entries.at(-1);
     if (last === undefined) return;
-    const steps = stepsIn(dropped);
+    const steps = stepsIn(entries);
     this.lost += steps;
     this.#gap = { lost: (this.#gap?.lost ?? 0) + steps, state: last.state };
   }
 
-  /** The oldest that together weigh so much: at least one. */
-  #take(weight: number): QueuedEntry[] {
-    let taken = 0;
-    const beyond = this.#waiting.findIndex((queued) => (taken += weightOf(queued)) >= weight);
-    const entries = this.#waiting.splice(0, beyond === -1 ? this.#waiting.length : beyond + 1);
-    this.#weight -= entries.reduce((sum, queued) => sum + weightOf(queued), 0);
-    return entries;
-  }
-
-  #later(ms: number): void {
-    if (this.#timer !== undefined || this.#working !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      void this.#work();
-    }, ms).unref();
-  }
-
-  /** Never rejects; tells whether all that waited was written. */
-  #work(): Promise<boolean> {
-    this.#working ??= this.#drain().then(
-      () => {
-        this.#retryMs = 0;
-        this.#working = undefined;
-        if (this.#waiting.length > 0) this.#later(GATHER_MS);
-        return true;
-      },
-      (error: unknown) => {
-        if (this.#retryMs === 0) this.#options.onError(error instanceof Error ? error : new Error(String(error)));
-        this.#retryMs = Math.min(2 * this.#retryMs || RETRY_FIRST_MS, RETRY_MOST_MS);
-        this.#working = undefined;
-        this.#later(this.#retryMs);
-        return false;
-      },
-    );
-    return this.#working;
-  }
-
   async #drain(): Promise<void> {
     if (this.#file) await this.#settled(this.#file, this.#file.retry());
-    while (this.#waiting.length > 0) {
+    while (this.#queue.list().length > 0) {
       const file = (this.#file ??= new RecordingFile(this.#options.path, this.#options.limits, this.#isContinued));
       await this.#settled(file, file.write(this.#nextText()));
       if (this.#file === file && file.isFull) {
@@ -186,7 +143,7 @@ export class RecordingQueue {
 
   /** The lines of the next entries, and what must stand before them. */
   #nextText(): string {
-    const batch = this.#take(BATCH);
+    const batch = this.#queue.take(BATCH);
     this.#unwritten += stepsIn(batch);
     return batch
       .map((queued) => {
