@@ -67,11 +67,10 @@ export class CgroupKill implements KillInProgress {
 
   read(): VictimSample {
     const { files } = this.#parts;
-    const timeNs = process.hrtime.bigint();
     const usage = files.usage();
     // On v2 the memory controller may have been switched off above it, which looks the same.
     const removed = usage === 'removed' && (!files.unified || files.populated() === false);
-    return { timeNs, processes: removed ? 0 : this.#left(), usageBytes: usage === 'removed' ? undefined : usage, removed };
+    return { processes: removed ? 0 : this.#left(), usageBytes: usage === 'removed' ? undefined : usage, removed };
   }
 
   onExit(callback: (atNs: bigint) => void): void {

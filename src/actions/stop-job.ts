@@ -45,14 +45,13 @@ export class JobKill implements KillInProgress {
 
   /** The job tells of its processes; who was ended by it must have exited, too. */
   read(): VictimSample {
-    const timeNs = process.hrtime.bigint();
     try {
       const { members } = this.#find();
       const processes = Math.max(this.#job.processes().length, this.#held.living());
       const usageBytes = members.reduce((sum, { privateBytes }) => sum + privateBytes, 0n);
-      return { timeNs, processes, usageBytes, removed: processes === 0 };
+      return { processes, usageBytes, removed: processes === 0 };
     } catch {
-      return { timeNs, processes: Math.max(this.#held.living(), 1), usageBytes: undefined, removed: false };
+      return { processes: Math.max(this.#held.living(), 1), usageBytes: undefined, removed: false };
     }
   }
 

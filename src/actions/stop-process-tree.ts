@@ -92,11 +92,11 @@ export class TreeKill implements KillInProgress {
       } catch {
         // Nobody is known to live, and whether somebody has come is not: as one process.
         const processes = Math.max(this.#held.living(), 1);
-        return { timeNs, processes, usageBytes: undefined, removed: false };
+        return { processes, usageBytes: undefined, removed: false };
       }
     }
     const processes = this.#held.living();
-    return { timeNs, processes, usageBytes: this.#usageBytes, removed: processes === 0 };
+    return { processes, usageBytes: this.#usageBytes, removed: processes === 0 };
   }
 
   onExit(callback: (atNs: bigint) => void): void {

@@ -156,7 +156,6 @@ export interface SignalResult {
   readonly passing?: 'unsent' | 'in part' | undefined;
 }
 export interface VictimSample {
-  readonly timeNs: bigint;
   readonly processes: number;
   readonly usageBytes: bigint | undefined;
   /** The cgroup itself no longer exists. */

@@ -236,7 +236,7 @@ test.each<[rule: string, answer: Pick<SignalResult, 'error' | 'passing'>, isRemo
   const cgroup: KillInProgress = {
     terminate: () => ({ atNs: 0n, processes: 1, error: undefined }),
     kill: () => ({ atNs: 0n, processes: 1, ...answer }),
-    read: () => ({ timeNs: 0n, processes: 1, usageBytes: 0n, removed: false }),
+    read: () => ({ processes: 1, usageBytes: 0n, removed: false }),
     onExit: () => undefined,
     close: () => undefined,
   };

@@ -51,7 +51,7 @@ function open(dryRun = false, changed: (lasts: boolean) => void = () => undefine
       begin: () => ({
         terminate: () => ({ atNs: process.hrtime.bigint(), processes: 1, error: undefined }),
         kill: () => ({ atNs: process.hrtime.bigint(), processes: 1, error: undefined }),
-        read: () => ({ timeNs: process.hrtime.bigint(), processes, usageBytes: 0n, removed: false }),
+        read: () => ({ processes, usageBytes: 0n, removed: false }),
         onExit: () => undefined,
         close: () => undefined,
       }),

@@ -89,7 +89,7 @@ class PlayedNode implements Node {
 const victim: KillInProgress = {
   terminate: () => ({ atNs: process.hrtime.bigint(), processes: 1, error: undefined }),
   kill: () => ({ atNs: process.hrtime.bigint(), processes: 1, error: undefined }),
-  read: () => ({ timeNs: process.hrtime.bigint(), processes: 0, usageBytes: 0n, removed: false }),
+  read: () => ({ processes: 0, usageBytes: 0n, removed: false }),
   onExit: () => undefined,
   close: () => undefined,
 };
@@ -261,7 +261,7 @@ test('SIGKILL is repeated while processes are left', async () => {
       left -= 1;
       return { atNs: process.hrtime.bigint(), processes: left, error: undefined };
     },
-    read: () => ({ timeNs: process.hrtime.bigint(), processes: left, usageBytes: BigInt(left) * 50n * Mi, removed: false }),
+    read: () => ({ processes: left, usageBytes: BigInt(left) * 50n * Mi, removed: false }),
   };
   start(node, { begin: () => forking }, two);
   node.availableMi = 10n;
@@ -281,7 +281,7 @@ test('the exit of the last process is looked at when it is told, not at the next
   const slow: KillInProgress = {
     ...victim,
     onExit: (callback) => exits.push(callback),
-    read: () => ({ timeNs: process.hrtime.bigint(), processes: left, usageBytes: BigInt(left) * 50n * Mi, removed: false }),
+    read: () => ({ processes: left, usageBytes: BigInt(left) * 50n * Mi, removed: false }),
     close: () => (closed += 1),
   };
   start(node, { begin: () => slow }, two);
@@ -588,7 +588,7 @@ test('whom the evictd before was killing, and kept stopped, stays owed, though s
   const killed: KillInProgress = {
     ...victim,
     kill: () => ({ atNs: process.hrtime.bigint(), processes: (left = 0), error: undefined }),
-    read: () => ({ timeNs: process.hrtime.bigint(), processes: left, usageBytes: 0n, removed: false }),
+    read: () => ({ processes: left, usageBytes: 0n, removed: false }),
   };
   const units = new SystemdUnits([{ path: join(directory, 'nobody'), daemon: false }]);
   onTestFinished(() => {
@@ -614,7 +614,7 @@ test.each<[rule: string, then: () => Candidates, came: RegExp | undefined]>([
   const node = new PlayedNode();
   const alive: KillInProgress = {
     ...victim,
-    read: () => ({ timeNs: process.hrtime.bigint(), processes: 1, usageBytes: 0n, removed: false }),
+    read: () => ({ processes: 1, usageBytes: 0n, removed: false }),
   };
   const inherited = before({ graceNs: 60n * SECOND, victim: candidates([evicted(), Mi]).usages[0] as Decision['victim'] });
   start(node, { begin: () => alive }, () => found(), {}, inherited);
@@ -644,7 +644,7 @@ test.each<[now: string, left: number, found: () => Candidates, came: RegExp | un
     ...victim,
     terminate: () => ({ atNs: BigInt(sent.push('TERM')), processes, error: undefined }),
     kill: () => ({ atNs: BigInt(sent.push('KILL')), processes, error: undefined }),
-    read: () => ({ timeNs: process.hrtime.bigint(), processes, usageBytes: 0n, removed: processes === 0 }),
+    read: () => ({ processes, usageBytes: 0n, removed: processes === 0 }),
   };
   start(new PlayedNode(), { begin: () => asked }, () => configured(), {}, before({ graceNs: 60n * SECOND }));
   said = [];

@@ -27,7 +27,7 @@ function played(...answers: Answer[]) {
     terminate: () => answer('TERM'),
     kill: () => answer('KILL'),
     resume: (isKilled) => sent.push(isKilled ? 'resume killed' : 'resume'),
-    read: () => ({ timeNs: 0n, processes: 1, usageBytes: 0n, removed: false }),
+    read: () => ({ processes: 1, usageBytes: 0n, removed: false }),
     onExit: () => undefined,
     close: () => sent.push('close'),
   };
@@ -114,7 +114,7 @@ function resumed(phase: 'terminating' | 'dying', sent: 'signalNs' | 'killNs' | u
   all.resume({ decision: decision(10n), phase }, { times, sent }, objection);
   return { all, look: () => all.readings().get(1) };
 }
-const empty = { timeNs: 0n, processes: 0, usageBytes: 0n, removed: false };
+const empty = { processes: 0, usageBytes: 0n, removed: false };
 const gone = (): never => {
   throw new HostError('EVICTD_KILL_GONE', 'ENOENT', { errno: 'ENOENT' });
 };
