@@ -1,7 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { Config, LoadedConfig } from '../config/config.js';
-import { filesystemOf } from '../core/disk-holding.js';
-import { isDiskSignal, type Signal } from '../core/signal.js';
+import { filesystemOf, isDiskSignal, isOwnAmount, type Signal } from '../core/signal.js';
 import { isListed, operandsOf, type Threshold } from '../core/threshold.js';
 import { UsageError } from '../errors.js';
 import type { MakeCommand } from './command.js';
@@ -16,9 +15,6 @@ import { checkReport, failedReport, type CheckReport, type Clock } from './outpu
 import { styleFor } from './output/style.js';
 import { checkText } from './output/text.js';
 import { filesystemsRead, type OpenReading } from './reading.js';
-
-/** Signals that evictd reads only if a threshold names them. */
-const OPTIONAL: readonly Signal[] = ['memory.kernelAvailable', 'swap.available'];
 
 const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
 type Format = (typeof FORMATS)[number];
@@ -112,7 +108,7 @@ async function checkNode(loaded: LoadedConfig, open: OpenReading): Promise<Check
     // Armed only to report what can be armed. One threshold per signal shows it, and each costs the kernel an RCU grace period (15 ms).
     const first = (wanted: Signal): Threshold[] =>
       thresholds.filter((threshold) => threshold.signal === wanted && !isListed(threshold)).slice(0, 1);
-    const others = thresholds.filter((threshold) => isListed(threshold) || OPTIONAL.includes(threshold.signal));
+    const others = thresholds.filter((threshold) => isListed(threshold) || isOwnAmount(threshold.signal));
     node.arm([...first('memory.available'), ...first('allocatableMemory.available'), ...others], () => undefined);
     await filesystems;
     const observations = node.read();

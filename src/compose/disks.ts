@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { DiskHolder } from '../core/disk-holder.js';
-import { filesystemOf } from '../core/disk-holding.js';
-import type { DiskSignal } from '../core/signal.js';
+import { type DiskSignal, filesystemOf } from '../core/signal.js';
 import { operandsOf, type Threshold } from '../core/threshold.js';
 import type { LinuxNode } from '../host/select.js';
 import type { Log } from '../log.js';

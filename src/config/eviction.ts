@@ -1,5 +1,13 @@
 import { QuantityError } from '../core/quantity-scan.js';
-import { AMOUNT_SIGNALS, KUBELET_SIGNALS, type AmountSignal, type KubeletSignal } from '../core/signal.js';
+import {
+  AMOUNT_SIGNALS,
+  isOwnAmount,
+  isSignal,
+  KUBELET_SIGNALS,
+  STALL_RESOURCES,
+  type AmountSignal,
+  type OwnAmountSignal,
+} from '../core/signal.js';
 import { thresholdId, valueText, type Threshold, type ThresholdValue } from '../core/threshold.js';
 import type { SourcePosition } from '../errors.js';
 import { copiesMemory, noteCopies, noticeUnreadable, type Entry } from './allocatable-copy.js';
@@ -181,10 +189,12 @@ function readSignal(
   }
 }
 
+const PRESSURE_NAME = new RegExp(`^(${STALL_RESOURCES.join('|')})\\.pressure\\b`);
+
 /** A flag's text is split at the first `<`, so `name` may be more than a signal's name ('memory.pressure.full>40%'). */
-function ownSignal(name: string): Exclude<AmountSignal, KubeletSignal> | 'pressure' | undefined {
-  if (name === 'swap.available' || name === 'memory.kernelAvailable') return name;
-  return /^(memory|io|cpu)\.pressure\b/.test(name) ? 'pressure' : undefined;
+function ownSignal(name: string): OwnAmountSignal | 'pressure' | undefined {
+  if (isSignal(name) && isOwnAmount(name)) return name;
+  return PRESSURE_NAME.test(name) ? 'pressure' : undefined;
 }
 
 function reportValue(key: ThresholdMapKey, signal: string, text: string, error: unknown, at: SourcePosition, report: Report): void {

@@ -6,7 +6,7 @@ import { joined, type Joined } from './joined.js';
 import type { StepInput } from './input.js';
 import type { Layout } from './layout.js';
 import type { Observation, Observations } from './observation.js';
-import { collectionsFor, collectedKey, type Reclaim } from './reclaim.js';
+import { collectedKey, type Reclaim } from './reclaim.js';
 import { stepsFor } from './reclaim-step.js';
 import { isStorm } from './restart-storm.js';
 import { isDiskSignal, SIGNAL_FACTS, type Resource, type Signal } from './signal.js';
@@ -100,7 +100,7 @@ function waitsFor({ observation }: Reclaim, threshold: ResourceThreshold, { nowN
 function collectionsOf(policy: Policy, layout: Layout, threshold: ResourceThreshold): readonly string[] {
   const { signal } = threshold;
   if (!isDiskSignal(signal)) return [];
-  const known = collectionsFor(signal, layout).filter((collection) => policy.collections.has(collection));
+  const known = (SIGNAL_FACTS[signal].collections?.(layout) ?? []).filter((collection) => policy.collections.has(collection));
   return [...known, ...stepsFor(policy.reclaimSteps ?? [], signal, thresholdKind(threshold))];
 }
 

@@ -1,4 +1,3 @@
-import { filesystemOf } from './disk-holding.js';
 import { isBelow } from './cgroup.js';
 import {
   inFlight,
@@ -14,7 +13,7 @@ import type { DiskHolder } from './disk-holder.js';
 import { holdersOn } from './held-space.js';
 import { mayComeBefore, rank, type RankedWorkload } from './rank.js';
 import { leastYield, type Shortfall } from './shortfall.js';
-import { SIGNAL_FACTS, type ConditionType, type Resource, type Signal } from './signal.js';
+import { SIGNAL_FACTS, type ConditionType, type Resource, type ResourceSignal, filesystemOf } from './signal.js';
 import type { Layout } from './layout.js';
 import { evictionsBefore, holdOf } from './restart-storm.js';
 import type { Policy, State } from './state.js';
@@ -180,8 +179,12 @@ export function selectVictim(
 const NOBODY: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
 /** Evicting a workload of another cgroup gives nothing back to the one whose memory is short. */
-function outside({ allocatableCgroup: cgroup }: Policy, signal: Signal, { workload: { path } }: RankedWorkload): Protection | undefined {
-  if (signal !== 'allocatableMemory.available' || cgroup === undefined) return undefined;
+function outside(
+  { allocatableCgroup: cgroup }: Policy,
+  signal: ResourceSignal,
+  { workload: { path } }: RankedWorkload,
+): Protection | undefined {
+  if (SIGNAL_FACTS[signal].scope !== 'allocatable' || cgroup === undefined) return undefined;
   return path === cgroup || isBelow(path, cgroup) || isBelow(cgroup, path) ? undefined : { kind: 'outside', cgroup };
 }
 

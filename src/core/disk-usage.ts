@@ -1,32 +1,7 @@
-import type { Layout } from './layout.js';
-import { isDiskSignal, type ResourceSignal } from './signal.js';
 import type { FilesystemUsage, LocalVolume, VolumeStats, Workload, WorkloadStats } from './workload.js';
 
 /** What of a workload lies on a disk (kubelet: fsStatsType). */
-type DiskPart = 'rootfs' | 'logs' | 'volumes';
-
-const ALL: readonly DiskPart[] = ['rootfs', 'logs', 'volumes'];
-const ROOTFS: readonly DiskPart[] = ['rootfs'];
-const LOGS_AND_VOLUMES: readonly DiskPart[] = ['logs', 'volumes'];
-const NONE: readonly DiskPart[] = [];
-
-/** What counts for the filesystem of a signal (kubelet: eviction/helpers.go, buildSignalToRankFunc, v1.36.2). */
-export function diskParts(signal: ResourceSignal, layout: Layout): readonly DiskPart[] {
-  if (!isDiskSignal(signal)) return NONE;
-  switch (signal) {
-    case 'nodefs.available':
-    case 'nodefs.inodesFree':
-      return layout === 'imagefs' ? LOGS_AND_VOLUMES : ALL;
-    case 'imagefs.available':
-    case 'imagefs.inodesFree':
-      return layout === 'imagefs' ? ROOTFS : layout === 'split' ? NONE : ALL;
-    case 'containerfs.available':
-    case 'containerfs.inodesFree':
-      return layout === 'imagefs' ? ROOTFS : ALL;
-  }
-}
-
-export type DiskResource = keyof FilesystemUsage;
+export type DiskPart = 'rootfs' | 'logs' | 'volumes';
 
 /**
  * The sum of what is known of the parts; undefined: there are parts, and none is known. Of a machine workload only the whole may be known
@@ -36,7 +11,7 @@ export function diskUsage(
   workload: Workload,
   stats: WorkloadStats,
   parts: readonly DiskPart[],
-  resource: DiskResource,
+  resource: keyof FilesystemUsage,
 ): bigint | undefined {
   if (workload.pod === undefined) return resource === 'usedBytes' ? stats.ephemeralStorageBytes : undefined;
   const sum = { known: false, unknown: false, amount: 0n };
@@ -63,7 +38,7 @@ function add(sum: Sum, amount: bigint | undefined): void {
 }
 
 /** The first of a repeated name counts; a volume that is declared twice counts twice (kubelet: localVolumeNames, podLocalVolumeUsage). */
-function addVolumes(sum: Sum, declared: readonly LocalVolume[], measured: readonly VolumeStats[], resource: DiskResource): void {
+function addVolumes(sum: Sum, declared: readonly LocalVolume[], measured: readonly VolumeStats[], resource: keyof FilesystemUsage): void {
   for (const { name, kind, medium } of declared) {
     if (kind !== 'emptyDir' || medium === '') add(sum, measured.find((volume) => volume.name === name)?.[resource]);
   }

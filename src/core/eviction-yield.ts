@@ -1,5 +1,5 @@
+import { countedBy } from './usages.js';
 import type { Departures } from './departure.js';
-import { countedBy } from './disk-holding.js';
 import type { Decision, EvictionInFlight, ThresholdCause } from './eviction.js';
 import type { Observation, Observations } from './observation.js';
 import type { Resource } from './signal.js';

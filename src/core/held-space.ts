@@ -1,7 +1,7 @@
 import type { DeletedFilesHolder, DirectoryHolder, DiskHolder, ImageHolder } from './disk-holder.js';
-import { filesystemOf, ofResource, type DiskAmount } from './disk-holding.js';
+import { ofResource, type DiskAmount } from './disk-holding.js';
 import type { FilesystemRole } from './layout.js';
-import { SIGNAL_FACTS, type Resource, type ResourceSignal } from './signal.js';
+import { SIGNAL_FACTS, type Resource, type ResourceSignal, filesystemOf } from './signal.js';
 
 /** A directory with all below it. */
 export interface DirectoryAmount {

@@ -1,4 +1,4 @@
-import { isPressure, type Signal } from './signal.js';
+import { SIGNAL_FACTS, type Signal } from './signal.js';
 
 /** What evictd runs on: chosen once, and then a value. */
 export type OperatingSystem = 'linux' | 'windows';
@@ -11,24 +11,5 @@ export type Platform =
 
 /** Why an operating system has no such signal; undefined: it has it. */
 export function signalAbsence(signal: Signal, os: OperatingSystem): string | undefined {
-  if (os === 'linux') return undefined;
-  if (isPressure(signal)) return 'Windows does not measure how long tasks wait (pressure)';
-  switch (signal) {
-    case 'nodefs.inodesFree':
-    case 'imagefs.inodesFree':
-    case 'containerfs.inodesFree':
-      return 'Windows counts no inodes: NTFS and ReFS make file records as they need them';
-    case 'pid.available':
-      return 'Windows has no limit of process ids: memory is what a process too many wants';
-    case 'swap.available':
-      return 'the page files count in the commit limit: memory.available has them';
-    case 'allocatableMemory.available':
-      return 'Windows has no cgroup that all workloads live in';
-    case 'memory.available':
-    case 'memory.kernelAvailable':
-    case 'nodefs.available':
-    case 'imagefs.available':
-    case 'containerfs.available':
-      return undefined;
-  }
+  return os === 'windows' ? SIGNAL_FACTS[signal].absentOnWindows : undefined;
 }

@@ -1,8 +1,8 @@
+import { countedBy, holdingOn } from './usages.js';
 import { amountOfResource } from './amount.js';
 import type { Departures } from './departure.js';
-import { countedBy, holdingOn, ofResource, type DiskHolding } from './disk-holding.js';
+import { ofResource, type DiskHolding } from './disk-holding.js';
 import type { Layout } from './layout.js';
-import { measureOf } from './measure.js';
 import { withoutRelief } from './shortfall.js';
 import { SIGNAL_FACTS, type Resource, type ResourceSignal } from './signal.js';
 import type { Protection, Workload, WorkloadStats, WorkloadUsage } from './workload.js';
@@ -60,7 +60,7 @@ function rankUsages(
   departures: Departures,
   leastYield: bigint | undefined,
 ): Unplaced[] {
-  const measure = measureOf(signal, layout, departures);
+  const measure = SIGNAL_FACTS[signal].measure(layout, departures);
   return usages.map(({ workload, stats }) => {
     const usage = stats === undefined ? undefined : measure.usage(workload, stats);
     const requestNano = measure.requestNano(workload);
@@ -88,7 +88,7 @@ function rankUsages(
  */
 export function byRank(signal: ResourceSignal, _layout: Layout, departures: Departures): Compare<RankedWorkload> {
   const classOf = departures['unknown-usage'] ? classByUsage : classByStats;
-  const priorityFirst = SIGNAL_FACTS[signal].resource === 'pids';
+  const { priorityFirst } = SIGNAL_FACTS[signal];
   const totalOrder = departures['total-order'];
   return (a, b) => {
     const avoided = Number(a.workload.avoid ?? false) - Number(b.workload.avoid ?? false);

@@ -1,8 +1,7 @@
 import type { DiskAmount } from './disk-holding.js';
 import type { Joined } from './joined.js';
-import type { Collection, Layout } from './layout.js';
 import type { Observation, Observations } from './observation.js';
-import { isDiskSignal, type ResourceSignal } from './signal.js';
+import type { ResourceSignal } from './signal.js';
 import type { ResourceThreshold } from './threshold.js';
 import type { Candidates } from './workload.js';
 
@@ -49,20 +48,4 @@ export function collectedKey(signal: ResourceSignal, collection: string): string
 export function collectedAfter(before: CollectedAt, signal: ResourceSignal, { yields = [] }: ReclaimReading, value: bigint): CollectedAt {
   if (yields.length === 0) return before;
   return new Map([...before, ...yields.map(({ collection }) => [collectedKey(signal, collection), value] as const)]);
-}
-
-/** The collections that may give this signal's resource back, in order (kubelet: buildSignalToNodeReclaimFuncs). */
-export function collectionsFor(signal: ResourceSignal, layout: Layout): readonly Collection[] {
-  if (!isDiskSignal(signal)) return [];
-  switch (signal) {
-    case 'nodefs.available':
-    case 'nodefs.inodesFree':
-      return layout === 'single' ? ['containers', 'images'] : layout === 'split' ? ['containers'] : [];
-    case 'imagefs.available':
-    case 'imagefs.inodesFree':
-      return layout === 'split' ? ['images'] : ['containers', 'images'];
-    case 'containerfs.available':
-    case 'containerfs.inodesFree':
-      return layout === 'split' ? ['containers'] : ['containers', 'images'];
-  }
 }

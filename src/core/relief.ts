@@ -1,13 +1,6 @@
-import { isPressure, pressureParts, type Signal, type StallAverage } from './signal.js';
+import { SIGNAL_FACTS, type Signal } from './signal.js';
 import type { Policy, State } from './state.js';
 import { operandsOf, type Threshold } from './threshold.js';
-
-/** How much of the past the kernel's averages are mostly made of. */
-const AVERAGED_NS: Readonly<Record<Exclude<StallAverage, ''>, bigint>> = {
-  '.avg10': 10_000_000_000n,
-  '.avg60': 60_000_000_000n,
-  '.avg300': 300_000_000_000n,
-};
 
 /**
  * From when on a threshold may ask for an eviction again. Pressure tells of a time that has passed: as long as some of that was before the end of the last
@@ -26,9 +19,8 @@ export function counting(thresholds: readonly Threshold[], policy: Policy, state
 
 /** The time that a reading tells of; 0: of the moment. */
 function spanOf(signal: Signal, { pressureWindowNs = 0n }: Policy): bigint {
-  if (!isPressure(signal)) return 0n;
-  const { average } = pressureParts(signal);
-  return average === '' ? pressureWindowNs : AVERAGED_NS[average];
+  const { pressure } = SIGNAL_FACTS[signal];
+  return pressure === undefined ? 0n : (pressure.spanNs ?? pressureWindowNs);
 }
 
 function max(a: bigint, b: bigint): bigint {

@@ -1,6 +1,6 @@
-import { countedBy, filesystemOf, holdingOn } from './disk-holding.js';
+import { countedBy, holdingOn } from './usages.js';
 import type { ThresholdCause } from './eviction.js';
-import { SIGNAL_FACTS, type ResourceSignal } from './signal.js';
+import { SIGNAL_FACTS, type ResourceSignal, filesystemOf } from './signal.js';
 import type { Protection, Workload, WorkloadStats } from './workload.js';
 
 /** What is short, and by how much. */

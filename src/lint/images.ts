@@ -1,4 +1,4 @@
-import { filesystemOf } from '../core/disk-holding.js';
+import { filesystemOf } from '../core/signal.js';
 import { operandsOf } from '../core/threshold.js';
 import type { Finding } from './finding.js';
 import type { MachineFacts } from './machine.js';

@@ -1,8 +1,9 @@
-import { filesystemOf, withDisks, type DiskHoldings } from '../core/disk-holding.js';
+import { withDisks } from '../core/usages.js';
+import type { DiskHoldings } from '../core/disk-holding.js';
 import type { EvictionInFlight } from '../core/eviction.js';
 import { relieved } from '../core/eviction-yield.js';
 import type { FilesystemRole } from '../core/layout.js';
-import { isDiskSignal } from '../core/signal.js';
+import { isDiskSignal, filesystemOf } from '../core/signal.js';
 import { limitOf, operandsOf } from '../core/threshold.js';
 import type { SourceProblem, StepListener, StepReport, WorkloadSource } from '../monitor/ports.js';
 import { forRoles, MEASURING, type DiskMeasurement } from './disk-measurement.js';

@@ -1,8 +1,7 @@
-import { filesystemOf } from '../core/disk-holding.js';
 import type { DiskHolder } from '../core/disk-holder.js';
 import { holdersOn, type DiskHolders } from '../core/held-space.js';
 import type { FilesystemRole } from '../core/layout.js';
-import { isDiskSignal, type DiskSignal } from '../core/signal.js';
+import { isDiskSignal, type DiskSignal, filesystemOf } from '../core/signal.js';
 import type { StepListener, StepReport } from '../monitor/ports.js';
 
 export interface SpaceWatchParts {

@@ -1,3 +1,4 @@
+import { withDisks } from '../../src/core/usages.js';
 import { expect, test } from 'vitest';
 import {
   holderJson,
@@ -7,7 +8,6 @@ import {
   type DirectoryHolder,
   type ImageHolder,
 } from '../../src/core/disk-holder.js';
-import { withDisks } from '../../src/core/disk-holding.js';
 import type { Effect } from '../../src/core/effect.js';
 import { alertRecord } from '../../src/monitor/effects/alert.js';
 import { decisionRecord } from '../../src/monitor/effects/evict.js';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { countedBy, withDisks, type DiskHolding, type DiskHoldings } from '../../src/core/disk-holding.js';
+import type { DiskHolding, DiskHoldings } from '../../src/core/disk-holding.js';
 import type { Outcome } from '../../src/core/eviction.js';
 import { describeRanked, rank } from '../../src/core/rank.js';
-import { usagesFor } from '../../src/core/usages.js';
+import { usagesFor, countedBy, withDisks } from '../../src/core/usages.js';
 import type { Candidates } from '../../src/core/workload.js';
 import { candidates, Mi, observations, policy, threshold, workload } from './support.js';
 import { Timeline } from './timeline.js';

@@ -1,5 +1,5 @@
+import { withDisks } from '../../src/core/usages.js';
 import { departuresOf, type Departure } from '../../src/core/departure.js';
-import { withDisks } from '../../src/core/disk-holding.js';
 import type { StepInput } from '../../src/core/input.js';
 import type { Observations } from '../../src/core/observation.js';
 import { parseQuantity } from '../../src/core/quantity.js';

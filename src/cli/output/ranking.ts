@@ -1,6 +1,7 @@
+import { countedBy } from '../../core/usages.js';
 import { amountOfBytes, amountOfResource } from '../../core/amount.js';
 import { holderJson, holderLine, type DiskHolder } from '../../core/disk-holder.js';
-import { countedBy, type DiskHolding } from '../../core/disk-holding.js';
+import type { DiskHolding } from '../../core/disk-holding.js';
 import { formatAge } from '../../core/duration.js';
 import { jsonInteger, jsonOfNano } from '../../core/integer.js';
 import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';

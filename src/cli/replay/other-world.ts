@@ -1,6 +1,6 @@
 import type { VictimReading } from '../../core/eviction.js';
 import type { Observation, Observations } from '../../core/observation.js';
-import type { Signal } from '../../core/signal.js';
+import { isPressure, SIGNAL_FACTS, type Signal } from '../../core/signal.js';
 import type { Candidates, Workload, WorkloadUsage } from '../../core/workload.js';
 import type { RecordedStep } from '../../monitor/recording/format.js';
 
@@ -10,8 +10,6 @@ interface RecordedEviction {
   /** Of its memory, what it has given back so far. */
   freedBytes: bigint;
 }
-
-const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemory.available', 'memory.kernelAvailable'];
 
 /**
  * What the node would have looked like if other workloads had been evicted. The assumptions, which the command prints (assumptions.ts):
@@ -94,7 +92,7 @@ export class OtherWorld {
 }
 
 function shifted(signal: Signal, observation: Observation, bytes: bigint): Observation {
-  if (!MEMORY_SIGNALS.includes(signal)) return observation;
+  if (SIGNAL_FACTS[signal].resource !== 'memory' || isPressure(signal)) return observation;
   const available = observation.available + bytes;
   return { ...observation, available: available < 0n ? 0n : available > observation.capacity ? observation.capacity : available };
 }

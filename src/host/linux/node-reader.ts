@@ -1,8 +1,7 @@
 import type { CgroupHierarchy } from '../../core/cgroup.js';
-import { filesystemOf } from '../../core/disk-holding.js';
 import type { FilesystemPaths, FilesystemRole } from '../../core/layout.js';
 import type { Observation, Observations } from '../../core/observation.js';
-import type { Signal } from '../../core/signal.js';
+import { filesystemOf, type DiskSignal, type KubeletSignal, type Signal } from '../../core/signal.js';
 import { operandsOf, operandText, resolve, type Operand, type Threshold } from '../../core/threshold.js';
 import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
@@ -42,6 +41,8 @@ export interface NodeParts {
   /** Or why there is none. */
   readonly allocatable: Allocatable | Missing;
 }
+
+type Reading = Observation | Missing;
 
 /** While statistics are behind, nothing may tell of what comes next. */
 const BEHIND_LOOK_NS = 100_000_000n;
@@ -104,13 +105,15 @@ export class LinuxNodeReader implements LinuxNode {
     const timeNs = process.hrtime.bigint();
     const pids = this.#pass.of(this.#parts.pids);
     this.#seenFilesystems = this.#filesystems.look(timeNs);
-    return collect([
-      ['memory.available', this.#memory(this.#parts.memory, timeNs)],
-      ...this.#allocatable(timeNs),
-      ...this.#disks(this.#seenFilesystems),
-      ['pid.available', 'missing' in pids ? pids : observationOf(pids.narrowest, timeNs)],
-      ...own,
-    ]);
+    // In the order of the kubelet's signals; one without an entry does not compile.
+    const readings: Readonly<Record<Exclude<KubeletSignal, DiskSignal>, Reading | undefined>> = {
+      'memory.available': this.#memory(this.#parts.memory, timeNs),
+      'allocatableMemory.available': this.#allocatable(timeNs),
+      ...Object.fromEntries(this.#disks(this.#seenFilesystems)),
+      'pid.available': 'missing' in pids ? pids : observationOf(pids.narrowest, timeNs),
+    };
+    const read = Object.entries(readings).flatMap(([signal, reading]) => (reading ? [[signal as Signal, reading] as const] : []));
+    return collect([...read, ...own]);
   }
 
   layout(): FilesystemsSeen['layout'] {
@@ -217,10 +220,10 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   /** Nothing where it is not configured, unless a threshold asks for it. */
-  #allocatable(timeNs: bigint): [Signal, Observation | Missing][] {
+  #allocatable(timeNs: bigint): Reading | undefined {
     const { allocatable } = this.#parts;
-    if (!('missing' in allocatable)) return [['allocatableMemory.available', this.#memory(allocatable.memory, timeNs)]];
-    return this.#asksAllocatable ? [['allocatableMemory.available', allocatable]] : [];
+    if (!('missing' in allocatable)) return this.#memory(allocatable.memory, timeNs);
+    return this.#asksAllocatable ? allocatable : undefined;
   }
 
   /** nodefs, and of the others those that are configured or asked for. */

@@ -1,5 +1,15 @@
 import type { Observation } from '../../core/observation.js';
-import { isPressure, pressureParts, WHOLE_SHARE, type PressureSignal, type Signal, type StallResource } from '../../core/signal.js';
+import {
+  isOwnAmount,
+  isPressure,
+  OWN_AMOUNT_SIGNALS,
+  pressureParts,
+  WHOLE_SHARE,
+  type OwnAmountSignal,
+  type PressureSignal,
+  type Signal,
+  type StallResource,
+} from '../../core/signal.js';
 import { operandsOf, resolve, type Operand, type Threshold } from '../../core/threshold.js';
 import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
@@ -13,14 +23,11 @@ import { StallRing } from './stall-ring.js';
 import { StallTrigger } from './stall-trigger.js';
 import type { AmountSource } from './swap.js';
 
-const OWN_AMOUNTS = ['memory.kernelAvailable', 'swap.available'] as const satisfies readonly Signal[];
-type OwnAmount = (typeof OWN_AMOUNTS)[number];
-
 /** Where evictd's own signals of a node are read. */
 export interface OwnSignalsPlan {
   readonly nodeName: string;
   readonly pressure: PressurePlace;
-  readonly amounts: Readonly<Record<OwnAmount, AmountSource>>;
+  readonly amounts: Readonly<Record<OwnAmountSignal, AmountSource>>;
   /** What a pressure signal without a suffix is the share of. */
   readonly windowNs: bigint;
 }
@@ -44,7 +51,7 @@ export class OwnSignals {
   #pass: KernelPass | undefined;
   #rings = new Map<PressureSignal, StallRing>();
   #triggers = new Map<string, StallTrigger>();
-  #samplers = new Map<OwnAmount, LevelSamplers>();
+  #samplers = new Map<OwnAmountSignal, LevelSamplers>();
   /** When pressure wants its next reading; undefined: there is none. */
   #lookAtNs: bigint | undefined;
   #lookEveryNs = AVERAGES_MOVE_NS;
@@ -206,7 +213,7 @@ export class OwnSignals {
 
   #armSamplers(): boolean {
     let armed = false;
-    for (const signal of OWN_AMOUNTS) {
+    for (const signal of OWN_AMOUNT_SIGNALS) {
       const levels = this.#limits.some((limit) => limit.signal === signal) ? this.#levels(signal) : [];
       if (levels.length === 0) {
         this.#samplers.get(signal)?.close();
@@ -221,7 +228,7 @@ export class OwnSignals {
   }
 
   /** As the pass has read them; none where it could not. */
-  #levels(signal: OwnAmount): readonly Level[] {
+  #levels(signal: OwnAmountSignal): readonly Level[] {
     const reading = this.#asked.includes(signal) ? this.#pass?.of(this.#plan.amounts[signal]) : undefined;
     return reading === undefined || 'missing' in reading ? [] : reading.levels;
   }
@@ -229,10 +236,6 @@ export class OwnSignals {
   readonly #wake: SlotWake = (source, atNs, _detail, approaching) => {
     this.#onWake({ source, atNs, approaching });
   };
-}
-
-function isOwnAmount(signal: Signal): signal is OwnAmount {
-  return (OWN_AMOUNTS as readonly Signal[]).includes(signal);
 }
 
 function isOwn(signal: Signal): boolean {

@@ -3,6 +3,7 @@ import type { Signal } from '../../core/signal.js';
 import { resolve, type Operand } from '../../core/threshold.js';
 import type { NotifierState } from '../../monitor/ports.js';
 import { assumedFillRate } from '../fill-rate.js';
+import { MACHINE_READERS } from './memory.js';
 
 /** Readings by signal, as a pass has them. */
 export type Observed = ReadonlyMap<Signal, Observation>;
@@ -14,7 +15,7 @@ export type Observed = ReadonlyMap<Signal, Observation>;
 const LONGEST_NS = 250_000_000n;
 const SHORTEST_NS = 10_000_000n;
 
-const WATCHED: ReadonlySet<Signal> = new Set<Signal>(['memory.available', 'memory.kernelAvailable']);
+const WATCHED: ReadonlySet<string> = new Set(Object.keys(MACHINE_READERS));
 
 /** Windows tells of no threshold that anybody else has set: between ticks memory is looked at, the more often the nearer a limit is. */
 export class MemoryLooks {

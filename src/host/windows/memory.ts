@@ -1,3 +1,4 @@
+import type { DiskSignal, WindowsSignal } from '../../core/signal.js';
 import type { Observation } from '../../core/observation.js';
 import type { PerformanceInfo } from '../../native/windows-binding.js';
 
@@ -14,6 +15,12 @@ export function commitAvailable({ commitLimit, commitTotal, pageSize }: Performa
 export function physicalAvailable({ physicalTotal, physicalAvailable: free, pageSize }: PerformanceInfo, timeNs: bigint): Observation {
   return observation(physicalTotal, physicalTotal - free, pageSize, timeNs, 'PhysicalAvailable of GetPerformanceInfo');
 }
+
+/** The reader of each signal of the machine. A signal that Windows has and that is missing here does not compile. */
+export const MACHINE_READERS: Readonly<Record<Exclude<WindowsSignal, DiskSignal>, typeof commitAvailable>> = {
+  'memory.available': commitAvailable,
+  'memory.kernelAvailable': physicalAvailable,
+};
 
 /** In pages. What is used beyond the capacity, as where a page file was made smaller, leaves nothing. */
 function observation(capacity: bigint, used: bigint, pageSize: bigint, timeNs: bigint, source: string): Observation {

@@ -1,8 +1,7 @@
-import { filesystemOf } from '../../core/disk-holding.js';
 import { FILESYSTEM_ROLES, type FilesystemPaths, type FilesystemRole } from '../../core/layout.js';
 import type { Observation, Observations } from '../../core/observation.js';
 import { signalAbsence } from '../../core/operating-system.js';
-import type { Signal } from '../../core/signal.js';
+import { filesystemOf, isKubeletSignal, type Signal } from '../../core/signal.js';
 import { operandsOf, type Threshold } from '../../core/threshold.js';
 import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
@@ -10,7 +9,7 @@ import { collect, type Missing } from '../missing.js';
 import { WindowsFilesystems, type VolumesSeen } from './filesystems.js';
 import { LowMemory } from './low-memory.js';
 import { MemoryLooks } from './memory-looks.js';
-import { commitAvailable, physicalAvailable } from './memory.js';
+import { MACHINE_READERS, type commitAvailable } from './memory.js';
 import { thrownText } from '../../native/system-error.js';
 
 /** What of a configuration the node is read by: a cgroup is refused before. */
@@ -113,14 +112,12 @@ class WindowsNodeReader implements WindowsNode {
   }
 
   #memory(): [Signal, Observation | Missing][] {
-    const signals: readonly (readonly [Signal, typeof commitAvailable])[] = [
-      ['memory.available', commitAvailable],
-      ...(this.#asked.has('memory.kernelAvailable') ? [['memory.kernelAvailable', physicalAvailable] as const] : []),
-    ];
+    const readers = Object.entries(MACHINE_READERS) as [keyof typeof MACHINE_READERS, typeof commitAvailable][];
+    const signals = readers.filter(([signal]) => isKubeletSignal(signal) || this.#asked.has(signal));
     try {
       const info = this.#native.performanceInfo();
       const timeNs = process.hrtime.bigint();
-      return signals.map(([signal, of]) => [signal, of(info, timeNs)]);
+      return signals.map(([signal, read]) => [signal, read(info, timeNs)]);
     } catch (error) {
       const missing = `GetPerformanceInfo: ${thrownText(error)}`;
       return signals.map(([signal]) => [signal, { missing }]);

@@ -1,5 +1,5 @@
+import { countedBy } from '../../core/usages.js';
 import { amountOf } from '../../core/amount.js';
-import { countedBy } from '../../core/disk-holding.js';
 import type { Effect } from '../../core/effect.js';
 import { jsonInteger } from '../../core/integer.js';
 import { comparisonText } from '../../core/message.js';

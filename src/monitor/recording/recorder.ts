@@ -1,5 +1,4 @@
-import { withHoldings } from '../../core/disk-holding.js';
-import { withProcesses } from '../../core/process-count.js';
+import { withHoldings, withProcesses } from '../../core/usages.js';
 import type { State } from '../../core/state.js';
 import type { Candidates, Protection, Workload } from '../../core/workload.js';
 import type { StepListener, StepReport, WorkloadSource } from '../ports.js';

@@ -33,7 +33,7 @@ test('one pass: the commit limit, the volume, and why Windows has neither inodes
   expect(missing).toEqual(new Map());
   expect([...(absent ?? [])]).toEqual([
     ['nodefs.inodesFree', 'Windows counts no inodes: NTFS and ReFS make file records as they need them'],
-    ['pid.available', 'Windows has no limit of process ids: memory is what a process too many wants'],
+    ['pid.available', 'Windows does not limit process ids; too many processes show in memory.available'],
   ]);
 });
 
