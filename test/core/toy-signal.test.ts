@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { whenOperands } from '../../src/config/when.js';
+import { whenOperands } from '../../src/config/listed-thresholds.js';
 import { checkPressure } from '../../src/core/check.js';
 import { decisionMessage } from '../../src/core/message.js';
 import type * as list from '../../src/core/signal-list.js';
