@@ -17,7 +17,7 @@ const SPANS_NS: Readonly<Record<StallAverage, bigint | undefined>> = {
   '.avg300': 300_000_000_000n,
 };
 
-interface PressureRow<R extends StallResource> {
+export interface PressureRow<R extends StallResource> {
   readonly name: PressureSignal<R>;
   readonly operator: '>';
   readonly unit: 'share';
