@@ -36,7 +36,7 @@ test('where there is no addon for this machine, the error and its documentation 
   for (const file of ['index.js', 'evictd.js', 'program.cjs']) cpSync(join('dist', file), join(out, 'dist', file));
   cpSync('package.json', join(out, 'package.json'));
   const { stdout, stderr } = spawnSync(process.execPath, [join(out, 'dist/evictd.js'), 'check'], { encoding: 'utf8' });
-  const [row] = /^\| `EVICTD_NATIVE_LOAD`.*$/m.exec(readFileSync('docs/errors.md', 'utf8')) ?? [];
+  const [row] = /^- `EVICTD_NATIVE_LOAD`.*(\n .*)*$/m.exec(readFileSync('docs/errors.md', 'utf8')) ?? [];
   for (const platform of ['linux-x64', 'linux-arm64', 'win32-x64']) {
     expect(stdout + stderr).toContain(platform);
     expect(row).toContain(platform);
