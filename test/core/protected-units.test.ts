@@ -79,10 +79,10 @@ test('what no rule can lift', () => {
 });
 
 test('docs/systemd.md has the whole list', () => {
-  const page = readFileSync('docs/systemd.md', 'utf8');
+  const entries = readFileSync('docs/systemd.md', 'utf8').split(/^- /m).map((entry) => entry.replace(/\s+/g, ' '));
   for (const { names, why } of PROTECTED_UNITS) {
-    const row = page.split('\n').find((line) => line.startsWith(`| ${why}`));
-    expect(row, why).toBeDefined();
-    for (const name of names) expect(row).toContain(`\`${name}\``);
+    const entry = entries.find((text) => text.startsWith(why));
+    expect(entry, why).toBeDefined();
+    for (const name of names) expect(entry).toContain(`\`${name}\``);
   }
 });
