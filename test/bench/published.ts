@@ -8,7 +8,7 @@ const DOCUMENT = join(import.meta.dirname, '../../docs/benchmarks.md');
  * hand. Throws where the document has no such place.
  */
 export function publish(name: string, where: string, table: string): void {
-  writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), name, `${where.split('\n').join(', ')}.\n\n${table}`));
+  writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), name, `${where.split('\n').join(',\n')}.\n\n${table}`));
 }
 
 export function withTable(document: string, name: string, text: string): string {

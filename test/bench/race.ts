@@ -17,20 +17,7 @@ const FILLS: readonly Fill[] = [
   { name: 'unthrottled, huge pages', pages: 'huge', bytesPerSecond: 0 },
 ];
 
-const TITLES = [
-  'who',
-  'fills at',
-  'rounds',
-  'won',
-  'crossing seen → signal: median',
-  'p90',
-  'max',
-  'MiB left: median',
-  'least',
-  'bystanders killed',
-  'target',
-  '',
-];
+const TITLES = ['contender', 'fills at', 'rounds', 'won', 'signal', 'p90', 'max', 'MiB left', 'least', 'lost', 'target', ''];
 
 /** By name, in this order. */
 const CONTENDERS: Readonly<Record<string, ((bench: Pick<Bench, 'cleanup'>, arena: Arena) => Promise<Contender>)[]>> = {
@@ -70,7 +57,7 @@ try {
     try {
       const arena = new Arena({ cleanup: undo.add });
       await arena.populate();
-      if (index === 0) notes.push(await fillsAsTheyAre(arena));
+      if (index === 0) notes.push(...(await measuredFills(arena)));
       const contender = await open({ cleanup: undo.add }, arena);
       for (const fill of FILLS.filter(({ name }) => contender.fills?.includes(name) ?? true)) {
         process.stderr.write(`${contender.name}: ${fill.name} …`);
@@ -91,17 +78,19 @@ try {
   process.stderr.write(` could not run: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
-const text = `${markdown(TITLES, rows, (column) => column >= 2 && column <= 9)}\n\n${notes.join('\n\n')}`;
+const text = `${markdown(TITLES, rows, (column) => column >= 2 && column <= 9)}\n\n${notes.map((note) => `- ${note}`).join('\n')}`;
 process.stdout.write(`${text}\n`);
 if (process.exitCode === undefined && positionals.length === 0 && rounds >= PUBLISHED_ROUNDS) publish('bench-race', where, text);
 
-async function fillsAsTheyAre(arena: Arena): Promise<string> {
+/** What each fill comes to far from the threshold, as a note each. */
+async function measuredFills(arena: Arena): Promise<string[]> {
   const said: string[] = [];
   for (const fill of FILLS) {
     const { bytesPerSecond, hugeShare } = await arena.probe(fill);
-    said.push(`${fill.name}: ${(bytesPerSecond / 1e6).toFixed(0)} MB/s, ${(hugeShare * 100).toFixed(0)} % of it huge pages`);
+    const measured = `${(bytesPerSecond / 1e6).toFixed(0)} MB/s, ${(hugeShare * 100).toFixed(0)} % of it huge pages`;
+    said.push(`64 MiB far from the threshold, with ${fill.name}: ${measured}`);
   }
-  return `64 MiB filled far from the threshold, and AnonHugePages of the process: ${said.join('; ')}.`;
+  return said;
 }
 
 async function race(arena: Arena, contender: Contender, fill: Fill): Promise<Round> {

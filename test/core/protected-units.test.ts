@@ -79,7 +79,9 @@ test('what no rule can lift', () => {
 });
 
 test('docs/systemd.md has the whole list', () => {
-  const entries = readFileSync('docs/systemd.md', 'utf8').split(/^- /m).map((entry) => entry.replace(/\s+/g, ' '));
+  const entries = readFileSync('docs/systemd.md', 'utf8')
+    .split(/^- /m)
+    .map((entry) => entry.replace(/\s+/g, ' '));
   for (const { names, why } of PROTECTED_UNITS) {
     const entry = entries.find((text) => text.startsWith(why));
     expect(entry, why).toBeDefined();
