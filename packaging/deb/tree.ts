@@ -34,7 +34,9 @@ export function plantTree(root: string): void {
   write(`/usr/lib/systemd/system/${SERVICE}`, serviceUnit(unit));
   write(`/usr/lib/systemd/system/${SLICE}`, sliceUnit(ORIGIN));
   write(CONFIG, STARTER_CONFIG);
-  for (const file of readdirSync('docs')) copy(join('docs', file), join(DOCUMENTATION, file));
+  for (const file of readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md'))) {
+    copy(join('docs', file), join(DOCUMENTATION, file));
+  }
   copy('CHANGELOG.md', `${DOCUMENTATION}/CHANGELOG.md`);
   write(`${DOCUMENTATION}/copyright`, copyright(licence));
 }
