@@ -33,7 +33,7 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
   },
   {
     names: ['polkit.service', 'sssd.service', 'nslcd.service', 'winbind.service'],
-    why: 'it says who may log in, and do what',
+    why: 'it authenticates users',
   },
   {
     names: [
@@ -41,7 +41,7 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
       ...['lxcfs.service', 'lxd.service', 'incus.service', 'snap.docker.dockerd.service', 'snap.lxd.daemon.service'],
       ...['libpod-conmon-*.scope', 'crio-conmon-*.scope'],
     ],
-    why: 'a container runtime: containers would go, or go on with nobody to manage them',
+    why: 'a container runtime: containers would end, or run unmanaged',
   },
   {
     names: [
@@ -101,7 +101,7 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
   { names: ['evictd.service', 'evictd@*.service', 'evictd.slice'], why: 'evictd itself', always: true },
   {
     names: ['earlyoom.service', 'oomd.service', 'nohang.service', 'nohang-desktop.service'],
-    why: 'another guard against the lack of memory',
+    why: 'another out-of-memory daemon',
   },
 ];
 

@@ -29,7 +29,7 @@ describe('protected by what it is called', () => {
     ['/system.slice/zfs-zed.service', /storage/],
     ['/system.slice/rpc-statd.service', /storage/],
     ['/system.slice/libvirtd.service', /virtual machines/],
-    ['/system.slice/polkit.service', /who may/],
+    ['/system.slice/polkit.service', /authenticates/],
     ['/system.slice/corosync.service', /fenced/],
     ['/evictd.slice/evictd.service', /evictd itself/],
     ['/evictd.slice', /evictd itself/],
