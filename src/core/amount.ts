@@ -2,7 +2,7 @@ import { SIGNAL_FACTS, type Resource, type Signal } from './signal.js';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'] as const;
 
-/** Bytes for people, three significant digits, cut off rather than rounded up: '11.8MiB', '100MiB', '0B', '-3.5GiB'. */
+/** Bytes with three significant digits, rounded down: '11.8MiB', '100MiB', '0B', '-3.5GiB'. */
 export function amountOfBytes(bytes: bigint): string {
   const sign = bytes < 0n ? '-' : '';
   const size = bytes < 0n ? -bytes : bytes;
@@ -14,19 +14,18 @@ export function amountOfBytes(bytes: bigint): string {
   return `${sign}${text.includes('.') ? text.replace(/\.?0+$/, '') : text}${UNITS[power] ?? ''}`;
 }
 
-/** An amount of what a signal counts: '11.8MiB', '1200 inodes', '300 processes', '41.5%'. */
+/** In the unit of the signal: '11.8MiB', '1200 inodes', '300 processes', '41.5%'. */
 export function amountOf(signal: Signal, amount: bigint): string {
   const { unit } = SIGNAL_FACTS[signal];
   if (unit === 'share') return `${String(percentOf(amount))}%`;
   return unit === 'bytes' ? amountOfBytes(amount) : counted(amount, unit);
 }
 
-/** A share of the wall time in percent, cut off behind two decimals. */
+/** In percent, rounded down to two decimals. */
 export function percentOf(share: bigint): number {
   return Number(share / 100_000n) / 100;
 }
 
-/** The same for a resource. */
 export function amountOfResource(resource: Resource, amount: bigint): string {
   switch (resource) {
     case 'memory':

@@ -1,14 +1,17 @@
 /** A mounted cgroup hierarchy, as this process sees it. */
 export interface CgroupHierarchy {
   readonly version: 1 | 2;
-  /** v1: the controller that it was looked up for ('memory'); v2: '', as in /proc/PID/cgroup. */
+  /** v1: the requested controller ('memory'); v2: '', as in /proc/PID/cgroup. */
   readonly controller: string;
   readonly mountPoint: string;
-  /** The cgroup at the mount point, in the words of /proc/PID/cgroup: '/', '/docker/4f1', or '/../..' where it lies above this process's cgroup namespace. */
+  /**
+   * The cgroup at the mount point, as in /proc/PID/cgroup: '/', '/docker/4f1', or '/../..' if it lies above this
+   * process's cgroup namespace.
+   */
   readonly root: string;
 }
 
-/** Where a cgroup is found. `path`: below the mount point, as the configuration and everything in evictd names it. */
+/** @param path  below the mount point, as everywhere in evictd */
 export function cgroupDirectory(hierarchy: CgroupHierarchy, path: string): string {
   return path === '/' ? hierarchy.mountPoint : hierarchy.mountPoint + path;
 }
@@ -23,15 +26,16 @@ export function isBelow(path: string, ancestor: string): boolean {
   return path !== ancestor && path.startsWith(ancestor === '/' ? '/' : `${ancestor}/`);
 }
 
-/** The cgroup and all above it, up to the mount point: '/a/b' → ['/a/b', '/a', '/']. */
+/** The cgroup and its ancestors up to the mount point: '/a/b' → ['/a/b', '/a', '/']. */
 export function withAncestors(path: string): string[] {
   const names = segments(path);
   return names.map((_, index) => `/${names.slice(0, names.length - index).join('/')}`).concat('/');
 }
 
 /**
- * Which cgroup of a hierarchy a process is in, from its /proc/PID/cgroup ("4:memory:/a/b", "0::/a/b" on v2), in the kernel's words: seen from
- * this process's cgroup namespace, with ' (deleted)' behind it where the cgroup was removed. undefined: the text has no line for it.
+ * The cgroup of a process from its /proc/PID/cgroup ("4:memory:/a/b", "0::/a/b" on v2), as the kernel names it:
+ * relative to this process's cgroup namespace, with ' (deleted)' appended for a removed cgroup. undefined: no line for
+ * this hierarchy.
  */
 export function membership(procCgroup: string, hierarchy: CgroupHierarchy): string | undefined {
   for (const line of procCgroup.split('\n')) {
@@ -42,8 +46,8 @@ export function membership(procCgroup: string, hierarchy: CgroupHierarchy): stri
 }
 
 /**
- * What the kernel calls `kernelPath`, as a path below the mount point. undefined: it lies outside the mount, or the names between the mount's
- * root and this process's cgroup namespace are hidden ('/../..' in mountinfo: the host's tree mounted into a container).
+ * `kernelPath` relative to the mount point. undefined: it lies outside the mount, or the names between the mount's root
+ * and this process's cgroup namespace are hidden ('/../..' in mountinfo: the host's tree mounted into a container).
  */
 export function pathBelowMount(kernelPath: string, hierarchy: CgroupHierarchy): string | undefined {
   const path = segments(kernelPath);

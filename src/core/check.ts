@@ -3,7 +3,7 @@ import type { Observation, Observations } from './observation.js';
 import { CONDITION_TYPES, SIGNALS, SIGNAL_FACTS, type ConditionType, type Signal } from './signal.js';
 import { allMet, isListed, operandsOf, resolve, thresholdKind, thresholdMet, type Threshold, type ThresholdKind } from './threshold.js';
 
-/** `unknown`: a signal with a threshold could not be read, or the check itself failed. */
+/** `unknown`: a signal with a threshold could not be read, or the check failed. */
 export type CheckStatus = 'ok' | 'soft' | 'hard' | 'unknown';
 
 export const CHECK_EXIT = { ok: 0, soft: 1, hard: 2, unknown: 3 } as const satisfies Record<CheckStatus, number>;
@@ -13,11 +13,11 @@ export interface CheckedThreshold {
   readonly kind: ThresholdKind;
   /** In the unit of the signal; undefined: a percentage of an unknown capacity. */
   readonly value: bigint | undefined;
-  /** Undefined: the signal could not be read. */
+  /** undefined: the signal could not be read. */
   readonly met: boolean | undefined;
 }
 
-/** A signal that has a reading, a threshold, or both. `thresholds`: those of the maps by signal. */
+/** A signal with a reading or a threshold. `thresholds`: from the maps by signal. */
 export interface CheckedSignal {
   readonly signal: Signal;
   readonly observation: Observation | undefined;
@@ -27,19 +27,19 @@ export interface CheckedSignal {
   readonly thresholds: readonly CheckedThreshold[];
 }
 
-/** Whether the thresholds that are met would set the condition; undefined: that depends on a signal that could not be read. */
+/** `status`: whether the met thresholds would set it; undefined: an unreadable signal decides. */
 export interface CheckedCondition {
   readonly type: ConditionType;
   readonly status: boolean | undefined;
 }
 
-/** An entry of the list `thresholds`, with all of its operands. */
+/** An entry of the list `thresholds`. */
 export interface CheckedEntry extends Joined {
   readonly threshold: Threshold;
   readonly kind: ThresholdKind;
   /** Of the starved operand. */
   readonly observation: Observation | undefined;
-  /** Undefined: an operand could not be read, and none of the others is known not to be met. */
+  /** undefined: an operand could not be read, and no other operand is known not to be met. */
   readonly met: boolean | undefined;
 }
 
@@ -48,15 +48,13 @@ export interface PressureCheck {
   readonly signals: readonly CheckedSignal[];
   /** In the order of the list. */
   readonly entries: readonly CheckedEntry[];
-  /** Those that have a threshold. */
+  /** Those with a threshold. */
   readonly conditions: readonly CheckedCondition[];
 }
 
 /**
- * How the node stands now: no grace period, no minimum reclaim, no transition period.
- *
- * A hard threshold that is met outranks a signal that could not be read: it is critical whatever the other says. A soft one does not, for a hard one
- * may hide behind the missing reading.
+ * The node's state now, without grace periods, min reclaim and transition period. A met hard threshold outranks an
+ * unreadable signal. A met soft threshold does not: the unreadable signal may hide a hard one.
  */
 export function checkPressure(observations: Observations, thresholds: readonly Threshold[]): PressureCheck {
   const asked = new Set(thresholds.flatMap(operandsOf).map(({ signal }) => signal));
@@ -104,7 +102,6 @@ function checkSignal(
   };
 }
 
-/** What a map's threshold and an entry of the list have in common. */
 type Checked = Pick<CheckedThreshold, 'threshold' | 'kind' | 'met'>;
 
 function statusOf(thresholds: readonly Checked[]): CheckStatus {

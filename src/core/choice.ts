@@ -23,14 +23,13 @@ import {
 } from './threshold.js';
 import type { Candidates } from './workload.js';
 
-/** What came of looking for somebody to evict, or something to reclaim. */
+/** The result of looking for a workload to evict or something to reclaim. */
 export interface Chosen extends Choice {
   readonly reclaiming: Reclaim | undefined;
   readonly collectedAt: State['collectedAt'];
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
 }
 
-/** Everything that a choice depends on besides the choice so far. */
 export interface ChoiceContext {
   readonly policy: Policy;
   readonly layout: Layout;
@@ -45,8 +44,8 @@ export interface ChoiceContext {
 }
 
 /**
- * Acts on thresholds that have been met for their grace period and were read anew: at most one victim per resource, or the kubelet's one at all
- * (departure each-resource).
+ * Acts on thresholds that were met for their grace period and read anew: at most one victim per resource, or one in
+ * total, as in the kubelet (departure each-resource).
  */
 export function choose(context: ChoiceContext, before: Chosen, thresholds: readonly ResourceThreshold[]): Chosen {
   const { policy, observations } = context;
@@ -84,19 +83,19 @@ function act(context: ChoiceContext, chosen: Chosen, threshold: ResourceThreshol
     (collection) => !isWithoutYield(chosen.collectedAt.get(collectedKey(threshold.signal, collection)), threshold, observation),
   );
   if (collections.length === 0 || policy.dryRun) return evictIfPossible(context, yielding, reading, context.candidates);
-  // One reclaim at a time: the collections are the same, and bytes and inodes are mostly short together.
+  // One reclaim at a time: its collections are the same for bytes and inodes, which mostly run out together.
   if (yielding.reclaiming === undefined) return reclaim(context, yielding, { ...reading, collections });
   return waitsFor(yielding.reclaiming, threshold, context) ? yielding : evictIfPossible(context, yielding, reading, context.candidates);
 }
 
-/** Whoever has to go at once waits for a reclaim no longer than this, whatever it was begun for and however long it takes. */
+/** A hard threshold waits this long for a reclaim, even if the reclaim goes on. */
 const RECLAIM_PATIENCE_NS = 60_000_000_000n;
 
 function waitsFor({ observation }: Reclaim, threshold: ResourceThreshold, { nowNs }: Pick<ChoiceContext, 'nowNs'>): boolean {
   return thresholdKind(threshold) === 'soft' || nowNs - (observation.timeNs ?? nowNs) < RECLAIM_PATIENCE_NS;
 }
 
-/** The kubelet's first, then what the operator has allowed, in his order. */
+/** The kubelet's collections first, then the operator's steps in their order. */
 function collectionsOf(policy: Policy, layout: Layout, threshold: ResourceThreshold): readonly string[] {
   const { signal } = threshold;
   if (!isDiskSignal(signal)) return [];
@@ -104,7 +103,10 @@ function collectionsOf(policy: Policy, layout: Layout, threshold: ResourceThresh
   return [...known, ...stepsFor(policy.reclaimSteps ?? [], signal, thresholdKind(threshold))];
 }
 
-/** A change is one of at least this part of the threshold: memory never stands still, and a page more or less is no reason to try again. */
+/**
+ * The value has changed if it moved by this part of the threshold. Memory never stands still; a page more or less is no
+ * reason to try again.
+ */
 const CHANGE = 20n;
 
 function isWithoutYield(value: bigint | undefined, threshold: ResourceThreshold, { available, capacity }: Observation): boolean {
@@ -128,7 +130,7 @@ function reclaim(
   return { ...chosen, effects, reclaiming };
 }
 
-/** Evicts somebody where that can help, else says why it cannot. */
+/** Evicts a workload if that can help; else alerts with the reason. */
 export function evictIfPossible<C extends Choice>(
   context: Omit<ChoiceContext, 'candidates' | 'observations'>,
   before: C,
@@ -142,7 +144,7 @@ export function evictIfPossible<C extends Choice>(
   return evict(context, before, reading, candidates, attempted);
 }
 
-/** Evicts the first that may be; the kubelet tells that it attempts to even where nobody may. */
+/** Evicts the first evictable workload. The kubelet reports the attempt even if there is none. */
 function evict<C extends Choice>(
   { policy, layout, lastLook, failedKills, repaying, nowNs }: Omit<ChoiceContext, 'candidates' | 'observations'>,
   given: C,
@@ -177,7 +179,7 @@ function evict<C extends Choice>(
   return policy.dryRun ? { ...decided, settled: new Map([...decided.settled, [`decided ${id}`, id]]) } : decided;
 }
 
-/** So long nobody goes because one that may come before him is being measured. */
+/** An eviction is delayed this long while a workload that may rank before the victim is being measured. */
 const MEASURED_WITHIN_NS = 60_000_000_000n;
 
 function withHeldUp<C extends Choice>(before: C, id: string, sinceNs: bigint | undefined): C {
@@ -186,12 +188,15 @@ function withHeldUp<C extends Choice>(before: C, id: string, sinceNs: bigint | u
   return { ...before, heldUpSince: new Map(sinceNs === undefined ? others : [...others, [id, sinceNs]]) };
 }
 
-/** Whoever had most may have ended since the signal was read: then the next in the ranking would go for nothing. What cannot be read is not over. */
+/**
+ * The largest workload may have ended since the signal was read; evicting the next one would be pointless. An
+ * unreadable signal is not over.
+ */
 function isOver(threshold: Threshold, owed: boolean, observations: Observations | undefined): boolean {
   return observations !== undefined && allMet(threshold, observations, owed) === false;
 }
 
-/** A threshold of which somebody may be evicted, with what was read for all of its operands. */
+/** A reading of a threshold that can evict, with those of its other operands. */
 interface ThresholdReading extends Joined {
   readonly threshold: ResourceThreshold;
   readonly observation: Observation;
@@ -205,7 +210,7 @@ function withStormAlert<C extends Choice>(chosen: C, before: number, reading: Th
   return alert(chosen, 'restart-storm', { ...reading, decision }, decision.victim.workload.path);
 }
 
-/** Thresholds of io, cpu or swap alone: whom an eviction would relieve is not known, so that they are told, and nobody goes. */
+/** Thresholds of io, cpu or swap alone do not identify the workload that causes them. They alert and evict nothing. */
 export function alertOnly({ observations }: Pick<ChoiceContext, 'observations'>, before: Chosen, thresholds: readonly Threshold[]): Chosen {
   let chosen = before;
   for (const threshold of thresholds) {

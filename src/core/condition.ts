@@ -4,7 +4,7 @@ import type { Threshold } from './threshold.js';
 
 export type ConditionsObserved = ReadonlyMap<ConditionType, bigint>;
 
-/** The conditions that these thresholds set; they do not wait for a grace period (kubelet: nodeConditions). */
+/** The conditions that these thresholds set, without waiting for a grace period (kubelet: nodeConditions). */
 export function nodeConditions(thresholds: readonly Threshold[]): ConditionType[] {
   const set = new Set<ConditionType | undefined>(thresholds.map((threshold) => SIGNAL_FACTS[threshold.signal].condition));
   return CONDITION_TYPES.filter((type) => set.has(type));
@@ -19,7 +19,7 @@ export function nodeConditionsLastObservedAt(
   return new Map([...last, ...conditions.map((type) => [type, nowNs] as const)]);
 }
 
-/** The conditions that were observed less than the transition period ago; at exactly the period they clear (kubelet: nodeConditionsObservedSince). */
+/** The conditions that were observed less than the transition period ago (kubelet: nodeConditionsObservedSince). */
 export function nodeConditionsObservedSince(observed: ConditionsObserved, periodNs: bigint, nowNs: bigint): ConditionType[] {
   return CONDITION_TYPES.filter((type) => {
     const at = observed.get(type);
@@ -27,7 +27,6 @@ export function nodeConditionsObservedSince(observed: ConditionsObserved, period
   });
 }
 
-/** What begins and what ends. */
 export function conditionEffects(before: readonly ConditionType[], after: readonly ConditionType[]): Effect[] {
   return CONDITION_TYPES.filter((type) => before.includes(type) !== after.includes(type)).map((type) => {
     return { kind: 'condition', type, status: after.includes(type) };

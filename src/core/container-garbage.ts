@@ -1,26 +1,26 @@
-/** What a container runtime tells of an image (CRI v1, Image). */
+/** An image of a container runtime (CRI v1, Image). */
 export interface RuntimeImage {
   readonly id: string;
   readonly repoTags: readonly string[];
   readonly repoDigests: readonly string[];
   /** Bytes. */
   readonly size: number;
-  /** Its runtime keeps it. */
+  /** The runtime never removes it. */
   readonly pinned: boolean;
 }
 
-/** By what containers name their images: what they were asked for with, and what the runtime made of it. */
+/** The image names of a container: as requested, and as the runtime resolved it. */
 export interface ImageUser {
   readonly image: { readonly image: string };
   readonly imageRef: string;
 }
 
 /**
- * Images that no container stands on, running or not (kubelet: images/image_gc_manager.go, v1.36.2). Those that are pinned stay, and the one that every pod begins with: without it no pod
- * starts where no registry can be reached.
+ * Images that no container uses, running or not (kubelet: images/image_gc_manager.go, v1.36.2). Pinned images stay. The
+ * sandbox image stays too: without it no pod starts when no registry is reachable.
  *
- * @param sandboxImage  undefined: the runtime does not tell; then whatever is called after a pause is taken for it
- * @param isNew  whether somebody may have fetched it a moment ago for a container that he is about to make
+ * @param sandboxImage  undefined: the runtime does not report it; then every image named `pause` stays
+ * @param isNew  whether it may have been pulled a moment ago for a container that does not exist yet
  */
 export function unusedImages<I extends RuntimeImage>(
   images: readonly I[],
@@ -37,7 +37,7 @@ export function unusedImages<I extends RuntimeImage>(
   });
 }
 
-/** Images that a container stands on, running or not. */
+/** Images that a container uses, running or not. */
 export function usedImages<I extends RuntimeImage>(images: readonly I[], users: readonly ImageUser[]): I[] {
   const used = namesUsedBy(users);
   return images.filter((image) => namesOfImage(image).some((name) => used.has(name)));
@@ -51,7 +51,7 @@ function namesUsedBy(users: readonly ImageUser[]): ReadonlySet<string> {
   return new Set(users.flatMap(({ image, imageRef }) => [image.image, imageRef]).flatMap(namesOf));
 }
 
-/** As it is, and without what registries' default names add. A name without a tag is that of `latest`. */
+/** As written, and without the default registry. A name without a tag means `latest`. */
 function namesOf(name: string): string[] {
   if (name === '') return [];
   const short = name.replace(/^docker\.io\/(library\/)?/, '');
@@ -59,10 +59,10 @@ function namesOf(name: string): string[] {
   return [...new Set([name, short, ...(isTagged ? [] : [`${short}:latest`])])];
 }
 
-/** By which a kubelet knows its own pods (pkg/kubelet/kuberuntime/labels.go, v1.36.2). */
+/** The label of a kubelet's own pods (pkg/kubelet/kuberuntime/labels.go, v1.36.2). */
 const KUBELET_LABEL = 'io.kubernetes.pod.uid';
 
-/** It was made by a kubelet, which collects what is left of its own. */
+/** A kubelet made it. The kubelet collects its own garbage. */
 export function isOfKubelet(labels: Readonly<Record<string, string>>): boolean {
   return Object.hasOwn(labels, KUBELET_LABEL);
 }

@@ -1,4 +1,4 @@
-/** A container of Docker's or Podman's, as its cgroup is called. */
+/** A container of Docker or Podman, from the name of its cgroup. */
 export interface ContainerScope {
   readonly engine: 'docker' | 'podman';
   /** 64 hexadecimal digits. */
@@ -6,8 +6,9 @@ export interface ContainerScope {
 }
 
 /**
- * The container that a cgroup was made for, by its name: by systemd's driver `docker-ID.scope` (moby, daemon/oci_linux.go, v25) and `libpod-ID.scope` (podman, libpod/oci_conmon, v4), by the cgroupfs driver
- * `docker/ID` and `libpod-ID`. undefined: for none, or for a part of one.
+ * The container of a cgroup, from its name: `docker-ID.scope` (moby, daemon/oci_linux.go, v25) and `libpod-ID.scope`
+ * (podman, libpod/oci_conmon, v4) with systemd's driver, `docker/ID` and `libpod-ID` with the cgroupfs driver.
+ * undefined: no container, or a part of one.
  */
 export function containerScope(path: string): ContainerScope | undefined {
   const [, parent, prefix, id] = /(?:^|\/)([^/]*)\/(?:(docker-|libpod-)?)([0-9a-f]{64})(?:\.scope)?$/.exec(path) ?? [];

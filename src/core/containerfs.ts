@@ -2,15 +2,20 @@ import type { Layout } from './layout.js';
 import type { Signal } from './signal.js';
 import { isListed, thresholdKind, type Threshold, type ThresholdKind } from './threshold.js';
 
-/** `containerfs-only`: a container filesystem is reported and none for images; the kubelet then derives nothing. */
+/**
+ * `containerfs-only`: a container filesystem is reported, but no image filesystem. The kubelet then derives nothing.
+ */
 export type ReportedLayout = Layout | 'containerfs-only';
 
-/** What is configured for the container filesystem is not used, as a warning says: it is one of the other two, and has that one's thresholds. */
+/**
+ * Thresholds configured for the container filesystem are not used, and a warning says so. It takes those of the
+ * filesystem that it lies on.
+ */
 export interface ContainerFsThresholds {
   readonly thresholds: readonly Threshold[];
-  /** Only those that stand in the place of a configured one: in its very first step the kubelet does not see the others. */
+  /** Only derived thresholds that replace a configured one. The kubelet does not see the others in its first step. */
   readonly replaced: readonly Threshold[];
-  /** Some threshold of the container filesystem was configured. */
+  /** A threshold of the container filesystem was configured. */
   readonly overridden: boolean;
 }
 
@@ -22,11 +27,11 @@ const DERIVED = [
 const KINDS = ['hard', 'soft'] as const satisfies readonly ThresholdKind[];
 
 /**
- * The thresholds with those of the container filesystem, which are always derived: from the image filesystem in the `imagefs` layout, else
- * from the node filesystem (kubelet: UpdateContainerFsThresholds, eviction/helpers.go, v1.36.2).
- *
- * Where the other filesystem has no threshold of a kind there is none for containers; the kubelet keeps one with an empty operator, which is
- * never met. Nothing is derived from the list `thresholds`. Of two that are hard (a soft one with a grace period of 0 is) the last counts, and only the last configured one is replaced.
+ * Derives the thresholds of the container filesystem: in the `imagefs` layout from the image filesystem, else from the
+ * node filesystem (kubelet: UpdateContainerFsThresholds, eviction/helpers.go, v1.36.2). If that filesystem has no
+ * threshold of a kind, the container filesystem has none; the kubelet keeps one with an empty operator, which is never
+ * met. Entries of the list `thresholds` are not used. Of two hard thresholds (a soft one without a grace period is
+ * hard) the last counts, and only the last configured one is replaced.
  */
 export function updateContainerFsThresholds(thresholds: readonly Threshold[], layout: ReportedLayout): ContainerFsThresholds {
   const overridden = thresholds.some(({ signal }) => DERIVED.some((derived) => derived.signal === signal));

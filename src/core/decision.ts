@@ -21,15 +21,20 @@ import { thresholdKind } from './threshold.js';
 import type { UnitStop } from './unit-stop.js';
 import type { Candidates, Protection } from './workload.js';
 
-/** The kubelet's grace for a hard eviction, in spite of its documentation (eviction_manager.go, immediateEvictionGracePeriodSeconds). */
+/**
+ * The kubelet's grace period for a hard eviction, contrary to its documentation (eviction_manager.go,
+ * immediateEvictionGracePeriodSeconds).
+ */
 const KUBELET_HARD_GRACE_NS = 1_000_000_000n;
 
-/** For a hard threshold: memory goes on going meanwhile, and what to add to it for that is in docs/operations.md ("Size thresholds"). */
+/**
+ * For a hard threshold of memory or process ids, which keep falling meanwhile. docs/operations.md ("Size thresholds")
+ * says what to add for that.
+ */
 const HARD_AWAITS_NS = 20_000_000n;
-/** For a soft one, which has waited out a grace period, and for a disk, which does not fill meanwhile: systemd answers within milliseconds, unless it is in trouble itself. */
+/** For soft thresholds and disks. systemd answers within milliseconds unless it is in trouble itself. */
 const PATIENT_AWAITS_NS = 250_000_000n;
 
-/** What was decided so far in a step. */
 export interface Choice {
   readonly effects: readonly Effect[];
   readonly evictions: readonly EvictionInFlight[];
@@ -38,25 +43,24 @@ export interface Choice {
   readonly unitEvictions: State['unitEvictions'];
   readonly held: State['held'];
   readonly heldUpSince: State['heldUpSince'];
-  /** Somebody had to go, and what decides over him is not known yet, or the shortage was over at the last look: a step is due soon. */
+  /** A step is due soon: facts about the victim are outstanding, or the shortage was over at the last look. */
   readonly awaiting: boolean;
-  /** Ids of thresholds whose shortage was over at the last look: nobody went for it, and no min reclaim is owed for it. */
+  /** Ids of thresholds whose shortage was over at the last look. They evicted nothing and owe no min reclaim. */
   readonly over: readonly string[];
 }
 
-/** Somebody who goes, and those that he was chosen among. */
+/** A victim and the ranking that it was selected from. */
 export interface Victim {
   readonly victim: RankedWorkload;
   readonly ranking: readonly RankedWorkload[];
   readonly unreadable: Candidates['unreadable'];
   readonly holders?: readonly DiskHolder[] | undefined;
-  /** Of a systemd unit; undefined: it is none, or its processes are signalled. */
+  /** undefined: not a systemd unit, or its processes get signals. */
   readonly unitStop?: UnitStop | undefined;
-  /** One that may come before him is being measured. */
+  /** A workload that may rank before it is being measured. */
   readonly isHeldUp?: boolean;
 }
 
-/** Adds the eviction of `victim` to what was decided. */
 export function decide(
   policy: Policy,
   choice: Choice,
@@ -118,7 +122,10 @@ function resourceOf(cause: ThresholdCause | StorageLimitCause): Resource {
   return cause.kind === 'threshold' ? SIGNAL_FACTS[cause.threshold.signal].resource : 'ephemeral-storage';
 }
 
-/** Hard, or over a limit: none, or the kubelet's second. Soft: the smaller of evictionMaxPodGracePeriod and the workload's own. */
+/**
+ * Hard, or over a storage limit: none, or the kubelet's second. Soft: the smaller of evictionMaxPodGracePeriod and the
+ * workload's own.
+ */
 function graceNs({ departures, maxPodGracePeriodNs }: Policy, cause: ThresholdCause | StorageLimitCause, victim: RankedWorkload): bigint {
   if (cause.kind === 'storage-limit' || thresholdKind(cause.threshold) === 'hard') {
     return departures['hard-grace'] ? 0n : KUBELET_HARD_GRACE_NS;
@@ -128,9 +135,9 @@ function graceNs({ departures, maxPodGracePeriodNs }: Policy, cause: ThresholdCa
 }
 
 /**
- * The order of eviction, with those passed over on the way to the victim, and the victim; undefined: nobody may be evicted. Where somebody is not there
- * any more, or is not what it was, all are read once more. 'awaited': who it is, or how he goes, is going to be known in a moment. 'measuring': whom it would help to
- * evict is.
+ * The ranking, with a reason for each workload that was passed over, and the victim; undefined: no workload may be
+ * evicted. If a workload ended or changed, the candidates are read once more. 'awaited': facts about the victim arrive
+ * in a moment. 'measuring': it is not known yet which workload would free enough.
  */
 export function selectVictim(
   policy: Policy,
@@ -178,7 +185,7 @@ export function selectVictim(
 
 const NOBODY: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
-/** Evicting a workload of another cgroup gives nothing back to the one whose memory is short. */
+/** Evicting a workload of another cgroup frees nothing in the cgroup that is short. */
 function outside(
   { allocatableCgroup: cgroup }: Policy,
   signal: ResourceSignal,

@@ -42,13 +42,12 @@ export const DEPARTURES = [
 ] as const;
 export type Departure = (typeof DEPARTURES)[number];
 
-/** Whether each departure is taken. */
 export type Departures = Readonly<Record<Departure, boolean>>;
 
 export const COMPATIBILITIES = ['evictd', 'kubelet'] as const;
 export type Compatibility = (typeof COMPATIBILITIES)[number];
 
-/** All taken for evictd, none for the kubelet. */
+/** All for evictd, none for the kubelet. */
 export function departuresOf(compatibility: Compatibility, switched: Partial<Departures> = {}): Departures {
   const profile = Object.fromEntries(DEPARTURES.map((name) => [name, compatibility === 'evictd'])) as Record<Departure, boolean>;
   return { ...profile, ...switched };

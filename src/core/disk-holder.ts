@@ -4,44 +4,44 @@ import type { DiskAmount } from './disk-holding.js';
 import { formatAge } from './duration.js';
 import { jsonInteger } from './integer.js';
 
-/** What holds space on a filesystem, whoever's it is, and whether or not an eviction gives it back. */
+/** What holds space on a filesystem, whether or not an eviction frees it. */
 export type DiskHolder = DeletedFilesHolder | DirectoryHolder | ImageHolder;
 
 /** Processes that hold the same deleted files. */
 export interface DeletedFilesHolder {
   readonly kind: 'deleted-files';
   readonly holds: DiskAmount;
-  /** The first few of them. */
+  /** The first few. */
   readonly processes: readonly HoldingProcess[];
-  /** How many there are in all. */
+  /** In total. */
   readonly count: number;
 }
 
 export interface HoldingProcess {
   readonly pid: number;
-  /** The kernel's name for it; '': it has ended. */
+  /** /proc/PID/comm; '': the process has ended. */
   readonly name: string;
-  /** Its cgroup; undefined: not known. */
+  /** undefined: not known. */
   readonly cgroup: string | undefined;
 }
 
-/** A directory and all below it, or what is left of that without the directories below it that are named themselves. */
+/** A directory with all below it, except the named directories below it. */
 export interface DirectoryHolder {
   readonly kind: 'directory';
   readonly path: string;
   readonly holds: DiskAmount;
   readonly besidesNamed: boolean;
-  /** Since it was looked at. */
+  /** Since it was measured. */
   readonly ageNs: bigint;
-  /** Not everything below it was reached: it holds at least this. */
+  /** Some of it could not be read; it holds at least this. */
   readonly isPartial: boolean;
 }
 
-/** An image that a container stands on: no collection removes it. It lies in a directory, and may share layers with others. */
+/** An image that a container uses, so no collection removes it. It is part of a directory, and may share layers. */
 export interface ImageHolder {
   readonly kind: 'image';
   readonly name: string;
-  /** Bytes only: runtimes do not tell how many inodes an image has. */
+  /** Bytes only: runtimes do not report inodes. */
   readonly holds: DiskAmount;
 }
 
@@ -60,7 +60,6 @@ export function holderText(holder: DiskHolder): string {
   }
 }
 
-/** So many are named in a sentence. */
 const IN_SENTENCE = 3;
 
 /** The first few: '/srv holds 8GiB in 10 inodes; nginx (pid 123) holds 2.1GiB in 3 deleted files'. */
@@ -84,7 +83,7 @@ function directoryText({ path, holds, besidesNamed, ageNs, isPartial }: Director
   return `${what} ${amount}${besidesNamed ? ' besides what is named below it' : ''}${old}`;
 }
 
-/** A name may have any byte in it but these stay out of terminals and logs. */
+/** Control characters of a name must not reach terminals and logs. */
 function printable(path: string): string {
   // eslint-disable-next-line no-control-regex
   return path.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
@@ -94,7 +93,7 @@ function isBelowLogs(path: string): boolean {
   return path === LOGS || isBelow(path, LOGS);
 }
 
-/** A line that begins with what it is: 'directory: /srv holds 8GiB in 10 inodes'. */
+/** 'directory: /srv holds 8GiB in 10 inodes'. */
 export function holderLine(holder: DiskHolder): string {
   const text = holderText(holder);
   if (holder.kind === 'deleted-files') return `deleted files: ${text}`;

@@ -1,11 +1,11 @@
 import type { FilesystemUsage, LocalVolume, VolumeStats, Workload, WorkloadStats } from './workload.js';
 
-/** What of a workload lies on a disk (kubelet: fsStatsType). */
+/** A part of a pod's disk usage (kubelet: fsStatsType). */
 export type DiskPart = 'rootfs' | 'logs' | 'volumes';
 
 /**
- * The sum of what is known of the parts; undefined: there are parts, and none is known. Of a machine workload only the whole may be known
- * (kubelet: podDiskUsage, containerUsage).
+ * The sum of the known parts; undefined: there are parts, and none is known. For a machine workload only the total may
+ * be known (kubelet: podDiskUsage, containerUsage).
  */
 export function diskUsage(
   workload: Workload,

@@ -5,10 +5,13 @@ import { countsFromNs } from './relief.js';
 import { SIGNAL_FACTS, type Signal } from './signal.js';
 import type { Policy, State } from './state.js';
 
-/** While a threshold asks for an eviction that could not be had, candidates are looked for at this pace. */
+/** How often candidates are read again while a threshold could evict nothing. */
 const RECHECK_NS = 1_000_000_000n;
 
-/** When the next step is due though nothing wakes it: a grace, a condition or a pause ends, a victim is to be looked at. undefined: nothing is waiting. */
+/**
+ * When the next step is due without any event: a grace period, condition or pause ends, or a victim must be read.
+ * undefined: nothing is waiting.
+ */
 export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | undefined {
   let due: bigint | undefined;
   const wait = (timeNs: bigint): void => {

@@ -1,4 +1,4 @@
-/** A text that is no duration. The message is that of Go's time.ParseDuration. */
+/** Not a duration. The message is that of Go's time.ParseDuration. */
 export class DurationError extends Error {
   override readonly name = 'DurationError';
 }
@@ -16,12 +16,12 @@ const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
 
 const LIMIT = 2n ** 63n;
 
-/** One term: digits, fraction, unit. Everything up to the next digit or point is the unit. */
+/** Digits, fraction, unit. The unit is everything up to the next digit or point. */
 const TERM = /([0-9]*)(?:\.([0-9]*))?([^0-9.]*)/y;
 
 /**
- * Nanoseconds of a duration as Go writes it: `1h30m`, `1.5s`, `-5ms`, `0`. The grammar and the rounding are those of Go 1.26's
- * time.ParseDuration: fractions of a nanosecond are cut off, and the range is that of an int64.
+ * Nanoseconds of a Go duration: `1h30m`, `1.5s`, `-5ms`, `0`. Grammar, rounding and range are those of
+ * time.ParseDuration (Go 1.26): fractions of a nanosecond are cut off, the range is an int64.
  *
  * @throws DurationError with Go's message
  */
@@ -50,8 +50,8 @@ export function parseDuration(text: string): bigint {
 }
 
 /**
- * The fraction's nanoseconds, cut off. In 64 bit floats and in this order of operations, as Go does it: exact arithmetic would differ in
- * the last nanosecond. Digits past 2⁶³ are dropped.
+ * Rounded down. Floats, in Go's order of operations: exact arithmetic would differ in the last nanosecond. Digits past
+ * 2⁶³ are dropped.
  */
 function fractionNs(fraction: string, nsPerUnit: bigint): bigint {
   let digits = 0n;
@@ -66,7 +66,7 @@ function fractionNs(fraction: string, nsPerUnit: bigint): bigint {
   return BigInt(Math.trunc(Number(digits) * (Number(nsPerUnit) / scale)));
 }
 
-/** A text as Go's time package quotes it: control characters and all that is not ASCII byte by byte, in UTF-8. */
+/** Quotes like Go's time package: control characters and non-ASCII characters as UTF-8 bytes. */
 function quote(text: string): string {
   let quoted = '';
   for (const byte of new TextEncoder().encode(text)) {
@@ -78,9 +78,10 @@ function quote(text: string): string {
 }
 
 /**
- * A duration as Go prints it (Duration.String): `1h0m0.5s`, `1m30s`, and below a second one unit only: `1.5ms`, `7µs`. Zero is `0s`.
+ * A duration as Go prints it (Duration.String): `1h0m0.5s`, `1m30s`; below a second one unit: `1.5ms`, `7µs`. Zero is
+ * `0s`.
  *
- * @param ns  nanoseconds, any sign
+ * @param ns  any sign
  */
 export function formatDuration(ns: bigint): string {
   if (ns < 0n) return `-${formatDuration(-ns)}`;
@@ -95,12 +96,12 @@ export function formatDuration(ns: bigint): string {
   return hours === 0n ? `${String(minutes)}m${seconds}` : `${String(hours)}h${String(minutes % 60n)}m${seconds}`;
 }
 
-/** How long ago, in whole seconds: `12s ago`. */
+/** In whole seconds: `12s ago`. */
 export function formatAge(ns: bigint): string {
   return `${formatDuration(ns - (ns % 1_000_000_000n))} ago`;
 }
 
-/** `amount` ÷ 10^places, without zeros at the end. */
+/** `amount` ÷ 10^places, without trailing zeros. */
 function decimal(amount: bigint, places: number): string {
   const digits = String(amount).padStart(places + 1, '0');
   const fraction = digits.slice(-places).replace(/0+$/, '');

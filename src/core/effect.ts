@@ -8,10 +8,10 @@ import type { ConditionType, Resource } from './signal.js';
 import type { Threshold } from './threshold.js';
 
 /**
- * Why a threshold that asks for an eviction gets none. `signal-not-evictable`: no workload is known to give this resource back.
- * `no-workload-source`: none is configured. `nothing-evictable`: there is no candidate that may be evicted. `no-yield`: the last eviction for this
- * signal gave nothing back, and its value has not changed since. `alert-only`: a threshold of io, cpu or swap alone is met, which never evicts. `restart-storm`: a
- * unit was evicted for the third time in ten minutes.
+ * Why a threshold evicted nothing. `signal-not-evictable`: evicting workloads does not free this resource.
+ * `no-workload-source`: none is configured. `nothing-evictable`: every candidate is protected or frees nothing.
+ * `no-yield`: the last eviction for this signal freed nothing, and its value has not changed since. `alert-only`: io,
+ * cpu or swap alone never evict. `restart-storm`: a unit was evicted for the third time in ten minutes.
  */
 export const ALERT_KINDS = [
   'signal-not-evictable',
@@ -23,21 +23,21 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** What a step wants done or said, in order. */
+/** What a step asks for, in order. */
 export type Effect =
-  /** Resources are going to be reclaimed for this threshold: by node-level reclaim, or by an eviction (kubelet: event EvictionThresholdMet). */
+  /** A threshold is about to reclaim or evict (kubelet: event EvictionThresholdMet). */
   | { readonly kind: 'attempt'; readonly resource: Resource; readonly threshold: Threshold; readonly observation: Observation }
-  /** Run these collections, in order, and come back with what they did. */
+  /** Run these collections in order, and report the result to the next step. */
   | { readonly kind: 'reclaim'; readonly reclaim: Reclaim }
-  /** What node-level reclaim came to; `enough`: nobody needs to be evicted. */
+  /** The result of node-level reclaim; `enough`: no eviction is needed. */
   | ({ readonly kind: 'reclaimed'; readonly reclaim: Reclaim; readonly enough: boolean } & ReclaimReading)
-  /** Send the first signal of this decision: SIGTERM where it has a grace, else SIGKILL; nothing in a dry run. */
+  /** Send the first signal: SIGTERM with a grace period, else SIGKILL; nothing in a dry run. */
   | { readonly kind: 'evict'; readonly decision: Decision }
-  /** SIGKILL what SIGTERM has not ended. */
+  /** Send SIGKILL after SIGTERM. */
   | { readonly kind: 'escalate'; readonly decision: Decision; readonly reason: EscalationReason }
   | { readonly kind: 'outcome'; readonly outcome: Outcome }
   | { readonly kind: 'condition'; readonly type: ConditionType; readonly status: boolean }
-  /** An episode of a threshold begins or ends: it is met, or met no more and repaid. */
+  /** A threshold was met, or was met and is now repaid. */
   | ({
       readonly kind: 'threshold';
       readonly threshold: Threshold;
@@ -50,12 +50,12 @@ export type Effect =
       readonly alert: AlertKind;
       readonly threshold: Threshold;
       readonly observation: Observation;
-      /** The one that a restart storm is about. */
+      /** The eviction of a restart storm. */
       readonly decision?: Decision;
-      /** Of a disk: what holds most there, the largest first. Left out: nobody has looked. */
+      /** What holds most on the disk, the largest first. Left out: not measured. */
       readonly holders?: readonly DiskHolder[];
     } & Joined)
-  /** Start a unit, and what was stopped with it, that was kept stopped. */
+  /** Start a unit that was kept stopped, and the units stopped with it. */
   | { readonly kind: 'release'; readonly hold: Hold }
-  /** The step could not be made: the filesystem layout is not known. Nothing was decided, nothing changed. */
+  /** The filesystem layout is not known, so the step decided nothing. */
   | { readonly kind: 'error'; readonly message: string };

@@ -4,15 +4,15 @@ import { joined } from './joined.js';
 import type { State } from './state.js';
 import { allMet, mergeThresholds, thresholdId, thresholdsMet, type Threshold } from './threshold.js';
 
-/** The thresholds in an episode, by id. */
+/** By threshold id. */
 export type Episodes = ReadonlyMap<string, Threshold>;
 
 /**
- * Those met now, and those met before that have not been paid back with their min reclaim (kubelet: synchronize).
+ * The thresholds met now, and earlier ones whose min reclaim is still owed (kubelet: synchronize).
  *
- * @param configured  thresholds that left the configuration have no episode any more
- * @param keepsSinceNs  without a reading an episode that was seen since then goes on (departure missing-signal); undefined: it is forgotten, as in
- *   the kubelet
+ * @param configured  a threshold that left the configuration owes nothing
+ * @param keepsSinceNs  an unreadable threshold stays if it was read since then (departure missing-signal); undefined:
+ *   it is dropped, as in the kubelet
  */
 export function thresholdsMetOrOwed(
   thresholds: readonly Threshold[],
@@ -34,7 +34,6 @@ export function thresholdsMetOrOwed(
   return mergeThresholds(mergeThresholds(met, owed), unread);
 }
 
-/** What begins and what ends. */
 export function episodeEffects(before: Episodes, after: Episodes, observations: Observations): Effect[] {
   if (before.size === 0 && after.size === 0) return [];
   const effect = (threshold: Threshold, met: boolean): Effect => {

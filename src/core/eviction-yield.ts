@@ -4,14 +4,20 @@ import type { Decision, EvictionInFlight, ThresholdCause } from './eviction.js';
 import type { Observation, Observations } from './observation.js';
 import type { Resource } from './signal.js';
 
-/** Some filesystems give deleted files back a moment after the last process that held them has gone, and xfs one after the other in the background. */
+/**
+ * Some filesystems free deleted files a moment after their last process has ended; xfs frees them in the background,
+ * one by one.
+ */
 const FILES_STILL_NS = 1_000_000_000n;
 /**
- * What was killed keeps its process ids until its parent, mostly init, has reaped it. After a fork bomb, which had the processors, that was seen to take two seconds
- * for a hundred. All of these are waited for while they come back, …
+ * A killed process keeps its id until its parent, mostly init, reaps it. After a fork bomb this took two seconds for a
+ * hundred processes. evictd waits while values still rise, …
  */
 const SLOWLY_STILL_NS = 10_000_000_000n;
-/** … but not for longer than this: others may come and go for ever. What a container has written comes back when its runtime has removed it, and is waited for so long in any case. */
+/**
+ * … but at most this long, because other workloads use the resource too. A runtime gets this long to remove a
+ * container's files.
+ */
 const WITHIN_NS = 60_000_000_000n;
 
 /** An eviction whose workload has no process left, with what has become available since. */
@@ -24,19 +30,19 @@ export function withYield(eviction: EvictionInFlight, observations: Observations
   return available === undefined || available <= most ? gone : { ...gone, risen: { available, atNs: nowNs } };
 }
 
-/** When it is given up to wait for what an eviction gives back; undefined: somebody is left. */
+/** When waiting for the yield ends; undefined: processes are left. */
 export function yieldClosesNs({ decision, goneSinceNs, risen }: EvictionInFlight): bigint | undefined {
   if (goneSinceNs === undefined) return undefined;
   const mostNs = goneSinceNs + WITHIN_NS;
-  if (isRemoved(decision)) return mostNs; // its runtime may take its time
+  if (isRemoved(decision)) return mostNs; // A runtime may take its time.
   const patienceNs = decision.resource === 'pids' ? SLOWLY_STILL_NS : FILES_STILL_NS;
   const stillNs = (risen?.atNs ?? goneSinceNs) + patienceNs;
   return stillNs < mostNs ? stillNs : mostNs;
 }
 
 /**
- * Whether it is too early to say what an eviction gave back, of a disk or of process ids. Until then nobody else goes for the same: he would go for what is already
- * over. (Of process ids with departure no-yield: the kubelet does not look.)
+ * Reports whether it is too early to tell what an eviction freed on a disk or of process ids. Until then no other
+ * workload is evicted for the resource. (Process ids only with departure no-yield: the kubelet does not check.)
  */
 export function isYieldOpen(
   eviction: EvictionInFlight,
@@ -53,7 +59,7 @@ export function isYieldOpen(
   return holding !== undefined && !isBack(countedBy(cause.threshold.signal, holding.frees), cause, after);
 }
 
-/** What an eviction was for, as it is now; undefined: it cannot be read, or is about another filesystem than it was. */
+/** The signal's current reading; undefined: unreadable, or of another filesystem than before. */
 export function nodeAfter({ cause, victim }: Decision, observations: Observations | undefined): Observation | undefined {
   const after = cause.kind === 'threshold' ? observations?.observed.get(cause.threshold.signal) : undefined;
   const isOther = cause.kind === 'threshold' && victim.holding !== undefined && after?.source !== cause.observation.source;
@@ -67,12 +73,12 @@ export function relieved(decision: Decision): readonly Resource[] {
 
 const DISK_RESOURCES: readonly Resource[] = ['ephemeral-storage', 'inodes'];
 
-/** What it has on disks goes when its container runtime removes it. */
+/** Its container runtime removes its files. */
 function isRemoved({ victim: { workload, holding } }: Decision): boolean {
   return holding !== undefined && workload.runtime !== undefined;
 }
 
-/** Nine tenths of it: others come and go meanwhile. */
+/** Nine tenths: other workloads use the resource meanwhile. */
 function isBack(amount: bigint, { observation }: ThresholdCause, after: Observation | undefined): boolean {
   return after !== undefined && (after.available - observation.available) * 10n >= amount * 9n;
 }

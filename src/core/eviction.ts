@@ -9,15 +9,15 @@ import type { ResourceThreshold } from './threshold.js';
 import type { UnitStop } from './unit-stop.js';
 import type { UnreadableWorkload } from './workload.js';
 
-/** After the deadly signal a victim blocks others for its resource for at most this long. */
+/** A dying victim blocks further evictions for its resource at most this long, … */
 export const DYING_AT_MOST_NS = 10_000_000_000n;
-/** … or, while another one is due for its resource, until its usage has not moved for this long. */
+/** … or, while another eviction is due, until its usage has not changed for this long. */
 export const DYING_STILL_NS = 1_000_000_000n;
-/** A workload that survived its kill is passed over for this long. */
+/** How long a workload is passed over after it survived SIGKILL, … */
 const SURVIVED_PAUSE_NS = 60_000_000_000n;
-/** One that could not be taken hold of (out of descriptors, say) for this long. */
+/** … and after it could not be signalled (out of descriptors, for example). */
 const UNTOUCHED_PAUSE_NS = 1_000_000_000n;
-/** An eviction that gave back less than this part of what the victim used is ineffective. */
+/** An eviction that freed less than this part of the victim's usage is ineffective. */
 const EFFECTIVE_SHARE = 10n;
 
 /** A threshold has been met for its grace period. */
@@ -25,19 +25,19 @@ export interface ThresholdCause extends Joined {
   readonly kind: 'threshold';
   readonly threshold: ResourceThreshold;
   readonly observation: Observation;
-  /** The threshold in units of the signal, min reclaim included where it is owed. */
+  /** In units of the signal, with the min reclaim if it is owed. */
   readonly limit: bigint;
 }
 
-/** The workload uses more local storage than its own limits allow: whatever the node has left. */
+/** The workload exceeds its own limit of local storage. */
 export interface StorageLimitCause {
   readonly kind: 'storage-limit';
   readonly breach: StorageBreach;
 }
 
-/** Why this workload, now: everything that led to it, as it was read. */
+/** Which workload is evicted, and all readings that led to it. */
 export interface Decision {
-  /** Counts the decisions of this run from 1. */
+  /** From 1. */
   readonly serial: number;
   readonly resource: Resource;
   readonly cause: ThresholdCause | StorageLimitCause;
@@ -48,25 +48,27 @@ export interface Decision {
   readonly unreadable: readonly UnreadableWorkload[];
   readonly decidedAtNs: bigint;
   readonly dryRun: boolean;
-  /** Of a disk: what held most there, the largest first. Left out: nobody has looked. */
+  /** What held most on the disk, the largest first. Left out: not measured. */
   readonly holders?: readonly DiskHolder[];
-  /** Of a systemd unit; left out: it is none. */
+  /** Left out: not a systemd unit. */
   readonly unit?: UnitDecision;
 }
 
-/** What is decided of a systemd unit beyond what is decided of every victim. */
 export interface UnitDecision {
-  /** Its evictions in the last ten minutes, this one included. */
+  /** In the last ten minutes, this one included. */
   readonly evictions: number;
-  /** How its system manager stops it; undefined: its processes are signalled, as a user's units always are. */
+  /** How the system manager stops it; undefined: its processes get signals, as those of a user's units always do. */
   readonly stop: UnitStop | undefined;
-  /** It is kept stopped; undefined: it is left to itself. */
+  /** undefined: the unit is not kept stopped. */
   readonly hold: Hold | undefined;
-  /** So long systemd may let it wait for others that it stops first (After=), before its processes are signalled; left out: three quarters of the grace. */
+  /**
+   * How long systemd may stop other units first (After=) before evictd signals the processes. Left out: three quarters
+   * of the grace period.
+   */
   readonly queuesNs?: bigint;
 }
 
-/** An eviction that was decided and is not over. `terminating`: SIGTERM went out; `dying`: SIGKILL did. */
+/** `terminating`: SIGTERM was sent; `dying`: SIGKILL was sent. */
 export interface EvictionInFlight {
   readonly decision: Decision;
   readonly phase: 'terminating' | 'dying';
@@ -74,73 +76,67 @@ export interface EvictionInFlight {
   readonly peakUsageBytes: bigint;
   readonly usageBytes: bigint;
   readonly usageStillSinceNs: bigint;
-  /** Nobody is left, and what that has given back, of a disk or of process ids, is not known yet. */
+  /** No process is left; the yield on a disk or of process ids is not known yet. */
   readonly goneSinceNs?: bigint;
-  /** The most that was available since, and when that was seen first. Left out: no more than before. */
+  /** The highest value since, and when it was first read. Left out: it has not risen. */
   readonly risen?: { readonly available: bigint; readonly atNs: bigint };
 }
 
-/** What became of a victim since the last step. */
+/** A victim as read for this step. */
 export interface VictimReading {
-  /** Processes left; undefined where that could not be told. */
+  /** undefined: could not be counted. */
   readonly processes: number | undefined;
-  /** Its own usage; undefined where it could not be read. */
+  /** undefined: could not be read. */
   readonly usageBytes: bigint | undefined;
-  /** The cgroup itself is gone, and all that it had was given back. */
+  /** The cgroup was removed, so all its memory is free. */
   readonly removed: boolean;
-  /** The workload was gone before anything was sent. */
+  /** The workload ended before the first signal. */
   readonly vanished: boolean;
-  /** The error of the last call, to take hold of it or to signal it. */
+  /** Of the last attempt to open or signal it. */
   readonly error: string | undefined;
-  /** The error does not end the eviction: the call is repeated, or SIGKILL is still to come. */
+  /** The eviction goes on despite the error: the call is repeated, or SIGKILL follows. */
   readonly passing?: true | undefined;
-  /** When the last signal was sent, which is later than it was decided; undefined: none was. */
+  /** When the last signal was sent; undefined: none was. */
   readonly signalledAtNs: bigint | undefined;
-  /** What systemd has said to being asked to stop it; left out: nothing yet, or it was not asked. */
+  /** systemd's answer to the stop; left out: none yet, or it was not asked. */
   readonly systemd?: SystemdAnswer | undefined;
-  /**
-   * Nobody is left just now, and systemd, which was asked to stop it, is not through with it (ExecStopPost=). Its memory is free: only who waits for its end has to know.
-   */
+  /** No process is left, but systemd is still stopping the unit (ExecStopPost=). Its memory is free. */
   readonly stopping?: true | undefined;
-  /** systemd, which was asked to stop it, stops others first (After=): nobody has told it to end. */
+  /** systemd was asked to stop it, and stops other units first (After=). It has got no signal yet. */
   readonly queued?: true | undefined;
-  /** An evictd before this one, or a configuration before this one, decided it, and it does not go on: why. Left out: it does. */
+  /** Why an earlier evictd's or configuration's eviction does not continue. Left out: it does. */
   readonly abandoned?: string | undefined;
 }
 
-/** Of jobs that systemd was asked for: the units that have one now, all that go with a unit included, and what it said against the others. */
+/** The units that have a stop job now, and systemd's refusals of others. */
 export interface SystemdAnswer {
   readonly units: readonly string[];
   readonly errors: readonly string[];
-  /** The connection was lost before all was answered: whether systemd does it is not known. */
+  /** The connection was lost before every answer arrived. */
   readonly lost?: true;
 }
 
 /**
- * killed: no process left. ineffective: the same, but it gave back little. failed: processes left after the time that a victim gets, or no signal can
- * reach them: not counted as an eviction. vanished: it was gone before it was signalled: nothing happened. abandoned: evictd ended before it was over, and the next
- * one cannot tell what became of it, or does not go on with it; or a reload has protected it: not counted.
+ * killed: no process left. ineffective: the same, but it freed little. failed: processes survived the time limit, or
+ * cannot be signalled; not counted. vanished: it ended before the first signal. abandoned: evictd restarted and cannot
+ * tell the outcome or does not continue, or a reload protected the workload; not counted.
  */
 export type OutcomeResult = 'killed' | 'ineffective' | 'failed' | 'vanished' | 'abandoned';
 
 export interface Outcome {
   readonly result: OutcomeResult;
   readonly decision: Decision;
-  /** Whether it counts as an eviction; the kubelet counts one that failed, too (departure failed-kill). */
+  /** Counted as an eviction. The kubelet counts a failed one too (departure failed-kill). */
   readonly counted: boolean;
   readonly atNs: bigint;
-  /** The victim's working set when it was chosen; of a disk what it held there that would come back. */
   readonly expectedBytes: bigint;
-  /** What the victim's own cgroup gave back; where it was removed, all that it had. Of a disk, of which bytes are short: what came free on it meanwhile. */
   readonly freedBytes: bigint;
   readonly removed: boolean;
   readonly processesLeft: number | undefined;
   readonly error: string | undefined;
-  /** Why it was abandoned. */
   readonly abandoned?: string | undefined;
-  /** The node's value now, beside the one in the decision. */
   readonly nodeAfter: Observation | undefined;
-  /** Left out: systemd was not asked to stop it, or has not answered yet. */
+  /** Left out: systemd was not asked, or has not answered yet. */
   readonly systemd?: SystemdAnswer | undefined;
 }
 
@@ -158,11 +154,7 @@ export function inFlight(decision: Decision): EvictionInFlight {
   };
 }
 
-/**
- * The next state of an eviction: still in flight, or over.
- *
- * @param isShort  its resource is short for long enough that somebody is due, or that is not known: others may wait for this one to be over
- */
+/** @param isShort  another eviction for the resource is due, or that is not known */
 export function advance(
   eviction: EvictionInFlight,
   reading: VictimReading,
@@ -181,12 +173,12 @@ export function advance(
     const dying = { ...seen, phase: 'dying', phaseSinceNs: nowNs, usageStillSinceNs: nowNs } as const;
     return { eviction: dying, escalate: over ? 'grace period over' : 'hard threshold met' };
   }
-  // What gave everything back stands still, too, until it gets the processor to exit.
+  // A process that has freed everything also stands still until it gets a CPU to exit on.
   const isStuck = isShort && nowNs - seen.usageStillSinceNs >= DYING_STILL_NS;
   return isStuck || nowNs - seen.phaseSinceNs >= DYING_AT_MOST_NS ? { result: 'failed', eviction: seen } : { eviction: seen };
 }
 
-/** A phase begins with its signal: a victim has its whole grace. */
+/** A phase begins with its signal, so that a victim has its whole grace period. */
 function sinceSignal(eviction: EvictionInFlight, { signalledAtNs }: VictimReading): EvictionInFlight {
   if (signalledAtNs === undefined || signalledAtNs <= eviction.phaseSinceNs) return eviction;
   const still = eviction.usageStillSinceNs;
@@ -200,12 +192,13 @@ function withUsage(eviction: EvictionInFlight, reading: VictimReading, nowNs: bi
   return { ...eviction, usageBytes, peakUsageBytes, usageStillSinceNs: nowNs };
 }
 
-/** For how long a workload is passed over after a kill that failed. */
 export function pauseNs({ processes }: VictimReading): bigint {
   return processes === undefined ? UNTOUCHED_PAUSE_NS : SURVIVED_PAUSE_NS;
 }
 
-/** The victim's working set when it was chosen; of a disk what it held there that would come back. undefined: not known. */
+/**
+ * The victim's working set when it was selected, or what it held on the disk that would be freed. undefined: not known.
+ */
 export function knownBytes({ holding, stats }: RankedWorkload): bigint | undefined {
   return holding?.frees.bytes ?? stats?.workingSetBytes;
 }
@@ -214,7 +207,7 @@ export function expectedBytes({ victim }: Decision): bigint {
   return knownBytes(victim) ?? 0n;
 }
 
-/** What the victim's own cgroup gave back; of a disk, of which bytes are short, what came free on it meanwhile. */
+/** What the victim's cgroup freed. On a disk, for bytes: what became free on it since. */
 export function freedBytes({ decision, peakUsageBytes, usageBytes }: EvictionInFlight, nodeAfter: Observation | undefined): bigint {
   const { cause, resource } = decision;
   if (cause.kind !== 'threshold' || decision.victim.holding === undefined) return peakUsageBytes - usageBytes;
@@ -222,14 +215,14 @@ export function freedBytes({ decision, peakUsageBytes, usageBytes }: EvictionInF
   return resource === 'ephemeral-storage' && freed > 0n ? freed : 0n;
 }
 
-/** Whether a disk has got anything back is judged by no-yield: others fill it meanwhile. */
+/** A disk's yield is judged by departure no-yield, because other workloads fill it meanwhile. */
 function isEffective(eviction: EvictionInFlight, reading: VictimReading): boolean {
-  if (eviction.decision.resource === 'pids') return true; // nobody is left, and that is what it had
+  if (eviction.decision.resource === 'pids') return true; // No process is left, so all its process ids are free.
   if (reading.removed || eviction.decision.victim.holding !== undefined) return true;
   return freedBytes(eviction, undefined) * EFFECTIVE_SHARE >= expectedBytes(eviction.decision);
 }
 
-/** When something will have to be decided about it without any other event. */
+/** When it needs a step without any event. */
 export function evictionDueNs(eviction: EvictionInFlight, nowNs: bigint): bigint {
   if (eviction.phase === 'terminating') return eviction.phaseSinceNs + eviction.decision.graceNs;
   const still = eviction.usageStillSinceNs + DYING_STILL_NS;

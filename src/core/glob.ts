@@ -1,6 +1,7 @@
 /**
- * The patterns of rules and sources, compiled: `*` is any run of characters except `/`, `**` any run, `?` one character except `/`; everything else stands
- * for itself, and the whole text must match. So `batch-*` does not reach into `batch-a/worker`, and `batch-**` does.
+ * Patterns of rules and sources. `*`: any characters except `/`; `**`: any characters; `?`: one character except `/`.
+ * Other characters stand for themselves, and the whole text must match. `batch-*` does not match `batch-a/worker`;
+ * `batch-**` does.
  */
 export function compileGlob(glob: string): RegExp {
   const source = glob.replace(/\*{2,}|[*?]|[\\^$.|+()[\]{}]/g, (token) => {
@@ -11,7 +12,7 @@ export function compileGlob(glob: string): RegExp {
   return new RegExp(`^${source}$`, 'su'); // s: a cgroup's name may hold a newline; u: `?` is a character, not half of one
 }
 
-/** Whether it stands for one text only. */
+/** Reports whether it has no wildcard. */
 export function isLiteral(glob: string): boolean {
   return !/[*?]/.test(glob);
 }

@@ -5,47 +5,47 @@ import { SIGNAL_FACTS, type Resource, type ResourceSignal, filesystemOf } from '
 
 /** A directory with all below it. */
 export interface DirectoryAmount {
-  /** Absolute, without a slash at its end. */
+  /** Absolute, without a trailing slash. */
   readonly path: string;
   readonly amount: DiskAmount;
 }
 
-/** The directories of a filesystem down to some depth; what is too small to be named is left out. */
+/** The directories of a filesystem down to some depth; small ones are left out. */
 export interface FilesystemDirectories {
-  /** Of all of it. */
+  /** The whole filesystem. */
   readonly root: DirectoryAmount;
   readonly below: readonly DirectoryAmount[];
-  /** When looking began, monotonic clock. */
+  /** When the measurement began (monotonic). */
   readonly atNs: bigint;
-  /** It was given up, or something could not be read: what was not reached is in no amount. */
+  /** The measurement was stopped, or could not read something; the amounts lack that part. */
   readonly isPartial: boolean;
 }
 
-/** What is known of who holds a filesystem. */
+/** What holds space on a filesystem. */
 export interface HeldSpace {
   readonly deleted: readonly DeletedFilesHolder[];
-  /** Left out: nobody has looked. */
+  /** Left out: not measured. */
   readonly directories?: FilesystemDirectories;
-  /** That containers stand on. */
+  /** Used by containers. */
   readonly images?: readonly ImageHolder[];
 }
 
-/** By filesystem; not there: nobody has looked. */
+/** By filesystem. Left out: not measured. */
 export type DiskHolders = Partial<Readonly<Record<FilesystemRole, HeldSpace>>>;
 
-/** So many are named, of each kind. */
+/** The number that is named, for each kind. */
 const NAMED = 5;
-/** A directory is named that has this part of all that was found, beside those below it that are named. */
+/** A directory is named if it holds this part of the total, without the named directories below it. */
 const NAMED_PART = 20n;
 
-/** What holds most on the filesystem of a disk signal; undefined: it is none, or nobody has looked. */
+/** What holds most on the filesystem of a signal; undefined: not a disk signal, or not measured. */
 export function holdersOn(signal: ResourceSignal, holders: DiskHolders | undefined, nowNs: bigint): readonly DiskHolder[] | undefined {
   const filesystem = filesystemOf(signal);
   const held = filesystem === undefined ? undefined : holders?.[filesystem];
   return held && largestHolders(SIGNAL_FACTS[signal].resource, held, nowNs);
 }
 
-/** Those that hold most of this resource, the largest first. */
+/** The largest first. */
 function largestHolders(resource: Resource, { deleted, directories, images = [] }: HeldSpace, nowNs: bigint): readonly DiskHolder[] {
   const largest = (holders: readonly DiskHolder[]): readonly DiskHolder[] =>
     [...holders]
@@ -63,7 +63,9 @@ function byAmount(resource: Resource): (a: DiskHolder, b: DiskHolder) => number 
   };
 }
 
-/** The innermost ones that tell something: one above others only for what it has besides them, one of many small ones never. */
+/**
+ * Names the innermost directories that explain the usage. A parent counts only for what its named children do not hold.
+ */
 function namedDirectories(
   resource: Resource,
   { root, below, atNs, isPartial }: FilesystemDirectories,
@@ -88,7 +90,7 @@ function namedDirectories(
   return named;
 }
 
-/** The nearest one above it that is told of. */
+/** The nearest measured ancestor. */
 function parentOf(path: string, root: string, known: ReadonlySet<string>): string {
   let parent = path;
   do parent = parent.slice(0, parent.lastIndexOf('/'));

@@ -1,17 +1,20 @@
 import { formatDuration } from './duration.js';
 
-/** How long logind lets a shutdown wait for those who hold a delay inhibitor (InhibitDelayMaxSec=). */
+/** How long logind delays a shutdown for holders of a delay inhibitor (InhibitDelayMaxSec=). */
 export type InhibitDelay =
   | { readonly kind: 'known'; readonly maxNs: bigint }
-  /** Nobody knows, or there is nothing that would wait. */
+  /** Not readable, or no logind. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
 const NS_PER_SECOND = 1_000_000_000n;
 
-/** evictd hears of a shutdown, and looks who is there, when logind has begun to count; and whoever is killed at the end of the last group has a second to go. */
+/**
+ * evictd learns of a shutdown and reads the workloads after logind's clock has started, and the last group's killed
+ * workloads need a second to exit.
+ */
 const OWN_NS = 2n * NS_PER_SECOND;
 
-/** What logind has to wait for where the configuration asks for `requestedNs`. */
+/** The delay that logind must allow for the configured grace periods. */
 export function neededDelayNs(requestedNs: bigint): bigint {
   return requestedNs + OWN_NS;
 }
@@ -26,7 +29,7 @@ export function suffices(delay: InhibitDelay, requestedNs: bigint): boolean | un
   return delay.kind === 'known' ? delay.maxNs >= neededDelayNs(requestedNs) : undefined;
 }
 
-/** 'InhibitDelayMaxSec=32' of logind.conf(5): what lets a shutdown wait for long enough. Rounded up. */
+/** The setting of logind.conf(5) that allows a long enough delay, rounded up: 'InhibitDelayMaxSec=32'. */
 export function inhibitDelaySetting(requestedNs: bigint): string {
   return `InhibitDelayMaxSec=${String((neededDelayNs(requestedNs) + NS_PER_SECOND - 1n) / NS_PER_SECOND)}`;
 }

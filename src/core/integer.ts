@@ -1,9 +1,9 @@
-/** An integer that every JSON reader gets right: a number up to 2^53, beyond that a decimal string. */
+/** An integer that every JSON reader keeps exact: a number up to 2⁵³, else a decimal string. */
 export function jsonInteger(value: bigint): number | string {
   return value >= -(2n ** 53n) && value <= 2n ** 53n ? Number(value) : value.toString();
 }
 
-/** An amount × 10⁹ as a number: whole where it is (almost always), else a fraction. */
+/** An amount × 10⁹ as a number, with a fraction where it has one. */
 export function jsonOfNano(nano: bigint): number | string {
   return nano % 1_000_000_000n === 0n ? jsonInteger(nano / 1_000_000_000n) : Number(nano) / 1e9;
 }

@@ -1,18 +1,18 @@
 import type { Observation, Observations } from './observation.js';
 import type { Operand, Threshold } from './threshold.js';
 
-/** What was read for an operand beside the starved one; `observation` undefined: nothing was. */
+/** The reading of a joined operand; `observation` undefined: not read. */
 export interface JoinedReading {
   readonly operand: Operand;
   readonly observation: Observation | undefined;
 }
 
-/** The readings of the operands beside the starved one, where there are any. */
+/** Left out: the threshold has one operand. */
 export interface Joined {
   readonly joined?: readonly JoinedReading[];
 }
 
-/** To be spread into what tells of a threshold: nothing where it has one operand. */
+/** The readings of the joined operands, to be spread into an effect. */
 export function joined({ also }: Threshold, { observed }: Observations): Joined {
   return also === undefined ? {} : { joined: also.map((operand) => ({ operand, observation: observed.get(operand.signal) })) };
 }

@@ -2,13 +2,13 @@ import { amountOfBytes, counted } from './amount.js';
 import { isBelow } from './cgroup.js';
 import type { CountedKills } from './oom-tally.js';
 
-/** A process that the kernel's OOM killer killed, as the kernel log says it. Paths below the mount of the memory controller. */
+/** A kill by the kernel's OOM killer, from the kernel log. Paths are below the mount of the memory controller. */
 export interface KernelKill {
   /** 'global': the machine was out of memory. 'memcg': a cgroup was at its limit. */
   readonly constraint: 'global' | 'memcg';
-  /** Whose limit; undefined: global, or not known. */
+  /** undefined: global, or not known. */
   readonly limitedCgroup: string | undefined;
-  /** Where the process lived; undefined: not known. */
+  /** Of the process; undefined: not known. */
   readonly cgroup: string | undefined;
   readonly pid: number;
   readonly name: string;
@@ -19,20 +19,21 @@ export interface KernelKill {
 }
 
 /**
- * Whose memory had run out. 'node': what evictd guards, so it was too late, or could not help. 'workload': a limit of the workload's own, which the kernel
- * keeps by itself. 'other': any other limit, which evictd does not guard. 'unknown': the kernel did not tell.
+ * Which memory ran out. 'node': what evictd guards, so evictd was too late or could not help. 'workload': a limit of
+ * the workload itself, which the kernel enforces. 'other': a limit that evictd does not guard. 'unknown': the kernel
+ * log does not say.
  */
 export const OOM_LIMITS = ['node', 'workload', 'other', 'unknown'] as const;
 export type OomLimit = (typeof OOM_LIMITS)[number];
 
-/** Where evictd guards memory: the node, and the cgroup of allocatableMemory.available. */
+/** The memory that evictd guards. */
 export interface GuardedMemory {
   /** undefined: the machine. */
   readonly node: string | undefined;
   readonly allocatable: string | undefined;
 }
 
-/** @param workload  its path; undefined: the process belonged to none */
+/** @param workload  path; undefined: the process is in no workload */
 export function oomLimitOf(
   { constraint, limitedCgroup }: Pick<KernelKill, 'constraint' | 'limitedCgroup'>,
   { node, allocatable }: GuardedMemory,
@@ -45,7 +46,7 @@ export function oomLimitOf(
   return own ? 'workload' : 'other';
 }
 
-/** Whether it concerns a node: the machine (undefined), or a cgroup with all below it. */
+/** undefined: the machine, which every kill concerns. */
 export function concernsNode({ cgroup }: KernelKill, node: string | undefined): boolean {
   if (node === undefined) return true;
   return cgroup !== undefined && (cgroup === node || isBelow(cgroup, node));

@@ -1,40 +1,41 @@
 import { isBelow } from './cgroup.js';
 import { killsBetween, type CountedKills, type OomTally } from './oom-tally.js';
 
-/** Counted, and not told by the kernel log so far. */
+/** Counted kills without a line in the kernel log yet. */
 export interface OpenKills extends CountedKills {
-  /** When it was first seen. */
+  /** When evictd first saw it. */
   readonly sinceNs: bigint;
 }
 
 /**
- * What the kernel's counters and its log say of the same kills, held against each other. The log names each process; but it may not be readable, it may be
- * overwritten, and where many are killed it does not say where they lived (10 times in 5 s at most). Counters are never wrong, and say nothing but how many.
+ * Reconciles the kernel's counters with its log, so that each kill is reported once. The log names each process, but it
+ * may be unreadable or overwritten, and under many kills it omits the cgroup (at most 10 lines in 5 s). The counters
+ * are always right, but they only count.
  */
 export interface KillLedger {
   readonly tally: OomTally;
-  /** Kills of which only the total tells that were taken to the books so far; negative while the total was read before the rest. */
+  /** Kills that only the total counts and that are accounted for; negative: the total was read before the rest. */
   readonly unplaced: number;
-  /** Where the log said that processes were killed, one entry each, and no counter was read since. */
+  /** Cgroups of logged kills, one entry each, since the counters were last read. */
   readonly told: readonly string[];
   readonly open: readonly OpenKills[];
 }
 
-/** Nothing that happened before it counts. */
+/** Earlier kills do not count. */
 export function openLedger(tally: OomTally): KillLedger {
   return { tally, unplaced: 0, told: [], open: [] };
 }
 
-/** The log told of a process that was killed here. */
+/** The log reported a kill in this cgroup. */
 export function told(ledger: KillLedger, cgroup: string): KillLedger {
   return { ...ledger, told: [...ledger.told, cgroup] };
 }
 
 /**
- * The counters were read. The kernel counts before it writes to the log, so what the log had told of when the reading began is in these: what finds no counter then is of a
- * cgroup that took its counter with it, or of another node.
+ * Adds a reading of the counters. The kernel counts before it logs, so every kill logged before the reading began is
+ * counted in it. A logged kill without a counter belongs to a removed cgroup or to another node.
  *
- * @param before  how many entries of `told` there were when the reading began: later ones may, or may not, be in it
+ * @param before  entries of `told` when the reading began; later ones may or may not be counted in it
  */
 export function counted(ledger: KillLedger, tally: OomTally, before: number, nowNs: bigint): KillLedger {
   const placed = killsBetween(ledger.tally, tally);
@@ -45,16 +46,16 @@ export function counted(ledger: KillLedger, tally: OomTally, before: number, now
   return { tally, unplaced, told: ledger.told.filter((_, index) => index >= before && missed.has(index)), open };
 }
 
-/** What became of processes of which the log does not say where they lived. */
+/** Logged kills without a cgroup, matched with counted ones. */
 export interface Claim {
   readonly ledger: KillLedger;
-  /** So many of them were counted below the node. */
+  /** How many of them were counted below the node. */
   readonly found: number;
-  /** Where, and by whose limit; not known where more than one place has counted any. */
+  /** Unknown if more than one cgroup has counted kills. */
   readonly place: Pick<CountedKills, 'cgroup' | 'limit'>;
 }
 
-/** The log told of so many processes, and not of where they lived: they are among those that are open. To be asked after the counters were read. */
+/** The log reported this many kills without a cgroup. Call it after the counters were read. */
 export function claimed(ledger: KillLedger, processes: number): Claim {
   const [first, ...others] = ledger.open;
   const isOnePlace = first !== undefined && others.every(({ cgroup }) => cgroup === first.cgroup);
@@ -68,7 +69,7 @@ export function claimed(ledger: KillLedger, processes: number): Claim {
   return { ledger: { ...ledger, open: open.filter(({ count }) => count > 0) }, found: processes - left, place };
 }
 
-/** Takes out what has been open for `waitNs`: the log will not tell of it any more. */
+/** Removes kills that have been open for `waitNs`: the log will not report them any more. */
 export function overdue(
   ledger: KillLedger,
   nowNs: bigint,
@@ -78,7 +79,7 @@ export function overdue(
   return { ledger: { ...ledger, open: ledger.open.filter((kills) => !isDue(kills)) }, kills: ledger.open.filter(isDue) };
 }
 
-/** The total grows by what the cgroups show and by what they do not: root's own processes, and (v1) cgroups that are gone. */
+/** The total also counts kills in the root cgroup and (v1) in removed cgroups. */
 function unplacedKills(ledger: KillLedger, tally: OomTally, placed: readonly CountedKills[]): { unplaced: number; count: number } {
   if (tally.total === undefined || ledger.tally.total === undefined) return { unplaced: 0, count: 0 };
   const shown = placed.reduce((sum, { count }) => sum + count, 0);
@@ -87,9 +88,10 @@ function unplacedKills(ledger: KillLedger, tally: OomTally, placed: readonly Cou
 }
 
 /**
- * Each kill that was told closes one that was counted: at the same cgroup, else at the nearest above or below it, else where nothing is known.
+ * Matches each logged kill with a counted one: in the same cgroup, else in the nearest ancestor or descendant, else in
+ * an unknown cgroup.
  *
- * @returns what is open still, and the indexes of those that found nothing
+ * @returns the open kills, and the indexes of unmatched logged kills
  */
 function settle(open: readonly OpenKills[], kills: KillLedger['told']): { open: readonly OpenKills[]; missed: ReadonlySet<number> } {
   const counts = open.map(({ count }) => count);
@@ -107,10 +109,10 @@ function settle(open: readonly OpenKills[], kills: KillLedger['told']): { open: 
   return { open: open.map((each, index) => ({ ...each, count: counts[index] ?? 0 })).filter(({ count }) => count > 0), missed };
 }
 
-/** undefined: they are not the same kill. */
+/** undefined: not the same kill. */
 function distance(cgroup: string, place: string | undefined): number | undefined {
   if (cgroup === place) return 0;
   if (place === undefined) return Infinity;
-  // Below a cgroup that is gone; or of a group (memory.oom.group), where the log names the group.
+  // The counter is an ancestor's (its cgroup was removed), or the log names the group (memory.oom.group).
   return isBelow(cgroup, place) || isBelow(place, cgroup) ? Math.abs(cgroup.length - place.length) : undefined;
 }

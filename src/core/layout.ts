@@ -1,10 +1,10 @@
 /**
- * Which filesystems a node has. `single`: one for everything. `imagefs`: images and containers on one of their own. `split`: images on one of their
- * own, containers on the node filesystem, and a container filesystem is reported.
+ * A node's filesystems. `single`: one for everything. `imagefs`: one for images and containers. `split`: one for
+ * images, with containers on the node filesystem, reported as the container filesystem.
  */
 export type Layout = 'single' | 'imagefs' | 'split';
 
-/** Node-level reclaim: what can be thrown away without hurting a workload. */
+/** Node-level reclaim: garbage whose removal hurts no workload. */
 export type Collection = (typeof COLLECTIONS)[number];
 export const COLLECTIONS = ['containers', 'images'] as const;
 
@@ -12,20 +12,19 @@ export function isCollection(name: string): name is Collection {
   return (COLLECTIONS as readonly string[]).includes(name);
 }
 
-/** What a kubelet calls its filesystems, in the order of its signals. */
+/** The kubelet's names, in the order of its signals. */
 export const FILESYSTEM_ROLES = ['nodefs', 'imagefs', 'containerfs'] as const;
 export type FilesystemRole = (typeof FILESYSTEM_ROLES)[number];
 
-/** Absolute paths, of those roles that are configured: `imagefs` is where nodefs is unless it is named, `containerfs` where imagefs is. */
+/** Absolute paths of the configured roles. Default of `imagefs` is nodefs, of `containerfs` imagefs. */
 export interface FilesystemPaths {
   readonly nodefs: string;
   readonly imagefs?: string | undefined;
   readonly containerfs?: string | undefined;
-  /** Where images and containers lie is going to be told: until then nothing else stands for it. Looked at anew in each pass. */
+  /** The location of images and containers is not known yet, and has no default until it is. Read anew in each pass. */
   readonly isAwaited?: boolean;
 }
 
-/** The path of each role. */
 export function pathsByRole({
   nodefs,
   imagefs = nodefs,
@@ -34,12 +33,12 @@ export function pathsByRole({
   return { nodefs, imagefs, containerfs };
 }
 
-/** st_dev of what a role's path lies on; undefined: not known (yet). */
+/** st_dev of each role's path; undefined: not known (yet). */
 export type Devices = Readonly<Record<FilesystemRole, bigint | undefined>>;
 
 /**
- * The layout that follows from the devices (kubelet: HasDedicatedImageFs, IsContainerFsSeparateFromImageFs, v1.36.2). A device that is not known counts as
- * that of the role before it, as one that is not configured does. `unsupported`: why the container filesystem cannot be watched.
+ * The layout for these devices (kubelet: HasDedicatedImageFs, IsContainerFsSeparateFromImageFs, v1.36.2). An unknown
+ * device counts as that of the role before it. `unsupported`: why the container filesystem cannot be watched.
  */
 export function layoutOf(devices: Devices): { readonly layout: Layout; readonly unsupported: string | undefined } {
   const { nodefs } = devices;

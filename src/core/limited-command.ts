@@ -1,8 +1,8 @@
-/** A program that evictd has run for it, by the service manager: outside its own sandbox, and with limits. */
+/** A program that the service manager runs for evictd: outside evictd's sandbox, and with limits. */
 export interface LimitedCommand {
-  /** Part of the name of its unit: letters, digits, - and _. */
+  /** Part of its unit's name: letters, digits, - and _. */
   readonly name: string;
-  /** The program by its absolute path, and its arguments. */
+  /** Absolute path and arguments. */
   readonly argv: readonly string[];
   readonly timeoutNs: bigint;
   readonly memoryMaxBytes: bigint;

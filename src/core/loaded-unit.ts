@@ -1,45 +1,48 @@
-/** When systemd starts a service again by itself (systemd.service(5), Restart=). Units of other kinds never are: 'no'. */
+/** systemd.service(5), Restart=. 'no' for other kinds of units. */
 export type UnitRestart = 'no' | 'on-success' | 'on-failure' | 'on-abnormal' | 'on-watchdog' | 'on-abort' | 'always';
 
-/** A unit as systemd has it loaded, as far as eviction asks for it (org.freedesktop.systemd1(5)). A value: the next change makes another one. */
+/** A unit as loaded by systemd, as far as eviction needs it (org.freedesktop.systemd1(5)). */
 export interface LoadedUnit {
-  /** Its primary name; it may have others. */
+  /** The primary name. There may be aliases. */
   readonly name: string;
-  /** 'active', 'reloading', 'inactive', 'failed', 'activating', 'deactivating', and what later versions add. */
+  /** 'active', 'reloading', 'inactive', 'failed', 'activating', 'deactivating', and values of later versions. */
   readonly activeState: string;
-  /** Below the mount of the hierarchy that systemd manages: '/system.slice/cron.service'; '' where it has none now. */
+  /** Below the mount of systemd's hierarchy: '/system.slice/cron.service'; '': none now. */
   readonly controlGroup: string;
-  /** 0n: no guarantee; 2^63 − 1: all that it takes ('infinity'); undefined: not known, or it is no unit with memory of its own. */
+  /** 0n: none; 2^63 − 1: 'infinity'; undefined: not known, or a unit without memory of its own. */
   readonly memoryMinBytes: bigint | undefined;
   readonly memoryLowBytes: bigint | undefined;
   readonly managedOomPreference: 'none' | 'avoid' | 'omit';
-  /** Between SIGTERM and SIGKILL where systemd stops it; undefined: it waits for ever, or it is no unit that is stopped by signals. */
+  /** Between systemd's SIGTERM and SIGKILL; undefined: no limit, or a unit that is not stopped by signals. */
   readonly timeoutStopNs: bigint | undefined;
   readonly restart: UnitRestart;
-  /** What systemd stops when it is told to stop this one: RequiredBy, RequisiteOf, BoundBy, ConsistsOf, PropagatesStopTo. Not transitively. */
+  /** What systemd stops with it: RequiredBy, RequisiteOf, BoundBy, ConsistsOf, PropagatesStopTo. Not transitive. */
   readonly stopsWith: readonly string[];
-  /** Those of `stopsWith` that it stops even if this one ends without its doing: BoundBy, PropagatesStopTo. */
+  /** The part of `stopsWith` that systemd also stops when this unit ends by itself: BoundBy, PropagatesStopTo. */
   readonly endsWith: readonly string[];
-  /** What it asks to be there: Requires, Requisite, BindsTo, Wants, Upholds. Slices, mounts, devices and swaps left out. */
+  /** Requires, Requisite, BindsTo, Wants, Upholds, without slices, mounts, devices and swaps. */
   readonly needs: readonly string[];
-  /** systemd stops it when nobody runs any more who needs it. */
+  /** systemd stops it when no running unit needs it. */
   readonly stopWhenUnneeded: boolean;
-  /** Whoever needs it; empty where it is not stopped for want of them. */
+  /** Units that need it; empty without `stopWhenUnneeded`. */
   readonly neededBy: readonly string[];
-  /** What starts it again when it is asked for: sockets, paths, timers. */
+  /** Sockets, paths and timers that start it again. */
   readonly triggeredBy: readonly string[];
-  /** A socket of which every connection has a unit of its own (Accept=yes): it starts others, and none of them again. */
+  /** A socket with a unit for each connection (Accept=yes): it never starts the same unit again. */
   readonly acceptsEach: boolean;
-  /** Where one of these runs, systemd stops it to start this one: Conflicts, ConflictedBy. Without shutdown.target, which is in every unit's way, and runs only at the end. */
+  /**
+   * Conflicts, ConflictedBy: systemd stops them to start this unit. Without shutdown.target, which conflicts with every
+   * unit.
+   */
   readonly conflicts: readonly string[];
-  /** It has no file, and is gone for good when it is stopped (systemd-run). */
+  /** It has no unit file and disappears when it stops (systemd-run). */
   readonly transient: boolean;
-  /** What systemd does to the machine when it has ended, as its file says it: 'FailureAction=reboot'; undefined: nothing. */
+  /** What systemd does to the machine when the unit ends: 'FailureAction=reboot'; undefined: nothing. */
   readonly emergencyAction: string | undefined;
-  /** When systemd was asked for all this. Monotonic. */
+  /** Monotonic. */
   readonly readAtNs: bigint;
-  /** It has changed since it was read, and is going to be read again. */
+  /** It has changed since it was read, and will be read again. */
   readonly stale: boolean;
-  /** Units have come, or systemd has read its files anew, since it was read: what stops with it may be more than is known. */
+  /** Units were added or reloaded since it was read, so more units may stop with it. */
   readonly unsure: boolean;
 }

@@ -1,9 +1,9 @@
 import { targetOf } from './windows-target.js';
 import type { Workload } from './workload.js';
 
-/** What a workload is ended with, in the words of its system. */
+/** How a workload is ended. */
 export interface Means {
-  /** Where it has a grace. */
+  /** With a grace period. */
   readonly ask: string;
   readonly kill: string;
 }

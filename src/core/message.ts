@@ -22,7 +22,7 @@ import {
 } from './threshold.js';
 import { meansText, stoppedText, stormText, unitText } from './unit-message.js';
 
-/** What is told of a threshold: what was read for it, and for the operands joined to it. */
+/** The readings of a threshold and its joined operands. */
 export interface ThresholdReading extends Joined {
   readonly threshold: Threshold;
   readonly observation: Observation;
@@ -125,7 +125,7 @@ export function alertMessage({
   }
 }
 
-/** The sentence of a threshold's beginning or ended episode. It may end though it is still met: where a reload took the threshold away. */
+/** A threshold may end while it is still met: a reload removed it. */
 export function thresholdMessage(effect: Extract<Effect, { kind: 'threshold' }>): string {
   const { threshold, met, observation } = effect;
   const { signal, value, gracePeriodNs } = threshold;
@@ -148,7 +148,7 @@ function endOfListed(effect: Extract<Effect, { kind: 'threshold' }>): string {
   return `${whenText(effect.threshold)} (${thresholdKind(effect.threshold)}) is over: ${readingsText(effect)}`;
 }
 
-/** What was read for each operand: 'memory.available 60MiB, memory.pressure.full 12%'. */
+/** 'memory.available 60MiB, memory.pressure.full 12%'. */
 export function readingsText({
   threshold,
   observation,

@@ -1,11 +1,12 @@
 import type { OomMemory, OomReading, OomTask } from './oom-reading.js';
 
-// The order in which the kernel's OOM killer takes processes (mm/oom_kill.c: out_of_memory, select_bad_process, oom_evaluate_task, oom_badness; since
-// Linux 5.9). Amounts are pages where the kernel's are, because its divisions round.
+// The order in which the kernel's OOM killer selects processes (mm/oom_kill.c: out_of_memory, select_bad_process,
+// oom_evaluate_task, oom_badness; since Linux 5.9). Amounts are pages where the kernel's are, because its divisions
+// round.
 
 /**
- * Why a process is never taken. `passed-over`: the kernel gives it no points though it has memory: it was killed already and its memory is given
- * back, or it has borrowed its parent's between vfork and exec.
+ * Why the kernel never selects a process. `passed-over`: it has memory but no points, because it is already being
+ * killed, or borrows its parent's memory between vfork and exec.
  */
 export type OomExemption = 'kernel-thread' | 'ended' | 'init' | 'unkillable' | 'passed-over';
 
@@ -14,7 +15,7 @@ export interface OomCandidate {
   readonly place: number;
   readonly task: OomTask;
   readonly memory: OomMemory;
-  /** oom_badness as bytes: memory and oom_score_adj's part of the domain; negative where that outweighs the memory. */
+  /** oom_badness in bytes: memory plus oom_score_adj's part of the domain. May be negative. */
   readonly pointsBytes: bigint;
 }
 
@@ -23,23 +24,26 @@ export interface OomOrder {
   readonly exempt: readonly { readonly task: OomTask; readonly exemption: OomExemption }[];
 }
 
-/** The oom_score_adj that takes a process out of the kernel's reach (OOM_SCORE_ADJ_MIN). */
+/** OOM_SCORE_ADJ_MIN: the kernel never selects such a process. */
 export const UNKILLABLE = -1000;
-/** A score so much above 0 is not what rounding and counters per CPU make of a 0. */
+/** A score this far above 0 is not the effect of rounding or of counters per CPU. */
 const CLEAR_SCORE = 10n;
 
-/** Pages of badness. The adjustment is in thousandths of `totalPages`, which is divided first, as the kernel does. */
+/** In pages. The adjustment is in thousandths of `totalPages`; the kernel divides first. */
 export function badnessPages(memory: OomMemory, oomScoreAdj: number, totalPages: bigint, pageSize: bigint): bigint {
   const used = memory.rssBytes / pageSize + memory.swapBytes / pageSize + memory.pageTableBytes / pageSize;
   return used + BigInt(oomScoreAdj) * (totalPages / 1000n);
 }
 
-/** What /proc/PID/oom_score shows for it: 0 … 1333, and 666 for a process of no size (fs/proc/base.c, proc_oom_score). */
+/** /proc/PID/oom_score: 0 … 1333; 666 for a process without memory (fs/proc/base.c, proc_oom_score). */
 export function oomScoreOf(points: bigint, totalPages: bigint): bigint {
   return ((1000n + (points * 1000n) / totalPages) * 2n) / 3n;
 }
 
-/** Most points first. Of equals the one that the kernel looks at last: it replaces what it has chosen by whatever is not smaller. */
+/**
+ * Most points first. Of equals the last one that the kernel looks at: it replaces its choice by any process that is not
+ * smaller.
+ */
 export function oomOrder(reading: OomReading): OomOrder {
   const totalPages = pagesOf(reading.domain.totalBytes, reading);
   const exempt: { readonly task: OomTask; readonly exemption: OomExemption }[] = [];
@@ -57,7 +61,7 @@ export function oomOrder(reading: OomReading): OomOrder {
   return { candidates: found.map(({ task, memory, pointsBytes }, index) => ({ place: index + 1, task, memory, pointsBytes })), exempt };
 }
 
-/** Who dies when a process is chosen: itself, or all of its group but the unkillable and process 1 (oom_kill_memcg_member). */
+/** The selected process, or its whole group except unkillable processes and process 1 (oom_kill_memcg_member). */
 export function diesWith(chosen: OomCandidate, { candidates }: OomOrder): readonly OomCandidate[] {
   const { group } = chosen.task;
   return group === undefined ? [chosen] : candidates.filter(({ task }) => task.group === group);

@@ -3,25 +3,25 @@ import type { OomCandidate, OomOrder } from './oom-badness.js';
 import type { OomTask } from './oom-reading.js';
 import type { RankedWorkload } from './rank.js';
 
-/** A workload in both orders. */
+/** A workload in evictd's and in the kernel's order. */
 export interface OomComparison {
   readonly ranked: RankedWorkload;
-  /** Among the workloads, 1 is hit first, those that die together at once; undefined: the kernel takes none of its processes. */
+  /** 1 is hit first; workloads that die together are equal. undefined: the kernel selects none of its processes. */
   readonly kernelPlace: number | undefined;
-  /** The process by which the workload is hit: one of its own, or one of a memory.oom.group that it belongs to. */
+  /** The process whose selection hits the workload: its own, or one of a memory.oom.group that it belongs to. */
   readonly by: OomCandidate | undefined;
-  /** It is protected from evictd, and the kernel would take it first, or not after all that are not. */
+  /** evictd protects it, but the kernel would hit it first, or before an unprotected workload. */
   readonly endangered: boolean;
 }
 
 export interface OomComparisons {
-  /** In evictd's order; only those that are hit by this OOM. */
+  /** In evictd's order; only workloads that this OOM can hit. */
   readonly workloads: readonly OomComparison[];
   readonly workloadOf: (task: OomTask) => RankedWorkload | undefined;
 }
 
 /**
- * evictd's order beside the kernel's.
+ * Compares evictd's order with the kernel's.
  *
  * @param domain  the memcg that runs out of memory; undefined: the machine
  */
@@ -33,7 +33,7 @@ export function compareWithKernel(ranking: readonly RankedWorkload[], order: Oom
     return path === undefined ? undefined : byPath.get(path);
   };
   const hits = hitsOf(order, workloadOf);
-  const placeOf = new Map([...hits.values()].map((by, index) => [by, index + 1] as const).reverse()); // of equal ones the first
+  const placeOf = new Map([...hits.values()].map((by, index) => [by, index + 1] as const).reverse()); // Of equals the first.
   const compared = within.map((ranked) => {
     const by = hits.get(ranked);
     return { ranked, kernelPlace: by && placeOf.get(by), by };
@@ -50,7 +50,7 @@ export function compareWithKernel(ranking: readonly RankedWorkload[], order: Oom
   return { workloads, workloadOf };
 }
 
-/** Each workload with the first process whose death ends one of its own, in that order. */
+/** For each workload the first process whose selection kills one of its own, in that order. */
 function hitsOf(
   { candidates }: OomOrder,
   workloadOf: (task: OomTask) => RankedWorkload | undefined,
@@ -70,7 +70,7 @@ function hitsOf(
       const hit = workloadOf(task);
       if (hit && !first.has(hit)) first.set(hit, by);
     }
-    if (group !== undefined) members.delete(group); // dead by now
+    if (group !== undefined) members.delete(group); // Dead by now.
   }
   return first;
 }

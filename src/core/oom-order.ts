@@ -1,58 +1,65 @@
 import { UNKILLABLE } from './oom-badness.js';
 
-/** What a process counts in the OOM killer's choice. */
+/** A process as the OOM killer counts it. */
 export interface OomProcess {
-  /** Its oom_score_adj before evictd wrote one. */
+  /** Before evictd changed it. */
   readonly foundAdj: number;
-  /** Resident and swapped memory and page tables. */
+  /** Resident and swapped memory, and page tables. */
   readonly sizeBytes: bigint;
 }
 
-/** A workload by its place in the order of eviction, with the processes that live in it. */
+/** A workload in the order of eviction, with its processes. */
 export interface OomPlace {
   readonly id: string;
   readonly processes: readonly OomProcess[];
 }
 
 export interface OomScoreAdjs {
-  /** By workload: what each of its processes gets, unless the value found was higher. */
+  /** By workload, for each of its processes; a process with a higher value keeps it. */
   readonly values: ReadonlyMap<string, number>;
-  /** Workloads that the kernel would take too early: a process of theirs is larger, or its value found is higher, than the range can make up for. */
+  /**
+   * Workloads that the kernel would select too early: a process is larger, or its own value higher, than the range can
+   * offset.
+   */
   readonly outOfPlace: readonly string[];
 }
 
 const HIGHEST = 1000;
-/** The kernel counts in pages; where they are larger than this the difference is a fraction of a thousandth. */
+/** The kernel counts in pages. Larger pages change a value by a fraction of a thousandth. */
 const PAGE_BYTES = 4096n;
-/** Between the first place and the second there are so many times the points that lie between others: it is the next to go, whoever grows until then. */
+/**
+ * The gap between the first and the second place is this many times the others, so that the first stays first while
+ * others grow.
+ */
 const FIRST_GAP = 4n;
 
-/** As the kernel adds them up, in bytes. */
+/** A workload in the kernel's units, bytes. */
 interface Place {
   readonly id: string;
   /** Of its largest process. */
   readonly sizeBytes: bigint;
-  /** The most points that one of its processes has with the value found: it cannot be brought below. */
+  /** The highest points of a process with its own value; evictd cannot lower it. */
   readonly leastPoints: bigint;
   readonly lowestFound: number;
 }
 
-/** Values for the places in order, and the indexes of those that are out of place. */
+/** Values in order, and the indexes of places that cannot be reached. */
 interface Chain {
   readonly adjs: readonly number[];
   readonly outOfPlace: ReadonlySet<number>;
 }
 
 /**
- * Values by which the kernel's OOM killer takes the workloads in the order given: it takes the process with the most points, which are its size and
- * oom_score_adj thousandths of all memory (mm/oom_kill.c, oom_badness). So the largest process of each workload gets more points than any of the
- * later ones, and what is left of the range is spread over the distances, because sizes change.
- *
- * Values are never below the value found. A workload that cannot be brought behind those before it keeps what was found, and is `outOfPlace`.
+ * Values of oom_score_adj that make the kernel select workloads in this order. The kernel kills the process with the
+ * most points: its size plus oom_score_adj thousandths of all memory (mm/oom_kill.c, oom_badness). So the largest
+ * process of a workload gets more points than any of a later workload, and the rest of the range widens the gaps,
+ * because sizes change. A value is never lowered. A workload that cannot rank behind its predecessors keeps its own
+ * values and is `outOfPlace`.
  *
  * @param totalBytes  what the kernel takes thousandths of: RAM and swap of the machine, or of the memcg that runs out
- * @param others  processes that should not be taken before any of these: of protected workloads. They may grow: three quarters of all memory is the least that is counted with
- * @param before  values given before: kept while they make the same order with at least half of the distances that are possible
+ * @param others  processes of protected workloads, to be selected last; they may grow, so at least three quarters of
+ *   all memory are reserved
+ * @param before  earlier values, kept while they give the same order with at least half of the possible gaps
  */
 export function oomScoreAdjsByRank(
   order: readonly OomPlace[],
@@ -65,7 +72,7 @@ export function oomScoreAdjsByRank(
   const first = places[0];
   if (unit === 0n || first === undefined) return { values: new Map(), outOfPlace: [] };
   const end = others.reduce((most, { sizeBytes, foundAdj }) => larger(most, points(sizeBytes, foundAdj, unit)), (totalBytes * 3n) / 4n);
-  // Behind the last place, and never written.
+  // After the last place; never written.
   const all = [...places, { id: '', sizeBytes: end, leastPoints: end, lowestFound: 0 }];
   const widest = widestChain(all, unit);
   const { chain, steps } = widest;
@@ -77,7 +84,7 @@ export function oomScoreAdjsByRank(
   };
 }
 
-/** The largest distances, in steps of oom_score_adj, that put no more workloads out of place than the least. */
+/** The widest gaps, in steps of oom_score_adj, that put no more workloads out of place. */
 function widestChain(places: readonly Place[], unit: bigint): { readonly chain: Chain; readonly steps: bigint } {
   let widest = chainOf(places, unit, 0n);
   let [fits, fitsNot] = [0n, BigInt(HIGHEST)];
@@ -90,7 +97,7 @@ function widestChain(places: readonly Place[], unit: bigint): { readonly chain: 
   return { chain: widest, steps: fits };
 }
 
-/** From the first place, which gets the highest value, downwards: each as high as the distance allows. */
+/** From the first place, with the highest value, downwards. */
 function chainOf(places: readonly Place[], unit: bigint, steps: bigint): Chain {
   const outOfPlace = new Set<number>();
   const adjs: number[] = [];
@@ -109,7 +116,7 @@ function chainOf(places: readonly Place[], unit: bigint, steps: bigint): Chain {
   return { adjs, outOfPlace };
 }
 
-/** Whether values given before still make the chain, with these distances and the same ones out of place. */
+/** Reports whether earlier values still give the chain with these gaps and the same places out of reach. */
 function keeps(
   places: readonly Place[],
   given: readonly (number | undefined)[],
@@ -135,12 +142,11 @@ function keeps(
   return true;
 }
 
-/** To the place before it. */
 function distance(unit: bigint, steps: bigint, placed: number): bigint {
   return unit * larger(1n, placed === 1 ? FIRST_GAP * steps : steps);
 }
 
-/** undefined: nobody lives in it whom the kernel would take. */
+/** undefined: it has no process that the kernel would select. */
 function placeOf({ id, processes }: OomPlace, unit: bigint): Place | undefined {
   const killable = processes.filter(({ foundAdj }) => foundAdj > UNKILLABLE);
   const [head] = killable;
@@ -162,7 +168,7 @@ function placeOf({ id, processes }: OomPlace, unit: bigint): Place | undefined {
   return place;
 }
 
-/** One step of oom_score_adj in bytes: the kernel divides first. */
+/** One step of oom_score_adj in bytes; the kernel divides first. */
 function unitOf(totalBytes: bigint): bigint {
   return (totalBytes / PAGE_BYTES / 1000n) * PAGE_BYTES;
 }

@@ -1,63 +1,63 @@
-/** What counts of a process: resident and swapped pages, and the page tables that lead to them. */
+/** The memory that counts: resident pages, swapped pages, and their page tables. */
 export interface OomMemory {
   readonly rssBytes: bigint;
   readonly swapBytes: bigint;
   readonly pageTableBytes: bigint;
 }
 
-/** What the OOM killer looks at in a process. */
+/** A process as the OOM killer sees it. */
 export interface OomTask {
   readonly pid: number;
   readonly name: string;
   readonly kernelThread: boolean;
-  /** undefined: it has none of its own: a kernel thread, or one that has ended and was not waited for. */
+  /** undefined: none of its own: a kernel thread or a zombie. */
   readonly memory: OomMemory | undefined;
   readonly oomScoreAdj: number;
-  /** /proc/PID/oom_score: the kernel's own value, in parts of the machine whatever runs out. undefined: this kernel's file could not be read. */
+  /** /proc/PID/oom_score, relative to the machine's memory even in a memcg. undefined: unreadable. */
   readonly oomScore: number | undefined;
-  /** Its memory cgroup, below the mount; undefined: not known. */
+  /** Of the memory controller, below the mount; undefined: not known. */
   readonly cgroup: string | undefined;
-  /** The cgroup that dies with it: the highest in the domain above it with memory.oom.group (cgroup v2). */
+  /** The cgroup that dies with it: the highest one in the domain with memory.oom.group (cgroup v2). */
   readonly group: string | undefined;
 }
 
-/** Where memory runs out. */
+/** What runs out of memory. */
 export interface OomDomain {
   /** undefined: the machine. */
   readonly cgroup: string | undefined;
-  /** What oom_score_adj is parts of: RAM and swap, or the memcg's limit and the swap it may use. */
+  /** What oom_score_adj is thousandths of: RAM and swap, or the memcg's limit and its swap. */
   readonly totalBytes: bigint;
 }
 
-/** What the OOM killer would decide by now. */
+/** All that the OOM killer would decide by. */
 export interface OomReading {
   readonly domain: OomDomain;
   /** Of the machine. */
   readonly machineBytes: bigint;
   readonly pageSize: bigint;
-  /** In the order in which the kernel looks at them. */
+  /** In the kernel's order. */
   readonly tasks: readonly OomTask[];
-  /** pid 1 of this reading is the machine's, and not a container's, and nobody is hidden. */
+  /** pid 1 is the machine's, not a container's, and every process is visible. */
   readonly initialPidNamespace: boolean;
-  /** The memcg that was asked for, where its OOM is one of `domain`, because it has no limit of its own. */
+  /** The requested memcg, if it has no limit of its own and so shares the OOM of `domain`. */
   readonly instead: string | undefined;
   /** undefined: no memory controller. */
   readonly cgroupVersion: 1 | 2 | undefined;
-  /** What counters per CPU may hide of a process: two that are nearer to each other may change places. */
+  /** The error of counters per CPU: two processes this close may swap places. */
   readonly uncertainBytes: bigint;
   readonly settings: OomSettings;
-  /** Processes that may use some memory nodes only: an allocation that is bound to other nodes passes them over. */
+  /** Processes bound to some memory nodes; an allocation bound to other nodes skips them. */
   readonly boundToNodes: number;
-  /** Processes that could not be read though they are there. */
+  /** Running processes that could not be read. */
   readonly unreadable: number;
 }
 
-/** What makes the kernel decide otherwise than by badness. */
+/** Settings that override badness. */
 export interface OomSettings {
-  /** vm.panic_on_oom: 0 kill, 1 panic when the machine is out of memory, 2 also when a memcg is. */
+  /** vm.panic_on_oom. 0: kill; 1: panic when the machine is out of memory; 2: also when a memcg is. */
   readonly panic: number;
-  /** vm.oom_kill_allocating_task: out of memory, the machine kills whoever asked for more. */
+  /** vm.oom_kill_allocating_task: a machine out of memory kills the allocating process. */
   readonly killAllocating: boolean;
-  /** v1: memory.oom_control says oom_kill_disable; whoever asks for more waits, nobody is killed. */
+  /** v1: oom_kill_disable in memory.oom_control. Allocating processes wait; none is killed. */
   readonly killDisabled: boolean;
 }

@@ -1,6 +1,9 @@
 import type { Workload } from './workload.js';
 
-/** The oom_score_adj that the processes of a workload should have. `atLeast`: the value found, where that is higher. */
+/**
+ * The oom_score_adj for a workload's processes. `atLeast: 'found'`: only the process's own value is kept where it is
+ * higher.
+ */
 export interface OomScoreAdjTarget {
   readonly workload: Workload;
   readonly value: number;

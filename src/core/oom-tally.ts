@@ -1,39 +1,42 @@
 import { isBelow } from './cgroup.js';
 
-/** What a cgroup has counted since it was made. */
+/** The counters of a cgroup since it was created. */
 export interface CgroupOomKills {
   readonly path: string;
-  /** Processes, with those below it where counters are `hierarchical`. One that is killed with its group may count twice (mm/oom_kill.c). */
+  /**
+   * Processes; includes descendants if the counters are `hierarchical`. A process killed with its group may count twice
+   * (mm/oom_kill.c).
+   */
   readonly kills: number;
-  /** How often its own limit led to the OOM killer; undefined: not counted (v1). */
+  /** How often its own limit invoked the OOM killer; undefined: not counted (v1). */
   readonly limitHits: number | undefined;
-  /** Of `kills` those of its own processes; undefined: not told. */
+  /** The part of `kills` in the cgroup itself; undefined: not counted. */
   readonly ownKills: number | undefined;
 }
 
-/** The kernel's counters of OOM kills below a node at one moment. */
+/** The kernel's counters of OOM kills below a node. */
 export interface OomTally {
-  /** All that there were, of the machine; undefined: of a cgroup, or not told. */
+  /** The machine's total; undefined: not available. */
   readonly total: number | undefined;
-  /** A cgroup's counter has those below it (v2), also when these are gone. Else a cgroup takes what it has counted with it. */
+  /** Counters include descendants, also removed ones (v2). Else the counter disappears with its cgroup. */
   readonly hierarchical: boolean;
-  /** Those that have counted any, by their ids, which no other one ever gets. */
+  /** Cgroups with kills, by their ids, which are never reused. */
   readonly cgroups: ReadonlyMap<bigint, CgroupOomKills>;
 }
 
-/** Whose limit it was: a cgroup's, nobody's (the machine's memory, or a limit above the node), or not known. */
+/** The limit that caused it: a cgroup's, none (the machine's memory, or a limit above the node), or not known. */
 export type CountedLimit = { readonly kind: 'cgroup'; readonly path: string } | { readonly kind: 'none' } | { readonly kind: 'unknown' };
 
-/** Kills that a counter shows. */
+/** Kills from a counter. */
 export interface CountedKills {
-  /** In this cgroup, or below it in one that is gone; undefined: it is not known where. */
+  /** Or a removed descendant; undefined: not known. */
   readonly cgroup: string | undefined;
   /** Processes. */
   readonly count: number;
   readonly limit: CountedLimit;
 }
 
-/** The kills between two tallies, each as near as the counters say. Those of which only the total tells are not among them. */
+/** The kills between two readings of the counters, without those that only the total counts. */
 export function killsBetween(before: OomTally, now: OomTally): readonly CountedKills[] {
   const grown = [...now.cgroups].map(([id, cgroup]) => {
     const known = before.cgroups.get(id);
@@ -47,7 +50,7 @@ export function killsBetween(before: OomTally, now: OomTally): readonly CountedK
   const limited = grown.filter(({ hits }) => hits > 0).map(({ cgroup }) => cgroup.path);
   return grown.flatMap(({ cgroup, kills, own }): CountedKills[] => {
     const below = now.hierarchical ? sum(grown.filter((other) => isChild(other.cgroup.path, cgroup.path)).map((other) => other.kills)) : 0;
-    // What is left happened below it in one that is gone, and may have been a limit of that one.
+    // The rest happened in removed descendants, perhaps because of their own limits.
     const gone = kills - own - below;
     return [
       ...(own > 0 ? [{ cgroup: cgroup.path, count: own, limit: limitOf(cgroup, limited) }] : []),
@@ -56,7 +59,7 @@ export function killsBetween(before: OomTally, now: OomTally): readonly CountedK
   });
 }
 
-/** That of the nearest one, at or above it, which has reached its own. */
+/** The nearest limit that was reached, at or above the cgroup. */
 function limitOf({ path, limitHits }: CgroupOomKills, limited: readonly string[]): CountedLimit {
   if (limitHits === undefined) return { kind: 'unknown' };
   const nearest = limited

@@ -1,12 +1,11 @@
 import { SIGNAL_FACTS, type Signal } from './signal.js';
 
-/** What evictd runs on: chosen once, and then a value. */
 export type OperatingSystem = 'linux' | 'windows';
 
-/** Where a configuration holds, as far as its defaults and what it may say depend on it. */
+/** The platform of a configuration, for its defaults and its checks. */
 export type Platform =
   | { readonly os: 'linux' }
-  /** `programData`: the directory of the machine's own data, 'C:\\ProgramData'. */
+  /** The machine's data directory, 'C:\\ProgramData'. */
   | { readonly os: 'windows'; readonly programData: string };
 
 /** Why an operating system has no such signal; undefined: it has it. */

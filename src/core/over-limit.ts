@@ -7,8 +7,9 @@ import type { Candidates, WorkloadUsage } from './workload.js';
 const KEY = 'over-limit ';
 
 /**
- * Evicts everybody who uses more local storage than its own limits allow, whatever the node has left (kubelet: localStorageEviction). Those already
- * being evicted, those whose kill has just failed, and in a dry run those already named, are left alone.
+ * Evicts every workload that exceeds its own limits of local storage, whatever the node has left (kubelet:
+ * localStorageEviction). Skips workloads in eviction, those whose kill failed a moment ago, and in a dry run those
+ * already reported.
  */
 export function evictOverLimit<C extends Choice>(
   { policy, layout, failedKills, nowNs }: Pick<ChoiceContext, 'policy' | 'layout' | 'failedKills' | 'nowNs'>,
@@ -32,7 +33,7 @@ export function evictOverLimit<C extends Choice>(
   return chosen;
 }
 
-/** Nobody is ranked: the limit is its own. */
+/** There is no ranking: the limit is the workload's own. */
 function alone({ workload, stats }: WorkloadUsage): RankedWorkload {
   const usage = stats?.ephemeralStorageBytes;
   const requestNano = workload.requests.ephemeralStorage;

@@ -3,29 +3,28 @@ import type { Resources } from './qos.js';
 import type { Quantity } from './quantity.js';
 import type { Container, Requests, ResourceList } from './workload.js';
 
-/** What the amounts of a pod are computed from. */
 export interface PodResources {
   readonly containers: readonly Container[];
   /** spec.resources; undefined: not set. */
   readonly podLevel: Resources | undefined;
-  /** spec.overhead: what the sandbox takes beside the containers. */
+  /** spec.overhead: what the sandbox needs besides the containers. */
   readonly overhead: ResourceList;
 }
 
-/** Kubernetes knows cpu, memory and huge pages at the level of a pod, and passes over everything else there. */
+/** spec.resources supports cpu, memory and huge pages, and ignores the rest. */
 export function isPodLevelResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }
 
-/** Whether a list of spec.resources counts at all. */
+/** Reports whether a list of spec.resources counts. */
 export function isPodLevelSet(list: ResourceList): boolean {
   return [...list.keys()].some(isPodLevelResource);
 }
 
 /**
- * The requests that the ranking compares usage with (kubelet: GetResourceRequestQuantity, v1.36.2).
- *
- * Where spec.resources is set, containers do not count, not even for resources that it does not mention. The overhead is added to what is not zero.
+ * The requests that the ranking subtracts from usage (kubelet: GetResourceRequestQuantity, v1.36.2). If spec.resources
+ * is set, containers do not count, even for resources that it does not mention. The overhead is added to requests that
+ * are not zero.
  */
 export function rankedRequests({ containers, podLevel, overhead }: PodResources): Requests {
   const isSet = podLevel !== undefined && (isPodLevelSet(podLevel.requests) || isPodLevelSet(podLevel.limits));
@@ -37,7 +36,10 @@ export function rankedRequests({ containers, podLevel, overhead }: PodResources)
   return { memory: nanoOf('memory'), ephemeralStorage: nanoOf('ephemeral-storage'), inodes: nanoOf('inodes') };
 }
 
-/** The limits of the pod as a whole (component-helpers/resource/helpers.go, v1.36.2, PodLimits): the overhead is added to those that are not zero. */
+/**
+ * The pod's limits (component-helpers/resource/helpers.go, v1.36.2, PodLimits). The overhead is added to limits that
+ * are not zero.
+ */
 export function podLimits({ containers, podLevel, overhead }: PodResources): ResourceList {
   const limits = new Map(aggregateContainers(containers, (container) => container.limits));
   for (const [name, quantity] of onlyPodLevel(podLevel?.limits ?? new Map<string, Quantity>())) limits.set(name, quantity);

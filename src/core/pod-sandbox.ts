@@ -1,7 +1,7 @@
 import { normalCgroupPath, withAncestors } from './cgroup.js';
 import { isSliceName, slicePath } from './unit.js';
 
-/** What a container runtime tells of one pod (CRI v1, PodSandbox), with the containers of it that run. */
+/** A pod as a container runtime reports it (CRI v1, PodSandbox), with its running containers. */
 export interface PodSandbox {
   readonly id: string;
   readonly namespace: string;
@@ -21,7 +21,7 @@ export interface SandboxContainer {
   readonly cgroupsPath: string;
 }
 
-/** What only the workload of a container runtime has. */
+/** What only a workload of a container runtime has. */
 export interface RuntimePart {
   /** 'unix:///run/containerd/containerd.sock'. */
   readonly endpoint: string;
@@ -29,18 +29,18 @@ export interface RuntimePart {
   readonly podId: string;
   /** Ids of its containers that run. */
   readonly containers: readonly string[];
-  /** It is the pod as a whole, and not one of its containers. */
+  /** The whole pod, not one of its containers. */
   readonly isPod: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** As annotated; left out: it is not. */
+  /** From the annotation. Left out: none. */
   readonly priority?: number;
-  /** As its containers ask for: the longest. Left out: none of them does. */
+  /** The longest of its containers. Left out: none. */
   readonly terminationGracePeriodNs?: bigint;
-  /** A kubelet manages its endpoint: it makes again what goes, and evicts by itself. */
+  /** A kubelet manages the endpoint: it restarts pods and evicts by itself. */
   readonly byKubelet: boolean;
 }
 
-/** A pod with a cgroup of its own, or else one of its containers. */
+/** A pod with a cgroup of its own, or one of its containers. */
 export interface RuntimeWorkload {
   /** 'NAMESPACE/POD', or 'NAMESPACE/POD/CONTAINER'. */
   readonly name: string;
@@ -48,16 +48,15 @@ export interface RuntimeWorkload {
   readonly runtime: RuntimePart;
 }
 
-/** By which a pod, or one of its containers, says how important it is: a whole number of 32 bits. */
+/** The priority of a pod or a container: an integer of 32 bits. */
 export const PRIORITY_ANNOTATION = 'evictd.dev/priority';
-/** Seconds; the kubelet writes it on containers (pkg/kubelet/kuberuntime/labels.go, v1.36.2). */
+/** Seconds. The kubelet annotates containers with it (pkg/kubelet/kuberuntime/labels.go, v1.36.2). */
 export const GRACE_ANNOTATION = 'io.kubernetes.pod.terminationGracePeriod';
 
 /**
- * The workloads of one runtime. A pod is one where it has a cgroup of its own: one that bears its uid, as a kubelet names them, and in which no other pod has anything. Else its containers
- * are, each for itself: what several pods may share is never taken for one of them.
- *
- * @param byKubelet  a kubelet manages them
+ * The workloads of one runtime. A pod is a workload if a cgroup bears its uid, as a kubelet names them, and no other
+ * pod has a container in it. Otherwise each of its containers is one, so that a cgroup shared by pods is never
+ * attributed to one of them.
  */
 export function runtimeWorkloads(endpoint: string, pods: readonly PodSandbox[], byKubelet: boolean): RuntimeWorkload[] {
   const source = { endpoint, byKubelet };
@@ -75,7 +74,7 @@ export function runtimeWorkloads(endpoint: string, pods: readonly PodSandbox[], 
   });
 }
 
-/** Which pods have a container at or below a cgroup, whether or not that bears the container's id. */
+/** The pods with a container at or below each cgroup. */
 function podsByCgroup(pods: readonly PodSandbox[]): ReadonlyMap<string, ReadonlySet<PodSandbox>> {
   const found = new Map<string, Set<PodSandbox>>();
   for (const pod of pods) {
@@ -86,7 +85,7 @@ function podsByCgroup(pods: readonly PodSandbox[]): ReadonlyMap<string, Readonly
   return found;
 }
 
-/** Below the mount; undefined: its name does not have the container's id, so that it may be anybody's. */
+/** Below the mount; undefined: the name lacks the container's id, so the cgroup may belong to another container. */
 export function containerCgroup({ id, cgroupsPath }: Pick<SandboxContainer, 'id' | 'cgroupsPath'>): string | undefined {
   const path = cgroupOf(cgroupsPath);
   return path !== undefined && id.length >= SHORTEST_ID && lastOf(path).includes(id) ? path : undefined;
@@ -97,10 +96,10 @@ function cgroupOf(cgroupsPath: string): string | undefined {
   return cgroupsPath.startsWith('/') ? normalCgroupPath(cgroupsPath) : undefined;
 }
 
-/** Those of runtimes have 64 digits. */
+/** Runtimes use 64 digits. */
 const SHORTEST_ID = 12;
 
-/** 'SLICE:PREFIX:NAME', as runc reads it (libcontainer/cgroups/systemd, v1.1): without a slice it is system.slice. */
+/** 'SLICE:PREFIX:NAME' as runc reads it (libcontainer/cgroups/systemd, v1.1); the default slice is system.slice. */
 function scopePath(cgroupsPath: string): string | undefined {
   const [slice = '', prefix = '', name = '', ...rest] = cgroupsPath.split(':');
   if (rest.length > 0 || name === '' || name.endsWith('.slice')) return undefined;
@@ -110,7 +109,9 @@ function scopePath(cgroupsPath: string): string | undefined {
   return `${above === '/' ? '' : above}/${prefix === '' ? name : `${prefix}-${name}`}.scope`;
 }
 
-/** The one that all its containers are in, where it is called after the pod ('pod' + uid; systemd: '…-podUID.slice' with _ for -). */
+/**
+ * The common parent of its containers, if it bears the pod's uid ('pod' + uid; systemd: '…-podUID.slice' with _ for -).
+ */
 function podCgroup({ uid, containers }: PodSandbox): string | undefined {
   const parents = new Set(containers.map((container) => containerCgroup(container)?.replace(/\/[^/]*$/, '')));
   const [parent] = parents;

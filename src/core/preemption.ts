@@ -6,7 +6,7 @@ import { SIGNAL_FACTS } from './signal.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind, thresholdsMet, type Threshold } from './threshold.js';
 
-/** Where one eviction at a time is waited for, a hard threshold still ends its grace. */
+/** While one eviction at a time is waited for, a hard threshold still ends its grace period. */
 export function hardWhileWaiting(policy: Policy, state: State, layout: Layout, input: StepInput): ReadonlySet<string> {
   const { departures, thresholds } = policy;
   if (!departures['hard-preempts-soft'] || !state.evictions.some(({ phase }) => phase === 'terminating')) return new Set();
@@ -23,12 +23,11 @@ export function hardWhileWaiting(policy: Policy, state: State, layout: Layout, i
   );
 }
 
-/** The resources of which a hard threshold has been met for its time (departure hard-preempts-soft). */
+/** The resources with a hard threshold that is due (departure hard-preempts-soft). */
 export function hardResources(due: readonly Threshold[]): ReadonlySet<string> {
   return resourcesOf(due.filter((threshold) => thresholdKind(threshold) === 'hard'));
 }
 
-/** What these thresholds are about. */
 export function resourcesOf(thresholds: readonly Threshold[]): ReadonlySet<string> {
   return new Set(thresholds.flatMap(({ signal }) => SIGNAL_FACTS[signal].resource ?? []));
 }

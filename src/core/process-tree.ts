@@ -1,24 +1,25 @@
-/** What a tree is made of: a process, and the number of whoever started it, which another one may have since. */
+/** A process, with the pid of its parent, which another process may have by now. */
 export interface TreeProcess {
   readonly pid: number;
   readonly parentPid: number;
-  /** On the clock of the system; 0n: not known, and then it is nobody's child. */
+  /** By the system's clock; 0n: not known, which makes it nothing's child. */
   readonly createdAt: bigint;
 }
 
-/** Total: one process has a number at a time. Whoever has started others comes before those that are younger. */
+/** Total, because a pid is unique at a time. Parents come before younger children. */
 export function byAge(a: TreeProcess, b: TreeProcess): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
   return a.pid - b.pid;
 }
 
 /**
- * The processes of one moment, by who started whom. Windows keeps the number of the parent and not the parent: when that has ended, another process may get its number. So a
- * parent counts only where it is not younger than its child: as old is enough, because the clock goes in ticks (15.6 ms), and a program starts another one in less.
+ * The processes of one moment by parent. Windows keeps the parent's pid only, and may reuse it after the parent has
+ * ended. So a parent counts only if it is not younger than its child. Equal age is enough: the clock has ticks of 15.6
+ * ms.
  */
 export class ProcessTree<P extends TreeProcess> {
   readonly #byPid: ReadonlyMap<number, P>;
-  /** By the number of the child; without a circle. */
+  /** By the pid of the child; without cycles. */
   readonly #parents = new Map<number, P>();
   readonly #children = new Map<number, P[]>();
 
@@ -39,7 +40,7 @@ export class ProcessTree<P extends TreeProcess> {
     return this.#byPid.get(pid);
   }
 
-  /** It and all that it has started, and they, the oldest first; nobody where it is not among these itself, because another one may have its number. */
+  /** The process and its descendants, the oldest first; empty if another process has its pid by now. */
   below({ pid, createdAt }: TreeProcess): P[] {
     const root = this.#byPid.get(pid);
     if (root?.createdAt !== createdAt) return [];
@@ -48,7 +49,7 @@ export class ProcessTree<P extends TreeProcess> {
     return found.sort(byAge);
   }
 
-  /** Whoever started it, and who started that one, the nearest first. */
+  /** Its ancestors, the nearest first. */
   above({ pid }: TreeProcess): P[] {
     const found: P[] = [];
     for (let next = this.#parents.get(pid); next !== undefined; next = this.#parents.get(next.pid)) found.push(next);
@@ -56,8 +57,8 @@ export class ProcessTree<P extends TreeProcess> {
   }
 
   /**
-   * The numbers of a process and of all that it descends from, whether or not it is among these. For who is to be spared: a parent counts here also where it is younger, because the
-   * clock may have been set back since. At worst somebody is spared who has the number of a parent that has ended.
+   * The pids of a process and its ancestors, for deciding what to spare. A younger parent counts here too, because the
+   * clock may have been set back. At worst this spares a process that reuses a parent's pid.
    */
   lineOf(pid: number): ReadonlySet<number> {
     const line = new Set([pid]);
@@ -70,7 +71,7 @@ export class ProcessTree<P extends TreeProcess> {
     return line;
   }
 
-  /** Of those that are as old as each other one may have the number of another's parent: who is above `parent` is not its child. */
+  /** Among processes of equal age a pid may be reused, so an ancestor of `parent` is not its child. */
   #mayHaveStarted(parent: P, child: P): boolean {
     if (child.createdAt === 0n || parent.createdAt > child.createdAt) return false;
     return parent.createdAt < child.createdAt || (parent !== child && !this.above(parent).includes(child));

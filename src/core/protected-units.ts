@@ -1,14 +1,14 @@
 import { compileGlob, isLiteral } from './glob.js';
 import { unitNameOf, unitPlace } from './unit.js';
 
-/** Units that are never evicted though no rule says so, and why: docs/systemd.md has them all. */
+/** Units that are never evicted, without any rule. docs/systemd.md lists all. */
 export interface ProtectedUnits {
   readonly names: readonly string[];
-  /** What goes with them, for people. */
+  /** What would be lost, for people. */
   readonly why: string;
-  /** No rule can lift it. */
+  /** No rule can lift the protection. */
   readonly always?: true;
-  /** Also where a user's manager runs them. Other names mean nothing there: users choose them. */
+  /** Also under a user's manager. Users choose the other names there, so those mean nothing. */
   readonly ofUsersToo?: true;
 }
 
@@ -105,7 +105,7 @@ export const PROTECTED_UNITS: readonly ProtectedUnits[] = [
   },
 ];
 
-/** Containers that systemd itself runs: what is in them is a workload as any other. */
+/** Containers run by systemd are workloads like any other. */
 const NOT_PROTECTED = /^systemd-nspawn@.*\.service$/;
 
 const byName = new Map(PROTECTED_UNITS.flatMap((row) => row.names.filter(isLiteral).map((name) => [name, row] as const)));
@@ -114,8 +114,8 @@ const byPattern = PROTECTED_UNITS.flatMap((row) =>
 );
 
 /**
- * Why a cgroup is protected by what it is called; undefined: it is not. By its own name, wherever it is, whichever source names it; what is below a
- * user's manager has only the names that are protected there, because users choose the others.
+ * Why a cgroup is protected by its name; undefined: it is not. Below a user's manager only names with `ofUsersToo`
+ * count, because users choose the others.
  */
 export function protectedUnit(path: string): ProtectedUnits | undefined {
   const place = unitPlace(path);
@@ -124,7 +124,7 @@ export function protectedUnit(path: string): ProtectedUnits | undefined {
   return ofUser && !found?.ofUsersToo ? undefined : found;
 }
 
-/** By name alone, as of a unit of the system. */
+/** For a unit of the system manager. */
 export function protectedName(name: string): ProtectedUnits | undefined {
   if (NOT_PROTECTED.test(name)) return undefined;
   return byName.get(name) ?? byPattern.find(({ pattern }) => pattern.test(name))?.row;

@@ -3,9 +3,8 @@ import { BINARY_SUFFIXES, DECIMAL_SUFFIXES, type QuantityFormat } from './quanti
 const NANO = 1_000_000_000n;
 
 /**
- * An amount in canonical form (Kubernetes v1.36.2, CanonicalizeBytes): no fraction, and the largest suffix that loses nothing.
- *
- * A binary amount below 1024, or one that is no whole number, prints in decimal form: 1000 bytes are `1k`.
+ * The canonical form (Kubernetes v1.36.2, CanonicalizeBytes): no fraction, and the largest suffix that loses nothing. A
+ * binary amount that is below 1024 or not whole prints in decimal form: 1000 bytes are `1k`.
  *
  * @param nano  the amount × 10⁹
  */
@@ -24,8 +23,8 @@ export function canonicalText(nano: bigint, format: QuantityFormat): string {
 }
 
 /**
- * A number of bytes as the kubelet prints it in messages: `1Gi`, `858993472`, and `1k` for 1000. Inodes and processes, too, where a
- * percentage was resolved: `4Ki`.
+ * Bytes as in the kubelet's messages: `1Gi`, `858993472`, and `1k` for 1000. Also resolved percentages of inodes and
+ * processes: `4Ki`.
  */
 export function formatBytes(bytes: bigint): string {
   return canonicalText(bytes * NANO, 'BinarySI');
@@ -36,7 +35,10 @@ function binaryText(units: bigint): string {
   return `${String(amount)}${BINARY_SUFFIXES[steps] ?? ''}`;
 }
 
-/** Beyond E Kubernetes v1.36.2 loses the suffix: 1000E prints as `1` (kubernetes/kubernetes#140459). Messages are to read the same. */
+/**
+ * Kubernetes v1.36.2 loses the suffix beyond E: 1000E prints as `1` (kubernetes/kubernetes#140459). evictd's messages
+ * do the same.
+ */
 function decimalSiText(nano: bigint): string {
   const [amount, steps] = withoutFactors(nano, 1000n);
   return `${String(amount)}${DECIMAL_SUFFIXES[steps] ?? ''}`;
@@ -48,7 +50,7 @@ function decimalExponentText(nano: bigint): string {
   return exponent === 0 ? String(amount) : `${String(amount)}e${exponent}`;
 }
 
-/** `amount` (not zero) without its factors `factor`, and how many there were. */
+/** `amount` (not zero) without its factors `factor`, and their number. */
 function withoutFactors(amount: bigint, factor: bigint): [rest: bigint, times: number] {
   let rest = amount;
   let times = 0;

@@ -1,16 +1,15 @@
-/** A text that is no quantity. The message is Kubernetes' own. */
+/** Not a quantity. The message is Kubernetes' own. */
 export class QuantityError extends Error {
   override readonly name = 'QuantityError';
 }
 
-/** Kubernetes v1.36.2, apimachinery/pkg/api/resource: the three ways in which parsing fails. */
+/** The three parse errors of Kubernetes v1.36.2, apimachinery/pkg/api/resource. */
 export const QUANTITY_PROBLEMS = {
   format: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
   numeric: 'unable to parse numeric part of quantity',
   suffix: "unable to parse quantity's suffix",
 } as const;
 
-/** The parts of a written quantity, not yet understood. */
 export interface ScannedQuantity {
   readonly negative: boolean;
   /** Digits before the point, without leading zeros; may be empty. */
@@ -30,11 +29,10 @@ const NINE = 0x39;
 const SUFFIX_LETTERS = new Set(Array.from('eEinumkKMGTP', (letter) => letter.charCodeAt(0)));
 
 /**
- * Splits a quantity in one pass, without backtracking: `[+-]? digits* (. digits*)? letters* [+-]? digits*`.
+ * Splits a quantity in one pass, without backtracking: `[+-]? digits* (. digits*)? letters* [+-]? digits*`. Like
+ * Kubernetes' scanner it accepts more than the expression in the message: `+`, `.` and `Mi` have no digits.
  *
- * The expression in Kubernetes' message is stricter than its scanner: `+`, `.` and `Mi` come through here, without digits.
- *
- * @throws QuantityError where the text is empty or something is left over
+ * @throws QuantityError if the text is empty or characters remain
  */
 export function scanQuantity(text: string): ScannedQuantity {
   if (text === '') throw new QuantityError(QUANTITY_PROBLEMS.format);

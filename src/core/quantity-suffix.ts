@@ -1,14 +1,14 @@
 import { QUANTITY_PROBLEMS, QuantityError, type ScannedQuantity } from './quantity-scan.js';
 
-/** What kind of suffix an amount was written with, and is printed with again. */
+/** The kind of suffix, kept for printing. */
 export type QuantityFormat = 'BinarySI' | 'DecimalSI' | 'DecimalExponent';
 
 export interface QuantitySuffix {
   readonly format: QuantityFormat;
-  /** The suffix stands for 10^decimalExponent × binaryFactor; one of the two is always neutral. */
+  /** The suffix is 10^decimalExponent × binaryFactor; one of the two is neutral. */
   readonly decimalExponent: number;
   readonly binaryFactor: bigint;
-  /** How many digits Kubernetes' 64 bit fast path takes with this suffix; decides what prints as written. */
+  /** The digits that Kubernetes' 64 bit fast path accepts with this suffix. They decide what prints as written. */
   readonly fastDigits: number;
 }
 
@@ -20,7 +20,10 @@ export const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 /** Kubernetes' maxInt64Factors. */
 const DECIMAL_FAST_DIGITS = 18;
 
-/** No amount of anything has more digits; Kubernetes has no limit and takes memory as the exponent asks (1e999999999: a gigabyte). */
+/**
+ * More digits than any real amount. Kubernetes has no limit, and uses memory as the exponent asks (1e999999999: a
+ * gigabyte).
+ */
 const LARGEST_EXPONENT = 4096;
 
 const SUFFIXES: ReadonlyMap<string, QuantitySuffix> = new Map([
@@ -32,18 +35,17 @@ function decimal(format: QuantityFormat, decimalExponent: number): QuantitySuffi
   return { format, decimalExponent, binaryFactor: 1n, fastDigits: DECIMAL_FAST_DIGITS };
 }
 
-/** Kubernetes reckons three decimal digits for each factor of 1024, of fourteen: Pi and Ei never take the fast path. */
+/** Kubernetes counts three decimal digits, of fourteen, for each factor of 1024: Pi and Ei never take the fast path. */
 function binary(steps: number): QuantitySuffix {
   return { format: 'BinarySI', decimalExponent: 0, binaryFactor: 1024n ** BigInt(steps), fastDigits: 14 - 3 * steps };
 }
 
 /**
- * What the suffix of a scanned quantity means.
+ * `E` alone is exa; `E` or `e` with a number is a power of ten. Without digits the amount is zero, or an error if
+ * Kubernetes' fast path does not take the suffix.
  *
- * `E` alone is exa; `E` or `e` and a number is a power of ten. An amount without any digit is zero, except with a suffix that
- * Kubernetes' fast path does not take.
- *
- * @throws QuantityError where there is no such suffix, or the exponent is no 64 bit integer or above 4096 (no limit in Kubernetes)
+ * @throws QuantityError for an unknown suffix, or an exponent that is no 64 bit integer or above 4096 (no limit in
+ *   Kubernetes)
  */
 export function parseSuffix(scanned: ScannedQuantity): QuantitySuffix {
   const suffix = SUFFIXES.get(scanned.suffix) ?? parseExponent(scanned);

@@ -6,27 +6,26 @@ export type { QuantityFormat } from './quantity-suffix.js';
 export { formatBytes } from './quantity-format.js';
 export { QuantityError } from './quantity-scan.js';
 
-/** An amount as Kubernetes writes it (resource.Quantity, v1.36.2): `1Gi`, `1.5k`, `12e6`. Exact to a billionth. */
+/** An amount as in Kubernetes (resource.Quantity, v1.36.2): `1Gi`, `1.5k`, `12e6`. Exact to a billionth. */
 export interface Quantity {
-  /** As it prints right after parsing: mostly the canonical form, as written where the parser takes it for canonical (`001Gi`). */
+  /** The canonical form, or the text as written where Kubernetes keeps it (`001Gi`). */
   readonly text: string;
-  /** The exact value × 10⁹. Never rounded to 64 bits. */
+  /** The exact value × 10⁹, not limited to 64 bits. */
   readonly nano: bigint;
   readonly format: QuantityFormat;
 }
 
 const NANO = 1_000_000_000n;
 
-/** What an amount with a binary suffix is capped at, either sign. Decimal ones are not capped. */
+/** Kubernetes caps binary amounts at this, in both signs, but not decimal ones. */
 const BINARY_CAP_NANO = (2n ** 63n - 1n) * NANO;
 
 /** 10⁰ … 10²⁷: everything between a nano and 999E. */
 const POWERS_OF_TEN: readonly bigint[] = Array.from({ length: 28 }, (_, exponent) => 10n ** BigInt(exponent));
 
 /**
- * Reads an amount exactly as Kubernetes v1.36.2 does (ParseQuantity), without trimming white space.
- *
- * What is smaller than a nano is rounded away from zero to the next nano. Binary amounts are capped at ±(2⁶³−1).
+ * Reads an amount as Kubernetes v1.36.2 does (ParseQuantity), without trimming white space. Amounts below a nano round
+ * away from zero. Binary amounts are capped at ±(2⁶³−1).
  *
  * @throws QuantityError with Kubernetes' message
  */
@@ -38,7 +37,7 @@ export function parseQuantity(text: string): Quantity {
   if (format === 'BinarySI' && nano > BINARY_CAP_NANO) nano = BINARY_CAP_NANO;
   if (scanned.negative) nano = -nano;
   if (printsAsWritten(scanned, suffix)) return { text, nano, format };
-  // A part of one unit has no binary form.
+  // A fraction of a unit has no binary form.
   const shown = format === 'BinarySI' && nano !== 0n && nano > -NANO && nano < NANO ? 'DecimalSI' : format;
   return { text: canonicalText(nano, shown), nano, format: shown };
 }
@@ -50,14 +49,14 @@ function exactNano(scanned: ScannedQuantity, suffix: QuantitySuffix): bigint {
   const scaled = suffix.binaryFactor === 1n ? digits : digits * suffix.binaryFactor;
   const shift = suffix.decimalExponent + 9 - scanned.fraction.length;
   if (shift >= 0) return scaled * powerOfTen(shift);
-  // Less than a nano whatever the digits: 1e-2000000000 must not build a divisor of that length.
+  // Below a nano whatever the digits. 1e-2000000000 must not build a divisor of that length.
   if (-shift > scanned.whole.length + scanned.fraction.length + 20) return 1n;
   return divideAwayFromZero(scaled, powerOfTen(-shift));
 }
 
 /**
- * Whether Kubernetes keeps the written text instead of the canonical form. It does where the amount fits its 64 bit fast path and the
- * digits look canonical; signs, leading zeros and a trailing point do not count, which is why `+1Gi` and `1.234k` print unchanged.
+ * Reports whether Kubernetes keeps the text as written. It does if the amount fits its 64 bit fast path and the digits
+ * look canonical. Signs, leading zeros and a trailing point do not count, so `+1Gi` and `1.234k` print unchanged.
  */
 function printsAsWritten({ whole, fraction }: ScannedQuantity, suffix: QuantitySuffix): boolean {
   if (whole === '') return false;
@@ -68,7 +67,7 @@ function printsAsWritten({ whole, fraction }: ScannedQuantity, suffix: QuantityS
   return whole.length + fraction.length <= suffix.fastDigits && scale >= -9 && scale % 3 === 0 && !(whole + fraction).endsWith('000');
 }
 
-/** Enough of the number to know its remainder by 8: 1000 is a multiple of 8. */
+/** Enough digits for the remainder by 8: 1000 is a multiple of 8. */
 function lastDigits(whole: string): number {
   return Number(whole.slice(-3));
 }
@@ -84,16 +83,14 @@ function divideAwayFromZero(dividend: bigint, divisor: bigint): bigint {
 }
 
 /**
- * Whole units, rounded away from zero.
- *
- * Beyond 64 bits the exact value is returned, where Kubernetes' Value() wraps or saturates: who needs an int64 must check. Negative
- * amounts follow the documentation of Value(); the kubelet's own result is wrong for some of them.
+ * Whole units, rounded away from zero. Exact beyond 64 bits, where Kubernetes' Value() wraps or saturates. Negative
+ * amounts follow the documentation of Value(); the kubelet's result is wrong for some.
  */
 export function quantityValue(quantity: Quantity): bigint {
   return divideAwayFromZero(quantity.nano, NANO);
 }
 
-/** Order by amount, whatever the writing: negative, 0 or positive, for sort. */
+/** By amount; for sort. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   if (a.nano === b.nano) return 0;
   return a.nano < b.nano ? -1 : 1;

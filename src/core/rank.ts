@@ -7,34 +7,36 @@ import { withoutRelief } from './shortfall.js';
 import { SIGNAL_FACTS, type Resource, type ResourceSignal } from './signal.js';
 import type { Protection, Workload, WorkloadStats, WorkloadUsage } from './workload.js';
 
-/** A workload's place in the order of eviction, with the value that each comparator saw. */
+/** A workload in the order of eviction, with the values that the comparison uses. */
 export interface RankedWorkload {
-  /** 1 is evicted first. Protected workloads have their place, too, and are passed over. */
+  /** 1 is evicted first. Protected workloads have a place too, and are passed over. */
   readonly place: number;
   readonly workload: Workload;
   readonly stats: WorkloadStats | undefined;
-  /** Of the resource that is ranked by, in its unit; undefined: not known. */
+  /** Of the ranked resource; undefined: not known. */
   readonly usage: bigint | undefined;
   /** × 10⁹, in the same unit. */
   readonly requestNano: bigint;
   readonly exceedsRequest: boolean;
   readonly priority: number;
-  /** Usage minus request, × 10⁹; negative below it; as if the usage were 0 where it is not known. Of a disk and a machine workload: of what it frees there. */
+  /**
+   * Usage minus request, × 10⁹. An unknown usage counts as 0. For a machine workload and a disk it is what an eviction
+   * frees there.
+   */
   readonly aboveRequestNano: bigint;
   readonly protection: Protection | undefined;
-  /** Of a disk signal: what it has on that disk. Left out: not measured. */
+  /** On the signal's disk. Left out: not measured, or not a disk signal. */
   readonly holding?: DiskHolding;
 }
 
-/** Negative: a before b. */
 export type Compare<T> = (a: T, b: T) => number;
 
 const NANO = 1_000_000_000n;
 
 /**
- * All of them in the order of eviction for this signal; equals stay in the order in which they came.
+ * All workloads in the order of eviction for this signal. The sort is stable.
  *
- * @param leastYield  machine workloads that would give back less are passed over; left out: those that would give back nothing
+ * @param leastYield  passes over machine workloads that would free less; left out: those that would free nothing
  */
 export function rank(
   signal: ResourceSignal,
@@ -49,10 +51,9 @@ export function rank(
   return ranked;
 }
 
-/** Written to once, when they are sorted: on the path of an eviction nothing is copied to stay unchanged. */
+/** Written once, after sorting: on the path of an eviction nothing is copied. */
 type Unplaced = { -readonly [Key in keyof RankedWorkload]: RankedWorkload[Key] };
 
-/** What the comparison sees of each, in the order given; no places. */
 function rankUsages(
   signal: ResourceSignal,
   layout: Layout,
@@ -83,8 +84,9 @@ function rankUsages(
 }
 
 /**
- * Who goes first (kubelet: eviction/helpers.go, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure, v1.36.2): the class, then lower priority,
- * then more above the request; for processes the priority before the class. What asks to be avoided, which no pod does, comes after everybody else. 0 for equals, unless departure `total-order` tells any two apart.
+ * The order of eviction (kubelet: eviction/helpers.go, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure,
+ * v1.36.2): the class, then lower priority, then more usage above the request; for processes the priority before the
+ * class. Workloads with preference avoid come last. 0 for equals; departure `total-order` breaks every tie.
  */
 export function byRank(signal: ResourceSignal, _layout: Layout, departures: Departures): Compare<RankedWorkload> {
   const classOf = departures['unknown-usage'] ? classByUsage : classByStats;
@@ -102,7 +104,7 @@ export function byRank(signal: ResourceSignal, _layout: Layout, departures: Depa
   };
 }
 
-/** Whether one of which it is not known what it frees comes before another if that is as much as can be. */
+/** Reports whether an unmeasured workload would rank before another one if it freed the maximum. */
 export function mayComeBefore(
   signal: ResourceSignal,
   layout: Layout,
@@ -117,12 +119,12 @@ export function mayComeBefore(
 
 const UNKNOWN = 1;
 
-/** The kubelet's: those without statistics, then those that exceed their request. A number that is missing from the statistics counts as 0. */
+/** The kubelet's: workloads without statistics, then those above their request. A missing number counts as 0. */
 function classByStats({ stats, exceedsRequest }: RankedWorkload): number {
   return stats === undefined ? UNKNOWN : exceedsRequest ? 2 : 3;
 }
 
-/** Departure `unknown-usage`: those known to exceed their request come first. */
+/** Departure `unknown-usage`: workloads known to exceed their request come first. */
 function classByUsage({ usage, exceedsRequest }: RankedWorkload): number {
   return usage === undefined ? UNKNOWN : exceedsRequest ? 0 : 2;
 }
@@ -177,7 +179,7 @@ export function protectionText(protection: Protection): string {
   }
 }
 
-/** The reasons for a place, in words: 'uses 200MiB, 136MiB above its request of 64MiB, priority -10'. */
+/** 'uses 200MiB, 136MiB above its request of 64MiB, priority -10'. */
 export function describeRanked(ranked: RankedWorkload, resource: Resource): string {
   const { usage, requestNano, exceedsRequest, priority, protection, workload, holding } = ranked;
   const amount = (nano: bigint): string => amountOfResource(resource, nano / NANO);

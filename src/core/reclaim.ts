@@ -5,39 +5,38 @@ import type { ResourceSignal } from './signal.js';
 import type { ResourceThreshold } from './threshold.js';
 import type { Candidates } from './workload.js';
 
-/** Node-level reclaim for one threshold, under way. */
+/** Node-level reclaim in progress. */
 export interface Reclaim extends Joined {
   readonly threshold: ResourceThreshold;
-  /** What it was decided on. */
+  /** The reading that started it. */
   readonly observation: Observation;
   readonly observations: Observations;
-  /** In the order in which they run: the kubelet's, and the names of configured steps. */
+  /** In order: the kubelet's, then the names of configured steps. */
   readonly collections: readonly string[];
-  /** The candidates as they were read before: the kubelet ranks and words its message by them. undefined: they are read anew. */
+  /** As read before: the kubelet ranks and words its message by them. undefined: read anew. */
   readonly candidates: Candidates | undefined;
 }
 
-/** What one collection gave back to the filesystem, as far as others did not take it meanwhile; below 0: they took more. */
+/** What one collection freed on the filesystem. Negative: other processes used more meanwhile. */
 export interface CollectionYield extends DiskAmount {
   readonly collection: string;
 }
 
-/** What the collections of a reclaim did. */
+/** The result of the collections. */
 export interface ReclaimReading {
-  /** Of collections that failed, with whose names they begin ('images: …'); the others ran all the same. */
+  /** Each begins with the collection's name ('images: …'). The other collections ran. */
   readonly errors: readonly string[];
-  /** Of those that ran and were measured. Left out: none was. */
+  /** Of measured collections. Left out: none. */
   readonly yields?: readonly CollectionYield[];
 }
 
-/** Whether not all of it could be done. */
 export function hasFailed(collection: string, { errors }: ReclaimReading): boolean {
   return errors.some((error) => error.startsWith(`${collection}: `));
 }
 
 /**
- * By signal and collection: the value that stood there after it had run. As long as it has not changed there is nothing new to be had, so that nothing is tried in a
- * loop. Collections without a measured yield (a kubelet's) are not among them.
+ * By signal and collection: the value after the collection. It does not run again until the value changes. Collections
+ * without a measured yield (a kubelet's) are not in it.
  */
 export type CollectedAt = ReadonlyMap<string, bigint>;
 

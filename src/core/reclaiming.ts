@@ -9,10 +9,9 @@ import { SIGNAL_FACTS } from './signal.js';
 import { thresholdsMet, type Threshold } from './threshold.js';
 
 /**
- * Goes on after node-level reclaim (kubelet: reclaimNodeLevelResources): where it was enough nobody is evicted.
- *
- * Judged with the min reclaim and without grace periods: on the signal that was reclaimed, or, as the kubelet does, on every threshold (departure
- * reclaim-scope). A node that cannot be read again has not been relieved.
+ * Continues after node-level reclaim (kubelet: reclaimNodeLevelResources): evicts only if it was not enough. It is
+ * judged with min reclaim and without grace periods, by the reclaimed signal, or by every threshold as in the kubelet
+ * (departure reclaim-scope). An unreadable node counts as not relieved.
  *
  * @param thresholds  all that are configured
  */
@@ -32,7 +31,7 @@ export function afterReclaim(
   const value = observations?.observed.get(signal)?.available ?? reclaim.observation.available;
   const collectedAt = collectedAfter(before.collectedAt, signal, reading, value);
   const done: Chosen = { ...before, effects, reclaiming: undefined, collectedAt };
-  // Whoever had to go at once has not waited for this, and may have been enough.
+  // A hard threshold did not wait for this, and its eviction may have been enough.
   const { resource } = SIGNAL_FACTS[signal];
   const isRelieved = done.evictions.some(({ decision }) => relieved(decision).includes(resource));
   if (enough || isRelieved || !mayActOn(context.policy, reclaim.threshold)) return done;
@@ -46,7 +45,7 @@ export function afterReclaim(
   );
 }
 
-/** The kubelet's message and ranking are of the reading before. */
+/** The kubelet's message and ranking use the reading before. */
 function latest({ threshold, observation }: Reclaim, observations: Observations | undefined, fresh: boolean): Observation {
   return (fresh ? observations?.observed.get(threshold.signal) : undefined) ?? observation;
 }

@@ -3,8 +3,8 @@ import type { Policy, State } from './state.js';
 import { operandsOf, type Threshold } from './threshold.js';
 
 /**
- * From when on a threshold may ask for an eviction again. Pressure tells of a time that has passed: as long as some of that was before the end of the last
- * eviction, nobody knows whether it has helped, and whoever is evicted next goes for what is over. undefined: at once.
+ * When a threshold may next cause an eviction. Pressure covers a time span; until the span since the last eviction has
+ * passed, the reading does not show whether that eviction helped. undefined: now.
  */
 export function countsFromNs(threshold: Threshold, policy: Policy, { relievedNs }: Pick<State, 'relievedNs'>): bigint | undefined {
   if (relievedNs === undefined) return undefined;
@@ -12,12 +12,12 @@ export function countsFromNs(threshold: Threshold, policy: Policy, { relievedNs 
   return spanNs === 0n ? undefined : relievedNs + spanNs;
 }
 
-/** Those that may ask for an eviction now. */
+/** Those that may cause an eviction now. */
 export function counting(thresholds: readonly Threshold[], policy: Policy, state: Pick<State, 'relievedNs'>, nowNs: bigint): Threshold[] {
   return thresholds.filter((threshold) => (countsFromNs(threshold, policy, state) ?? nowNs) <= nowNs);
 }
 
-/** The time that a reading tells of; 0: of the moment. */
+/** The time span of a reading; 0: none. */
 function spanOf(signal: Signal, { pressureWindowNs = 0n }: Policy): bigint {
   const { pressure } = SIGNAL_FACTS[signal];
   return pressure === undefined ? 0n : (pressure.spanNs ?? pressureWindowNs);

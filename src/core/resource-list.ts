@@ -2,19 +2,19 @@ import { canonicalText } from './quantity-format.js';
 import { compareQuantities, type Quantity } from './quantity.js';
 import type { Container, ResourceList } from './workload.js';
 
-/** The sum, in canonical form; its format is that of the first that is not zero (Quantity.Add). Never wraps. */
+/** The canonical sum, in the format of the first operand that is not zero (Quantity.Add). Never wraps. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const nano = a.nano + b.nano;
   const format = a.nano === 0n ? b.format : a.format;
   return { nano, format, text: canonicalText(nano, format) };
 }
 
-/** By resource. What stands in one list only keeps its writing. */
+/** By resource. A quantity in only one list keeps its text. */
 export function addResourceLists(a: ResourceList, b: ResourceList): ResourceList {
   return merged(a, b, addQuantities);
 }
 
-/** The larger by resource; of equal ones the first. What stands in one list only is taken, be it negative. */
+/** The larger by resource; of equals the first. A quantity in only one list is kept, even if negative. */
 export function maxResourceLists(a: ResourceList, b: ResourceList): ResourceList {
   return merged(a, b, (left, right) => (compareQuantities(right, left) > 0 ? right : left));
 }
@@ -29,9 +29,9 @@ function merged(a: ResourceList, b: ResourceList, merge: (a: Quantity, b: Quanti
 }
 
 /**
- * What all containers ask for together: regular ones and sidecars add up; an init container needs its own and that of the sidecars that were
- * started before it, and the largest such need is a minimum (component-helpers/resource/helpers.go, v1.36.2, AggregateContainerRequests and
- * AggregateContainerLimits).
+ * What all containers need together. Regular containers and sidecars add up. An init container needs its own amount
+ * plus the sidecars started before it; the largest such need is a minimum (component-helpers/resource/helpers.go,
+ * v1.36.2, AggregateContainerRequests and AggregateContainerLimits).
  */
 export function aggregateContainers(containers: readonly Container[], listOf: (container: Container) => ResourceList): ResourceList {
   const none: ResourceList = new Map();

@@ -3,37 +3,39 @@ import { SIGNAL_FACTS, type ConditionType } from './signal.js';
 import type { State } from './state.js';
 import type { UnitStop } from './unit-stop.js';
 
-/** Evictions of a unit count together for this long. */
+/** The time in which evictions of a unit count. */
 const WINDOW_NS = 600_000_000_000n;
-/** With this many evictions in the window a unit that comes back is a storm. */
+/** This many evictions in that time are a storm. */
 const STORM = 3;
-/** A unit that has come back once is kept stopped for at least this long. */
+/** The minimum time that a unit is kept stopped after its second eviction. */
 const BACK_OFF_NS = 60_000_000_000n;
 
-/** A unit that evictd has stopped through systemd and that would otherwise have come back: to be started again. */
+/** A unit that systemd stopped for evictd and that would have come back. evictd starts it again later. */
 export interface Hold {
-  /** systemd's name for it. */
   readonly unit: string;
-  /** The decision that stopped it last. */
+  /** The last decision that stopped it. */
   readonly decision: number;
-  /** What is started in the end, in this order: its sockets, paths and timers, itself where it restarts by itself, and what was stopped with it. */
+  /**
+   * What to start, in order: its sockets, paths and timers, the unit if it restarts by itself, and the units stopped
+   * with it.
+   */
   readonly start: readonly string[];
-  /** What of it was stopped by a decision before, and never started again: somebody else has started the unit meanwhile. */
+  /** The part that an earlier decision stopped and that was never started, because something else started the unit. */
   readonly owed: readonly string[];
   readonly condition: ConditionType;
-  /** Started again from then on, and not while a threshold of the condition is met; undefined: when the condition has cleared. */
+  /** Earliest start, and only without a met threshold of the condition; undefined: when the condition has cleared. */
   readonly untilNs: bigint | undefined;
-  /** systemd is asked to start it, and has not answered yet. */
+  /** systemd was asked to start it, and has not answered yet. */
   readonly asked?: true;
 }
 
 /**
- * What has become of a unit that is kept stopped. `started`: systemd has answered that it starts it, or why it does not. `lost`: the answer was lost with the connection.
- * `not stopped`: systemd has refused to stop it. `started by somebody`: it was stopped, and runs.
+ * `started`: systemd has accepted or refused the start. `lost`: the connection was lost before the answer. `not
+ * stopped`: systemd refused the stop. `started by somebody`: something other than evictd started it.
  */
 export type HoldNews = 'started' | 'lost' | 'not stopped' | 'started by somebody';
 
-/** What is left of what is kept stopped. Who starts a unit himself has it, and only its sockets, paths and timers are still owed. */
+/** The holds after this news. If something else started a unit, evictd still starts its sockets, paths and timers. */
 export function afterNews(held: State['held'], news: ReadonlyMap<string, HoldNews>): State['held'] {
   const left = [...held.values()].flatMap((hold): Hold[] => {
     const { asked: _, ...stopped } = hold;
@@ -53,12 +55,12 @@ export function afterNews(held: State['held'], news: ReadonlyMap<string, HoldNew
   return new Map(left.filter(({ start }) => start.length > 0).map((hold) => [hold.unit, hold]));
 }
 
-/** How often this unit has been evicted before in the last ten minutes. Exactly ten minutes ago counts no more. */
+/** Evictions of this unit in less than the last ten minutes. */
 export function evictionsBefore(path: string, { unitEvictions }: Pick<State, 'unitEvictions'>, nowNs: bigint): number {
   return (unitEvictions.get(path) ?? []).filter((atNs) => nowNs - atNs < WINDOW_NS).length;
 }
 
-/** With one more eviction of this unit, and without those that no longer count. */
+/** Adds an eviction, and drops those that no longer count. */
 export function withEviction(evictions: State['unitEvictions'], path: string, nowNs: bigint): State['unitEvictions'] {
   const all = new Map(evictions).set(path, [...(evictions.get(path) ?? []), nowNs]);
   return new Map(
@@ -79,16 +81,16 @@ export interface StoppedUnit {
   readonly stop: UnitStop | undefined;
   /** This one included. */
   readonly evictions: number;
-  /** It is asked to end: systemd stops it. Otherwise its processes are killed at once. */
+  /** systemd stops it. Else its processes are killed at once. */
   readonly asked: boolean;
   readonly condition: ConditionType;
 }
 
 /**
- * Whether a unit is kept stopped, and for how long; undefined: it is not, or it does not come back by itself anyway, or nothing of it was running.
- *
- * What systemd stops does not restart by itself, so that every unit that would have is held until the condition has cleared. What is killed restarts as its Restart= says,
- * the first time. The second time it is stopped as well and held for a minute at least (back-off), from the third time on until the condition has cleared.
+ * The hold of a stopped unit; undefined: none, because it would not come back, or nothing of it was running. A unit
+ * that systemd stops does not restart by itself, so it is held until the condition has cleared. A killed unit restarts
+ * as its Restart= says the first time. The second time it is held for at least a minute (back-off), from the third time
+ * on until the condition has cleared.
  */
 export function holdOf(
   { unit, decision, stop, evictions, asked, condition }: StoppedUnit,
@@ -114,7 +116,7 @@ export function holdOf(
   };
 }
 
-/** The unit had gone before anything was done to it: only what was stopped before is still to be started. */
+/** The unit ended before evictd acted: only what was stopped earlier must still be started. */
 export function withoutHold(held: State['held'], unit: string, decision: number): State['held'] {
   const hold = held.get(unit);
   if (hold?.decision !== decision) return held;
@@ -124,7 +126,7 @@ export function withoutHold(held: State['held'], unit: string, decision: number)
   return rest;
 }
 
-/** Those that may be started again now. */
+/** The holds that end now. */
 export function released(
   { held, conditions, episodes }: Pick<State, 'held' | 'conditions' | 'episodes'>,
   evictions: readonly EvictionInFlight[],

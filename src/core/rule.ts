@@ -1,15 +1,15 @@
 import type { WorkloadDirectory } from './workload-directory.js';
 
-/** What the operator says about workloads. Rules stand in the order written. */
+/** A rule of the operator about workloads, in the configured order. */
 export interface Rule {
   readonly match: {
     readonly name?: string;
     readonly path?: string;
-    /** Patterns of the values of labels that a container runtime tells of; all of them must match. */
+    /** Patterns for the values of labels from a container runtime. All must match. */
     readonly labels?: Readonly<Record<string, string>>;
   };
   readonly critical?: boolean;
-  /** Together with `critical: false` and the full name of a unit: it may be evicted though it is on the list of the protected. */
+  /** With `critical: false` and the full name of a unit it lifts the unit's built-in protection. */
   readonly liftProtection?: boolean;
   readonly priority?: number;
   readonly requestsMemory?: bigint;

@@ -3,15 +3,14 @@ import type { ThresholdCause } from './eviction.js';
 import { SIGNAL_FACTS, type ResourceSignal, filesystemOf } from './signal.js';
 import type { Protection, Workload, WorkloadStats } from './workload.js';
 
-/** What is short, and by how much. */
 export type Shortfall = Pick<ThresholdCause, 'threshold' | 'observation' | 'limit'>;
 
-/** An eviction gives back at least this part of what is missing, … */
+/** An eviction must free at least this part of what is missing, … */
 const OF_MISSING = 20n;
-/** … and of the threshold: when it has just been crossed, next to nothing is missing. */
+/** … and of the threshold: just after the crossing next to nothing is missing. */
 const OF_LIMIT = 100n;
 
-/** What an eviction of a machine workload for a disk or for process ids has to give back to be worth it, in the unit of the signal; at least 1. */
+/** What evicting a machine workload must free on a disk or of process ids, in the unit of the signal; at least 1. */
 export function leastYield({ limit, observation }: Omit<Shortfall, 'threshold'>): bigint {
   const parts = [part(limit - observation.available, OF_MISSING), part(limit, OF_LIMIT)];
   return parts.reduce((most, least) => (least > most ? least : most), 1n);
@@ -23,9 +22,10 @@ function part(amount: bigint, divisor: bigint): bigint {
 }
 
 /**
- * Why evicting a machine workload does not help, as on a disk of which nothing is known of it; undefined: it does, or it is a pod, whose files go with it.
+ * Why evicting a machine workload does not help; undefined: it does, or it is a pod, whose files are removed.
+ * Unmeasured workloads do not help on a disk.
  *
- * @param least  what it has to give back; left out: anything, which process ids always are
+ * @param least  what it must free; left out: anything
  */
 export function withoutRelief(
   signal: ResourceSignal,

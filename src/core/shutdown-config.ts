@@ -3,22 +3,22 @@ import { SYSTEM_CRITICAL_PRIORITY } from './workload.js';
 
 const NS_PER_SECOND = 1_000_000_000n;
 
-/** How long the workloads of a group may take to end. It holds those of this priority and above, up to the next group's. */
+/** The grace period for workloads from this priority up to the next entry's. */
 export interface ShutdownGracePeriod {
   readonly priority: number;
-  /** Whole seconds; a negative one is as good as none. */
+  /** Whole seconds; negative: none. */
   readonly gracePeriodNs: bigint;
 }
 
-/** KubeletConfiguration's fields of these names; 0n and an empty list: not set. */
+/** KubeletConfiguration's fields; 0n and an empty list: not set. */
 export interface ShutdownConfig {
   readonly shutdownGracePeriodNs: bigint;
-  /** Of shutdownGracePeriodNs, and at its end. */
+  /** The last part of shutdownGracePeriodNs. */
   readonly shutdownGracePeriodCriticalPodsNs: bigint;
   readonly shutdownGracePeriodByPodPriority: readonly ShutdownGracePeriod[];
 }
 
-/** Feature gates of the kubelet that can switch parts of it off. */
+/** The kubelet's feature gates. */
 export interface ShutdownGates {
   readonly GracefulNodeShutdown: boolean;
   readonly GracefulNodeShutdownBasedOnPodPriority: boolean;
@@ -26,13 +26,15 @@ export interface ShutdownGates {
 
 export const SHUTDOWN_GATES: ShutdownGates = { GracefulNodeShutdown: true, GracefulNodeShutdownBasedOnPodPriority: true };
 
-/** What is wrong, and the key that it is said of. The message is the kubelet's without `invalid configuration: `. */
+/** The message is the kubelet's without `invalid configuration: `. */
 export interface ShutdownConfigError {
   readonly key: 'shutdownGracePeriod' | 'shutdownGracePeriodCriticalPods' | 'shutdownGracePeriodByPodPriority';
   readonly message: string;
 }
 
-/** kubelet: validation.go, ValidateKubeletConfiguration, v1.36.2. Priorities that stand twice are fine, and negative seconds by priority are, too. */
+/**
+ * kubelet: validation.go, ValidateKubeletConfiguration, v1.36.2. Duplicate priorities and negative seconds are valid.
+ */
 export function validateShutdownConfig(config: ShutdownConfig, gates: ShutdownGates = SHUTDOWN_GATES): ShutdownConfigError[] {
   const { shutdownGracePeriodNs: total, shutdownGracePeriodCriticalPodsNs: critical } = config;
   const isSet = total > 0n || critical > 0n;
@@ -65,7 +67,10 @@ function isTooShort(ns: bigint): boolean {
   return ns < 0n || (ns > 0n && ns < NS_PER_SECOND);
 }
 
-/** The lowest priority first, which is the order in which they end. Empty: nobody is ended at a shutdown (kubelet: nodeshutdown_manager_linux.go, NewManager). */
+/**
+ * The lowest priority, which ends first, first. Empty: no workload is ended at a shutdown (kubelet:
+ * nodeshutdown_manager_linux.go, NewManager).
+ */
 export function shutdownGracePeriods(config: ShutdownConfig, gates: ShutdownGates = SHUTDOWN_GATES): readonly ShutdownGracePeriod[] {
   if (!gates.GracefulNodeShutdown) return [];
   const byPriority = gates.GracefulNodeShutdownBasedOnPodPriority ? config.shutdownGracePeriodByPodPriority : [];
@@ -73,7 +78,7 @@ export function shutdownGracePeriods(config: ShutdownConfig, gates: ShutdownGate
   return migrateConfig(config.shutdownGracePeriodNs, config.shutdownGracePeriodCriticalPodsNs);
 }
 
-/** The plain form as two groups, each cut off to whole seconds (kubelet: migrateConfig). */
+/** Two groups from the two plain fields, rounded down to whole seconds (kubelet: migrateConfig). */
 export function migrateConfig(shutdownGracePeriodNs: bigint, criticalNs: bigint): readonly ShutdownGracePeriod[] {
   const otherNs = shutdownGracePeriodNs - criticalNs;
   if (shutdownGracePeriodNs === 0n || otherNs < 0n || criticalNs < 0n) return [];
@@ -83,12 +88,12 @@ export function migrateConfig(shutdownGracePeriodNs: bigint, criticalNs: bigint)
   ];
 }
 
-/** By all groups together, whoever is there; 0n: nobody is ended at a shutdown. */
+/** Of all groups together; 0n: no workload is ended at a shutdown. */
 export function shutdownRequestedNs(config: ShutdownConfig): bigint {
   return periodRequestedNs(shutdownGracePeriods(config));
 }
 
-/** What is asked of the inhibitor lock. */
+/** The delay for the inhibitor lock. */
 export function periodRequestedNs(periods: readonly ShutdownGracePeriod[]): bigint {
   return periods.reduce((sum, { gracePeriodNs }) => sum + gracePeriodNs, 0n);
 }

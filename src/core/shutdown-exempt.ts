@@ -1,16 +1,16 @@
 import type { Protection, Workload } from './workload.js';
 
 /**
- * Why a workload is not ended at a shutdown, and left to whoever takes the machine down; undefined: it ends with its group. What only keeps it from being
- * evicted does not count: a critical one ends, with the critical ones.
+ * Why a shutdown does not end a workload and leaves it to systemd; undefined: it ends with its group. A critical
+ * workload ends too, with the critical group.
  *
- * @param found  what a look at its processes says beside its own protection
+ * @param found  from a look at its processes, besides its own protection
  */
 export function exemptFromShutdown({ protection }: Pick<Workload, 'protection'>, found: Protection | undefined): Protection | undefined {
   return [found, protection].flatMap(allProtections).find(isExempt);
 }
 
-/** Itself, and what it hides. */
+/** A protection, and those that it hides. */
 export function allProtections(protection: Protection | undefined): readonly Protection[] {
   if (protection === undefined) return [];
   return 'also' in protection ? [protection, ...allProtections(protection.also)] : [protection];

@@ -2,23 +2,24 @@ import { withAncestors } from './cgroup.js';
 import type { ShutdownGracePeriod } from './shutdown-config.js';
 import { SYSTEM_CRITICAL_PRIORITY, type Candidates, type ShutdownTurn, type Workload } from './workload.js';
 
-/** A workload that ends at a shutdown, and what it gets for that: the smaller of its own grace and its group's. */
+/** `gracePeriodNs`: the smaller of its own and its group's. */
 export interface ShutdownWorkload {
   readonly workload: Workload;
   readonly gracePeriodNs: bigint;
 }
 
 export interface ShutdownGroup extends ShutdownGracePeriod {
-  /** In the order in which they were given. */
+  /** In the given order. */
   readonly workloads: readonly ShutdownWorkload[];
 }
 
 /**
- * Who ends with whom, in the order of the periods: a workload belongs to the highest group that is not above its priority, and below all groups to the
- * lowest (kubelet: nodeshutdown_manager.go, groupByPriority and killPods, v1.36.2). A negative grace of its own is passed on.
+ * Groups workloads in the order of the periods. A workload belongs to the highest group that is not above its priority,
+ * or to the lowest group (kubelet: nodeshutdown_manager.go, groupByPriority and killPods, v1.36.2). A negative grace
+ * period of its own is passed on.
  *
- * @param periods  the lowest priority first; of equal ones the first has those of that priority, the last those above it
- * @param turns  as {@link shutdownTurns} says
+ * @param periods  the lowest priority first; of equals the first has that priority, the last the higher ones
+ * @param turns  from {@link shutdownTurns}
  */
 export function groupByPriority(
   periods: readonly ShutdownGracePeriod[],
@@ -34,10 +35,11 @@ export function groupByPriority(
 }
 
 /**
- * The places of their groups, by workload id. Whoever holds others, or takes them along, which would end with it, ends with the last of these, whatever its own priority is.
+ * Index of the shutdown group per workload. A parent, or a unit that stops others, belongs to the last group of those
+ * that would end with it.
  *
- * @param along  as {@link stoppedAlong} says
- * @param before  as of an earlier look: nobody's turn comes sooner than was found then, also where those are gone that it holds
+ * @param along  from {@link stoppedAlong}
+ * @param before  from an earlier look: no workload moves to an earlier group, even if its children have ended
  */
 export function shutdownTurns(
   periods: readonly ShutdownGracePeriod[],
@@ -55,7 +57,10 @@ export function shutdownTurns(
   }
 }
 
-/** One of those that it takes along may hold others, and the other way round: as often as it takes. */
+/**
+ * One round. A unit that stops others may have a parent, and the other way round, so rounds repeat until nothing
+ * changes.
+ */
 function withOthers(workloads: readonly Workload[], turns: ReadonlyMap<string, number>, along: StoppedAlong): ReadonlyMap<string, number> {
   const turnOf = ({ id }: Workload): number => turns.get(id) ?? 0;
   const lastBelow = new Map<string, number>();
@@ -67,10 +72,10 @@ function withOthers(workloads: readonly Workload[], turns: ReadonlyMap<string, n
   return new Map(workloads.map((one) => [one.id, turnWith(one)]));
 }
 
-/** By workload id: the other workloads that systemd stops with a unit, because they need it. */
+/** By workload id: the workloads that systemd stops with a unit. */
 export type StoppedAlong = ReadonlyMap<string, readonly Workload[]>;
 
-/** As far as it is known. */
+/** As far as known. */
 export function stoppedAlong({ usages, stop }: Pick<Candidates, 'usages' | 'stop'>, turn: ShutdownTurn): StoppedAlong {
   const units = usages.flatMap(({ workload }) => (workload.unit?.manager === 'system' ? [{ workload, name: workload.unit.name }] : []));
   const byName = new Map(units.map(({ workload, name }) => [name, workload]));
@@ -84,7 +89,7 @@ export function stoppedAlong({ usages, stop }: Pick<Candidates, 'usages' | 'stop
   );
 }
 
-/** A machine workload that a rule calls critical ends with the critical ones, whatever its priority among evictions is. */
+/** A machine workload that a rule calls critical ends with the critical group, whatever its eviction priority. */
 function shutdownPriority({ pod, protection, priority }: Workload): number {
   const isCritical = pod === undefined && protection?.kind === 'critical';
   return isCritical ? Math.max(priority, SYSTEM_CRITICAL_PRIORITY) : priority;

@@ -1,44 +1,45 @@
 import type { VictimReading } from './eviction.js';
 import type { Workload } from './workload.js';
 
-/** So long is waited for those who were killed when nobody else is left: beyond that they are left to whoever takes the machine down. */
+/** How long evictd waits for killed workloads when no other is left. */
 const LINGERS_NS = 1_000_000_000n;
 const LEAST_GRACE_NS = 1_000_000_000n;
 
-/** A workload that was told to end. Times are on the monotonic clock. */
+/** A workload that was asked to end. Times are monotonic. */
 export interface EndingWorkload {
   readonly serial: number;
   readonly workload: Workload;
-  /** Place of its group in the order of the shutdown. */
+  /** Index of its group. */
   readonly group: number;
   readonly toldAtNs: bigint;
-  /** Its own grace, or its group's, whichever is smaller; at least what {@link leastGraceNs} says, as far as the group has it. */
+  /** The smaller of its own and its group's; at least {@link leastGraceNs} if the group has that. */
   readonly gracePeriodNs: bigint;
-  /** SIGKILL is sent from here on. */
+  /** When SIGKILL is due. */
   readonly killsAtNs: bigint;
-  /** undefined: it was not killed. */
+  /** undefined: not killed. */
   readonly killedAtNs: bigint | undefined;
 }
 
 /**
- * ended: by being told. killed: its time was over. gone: before it was told. evicted: memory, or whatever else was short, did not wait. told: its group has
- * no time, and nobody waits for it. left: processes are left, or nobody can be signalled.
+ * ended: after SIGTERM or a stop. killed: its time was over. gone: it ended before it was asked. evicted: an eviction
+ * chose it. told: its group has no time, so evictd does not wait for it. left: processes are left, or cannot be
+ * signalled.
  */
 export type ShutdownResult = 'ended' | 'killed' | 'gone' | 'evicted' | 'told' | 'left';
 
 export interface EndedWorkload extends EndingWorkload {
   readonly result: ShutdownResult;
-  /** Since it was told, when that was seen. */
+  /** Since it was asked. */
   readonly afterNs: bigint;
-  /** Of `left`: undefined: not known. */
+  /** Of `left`; undefined: not known. */
   readonly processesLeft?: number | undefined;
   readonly error?: string | undefined;
 }
 
-/** The group whose turn it is. */
+/** The current group. */
 export interface GroupNow {
   readonly index: number;
-  /** Nobody is told after it. */
+  /** No group follows. */
   readonly isLast: boolean;
   readonly endsAtNs: bigint;
 }
@@ -46,17 +47,17 @@ export interface GroupNow {
 export interface ShutdownProgress {
   readonly ending: readonly EndingWorkload[];
   readonly ended: readonly EndedWorkload[];
-  /** Those whose time is over now. */
+  /** Their time is over: send SIGKILL. */
   readonly kill: readonly EndingWorkload[];
-  /** All of the group have ended, or its time is over; of the last group: nobody is waited for any more. */
+  /** Every workload of the group has ended, or its time is over; for the last group: evictd waits for no workload. */
   readonly isOver: boolean;
-  /** When something is due though nobody ends. */
+  /** When a step is due without any event. */
   readonly dueAtNs: bigint;
 }
 
 /**
- * What has become of those that were told to end (kubelet: nodeshutdown_manager.go, killPods, v1.36.2): a group is over when the last of it has ended, or with its time. Who is killed
- * then is looked after on the side while the next group ends.
+ * Advances the workloads that were asked to end (kubelet: nodeshutdown_manager.go, killPods, v1.36.2). A group is over
+ * when its last workload has ended, or with its time. Killed workloads are watched while the next group ends.
  *
  * @param isEvicted  by workload id: an eviction has chosen it
  */
@@ -85,10 +86,10 @@ export function advanceShutdown(
 }
 
 /**
- * When somebody who is told now is killed.
+ * When a workload that is asked now will be killed.
  *
- * @param gracePeriodNs  its own, or its group's, whichever is smaller
- * @param group  `gracePeriodNs`: how long it has altogether
+ * @param gracePeriodNs  the smaller of its own and its group's
+ * @param group  `gracePeriodNs`: the whole time of the group
  */
 export function killTimeNs(
   toldAtNs: bigint,
@@ -99,51 +100,52 @@ export function killTimeNs(
   return group.gracePeriodNs > 0n ? earlier(ownNs, group.endsAtNs) : ownNs;
 }
 
-/** How long a unit that systemd lets wait for others may do so before it is told: it, too, has to have time to end. */
+/** How long systemd may stop other units first. The unit needs the rest to end. */
 export function queueTimeNs(toldAtNs: bigint, killsAtNs: bigint, groupEndsAtNs: bigint): bigint {
   return ((later(killsAtNs, groupEndsAtNs) - toldAtNs) * 3n) / 4n;
 }
 
-/** Nobody is killed within a second, also in a group without time, which is not waited for (kubelet: pod_workers.go, calculateEffectiveGracePeriod, v1.36.2). */
+/**
+ * At least a second, even in a group without time (kubelet: pod_workers.go, calculateEffectiveGracePeriod, v1.36.2).
+ */
 export function leastGraceNs(gracePeriodNs: bigint): bigint {
   return later(gracePeriodNs, LEAST_GRACE_NS);
 }
 
-/** Whom systemd lets wait for others has its own time when its turn has come, as long as that of its group is not over. */
+/** While systemd stops other units first, the unit keeps its full time, within its group's. */
 function inQueue(one: EndingWorkload, reading: VictimReading | undefined, { index, endsAtNs }: GroupNow, nowNs: bigint): EndingWorkload {
   if (reading?.queued === undefined || one.group !== index) return one;
   return { ...one, killsAtNs: later(one.killsAtNs, earlier(nowNs + leastGraceNs(one.gracePeriodNs), endsAtNs)) };
 }
 
-/** 0n: nobody waits for it. After the last group whoever was killed is waited for a moment, too, whichever group it was in. */
+/** 0n: evictd does not wait for it. After the last group it waits a moment for every killed workload. */
 function awaitedUntilNs({ group, killedAtNs }: EndingWorkload, { index, isLast, endsAtNs }: GroupNow): bigint {
   const groupNs = group === index ? endsAtNs : 0n;
   return isLast && killedAtNs !== undefined ? later(groupNs, killedAtNs + LINGERS_NS) : groupNs;
 }
 
-/** Nobody waits for it any more. */
+/** evictd stops waiting for it. */
 export function leftOver(one: EndingWorkload, reading: VictimReading | undefined, nowNs: bigint): EndedWorkload {
   const result = one.killedAtNs === undefined && reading?.error === undefined ? 'told' : 'left';
   return { ...one, result, afterNs: nowNs - one.toldAtNs, processesLeft: reading?.processes, error: reading?.error };
 }
 
-/** Whether it has ended before its time was over, or had none. */
+/** It ended before its time was over, or had none. */
 export function isInTime({ result }: Pick<EndedWorkload, 'result'>): boolean {
   return result !== 'killed' && result !== 'left';
 }
 
-/** Whether it is gone. */
 export function hasEnded({ result }: Pick<EndedWorkload, 'result'>): boolean {
   return result !== 'told' && result !== 'left';
 }
 
-/** undefined: it has not ended, and something can still be done about it. */
+/** undefined: it has not ended, and evictd can still act. */
 function endOf(one: EndingWorkload, reading: VictimReading | undefined, isEvicted: boolean, nowNs: bigint): EndedWorkload | undefined {
   if (reading === undefined) return undefined;
   const { processes, vanished, error, passing, stopping } = reading;
   const end = (result: ShutdownResult): EndedWorkload => ({ ...one, result, afterNs: nowNs - one.toldAtNs });
   if (vanished) return end('gone');
-  // Whoever is told after it may be what its ExecStopPost= needs.
+  // Its ExecStopPost= may need workloads of later groups.
   if (processes === 0 && stopping && one.killedAtNs === undefined && nowNs < one.killsAtNs) return undefined;
   if (processes === 0) return end(one.killedAtNs !== undefined ? 'killed' : isEvicted ? 'evicted' : 'ended');
   const isFinal = error !== undefined && passing === undefined && (processes === undefined || one.killedAtNs !== undefined);

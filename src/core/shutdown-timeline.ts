@@ -1,7 +1,7 @@
 import { withAncestors } from './cgroup.js';
 import type { ShutdownGroup, ShutdownWorkload } from './shutdown-plan.js';
 
-/** When a group is asked to end, since the shutdown began, and when the next one follows. */
+/** Start and end of a group, since the shutdown began. */
 export interface ShutdownPhase {
   readonly group: ShutdownGroup;
   readonly startsAtNs: bigint;
@@ -9,10 +9,10 @@ export interface ShutdownPhase {
 }
 
 /**
- * A group begins as soon as the last of the one before has ended, or the time of that is over; a group of nobody takes none (kubelet:
- * nodeshutdown_manager.go, killPods, v1.36.2).
+ * A group begins when the last workload of the one before has ended, or that group's time is over. An empty group takes
+ * no time (kubelet: nodeshutdown_manager.go, killPods, v1.36.2).
  *
- * @param exitsAfterNs  how long a workload takes to end, since it was asked to
+ * @param exitsAfterNs  how long a workload takes to end
  */
 export function shutdownTimeline(
   groups: readonly ShutdownGroup[],
@@ -28,7 +28,7 @@ export function shutdownTimeline(
   });
 }
 
-/** As late as it can become: all take the time that they have, and whoever holds others of its group is told when these have ended. */
+/** The latest possible: every workload uses its time, and a parent is asked after its children have ended. */
 export function latestTimeline(groups: readonly ShutdownGroup[]): readonly ShutdownPhase[] {
   const exits = new Map(groups.flatMap(latestExits));
   return shutdownTimeline(groups, (workload) => exits.get(workload) ?? 0n);

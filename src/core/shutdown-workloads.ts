@@ -1,13 +1,13 @@
 import { exemptFromShutdown } from './shutdown-exempt.js';
 import type { Candidates, Protection, Workload } from './workload.js';
 
-/** Whom a shutdown ends, and whom it leaves to whoever takes the machine down, each in the order of their paths. */
+/** The workloads that a shutdown ends, and those that it leaves to systemd, by path. */
 export interface ShutdownWorkloads {
   readonly ended: readonly Workload[];
   readonly leftAlone: readonly { readonly workload: Workload; readonly why: Protection }[];
 }
 
-/** Where nobody lives there is nothing to end. */
+/** Empty workloads are omitted. */
 export function workloadsAtShutdown({ usages, veto }: Pick<Candidates, 'usages' | 'veto'>): ShutdownWorkloads {
   const looked = usages
     .map(({ workload }) => ({ workload, found: veto?.(workload) }))
@@ -20,7 +20,7 @@ export function workloadsAtShutdown({ usages, veto }: Pick<Candidates, 'usages' 
   };
 }
 
-/** One of `ended` as whoever ends workloads takes it: what keeps it from being evicted does not keep it from this. */
+/** A workload for the code that ends it. Protection from eviction does not apply at a shutdown. */
 export function unprotected(workload: Workload): Workload {
   return { ...workload, protection: undefined };
 }

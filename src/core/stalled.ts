@@ -6,7 +6,10 @@ export function ratioOf({ available }: Observation): number {
   return Number(available) / Number(WHOLE_SHARE);
 }
 
-/** The kernel's `total=` of one line of a pressure file, where a threshold asks for that line: at most one sample, without labels. */
+/**
+ * The kernel's `total=` of one line of a pressure file, if a threshold uses that line: at most one sample, without
+ * labels.
+ */
 export function stalledSeconds(
   resource: StallResource,
   kind: StallKind,

@@ -10,68 +10,74 @@ import type { Hold } from './restart-storm.js';
 import type { ConditionType, Resource, Signal } from './signal.js';
 import type { Threshold } from './threshold.js';
 
-/** What a configuration says about deciding. */
+/** The part of a configuration that decisions depend on. */
 export interface Policy {
-  /** As configured: those of the container filesystem are derived once the layout is known. */
+  /** As configured. The container filesystem's are derived when the layout is known. */
   readonly thresholds: readonly Threshold[];
   readonly pressureTransitionPeriodNs: bigint;
-  /** The cap on the termination grace of a soft eviction. The kubelet takes a negative one as it is. */
+  /** The maximum grace period of a soft eviction. A negative one is used as it is, as in the kubelet. */
   readonly maxPodGracePeriodNs: bigint;
   readonly departures: Departures;
-  /** Steps are expected to be no further apart than this. */
+  /** The maximum time between two steps. */
   readonly monitoringIntervalNs: bigint;
-  /** What a pressure signal without an average is the share of. Left out: there is none. */
+  /** The time that a pressure signal without an average covers. Left out: no such signal. */
   readonly pressureWindowNs?: bigint;
-  /** Whether a workload source is configured: without one nothing is ever evicted. */
+  /** Without a workload source nothing is ever evicted. */
   readonly hasWorkloadSource: boolean;
-  /** What evicting one of its workloads is known to give back. */
+  /** The resources that an eviction of its workloads can free. */
   readonly evictable: ReadonlySet<Resource>;
-  /** What allocatableMemory.available is read from: nobody outside it goes for that. Left out: it is about all candidates, as with a kubelet's pods. */
+  /**
+   * allocatableMemory.available covers this cgroup, and only workloads in it are evicted for that. Left out: all
+   * candidates, as with a kubelet's pods.
+   */
   readonly allocatableCgroup?: string;
-  /** The node-level reclaim that this node can do. */
+  /** The node-level reclaim that this node supports. */
   readonly collections: ReadonlySet<Collection>;
-  /** What the operator lets be done beside them, after them. Left out: nothing. */
+  /** The operator's additional steps. Left out: none. */
   readonly reclaimSteps?: readonly ReclaimStep[];
-  /** Whether workloads that exceed their own limits of local storage are evicted. The statistics of all are then read at every step. */
+  /**
+   * Whether workloads over their own storage limits are evicted. Every step then reads the statistics of all workloads.
+   */
   readonly localStorageCapacityIsolation: boolean;
   readonly dryRun: boolean;
-  /** The machine goes down: nobody goes for a soft threshold, and no unit that is kept stopped is started. Left out: it does not. */
+  /** The machine is shutting down: soft thresholds evict nothing, and no held unit is started. Left out: it is not. */
   readonly shuttingDown?: true;
 }
 
-/** All that a step remembers for the next one. Times are on the monotonic clock. */
+/** All that a step keeps for the next one. Times are monotonic. */
 export interface State {
-  /** undefined: no step knew it yet. */
+  /** undefined: not known yet. */
   readonly layout: Layout | undefined;
-  /** When the last step was made. */
   readonly lastStepNs: bigint | undefined;
-  /** The thresholds in an episode, by id, for messages at its end. */
+  /** By id: thresholds that are met or owe min reclaim. */
   readonly episodes: ReadonlyMap<string, Threshold>;
   readonly firstObservedAt: FirstObserved;
-  /** By threshold id: when a new reading last showed it. */
+  /** By threshold id: the last new reading. */
   readonly lastSeenAt: ReadonlyMap<string, bigint>;
   readonly conditionsLastObservedAt: ConditionsObserved;
   readonly conditions: readonly ConditionType[];
-  /** Met for their grace period and not yet repaid. */
+  /** Met for their grace period, and not repaid yet. */
   readonly thresholdsMet: readonly Threshold[];
   readonly lastObservations: Observations;
-  /** Node-level reclaim under way. */
+  /** In progress. */
   readonly reclaiming: Reclaim | undefined;
   readonly collectedAt: CollectedAt;
   readonly evictions: readonly EvictionInFlight[];
-  /** By threshold id: since when nobody goes because one that may come before him is being measured. A restart begins anew: nothing is measured then. */
+  /**
+   * By threshold id: since when an eviction is delayed because a workload is being measured. Not kept over a restart.
+   */
   readonly heldUpSince: ReadonlyMap<string, bigint>;
-  /** When an eviction last ended with its victim gone; undefined: none has. */
+  /** When the last victim was gone; undefined: none was. */
   readonly relievedNs: bigint | undefined;
-  /** By workload id: until when it is passed over. */
+  /** By workload id: passed over until then. */
   readonly failedKills: ReadonlyMap<string, bigint>;
-  /** By signal: the value that stood there when an eviction for it was found to have given nothing back (departure no-yield). */
+  /** By signal: the value when an eviction was found to have freed nothing (departure no-yield). */
   readonly withoutYield: ReadonlyMap<Signal, bigint>;
-  /** By the path of a systemd unit: when it was evicted in the last ten minutes. */
+  /** By unit path: its evictions in the last ten minutes. */
   readonly unitEvictions: ReadonlyMap<string, readonly bigint[]>;
-  /** By the name of a systemd unit: what is kept stopped, and has to be started again. */
+  /** By unit name: units kept stopped, to be started again. */
   readonly held: ReadonlyMap<string, Hold>;
-  /** What is done once per episode and has been done: alerts, and decisions of a dry run. By what it is, the id of the threshold. */
+  /** What happens once per episode and has happened: alerts, and decisions of a dry run. By kind, the threshold id. */
   readonly settled: ReadonlyMap<string, string>;
   readonly decisions: number;
 }

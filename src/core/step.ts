@@ -26,21 +26,24 @@ import type { Policy, State } from './state.js';
 import { isResourceThreshold, thresholdId, type Threshold } from './threshold.js';
 import { advanceEvictions, type VictimsNow } from './victim.js';
 
-/** While what decides over a victim is awaited, and after a last look that found the shortage over, the next look is due so soon. */
+/**
+ * The next step is due this soon while facts about a victim are outstanding, or after a last look that found the
+ * shortage over.
+ */
 const AWAITED_NS = 5_000_000n;
 
 export interface StepResult {
   readonly state: State;
   readonly effects: readonly Effect[];
-  /** When the next step is due though nothing wakes it; undefined: nothing is waiting. */
+  /** undefined: nothing is waiting. */
   readonly dueAtNs: bigint | undefined;
-  /** Whatever wakes, no step is wanted before: the kubelet waits after a kill that failed. */
+  /** The earliest next step, whatever wakes the loop. The kubelet waits after a failed kill. */
   readonly notBeforeNs: bigint | undefined;
 }
 
 /**
- * One pass of the control loop (kubelet: eviction_manager.go, synchronize), as a reducer: everything that it knows comes in, everything that it
- * wants comes out. Same input, same result. Never throws.
+ * One pass of the control loop (kubelet: eviction_manager.go, synchronize) as a reducer: the same input gives the same
+ * result. Never throws.
  */
 export function step(policy: Policy, before: State, input: StepInput): StepResult {
   const state = input.holdNews && input.holdNews.size > 0 ? { ...before, held: afterNews(before.held, input.holdNews) } : before;
@@ -62,25 +65,26 @@ export function step(policy: Policy, before: State, input: StepInput): StepResul
   return synchronize(policy, known, layout, input, observations, state.layout === undefined);
 }
 
-/** Of the step that knew it first, or, with departure `layout-change`, of the last one that did: memory does not wait for a disk. */
+/**
+ * The kubelet keeps the first known layout. With departure `layout-change` the last known one counts; until then memory
+ * does not wait for a disk.
+ */
 function layoutNow({ departures }: Policy, state: State, { layout }: StepInput): StepInput['layout'] {
   if (!departures['layout-change']) return state.layout ?? layout;
   return typeof layout === 'string' ? layout : (state.layout ?? 'single');
 }
 
-/** Nothing is known of the node, or wanted: only the evictions in flight go on. */
+/** Only advances the evictions in flight: the node is not known, or there is nothing to decide. */
 function onlyVictims(policy: Policy, state: State, input: StepInput, effects: readonly Effect[] = []): StepResult {
   return result(policy, state, input, advanceEvictions(policy, state, input, undefined, new Set()), effects);
 }
 
-/** There is nothing to decide, and nothing left over from when there was. */
+/** There is nothing to decide, and nothing is left of earlier decisions. */
 function isIdle({ thresholds, localStorageCapacityIsolation }: Policy, { episodes, conditions, held }: State): boolean {
   return thresholds.length === 0 && !localStorageCapacityIsolation && episodes.size === 0 && conditions.length === 0 && held.size === 0;
 }
 
-/**
- * @param first  the layout was found out in this step: thresholds that are derived from it do not count yet, as in the kubelet
- */
+/** @param first  the layout became known in this step; derived thresholds do not count yet, as in the kubelet */
 function synchronize(
   policy: Policy,
   state: State,
@@ -133,7 +137,7 @@ function synchronize(
   return result(policy, next, input, victims, effects, withReleases(policy, next, input, chosen));
 }
 
-/** After what was decided, which may be one of those that would be started. */
+/** Last, because a decision of this step may hold a unit that would be started. */
 function withReleases({ shuttingDown }: Policy, state: State, { nowNs, unitsOutOfReach }: StepInput, chosen: Chosen): Chosen {
   if (chosen.held.size === 0 || unitsOutOfReach || shuttingDown) return chosen;
   const over = released({ ...state, held: chosen.held }, chosen.evictions, nowNs);
@@ -153,7 +157,7 @@ function decided(context: ChoiceContext, given: Chosen, due: readonly Threshold[
   return choose({ ...context, candidates: () => found }, limited, fresh);
 }
 
-/** The collections of a reclaim are over: only its threshold is decided, and what else may have been crossed has its step right after. */
+/** Node-level reclaim has ended: decides its threshold only. A step for the other thresholds follows at once. */
 function continued(policy: Policy, state: State, layout: Layout, input: StepInput, reclaim: Reclaim, reading: ReclaimReading): StepResult {
   const victims = advanceEvictions(policy, state, input, undefined, new Set());
   const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);

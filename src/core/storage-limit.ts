@@ -2,24 +2,26 @@ import type { Layout } from './layout.js';
 import type { Quantity } from './quantity.js';
 import type { PodParts, WorkloadStats, WorkloadUsage } from './workload.js';
 
-/** The limit of local storage that a workload exceeds (kubelet: localStorageEviction, v1.36.2). */
+/** The exceeded limit of local storage (kubelet: localStorageEviction, v1.36.2). */
 export type StorageBreach =
   | { readonly kind: 'emptyDir'; readonly volume: string; readonly limit: Quantity }
-  /** The sum of the limits of its containers, overhead included. */
+  /** The sum of its containers' limits, overhead included. */
   | { readonly kind: 'pod'; readonly limit: Quantity }
   | { readonly kind: 'container'; readonly container: string; readonly limit: Quantity };
 
-/** A workload over one of its limits. */
 export interface OverLimit {
   readonly usage: WorkloadUsage;
-  /** The first that was found. */
+  /** The first found. */
   readonly breach: StorageBreach;
 }
 
 const RESOURCE = 'ephemeral-storage';
 const NANO = 1_000_000_000n;
 
-/** All that exceed a limit of their own, protected ones too, in the order given. One without statistics exceeds none. */
+/**
+ * All workloads over a limit, protected ones included, in the given order. Without statistics a workload exceeds
+ * nothing.
+ */
 export function localStorageEviction(usages: readonly WorkloadUsage[], layout: Layout): OverLimit[] {
   const over: OverLimit[] = [];
   for (const usage of usages) {
@@ -35,32 +37,32 @@ export function localStorageEviction(usages: readonly WorkloadUsage[], layout: L
   return over;
 }
 
-/** The first in the spec whose volume has grown over its limit, in memory or on a disk. A limit of zero or below is none. */
+/** The first volume of the spec over its limit, in memory or on a disk. A limit of zero or below is none. */
 function emptyDirLimitEviction({ volumes }: PodParts, stats: WorkloadStats): StorageBreach | undefined {
   for (const { name, kind, sizeLimit } of volumes) {
     if (kind !== 'emptyDir' || sizeLimit === undefined || sizeLimit.nano <= 0n) continue;
-    // Of a name that comes twice the last counts.
+    // Of volumes with the same name the last counts.
     const used = stats.volumes.findLast((volume) => volume.name === name)?.usedBytes;
     if (used !== undefined && exceeds(used, sizeLimit)) return { kind: 'emptyDir', volume: name, limit: sizeLimit };
   }
   return undefined;
 }
 
-/** A limit of zero is one: anything exceeds it. */
+/** A limit of zero counts: anything exceeds it. */
 function podEphemeralStorageLimitEviction({ limits }: PodParts, stats: WorkloadStats): StorageBreach | undefined {
   const limit = limits.get(RESOURCE);
   if (limit === undefined || !exceeds(stats.ephemeralStorageBytes ?? 0n, limit)) return undefined;
   return { kind: 'pod', limit };
 }
 
-/** The first in the statistics; of regular containers only, and a limit of zero is none. */
+/** The first container of the statistics. Regular containers only; a limit of zero is none. */
 function containerEphemeralStorageLimitEviction({ containers }: PodParts, stats: WorkloadStats, layout: Layout): StorageBreach | undefined {
   for (const { name, logs, rootfs } of stats.containers) {
     const limit = containers
       .findLast((container) => container.kind === 'regular' && container.name === name && isLimited(container))
       ?.limits.get(RESOURCE);
     if (limit === undefined) continue;
-    const written = layout === 'single' ? (rootfs?.usedBytes ?? 0n) : 0n; // elsewhere writable layers are not on the node filesystem
+    const written = layout === 'single' ? (rootfs?.usedBytes ?? 0n) : 0n; // With other layouts writable layers are not on the node filesystem.
     if (exceeds((logs?.usedBytes ?? 0n) + written, limit)) return { kind: 'container', container: name, limit };
   }
   return undefined;

@@ -2,33 +2,33 @@ import type { EvictionInFlight } from './eviction.js';
 import { gapNs } from './gap.js';
 import { initialState, type Policy, type State } from './state.js';
 
-/** How long nobody has looked, the machine's sleep included, and how much of that it slept. */
+/** How long no evictd ran, the machine's sleep included, and how long the machine slept. */
 export interface Away {
   readonly awayNs: bigint;
   readonly sleptNs: bigint;
 }
 
-/** What the next evictd begins with. */
 export interface Takeover {
   readonly state: State;
-  /** By serial: why an eviction in flight does not go on. */
+  /** By serial: why an eviction does not continue. */
   readonly abandoned: ReadonlyMap<number, string>;
 }
 
-/** An eviction that nobody has looked after for longer than this, or than a gap, does not go on: who lives in the cgroup by now is not known. */
+/**
+ * An eviction does not continue after a longer break than this and than a gap: other processes may be in the cgroup by
+ * now.
+ */
 const UNATTENDED_NS = 60_000_000_000n;
 
-/** Whether anything stands that time goes on for: then it counts when somebody last looked. */
+/** Whether time matters to the state, so that the time of the last step must be saved. */
 export function isWaiting({ episodes, conditions, evictions, failedKills, held }: State): boolean {
   return episodes.size > 0 || conditions.length > 0 || evictions.length > 0 || failedKills.size > 0 || held.size > 0;
 }
 
 /**
- * What an evictd that has just been started makes of what the one before knew. Without departure `restart-memory` that is nothing, as a kubelet knows nothing after a
- * restart; but in both profiles evictions in flight go on, decisions are numbered on, and what is kept stopped has to be started again.
- *
- * The times are on the monotonic clock, which does not count the machine's sleep. It counts for what was seen: nobody looked. It does not for a victim's grace: the
- * victim slept, too.
+ * The state after a restart. Without departure `restart-memory` a restart forgets it, as the kubelet's does, except
+ * evictions in flight, the serial, and held units. Times are monotonic and exclude the machine's sleep. Sleep counts as
+ * time without observations, but not as a part of a victim's grace period: the victim slept too.
  */
 export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
   const all = asleep(before, sleptNs);
@@ -43,7 +43,10 @@ export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Awa
   };
 }
 
-/** Who was told to end keeps what is left of his grace. Who gets SIGKILL gets it once more, and the time for that begins now. */
+/**
+ * A victim with SIGTERM keeps the rest of its grace period. A victim with SIGKILL gets it again, and its time begins
+ * now.
+ */
 function resumed(eviction: EvictionInFlight, nowNs: bigint): EvictionInFlight {
   return eviction.phase === 'terminating' ? eviction : { ...eviction, phaseSinceNs: nowNs, usageStillSinceNs: nowNs };
 }

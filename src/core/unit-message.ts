@@ -5,7 +5,10 @@ import type { Hold } from './restart-storm.js';
 import type { NotStarted } from './unit-start.js';
 import type { UnitStop } from './unit-stop.js';
 
-/** 'systemd, 10s later SIGKILL', 'SIGTERM, 10s later SIGKILL', 'SIGKILL', 'SIGKILL and systemd', on Windows 'TerminateProcess': what a victim is ended with. */
+/**
+ * 'systemd, SIGKILL after 10s', 'SIGTERM, SIGKILL after 10s', 'SIGKILL', 'SIGKILL and systemd', on Windows
+ * 'TerminateProcess'.
+ */
 export function meansText({ graceNs, unit, victim }: Pick<Decision, 'graceNs' | 'unit' | 'victim'>): string {
   const { ask, kill } = meansOf(victim.workload);
   const asked = graceNs > 0n;
@@ -13,7 +16,9 @@ export function meansText({ graceNs, unit, victim }: Pick<Decision, 'graceNs' | 
   return unit?.hold ? `${kill} and systemd` : kill;
 }
 
-/** '; with it systemd stops a.service and a.socket, and it is kept stopped until MemoryPressure has cleared', or nothing. */
+/**
+ * '; systemd also stops a.service and a.socket; batch.service stays stopped until MemoryPressure clears', or nothing.
+ */
 export function unitText({ graceNs, unit }: Pick<Decision, 'graceNs' | 'unit'>): string {
   if (unit === undefined) return '';
   const gone = goesWith(unit, graceNs > 0n);
@@ -22,7 +27,7 @@ export function unitText({ graceNs, unit }: Pick<Decision, 'graceNs' | 'unit'>):
   return `${along}${not}${unit.hold ? `; it is kept stopped ${untilText(unit.hold, unit)}` : ''}`;
 }
 
-/** What systemd is asked to stop beside the unit, as far as it was known when that was decided; timers only of one that is kept stopped. */
+/** What systemd stops besides the unit, as known at the decision. Timers only if the unit is held. */
 export function goesWith({ stop, hold }: UnitDecision, asked: boolean): readonly string[] {
   if (stop?.kind !== 'stop' || (!asked && hold === undefined)) return [];
   return [...stop.dependants, ...stop.triggers, ...(hold ? stop.timers : [])];
@@ -49,7 +54,7 @@ export function signalReason({ because, unit }: Extract<UnitStop, { kind: 'signa
   }
 }
 
-/** 'batch.service was evicted for the 3rd time in ten minutes; it is kept stopped until MemoryPressure has cleared'. */
+/** 'batch.service was evicted 3 times in ten minutes; it stays stopped until MemoryPressure clears'. */
 export function stormText({ victim, unit }: Decision): string {
   if (unit === undefined) return victim.workload.name;
   const times = `${victim.workload.name} is evicted for the ${ordinal(unit.evictions)} time in ten minutes`;
@@ -59,7 +64,7 @@ export function stormText({ victim, unit }: Decision): string {
   return `${times}: somebody starts it again, systemd does not by itself`;
 }
 
-/** '; systemd has stopped a.service, a.socket with it', as it said itself, or nothing. */
+/** '; systemd also stopped a.service, a.socket', from its answer, or nothing. */
 export function stoppedText({ decision, systemd }: Pick<Outcome, 'decision' | 'systemd'>): string {
   if (systemd === undefined) return '';
   const others = systemd.units.filter((name) => name !== decision.victim.workload.unit?.name);
@@ -67,14 +72,13 @@ export function stoppedText({ decision, systemd }: Pick<Outcome, 'decision' | 's
   return systemd.errors.length === 0 ? stopped : `${stopped}; systemd refuses: ${systemd.errors.join('; ')}`;
 }
 
-/** The end of a hold. */
 export function releaseText({ unit, start }: Hold): string {
   const others = start.filter((name) => name !== unit);
   const what = start.includes(unit) ? [unit, ...others] : others;
   return `starting ${what.join(', ')} again: ${unit} was kept stopped`;
 }
 
-/** 'batch.service was kept stopped, and not all of it is started again: batch.service conflicts with fallback.service, which runs'. */
+/** 'batch.service was kept stopped; not started: batch.service conflicts with fallback.service, which is running'. */
 export function notStartedText(unit: string, { reasons }: Pick<NotStarted, 'reasons'>): string {
   return `${unit} was kept stopped, and not all of it is started again: ${reasons.join('; ')}`;
 }

@@ -3,7 +3,10 @@ import type { Hold } from './restart-storm.js';
 
 type Known = (name: string) => LoadedUnit | undefined;
 
-/** What of a hold is started, in its order, and what is not: systemd would stop one that runs (Conflicts=, either way round) for it. */
+/**
+ * What of a hold is started, in order. The rest is refused, because systemd would stop a running unit for it
+ * (Conflicts= on either side).
+ */
 export interface UnitStart {
   readonly start: readonly string[];
   readonly refusals: readonly StartRefusal[];
@@ -11,25 +14,25 @@ export interface UnitStart {
 
 export interface StartRefusal {
   readonly unit: string;
-  /** 'conflicts with fallback.service, which runs' */
+  /** 'conflicts with fallback.service, which is running' */
   readonly reason: string;
-  /** The one that runs. */
+  /** The running unit that conflicts. */
   readonly running: string;
 }
 
-/** Of a hold that is over, why not all of it is started, and what to do about it. */
+/** Why a part of an ended hold is not started, and what to do. */
 export interface NotStarted {
   readonly reasons: readonly string[];
   readonly hint: string;
 }
 
-/** Systemd has said so, or was not asked because of who runs. */
+/** systemd refused, or was not asked because of running units. */
 export interface Refused extends NotStarted {
-  /** Those that run, and are in the way. */
+  /** The running units that conflict. */
   readonly running: readonly string[];
 }
 
-/** What would trigger or need one that is left out is left out with it: that would start it, too. */
+/** A refused unit also refuses the units that would trigger or need it. */
 export function planUnitStart({ unit, start }: Pick<Hold, 'unit' | 'start'>, known: Known): UnitStart {
   const inTheWay = new Map<string, Omit<StartRefusal, 'unit'>>();
   for (const name of [unit, ...start]) {
@@ -56,16 +59,16 @@ export function planUnitStart({ unit, start }: Pick<Hold, 'unit' | 'start'>, kno
   };
 }
 
-/** What has to be known for that, as far as is known already. */
+/** The units that the plan depends on, as far as known. */
 export function startsOf({ unit, start }: Pick<Hold, 'unit' | 'start'>, known: Known): string[] {
   const names = [unit, ...start];
   return [...new Set([...names, ...names.flatMap((name) => known(name)?.conflicts ?? [])])];
 }
 
 /**
- * undefined: all of it is started. To start by hand what conflicts with one that runs would stop that one.
+ * undefined: all of it is started.
  *
- * @param errors  what systemd has said
+ * @param errors  systemd's answers
  */
 export function notStarted({ start, refusals }: UnitStart, errors: readonly string[]): Refused | undefined {
   if (refusals.length + errors.length === 0) return undefined;

@@ -1,63 +1,68 @@
 import type { LoadedUnit, UnitRestart } from './loaded-unit.js';
 
-/** How a unit that has to go is ended. All names sorted. */
+/** How a unit is ended. All names are sorted. */
 export type UnitStop = (
   | {
-      /** By systemd, which stops `dependants` with it. */
+      /** By systemd, with its `dependants`. */
       readonly kind: 'stop';
       readonly dependants: readonly string[];
-      /** Sockets and paths that would start it again: stopped before it. */
+      /** Sockets and paths that would start it again; stopped before it. */
       readonly triggers: readonly string[];
-      /** Timers that would: stopped where it is kept stopped. */
+      /** Timers that would start it again; stopped if the unit is held. */
       readonly timers: readonly string[];
-      /** Those of all these that are known to run now, and no targets: what was not running is not to be started again, nor all that a target stands for. */
+      /** Those that are known to run, without targets. Only these are started again. */
       readonly running: readonly string[];
-      /** It comes back by itself where only its processes are ended. */
+      /** It restarts by itself if only its processes end. */
       readonly restarts: boolean;
     }
-  /** By signals to its cgroup. `unit`: the one that it is because of. */
+  /** By signals to its cgroup. `unit`: the unit that is the reason. */
   | { readonly kind: 'signal'; readonly because: SignalReason; readonly unit: string }
 ) & {
-  /** What systemd stops or restarts though only its processes are ended. */
+  /** What systemd stops or restarts even if only its processes end. */
   readonly along: readonly string[];
 };
 
 /**
- * `protected`: systemd would stop it as well. `unknown`: nothing is known of it. `unsure`: more may hang on it than is known. `unreachable`: systemd cannot be asked. `elsewhere`: it is another cgroup that systemd
- * knows by this name. `inactive`: to systemd it does not run, and what is left in its cgroup would be left there. `transient`: it would be gone for good, though it restarts. `emergency-action`: systemd would stop a unit with
- * it whose end is the machine's.
+ * `protected`: systemd would stop a protected unit too. `unknown`: `unit` is not loaded. `unsure`: more units may
+ * depend on it than known. `unreachable`: no connection to systemd. `elsewhere`: systemd knows another cgroup by this
+ * name. `inactive`: systemd reports the unit as inactive, and would leave the processes in its cgroup. `transient`: it
+ * would be gone for good, though it restarts. `emergency-action`: systemd would stop a unit whose end reboots the
+ * machine.
  */
 export type SignalReason = 'protected' | 'unknown' | 'unsure' | 'unreachable' | 'elsewhere' | 'inactive' | 'transient' | 'emergency-action';
 
-/** Why a unit may not be evicted at all: systemd stops or restarts `unit`, which is protected, however it ends. */
+/** The unit may not be evicted: systemd stops or restarts the protected `unit` with it in any case. */
 export interface TakesAlong {
   readonly kind: 'takes-along';
   readonly unit: string;
   readonly how: 'stops' | 'restarts';
 }
 
-/** Why a unit may not be evicted at all: however it ends, it ends, or `unit` does with it, and systemd then reboots the machine, or does as much. */
+/**
+ * The unit may not be evicted: its end, or that of `unit` with it, makes systemd reboot the machine or act similarly.
+ */
 export interface EmergencyAction {
   readonly kind: 'emergency-action';
   readonly unit: string;
-  /** As a unit file has it: 'FailureAction=reboot'. */
+  /** As in a unit file: 'FailureAction=reboot'. */
   readonly setting: string;
 }
 
 export interface KnownUnits {
-  /** undefined: nothing is known of it. */
+  /** undefined: not loaded. */
   readonly unit: (name: string) => LoadedUnit | undefined;
-  /** Beside those with ManagedOOMPreference=omit. */
+  /** Besides units with ManagedOOMPreference=omit. */
   readonly isProtected: (unit: { readonly name: string; readonly controlGroup: string }) => boolean;
 }
 
 /**
- * What systemd does to others when a unit is stopped, and when it ends by a signal, decides how it may be ended. To be stopped takes along all of `stopsWith`, and what
- * hangs on these, and then whatever was there for these alone. To end by a signal takes along only `endsWith`, what hangs on these, and what was there for these alone; but systemd starts a service with Restart= again by a restart job, and
- * that restarts all of `stopsWith`, and leaves what it needs (seen with 252: test/systemd/unit-manager.test.ts).
+ * Decides how a unit is ended. A stop takes along all of `stopsWith`, what depends on these, and units that are then
+ * unneeded. A signal takes along only `endsWith`, what depends on these, and units that are then unneeded. But systemd
+ * restarts a service with Restart= by a restart job, which restarts all of `stopsWith` and keeps what it needs (seen
+ * with 252: test/systemd/unit-manager.test.ts).
  *
- * @param cgroup  the workload's: a name alone may be that of another one
- * @param forGood  nobody wants it back
+ * @param cgroup  the workload's; another cgroup may have the same name
+ * @param forGood  the unit need not come back
  */
 export function planUnitStop(name: string, cgroup: string, known: KnownUnits, forGood = false): UnitStop | TakesAlong | EmergencyAction {
   const unit = known.unit(name);
@@ -111,9 +116,9 @@ export function planUnitStop(name: string, cgroup: string, known: KnownUnits, fo
 }
 
 /**
- * Of a unit and all that is stopped with it, those that have to be asked for before it is known for sure how it may be ended.
+ * The units that must be read before the plan is sure, among the unit and all that stops with it.
  *
- * @param sinceNs  what has changed since it was read, and that was before then, is asked for, too; left out: it counts as running
+ * @param sinceNs  also units that changed and were read before; left out: those count as running
  */
 export function unsettled(name: string, known: Pick<KnownUnits, 'unit'>, sinceNs = 0n): string[] {
   const { stopsWith = [], triggeredBy = [] } = known.unit(name) ?? {};
@@ -128,12 +133,12 @@ export function unsettled(name: string, known: Pick<KnownUnits, 'unit'>, sinceNs
   ];
 }
 
-/** By SIGTERM, which many handle and leave with success, or by SIGKILL. */
+/** After SIGTERM, which many services handle and exit with success, or SIGKILL. */
 function restartsWhenEnded(restart: UnitRestart): boolean {
   return restart !== 'no' && restart !== 'on-watchdog';
 }
 
-/** These and all that systemd stops with them, whether or not it is running, but for `name` itself. */
+/** These and all that systemd stops with them, running or not, except `name`. */
 function stoppedWith(names: readonly string[], { unit }: Pick<KnownUnits, 'unit'>, name: string): Set<string> {
   const found = new Set<string>();
   const add = (other: string): void => {
@@ -145,7 +150,10 @@ function stoppedWith(names: readonly string[], { unit }: Pick<KnownUnits, 'unit'
   return found;
 }
 
-/** These, all that systemd stops with them, and what is not needed any more (StopWhenUnneeded=) when `name` and these are gone, with all that is stopped with that. */
+/**
+ * These, all that systemd stops with them, and units that nothing needs then (StopWhenUnneeded=), with all that stops
+ * with those.
+ */
 function goneWith(names: readonly string[], known: Pick<KnownUnits, 'unit'>, name: string): Set<string> {
   const found = stoppedWith(names, known, name);
   for (;;) {
@@ -156,14 +164,14 @@ function goneWith(names: readonly string[], known: Pick<KnownUnits, 'unit'>, nam
   }
 }
 
-/** Whoever is not known to run keeps nobody. */
+/** A unit that is not known to run does not keep a needed one. */
 function isUnneeded(name: string, gone: ReadonlySet<string>, { unit }: Pick<KnownUnits, 'unit'>): boolean {
   const loaded = unit(name);
   if (gone.has(name) || !loaded?.stopWhenUnneeded || !isRunning(loaded)) return false;
   return !loaded.neededBy.some((other) => !gone.has(other) && unit(other)?.stale === false && isRunning(unit(other)));
 }
 
-/** Protected, and as far as is known it is there to be stopped. */
+/** Protected, and perhaps running. */
 function isGuarded(name: string, { unit, isProtected }: KnownUnits): boolean {
   const loaded = unit(name);
   if (!isRunning(loaded)) return false;
@@ -171,20 +179,20 @@ function isGuarded(name: string, { unit, isProtected }: KnownUnits): boolean {
 }
 
 /**
- * Whoever runs ends one way or the other: stopped, or with success on SIGTERM (SuccessAction=), or failed (FailureAction=). Which one is not known before, so that each of
- * them counts.
+ * A running unit ends stopped, with success (SuccessAction=) or failed (FailureAction=). The way is not known in
+ * advance, so either counts.
  */
 function emergencyAction(unit: LoadedUnit | undefined): EmergencyAction | undefined {
   if (unit?.emergencyAction === undefined || !isRunning(unit)) return undefined;
   return { kind: 'emergency-action', unit: unit.name, setting: unit.emergencyAction };
 }
 
-/** What has changed since it was read, or is not known, may be running. */
+/** A unit that changed since it was read, or is not known, may be running. */
 function isRunning(unit: LoadedUnit | undefined): boolean {
   return unit === undefined || unit.stale || (unit.activeState !== 'inactive' && unit.activeState !== 'failed');
 }
 
-/** systemd has said so, and of no change since. A target stands for others, which nobody has stopped; what is transient is gone. */
+/** systemd reported it as running, and no change since. Targets stand for other units, and transient units are gone. */
 function isRunningForSure(unit: LoadedUnit | undefined): boolean {
   if (unit === undefined || unit.stale || unit.transient || unit.name.endsWith('.target')) return false;
   return unit.activeState === 'active' || unit.activeState === 'reloading' || unit.activeState === 'activating';

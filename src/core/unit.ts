@@ -1,24 +1,26 @@
-/** systemd's units: their names, and the cgroups that it makes for them (man 5 systemd.unit; systemd v252, src/basic/unit-name.c and cgroup-util.c). */
+/**
+ * systemd's unit names and cgroup names (man 5 systemd.unit; systemd v252, src/basic/unit-name.c and cgroup-util.c).
+ */
 
 const KINDS = ['service', 'scope', 'slice', 'socket', 'mount', 'automount', 'swap', 'target', 'path', 'timer', 'device'] as const;
 export type UnitKind = (typeof KINDS)[number];
 
-/** UNIT_NAME_MAX without its end. */
+/** UNIT_NAME_MAX without the terminating NUL. */
 const LONGEST = 255;
 
-/** What the name says that it is; undefined: it is no unit's name. A template (`web@.service`) is a name, too, of no unit that could run. */
+/** undefined: not a unit name. A template (`web@.service`) is a name, though not of a unit that can run. */
 export function unitKind(name: string): UnitKind | undefined {
   const [, prefix, suffix] = /^([A-Za-z0-9:_.\\@-]+)\.([a-z]+)$/.exec(name) ?? [];
   if (prefix === undefined || prefix.startsWith('@') || name.length > LONGEST) return undefined;
   return KINDS.find((kind) => kind === suffix);
 }
 
-/** `web@.service`: what instances are made of. */
+/** `web@.service`. */
 export function isTemplate(name: string): boolean {
   return /^[^@]+@\.[a-z]+$/.test(name);
 }
 
-/** A slice's name is its place: no dash at the beginning, at the end, or beside another, but for the root, `-.slice`. */
+/** A slice's name encodes its place: no dash at either end or next to another, except for the root, `-.slice`. */
 export function isSliceName(name: string): boolean {
   if (name === ROOT_SLICE) return true;
   return unitKind(name) === 'slice' && !name.includes('@') && !/^-|--|-\.slice$/.test(name);
@@ -26,19 +28,19 @@ export function isSliceName(name: string): boolean {
 
 const ROOT_SLICE = '-.slice';
 
-/** Where the cgroup of a slice is: `batch-night.slice` → `/batch.slice/batch-night.slice`, `-.slice` → `/`. */
+/** The slice's cgroup: `batch-night.slice` → `/batch.slice/batch-night.slice`, `-.slice` → `/`. */
 export function slicePath(slice: string): string {
   if (slice === ROOT_SLICE) return '/';
   const parts = slice.slice(0, -'.slice'.length).split('-');
   return parts.map((_, index) => `/${cgroupNameOf(`${parts.slice(0, index + 1).join('-')}.slice`)}`).join('');
 }
 
-/** systemd's own words for what it manages by cgroups; the last are no controllers of the kernel. */
+/** systemd's names of controllers, which include some that are not the kernel's. */
 const CONTROLLERS = ['cpu', 'cpuacct', 'cpuset', 'io', 'blkio', 'memory', 'devices', 'pids'].concat(
   ['firewall', 'devices', 'foreign', 'socket-bind', 'restrict-network-interfaces'].map((name) => `bpf-${name}`),
 );
 
-/** The directory's name: with `_` before what would look like a file of the kernel (`memory.service`), or like such a name. */
+/** The cgroup's name: prefixed with `_` if it would look like a kernel file (`memory.service`). */
 export function cgroupNameOf(unit: string): string {
   const looksLikeFile = /^[_.]|^cgroup\./.test(unit) || CONTROLLERS.includes(unit.slice(0, unit.lastIndexOf('.')));
   return looksLikeFile ? `_${unit}` : unit;
@@ -49,24 +51,24 @@ export function unitNameOf(directory: string): string {
   return directory.startsWith('_') ? directory.slice(1) : directory;
 }
 
-/** A service or a scope, as its cgroup. */
+/** The cgroup of a service or a scope. */
 export interface UnitCgroup {
   /** 'web.service'. */
   readonly name: string;
   readonly path: string;
-  /** Whose it is: `user` for a unit of a user's own manager (below user@UID.service), whose names users choose. */
+  /** `user`: under a user's manager (user@UID.service), where users choose the names. */
   readonly manager: 'system' | 'user';
 }
 
 /**
- * What a cgroup is to systemd. `slice`: units may be in it. `manager`: a user's manager, a unit that others may be in. `inside`: a part of a unit, made by itself.
- * `elsewhere`: of no service and no scope.
+ * The role of a cgroup for systemd. `slice`: may contain units. `manager`: a user's manager, a unit that contains
+ * units. `inside`: a part of a unit. `elsewhere`: of no service and no scope.
  */
 export type UnitPlace =
   | { readonly kind: 'slice' | 'elsewhere'; readonly unit?: undefined }
   | { readonly kind: 'unit' | 'manager' | 'inside'; readonly unit: UnitCgroup };
 
-/** By its path below the mount. What has the shape of units within a unit (a container with a systemd of its own) is a part of that. */
+/** By path below the mount. Units within a unit (a container that runs systemd) are a part of it. */
 export function unitPlace(path: string): UnitPlace {
   const names = path.split('/').filter((name) => name !== '');
   let holder: UnitCgroup | undefined;

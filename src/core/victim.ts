@@ -18,7 +18,7 @@ import type { Signal } from './signal.js';
 import type { Policy, State } from './state.js';
 import { thresholdKind } from './threshold.js';
 
-/** What became of the evictions in flight. */
+/** The evictions in flight after this step. */
 export interface VictimsNow {
   readonly evictions: readonly EvictionInFlight[];
   readonly effects: readonly Effect[];
@@ -27,18 +27,17 @@ export interface VictimsNow {
   readonly relievedNs: bigint | undefined;
   readonly unitEvictions: State['unitEvictions'];
   readonly held: State['held'];
-  /** The kubelet waits after a kill that failed; undefined: nobody waits. */
+  /** The kubelet waits after a failed kill; undefined: no wait. */
   readonly notBeforeNs: bigint | undefined;
 }
 
-/** How long the kubelet waits for a pod that it could not kill before it looks again (waitForPodsCleanup). */
+/** The kubelet's wait after a failed kill (waitForPodsCleanup). */
 const CLEANUP_NS = 30_000_000_000n;
 
 /**
- * Advances the evictions in flight with the readings of this step.
- *
- * @param hard  the resources of which a hard threshold is met: there a grace ends at once (departure hard-preempts-soft)
- * @param short  the resources of which somebody is due to go: a threshold has been met for its grace period, or its min reclaim is owed; undefined: not known
+ * @param hard  resources with a met hard threshold, which ends a grace period at once (departure hard-preempts-soft)
+ * @param short  resources for which another eviction is due: a threshold was met for its grace period, or owes min
+ *   reclaim; undefined: not known
  */
 export function advanceEvictions(
   { departures }: Policy,
@@ -79,7 +78,7 @@ export function advanceEvictions(
       effects.push({ kind: 'outcome', outcome });
       if (isGone(outcome)) relievedNs = nowNs;
       if (outcome.result === 'failed' && !departures['failed-kill']) notBeforeNs = nowNs + CLEANUP_NS;
-      // A vanished one is not listed again; if it were, it would be chosen for ever.
+      // A vanished workload should not be listed again. If it were, it would be chosen for ever.
       else if (outcome.result === 'failed' || outcome.result === 'vanished') {
         failedKills.set(decision.victim.workload.id, nowNs + pauseNs(reading));
       }
@@ -93,7 +92,7 @@ export function advanceEvictions(
   return { evictions, effects, failedKills, withoutYield, relievedNs, unitEvictions, held, notBeforeNs };
 }
 
-/** A hard eviction keeps the second that it is given where departure hard-grace is not taken. */
+/** Without departure hard-grace a hard eviction keeps its second. */
 function isSoft({ cause }: Decision): boolean {
   return cause.kind === 'threshold' && thresholdKind(cause.threshold) === 'soft';
 }
@@ -124,12 +123,12 @@ function outcomeOf(
   };
 }
 
-/** Nothing of it is left, whoever ended it. */
+/** No process is left, whatever ended it. */
 function isGone({ result, processesLeft }: Outcome): boolean {
   return result === 'abandoned' ? processesLeft === 0 : result !== 'failed';
 }
 
-/** The value at which an eviction turned out to have given nothing back, or next to nothing; undefined: it did, or it never happened. */
+/** The value after an eviction that freed too little; undefined: it freed enough, or did not happen. */
 function unyielding({ result, decision, nodeAfter }: Outcome): bigint | undefined {
   if (decision.cause.kind !== 'threshold' || (result !== 'killed' && result !== 'ineffective')) return undefined;
   const before = decision.cause.observation.available;

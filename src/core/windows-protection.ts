@@ -1,6 +1,6 @@
 import type { Protection } from './workload.js';
 
-/** What is never ended though no rule says so, and why: docs/windows.md has them all. */
+/** Never ended, without any rule. docs/windows.md lists all. */
 export interface ProtectedNames {
   readonly names: readonly string[];
   /** For people. */
@@ -8,8 +8,9 @@ export interface ProtectedNames {
 }
 
 /**
- * File names of programs. The first rows: "Critical System Services" (learn.microsoft.com, Win32 apps, Rstmgr) and the system processes of "Windows Internals", 7th edition, chapter 2; of most of them
- * the system itself says that it dies with them (IsProcessCritical), which is asked besides.
+ * By program file. The first rows: "Critical System Services" (learn.microsoft.com, Win32 apps, Rstmgr) and the system
+ * processes of "Windows Internals", 7th edition, chapter 2. For most of them IsProcessCritical, which evictd also asks,
+ * is true.
  */
 export const PROTECTED_PROGRAMS: readonly ProtectedNames[] = [
   {
@@ -31,7 +32,7 @@ export const PROTECTED_PROGRAMS: readonly ProtectedNames[] = [
   { names: ['kubelet.exe', 'kube-proxy.exe', 'csi-proxy.exe', 'k3s.exe', 'rke2.exe', 'nomad.exe'], why: 'the node of a cluster' },
 ];
 
-/** Names of services, which have their own process: those in svchost.exe are protected by that. */
+/** Services with a process of their own. Those in svchost.exe are protected by that. */
 export const PROTECTED_SERVICES: readonly ProtectedNames[] = [
   { names: ['evictd'], why: 'evictd itself' },
   { names: ['sshd', 'amazonssmagent', 'windowsazureguestagent', 'rdagent', 'qemu-ga', 'vmtools'], why: 'a way into the machine' },
@@ -49,21 +50,20 @@ function byName(rows: readonly ProtectedNames[]): ReadonlyMap<string, string> {
   return new Map(rows.flatMap(({ names, why }) => names.map((name) => [name, why] as const)));
 }
 
-/** A process as far as its end is anybody's business. */
 export interface EndableProcess {
   readonly pid: number;
-  /** File name of its program. */
+  /** The file name of its program. */
   readonly name: string;
-  /** The system dies with it. */
+  /** Windows crashes when it ends. */
   readonly critical: boolean;
-  /** Not 0: the system has refused to tell of it. */
+  /** Not 0: Windows refused access to it. */
   readonly errno: number;
 }
 
 /**
- * Why these must not be ended; undefined: nothing is against it.
+ * Why these processes must not be ended; undefined: they may.
  *
- * @param own  evictd and the processes that it descends from
+ * @param own  evictd and its ancestors
  */
 export function systemProtection(processes: readonly EndableProcess[], own: ReadonlySet<number>): Protection | undefined {
   if (processes.some(({ pid }) => own.has(pid))) return { kind: 'self' };
@@ -71,13 +71,13 @@ export function systemProtection(processes: readonly EndableProcess[], own: Read
     const why = pid <= SYSTEM_PID ? 'the kernel' : critical ? 'the machine stops without it' : programs.get(name.toLowerCase());
     if (why !== undefined) return { kind: 'system', why: `${name}: ${why}` };
   }
-  // It may be one of those that nobody may ask about, the critical ones among them.
+  // It may be one of the processes that Windows guards, critical ones among them.
   return processes.some(({ errno }) => errno !== 0) ? { kind: 'unlisted' } : undefined;
 }
 
 const SYSTEM_PID = 4;
 
-/** The same of a service, by its name and by who lives in its process beside it. */
+/** By the service's name, and by whether it shares its process. */
 export function serviceProtection({ name, ownProcess }: { readonly name: string; readonly ownProcess: boolean }): Protection | undefined {
   const why = services.get(name.toLowerCase());
   if (why !== undefined) return { kind: 'system', why: `${name}: ${why}` };

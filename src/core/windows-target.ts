@@ -1,12 +1,12 @@
-/** What a workload of Windows is, as far as it can be found again: a job by its name, a service by its name and its process, a tree by its root. */
+/** How a workload of Windows is found again: a job by name, a service by name and process, a tree by its root. */
 export type WindowsTarget =
   | { readonly kind: 'job'; readonly name: string }
   | { readonly kind: 'service'; readonly name: string; readonly pid: number; readonly createdAt: bigint }
   | { readonly kind: 'tree'; readonly pid: number; readonly createdAt: bigint };
 
 /**
- * The id of its workload: unique for ever, as far as the system lets it be: a job that is made again under its name has the same. It is all that the journal and the state keep, so that the next evictd
- * finds the same one again.
+ * The id of the workload, as unique as Windows allows: a job that is recreated under its name has the same id. The
+ * journal and the saved state keep only the id, so the next evictd can find the workload again.
  */
 export function targetId(target: WindowsTarget): string {
   switch (target.kind) {
@@ -19,7 +19,7 @@ export function targetId(target: WindowsTarget): string {
   }
 }
 
-/** undefined: it is none of these. */
+/** undefined: none of these. */
 export function targetOf(id: string): WindowsTarget | undefined {
   if (id.startsWith('job:')) return { kind: 'job', name: id.slice('job:'.length) };
   const [, service, pid = '', createdAt = '', name = ''] = /^(service:)?(\d{1,10}):(\d{1,20})(?::(.*))?$/s.exec(id) ?? [];

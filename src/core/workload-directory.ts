@@ -1,12 +1,11 @@
 import { isBelow } from './cgroup.js';
 
-/** A directory of a workload, as a rule names it. */
 export interface WorkloadDirectory {
-  /** Absolute and normalised; no system directory, and in no directory of another rule. */
+  /** Absolute and normalised; not a system directory, and not inside another rule's directory. */
   readonly path: string;
 }
 
-/** Others live in these, too; what is in them may be a workload's. */
+/** Shared directories; a directory inside may belong to a workload. */
 const SHARED: ReadonlySet<string> = new Set([
   '/',
   ...['/home', '/media', '/mnt', '/opt', '/root', '/run', '/srv', '/tmp', '/var'],
@@ -14,7 +13,7 @@ const SHARED: ReadonlySet<string> = new Set([
   ...['/run/lock', '/run/user', '/var/lib/private', '/var/cache/private', '/var/log/private'],
 ]);
 
-/** Nothing in these is a workload's. */
+/** Nothing inside belongs to a workload. */
 const SYSTEM: readonly string[] = [
   ...['/bin', '/boot', '/dev', '/efi', '/etc', '/lib', '/lib32', '/lib64', '/libx32', '/lost+found', '/proc', '/sbin', '/sys', '/usr'],
   ...['/run/dbus', '/run/evictd', '/run/systemd', '/run/udev'],
@@ -22,7 +21,7 @@ const SYSTEM: readonly string[] = [
   ...['/var/cache/apt', '/var/log/journal', '/var/spool/cron'],
 ];
 
-/** Why a path cannot be the directory of one workload; undefined: it can. */
+/** Why a directory cannot belong to one workload; undefined: it can. */
 export function systemDirectory(path: string): string | undefined {
   if (SHARED.has(path)) return `${path} is shared by all`;
   const [system] = SYSTEM.filter((directory) => path === directory || isBelow(path, directory));
@@ -30,7 +29,7 @@ export function systemDirectory(path: string): string | undefined {
   return /^\/home\/[^/]+$/.test(path) ? `${path} is somebody's home` : undefined;
 }
 
-/** One is the other, or lies in it. */
+/** They are equal, or one is inside the other. */
 export function overlap(path: string, other: string): boolean {
   return path === other || isBelow(path, other) || isBelow(other, path);
 }

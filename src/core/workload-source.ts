@@ -2,40 +2,41 @@ import { isBelow, normalCgroupPath } from './cgroup.js';
 import { compileGlob } from './glob.js';
 import { slicePath, unitPlace } from './unit.js';
 
-/** Units of systemd. */
 export interface SystemdSource {
-  /** Slices ('batch.slice'): every service and scope anywhere below is a workload. */
+  /** 'batch.slice': every service and scope anywhere below is a workload. */
   readonly slices: readonly string[];
-  /** Units, wherever they are ('web.service'), or patterns of their names ('web@*.service'). */
+  /** 'web.service', wherever it is, or a pattern: 'web@*.service'. */
   readonly units: readonly string[];
 }
 
-/** A container runtime. */
 export interface CriSource {
   /** 'unix:///run/containerd/containerd.sock'. */
   readonly endpoint: string;
 }
 
 /**
- * `cgroup`: a path below the mount of the memory controller ('/workload.slice'); every child is a workload. `cri`: every pod that has a cgroup of its own is one, and of others
- * every container.
+ * `cgroup`: a path below the mount of the memory controller ('/workload.slice'); every child is a workload. `cri`:
+ * every pod with a cgroup of its own is a workload; of other pods every container.
  */
 export type LinuxSourceSpec = { readonly cgroup: string } | { readonly systemd: SystemdSource } | { readonly cri: CriSource };
 
 /**
- * `job`: a job object by its name, which is one workload. `service`: a service, or a pattern of names; each that runs is one. `process`: a pattern of paths of programs; each process that
- * runs one of them is a workload together with all that it has started, unless the one that has started it is one already.
+ * `job`: a job object by name, one workload. `service`: a service or a pattern; each running one is a workload.
+ * `process`: a pattern of program paths; each process of such a program is a workload with its descendants, unless it
+ * is inside one already.
  */
 export type WindowsSourceSpec = { readonly job: string } | { readonly service: string } | { readonly process: { readonly path: string } };
 
-/** Where workloads come from: of which operating system, the configuration has seen to. */
+/** The configuration ensures that the operating system fits. */
 export type WorkloadSourceSpec = LinuxSourceSpec | WindowsSourceSpec;
 
 export function isWindowsSource(source: WorkloadSourceSpec): source is WindowsSourceSpec {
   return 'job' in source || 'service' in source || 'process' in source;
 }
 
-/** As messages name it: '/workload.slice', 'systemd batch.slice, web.service', 'cri unix:///run/containerd/containerd.sock'. */
+/**
+ * As in messages: '/workload.slice', 'systemd batch.slice, web.service', 'cri unix:///run/containerd/containerd.sock'.
+ */
 export function sourceText(source: WorkloadSourceSpec): string {
   if ('job' in source) return `job ${source.job}`;
   if ('service' in source) return `service ${source.service}`;
@@ -44,7 +45,7 @@ export function sourceText(source: WorkloadSourceSpec): string {
   return 'cgroup' in source ? source.cgroup : `systemd ${[...source.systemd.slices, ...source.systemd.units].join(', ')}`;
 }
 
-/** The cgroups that all workloads of the sources are below. */
+/** The cgroups above all workloads of the sources. */
 export function sourceRoots(sources: readonly WorkloadSourceSpec[]): string[] {
   const roots = sources.flatMap((source) =>
     isWindowsSource(source)
@@ -58,13 +59,13 @@ export function sourceRoots(sources: readonly WorkloadSourceSpec[]): string[] {
   return [...new Set(roots)];
 }
 
-/** Tells workloads from other cgroups, for one list of sources, as far as their paths tell: those of a container runtime it knows. */
+/** Tells workloads from other cgroups by path. Workloads of container runtimes are not recognised. */
 export class WorkloadSources {
-  /** Cgroups whose children are workloads, each once. */
+  /** Cgroups whose children are workloads, without duplicates. */
   readonly parents: readonly string[];
-  /** Cgroups of slices, each once, and none below another. */
+  /** Cgroups of slices, without duplicates and nesting. */
   readonly slices: readonly string[];
-  /** Container runtimes, each once. */
+  /** Container runtimes, without duplicates. */
   readonly endpoints: readonly string[];
   readonly #names: readonly RegExp[];
 
@@ -76,17 +77,16 @@ export class WorkloadSources {
     this.#names = sources.flatMap((source) => ('systemd' in source ? source.systemd.units.map(compileGlob) : []));
   }
 
-  /** Whether units are named that may be anywhere. */
+  /** Whether a source names units, which may be anywhere. */
   get namesUnits(): boolean {
     return this.#names.length > 0;
   }
 
-  /** Of a unit, wherever it is. */
   names(unit: string): boolean {
     return this.#names.some((pattern) => pattern.test(unit));
   }
 
-  /** The workload that a cgroup is, or lies in: of several the innermost. */
+  /** The innermost workload that the cgroup is, or is inside of. */
   holding(cgroup: string): { readonly name: string; readonly path: string } | undefined {
     const children = this.parents.filter((parent) => isBelow(cgroup, parent)).map((parent) => childHolding(cgroup, parent));
     const { unit } = unitPlace(cgroup);
@@ -95,14 +95,14 @@ export class WorkloadSources {
     return found && { name: found.name, path: found.path };
   }
 
-  /** By which name it is a workload; undefined: it is none. */
+  /** undefined: not a workload. */
   nameOf(path: string): string | undefined {
     const held = this.holding(path);
     return held?.path === path ? held.name : undefined;
   }
 }
 
-/** Of cgroups that all hold the same one; of equals the first. undefined: there is none. */
+/** Of cgroups that all contain the same one; of equals the first. */
 export function innermost<T extends { readonly path: string }>(holding: readonly T[]): T | undefined {
   return holding.reduce<T | undefined>((a, b) => (a === undefined || b.path.length > a.path.length ? b : a), undefined);
 }
