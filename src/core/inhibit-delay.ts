@@ -19,9 +19,9 @@ export function neededDelayNs(requestedNs: bigint): bigint {
   return requestedNs + OWN_NS;
 }
 
-/** 'the configuration asks for 30s, and evictd for 2s beside' */
+/** 'the configuration needs 30s, and evictd 2s more' */
 export function askedText(requestedNs: bigint): string {
-  return `the configuration asks for ${formatDuration(requestedNs)}, and evictd for ${formatDuration(OWN_NS)} beside`;
+  return `the configuration needs ${formatDuration(requestedNs)}, and evictd ${formatDuration(OWN_NS)} more`;
 }
 
 /** undefined: not known. */

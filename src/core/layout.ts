@@ -48,6 +48,6 @@ export function layoutOf(devices: Devices): { readonly layout: Layout; readonly 
   if (containerfs === imagefs) return { layout: dedicated ? 'imagefs' : 'single', unsupported: undefined };
   if (containerfs === nodefs) return { layout: 'split', unsupported: undefined };
   return dedicated
-    ? { layout: 'split', unsupported: 'containers on a filesystem of their own beside that of the images: a layout that is not supported' }
-    : { layout: 'single', unsupported: 'containers on a filesystem of their own, and none for images: a layout that is not supported' };
+    ? { layout: 'split', unsupported: 'unsupported layout: containers and images on separate filesystems' }
+    : { layout: 'single', unsupported: 'unsupported layout: a filesystem for containers, but none for images' };
 }

@@ -73,18 +73,18 @@ export function outcomeMessage(outcome: Outcome): string {
   switch (outcome.result) {
     case 'killed':
       return decision.resource === 'memory'
-        ? `evicted ${name}: it gave back ${amountOfBytes(freedBytes)}${node}`
+        ? `evicted ${name}: freed ${amountOfBytes(freedBytes)}${node}`
         : `evicted ${name}${node}${holdingText(decision)}`;
     case 'ineffective':
-      return `evicted ${name}, but it gave back only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used${node}`;
+      return `evicted ${name}: freed only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used${node}`;
     case 'failed': {
       const left = processesLeft === undefined ? 'an unknown number of processes' : counted(BigInt(processesLeft), 'processes');
       return `could not evict ${name}: ${error ?? `${left} left after the kill`}`;
     }
     case 'vanished':
-      return `${name} was gone before it was evicted${node}`;
+      return `${name} ended before it was evicted${node}`;
     case 'abandoned':
-      return `the eviction of ${name} is given up: ${outcome.abandoned ?? 'evictd ended before it was over'}${node}`;
+      return `eviction of ${name} abandoned: ${outcome.abandoned ?? 'evictd ended before it was over'}${node}`;
   }
 }
 
@@ -109,17 +109,17 @@ export function alertMessage({
   const met = comparisonText(reading);
   switch (alert) {
     case 'signal-not-evictable':
-      return `${met}: no workload is known to give ${SIGNAL_FACTS[threshold.signal].resource ?? 'it'} back, so none is evicted`;
+      return `${met}: evicting workloads does not free ${SIGNAL_FACTS[threshold.signal].resource ?? 'it'}, so none is evicted`;
     case 'no-workload-source':
       return `${met}: nothing is evicted, because no workload source is configured`;
     case 'nothing-evictable':
       return isDiskSignal(threshold.signal)
-        ? `${met}: there is no workload that may be evicted and frees something there${holders.length > 0 ? `; ${holdersText(holders)}` : ''}`
-        : `${met}: there is no workload that may be evicted`;
+        ? `${met}: no evictable workload would free anything there${holders.length > 0 ? `; ${holdersText(holders)}` : ''}`
+        : `${met}: no workload may be evicted`;
     case 'no-yield':
-      return `${met}: the last eviction gave next to nothing back, so nobody else is evicted until this value changes`;
+      return `${met}: the last eviction freed next to nothing; evictd evicts nothing more until this value changes`;
     case 'alert-only':
-      return `${met}: nobody is evicted, because this says that tasks wait, and not who makes them`;
+      return `${met}: nothing is evicted, because this signal does not identify the workload that causes the pressure`;
     case 'restart-storm':
       return `${met}: ${decision === undefined ? 'a unit' : stormText(decision)}`;
   }
@@ -132,10 +132,10 @@ export function thresholdMessage(effect: Extract<Effect, { kind: 'threshold' }>)
   if (!met && isListed(threshold)) return endOfListed(effect);
   if (!met) {
     const limit = `${valueText(value)} (${thresholdKind(threshold)})`;
-    if (observation === undefined) return `${signal} has no reading any more: whether it is below ${limit} is not known`;
+    if (observation === undefined) return `${signal} cannot be read any more; it is not known whether it is below ${limit}`;
     const available = `${amountOf(signal, observation.available)} available`;
     return thresholdMet(threshold, observation, false)
-      ? `${signal} is not held to ${limit} any more: ${available}`
+      ? `${signal} no longer has the threshold ${limit}: ${available}`
       : `${signal} is back above ${limit}: ${available}`;
   }
   const acting = isResourceThreshold(threshold) ? 'evicting' : 'alerting';

@@ -142,9 +142,9 @@ export function protectionText(protection: Protection): string {
     case 'static':
       return 'static: its manifest would start it again';
     case 'kubelet':
-      return 'a kubelet manages it, and would make it again';
+      return 'a kubelet manages it, and would start it again';
     case 'untold':
-      return protection.what === 'name' ? 'its name is being looked up' : 'no container runtime has told of it';
+      return protection.what === 'name' ? 'its name is being looked up' : 'no container runtime has reported it';
     case 'unlisted':
       return 'its processes, or the units in it, cannot be listed';
     case 'unit':
@@ -154,28 +154,28 @@ export function protectionText(protection: Protection): string {
     case 'omit':
       return 'it asks never to be evicted (ManagedOOMPreference=omit)';
     case 'changed':
-      return 'what it asks for has just changed';
+      return 'its ManagedOOMPreference has just changed';
     case 'gone':
-      return 'it is not there any more';
+      return 'it has ended';
     case 'vacant':
-      return 'no process lives in it';
+      return 'it has no process';
     case 'self':
-      return 'evictd or its parents live in it';
+      return 'it contains evictd or an ancestor of evictd';
     case 'contains':
       return `contains ${protection.name}, which is protected`;
     case 'outside':
       return protection.cgroup === undefined ? 'outside the node' : `outside ${protection.cgroup}, whose memory is short`;
     case 'kill-failed':
-      return 'a kill of it failed a moment ago';
+      return 'killing it failed a moment ago';
     case 'frees-nothing':
-      if (protection.filesystem === undefined) return 'it has next to none of the process ids that are missing';
-      return `that would free ${protection.little ? 'next to nothing of what is missing' : 'nothing'} on ${protection.filesystem}`;
+      if (protection.filesystem === undefined) return 'it has too few process ids to help';
+      return `evicting it would free ${protection.little ? 'next to nothing' : 'nothing'} on ${protection.filesystem}`;
     case 'measuring':
       return `what it holds on ${protection.filesystem} is being measured`;
     case 'takes-along':
-      return `systemd ${protection.how} ${protection.unit} with it, which is protected`;
+      return `systemd also ${protection.how} ${protection.unit}, which is protected`;
     case 'emergency-action':
-      return `its end, by whatever means, may be the machine's: ${protection.unit} has ${protection.setting}`;
+      return `its end may reboot the machine: ${protection.unit} has ${protection.setting}`;
   }
 }
 

@@ -36,7 +36,7 @@ export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Awa
   const evictions = all.evictions.map((eviction) => resumed(eviction, nowNs));
   const known = policy.departures['restart-memory'] ? { ...initialState, ...all } : { ...initialState, unitEvictions, held };
   const isUnattended = awayNs > UNATTENDED_NS && awayNs > gapNs(policy);
-  const reason = `nobody looked after it for ${String(awayNs / 1_000_000_000n)} s`;
+  const reason = `no evictd ran for ${String(awayNs / 1_000_000_000n)} s`;
   return {
     state: { ...known, evictions, decisions },
     abandoned: new Map(isUnattended ? evictions.map(({ decision: { serial } }) => [serial, reason]) : []),

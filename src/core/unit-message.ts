@@ -12,7 +12,7 @@ import type { UnitStop } from './unit-stop.js';
 export function meansText({ graceNs, unit, victim }: Pick<Decision, 'graceNs' | 'unit' | 'victim'>): string {
   const { ask, kill } = meansOf(victim.workload);
   const asked = graceNs > 0n;
-  if (asked) return `${unit?.stop?.kind === 'stop' ? 'systemd' : ask}, ${formatDuration(graceNs)} later ${kill}`;
+  if (asked) return `${unit?.stop?.kind === 'stop' ? 'systemd' : ask}, ${kill} after ${formatDuration(graceNs)}`;
   return unit?.hold ? `${kill} and systemd` : kill;
 }
 
@@ -22,7 +22,7 @@ export function meansText({ graceNs, unit, victim }: Pick<Decision, 'graceNs' | 
 export function unitText({ graceNs, unit }: Pick<Decision, 'graceNs' | 'unit'>): string {
   if (unit === undefined) return '';
   const gone = goesWith(unit, graceNs > 0n);
-  const along = gone.length === 0 ? '' : `; with it systemd stops ${gone.join(', ')}`;
+  const along = gone.length === 0 ? '' : `; systemd also stops ${gone.join(', ')}`;
   const not = unit.stop?.kind === 'signal' ? `; by signals, because ${signalReason(unit.stop)}` : '';
   return `${along}${not}${unit.hold ? `; it is kept stopped ${untilText(unit.hold, unit)}` : ''}`;
 }
@@ -36,19 +36,19 @@ export function goesWith({ stop, hold }: UnitDecision, asked: boolean): readonly
 export function signalReason({ because, unit }: Extract<UnitStop, { kind: 'signal' }>): string {
   switch (because) {
     case 'protected':
-      return `systemd would stop ${unit} with it, which is protected`;
+      return `systemd would also stop ${unit}, which is protected`;
     case 'emergency-action':
-      return `systemd would stop ${unit} with it, and may then reboot the machine, or do as much`;
+      return `systemd would also stop ${unit}, whose end may reboot the machine`;
     case 'unknown':
-      return `what systemd would stop with it is not known (nothing is known of ${unit})`;
+      return `what systemd would also stop is not known (${unit} is not known)`;
     case 'unsure':
-      return `what systemd would stop with it may be more than was known (it has not said in time what hangs on ${unit} now)`;
+      return `systemd has not answered in time what depends on ${unit} now`;
     case 'elsewhere':
-      return `it is not the cgroup that systemd knows as ${unit}`;
+      return `systemd knows another cgroup as ${unit}`;
     case 'inactive':
-      return 'to systemd it does not run';
+      return 'systemd reports the unit as inactive';
     case 'transient':
-      return 'it restarts, and has no file that it could be started from';
+      return 'it restarts, and has no unit file to start it from';
     case 'unreachable':
       return 'there is no connection to systemd';
   }
@@ -59,16 +59,16 @@ export function stormText({ victim, unit }: Decision): string {
   if (unit === undefined) return victim.workload.name;
   const times = `${victim.workload.name} is evicted for the ${ordinal(unit.evictions)} time in ten minutes`;
   if (unit.hold) return `${times}; it is kept stopped ${untilText(unit.hold, unit)}`;
-  if (unit.stop === undefined) return `${times}, and comes back: evictd cannot stop what belongs to a user's service manager`;
+  if (unit.stop === undefined) return `${times}, and comes back: evictd cannot stop units of a user's manager`;
   if (unit.stop.kind === 'signal') return `${times}, and cannot be kept stopped: ${signalReason(unit.stop)}`;
-  return `${times}: somebody starts it again, systemd does not by itself`;
+  return `${times}: something other than systemd starts it again`;
 }
 
 /** '; systemd also stopped a.service, a.socket', from its answer, or nothing. */
 export function stoppedText({ decision, systemd }: Pick<Outcome, 'decision' | 'systemd'>): string {
   if (systemd === undefined) return '';
   const others = systemd.units.filter((name) => name !== decision.victim.workload.unit?.name);
-  const stopped = others.length === 0 ? '' : `; systemd stops ${others.join(', ')} with it`;
+  const stopped = others.length === 0 ? '' : `; systemd also stops ${others.join(', ')}`;
   return systemd.errors.length === 0 ? stopped : `${stopped}; systemd refuses: ${systemd.errors.join('; ')}`;
 }
 
@@ -80,7 +80,7 @@ export function releaseText({ unit, start }: Hold): string {
 
 /** 'batch.service was kept stopped; not started: batch.service conflicts with fallback.service, which is running'. */
 export function notStartedText(unit: string, { reasons }: Pick<NotStarted, 'reasons'>): string {
-  return `${unit} was kept stopped, and not all of it is started again: ${reasons.join('; ')}`;
+  return `${unit} was kept stopped; not started again: ${reasons.join('; ')}`;
 }
 
 function untilText({ condition, untilNs }: Hold, { evictions }: UnitDecision): string {

@@ -37,7 +37,7 @@ export function planUnitStart({ unit, start }: Pick<Hold, 'unit' | 'start'>, kno
   const inTheWay = new Map<string, Omit<StartRefusal, 'unit'>>();
   for (const name of [unit, ...start]) {
     const running = known(name)?.conflicts.find((conflict) => !start.includes(conflict) && runs(known(conflict)));
-    if (running !== undefined) inTheWay.set(name, { reason: `conflicts with ${running}, which runs`, running });
+    if (running !== undefined) inTheWay.set(name, { reason: `conflicts with ${running}, which is running`, running });
   }
   for (let before = -1; before !== inTheWay.size;) {
     before = inTheWay.size;
@@ -78,7 +78,7 @@ export function notStarted({ start, refusals }: UnitStart, errors: readonly stri
     ...(refusals.length === 0
       ? []
       : [
-          `when nobody needs ${running.join(', ')} any more: systemctl stop ${running.join(' ')} && systemctl start ${refusals.map(({ unit }) => unit).join(' ')}`,
+          `when ${running.join(', ')} is no longer needed: systemctl stop ${running.join(' ')} && systemctl start ${refusals.map(({ unit }) => unit).join(' ')}`,
         ]),
   ];
   return { reasons: [...refusals.map(({ unit, reason }) => `${unit} ${reason}`), ...errors], hint: hints.join('; '), running };

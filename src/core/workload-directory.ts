@@ -23,10 +23,10 @@ const SYSTEM: readonly string[] = [
 
 /** Why a directory cannot belong to one workload; undefined: it can. */
 export function systemDirectory(path: string): string | undefined {
-  if (SHARED.has(path)) return `${path} is shared by all`;
+  if (SHARED.has(path)) return `${path} is a shared directory`;
   const [system] = SYSTEM.filter((directory) => path === directory || isBelow(path, directory));
-  if (system !== undefined) return path === system ? `${path} is the system's` : `${path} lies in ${system}, which is the system's`;
-  return /^\/home\/[^/]+$/.test(path) ? `${path} is somebody's home` : undefined;
+  if (system !== undefined) return path === system ? `${path} is a system directory` : `${path} is in the system directory ${system}`;
+  return /^\/home\/[^/]+$/.test(path) ? `${path} is a home directory` : undefined;
 }
 
 /** They are equal, or one is inside the other. */

@@ -75,7 +75,7 @@ export function unfinishedRecord(record: Readonly<Record<string, unknown>>, isSt
     ...(expectedBytes === undefined ? {} : { expectedBytes }),
     freedBytes: 0,
     abandoned,
-    message: `the eviction of ${name} is given up: ${abandoned}`,
+    message: `eviction of ${name} abandoned: ${abandoned}`,
   };
 }
 

@@ -78,12 +78,12 @@ describe('a tree', () => {
     [
       'evictd',
       (windows, root) => windows.start({ name: 'node.exe', pid: OWN, parent: root }),
-      'nobody is ended: evictd or its parents live in it',
+      'nobody is ended: it contains evictd or an ancestor of evictd',
     ],
     [
       'what evictd descends from',
       (windows, root) => windows.start({ name: 'node.exe', pid: OWN, parent: windows.start({ name: 'shell.exe', parent: root }) }),
-      'nobody is ended: evictd or its parents live in it',
+      'nobody is ended: it contains evictd or an ancestor of evictd',
     ],
     [
       'a critical process',
@@ -361,7 +361,7 @@ describe('a service', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     windows.start({ name: 'node.exe', pid: OWN, parent: pid });
-    expect(kill.terminate().error).toBe('nobody is told to stop: evictd or its parents live in it');
+    expect(kill.terminate().error).toBe('nobody is told to stop: it contains evictd or an ancestor of evictd');
     expect(windows.done).toEqual([]);
   });
 });
@@ -399,7 +399,7 @@ describe('a job', () => {
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     const kill = begin(windows, BATCH);
     windows.job('batch', [windows.start({ name: 'node.exe', pid: OWN })]);
-    expect(kill.kill().error).toBe('nobody is ended: evictd or its parents live in it');
+    expect(kill.kill().error).toBe('nobody is ended: it contains evictd or an ancestor of evictd');
     expect(windows.done).toEqual([]);
   });
 

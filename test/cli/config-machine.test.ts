@@ -57,7 +57,7 @@ describe('evictd config check, with the cgroups that are there', () => {
       'nobody lives in the source',
       'workloads: [{cgroup: DESERTED}]',
       [
-        /^EVICTD_LINT_NOTHING_EVICTABLE nothing is evicted: (there is no workload in DESERTED now|of the workloads in DESERTED now none may be evicted: 1 × no process lives in it)$/,
+        /^EVICTD_LINT_NOTHING_EVICTABLE nothing is evicted: (there is no workload in DESERTED now|of the workloads in DESERTED now none may be evicted: 1 × it has no process)$/,
       ],
     ],
     [

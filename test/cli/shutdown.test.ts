@@ -52,7 +52,7 @@ test('the groups in their order, who is left alone, and that the time does not s
  0s           0   20s  web              0    20s
 20s  2000000000   10s  db               0    10s  critical
 
-all have ended after 30s at the latest; the configuration asks for 30s, and evictd for 2s beside
+all have ended after 30s at the latest; the configuration needs 30s, and evictd 2s more
 logind lets a shutdown wait for 5s (InhibitDelayMaxSec): too short by 27s; evictd install --logind-drop-in, or InhibitDelayMaxSec=32 in /etc/systemd/logind.conf.d/
 left alone: ssh.service: protected unit: a way into the machine
 left out: odd: EIO
@@ -66,7 +66,7 @@ test('a group of nobody takes no time', async () => {
   const { out } = await shutdown(config, { kind: 'known', maxNs: 182n * SECOND }, '--plan');
   expect(out).toMatch(/^1m0s +100 +1m0s +-$/m);
   expect(out).toMatch(/^1m0s +2000000000 +1m0s +db +0 +30s +critical$/m);
-  expect(out).toContain('all have ended after 1m30s at the latest; the configuration asks for 3m0s, and evictd for 2s beside');
+  expect(out).toContain('all have ended after 1m30s at the latest; the configuration needs 3m0s, and evictd 2s more');
   expect(out).toContain('(InhibitDelayMaxSec): that suffices');
 });
 

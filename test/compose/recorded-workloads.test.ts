@@ -112,7 +112,7 @@ test('recorded workloads of Windows under another configuration: its sources, it
   const { usages } = candidates(
     tree(1, 'C:\\A\\web.exe'),
     tree(2, 'C:\\A\\db.exe', { protection: { kind: 'critical' }, priority: 3 }),
-    tree(3, 'C:\\A\\lsass.exe', { protection: { kind: 'critical', also: { kind: 'system', why: 'nobody logs in without it' } } }),
+    tree(3, 'C:\\A\\lsass.exe', { protection: { kind: 'critical', also: { kind: 'system', why: 'logins need it' } } }),
     tree(4, 'C:\\B\\other.exe'),
     [workload('batch', { id: 'job:batch', path: 'job:batch' }), Mi],
     [workload('print', { id: 'service:5:7:print', path: 'service:print', program: 'C:\\A\\print.exe' }), Mi],

@@ -219,7 +219,7 @@ describe('what is said', () => {
       });
     expect(said(0, 13)).toEqual(['io.pressure.some 13% > 12.5% (soft); alerting if it holds for 10s']);
     expect(said(10, 14.5)).toEqual([
-      'io.pressure.some 14.5% > 12.5% (soft): nobody is evicted, because this says that tasks wait, and not who makes them',
+      'io.pressure.some 14.5% > 12.5% (soft): nothing is evicted, because this signal does not identify the workload that causes the pressure',
     ]);
     expect(said(11, 0)).toEqual(['io.pressure.some>12.5% (soft) is over: io.pressure.some 0%']);
   });

@@ -41,7 +41,7 @@ test.each<[decision: Decision, words: string]>([
   [decision(memory), 'evicting batch with SIGKILL: memory.available 12MiB < 100Mi (hard); batch uses 200MiB, has no request, priority -10'],
   [
     decision(memory, batch, { graceNs: 10_000_000_000n, dryRun: true }),
-    'dry run: would evict batch with SIGTERM, 10s later SIGKILL: memory.available 12MiB < 100Mi (hard); ' +
+    'dry run: would evict batch with SIGTERM, SIGKILL after 10s: memory.available 12MiB < 100Mi (hard); ' +
       'batch uses 200MiB, has no request, priority -10',
   ],
   [
@@ -82,8 +82,8 @@ describe('an outcome', () => {
   const overLimit = decision({ kind: 'storage-limit', breach: { kind: 'pod', limit: parseQuantity('1Gi') } }, pod('p'));
 
   test.each<[outcome: Outcome, words: string]>([
-    [outcome(), 'evicted batch: it gave back 198MiB; memory.available 12MiB → 210MiB'],
-    [outcome({ nodeAfter: undefined }), 'evicted batch: it gave back 198MiB'],
+    [outcome(), 'evicted batch: freed 198MiB; memory.available 12MiB → 210MiB'],
+    [outcome({ nodeAfter: undefined }), 'evicted batch: freed 198MiB'],
     [
       outcome({ decision: decision(inodes), nodeAfter: { available: 950n, capacity: 1000n, timeNs: undefined, source: 'test' } }),
       'evicted batch; nodefs.inodesFree 900 inodes → 950 inodes',
@@ -91,31 +91,31 @@ describe('an outcome', () => {
     [outcome({ decision: overLimit }), 'evicted p'],
     [
       outcome({ result: 'ineffective', freedBytes: Mi }),
-      'evicted batch, but it gave back only 1MiB of the 200MiB that it used; memory.available 12MiB → 210MiB',
+      'evicted batch: freed only 1MiB of the 200MiB that it used; memory.available 12MiB → 210MiB',
     ],
     [outcome({ result: 'failed', processesLeft: 3 }), 'could not evict batch: 3 processes left after the kill'],
     [outcome({ result: 'failed', processesLeft: 1 }), 'could not evict batch: 1 process left after the kill'],
     [outcome({ result: 'failed', processesLeft: undefined }), 'could not evict batch: an unknown number of processes left after the kill'],
     [outcome({ result: 'failed', error: 'EACCES' }), 'could not evict batch: EACCES'],
-    [outcome({ result: 'vanished' }), 'batch was gone before it was evicted; memory.available 12MiB → 210MiB'],
+    [outcome({ result: 'vanished' }), 'batch ended before it was evicted; memory.available 12MiB → 210MiB'],
   ])('%#', (given, words) => {
     expect(outcomeMessage(given)).toBe(words);
   });
 });
 
 test.each<[alert: AlertKind, words: string]>([
-  ['signal-not-evictable', 'no workload is known to give inodes back, so none is evicted'],
+  ['signal-not-evictable', 'evicting workloads does not free inodes, so none is evicted'],
   ['no-workload-source', 'nothing is evicted, because no workload source is configured'],
-  ['nothing-evictable', 'there is no workload that may be evicted and frees something there'],
-  ['no-yield', 'the last eviction gave next to nothing back, so nobody else is evicted until this value changes'],
+  ['nothing-evictable', 'no evictable workload would free anything there'],
+  ['no-yield', 'the last eviction freed next to nothing; evictd evicts nothing more until this value changes'],
 ])('an alert: %s', (alert, words) => {
   expect(alertMessage({ ...inodes, alert })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
 });
 
 test.each<[rule: string, availableMi: bigint | undefined, words: string]>([
   ['exactly the limit is not below it', 512n, 'memory.available is back above 50% (soft): 512MiB available'],
-  ['a reload took it away', 511n, 'memory.available is not held to 50% (soft) any more: 511MiB available'],
-  ['without a reading', undefined, 'memory.available has no reading any more: whether it is below 50% (soft) is not known'],
+  ['a reload took it away', 511n, 'memory.available no longer has the threshold 50% (soft): 511MiB available'],
+  ['without a reading', undefined, 'memory.available cannot be read any more; it is not known whether it is below 50% (soft)'],
 ])('the end of an episode: %s', (_rule, availableMi, words) => {
   const ended = threshold('memory.available', '50%', { graceSeconds: 30 });
   const observed = availableMi === undefined ? undefined : observations(0n, { 'memory.available': availableMi * Mi }).observed;

@@ -39,10 +39,10 @@ describe('who helps', () => {
     ['bytes are not inodes', 'nodefs.available', disks(holding(0n, 9n)), undefined, /free nothing on nodefs/],
     ['memory is another matter', 'memory.available', disks(holding(0n)), 5n, undefined],
     ['who frees just enough', 'nodefs.available', disks(holding(16n)), 16n, undefined],
-    ['not who frees less', 'nodefs.available', disks(holding(15n)), 16n, /next to nothing of what is missing on nodefs/],
+    ['not who frees less', 'nodefs.available', disks(holding(15n)), 16n, /next to nothing on nodefs/],
     ['inodes likewise', 'nodefs.inodesFree', disks(holding(Gi, 1n)), 2n, /next to nothing/],
     ['who has enough process ids', 'pid.available', { processes: 3n }, 3n, undefined],
-    ['not who has fewer', 'pid.available', { processes: 2n }, 3n, /next to none of the process ids/],
+    ['not who has fewer', 'pid.available', { processes: 2n }, 3n, /too few process ids/],
     ['of whom it is not known', 'pid.available', {}, 3n, undefined],
     ['anybody, where nothing is missing', 'pid.available', { processes: 0n }, undefined, undefined],
   ])('%s', (_rule, signal, known, least, because) => {

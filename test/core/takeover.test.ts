@@ -103,7 +103,7 @@ describe('an evictd that is started again', () => {
     const timeline = new Timeline(policy([hard], { monitoringIntervalNs: interval * SECOND }), all);
     timeline.memory(0, 50n);
     const abandoned = takenOver(timeline, seconds, away(seconds));
-    expect(abandoned).toEqual(new Map(goesOn ? [] : [[1, `nobody looked after it for ${String(seconds)} s`]]));
+    expect(abandoned).toEqual(new Map(goesOn ? [] : [[1, `no evictd ran for ${String(seconds)} s`]]));
   });
 
   test('what is given up is no eviction, and who was given up may be chosen again', () => {

@@ -250,7 +250,7 @@ describe('how a unit is ended', () => {
 
   test.each<[rule: string, facts: Facts, others: Record<string, Facts | null>, expected: Partial<UnitStop>]>([
     ['another cgroup has its name', { controlGroup: '/workload.slice/batch' }, {}, signal('elsewhere', 'batch')],
-    ['to systemd it does not run: what is left of it', { activeState: 'inactive' }, {}, signal('inactive', 'batch')],
+    ['systemd reports the unit as inactive: what is left of it', { activeState: 'inactive' }, {}, signal('inactive', 'batch')],
     ['… or it has failed', { activeState: 'failed', controlGroup: '' }, {}, signal('inactive', 'batch')],
     ['it restarts, and would be gone for good', { transient: true, restart: 'always' }, {}, signal('transient', 'batch')],
     ['it would be gone for good, and does not restart anyway', { transient: true }, {}, stop()],

@@ -22,14 +22,14 @@ test.each<[rule: string, processes: readonly EndableProcess[], protection: Retur
   ['evictd', [named('node.exe', { pid: 50 })], { kind: 'self' }],
   ['what evictd descends from, among others', [named('web.exe'), named('cmd.exe', { pid: 40 })], { kind: 'self' }],
   ['the system dies with it', [named('web.exe', { critical: true })], { kind: 'system', why: 'web.exe: the machine stops without it' }],
-  ['by name, in large letters', [named('LSASS.EXE')], { kind: 'system', why: 'LSASS.EXE: nobody logs in without it' }],
+  ['by name, in large letters', [named('LSASS.EXE')], { kind: 'system', why: 'LSASS.EXE: logins need it' }],
   ['one of several', [named('web.exe'), named('svchost.exe')], { kind: 'system', why: 'svchost.exe: services of Windows live in it' }],
   ['the kernel, whatever its name', [named('', { pid: 4 })], { kind: 'system', why: ': the kernel' }],
   ['nobody tells who it is', [named('web.exe'), named('odd.exe', { errno: 5 })], { kind: 'unlisted' }],
   [
     'who it is, before that somebody else is not known',
     [named('odd.exe', { errno: 5 }), named('lsass.exe')],
-    { kind: 'system', why: 'lsass.exe: nobody logs in without it' },
+    { kind: 'system', why: 'lsass.exe: logins need it' },
   ],
 ])('%s', (_rule, processes, protection) => {
   expect(systemProtection(processes, own)).toEqual(protection);

@@ -9,14 +9,14 @@ const known = (count: number): ShutdownFacts['delay'] => ({ kind: 'known', maxNs
 
 test.each<[rule: string, facts: ShutdownFacts, status: CheckStatus, said: RegExp]>([
   ['nothing is asked for', { requestedNs: 0n, delay: undefined }, 'ok', /^no time is asked for/],
-  ['exactly as long', { requestedNs: seconds(30), delay: known(32) }, 'ok', /wait for 32s .* asks for 30s, and evictd for 2s beside$/],
+  ['exactly as long', { requestedNs: seconds(30), delay: known(32) }, 'ok', /wait for 32s .* needs 30s, and evictd 2s more$/],
   [
     'nothing for evictd itself',
     { requestedNs: seconds(30), delay: known(30) },
     'degraded',
-    /asks for 30s, and evictd for 2s beside: whoever is left/,
+    /needs 30s, and evictd 2s more: whoever is left/,
   ],
-  ['too short', { requestedNs: seconds(30), delay: known(5) }, 'degraded', /wait for 5s .* asks for 30s, .*: whoever is left/],
+  ['too short', { requestedNs: seconds(30), delay: known(5) }, 'degraded', /wait for 5s .* needs 30s, .*: whoever is left/],
   ['no logind', { requestedNs: seconds(30), delay: { kind: 'unknown', reason: 'logind does not run' } }, 'degraded', /logind does not run/],
 ])('shutdown.delay: %s', (_rule, facts, status, said) => {
   expectCheck(checkShutdownDelay(facts), 'shutdown.delay', status, said);

@@ -120,7 +120,7 @@ describe.runIf(hasContainerd)(`pods of containerd (${ON})`, () => {
 
     const labels = { 'io.kubernetes.pod.uid': 'u' };
     await podIn(node, { name: 'kube', namespace: 'x', labels, ownCgroup: true, containers: { app: QUIET } });
-    const byKubelet = 'a kubelet manages it, and would make it again';
+    const byKubelet = 'a kubelet manages it, and would start it again';
     expect(await ranked()).toEqual({ 'default/web/app': [7, byKubelet], 'x/kube': [0, byKubelet] });
   });
 

@@ -7,7 +7,7 @@ import { machine, present, subject } from './support.js';
 
 const memory = [threshold('memory.available', '100Mi')];
 const critical: Hindrance = { kind: 'critical', text: 'critical' };
-const vacant: Hindrance = { kind: 'vacant', text: 'no process lives in it' };
+const vacant: Hindrance = { kind: 'vacant', text: 'it has no process' };
 const outside: Hindrance = { kind: 'other', text: 'outside the node' };
 const missing = { code: 'EVICTD_SOURCE_MISSING', message: 'workload source /workload.slice does not exist', hint: 'create it' };
 

@@ -42,7 +42,7 @@ test('what was left comes back: the state, the times of signals, and what others
 test('what the machine slept counts for what was seen', () => {
   const { state, abandoned } = restoreState(left(at(101, 1101)), owner, policy([hard]), at(103, 1203));
   expect(state.lastStepNs).toBe(0n); // 100 of the 102 s were sleep
-  expect([...abandoned]).toEqual([[1, 'nobody looked after it for 102 s']]);
+  expect([...abandoned]).toEqual([[1, 'no evictd ran for 102 s']]);
 });
 
 describe('is discarded, and evictd starts', () => {

@@ -49,11 +49,11 @@ test('what conflicts with a unit that runs is not started, and named with it', a
   };
   const released = await startLeft(unitsOf(peer.path), [hold('b.service'), hold('c.service')], 10_000);
   expect(released).toMatchObject([
-    { kind: 'refused', hold: { unit: 'b.service' }, why: { reasons: ['b.service conflicts with fallback.service, which runs'] } },
+    { kind: 'refused', hold: { unit: 'b.service' }, why: { reasons: ['b.service conflicts with fallback.service, which is running'] } },
     { kind: 'started' },
   ]);
   expect(leftText(released[0] as Left)).toBe(
-    'b.service is kept stopped: b.service conflicts with fallback.service, which runs; to start it: systemctl stop fallback.service && evictd restore; ' +
+    'b.service is kept stopped: b.service conflicts with fallback.service, which is running; to start it: systemctl stop fallback.service && evictd restore; ' +
       'to leave it stopped: evictd restore --forget b.service',
   );
   expect(peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0])).toEqual(['c.service']);

@@ -227,7 +227,7 @@ test('one that was gone before the signal is neither an eviction nor a failure',
     expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1);
   });
   expect(status.count('evictd_evictions_failed_total', 'memory.available')).toBe(0);
-  expect(said).toContainEqual(expect.stringContaining('batch was gone before it was evicted'));
+  expect(said).toContainEqual(expect.stringContaining('batch ended before it was evicted'));
 });
 
 test('the largest ends by another hand while the candidates are read: nobody goes for what it has given back', () => {
@@ -606,8 +606,8 @@ test('whom the evictd before was killing, and kept stopped, stays owed, though s
 });
 
 test.each<[rule: string, then: () => Candidates, came: RegExp | undefined]>([
-  ['is critical', () => candidates([evicted({ protection: { kind: 'critical' } }), Mi]), /given up: it may not be evicted any more/],
-  ['is not told of', () => candidates([workload('web'), Mi]), /given up: no workload source names it any more/],
+  ['is critical', () => candidates([evicted({ protection: { kind: 'critical' } }), Mi]), /abandoned: it may not be evicted any more/],
+  ['is not told of', () => candidates([workload('web'), Mi]), /abandoned: no workload source names it any more/],
   ['is what it was', () => candidates([evicted(), Mi]), undefined],
 ])('a pod that was told to end before a restart is not let go before its runtime has told that it %s', (_rule, then, came) => {
   let found: () => Candidates = () => ({ ...candidates([workload('web'), Mi]), awaitedRuntimes: [RUNTIME.endpoint] });
@@ -618,11 +618,11 @@ test.each<[rule: string, then: () => Candidates, came: RegExp | undefined]>([
   };
   const inherited = before({ graceNs: 60n * SECOND, victim: candidates([evicted(), Mi]).usages[0] as Decision['victim'] });
   start(node, { begin: () => alive }, () => found(), {}, inherited);
-  expect(said.filter((text) => text.includes('given up'))).toEqual([]);
+  expect(said.filter((text) => text.includes('abandoned'))).toEqual([]);
   expect(monitor?.terminating).toHaveLength(1);
   found = then;
   node.wake({ source: 'psi_trigger', atNs: process.hrtime.bigint() });
-  expect(said.filter((text) => text.includes('given up'))).toEqual(came ? [expect.stringMatching(came)] : []);
+  expect(said.filter((text) => text.includes('abandoned'))).toEqual(came ? [expect.stringMatching(came)] : []);
   expect(monitor?.terminating).toHaveLength(came ? 0 : 1);
 });
 
@@ -631,9 +631,9 @@ test.each<[now: string, left: number, found: () => Candidates, came: RegExp | un
     'is critical',
     1,
     () => candidates([workload('batch', { protection: { kind: 'critical' } }), Mi]),
-    /given up: it may not be evicted any more: critical/,
+    /abandoned: it may not be evicted any more: critical/,
   ],
-  ['is named by no source', 1, () => candidates([workload('web'), Mi]), /given up: no workload source names it any more/],
+  ['is named by no source', 1, () => candidates([workload('web'), Mi]), /abandoned: no workload source names it any more/],
   ['is what it was', 1, two, undefined],
   ['has gone', 0, () => candidates([workload('web'), Mi]), /evicted batch/],
 ])('a reload by which who was told to end %s is decided on as a restart would', (_now, left, found, came) => {

@@ -206,7 +206,7 @@ test('a decision of which nothing but its record is left has an outcome', () => 
     freedBytes: 0,
     abandoned: 'evictd ended before it wrote down more than the decision: no signal was sent, unless the state could not be written then',
     message:
-      'the eviction of batch is given up: evictd ended before it wrote down more than the decision: no signal was sent, unless the state could not be written then',
+      'eviction of batch abandoned: evictd ended before it wrote down more than the decision: no signal was sent, unless the state could not be written then',
   });
   expect(unfinishedRecord({ ...before }, false).abandoned).toBe('evictd ended before it was over, and what became of it is not known');
 });

@@ -128,12 +128,12 @@ test('what conflicts with a unit that runs is not started, nor what would start 
   );
   expect(peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0])).toEqual(['other.service']);
   expect(refused).toEqual([
-    'b.socket would start b.service, which conflicts with fallback.service, which runs',
-    'b.service conflicts with fallback.service, which runs',
-    'web.service would start b.service, which conflicts with fallback.service, which runs',
+    'b.socket would start b.service, which conflicts with fallback.service, which is running',
+    'b.service conflicts with fallback.service, which is running',
+    'web.service would start b.service, which conflicts with fallback.service, which is running',
   ]);
   expect(hints).toEqual([
-    'when nobody needs fallback.service any more: systemctl stop fallback.service && systemctl start b.socket b.service web.service',
+    'when fallback.service is no longer needed: systemctl stop fallback.service && systemctl start b.socket b.service web.service',
   ]);
 });
 
@@ -156,7 +156,7 @@ test('what conflicts with it is waited for where nothing is known of it yet: rig
   const it = await releases(peer);
   expect(it.begin(hold)).toBe(true);
   expect(await eventually('it is answered', () => it.news(asked).get('b.service'))).toBe('started');
-  expect([starts(peer), refused]).toEqual([[], ['b.service conflicts with fallback.service, which runs']]);
+  expect([starts(peer), refused]).toEqual([[], ['b.service conflicts with fallback.service, which is running']]);
 });
 
 test('and where what is known is about to be told anew', async () => {
@@ -189,7 +189,7 @@ test('and where what is known is about to be told anew', async () => {
   const isActive = { signature: 'a{sv}', body: [FALLBACK.fallback_2eservice] };
   for (const call of unanswered) peer.send(reply(call, call.member === 'GetAll' ? isActive : { error: 'a.b' }));
   expect(await eventually('it is answered', () => it.news(asked).get('b.service'))).toBe('started');
-  expect([starts(peer), refused.splice(0)]).toEqual([[], ['b.service conflicts with fallback.service, which runs']]);
+  expect([starts(peer), refused.splice(0)]).toEqual([[], ['b.service conflicts with fallback.service, which is running']]);
 });
 
 test('of two that are kept stopped and conflict with each other one is started: whose conflicts are known first', async () => {
@@ -203,7 +203,7 @@ test('of two that are kept stopped and conflict with each other one is started: 
   const [first, second] = both.map(({ hold: { unit } }) => unit).sort((a) => (a === starts(peer)[0] ? -1 : 1));
   expect(starts(peer)).toEqual([first]);
   expect(both.find(({ kind }) => kind === 'refused')).toMatchObject({
-    why: { reasons: [`${String(second)} conflicts with ${String(first)}, which runs`] },
+    why: { reasons: [`${String(second)} conflicts with ${String(first)}, which is running`] },
   });
 });
 
@@ -220,7 +220,7 @@ test('who was started is taken to run until systemd tells of it, and then for wh
   const masked = { ...hold, unit: 'masked.service', start: ['masked.service'] };
   expect(await it.release([masked, other], 10_000)).toMatchObject([{ kind: 'refused' }, { kind: 'started' }]);
   expect(await it.release([hold], 10_000)).toMatchObject([
-    { kind: 'refused', why: { reasons: ['b.service conflicts with c.service, which runs'] } },
+    { kind: 'refused', why: { reasons: ['b.service conflicts with c.service, which is running'] } },
   ]);
   const reads = (): number => peer.calls.filter(({ member, path }) => member === 'GetAll' && path?.endsWith('/c_2eservice')).length;
   const before = reads();

@@ -52,7 +52,7 @@ describe.skipIf(!hasSystemd)('a systemd unit that is kept stopped (needs systemd
     expect(await killed.stop('SIGKILL')).toBe('SIGKILL');
     units.start(FALLBACK);
     const states = () => [LEAK, FALLBACK].map((name) => property(name, 'ActiveState'));
-    const why = `${LEAK} conflicts with ${FALLBACK}, which runs`;
+    const why = `${LEAK} conflicts with ${FALLBACK}, which is running`;
 
     const restore = () => evictd('restore', '--config', killed.configFile, '--runtime-directory', `${directory}/run`);
     const { code, stdout } = await restore();

@@ -180,7 +180,7 @@ describe('never evicted', () => {
     const shell = windows.start({ name: 'shell.exe' });
     const own = windows.start({ name: 'node.exe', parent: shell });
     expect(shown(open(windows, [APPS], [], own).candidates())).toEqual([
-      `C:\\Apps\\shell.exe#${String(shell)} = evictd or its parents live in it`,
+      `C:\\Apps\\shell.exe#${String(shell)} = it contains evictd or an ancestor of evictd`,
     ]);
   });
 
@@ -190,7 +190,7 @@ describe('never evicted', () => {
     windows.setClockBack(1_000n);
     const own = windows.start({ name: 'node.exe', path: 'D:\\node.exe', parent: shell });
     expect(shown(open(windows, [APPS], [], own).candidates())).toEqual([
-      `C:\\Apps\\shell.exe#${String(shell)} = evictd or its parents live in it`,
+      `C:\\Apps\\shell.exe#${String(shell)} = it contains evictd or an ancestor of evictd`,
     ]);
   });
 

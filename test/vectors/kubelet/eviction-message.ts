@@ -6,17 +6,17 @@ import type { StorageBreach } from '../../../src/core/storage-limit.js';
 import { resolve, type ThresholdValue } from '../../../src/core/threshold.js';
 import type { ContainerStats, ResourceList, Workload, WorkloadStats } from '../../../src/core/workload.js';
 
-/** What the kubelet puts into the pod's status and into the event. */
+/** The text of the pod's status and of the event. */
 export interface EvictionMessage {
   /** It ends with a space. */
   readonly message: string;
-  /** Of the event; null: it has none. */
+  /** Of the event; null: none. */
   readonly annotations: Readonly<Record<string, string>> | null;
 }
 
 const NANO = 1_000_000_000n;
 
-/** The kubelet's words for an eviction (eviction/helpers.go, evictionMessage, and the formats of the limits; v1.36.2). */
+/** The kubelet's text (eviction/helpers.go, evictionMessage, and the formats of the limits; v1.36.2). */
 export function evictionMessage({ cause, resource, victim }: Decision): EvictionMessage {
   if (cause.kind === 'storage-limit') return { message: limitMessage(cause.breach), annotations: null };
   const message = thresholdText(cause, resource);
@@ -62,7 +62,6 @@ function limitMessage(breach: StorageBreach): string {
   }
 }
 
-/** Who is named in the message. */
 interface Offender {
   readonly name: string;
   readonly bytes: bigint;
@@ -73,14 +72,14 @@ function offence({ name, bytes, request }: Offender, resource: Resource): string
   return `${name} was using ${formatBytes(bytes)}, request is ${request}, has larger consumption of ${resource}. `;
 }
 
-/** The pod as a whole, where it has a request of its own for memory: whether or not it uses more than that, as the kubelet does. */
+/** The pod, if it has a memory request of its own, even if it uses less than that (as the kubelet does). */
 function podOffender({ name, pod }: Workload, stats: WorkloadStats, resource: Resource): Offender | undefined {
   const request = resource === 'memory' ? pod?.podLevel?.requests.get(resource) : undefined;
   const bytes = stats.workingSetBytes ?? (stats.memoryWithoutWorkingSet ? 0n : undefined);
   return request === undefined || bytes === undefined ? undefined : { name, bytes, request: request.text };
 }
 
-/** In the order of the statistics; of a name that comes twice the first container, init containers last. */
+/** In the order of the statistics. Of containers with the same name the first counts, init containers last. */
 function containerOffenders({ pod }: Workload, stats: WorkloadStats, resource: Resource): Offender[] {
   if (pod === undefined) return [];
   return stats.containers.flatMap((measured) => {
@@ -89,7 +88,10 @@ function containerOffenders({ pod }: Workload, stats: WorkloadStats, resource: R
   });
 }
 
-/** Of storage both the writable layer and the logs have to be known, and their sum wraps as the kubelet's does; of inodes and processes nothing is. */
+/**
+ * Storage needs both the writable layer and the logs; the sum wraps, as in the kubelet. Inodes and processes are never
+ * known.
+ */
 function containerUsage({ workingSetBytes, rootfs, logs }: ContainerStats, resource: Resource): bigint | undefined {
   switch (resource) {
     case 'memory':
