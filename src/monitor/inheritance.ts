@@ -3,7 +3,7 @@ import { initialState, type Policy, type State } from '../core/state.js';
 import { takeOver } from '../core/takeover.js';
 import { fromJson, toJson } from './recording/value.js';
 import { savedParts, savedStateProblem, type SavedParts } from './saved-parts.js';
-import type { SentSignals } from './victims.js';
+import type { SentSignals } from './sent-signals.js';
 
 /** Raised when an older evictd could not read the file, or would read it wrongly. */
 const FORMAT = 3;

@@ -3,7 +3,7 @@ import { isWaiting } from '../core/takeover.js';
 import { savedStateText, type StateOwner } from './inheritance.js';
 import { savedParts, shortened, significance } from './saved-parts.js';
 import type { StateFile } from './state-file.js';
-import type { SentSignals } from './victims.js';
+import type { SentSignals } from './sent-signals.js';
 
 /** When something was last seen is kept to this. */
 const REFRESH_NS = 1_000_000_000n;

@@ -2,59 +2,51 @@ import type { Decision, EvictionInFlight, VictimReading } from '../core/eviction
 import type { Workload } from '../core/workload.js';
 import { HostError, isShortage } from '../errors.js';
 import type { Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
+import {
+  afterSignal,
+  isFirstSent,
+  lastSignalNs,
+  noSignalSent,
+  type EvictionTimes,
+  type SentSignal,
+  type SentSignals,
+} from './sent-signals.js';
 
-/** The moments of an eviction, monotonic nanoseconds. The journal has their differences. */
-export interface EvictionTimes {
-  readonly crossingNs: bigint;
-  /** undefined: in a replay, which does not know it. */
-  readonly wakeNs: bigint | undefined;
-  readonly decisionNs: bigint;
-  readonly signalNs: bigint | undefined;
-  readonly killNs: bigint | undefined;
-}
-
-/** `passing`: as in SignalResult. */
-type Held = Pick<SignalResult, 'error' | 'passing'> & {
-  /** undefined: it could not be taken hold of. */
+/** A workload that is being ended, with the result of the last call. */
+type Handle = Pick<SignalResult, 'error' | 'passing'> & {
+  /** undefined: it could not be opened. */
   readonly kill: KillInProgress | undefined;
+  /** It was gone, or replaced, before it could be opened. */
   readonly vanished: boolean;
 };
 
-/** What is known of the signals of one eviction. */
-export interface SentSignals {
-  readonly times: EvictionTimes;
-  /** Of which signal the time stands, because it reached somebody; undefined: none is known to have. */
-  readonly sent: 'signalNs' | 'killNs' | undefined;
-}
-
-/** What is known of whoever is to end, by whatever decision. */
+/** What has to be known of a workload to end it, by eviction or shutdown. */
 export type Ending = Pick<Decision, 'serial' | 'unit' | 'graceNs' | 'decidedAtNs'> & {
   readonly victim: Pick<Decision['victim'], 'workload'>;
 };
 
-interface Victim<D extends Ending> extends SentSignals {
+interface Victim<D extends Ending> {
   readonly decision: D;
-  held: Held;
-  /** SIGKILL, no longer SIGTERM. */
-  killing: boolean;
-  sent: SentSignals['sent'];
-  times: EvictionTimes;
+  handle: Handle;
+  /** The signal of its phase: what is repeated. */
+  wanted: SentSignal;
+  signals: SentSignals;
   /** As in VictimReading. */
   abandoned?: string;
 }
 
 const NONE: ReadonlyMap<number, SentSignals> = new Map();
 
-/** errno of a workload that is not there any more, or is another one under the same name. */
+/** errno of a workload that is gone, or was replaced by another one of the same name. */
 const GONE = new Set(['ENOENT', 'ENODEV', 'ESTALE', 'ESRCH']);
 
-/** The kills under way: holds what they hold, repeats SIGKILL until nobody is left, and keeps their times. */
+/** The kills under way. Repeats SIGKILL until no process is left, and knows which signals were sent. */
 export class Victims<D extends Ending = Decision> {
   readonly #evictor: Evictor;
   readonly #onExit: (atNs: bigint) => void;
   readonly #victims = new Map<number, Victim<D>>();
 
-  /** @param onExit  the last process of one of them has exited */
+  /** @param onExit  the last process of a victim has exited */
   constructor(evictor: Evictor, onExit: (atNs: bigint) => void) {
     this.#evictor = evictor;
     this.#onExit = onExit;
@@ -64,85 +56,87 @@ export class Victims<D extends Ending = Decision> {
     return this.#victims.size;
   }
 
-  /** When the youngest of them got its last deadly signal; undefined: none has. */
+  /** When the last signal was sent to any of them; undefined: none was. */
   get lastSignalNs(): bigint | undefined {
-    const times = [...this.#victims.values()].flatMap(({ times: { killNs, signalNs } }) => killNs ?? signalNs ?? []);
+    const times = [...this.#victims.values()].flatMap(({ signals }) => lastSignalNs(signals) ?? []);
     return times.reduce<bigint | undefined>((last, time) => (last === undefined || time > last ? time : last), undefined);
   }
 
-  /** Sends the first signal. Never throws: what went wrong is in the next reading. */
+  /** Sends the first signal. Never throws: the next reading has the error. */
   begin(decision: D, wake: Pick<Wake, 'atNs'>, wakeNs: bigint): EvictionTimes {
-    const times = { crossingNs: wake.atNs, wakeNs, decisionNs: decision.decidedAtNs, signalNs: undefined, killNs: undefined };
-    const victim: Victim<D> = { decision, held: this.#hold(decision), killing: decision.graceNs === 0n, sent: undefined, times };
+    const victim: Victim<D> = {
+      decision,
+      handle: this.#open(decision),
+      wanted: decision.graceNs === 0n ? 'killNs' : 'signalNs',
+      signals: noSignalSent({ crossingNs: wake.atNs, wakeNs, decisionNs: decision.decidedAtNs }),
+    };
     this.#victims.set(decision.serial, victim);
     this.#signal(victim);
-    return victim.times;
+    return victim.signals.times;
   }
 
   /**
-   * Goes on with an eviction of an evictd before. Whoever is known to have had the signal of its phase is not told to end a second time; SIGKILL is repeated as ever. Never
-   * throws.
+   * Continues an eviction that an earlier evictd began. SIGTERM that is known to have been sent is not sent again; SIGKILL is repeated. Never throws.
    *
-   * @param objection  why somebody who still lives is let go; undefined: nothing is against it
+   * @param objection  why a victim that still runs is not evicted any more; undefined: nothing is against it
    */
   resume(
     { decision, phase }: Pick<EvictionInFlight, 'phase'> & { readonly decision: D },
-    signals: SentSignals | undefined,
+    saved: SentSignals | undefined,
     objection: string | undefined,
   ): void {
-    const { decidedAtNs: decisionNs } = decision;
-    const { sent, times = { crossingNs: decisionNs, wakeNs: undefined, decisionNs, signalNs: undefined, killNs: undefined } } =
-      signals ?? {};
-    const victim: Victim<D> = { decision, held: this.#hold(decision), killing: phase === 'dying', sent, times };
+    const { decidedAtNs } = decision;
+    const signals = saved ?? noSignalSent({ crossingNs: decidedAtNs, wakeNs: undefined, decisionNs: decidedAtNs });
+    const victim: Victim<D> = { decision, handle: this.#open(decision), wanted: phase === 'dying' ? 'killNs' : 'signalNs', signals };
     this.#victims.set(decision.serial, victim);
-    const { kill } = victim.held;
+    const { sent } = signals;
     const hasGone = isGone(victim);
-    if (sent !== undefined && (hasGone || objection === undefined)) kill?.resume?.(sent === 'killNs');
+    if (hasGone || objection === undefined) resumeKill(victim);
     if (hasGone) {
-      if (sent === undefined) victim.abandoned = 'it is gone, and whether a signal has reached it before is not known';
+      if (sent === undefined) victim.abandoned = 'it is gone, and whether evictd had signalled it is not known';
     } else if (objection !== undefined) {
       victim.abandoned = objection;
     } else if (sent === undefined) {
       this.#signal(victim);
     } else {
-      kill?.onExit(this.#onExit);
+      victim.handle.kill?.onExit(this.#onExit);
     }
   }
 
-  /** Of all that are under way. */
   signals(): ReadonlyMap<number, SentSignals> {
     if (this.#victims.size === 0) return NONE;
-    return new Map([...this.#victims].map(([serial, { times, sent }]) => [serial, { times, sent }]));
+    return new Map([...this.#victims].map(([serial, { signals }]) => [serial, signals]));
   }
 
-  /** Nothing more is done to it, and the next reading says why; who has gone has its outcome. */
+  /** Stops the eviction, and the next reading says why. A victim that is gone already keeps its outcome. */
   abandon(serial: number, objection: string): void {
     const victim = this.#victims.get(serial);
     if (victim !== undefined && !isGone(victim)) victim.abandoned = objection;
   }
 
+  /** SIGKILL from here on. */
   escalate(decision: Pick<D, 'serial'>): void {
     const victim = this.#victims.get(decision.serial);
     if (victim === undefined) return;
-    victim.killing = true;
+    victim.wanted = 'killNs';
     this.#signal(victim);
   }
 
   /**
-   * What is left of each. Sends SIGKILL once more to whom it did not end, because processes may fork while they are being killed; and what could not be sent, because
-   * evictd was short of something.
+   * What is left of each victim. Repeats SIGKILL, because processes may fork while they are being killed, and sends what could not be sent because evictd was short of
+   * a resource.
    */
   readings(): Map<number, VictimReading> {
     return new Map([...this.#victims].map(([serial, victim]) => [serial, this.#reading(victim)]));
   }
 
   timesOf(serial: number): EvictionTimes | undefined {
-    return this.#victims.get(serial)?.times;
+    return this.#victims.get(serial)?.signals.times;
   }
 
   /** Closes a victim whose eviction is over. */
   end(serial: number): void {
-    this.#victims.get(serial)?.held.kill?.close();
+    this.#victims.get(serial)?.handle.kill?.close();
     this.#victims.delete(serial);
   }
 
@@ -150,85 +144,82 @@ export class Victims<D extends Ending = Decision> {
     for (const serial of [...this.#victims.keys()]) this.end(serial);
   }
 
-  #hold({ victim: { workload }, unit, graceNs }: D): Held {
+  #open({ victim: { workload }, unit, graceNs }: D): Handle {
     try {
       return { kill: this.#evictor.begin(workload, unit, graceNs), vanished: false, error: undefined };
     } catch (error) {
-      const vanished = saysGone(error);
       const passing = isShortage(error) ? 'unsent' : undefined;
-      return { kill: undefined, vanished, error: error instanceof Error ? error.message : String(error), passing };
+      return { kill: undefined, vanished: isGoneError(error), error: error instanceof Error ? error.message : String(error), passing };
     }
   }
 
   #signal(victim: Victim<D>): void {
-    const { held, killing, times } = victim;
-    const { kill } = held;
+    const { handle, wanted, signals: before } = victim;
+    const { kill } = handle;
     if (kill === undefined) return;
-    const { atNs, error, passing } = killing ? kill.kill() : kill.terminate();
-    victim.held = { ...held, error, passing };
-    const name = killing ? 'killNs' : 'signalNs';
-    const isFirst = passing !== 'unsent' && victim.sent !== name;
-    // Of an attempt, until there is one that reached somebody.
-    const signalNs = isFirst && victim.sent === undefined ? atNs : (times.signalNs ?? atNs);
-    victim.times = { ...times, signalNs, killNs: killing ? (isFirst ? atNs : (times.killNs ?? atNs)) : undefined };
-    if (!isFirst) return;
-    victim.sent = name;
-    kill.onExit(this.#onExit);
+    const result = wanted === 'killNs' ? kill.kill() : kill.terminate();
+    victim.handle = { ...handle, error: result.error, passing: result.passing };
+    victim.signals = afterSignal(before, wanted, result);
+    if (isFirstSent(before, wanted, result)) kill.onExit(this.#onExit);
   }
 
   #reading(victim: Victim<D>): VictimReading {
-    if (victim.abandoned === undefined && victim.held.kill === undefined && victim.held.passing === 'unsent') {
-      victim.held = this.#hold(victim.decision);
-      if (victim.sent === undefined) this.#signal(victim);
-      else victim.held.kill?.resume?.(victim.sent === 'killNs');
+    const { abandoned, signals, decision } = victim;
+    if (abandoned === undefined && victim.handle.kill === undefined && victim.handle.passing === 'unsent') {
+      victim.handle = this.#open(decision);
+      if (signals.sent === undefined) this.#signal(victim);
+      else resumeKill(victim);
     }
-    let sample = victim.held.kill?.read();
-    if (victim.abandoned === undefined && sample !== undefined && sample.processes > 0 && isToRepeat(victim)) {
+    let sample = victim.handle.kill?.read();
+    if (abandoned === undefined && sample !== undefined && sample.processes > 0 && isToRepeat(victim)) {
       this.#signal(victim);
-      sample = victim.held.kill?.read();
+      sample = victim.handle.kill?.read();
     }
-    const { vanished, error, passing } = victim.held;
-    const { signalNs, killNs } = victim.times;
-    const hasEnded = vanished && (victim.sent !== undefined || victim.abandoned !== undefined);
-    const processes = hasEnded ? 0 : sample?.processes;
+    const { vanished, error, passing, kill } = victim.handle;
+    const hasEnded = vanished && (victim.signals.sent !== undefined || abandoned !== undefined);
     return {
-      processes,
+      processes: hasEnded ? 0 : sample?.processes,
       usageBytes: sample?.usageBytes,
       removed: hasEnded || (sample?.removed ?? false),
       vanished: vanished && !hasEnded,
       error: hasEnded ? undefined : error,
       ...(passing && { passing: true }),
-      signalledAtNs: killNs ?? signalNs,
-      systemd: victim.held.kill?.systemd?.(),
-      ...(victim.abandoned === undefined ? {} : { abandoned: victim.abandoned }),
+      signalledAtNs: lastSignalNs(victim.signals),
+      systemd: kill?.systemd?.(),
+      ...(abandoned === undefined ? {} : { abandoned }),
       ...(sample?.stopping && { stopping: true }),
       ...(sample?.queued && { queued: true }),
     };
   }
 }
 
-function isGone({ held: { kill, vanished } }: Pick<Victim<Ending>, 'held'>): boolean {
+/** Tells a new handle what an earlier one has sent. */
+function resumeKill({ handle, signals: { sent } }: Pick<Victim<Ending>, 'handle' | 'signals'>): void {
+  if (sent !== undefined) handle.kill?.resume?.(sent === 'killNs');
+}
+
+function isGone({ handle: { kill, vanished } }: Pick<Victim<Ending>, 'handle'>): boolean {
   return vanished || kill?.read().processes === 0;
 }
 
-function saysGone(error: unknown): boolean {
+function isGoneError(error: unknown): boolean {
   return error instanceof HostError && error.errno !== undefined && GONE.has(error.errno);
 }
 
-/** Whether nobody lives in it any more. Signals nobody. What cannot be told is not so. */
+/** Whether no process of the workload is left. Sends no signal. false also where that cannot be found out. */
 export function hasGone(evictor: Evictor, workload: Workload): boolean {
   try {
-    const held = evictor.begin(workload);
+    const kill = evictor.begin(workload);
     try {
-      return held.read().processes === 0;
+      return kill.read().processes === 0;
     } finally {
-      held.close();
+      kill.close();
     }
   } catch (error) {
-    return saysGone(error);
+    return isGoneError(error);
   }
 }
 
-function isToRepeat({ killing, held: { error, passing } }: Pick<Victim<Ending>, 'killing' | 'held'>): boolean {
-  return killing ? error === undefined || passing !== undefined : passing === 'unsent';
+function isToRepeat({ wanted, handle: { error, passing } }: Pick<Victim<Ending>, 'wanted' | 'handle'>): boolean {
+  return wanted === 'killNs' ? error === undefined || passing !== undefined : passing === 'unsent';
 }

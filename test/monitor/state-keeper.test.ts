@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { initialState } from '../../src/core/state.js';
 import { restoreState } from '../../src/monitor/inheritance.js';
 import { StateKeeper } from '../../src/monitor/state-keeper.js';
-import type { SentSignals } from '../../src/monitor/victims.js';
+import type { SentSignals } from '../../src/monitor/sent-signals.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from '../core/support.js';
 import { Timeline } from '../core/timeline.js';
 

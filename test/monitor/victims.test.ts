@@ -144,7 +144,7 @@ test.each<[rule: string, begin: Evictor['begin']]>([
   expect(resumed('terminating', undefined, { begin }).look()).toMatchObject({
     processes: 0,
     vanished: false,
-    abandoned: 'it is gone, and whether a signal has reached it before is not known',
+    abandoned: 'it is gone, and whether evictd had signalled it is not known',
   });
 });
 

@@ -4,7 +4,8 @@ import type { Metrics } from '../publisher.js';
 import type { Reclaims } from '../reclaims.js';
 import type { Releases } from '../releases.js';
 import type { Reporter } from '../reporter.js';
-import type { EvictionTimes, Victims } from '../victims.js';
+import type { EvictionTimes } from '../sent-signals.js';
+import type { Victims } from '../victims.js';
 
 /** What carries effects out. */
 export interface Actors {

@@ -7,7 +7,7 @@ import { victimOf } from '../ranking-row.js';
 import { nodeReading } from '../reading-record.js';
 import type { JournalRecord } from '../record.js';
 import { stoppedWith } from '../unit-record.js';
-import type { EvictionTimes } from '../victims.js';
+import type { EvictionTimes } from '../sent-signals.js';
 import type { EffectHandler, EffectLine } from './handler.js';
 
 const LEVELS: Readonly<Record<Outcome['result'], EffectLine['level']>> = {

@@ -1,0 +1,48 @@
+import type { SignalResult } from './ports.js';
+
+/** The moments of an eviction, monotonic nanoseconds. The journal has their differences. */
+export interface EvictionTimes {
+  readonly crossingNs: bigint;
+  /** undefined: not known, in a replay or after a restart. */
+  readonly wakeNs: bigint | undefined;
+  readonly decisionNs: bigint;
+  readonly signalNs: bigint | undefined;
+  readonly killNs: bigint | undefined;
+}
+
+/** The first signal, SIGTERM or SIGKILL; and SIGKILL. By the time that each sets. */
+export type SentSignal = 'signalNs' | 'killNs';
+
+/**
+ * Which signals have reached the victim of an eviction. `Victims` keeps the value; nothing else knows it: the saved state writes it down, and readings, escalations and
+ * outcome records take their times from it.
+ */
+export interface SentSignals {
+  readonly times: EvictionTimes;
+  /** The last signal that is known to have reached a process; undefined: none is. */
+  readonly sent: SentSignal | undefined;
+}
+
+export function noSignalSent(times: Pick<EvictionTimes, 'crossingNs' | 'wakeNs' | 'decisionNs'>): SentSignals {
+  return { times: { ...times, signalNs: undefined, killNs: undefined }, sent: undefined };
+}
+
+/** Whether this call is the first that sent the signal. */
+export function isFirstSent({ sent }: SentSignals, signal: SentSignal, { passing }: Pick<SignalResult, 'passing'>): boolean {
+  return passing !== 'unsent' && sent !== signal;
+}
+
+/** After a call that was to send a signal. Until one has reached a process, the times are those of the first attempt. */
+export function afterSignal(before: SentSignals, signal: SentSignal, result: Pick<SignalResult, 'atNs' | 'passing'>): SentSignals {
+  const { times, sent } = before;
+  const { atNs } = result;
+  const isFirst = isFirstSent(before, signal, result);
+  const signalNs = isFirst && sent === undefined ? atNs : (times.signalNs ?? atNs);
+  const killNs = signal === 'killNs' ? (isFirst ? atNs : (times.killNs ?? atNs)) : undefined;
+  return { times: { ...times, signalNs, killNs }, sent: isFirst ? signal : sent };
+}
+
+/** When the last signal was sent, or tried; undefined: none was. */
+export function lastSignalNs({ times: { killNs, signalNs } }: SentSignals): bigint | undefined {
+  return killNs ?? signalNs;
+}
