@@ -3,7 +3,7 @@ import type { Observations } from '../core/observation.js';
 import type { Candidates } from '../core/workload.js';
 import type { Node, StepReport } from './ports.js';
 
-/** What a step may ask for while it decides, and what it was told, in order. */
+/** The answers that a step may ask for while it decides, and those that it was given, in order. */
 export interface Answers {
   readonly answers: Required<Pick<StepInput, 'candidates' | 'lastLook'>>;
   readonly told: Pick<StepReport, 'candidates' | 'lastLooks'>;

@@ -9,7 +9,10 @@ export interface AppendQueueOptions<T> {
   readonly weigh: (item: T) => number;
   /** For how long items are gathered before they are written. 0: until the next turn of the event loop. */
   readonly gatherMs: number;
-  /** Takes items off the queue and writes them. After a rejection it is called again: after a second, then less and less often, up to once a minute. */
+  /**
+   * Takes items off the queue and writes them. After a rejection it is called again: after a second, doubling up to
+   * once a minute.
+   */
   readonly write: () => Promise<void>;
   /** Whether something is to be written though no item waits. */
   readonly hasMore?: () => boolean;
@@ -19,8 +22,8 @@ export interface AppendQueueOptions<T> {
 }
 
 /**
- * Items that wait for a disk. At most one write is under way, on libuv's pool: a full, read-only or hung disk keeps one thread busy and delays no caller. What waits is
- * bounded.
+ * Items that wait for a disk. At most one write is under way, on libuv's pool: a full, read-only or hung disk keeps one
+ * thread busy and delays no caller. What waits is bounded.
  */
 export class AppendQueue<T> {
   readonly #options: AppendQueueOptions<T>;
@@ -64,7 +67,7 @@ export class AppendQueue<T> {
     this.#weight += this.#weightOf(items);
   }
 
-  /** Drops items that are not to be written, without a word. */
+  /** Drops items that are not to be written. They are not reported. */
   retain(isWanted: (item: T) => boolean): void {
     this.#items = this.#items.filter(isWanted);
     this.#weight = this.#weightOf(this.#items);
@@ -80,7 +83,10 @@ export class AppendQueue<T> {
     return this.#working === undefined ? 0 : performance.now() - this.#workingSinceMs;
   }
 
-  /** Writes until nothing waits, a write fails, or `timeoutMs` has passed. Returns whether everything is written; false also while a write hangs. */
+  /**
+   * Writes until nothing waits, a write fails, or `timeoutMs` has passed. Returns whether everything is written; false
+   * also while a write hangs.
+   */
   async flush(timeoutMs: number): Promise<boolean> {
     this.#stopTimers();
     let timer: NodeJS.Timeout | undefined;

@@ -6,7 +6,7 @@ import type { Log } from '../log.js';
 import type { StepListener, StepReport } from './ports.js';
 import { conditionsText, presentConditions, type Asked, type PublishedConditions } from './published-conditions.js';
 
-/** A file of ours has some hundred bytes; what is larger is not read to its end. */
+/** A valid file has some hundred bytes; a larger one is not read to its end. */
 const MAX_BYTES = 64 * 1024;
 
 export interface ConditionsFileOptions {
@@ -18,8 +18,8 @@ export interface ConditionsFileOptions {
 }
 
 /**
- * Publishes the conditions of the node: at every change, and at least every one and a half intervals, so that the file's age says whether evictd lives. A
- * reader sees the file before or the file after, never a part. Removed when evictd stops: from then on nothing is known.
+ * Publishes the node conditions: at every change, and at least every one and a half intervals, so that the age of the
+ * file shows whether evictd runs. The file is replaced as a whole. It is removed when evictd stops.
  */
 export class ConditionsFile implements StepListener {
   readonly #options: ConditionsFileOptions;
@@ -40,7 +40,7 @@ export class ConditionsFile implements StepListener {
     if (ticked || changed) this.#publish(state.conditions, policy.monitoringIntervalNs, input.nowNs, changed);
   }
 
-  /** The machine goes down, or does not any more: published at once. */
+  /** A shutdown of the machine begins, or is cancelled: published at once. */
   shuttingDown(lasts: boolean): void {
     this.#shutdownSince = lasts ? new Date().toISOString() : undefined;
     if (this.#last) this.#publish(this.#last.conditions, this.#last.monitoringIntervalNs, process.hrtime.bigint(), true);
@@ -67,7 +67,7 @@ export class ConditionsFile implements StepListener {
       conditions: conditions.map((type) => ({ type, since: this.#since.get(type) ?? '' })),
       ...(this.#shutdownSince === undefined ? {} : { shutdown: { since: this.#shutdownSince } }),
     });
-    // After a kill that failed there may be no step for longer than that: the conditions are those of the last one, and evictd lives.
+    // After a failed kill there may be no step for longer than that. The conditions are still those of the last step.
     clearTimeout(this.#timer);
     this.#timer = setTimeout(
       () => {
@@ -82,7 +82,7 @@ export class ConditionsFile implements StepListener {
     for (const type of conditions) if (!this.#since.has(type)) this.#since.set(type, new Date().toISOString());
   }
 
-  /** Tried again at the next tick. A file that says what is no longer true must not stay until it is too old. */
+  /** A file that is out of date is removed, rather than left until it expires. Tried again at the next tick. */
   #write(changed: boolean, published: PublishedConditions): void {
     const { path, log } = this.#options;
     try {
@@ -102,7 +102,7 @@ export class ConditionsFile implements StepListener {
 }
 
 /**
- * The conditions that a running evictd published, if they hold now. Never waits: what is not a regular file is refused.
+ * The conditions that a running evictd has published, if they are current. Never waits: only a regular file is read.
  *
  * @throws EvictdError  absent, unreadable, malformed, of another node or too old
  */
@@ -146,6 +146,6 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // what stays will soon be too old
+    // the file soon expires
   }
 }

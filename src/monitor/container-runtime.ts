@@ -4,68 +4,73 @@ import type { Collection } from '../core/layout.js';
 import type { RuntimePart, RuntimeWorkload } from '../core/pod-sandbox.js';
 import type { SourceProblem } from './ports.js';
 
-/** What one of the containers that run has on disks, as its runtime tells. */
+/** What a running container has on disks, as its runtime reports. */
 export interface ContainerFiles {
   readonly id: string;
-  /** What it has written over its image; undefined: that has not been measured yet. `directory`: one of the filesystem where that lies; `atNs`: when it was measured, monotonic clock. */
+  /**
+   * The writable layer; undefined: not measured yet. `directory`: a directory on its filesystem; `atNs`: when it was
+   * measured, monotonic clock.
+   */
   readonly layer: { readonly directory: string; readonly amount: DiskAmount; readonly atNs: bigint } | undefined;
-  /** undefined: what it prints goes to no file. */
+  /** undefined: the output goes to no file. */
   readonly logPath: string | undefined;
 }
 
-/** Directories of the filesystems that a container runtime has its images on, and its containers. */
+/** Directories on the filesystems of a container runtime's images and containers. */
 export interface RuntimeFilesystems {
   readonly imagefs: string;
   /** undefined: where the images are. */
   readonly containerfs: string | undefined;
 }
 
-/** Those of one runtime. */
+/** The filesystems that one runtime reports. */
 export interface ToldFilesystems extends RuntimeFilesystems {
   readonly endpoint: string;
 }
 
-/** A container runtime, by its CRI socket. Nothing of it waits or throws but `told` and `placed`. */
+/** A container runtime, by its CRI socket. Only `told` and `placed` wait, and no method throws. */
 export interface ContainerRuntime {
   readonly endpoint: string;
-  /** It has said at least once what its workloads are. */
+  /** It has reported its workloads at least once. */
   readonly hasTold: boolean;
-  /** As it said last, whatever became of it since: the same value until it says something else. */
+  /** The last report, also after an error: the same value until there is a new report. */
   workloads(): readonly RuntimeWorkload[];
-  /** Asks for them anew, in the background; not sooner than a second after it was asked last, and not while it has not answered. */
+  /** Requests a new report in the background, at most once a second, and not while a request is open. */
   follow(): void;
-  /** Asks where that is due, and resolves when it has answered, or has not within 5 s. Never rejects. */
+  /** Requests a report where one is due. Resolves with the answer, or after 5 s without one. Never rejects. */
   told(): Promise<void>;
-  /** Asks only where its images lie, and resolves when it has answered, or has not within 5 s. Never rejects. */
+  /** Requests only the filesystems. Resolves with the answer, or after 5 s without one. Never rejects. */
   placed(): Promise<void>;
   /**
-   * Asks for its containers to be stopped, each with its stop signal and SIGKILL after the grace, and then for the pod's, where it is a whole pod. The function returns what is known of that:
-   * 'alive': it has answered something since. 'refused': it says that it does not.
+   * Requests that the containers are stopped, each with its stop signal and SIGKILL after the grace period, and then
+   * the pod, where the workload is a whole pod. The returned function reports the state of the request: 'alive': the
+   * runtime has answered something since; 'refused': it has refused.
    */
   stop(part: RuntimePart, graceNs: bigint): () => 'asked' | 'alive' | 'refused';
   /**
-   * Has what has ended removed, with what it has written: a pod with all its containers, or a container, and its pod where that has no other. What is gone already is fine. Resolves with why it
-   * was not; undefined: it was. Never rejects.
+   * Removes a workload that has ended, with what it has written: a pod with all its containers, or a container, and its
+   * pod where that has no other. A workload that is gone already is fine. Resolves with the error; undefined: it was
+   * removed. Never rejects.
    */
   remove(part: RuntimePart): Promise<string | undefined>;
   /**
-   * Removes what nobody needs: containers that have ended, with pods that have no others, or images that no container stands on. Nothing of a runtime whose pods a kubelet makes. Resolves with what
-   * could not be removed, and why. Never rejects.
+   * Removes what is unused: containers that have ended, with pods that have no others, or images without a container.
+   * Removes nothing where a kubelet manages the pods. Resolves with what could not be removed, and why. Never rejects.
    */
   collect(collection: Collection): Promise<readonly string[]>;
-  /** What `collect` would remove. Rejects where the runtime cannot be asked. */
+  /** What `collect` would remove. Rejects where the runtime does not answer. */
   garbage(): Promise<{
     readonly containers: readonly string[];
     readonly pods: readonly string[];
     readonly images: readonly RuntimeImage[];
   }>;
-  /** Images that a container stands on, running or not. Rejects where the runtime cannot be asked. */
+  /** Images that a container uses, running or not. Rejects where the runtime does not answer. */
   usedImages(): Promise<readonly RuntimeImage[]>;
-  /** As it has told; undefined: it has not. */
+  /** The last report; undefined: there was none. */
   filesystems(): RuntimeFilesystems | undefined;
-  /** What its containers have on disks. Rejects where the runtime cannot be asked. */
+  /** What the running containers have on disks. Rejects where the runtime does not answer. */
   files(): Promise<readonly ContainerFiles[]>;
-  /** Why it did not answer when it was asked last; undefined: it did, or was not asked yet. */
+  /** Why the last request had no answer; undefined: it had one, or there was no request yet. */
   problem(): SourceProblem | undefined;
   close(): void;
 }

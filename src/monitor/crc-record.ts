@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * A record in a file of fixed size, which journal ring and saved state share: 24 bytes of header, then the text. The header has a magic number that names the kind of
- * file (u32), the length of the text in bytes (u32), a sequence number (u64), and the CRC-32 (u32) of the length, the sequence number and the text. All are little-endian.
+ * A record in a file of fixed size, which journal ring and saved state share: 24 bytes of header, then the text. The
+ * header has a magic number that names the kind of file (u32), the length of the text in bytes (u32), a sequence number
+ * (u64), and the CRC-32 (u32) of the length, the sequence number and the text. All are little-endian.
  */
 export const RECORD_HEADER_BYTES = 24;
 const LENGTH_AT = 4;

@@ -1,7 +1,12 @@
 import type { ToldFilesystems } from './container-runtime.js';
 import type { JournalRecord } from './record.js';
 
-/** Where images and containers are from here on. undefined: where the configuration says. `isApart`: images are not on nodefs. */
+/**
+ * Where images and containers are from now on.
+ *
+ * @param told  undefined: where the configuration says
+ * @param isApart  images are not on nodefs
+ */
 export function filesystemsRecord(told: ToldFilesystems | undefined, isApart: boolean): JournalRecord {
   if (told === undefined) return { type: 'filesystems', message: 'images and containers are where the configuration says' };
   const { endpoint, imagefs, containerfs = imagefs } = told;

@@ -2,25 +2,25 @@ import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync
 import { errnoName } from '../errors.js';
 
 const ZEROS = Buffer.alloc(65_536);
-/** What says that somebody may make room: a full filesystem, and the limit of its owner. */
+/** Errors that pass when files are removed: a full filesystem, or a quota. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'ENOMEM']);
 
-/** Whether a file could not be made because there is no room for it. */
+/** Whether a file could not be made for lack of space. */
 export function isNoRoom(error: unknown): error is Error {
   return NO_ROOM.has(errnoName(error) ?? '');
 }
 
-/** What an earlier run has left under a name. Its owner closes it. */
+/** A file that an earlier run left. The caller closes it. */
 export interface StandingFile {
   readonly file: FixedFile;
   readonly content: Buffer;
-  /** Every page of it has its place: to write to it takes no room. */
+  /** All its space is allocated: a write to it needs no more. */
   readonly hasItsRoom: boolean;
 }
 
 /**
- * A file every page of which was written when it was made, so that what is written to it later needs no memory, no disk and no allocation in the filesystem. It never
- * grows.
+ * A file whose every page was written when it was made, so that later writes need no memory, no disk space and no
+ * allocation. It never grows.
  */
 export class FixedFile {
   readonly #fd: number;
@@ -31,7 +31,7 @@ export class FixedFile {
     this.sizeBytes = sizeBytes;
   }
 
-  /** The first `length` bytes of it. Throws Node's errors. */
+  /** Writes the first `length` bytes. Throws Node's errors. */
   write(bytes: Buffer, length: number, at: number): void {
     writeSync(this.#fd, bytes, 0, length, at);
   }
@@ -41,7 +41,10 @@ export class FixedFile {
   }
 }
 
-/** undefined: nothing stands there that may be written to: no file, a link, or one that has another name, too. Throws Node's errors. */
+/**
+ * The file at the path; undefined: there is none that may be written to. A link, or a file with another name, may not.
+ * Throws Node's errors.
+ */
 export function standingFile(path: string): StandingFile | undefined {
   let fd: number;
   try {
@@ -67,11 +70,12 @@ export function standingFile(path: string): StandingFile | undefined {
 }
 
 /**
- * The file that stands there where it has its size, untouched; else a new one; and where there is no room for that, the one that stands there, whatever its size.
+ * Returns the standing file where it has the right size; otherwise a new one; and where there is no space for that, the
+ * standing one whatever its size.
  *
- * @param standing  undefined: nothing stands there that can be gone on with
- * @param begin  writes what a new one begins with, where it is not zeros
- * @throws Node's errors; nothing is left of a new one then
+ * @param standing  undefined: there is no file that can be continued
+ * @param begin  writes the first content of a new file, where that is not zeros
+ * @throws Node's errors; nothing is left of a new file then
  */
 export function openFixedFile(
   path: string,
@@ -79,13 +83,13 @@ export function openFixedFile(
   standing: StandingFile | undefined,
   begin: (file: FixedFile) => void,
 ): FixedFile {
-  rmSync(freshName(path), { force: true }); // of one that was killed while it made it
+  rmSync(freshName(path), { force: true }); // left by a run that was killed while it made it
   if (standing?.hasItsRoom && standing.file.sizeBytes === sizeBytes) return standing.file;
   let left = standing?.file;
   try {
     return makeFixedFile(path, sizeBytes, (file) => {
       begin(file);
-      left?.close(); // all of the new one has its room; on Windows it could not take the name of one that is open
+      left?.close(); // the new file has all its space; Windows would not rename over an open file
       left = undefined;
     });
   } catch (error) {
@@ -95,7 +99,7 @@ export function openFixedFile(
   }
 }
 
-/** Beside the old one, which a crash in the middle leaves as it is. A link in its place is not followed. */
+/** Makes the file beside the old one, which a crash leaves intact. A link in its place is not followed. */
 export function makeFixedFile(path: string, sizeBytes: number, begin: (file: FixedFile) => void): FixedFile {
   const fresh = freshName(path);
   rmSync(fresh, { force: true });

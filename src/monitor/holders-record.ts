@@ -2,7 +2,7 @@ import { holderJson, holdersText, type DiskHolder } from '../core/disk-holder.js
 import type { DiskSignal } from '../core/signal.js';
 import type { JournalRecord } from './record.js';
 
-/** What holds the filesystem of a signal that runs short, the largest first. */
+/** The largest holders of a filesystem whose signal runs short. */
 export function holdersRecord(signal: DiskSignal, holders: readonly DiskHolder[]): JournalRecord {
   const found = holders.length > 0 ? holdersText(holders) : 'nothing was found that holds much of it';
   return { type: 'holders', signal, holders: holders.map(holderJson), message: `${signal}: ${found}` };

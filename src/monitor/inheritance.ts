@@ -77,7 +77,10 @@ export function restoreState(text: string, owner: StateOwner, policy: Policy, no
   }
 }
 
-/** The node of a saved state, and the units that it keeps stopped: none where it is of another boot. Throws where it cannot be understood. */
+/**
+ * The node of a saved state, and the units that it keeps stopped: none where it is of another boot. Throws where it
+ * cannot be understood.
+ */
 export function heldIn(text: string, bootId: string): { readonly node: string; readonly holds: readonly Hold[] } {
   const { contents, ...owner } = parse(text);
   const { held } = completed(contents).state;

@@ -6,31 +6,32 @@ import { errnoName } from '../errors.js';
 
 export const JOURNAL_FILE = 'journal.jsonl';
 
-/** What filesystems without hard links say. */
+/** The errors of filesystems without hard links. */
 const LINKLESS = new Set(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP', 'EMLINK']);
 
-/** Another evictd may be in the middle of a line: after so long it is not. */
+/** Another evictd may be writing a line. After this time it is done. */
 const LINE_MS = 50;
 
 export interface JournalLimits {
-  /** A file has no more than this, unless a single write is longer. */
+  /** A file is at most this long, unless a single write is longer. */
   readonly maxBytes: number;
-  /** The one that is written to included. */
+  /** Including the current one. */
   readonly maxFiles: number;
 }
 
-/** Held while files are given other names. undefined: another evictd holds it. Never waits. */
+/** Held while files are renamed. undefined: another evictd holds it. Never waits. */
 export type RotationLock = () => { close(): void } | undefined;
 
-/** Reserves space behind what a file has, and leaves its size. Rejects with Node's errors. */
+/** Reserves space behind the end of a file and leaves its size. Rejects with Node's errors. */
 export type Allocate = (fd: number, offset: number, length: number) => Promise<void>;
 
 /**
- * The journal in the state directory: `journal.jsonl`, which is full at its limit and becomes `journal.jsonl.1`, that `.2`, and so on. Its space is reserved from the
- * beginning, and so is that of the next one (`journal.jsonl.next`), so that a full disk takes records all the same. The size of a file is that of its records: nothing
- * has to know of what is reserved behind them.
+ * The journal in the state directory: `journal.jsonl`, which becomes `journal.jsonl.1` when it is full, that becomes
+ * `.2`, and so on. The space of the current and of the next file (`journal.jsonl.next`) is reserved, so that records
+ * are written also when the disk is full. The reservation does not change a file's size.
  *
- * Several evictds may write here, each at the end of what is there; whoever finds that the file was moved goes on with the new one. Every call waits for the directory.
+ * Several evictds may append to these files. After another one has rotated them, evictd continues with the new file.
+ * Every call waits for the directory.
  */
 export class JournalFiles {
   readonly #directory: string;
@@ -42,7 +43,7 @@ export class JournalFiles {
   readonly #replacesOpen: boolean;
   #file: FileHandle | undefined;
 
-  /** @param replacesOpen  a file may be given the name of one that is open; not on Windows, where it only may lose its own */
+  /** @param replacesOpen  a file may be renamed over an open one; not on Windows */
   constructor(directory: string, limits: JournalLimits, allocate: Allocate, lock: RotationLock, replacesOpen = true) {
     this.#directory = directory;
     this.#path = join(directory, JOURNAL_FILE);
@@ -53,10 +54,10 @@ export class JournalFiles {
     this.#replacesOpen = replacesOpen;
   }
 
-  /** Why space could not be reserved the last time that it was tried; undefined: it was. */
+  /** Why space could not be reserved at the last attempt; undefined: it was reserved. */
   unreserved: Error | undefined;
 
-  /** Opens what is not open. Tells the bytes of a last line that has no end, whoever wrote it; 0: it has one. */
+  /** Opens what is not open. Returns the bytes of a last line that has no end; 0: the last line is whole. */
   async open(): Promise<number> {
     if (this.#file === undefined || !(await this.#isNamed(this.#file, this.#path))) {
       await this.close();
@@ -74,7 +75,8 @@ export class JournalFiles {
   }
 
   /**
-   * Rejects with Node's errors. A part of it may be in the file then, and stays: another evictd may have written behind it. After `open`, which tells of a part.
+   * Appends the text, after `open`. Rejects with Node's errors. A part of the text may be in the file then, and stays:
+   * another evictd may have written behind it.
    */
   async append(text: string): Promise<void> {
     const length = Buffer.byteLength(text);
@@ -82,19 +84,19 @@ export class JournalFiles {
     if (size > 0 && size + length > this.#limits.maxBytes && (await this.#rotate())) {
       await this.open();
     }
-    // One write, behind which another evictd may write: what does not go into it cannot follow.
+    // One write: another evictd may write directly behind it, so that a rest could not follow.
     const written = (await this.#file?.write(text))?.bytesWritten;
     if (written !== length) throw new Error(`${this.#path} has taken ${String(written)} of ${String(length)} bytes`);
   }
 
-  /** The file that is going to be the next one, and its space. Where there is no room for it that is found out again the next time. */
+  /** Makes and reserves the next file. Where there is no space for it, this is tried again the next time. */
   async prepare(): Promise<void> {
     await this.#makeNext().catch((error: unknown) => {
       this.unreserved = asError(error);
     });
   }
 
-  /** The lines that the last `bytes` have, and a few more. After `open`. */
+  /** The lines in the last `bytes`, and a few more. After `open`. */
   async lastLines(bytes: number): Promise<ReadonlySet<string>> {
     const lines = new Set<string>();
     let left = bytes;
@@ -117,21 +119,23 @@ export class JournalFiles {
     return (await this.#file?.stat())?.size ?? 0;
   }
 
-  /** Whether this is the file of that name: another evictd may have moved it, or a person. */
+  /** Whether the open file still has this name: another evictd, or an operator, may have renamed it. */
   async #isNamed(file: FileHandle, path: string): Promise<boolean> {
     const [own, named] = [await file.stat({ bigint: true }), await unlessAbsent(stat(path, { bigint: true }))];
     return named?.ino === own.ino && named.dev === own.dev;
   }
 
-  /** Begins the next file; false: another evictd is about to, or there is no room for one, and the one that is full goes on. */
+  /**
+   * Begins the next file. false: another evictd is doing that, or there is no space; then the full one is continued.
+   */
   async #rotate(): Promise<boolean> {
     const lock = this.#lock();
     if (lock === undefined) return false;
     try {
       const file = this.#file;
-      if (file === undefined || !(await this.#isNamed(file, this.#path))) return true; // another evictd was first
+      if (file === undefined || !(await this.#isNamed(file, this.#path))) return true; // another evictd has rotated them
       if (!(await this.#hasNext()) && !(await this.#reuseOldest())) return false;
-      // An evictd that was killed in between has left it both names: what was left to do is the last step.
+      // Both names: an evictd was killed before the last step, which is done now.
       if (!(await this.#isNamed(file, this.#older(1)))) {
         await this.#shift();
         await this.#keep();
@@ -143,7 +147,10 @@ export class JournalFiles {
     }
   }
 
-  /** As `.1`. There is a file of its name at every moment, or somebody would make one that is then replaced, with what is in it. */
+  /**
+   * Names it `.1`. The old name stays until the next file takes it: without it, another evictd would make a file of
+   * that name, and this one would replace it.
+   */
   async #keep(): Promise<void> {
     try {
       if (this.#replacesOpen) {
@@ -156,7 +163,7 @@ export class JournalFiles {
     await rename(this.#path, this.#older(1));
   }
 
-  /** Makes room for another `.1`. */
+  /** Frees the name `.1`. */
   async #shift(): Promise<void> {
     const { maxFiles } = this.#limits;
     for (let number = await this.#count(); number > 0; number -= 1) {
@@ -165,7 +172,7 @@ export class JournalFiles {
     }
   }
 
-  /** What evictd was killed in the middle of may have left records in it. They are under another name, too: then it is that name's. */
+  /** A run that was killed may have left records in the next file. They are under another name, too, and stay there. */
   async #hasNext(): Promise<boolean> {
     await this.prepare();
     let status = await unlessAbsent(stat(this.#next));
@@ -178,7 +185,7 @@ export class JournalFiles {
     return status !== undefined;
   }
 
-  /** The disk is full, and the oldest records make room for the newest. */
+  /** The disk is full: the oldest records make space for the newest. */
   async #reuseOldest(): Promise<boolean> {
     for (let oldest = await this.#count(); oldest > 0; oldest -= 1) {
       await rename(this.#older(oldest), this.#next);
@@ -187,14 +194,14 @@ export class JournalFiles {
     return false;
   }
 
-  /** How many older ones there are. */
+  /** How many older files there are. */
   async #count(): Promise<number> {
     let count = 0;
     while (await exists(this.#older(count + 1))) count += 1;
     return count;
   }
 
-  /** Without its space it is taken away again: it would be full before it has begun. */
+  /** Without reserved space it is removed again: it would be full at once. */
   async #makeNext(): Promise<void> {
     if (await exists(this.#next)) return;
     const file = await open(this.#next, 'ax', 0o640);
@@ -232,7 +239,7 @@ async function endOf(path: string, bytes: number): Promise<Buffer> {
   }
 }
 
-/** Of a line that was cut off at most so much is looked for. */
+/** How far back the end of a cut-off line is searched for. */
 const TORN_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 

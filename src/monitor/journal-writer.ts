@@ -16,14 +16,18 @@ export interface JournalWriterEvents {
   written(sequence: bigint): void;
   failed(error: Error): void;
   lost(records: number): void;
-  /** The file ends with so many bytes of a line that was cut off. Returns the record that says so, which is written behind it. */
+  /**
+   * The file ends with so many bytes of a line that was cut off. Returns the record that says so, which is written
+   * behind it.
+   */
   torn(bytes: number): string;
   /** The result of reserving space; undefined: it is reserved. */
   reserved(failure: Error | undefined): void;
 }
 
 /**
- * Writes records to JSON Lines in the state directory. Up to 16 MiB of them wait in memory; beyond that the oldest are lost, counted, and may still be in the ring.
+ * Writes records to JSON Lines in the state directory. Up to 16 MiB of them wait in memory; beyond that the oldest are
+ * lost, counted, and may still be in the ring.
  */
 export class JournalWriter {
   readonly #files: JournalFiles;
@@ -96,7 +100,10 @@ export class JournalWriter {
     if (last !== undefined) this.#events.written(last.sequence);
   }
 
-  /** evictd may have been killed after it wrote records and before it noted that; a full disk may have taken some of a batch. */
+  /**
+   * evictd may have been killed after it wrote records and before it noted that; a full disk may have taken some of a
+   * batch.
+   */
   async #dropWritten(): Promise<void> {
     const doubtful = this.#doubtful;
     const records = this.#queue.list().filter(({ sequence }) => doubtful.has(sequence));

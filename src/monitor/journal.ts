@@ -5,7 +5,7 @@ import { JournalWriter } from './journal-writer.js';
 import { Ring } from './ring.js';
 import { decisionsBefore, type DecisionsBefore } from './unfinished.js';
 
-/** What a journal takes of the runtime directory. */
+/** The space that a journal takes in the runtime directory. */
 export const RING_BYTES = 4 * 1024 * 1024;
 
 export function ringPath(runtimeDirectory: string, instance: string): string {
@@ -15,10 +15,10 @@ export function ringPath(runtimeDirectory: string, instance: string): string {
 export interface JournalOptions {
   readonly stateDirectory: string;
   readonly runtimeDirectory: string;
-  /** Tells the journals of several nodes apart in one runtime directory. */
+  /** Distinguishes the journals of several nodes in one runtime directory. */
   readonly instance: string;
   readonly node: string;
-  /** Stands on every record: a dry run may write to the journal of the evictd that it runs beside. */
+  /** In every record: a dry run may write to the same journal as a guarding evictd. */
   readonly dryRun: boolean;
   readonly limits: JournalLimits;
   readonly allocate: Allocate;
@@ -27,30 +27,33 @@ export interface JournalOptions {
   readonly lock: RotationLock;
   readonly onError: (error: Error) => void;
   readonly onLost: (records: number) => void;
-  /** Space could not be reserved: said when it begins. */
+  /** Called when space cannot be reserved, once until it can. */
   readonly onUnreserved: (error: Error) => void;
-  /** There is no room for the ring; undefined: there is one by now. */
+  /** There is no space for the ring; undefined: there is now. */
   readonly onRing: (problem: Error | undefined) => void;
 }
 
 /**
- * Where decisions and what came of them are kept. `record` returns when the record stands in the ring on tmpfs; the state directory follows in
- * its own time.
+ * Keeps decisions and their outcomes. `record` returns when the record is in the ring on tmpfs; the state directory
+ * follows in the background.
  */
 export class Journal {
   readonly #ring: Ring;
   readonly #writer: JournalWriter;
   readonly #options: JournalOptions;
-  /** How many records an earlier run had left behind. */
+  /** How many records an earlier run had not written to the state directory. */
   readonly recovered: number;
-  /** What is still known of the decisions of earlier runs. */
+  /** The decisions of earlier runs that are still in the ring. */
   readonly before: DecisionsBefore;
   #closed = false;
   #unreserved = false;
   errors = 0;
   lost = 0;
 
-  /** Throws Node's errors where the runtime directory cannot be used. Without room for the ring records go to the state directory only. */
+  /**
+   * Throws Node's errors where the runtime directory cannot be used. Without space for the ring, records go to the
+   * state directory only.
+   */
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#ring = new Ring(ringPath(options.runtimeDirectory, options.instance), RING_BYTES);
@@ -81,7 +84,7 @@ export class Journal {
     if (this.#ring.problem !== undefined) options.onRing(this.#ring.problem);
   }
 
-  /** Never throws: an eviction does not wait for a journal that has failed. */
+  /** Never throws: an eviction goes on without a journal. */
   record(record: JournalRecord): void {
     const text = journalLine(record, this.#options);
     this.#guarded(() => {
@@ -90,7 +93,7 @@ export class Journal {
     this.#writer.push({ sequence: this.#ring.sequence, text });
   }
 
-  /** Makes the ring for which there was no room, where there is now: for when nothing is waiting. Never throws. */
+  /** Makes the ring where there was no space for it before. Never throws. Not for the path of an eviction. */
   retry(): void {
     if (this.#closed) return;
     this.#guarded(() => {
@@ -98,12 +101,14 @@ export class Journal {
     });
   }
 
-  /** For how long the state directory has not answered, in milliseconds; 0: it answers. */
+  /** How long the state directory has not answered, in milliseconds; 0: it answers. */
   get waitingMs(): number {
     return this.#writer.waitingMs;
   }
 
-  /** Whether everything is in the state directory, after at most `timeoutMs`; false also when a thread hangs in it. */
+  /**
+   * Returns whether everything is in the state directory, after at most `timeoutMs`; false also while a write hangs.
+   */
   async close(timeoutMs: number): Promise<boolean> {
     const written = await this.#writer.flush(timeoutMs);
     this.#closed = true;

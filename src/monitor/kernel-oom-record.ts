@@ -3,7 +3,11 @@ import { countedKillMessage, kernelKillMessage, type KernelKill, type OomLimit }
 import type { CountedKills } from '../core/oom-tally.js';
 import type { JournalRecord } from './record.js';
 
-/** The kernel's OOM killer was first. `workload`: the one that lost a process. */
+/**
+ * The kernel's OOM killer has killed a process.
+ *
+ * @param workload  which lost the process; undefined: it was in none
+ */
 export function kernelOomRecord(
   kill: KernelKill,
   limit: OomLimit,
@@ -23,7 +27,11 @@ export function kernelOomRecord(
   };
 }
 
-/** Kills that only the kernel's counters tell of. @param node  undefined: the machine */
+/**
+ * OOM kills that are only in the kernel's counters.
+ *
+ * @param node  undefined: the machine
+ */
 export function countedOomRecord(
   kills: CountedKills,
   limit: OomLimit,

@@ -18,8 +18,9 @@ export interface LastReleaseParts {
 const NEXT = 'the next one does it, or `evictd restore`';
 
 /**
- * Starts again what an evictd keeps stopped whose loop has ended: nobody else would. Who is still being evicted, and of whom systemd has not answered within `timeoutMs`,
- * stays in the state for the next one. Each has its record when it is known what became of it.
+ * Starts the units that evictd keeps stopped, after its loop has ended. Units that are still being evicted, or for
+ * which systemd does not answer within `timeoutMs`, stay in the saved state for the next evictd. Each gets its journal
+ * record when its result is known.
  */
 export async function releaseAll(
   { held, evictions }: Pick<State, 'held' | 'evictions'>,

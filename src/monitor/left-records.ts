@@ -4,16 +4,16 @@ import { RING_BYTES } from './journal.js';
 import { journalLine, tornRecord, type JournalRecord } from './record.js';
 import { markDrained, Ring, undrainedRecords } from './ring.js';
 
-/** What became of the records that an evictd has left in its ring. */
+/** The result for the records that an evictd has left in its ring. */
 export interface LeftRecords {
   readonly records: number;
-  /** Why some are still only there; undefined: the state directory has them all. */
+  /** Why some of them are only in the ring; undefined: the state directory has all. */
   readonly failure: string | undefined;
-  /** The directory has not answered, and keeps a thread: the process ends by exitNow, or not at all. */
+  /** The directory does not answer and blocks a thread: the process can end only by exitNow. */
   readonly hangs: boolean;
 }
 
-/** Adds records to a ring that nobody writes to. Throws Node's errors. */
+/** Adds records to a ring that no evictd uses. Throws Node's errors. */
 export function addToRing(path: string, records: readonly JournalRecord[], node: string): void {
   const ring = new Ring(path, RING_BYTES);
   try {
@@ -25,8 +25,8 @@ export function addToRing(path: string, records: readonly JournalRecord[], node:
 }
 
 /**
- * Takes to the state directory what a ring that nobody writes to holds for it. The ring is not made anew: the evictd after this one reads in it which decisions have
- * no outcome. Throws Node's errors where it cannot be read.
+ * Writes what a ring has not drained to the state directory. Only for a ring that no evictd uses. The ring stays: the
+ * next evictd reads in it which decisions have no outcome. Throws Node's errors where it cannot be read.
  */
 export async function drainRing(path: string, files: JournalFiles, timeoutMs: number): Promise<LeftRecords> {
   const left = undrainedRecords(path);
@@ -40,7 +40,7 @@ export async function drainRing(path: string, files: JournalFiles, timeoutMs: nu
     failed: ({ message }) => {
       failure = message;
     },
-    lost: () => undefined, // more may wait than a ring can hold
+    lost: () => undefined, // the limit is larger than a ring
     torn: (bytes) => journalLine(tornRecord(bytes), of),
     reserved: () => undefined,
   });

@@ -2,10 +2,14 @@ import type { Hold } from '../core/restart-storm.js';
 import type { UnitManager } from './ports.js';
 import { Releases, type Released } from './releases.js';
 
-/** What is kept stopped still, and why. */
+/** A unit that is still kept stopped, and why. */
 export type Left = Exclude<Released, { kind: 'started' }>;
 
-/** Starts units that an evictd keeps stopped which is not there any more. `timeoutMs`: for a connection, and again for the answers. */
+/**
+ * Starts units that an evictd which has ended keeps stopped.
+ *
+ * @param timeoutMs  for the connection, and again for the answers
+ */
 export async function startLeft(units: UnitManager, holds: readonly Hold[], timeoutMs: number): Promise<readonly Released[]> {
   if (holds.length === 0) return [];
   const releases = new Releases(units, () => undefined);
@@ -17,7 +21,10 @@ export function reasonsOf(left: Left): readonly string[] {
   return left.kind === 'open' ? [left.reason] : left.why.reasons;
 }
 
-/** 'b.service is kept stopped: b.service conflicts with fallback.service, which runs; to start it: …; to leave it stopped: …'. */
+/**
+ * 'b.service is kept stopped: b.service conflicts with fallback.service, which runs; to start it: …; to leave it
+ * stopped: …'.
+ */
 export function leftText(left: Left): string {
   const { unit } = left.hold;
   const running = left.kind === 'open' ? [] : left.why.running;

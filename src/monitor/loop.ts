@@ -1,5 +1,4 @@
 import type { Decision } from '../core/eviction.js';
-import type { HoldNews } from '../core/restart-storm.js';
 import type { Policy, State } from '../core/state.js';
 import { step } from '../core/step.js';
 import type { Candidates } from '../core/workload.js';
@@ -10,10 +9,10 @@ import { EFFECTS } from './effects/table.js';
 import type { RestoredState } from './inheritance.js';
 import type { Journal } from './journal.js';
 import { Pace } from './pace.js';
-import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WorkloadSource } from './ports.js';
+import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WakeSource, WorkloadSource } from './ports.js';
 import { Reclaims } from './reclaims.js';
 import { rehearse } from './rehearsal.js';
-import type { Releases } from './releases.js';
+import { heldInput, type Releases } from './releases.js';
 import type { Reporter } from './reporter.js';
 import { reconsider, resume } from './resumption.js';
 import type { StateKeeper } from './state-keeper.js';
@@ -25,23 +24,25 @@ export interface MonitorParts {
   readonly workloads: WorkloadSource;
   readonly evictor: Evictor;
   readonly reclaimer: Reclaimer;
-  /** Starts units again that were kept stopped. Left out: there is no systemd, and nobody is. */
+  /** Starts units that were kept stopped. Left out: there is no systemd. */
   readonly releases?: Releases;
   readonly journal: Journal;
   readonly keeper: StateKeeper;
   readonly reporter: Reporter;
-  /** Told of every step, in this order. */
+  /** Called after every step, in this order. */
   readonly listeners: readonly StepListener[];
   readonly heartbeat: Heartbeat;
 }
 
-/** Caches are cold again after some such time without a reading. */
+/** After this time without a reading the caches are cold. */
 const COLD_NS = 200_000_000n;
 
-const NO_NEWS: ReadonlyMap<string, HoldNews> = new Map();
 const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
-/** The only state and the only timers: turns wakes into steps, and what a step wants into action. */
+/**
+ * The control loop: turns wakes into steps and carries out their effects. It has the only state, and the only timers
+ * that lead to a decision.
+ */
 export class Monitor {
   readonly #parts: MonitorParts;
   readonly #victims: Victims;
@@ -56,12 +57,12 @@ export class Monitor {
   #tickAtNs = 0n;
   #dueAtNs: bigint | undefined;
   #notBeforeNs: bigint | undefined;
-  /** A wake that waits for its turn. */
+  /** A wake that WakeThrottle holds back. */
   #waiting: { readonly wake: Wake; readonly atNs: bigint } | undefined;
   /** When the last reading began. */
   #readNs = 0n;
   #running = false;
-  /** Of an eviction in flight it is still open whether the configuration is against it. */
+  /** Whether it is still unknown if the configuration permits an eviction in flight. */
   #isUntold = false;
 
   constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint, inheritance: RestoredState) {
@@ -69,7 +70,7 @@ export class Monitor {
     this.#inheritance = inheritance;
     this.#state = inheritance.state;
     this.#victims = new Victims(parts.evictor, (atNs) => {
-      if (this.#running) this.#pass({ source: 'victim', atNs });
+      this.#passOn('victim', atNs);
     });
     this.#reclaims = new Reclaims(parts.reclaimer, parts.node);
     this.#actors = {
@@ -78,14 +79,14 @@ export class Monitor {
       releases: parts.releases,
       reporter: parts.reporter,
       onReclaimed: () => {
-        if (this.#running) this.#pass({ source: 'reclaim', atNs: process.hrtime.bigint() });
+        this.#passOn('reclaim', process.hrtime.bigint());
       },
     };
     this.#policy = policy;
     this.#intervalNs = intervalNs;
   }
 
-  /** Rehearses what an eviction needs, goes on with those of the evictd before, arms, and takes the first reading. */
+  /** Rehearses an eviction, continues those of the evictd before, arms the notifiers, and makes the first pass. */
   start(): void {
     const { workloads, evictor, keeper, reporter } = this.#parts;
     this.#running = true;
@@ -95,12 +96,15 @@ export class Monitor {
     this.#tick('start');
   }
 
-  /** Another policy, and other workloads, from now on; thresholds that stay keep their grace periods, evictions in flight go on as far as they would after a restart. */
+  /**
+   * Puts another policy in force. Thresholds that stay keep their grace periods; evictions in flight continue as after
+   * a restart.
+   */
   reconfigure(policy: Policy, intervalNs: bigint): void {
     if (!this.#running) return;
     this.#policy = policy;
     this.#intervalNs = intervalNs;
-    if (policy.departures['failed-kill']) this.#notBeforeNs = undefined; // what the policy before waits for, this one does not
+    if (policy.departures['failed-kill']) this.#notBeforeNs = undefined; // only the former policy waits after a failed kill
     this.#reconsider();
     this.#tick('reload');
   }
@@ -109,24 +113,24 @@ export class Monitor {
     this.#isUntold = reconsider(this.#victims, this.#state.evictions, () => this.#candidates());
   }
 
-  /** Asks for new readings of the filesystems, and makes a pass when they are there. */
+  /** Requests new readings of the filesystems, and makes a pass when they arrive. */
   lookAtFilesystems(): void {
     this.#parts.node.requestFilesystems(() => {
-      if (this.#running) this.#pass({ source: 'filesystem', atNs: process.hrtime.bigint() });
+      this.#passOn('filesystem', process.hrtime.bigint());
     });
   }
 
-  /** Those that got SIGTERM and may still end by themselves. */
+  /** Victims that have got SIGTERM and not SIGKILL. */
   get terminating(): readonly Decision[] {
     return this.#state.evictions.filter(({ phase }) => phase === 'terminating').map(({ decision }) => decision);
   }
 
-  /** What the next evictd is left with. */
+  /** What the next evictd has to continue. */
   get left(): Pick<State, 'held' | 'evictions'> {
     return this.#state;
   }
 
-  /** Stops deciding. Victims that got SIGTERM are left to the next evictd, if it comes in time. */
+  /** Stops deciding. Victims that have got SIGTERM are left to the next evictd. */
   stop(): void {
     this.#running = false;
     clearTimeout(this.#timer);
@@ -146,7 +150,9 @@ export class Monitor {
     this.#pass({ source, atNs });
   }
 
-  /** A threshold that is already crossed when it is armed does not wake: where anything was armed, a pass follows. */
+  /**
+   * Returns whether anything was armed. A pass has to follow then: a threshold that is already crossed does not wake.
+   */
   #arm(): boolean {
     const armed = this.#parts.node.arm(this.#policy.thresholds, (wake) => {
       this.#woken(wake);
@@ -175,8 +181,9 @@ export class Monitor {
   }
 
   /**
-   * Reads what a pass reads, and drops it: after a second without a reading the caches are cold, and a reading takes several times as long (the node 0.25 ms instead
-   * of 0.03 ms). At most once in COLD_NS, or a value that swings before its limit would keep the loop busy.
+   * Reads what a pass reads, and drops it: after a second without a reading the caches are cold, and a reading takes
+   * several times as long (the node 0.25 ms instead of 0.03 ms). At most once in COLD_NS, or a value that swings before
+   * its limit would keep the loop busy.
    */
   #warmUp(): void {
     const nowNs = process.hrtime.bigint();
@@ -186,13 +193,18 @@ export class Monitor {
     if (this.#policy.hasWorkloadSource) this.#parts.workloads.candidates();
   }
 
-  /** One pass: read, decide, act, report. Tells whether anything was decided. */
+  /** A pass by a callback, which may come after the loop has stopped. */
+  #passOn(source: WakeSource, atNs: bigint): void {
+    if (this.#running) this.#pass({ source, atNs });
+  }
+
+  /** One pass: read, decide, act, report. Returns whether anything was decided. */
   #pass(wake: Wake): boolean {
     const wakeNs = process.hrtime.bigint();
     this.#readNs = wakeNs;
     if (this.#notBeforeNs !== undefined && wakeNs < this.#notBeforeNs) {
       if (wake.source === 'tick' || wake.source === 'watchdog') {
-        this.#parts.reporter.sampled(this.#parts.node.read(), this.#policy.thresholds); // it is alive all the same
+        this.#parts.reporter.sampled(this.#parts.node.read(), this.#policy.thresholds); // evictd is alive, though it waits
         this.#parts.heartbeat.beat(wakeNs);
       }
       this.#schedule();
@@ -209,10 +221,7 @@ export class Monitor {
       observe: () => observations,
       victims,
       reclaimed: this.#reclaims.take(),
-      ...(this.#state.held.size > 0 && {
-        unitsOutOfReach: this.#parts.releases?.outOfReach ?? true,
-        holdNews: this.#parts.releases?.news(this.#state.held) ?? NO_NEWS,
-      }),
+      ...heldInput(this.#parts.releases, this.#state.held),
       ...answers,
     } as const;
     const { state, effects, dueAtNs, notBeforeNs } = step(this.#policy, this.#state, input);
@@ -276,7 +285,7 @@ export class Monitor {
     }, delayMs);
   }
 
-  /** Timers count in whole milliseconds, and may be early by a part of one. */
+  /** Timers have whole milliseconds, and may fire up to one early. */
   #fire(nextNs: bigint): void {
     const nowNs = process.hrtime.bigint();
     const waiting = this.#waiting;

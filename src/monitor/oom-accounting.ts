@@ -7,55 +7,62 @@ import { countedOomRecord, kernelOomRecord } from './kernel-oom-record.js';
 import type { OomCounterReader, StepListener, StepReport, WorkloadSource } from './ports.js';
 import type { Metrics } from './publisher.js';
 
-/** All that the kernel has counted so far: what happened between two runs is a difference. Empty where it cannot be compared later. */
+/**
+ * The kernel's count of all OOM kills: the difference between two runs is what happened in between. Empty where counts
+ * of two runs cannot be compared.
+ */
 export type OomKillsCounted = { readonly oomKillsCounted: number } | Readonly<Record<string, never>>;
 
 export interface OomAccountingParts {
   readonly counters: OomCounterReader;
   readonly guarded: GuardedMemory;
-  /** In force. */
+  /** The source in force. */
   readonly workloads: Pick<WorkloadSource, 'holding'>;
   readonly log: Pick<Log, 'warn'>;
   readonly journal: Pick<Journal, 'record'>;
   readonly metrics: Pick<Metrics, 'oomKilled'>;
-  /** What the kernel's counter shows, for the records. */
+  /** The kernel's count, for the records. */
   readonly counted: () => OomKillsCounted;
   /** Whether the kernel log is being read. */
   readonly hasLog: () => boolean;
 }
 
-/** At a stretch: a wake that comes meanwhile waits for so long. */
+/** For how long a slice of work holds up a wake. */
 const SLICE_NS = 1_000_000n;
-/** A group is killed in one go, and no process id comes again as soon. */
+/** A group is killed at once, and no process id is reused as soon. */
 const GROUP_US = 1_000_000;
-/** The kernel counts a kill before it logs it: so long the log may take. */
+/** The kernel counts a kill before it logs it: for so long the log line is awaited. */
 const LOG_WAIT_NS = 1_000_000_000n;
 
 /**
- * Every OOM kill of the kernel below the node, once: in the journal, the log and the metrics. Of whom the kernel log tells where it lived at once; the others, and those
- * that the log does not tell of, by the counters, which are looked at when one has moved, in slices between other events.
+ * Reports every OOM kill of the kernel below the node once: in the journal, the log and the metrics. Kills whose log
+ * line names the cgroup are reported at once. The others, and those without a log line, are found by the kernel's
+ * counters, which are read when one has moved, in slices between other events.
  */
 export class OomAccounting implements StepListener {
   readonly #parts: OomAccountingParts;
   #ledger: KillLedger | undefined;
   #look: Generator<void, OomTally> | undefined;
   #toldBefore = 0;
-  /** The log did not say where they lived: the next look may. */
+  /** Log lines without a cgroup: the next reading of the counters may place them. */
   #unplaced: KernelKill[] = [];
   #unplacedBefore = 0;
-  /** Processes that the log told of a moment ago, and when. */
+  /** Process ids in recent log lines, and when. */
   readonly #latest = new Map<number, number>();
 
   constructor(parts: OomAccountingParts) {
     this.#parts = parts;
   }
 
-  /** What was counted by now does not count. To be called before the log is opened: a kill in between is in the counters then. */
+  /**
+   * Kills that are counted by now are not reported. To be called before the log is opened: a kill in between is in the
+   * counters then.
+   */
   start(): void {
     this.#ledger = openLedger(drained(this.#parts.counters.read()));
   }
 
-  /** The kernel log told of these. */
+  /** These kills are in the kernel log. */
   logged(kills: readonly KernelKill[]): void {
     for (const kill of kills) {
       if (this.#isAgain(kill)) this.#countAgain(kill);
@@ -115,7 +122,10 @@ export class OomAccounting implements StepListener {
     for (const each of kills) this.#sayCounted(each);
   }
 
-  /** Of a group that is killed as a whole (memory.oom.group) the first victim is killed, counted and logged once more with the others (mm/oom_kill.c). */
+  /**
+   * Where a group is killed as a whole (memory.oom.group), the kernel logs and counts the first victim a second time
+   * (mm/oom_kill.c).
+   */
   #isAgain({ pid, sinceBootUs }: KernelKill): boolean {
     for (const [other, us] of this.#latest) if (sinceBootUs - us > GROUP_US) this.#latest.delete(other);
     const isAgain = this.#latest.has(pid);
@@ -123,12 +133,14 @@ export class OomAccounting implements StepListener {
     return isAgain;
   }
 
-  /** Nobody died of it, but a counter has it. */
+  /** The second line of one kill, which the counter has, too. */
   #countAgain({ cgroup }: KernelKill): void {
     if (this.#ledger && cgroup !== undefined) this.#ledger = told(this.#ledger, cgroup);
   }
 
-  /** Processes of which the log did not say where they lived. Of a node that is a cgroup only what it has counted is its own. */
+  /**
+   * Places kills whose log line has no cgroup. On a node that is a cgroup, only as many as it has counted are its own.
+   */
   #place(ledger: KillLedger, kills: readonly KernelKill[]): KillLedger {
     if (kills.length === 0) return ledger;
     const claim = claimed(ledger, kills.length);

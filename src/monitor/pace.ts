@@ -1,19 +1,19 @@
-/** Wakes that decide nothing are followed at this distance; the first one at once. */
+/** The least distance between two wakes that decide nothing. */
 const SPACING_NS = 5_000_000n;
 
 /**
- * Keeps a value that dances around its threshold from taking a whole core: after a wake that decided nothing the next one is looked
- * at 5 ms later at the earliest.
+ * Keeps a value that oscillates around its threshold from using a whole core: after a wake that decided nothing, the
+ * next one is handled 5 ms later at the earliest.
  */
 export class Pace {
   #quietSinceNs: bigint | undefined;
 
-  /** A wake was looked at. */
+  /** A wake was handled. */
   passed(nowNs: bigint, decided: boolean): void {
     this.#quietSinceNs = decided ? undefined : nowNs;
   }
 
-  /** When a wake that arrives now may be looked at. */
+  /** When a wake that arrives now may be handled. */
   notBeforeNs(nowNs: bigint): bigint {
     const earliest = (this.#quietSinceNs ?? 0n) + SPACING_NS;
     return this.#quietSinceNs === undefined || earliest < nowNs ? nowNs : earliest;

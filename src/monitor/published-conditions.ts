@@ -1,21 +1,21 @@
 import { CONDITION_TYPES, type ConditionType } from '../core/signal.js';
 import { EvictdError } from '../errors.js';
 
-/** What a running evictd tells of the conditions of its node, in a file of the runtime directory (docs/admission.md). */
+/** The node conditions that a running evictd publishes in a file of the runtime directory (docs/admission.md). */
 export interface PublishedConditions {
   /** 'machine', or the path of the node cgroup. */
   readonly node: string;
   readonly pid: number;
-  /** Which boot `updatedNs` counts from. '': could not be read. */
+  /** The boot that `updatedNs` belongs to. '': could not be read. */
   readonly bootId: string;
-  /** The last sign of life: the monotonic clock, which nobody sets and which stands still while the machine sleeps, as evictd does. */
+  /** The last update, monotonic clock: it cannot be set, and stops while the machine sleeps, as evictd does. */
   readonly updatedNs: bigint;
-  /** The same for people, RFC 3339. Nothing is decided by it. */
+  /** The same as RFC 3339, for people. */
   readonly updated: string;
   readonly monitoringIntervalNs: bigint;
-  /** Those that are true; `since`: RFC 3339, by the wall clock of that moment. */
+  /** The conditions that are true; `since`: RFC 3339, wall clock. */
   readonly conditions: readonly PublishedCondition[];
-  /** The machine goes down, `since`: RFC 3339. Left out: it does not. */
+  /** A shutdown of the machine has begun, `since`: RFC 3339. Left out: there is none. */
   readonly shutdown?: { readonly since: string };
 }
 
@@ -24,7 +24,7 @@ export interface PublishedCondition {
   readonly since: string;
 }
 
-/** Whose conditions are asked for, and when. */
+/** Which conditions are asked for, and when. */
 export interface Asked {
   readonly node: string;
   readonly bootId: string;
@@ -33,7 +33,7 @@ export interface Asked {
 }
 
 const FORMAT = 1;
-/** So many intervals without a sign of life, and nothing is known any more. */
+/** After so many intervals without an update the conditions are unknown. */
 const INTERVALS = 3n;
 
 export function conditionsText(published: PublishedConditions): string {
@@ -47,9 +47,10 @@ export function conditionsText(published: PublishedConditions): string {
 }
 
 /**
- * The conditions in such a file, if they hold now.
+ * The conditions in such a file, if they are current.
  *
- * @throws EvictdError  not such a file, another node's, or older than three monitoring intervals (exactly three are not)
+ * @throws EvictdError  not such a file, of another node, or older than three monitoring intervals (exactly three are
+ * not)
  */
 export function presentConditions(text: string, { node, bootId, nowNs }: Asked): PublishedConditions {
   const published = parse(text);
@@ -78,13 +79,13 @@ function stale(what: string): EvictdError {
   });
 }
 
-/** Cut off to tenths: '30.0s'. */
+/** In tenths, rounded down: '30.0s'. */
 function seconds(ns: bigint): string {
   const tenths = ns / 100_000_000n;
   return `${String(tenths / 10n)}.${String(tenths % 10n)}s`;
 }
 
-/** undefined: something in it is not as {@link conditionsText} writes it. */
+/** undefined: it is not as {@link conditionsText} writes it. */
 function parse(text: string): PublishedConditions | undefined {
   const file = parseObject(text);
   if (file === undefined) return undefined;

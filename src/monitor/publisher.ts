@@ -8,32 +8,37 @@ import type { Threshold, ThresholdKind } from '../core/threshold.js';
 import type { NotifierState, SourceProblem } from './ports.js';
 
 /**
- * What the loop tells the outside world. Every method only stores: none waits, none throws, none costs more than an assignment, so that they may
- * be called on every tick and on the eviction path.
+ * What the loop publishes. Every method only stores a value, so that it may be called on every tick and on the path of
+ * an eviction.
  */
 export interface Metrics {
-  /** A pass over the node was made, and what it gave. The values are kept, not copied. */
+  /** The readings of a pass. They are kept, not copied. */
   observe(observations: Observations, thresholds: readonly Threshold[]): void;
   condition(type: ConditionType, on: boolean): void;
   /** An episode of a threshold began. */
   thresholdMet(signal: Signal, kind: ThresholdKind): void;
-  /** A workload was killed: no process of it is left. */
+  /** An eviction has ended with no process left. */
   evicted(signal: EvictionSignal): void;
-  /** A kill failed, or left processes. */
+  /** An eviction has failed, or left processes. */
   failed(signal: EvictionSignal): void;
-  /** A workload was killed (`evicted` counts it, too) and gave back little. */
+  /** An eviction has freed little; `evicted` counts it, too. */
   ineffective(signal: EvictionSignal): void;
-  /** A threshold asks for an eviction and gets none, once per episode. */
+  /** A threshold required an eviction that evictd could not make; once per episode. */
   alerted(kind: AlertKind, signal: Signal): void;
-  /** A step of node-level reclaim has run: what it gave back, as far as others did not take it meanwhile, and whether not all of it could be done. */
+  /**
+   * A step of node-level reclaim has run.
+   *
+   * @param freed  minus what workloads took meanwhile
+   * @param failed  a part of it could not be done
+   */
   reclaimed(step: string, freed: DiskAmount, failed: boolean): void;
   /** The kernel's OOM killer has killed so many processes below the node. */
   oomKilled(limit: OomLimit, processes: number): void;
   /** How many systemd units are kept stopped. */
   held(units: number): void;
-  /** From the moment a threshold was seen crossed to the first signal sent. */
+  /** From the crossing of a threshold to the first signal sent. */
   wakeToSignal(seconds: number): void;
   notifiers(states: readonly NotifierState[]): void;
-  /** What else is not as configured: a workload source that is not there. Replaces what was said before. */
+  /** Workload sources that are missing. Replaces the former list. */
   problems(problems: readonly SourceProblem[]): void;
 }

@@ -4,12 +4,15 @@ import type { Resource } from '../core/signal.js';
 
 const NANO = 1_000_000_000n;
 
-/** Who it is, in every record that names one. */
+/** The identity of a workload, as in every record. */
 export function victimOf({ workload }: RankedWorkload): Record<string, unknown> {
   return { name: workload.name, path: workload.path, id: workload.id };
 }
 
-/** The comparators' values, in the order in which they decide; those of other resources than memory have names of their own (docs/journal.md). */
+/**
+ * The values of the comparators, in their order; those of other resources than memory have names of their own
+ * (docs/journal.md).
+ */
 export function rankingRow(ranked: RankedWorkload, resource: Resource, nowNs: bigint): Record<string, unknown> {
   const { workload, protection } = ranked;
   return {
@@ -70,7 +73,7 @@ function known(name: string, value: bigint | undefined): Record<string, unknown>
   return value === undefined ? {} : { [name]: jsonInteger(value) };
 }
 
-/** Kubernetes takes a request of 100.5 bytes; everything else is whole. */
+/** A Kubernetes request may be 100.5 bytes; everything else is whole. */
 function wholeOrFraction(nano: bigint): number | string {
   return nano % NANO === 0n ? jsonInteger(nano / NANO) : Number(nano) / 1e9;
 }

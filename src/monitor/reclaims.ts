@@ -1,7 +1,7 @@
 import type { Reclaim, ReclaimReading } from '../core/reclaim.js';
 import type { Node, Reclaimer } from './ports.js';
 
-/** Node-level reclaim under way: its collections run, then the filesystems are read anew, then a step is told. */
+/** Node-level reclaim under way: runs the collections, reads the filesystems, and then calls for a step. */
 export class Reclaims {
   readonly #reclaimer: Reclaimer;
   readonly #node: Node;
@@ -14,7 +14,7 @@ export class Reclaims {
     this.#node = node;
   }
 
-  /** Calls back when a step can be told. */
+  /** Runs the collections. Calls back when their result can be used. */
   begin({ collections, threshold }: Reclaim, onRipe: () => void): void {
     const failed = (error: unknown): ReclaimReading => ({ errors: [String(error)] });
     void this.#reclaimer
@@ -31,12 +31,12 @@ export class Reclaims {
       });
   }
 
-  /** A filesystem that does not answer must not hold up a reclaim for ever: at a tick what is known has to do. */
+  /** A filesystem that does not answer must not hold up reclaim: at a tick the last known readings are used. */
   ripen(): void {
     this.#ripe = this.#reading !== undefined;
   }
 
-  /** What the collections did, once; undefined: none are over. */
+  /** The result of the collections, once; undefined: they are still running. */
   take(): ReclaimReading | undefined {
     const reading = this.#ripe ? this.#reading : undefined;
     if (reading) {

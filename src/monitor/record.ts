@@ -6,16 +6,16 @@ import { notStartedText } from '../core/unit-message.js';
 import type { NotStarted } from '../core/unit-start.js';
 import { victimOf } from './ranking-row.js';
 
-/** One line of the journal; docs/journal.md says it field by field. Integers are numbers up to 2^53, beyond that decimal strings. */
+/** A record of the journal (docs/journal.md). Integers are numbers up to 2^53, and decimal strings beyond that. */
 export type JournalRecord = Readonly<Record<string, unknown>> & { readonly type: string; readonly message: string };
 
-/** A record as it stands in the journal, without its line end. */
+/** A record as a line of the journal, without its line end. */
 export function journalLine({ type, ...rest }: JournalRecord, of: { readonly node: unknown; readonly dryRun: unknown }): string {
   const { node, dryRun } = of;
   return JSON.stringify({ time: new Date().toISOString(), type, node, dryRun, ...rest });
 }
 
-/** The line before it has no end. */
+/** The line before this record was cut off. */
 export function tornRecord(bytes: number): JournalRecord {
   return { type: 'torn', bytes, message: `the line before was cut off after ${String(bytes)} bytes` };
 }
@@ -24,14 +24,14 @@ export function tornRecord(bytes: number): JournalRecord {
 export interface StartFacts {
   readonly version: string;
   readonly dryRun: boolean;
-  /** Records of the run before that were still in the runtime directory. */
+  /** Records of the run before that were not in the state directory yet. */
   readonly recovered: number;
   readonly state: Pick<State, 'episodes' | 'conditions' | 'evictions'>;
-  /** Why what the run before left was not taken over; undefined: it was, or there was nothing. */
+  /** Why the saved state was not used; undefined: it was, or there was none. */
   readonly discarded: string | undefined;
 }
 
-/** A run of evictd begins. */
+/** evictd starts. */
 export function startRecord({ version, dryRun, recovered, state, discarded }: StartFacts): JournalRecord {
   const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the run before were still in the runtime directory`;
   const evictions = state.evictions.map(({ decision, phase }) => ({ decision: decision.serial, victim: victimOf(decision.victim), phase }));
@@ -56,9 +56,10 @@ export function startRecord({ version, dryRun, recovered, state, discarded }: St
 }
 
 /**
- * The outcome of a decision of which nothing but its record is left.
+ * The outcome of a decision of which only the record is left.
  *
- * @param isStateOlder  the state that was left is of a time before it: evictd was killed in between, or could not write a state then; else nothing is known
+ * @param isStateOlder  the saved state is older than the decision: evictd was killed in between, or could not write the
+ * state
  */
 export function unfinishedRecord(record: Readonly<Record<string, unknown>>, isStateOlder: boolean): JournalRecord {
   const { decision, signal, victim, expectedBytes } = record;
@@ -83,17 +84,21 @@ export function stopRecord(): JournalRecord {
   return { type: 'stop', message: 'evictd stops' };
 }
 
-/** Another configuration is in force from here on. */
+/** Another configuration is in force from now on. */
 export function reloadRecord(message: string): JournalRecord {
   return { type: 'reload', message };
 }
 
-/** Another configuration was asked for and is wrong. `errors`: a line each. */
+/**
+ * A reload was refused.
+ *
+ * @param errors  a line each
+ */
 export function reloadRefusedRecord(errors: readonly string[]): JournalRecord {
   return { type: 'reload-refused', errors, message: 'the new configuration was refused: the one before stays in force' };
 }
 
-/** A unit that was kept stopped could not be started, or not with everything that belongs to it. */
+/** A unit that was kept stopped could not be started, or not with all that belong to it. */
 export function notReleasedRecord({ decision, unit, start }: Hold, { reasons }: Pick<NotStarted, 'reasons'>): JournalRecord {
   return { type: 'release', decision, unit, start, errors: reasons, message: notStartedText(unit, { reasons }) };
 }

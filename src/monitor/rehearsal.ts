@@ -7,12 +7,12 @@ import type { Evictor, WorkloadSource } from './ports.js';
 
 import type { StateKeeper } from './state-keeper.js';
 
-/** Often enough for the code of an eviction to be compiled before it is needed. */
+/** So often that the code of an eviction is compiled before it is needed. */
 const ROUNDS = 20;
 
 /**
- * Goes through an eviction without carrying it out: as if nothing were available, up to the record of the decision, to what the next evictd would be left and to taking
- * hold of the victim. What an eviction needs for the first time, it should not need for the first time when memory is gone.
+ * Runs an eviction without performing it, as if nothing were available: up to the journal record, the saved state, and
+ * opening the victim. What an eviction needs must not be loaded for the first time when memory is gone.
  */
 export function rehearse(policy: Policy, workloads: WorkloadSource, evictor: Evictor, keeper: Pick<StateKeeper, 'text'>): void {
   const nothing: Observation = { available: 0n, capacity: 1n << 40n, timeNs: 1n, source: 'rehearsal' };
@@ -44,6 +44,6 @@ function look(evictor: Evictor, workload: Parameters<Evictor['begin']>[0]): void
     kill.read();
     kill.close();
   } catch {
-    // It ended, or may not be touched: an eviction of it will say so.
+    // It is gone, or protected: an eviction would report that.
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SystemdAnswer } from '../core/eviction.js';
+import type { StepInput } from '../core/input.js';
 import type { LoadedUnit } from '../core/loaded-unit.js';
 import type { Hold, HoldNews } from '../core/restart-storm.js';
 import type { State } from '../core/state.js';
@@ -7,42 +8,48 @@ import { notStarted, planUnitStart, startsOf, type NotStarted, type Refused, typ
 import type { UnitManager } from './ports.js';
 
 const LOOK_MS = 5;
-/** Nobody is in a hurry for a start, and systemd tells within milliseconds what conflicts with it; on a machine that is short of everything within seconds. */
+/**
+ * A start is not urgent. systemd answers which units conflict within milliseconds, or within seconds on a machine that
+ * is short of resources.
+ */
 const KNOWN_WITHIN_NS = 10_000_000_000n;
-/** Who asks sees to it himself for how long. */
+/** No timeout here: the caller has one. */
 const EVER_NS = 1n << 62n;
 const LOST: SystemdAnswer = { units: [], errors: [], lost: true };
 
 interface Asked {
   readonly hold: Hold;
-  /** It did not become known in time, and nothing is asked for. */
+  /** The conflicts did not become known in time, and no start was requested. */
   unknown?: true;
-  /** undefined: what conflicts with it is still to be known, and nothing was asked for yet. */
+  /** undefined: the conflicts are not known yet, and no start was requested. */
   begun?: { readonly plan: UnitStart; readonly atNs: bigint; readonly answer: () => SystemdAnswer | undefined };
 }
 
-/** What has become of a hold that was to end. `open`: whether systemd starts it is not known, and it goes on. */
+/**
+ * The result for a unit that was to be started. `open`: whether systemd starts it is unknown, and it stays in the saved
+ * state.
+ */
 export type Released =
   | { readonly kind: 'started'; readonly hold: Hold }
   | { readonly kind: 'refused'; readonly hold: Hold; readonly why: Refused }
   | { readonly kind: 'open'; readonly hold: Hold; readonly reason: string };
 
-/** Looks after units that are kept stopped, and starts them again. */
+/** Watches the units that are kept stopped, and starts them again. */
 export class Releases {
   readonly #units: Pick<UnitManager, 'reach' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>;
   readonly #onRefused: (hold: Hold, why: NotStarted) => void;
   readonly #knownWithinNs: bigint;
   readonly #asked = new Map<string, Asked>();
-  /** By unit that systemd starts: when it was asked to. */
+  /** By unit that systemd is starting: when that was requested. */
   readonly #started = new Map<string, bigint>();
-  /** By unit: the decision whose stop systemd has refused. */
+  /** By unit: the decision whose stop job systemd has refused. */
   readonly #notStopped = new Map<string, number>();
   /** By unit: the decision after which it was seen stopped. */
   readonly #stopped = new Map<string, number>();
 
   /**
-   * @param onRefused  not all of what was begun is started
-   * @param knownWithinNs  so long is waited for what conflicts with a unit
+   * @param onRefused  a unit, or one of those that belong to it, was not started
+   * @param knownWithinNs  how long the answer about conflicts is awaited
    */
   constructor(
     units: Pick<UnitManager, 'reach' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>,
@@ -54,17 +61,17 @@ export class Releases {
     this.#knownWithinNs = knownWithinNs;
   }
 
-  /** Whether systemd can be asked now; only looked at where somebody is kept stopped. */
+  /** Whether systemd can be reached now. Read only while a unit is kept stopped. */
   get outOfReach(): boolean {
     return !this.#units.reach();
   }
 
-  /** systemd refuses to stop a unit that was to be kept stopped. */
+  /** systemd has refused to stop a unit that was to be kept stopped. */
   notStopped({ unit, decision }: Hold): void {
     this.#notStopped.set(unit, decision);
   }
 
-  /** What has become of those that are kept stopped, since the last time. */
+  /** What has changed for the units that are kept stopped, since the last call. */
   news(held: State['held']): ReadonlyMap<string, HoldNews> {
     this.#units.watch([...held.values()].flatMap((hold) => startsOf(hold, (name) => this.#units.unit(name))));
     return new Map(
@@ -76,20 +83,23 @@ export class Releases {
   }
 
   /**
-   * Asks for it as soon as it is known what conflicts with it, and returns; but for what would have systemd stop somebody who runs, who is more wanted now. Tells
-   * whether systemd can be asked.
+   * Requests the start as soon as the conflicts are known, and returns at once. Units whose start would make systemd
+   * stop a running unit are left out. Returns whether systemd can be reached.
    */
   begin(hold: Hold): boolean {
     return this.#begin(hold, this.#knownWithinNs, true);
   }
 
-  /** Resolves when systemd can be asked, or after this long. */
+  /** Resolves when systemd can be reached, or after `timeoutMs`. */
   async reached(timeoutMs: number): Promise<void> {
     const endNs = process.hrtime.bigint() + BigInt(timeoutMs) * 1_000_000n;
     while (!this.#units.reach() && process.hrtime.bigint() < endNs) await pause(LOOK_MS);
   }
 
-  /** Begins those of which it becomes known in half of this time what conflicts with them, and resolves when all is answered, or after this long. */
+  /**
+   * Requests the start of all units whose conflicts become known within half of `timeoutMs`. Resolves when all are
+   * answered, or after `timeoutMs`.
+   */
   async release(holds: readonly Hold[], timeoutMs: number): Promise<readonly Released[]> {
     const timeoutNs = BigInt(timeoutMs) * 1_000_000n;
     const endNs = process.hrtime.bigint() + timeoutNs;
@@ -131,14 +141,14 @@ export class Releases {
     asked.begun = { plan, atNs, answer: answer ?? (() => LOST) };
   }
 
-  /** After a start nothing is known of any unit. */
+  /** After evictd has started, no unit is known yet. */
   #isUnsure(hold: Hold, sinceNs: bigint): boolean {
     const names = startsOf(hold, (name) => this.#units.unit(name));
     const awaited = names.map((name) => this.#units.awaited(name, EVER_NS, sinceNs) || this.#units.unit(name)?.stale === true);
     return this.#units.reach() && awaited.includes(true);
   }
 
-  /** Who is being started will run: what was read before tells nothing of it. */
+  /** A unit that is being started counts as running: an older reading does not show that. */
   #unit(name: string): LoadedUnit | undefined {
     const unit = this.#units.unit(name);
     if (unit === undefined) return undefined;
@@ -152,7 +162,10 @@ export class Releases {
     return came && (came.kind === 'open' ? 'lost' : 'started');
   }
 
-  /** undefined: there is no answer yet. An evictd before this one may have asked: whether systemd has done it is not known. */
+  /**
+   * undefined: no answer yet. 'open' also where an earlier evictd made the request: whether systemd has done it is
+   * unknown.
+   */
   #outcome(hold: Hold): Released | undefined {
     const asked = this.#asked.get(hold.unit);
     if (asked?.unknown) {
@@ -186,4 +199,10 @@ export class Releases {
     if (isBack) this.#stopped.delete(unit);
     return isBack ? 'started by somebody' : undefined;
   }
+}
+
+/** What a step is told of the units that are kept stopped; nothing where there are none. */
+export function heldInput(releases: Releases | undefined, held: State['held']): Pick<StepInput, 'unitsOutOfReach' | 'holdNews'> {
+  if (held.size === 0) return {};
+  return { unitsOutOfReach: releases?.outOfReach ?? true, holdNews: releases?.news(held) ?? new Map<string, HoldNews>() };
 }

@@ -1,7 +1,11 @@
 import type { Workload } from '../core/workload.js';
 import type { JournalRecord } from './record.js';
 
-/** What was evicted is removed by its container runtime. `error`: why it is not yet; undefined: it is. */
+/**
+ * The container runtime removes a workload that was evicted.
+ *
+ * @param error  why it could not yet; undefined: it has
+ */
 export function removalRecord({ name, path, id }: Workload, error: string | undefined): JournalRecord {
   return {
     type: 'removal',

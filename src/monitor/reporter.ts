@@ -13,15 +13,15 @@ import type { Metrics } from './publisher.js';
 import type { JournalRecord } from './record.js';
 import { removalText } from './removal-record.js';
 
-/** Key of the trouble that a step could not be made. */
+/** Key of the error that prevented a step. */
 const STEP = 'step ';
 const STEPS_AGAIN = 'is over';
 
-/** Says what happened, in the log and in the metrics: a state that lasts is said when it begins and when it ends. */
+/** Writes the log and the metrics. A lasting state is logged when it begins and when it ends. */
 export class Reporter {
   readonly #log: Log;
   readonly #metrics: Metrics;
-  /** Lasting trouble that was said, by key. */
+  /** Lasting problems that were logged, by key. */
   #said = new Map<string, string>();
   #stepFailed = false;
   #listenerFailed = false;
@@ -43,18 +43,18 @@ export class Reporter {
     this.#metrics.wakeToSignal(Number(crossingToSignalNs) / 1e9);
   }
 
-  /** What already was so when the loop began to run. */
+  /** Conditions that were true when the loop began. */
   resumed({ conditions }: Pick<State, 'conditions'>): void {
     for (const type of conditions) this.#metrics.condition(type, true);
   }
 
-  /** Logs the error once, though it may come with every step, and again when a step can be made. */
+  /** Logs the error once, though it may occur in every step, and again when steps can be made. */
   stepFailed(message: string): void {
     this.#lasting(STEP, new Map([[message, message]]), STEPS_AGAIN);
     this.#stepFailed = true;
   }
 
-  /** Something beside the loop is broken; said once, for it may be so at every step. */
+  /** A listener has thrown. Logged once: it may throw at every step. */
   listenerFailed(error: unknown): void {
     if (this.#listenerFailed) return;
     this.#listenerFailed = true;
@@ -66,7 +66,7 @@ export class Reporter {
     this.#log.error(withHint(notStartedText(unit, why), why.hint), { code: 'EVICTD_UNIT_NOT_STARTED', unit });
   }
 
-  /** It comes back as its Restart= says. */
+  /** Its Restart= starts it again. */
   notStopped({ unit, decision }: Hold, errors: readonly string[]): void {
     this.#log.error(`${unit} was to be kept stopped, and systemd does not stop it: ${errors.join('; ')}`, {
       code: 'EVICTD_UNIT_NOT_STOPPED',
@@ -120,7 +120,7 @@ export class Reporter {
     );
   }
 
-  /** Says what is new and what is over. */
+  /** Logs new problems and those that are over. */
   #lasting(prefix: string, troubles: ReadonlyMap<string, string>, over: string): void {
     for (const [key, message] of troubles) {
       if (!this.#said.has(prefix + key)) this.#log.warn(message);
@@ -134,7 +134,7 @@ export class Reporter {
   }
 }
 
-/** Something else wakes for it, or it would say so. */
+/** Another notifier wakes for it, or that would be reported. */
 function stuckMessage({ mechanism, target, reason, hint }: NotifierState): string {
   return withHint(`notifier ${mechanism} stands on ${target} and could not be moved: ${reason ?? 'unknown'}`, hint);
 }

@@ -4,7 +4,10 @@ import type { Candidates, Workload } from '../core/workload.js';
 import type { RestoredState } from './inheritance.js';
 import type { Victims } from './victims.js';
 
-/** Goes on with the evictions in flight of the evictd before, as far as the configuration of now lets it. Returns whether they are to be reconsidered. */
+/**
+ * Continues the evictions in flight of the evictd before, as far as the configuration permits. Returns whether that has
+ * to be checked again.
+ */
 export function resume(victims: Victims, { state, signals, abandoned }: RestoredState, candidates: Candidates): boolean {
   for (const eviction of state.evictions) {
     const { serial, victim } = eviction.decision;
@@ -13,7 +16,10 @@ export function resume(victims: Victims, { state, signals, abandoned }: Restored
   return isUntold(state.evictions, candidates);
 }
 
-/** Lets go of whom the configuration of now, which another evictd would begin with, says not to evict, and whom no SIGKILL has reached. Returns whether they are to be reconsidered. */
+/**
+ * Abandons evictions that the configuration does not permit any more, unless SIGKILL was sent. Returns whether that has
+ * to be checked again.
+ */
 export function reconsider(victims: Victims, evictions: readonly EvictionInFlight[], candidates: () => Candidates): boolean {
   const terminating = evictions.filter(({ phase }) => phase === 'terminating');
   if (terminating.length === 0) return false;
@@ -25,7 +31,10 @@ export function reconsider(victims: Victims, evictions: readonly EvictionInFligh
   return isUntold(terminating, found);
 }
 
-/** Whether it is open what a configuration says to some of them: their container runtimes have not told of them yet, or their names are being looked up. */
+/**
+ * Whether it is unknown what the configuration says about some of them: their container runtime has not answered, or a
+ * name lookup is under way.
+ */
 function isUntold(evictions: readonly EvictionInFlight[], { usages, awaitedRuntimes = [] }: Candidates): boolean {
   return evictions.some(({ decision: { victim } }) => {
     const { id, runtime } = victim.workload;
@@ -34,7 +43,10 @@ function isUntold(evictions: readonly EvictionInFlight[], { usages, awaitedRunti
   });
 }
 
-/** It may have become critical, or its source may have left the configuration. Who has gone meanwhile needs no objection. */
+/**
+ * Why the workload may not be evicted any more: it may have become critical, or its source may have left the
+ * configuration. A workload that is gone needs no objection.
+ */
 function objectionTo({ id, path, runtime }: Workload, { usages, unreadable, vacant, awaitedRuntimes }: Candidates): string | undefined {
   const found = [...usages, ...(vacant?.() ?? [])].find(({ workload }) => workload.id === id);
   const protection = found?.workload.protection;

@@ -13,24 +13,25 @@ export interface RingRecord {
   readonly text: string;
 }
 
-/** What stands in the file of a ring. */
+/** The content of a ring's file. */
 interface FoundRing {
-  /** Valid ones, oldest first. */
+  /** The valid ones, oldest first. */
   readonly records: readonly RingRecord[];
-  /** The state directory has everything up to this. */
+  /** The state directory has every record up to this. */
   readonly drained: bigint;
   /** Behind the newest record. */
   readonly endBytes: number;
-  /** Its header says so, with the size that it has. */
+  /** The header is that of a ring of this size. */
   readonly isRing: boolean;
 }
 
 /**
- * The journal's first place: a file of fixed size in the runtime directory (tmpfs). One pwrite a record, no fsync. The oldest records are overwritten. A run continues in
- * the file of the run before, so that it starts also where that directory has no room left.
+ * The journal's first place: a file of fixed size in the runtime directory (tmpfs). One pwrite a record, no fsync. The
+ * oldest records are overwritten. A run continues in the file of the run before, so that it starts also where that
+ * directory has no room left.
  *
- * Layout: 64 bytes of header (magic, size, newest sequence number that the state directory has), then records (crc-record.ts) at multiples of 8 bytes. Readers look for
- * valid records: there is no index that could tear.
+ * Layout: 64 bytes of header (magic, size, newest sequence number that the state directory has), then records
+ * (crc-record.ts) at multiples of 8 bytes. Readers look for valid records: there is no index that could tear.
  */
 export class Ring {
   readonly #path: string;
@@ -40,14 +41,18 @@ export class Ring {
   #at: number;
   #sequence: bigint;
   #drained: bigint;
-  /** What of earlier runs was still in it, oldest first. */
+  /** All records of earlier runs, oldest first. */
   before: readonly RingRecord[];
-  /** Of these, what the state directory does not have. */
+  /** Those that the state directory does not have. */
   undrained: readonly RingRecord[];
-  /** Why there is no file: no room for it. undefined: there is one. */
+  /** Why there is no file: no space. undefined: there is one. */
   problem: Error | undefined;
 
-  /** Opens or makes the file. Throws Node's errors, but for a lack of room: `problem`. `sizeBytes` is a multiple of 8. */
+  /**
+   * Opens or makes the file. Throws Node's errors, except for a lack of space: `problem`.
+   *
+   * @param sizeBytes  a multiple of 8
+   */
   constructor(path: string, sizeBytes: number) {
     this.#path = path;
     this.#sizeBytes = sizeBytes;
@@ -72,24 +77,27 @@ export class Ring {
     }
   }
 
-  /** The newest sequence number given out. */
+  /** The last sequence number that was given out. */
   get sequence(): bigint {
     return this.#sequence;
   }
 
-  /** Appends under the next sequence number, where there is a file. Throws Node's errors; the number is used up all the same. */
+  /**
+   * Appends under the next sequence number, where there is a file. Throws Node's errors; the number is used up all the
+   * same.
+   */
   append(text: string): void {
     this.#sequence += 1n;
     if (this.#file) this.#put(this.#file, this.#sequence, text);
   }
 
-  /** The state directory has everything up to `sequence`. */
+  /** The state directory has every record up to `sequence`. */
   drained(sequence: bigint): void {
     this.#drained = sequence;
     if (this.#file) this.#writeHeader(this.#file);
   }
 
-  /** Makes the file for which there was no room, where there is now; tells whether it has. Throws Node's errors. */
+  /** Makes the file where there was no space for it before. Returns whether it has. Throws Node's errors. */
   retry(): boolean {
     if (this.problem === undefined) return false;
     try {
@@ -104,7 +112,7 @@ export class Ring {
     }
   }
 
-  /** What of earlier runs was in it is not needed any more: it may be as large as the file. */
+  /** Frees the memory of the records of earlier runs: they may be as large as the file. */
   forget(): void {
     this.before = this.undrained = [];
   }
@@ -128,7 +136,8 @@ export class Ring {
     const record = Buffer.alloc(aligned(RECORD_HEADER_BYTES + Buffer.byteLength(written)));
     putRecord(record, RECORD, sequence, written);
     if (this.#at + record.length > file.sizeBytes) {
-      // Records behind the newest are older than those that are overwritten next. The oldest go first, or an outcome would go before its decision.
+      // Records behind the newest are older than those that are overwritten next. The oldest go first, or an outcome
+      // would go before its decision.
       const rest = file.sizeBytes - this.#at;
       file.write(Buffer.alloc(rest), rest, this.#at);
       this.#at = FILE_HEADER;
@@ -138,13 +147,13 @@ export class Ring {
   }
 }
 
-/** What the state directory does not have of a file that another may be writing to, oldest first. Throws Node's errors. */
+/** What the state directory does not have, oldest first, of a ring that may be in use. Throws Node's errors. */
 export function undrainedRecords(path: string): readonly RingRecord[] {
   const { records, drained } = readRing(existsSync(path) ? readFileSync(path) : Buffer.alloc(0));
   return records.filter(({ sequence }) => sequence > drained);
 }
 
-/** Notes in a file that nobody writes to what `drained` notes. Throws Node's errors. */
+/** Does what `drained` does to a ring that no evictd uses. Throws Node's errors. */
 export function markDrained(path: string, sequence: bigint): void {
   const field = Buffer.alloc(8);
   field.writeBigUInt64LE(sequence);

@@ -12,20 +12,20 @@ export type OomScoreAdjMode = 'off' | 'qos' | 'rank';
 export interface SafetyNetParts {
   readonly workloads: WorkloadSource;
   readonly adjuster: OomScoreAdjuster;
-  /** What the kernel takes thousandths of when the node is out of memory. */
+  /** The memory that oom_score_adj is thousandths of: what the kernel compares when the node is out of memory. */
   readonly totalBytes: () => bigint;
   readonly log: Log;
 }
 
-/** At a stretch: a wake that comes meanwhile waits for so long. */
+/** For how long a slice of work holds up a wake. */
 const SLICE_NS = 1_000_000n;
-/** Processes that are forked while values are written: looked for so often in one tick. */
+/** How often in one tick processes are looked for that were forked while values were written. */
 const ROUNDS = 8;
 const NANO = 1_000_000_000n;
 
 /**
- * Lets the kernel's OOM killer choose as evictd would, should it be faster: writes oom_score_adj at every tick. Not on the way to an eviction: a tick
- * only begins the work, which is done in slices between other events.
+ * Makes the kernel's OOM killer choose the workload that evictd would choose, in case the kernel is faster: writes
+ * oom_score_adj at every tick. A tick only begins the work, which is done in slices between other events.
  */
 export class SafetyNet implements StepListener {
   readonly #parts: SafetyNetParts;
@@ -33,7 +33,7 @@ export class SafetyNet implements StepListener {
   #pass: Generator<void, void> | undefined;
   #values: ReadonlyMap<string, number> = new Map();
   #outOfPlace: ReadonlySet<string> = new Set();
-  /** The last pass did not get to its end. */
+  /** The last pass has failed. */
   #failing = false;
 
   constructor(mode: OomScoreAdjMode, parts: SafetyNetParts) {
@@ -42,7 +42,7 @@ export class SafetyNet implements StepListener {
     this.#announce();
   }
 
-  /** Another mode from the next tick on; `off` gives everything back at once. */
+  /** Sets the mode from the next tick on; `off` restores all values at once. */
   configure(mode: OomScoreAdjMode): void {
     if (mode === this.#mode) return;
     this.#mode = mode;
@@ -90,7 +90,7 @@ export class SafetyNet implements StepListener {
     }
   }
 
-  /** Goes on with a pass. One that fails is at its end, too: nobody waits for it, and the next tick begins another. */
+  /** Continues a pass. A pass that throws is over, and the next tick begins another. */
   #isAtEnd(pass: Generator<void, void>): boolean {
     try {
       const done = pass.next().done === true;
@@ -128,7 +128,7 @@ export class SafetyNet implements StepListener {
     adjuster.giveBackOthers(targets);
   }
 
-  /** undefined: it cannot be said now. */
+  /** undefined: the capacity of memory is not known. */
   *#byQos(report: StepReport, candidates: Candidates): Generator<void, readonly OomScoreAdjTarget[] | undefined> {
     const capacity = report.observations?.observed.get('memory.available')?.capacity;
     if (capacity === undefined) return undefined;

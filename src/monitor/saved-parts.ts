@@ -7,7 +7,10 @@ import type { State } from '../core/state.js';
 interface SavedPart<T> {
   /** Checks what was read from disk. Called only then: zod takes milliseconds to build its schemas. */
   readonly schema: () => z.ZodMiniType;
-  /** A text that differs after a change that must not be lost. Left out: the part is saved with the next change of another one. */
+  /**
+   * A text that differs after a change that must not be lost. Left out: the part is saved with the next change of
+   * another one.
+   */
   readonly change?: (value: T) => string;
   /** What is written; left out: the value. */
   readonly saved?: (value: T) => T;
@@ -18,7 +21,10 @@ interface SavedPart<T> {
 const integer = (): z.ZodMiniType => z.bigint();
 const integersByText = (): z.ZodMiniType => z.map(z.string(), z.bigint());
 
-/** Everything else is found out anew: readings, the layout, and node-level reclaim, which ends with its process and begins again while its threshold is met. */
+/**
+ * Everything else is found out anew: readings, the layout, and node-level reclaim, which ends with its process and
+ * begins again while its threshold is met.
+ */
 const SAVED_PARTS = {
   lastStepNs: { schema: integer },
   episodes: { schema: () => z.map(z.string(), threshold()) },
@@ -53,14 +59,18 @@ export function shortened<S extends SavedParts>(state: S): S {
   return { ...state, ...Object.fromEntries(PARTS.flatMap(([key, { ifTooLong }]) => (ifTooLong === undefined ? [] : [[key, ifTooLong]]))) };
 }
 
-/** A text that differs after every change that must not be lost. The times at which something was last seen move all the time, and are not in it. */
+/**
+ * A text that differs after every change that must not be lost. The times at which something was last seen move all the
+ * time, and are not in it.
+ */
 export function significance(state: SavedParts): string {
   return PARTS.flatMap(([key, { change }]) => change?.(state[key]) ?? []).join('\n');
 }
 
 /**
- * What is wrong with a saved state that was read from disk, by the first place: 'state.evictions[0].phase'; undefined: nothing. Any part may be missing, as an older
- * evictd wrote it, and unknown keys are allowed. The value itself is used, not what zod returns: zod drops a key `__proto__`.
+ * What is wrong with a saved state that was read from disk, by the first place: 'state.evictions[0].phase'; undefined:
+ * nothing. Any part may be missing, as an older evictd wrote it, and unknown keys are allowed. The value itself is
+ * used, not what zod returns: zod drops a key `__proto__`.
  */
 export function savedStateProblem(value: unknown): string | undefined {
   schema ??= savedStateSchema();

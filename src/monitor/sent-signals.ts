@@ -14,8 +14,8 @@ export interface EvictionTimes {
 export type SentSignal = 'signalNs' | 'killNs';
 
 /**
- * Which signals have reached the victim of an eviction. `Victims` keeps the value; nothing else knows it: the saved state writes it down, and readings, escalations and
- * outcome records take their times from it.
+ * Which signals have reached the victim of an eviction. `Victims` keeps the value; nothing else knows it: the saved
+ * state writes it down, and readings, escalations and outcome records take their times from it.
  */
 export interface SentSignals {
   readonly times: EvictionTimes;
@@ -32,7 +32,9 @@ export function isFirstSent({ sent }: SentSignals, signal: SentSignal, { passing
   return passing !== 'unsent' && sent !== signal;
 }
 
-/** After a call that was to send a signal. Until one has reached a process, the times are those of the first attempt. */
+/**
+ * After a call that was to send a signal. Until one has reached a process, the times are those of the first attempt.
+ */
 export function afterSignal(before: SentSignals, signal: SentSignal, result: Pick<SignalResult, 'atNs' | 'passing'>): SentSignals {
   const { times, sent } = before;
   const { atNs } = result;

@@ -1,10 +1,13 @@
-/** The service manager that has started evictd: systemd, by the lines of sd_notify(3), or that of Windows. Nothing of it waits or throws. */
+/**
+ * The service manager that started evictd: systemd, by the lines of sd_notify(3), or that of Windows. No method waits
+ * or throws.
+ */
 export interface ServiceManager {
-  /** It restarts evictd when it gets no WATCHDOG=1 for this long; undefined: it does not watch. */
+  /** It restarts evictd after so long without WATCHDOG=1; undefined: it has no watchdog. */
   readonly watchdogMs: number | undefined;
-  /** Tells it lines of NAME=VALUE: 'READY=1', 'STATUS=…'. false: it could not be told. */
+  /** Sends lines NAME=VALUE: 'READY=1', 'STATUS=…'. false: they could not be sent. */
   tell(...lines: readonly string[]): boolean;
-  /** All is written: the process ends now. After `close()`. */
+  /** The process ends now. After `close()`. */
   ended(): void;
   close(): void;
 }

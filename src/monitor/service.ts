@@ -3,32 +3,32 @@ import type { ConditionType } from '../core/signal.js';
 import type { Heartbeat, ServiceManager, StepListener, StepReport } from './ports.js';
 
 export interface ServiceParts {
-  /** undefined: evictd was started by hand, and nobody is told. */
+  /** undefined: evictd was started by hand. */
   readonly manager: ServiceManager | undefined;
   /** 'guarding machine' */
   readonly what: string;
 }
 
-/** Of the time that the watchdog waits: a pass that comes sooner after the last is not worth a message, … */
+/** In parts of the watchdog's time: no message for a pass sooner than this after the last, … */
 const EARLIEST = 4n;
-/** … after this one a pass must be made for it, … */
+/** … a pass has to be made by then, … */
 const LATEST = 2n;
-/** … and after this one it is tried again, where the manager could not be told. */
+/** … and the message is tried again by then, where it could not be sent. */
 const AGAIN = 16n;
 
-/** What the service manager is told: that evictd is ready, reads its configuration, lives, stops; and in a line what it is about. */
+/** Notifies the service manager that evictd is ready, reloads, lives, or stops; and sends a line of status. */
 export class Service implements StepListener, Heartbeat {
   readonly #parts: ServiceParts;
   readonly #conditions = new Set<ConditionType>();
   #evictions = 0;
   #last = '';
   readonly #watchdogNs: bigint | undefined;
-  /** Told of no pass before, and of one by then; monotonic clock. */
+  /** The next message is sent no sooner, and a pass is made no later; monotonic clock. */
   #earliestNs: bigint;
   #latestNs: bigint;
-  /** It waits to be told READY=1: without that systemd would end evictd as one that never started. */
+  /** READY=1 is still to be sent: without it systemd would end evictd as one that did not start. */
   #owesReady = false;
-  /** The status that it knows. */
+  /** The status that was sent last. */
   #told: string;
 
   constructor(parts: ServiceParts) {
@@ -41,19 +41,19 @@ export class Service implements StepListener, Heartbeat {
     this.#latestNs = nowNs + (this.#watchdogNs ?? 0n) / LATEST;
   }
 
-  /** What already was so when the loop began to run. */
+  /** Conditions that were true when the loop began. */
   resumed(conditions: readonly ConditionType[]): void {
     for (const type of conditions) this.#conditions.add(type);
   }
 
-  /** After a start and after each reload. A manager that has fallen behind is told with the next sign of life, or step. */
+  /** After a start and after each reload. If it cannot be sent, it is sent with the next message. */
   ready(): void {
     if (this.#parts.manager === undefined) return;
     this.#owesReady = true;
     this.#tell();
   }
 
-  /** The watchdog hears of passes that were made, and of nothing else: no timer feeds it. A loop that hangs in a reading is ended, and begun anew. */
+  /** Only a pass feeds the watchdog, no timer: a loop that hangs in a reading is restarted. */
   beat(nowNs: bigint): void {
     const { manager } = this.#parts;
     if (manager === undefined || this.#watchdogNs === undefined || nowNs < this.#earliestNs) return;
@@ -67,7 +67,7 @@ export class Service implements StepListener, Heartbeat {
     return this.#watchdogNs === undefined ? undefined : this.#latestNs;
   }
 
-  /** `ready` must follow, whether or not the configuration was taken. */
+  /** `ready` must follow, whether or not the reload succeeded. */
   reloading(): void {
     this.#owesReady = false;
     this.#parts.manager?.tell('RELOADING=1', `MONOTONIC_USEC=${String(process.hrtime.bigint() / 1_000n)}`);
@@ -84,7 +84,7 @@ export class Service implements StepListener, Heartbeat {
     this.#parts.manager?.close();
   }
 
-  /** Nothing is left to be done. */
+  /** All work is done. */
   ended(): void {
     this.#parts.manager?.ended();
   }

@@ -7,10 +7,11 @@ import type { Evictor } from './ports.js';
 import { hasGone } from './victims.js';
 
 /**
- * Who of a plan has ended by himself, or with somebody else, before he was told, and that it was seen now. Of who holds others these are told of.
+ * Workloads of a plan that have ended before they were signalled: by themselves, or with another workload. Workloads
+ * that contain others are left out: the others are reported.
  *
- * @param planned  the groups whose turn has come
- * @param isToldOf  by workload id: what has become of him is known already
+ * @param planned  the groups that have begun
+ * @param isToldOf  by workload id: its result is known already
  */
 export function goneOfPlan(
   planned: readonly ShutdownGroup[],
@@ -21,7 +22,7 @@ export function goneOfPlan(
   const { ended, leftAlone } = workloadsAtShutdown(candidates);
   const there = new Set([...ended, ...leftAlone.map(({ workload }) => workload)].map(({ id }) => id));
   const holding = pathsAbove(planned.flatMap(({ workloads }) => workloads));
-  // Whom no source names any more may well be there.
+  // A workload that is in no source any more may still run.
   const isGone = (one: Workload): boolean =>
     !there.has(one.id) && !isToldOf(one.id) && !holding.has(one.path) && hasGone(evictor, unprotected(one));
   const nowNs = process.hrtime.bigint();
@@ -31,7 +32,7 @@ export function goneOfPlan(
   );
 }
 
-/** Of all cgroups that hold one of these. */
+/** The paths of all cgroups that contain one of these. */
 export function pathsAbove(all: readonly { readonly workload: Workload }[]): ReadonlySet<string> {
   return new Set(all.flatMap(({ workload }) => withAncestors(workload.path).slice(1)));
 }

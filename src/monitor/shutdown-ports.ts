@@ -4,47 +4,47 @@ import type { Workload } from '../core/workload.js';
 import type { Evictor, WorkloadSource } from './ports.js';
 import type { ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
 
-/** Whether a shutdown would wait for evictd. */
+/** Whether a shutdown waits for evictd. */
 export type ShutdownDelayState =
   | { readonly kind: 'held' }
-  /** The machine may go down; taken again when a shutdown is called off. */
+  /** The machine may go down. Taken again when the shutdown is cancelled. */
   | { readonly kind: 'released' }
-  /** Not had: no logind, or it cannot be asked. Tried again. */
+  /** There is no logind, or it does not answer. Tried again. */
   | { readonly kind: 'off'; readonly reason: string };
 
 export interface ShutdownEvents {
-  /** true: the machine is about to go down, and waits as long as the delay is held; false: it does not go down any more. */
+  /** true: the machine is about to go down, and waits while the delay is held; false: the shutdown is cancelled. */
   prepare(begins: boolean): void;
   changed(state: ShutdownDelayState): void;
 }
 
-/** Who takes the machine down and waits for whoever holds a delay lock (systemd-logind). */
+/** A delay lock on the shutdown of the machine (systemd-logind). */
 export interface ShutdownDelay {
   readonly state: ShutdownDelayState;
-  /** Once. Takes the lock, and again whenever it is lost. */
+  /** To be called once. Takes the lock, again whenever it is lost. */
   start(events: ShutdownEvents): void;
-  /** Lets the machine go down. Idempotent. */
+  /** Lets the machine go down. May be called twice. */
   release(): void;
   close(): void;
 }
 
-/** What one shutdown needs. */
+/** What a shutdown needs. */
 export interface ShutdownRunParts {
   readonly workloads: Pick<WorkloadSource, 'candidates'>;
   readonly evictor: Evictor;
-  /** By workload id: an eviction has chosen it. */
+  /** By workload id: it is being evicted. */
   readonly isEvicted: (id: string) => boolean;
 }
 
-/** What becomes of it. */
+/** The results of a shutdown. */
 export interface ShutdownRunEvents {
-  /** Before anybody is told to end. */
+  /** Called before the first signal. */
   planned(plan: ShutdownPlan): void;
   ended(ended: EndedWorkload, group: ShutdownGracePeriod): void;
-  /** @param late  whose turn it would have been, and who were not there then */
+  /** @param late  workloads of groups that were over when they appeared */
   over(course: ShutdownCourse, late: readonly Workload[]): void;
-  /** Something has thrown, and is tried again. Once. */
+  /** An error that is tried again. Called once. */
   stumbled(reason: string): void;
-  /** It goes on throwing: nobody is ended any more. Instead of `over`. */
+  /** The error persists, and no further workload is ended. Called instead of `over`. */
   failed(course: ShutdownCourse, reason: string): void;
 }

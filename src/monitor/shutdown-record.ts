@@ -8,16 +8,16 @@ import type { ShutdownWorkloads } from '../core/shutdown-workloads.js';
 import type { Candidates, Workload } from '../core/workload.js';
 import type { JournalRecord } from './record.js';
 
-/** Who ends with whom, as it is decided when the machine begins to go down. */
+/** The order in which workloads end, as planned when the shutdown begins. */
 export interface ShutdownPlan extends Pick<ShutdownWorkloads, 'leftAlone'>, Pick<Candidates, 'unreadable'> {
   readonly groups: readonly ShutdownGroup[];
 }
 
-/** What has become of a shutdown so far. */
+/** The results of a shutdown so far. */
 export interface ShutdownCourse {
   readonly tookNs: bigint;
   readonly ended: readonly EndedWorkload[];
-  /** Told to end, and still there. */
+  /** Signalled, and still running. */
   readonly ending: readonly EndingWorkload[];
 }
 
@@ -87,7 +87,7 @@ function endedText({ workload: { name }, result, afterNs, gracePeriodNs, process
   }
 }
 
-/** @param late  who came when the turn of their group was over */
+/** @param late  workloads of groups that were over when they appeared */
 export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly Workload[]): JournalRecord {
   const tooLong = ended.filter((one) => !isInTime(one));
   const gone = ended.filter(hasEnded);
@@ -115,14 +115,14 @@ export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly W
   };
 }
 
-/** Why a shutdown does not go on. */
+/** Why a shutdown is not continued. */
 export type ShutdownBreak =
   | { readonly phase: 'called-off' }
   /** evictd is stopped. */
   | { readonly phase: 'interrupted' }
   | { readonly phase: 'failed'; readonly error: string };
 
-/** Nothing more is done. What was begun is not undone: who was told may still end, and nobody is started again. */
+/** The rest of the plan is dropped. Workloads that were signalled may still end, and none is started again. */
 export function shutdownBroken(by: ShutdownBreak, { tookNs, ended, ending }: ShutdownCourse): JournalRecord {
   const gone = ended.filter(hasEnded);
   const told = [...ended.filter(({ result }) => result === 'told'), ...ending];
@@ -151,7 +151,7 @@ function brokenText(by: ShutdownBreak): string {
   }
 }
 
-/** How many names a message has where the record has all of them. */
+/** How many names a message has; the record has all. */
 const MOST_NAMES = 10;
 
 function some(all: readonly string[]): string {

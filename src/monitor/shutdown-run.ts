@@ -19,33 +19,36 @@ import type { ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
 import { awaitedLookNs, patienceNs, victimLookNs } from './timetable.js';
 import { Victims, type Ending } from './victims.js';
 
-/** What throws is tried again for so long: the machine does not wait for what goes on throwing. */
+/** For how long an error is tried again: the shutdown of the machine does not wait longer. */
 const TRIES_FOR_NS = 2_000_000_000n;
 const TRIES_AGAIN_NS = 200_000_000n;
 
-/** One shutdown, from the first group to the last. */
+/** The groups of one shutdown, one after the other. */
 export class ShutdownRun {
   readonly #parts: ShutdownRunParts;
   readonly #events: ShutdownRunEvents;
   readonly #periods: readonly ShutdownGracePeriod[];
   readonly #victims: Victims<Ending>;
   readonly #beganNs = process.hrtime.bigint();
-  /** undefined: no plan could be made yet. */
+  /** undefined: there is no plan yet. */
   #plannedNs: bigint | undefined;
-  /** Who was there then. */
+  /** The groups as planned. */
   #planned: readonly ShutdownGroup[] = [];
   readonly #told = new Set<string>();
-  /** By workload id: of whom the plan has, and who was gone before he was told. */
+  /** By workload id: planned workloads that ended before they were signalled. */
   readonly #gone = new Set<string>();
   #ending: readonly EndingWorkload[] = [];
   readonly #ended: EndedWorkload[] = [];
   #turns: ReadonlyMap<string, number> = new Map();
   #group = -1;
   #groupBeganNs = 0n;
-  /** By workload id: those of the group that are to be told yet, because how they end is going to be known in a moment; undefined: nobody was looked at. */
+  /**
+   * By workload id: workloads of the current group that are not signalled yet, because systemd has not yet answered how
+   * they end, or because they contain others that have not ended. undefined: not read yet.
+   */
   #awaited: ReadonlySet<string> | undefined;
   #tellsAtNs = 0n;
-  /** Since when every try has thrown. */
+  /** Since when every attempt has thrown. */
   #failingSinceNs: bigint | undefined;
   #hasStumbled = false;
   #running = true;
@@ -61,7 +64,7 @@ export class ShutdownRun {
     });
   }
 
-  /** Plans, and tells the first group. What comes of it is told on later turns, unless there is nobody. Never throws. */
+  /** Plans, and signals the first group. Events follow later, except where there is no workload. Never throws. */
   begin(): void {
     this.#step();
   }
@@ -70,14 +73,17 @@ export class ShutdownRun {
     return { tookNs: process.hrtime.bigint() - this.#beganNs, ended: this.#ended, ending: this.#ending };
   }
 
-  /** Ends nobody any more. May be called twice. */
+  /** Ends no further workload. May be called twice. */
   stop(): void {
     this.#running = false;
     clearTimeout(this.#timer);
     this.#victims.close();
   }
 
-  /** Who would end with whom, as of now. Whatever is to be known of them by the time of their turn is asked for. undefined: who is there is going to be known in a moment. */
+  /**
+   * The plan as of now; requests what has to be known of the workloads when their group begins. undefined: the
+   * workloads become known within a moment.
+   */
   #plan(nowNs: bigint): ShutdownPlan | undefined {
     const candidates = this.#candidates();
     const patience = patienceNs(periodRequestedNs(this.#periods));
@@ -129,7 +135,7 @@ export class ShutdownRun {
       this.#finish();
       return;
     }
-    // What the plan has asked for is sure for the first group.
+    // The plan's answers are sure for the first group.
     this.#groupBeganNs = (this.#group === 0 ? this.#plannedNs : undefined) ?? process.hrtime.bigint();
     this.#awaited = undefined;
     this.#tellsAtNs = 0n;
@@ -158,8 +164,8 @@ export class ShutdownRun {
   }
 
   /**
-   * Who is there when the turn of the group comes, but for those that wait: until it is known how they end, and until those have ended that they hold. These are looked at again: what is
-   * known then may exempt them.
+   * Signals the workloads of the current group, except those that wait: for systemd's answer how they end, and for the
+   * end of workloads inside of them. Those are read again: they may be exempt by then.
    */
   #tell(): void {
     const candidates = this.#candidates();
@@ -188,13 +194,13 @@ export class ShutdownRun {
     }
   }
 
-  /** Who was waited for has what is left of the time of its group, in milliseconds. */
+  /** A workload that waited has the rest of its group's time, in whole milliseconds. */
   #inTheRest(member: ShutdownWorkload): ShutdownWorkload {
     const leftMs = (this.#endsAtNs - process.hrtime.bigint()) / 1_000_000n;
     return { ...member, gracePeriodNs: earlier(leastGraceNs(member.gracePeriodNs), leftMs > 0n ? leftMs * 1_000_000n : 0n) };
   }
 
-  /** SIGTERM first, also where there is no time: a unit is stopped by systemd, which would start it again else. */
+  /** Always SIGTERM first: a unit has to be stopped by systemd, which would start it again otherwise. */
   #tellOne({ workload, gracePeriodNs }: ShutdownWorkload, candidates: Candidates, turn: ShutdownTurn): EndingWorkload {
     const nowNs = process.hrtime.bigint();
     const serial = this.#told.size + this.#gone.size + 1;
@@ -241,7 +247,7 @@ export class ShutdownRun {
   }
 
   #haveEnded(all: readonly EndedWorkload[]): void {
-    // Whoever holds one of them may be told now.
+    // A workload that contains one of them may be signalled now.
     if (all.length > 0) this.#tellsAtNs = 0n;
     this.#ended.push(...all);
     for (const { serial } of all) this.#victims.end(serial);
@@ -262,7 +268,7 @@ export class ShutdownRun {
     this.#events.over(this.course, late);
   }
 
-  /** Only for the record: nobody waits for what it throws. */
+  /** For the record only: an error in it is ignored. */
   #late(): readonly Workload[] {
     try {
       const candidates = this.#parts.workloads.candidates();

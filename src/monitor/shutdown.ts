@@ -14,21 +14,21 @@ export interface ShutdownParts extends Pick<ShutdownRunParts, 'workloads' | 'evi
   readonly dryRun: boolean;
   /** Lets the machine go down. */
   readonly release: () => void;
-  /** The machine begins to go down, before anybody is told to end; or it does not any more. */
+  /** The shutdown begins, before the first signal; or it is cancelled. */
   readonly changed: (lasts: boolean) => void;
-  /** Nobody is waited for any more, or the shutdown was called off. */
+  /** All groups are over, or the shutdown was cancelled. */
   readonly over: () => void;
 }
 
 const FAILED = { code: 'EVICTD_SHUTDOWN_FAILED' } as const;
 
-/** What evictd does while the machine goes down: the workloads end group by group, and then it may. */
+/** The shutdown of the machine: ends the workloads group by group, and then lets the machine go down. */
 export class Shutdown implements Pick<StepListener, 'stepped'> {
   readonly #parts: ShutdownParts;
   #run: ShutdownRun | undefined;
-  /** Of a shutdown that is over while the machine still goes down. */
+  /** Of a shutdown whose groups are over while the machine still goes down. */
   #course: ShutdownCourse | undefined;
-  /** By workload id: evictions in flight, and while a shutdown lasts all since then. */
+  /** By workload id: evictions in flight; during a shutdown also those since it began. */
   #evicted: ReadonlySet<string> = new Set();
   #lasts = false;
 
@@ -36,13 +36,13 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
     this.#parts = parts;
   }
 
-  /** From the moment that the machine begins to go down until it does not any more. */
+  /** From the begin of a shutdown until it is cancelled. */
   get lasts(): boolean {
     return this.#lasts;
   }
 
   /**
-   * The machine begins to go down. Called again while it does it changes nothing: who was told stays told.
+   * The machine begins to go down. A second call changes nothing.
    *
    * @param periods  the lowest priority first
    */
@@ -63,7 +63,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
     }
     const run = new ShutdownRun({ workloads, evictor, isEvicted: (id) => this.#evicted.has(id) }, periods, {
       planned: (plan) => {
-        // First of all: nobody is told to end, whatever is thrown here.
+        // First of all: a dry run sends no signal, whatever is thrown here.
         if (dryRun) run.stop();
         this.#say(shutdownBegins(plan), false);
         if (!dryRun) return;
@@ -101,7 +101,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
     run.begin();
   }
 
-  /** The machine does not go down any more. */
+  /** The shutdown is cancelled. */
   callOff(): void {
     if (!this.#lasts) return;
     const course = this.#broken();
@@ -115,7 +115,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
     }
   }
 
-  /** evictd ends: whoever is left is left to whoever takes the machine down. */
+  /** evictd ends: the remaining workloads are left to the service manager. */
   stop(): void {
     if (this.#run === undefined) return;
     const course = this.#broken();

@@ -5,22 +5,23 @@ import { isNoRoom, makeFixedFile, openFixedFile, standingFile, type FixedFile } 
 const MAGIC = 0x53445645; // 'EVDS'
 const SLOTS = [0, 1] as const;
 
-/** Of evictd's own. Some dozen thresholds and workloads that are passed over take a few KiB. */
+/** Enough for evictd: some dozen thresholds and failed kills take a few KiB. */
 const SLOT_BYTES = 128 * 1024;
-/** What it takes of the runtime directory. */
+/** The space that it takes in the runtime directory. */
 export const STATE_BYTES = SLOTS.length * SLOT_BYTES;
 
-/** What a file had when it was opened. */
+/** The content of the file when it was opened. */
 export interface FoundState {
-  /** The newest text that is whole; undefined: there is none. */
+  /** The newest valid text; undefined: there is none. */
   readonly text: string | undefined;
-  /** Slots that were written to, and are not whole: evictd, or the machine, ended in the middle of it. */
+  /** Slots that were cut off: evictd, or the machine, ended during the write. */
   readonly torn: number;
 }
 
 /**
- * One text in a file of fixed size in the runtime directory (tmpfs). It has two slots, which take turns: one pwrite replaces the older text, and where that is cut off the
- * other one is whole. A run goes on in the file of the one before, so that it starts where nothing is left of the room there.
+ * One text in a file of fixed size in the runtime directory (tmpfs). One pwrite replaces the older of two slots; where
+ * it is cut off, the other slot is valid. A run continues in the file of the run before, so that it starts also where
+ * that directory has no space left.
  */
 export class StateFile {
   readonly #path: string;
@@ -28,13 +29,13 @@ export class StateFile {
   #record: Buffer;
   #file: FixedFile | undefined;
   #sequence = 0n;
-  /** The one that does not have the newest text. */
+  /** The slot that is written next. */
   #slot: number = SLOTS[0];
-  /** Why there is no file: no room for it. */
+  /** Why there is no file: no space. */
   #problem: Error | undefined;
   readonly found: FoundState;
 
-  /** Opens or makes the file. Throws Node's errors, but for a lack of room: that is what `write` throws then. */
+  /** Opens or makes the file. Throws Node's errors, except for a lack of space: then `write` throws it. */
   constructor(path: string, slotBytes = SLOT_BYTES) {
     this.#path = path;
     this.#sizeBytes = 2 * slotBytes;
@@ -57,7 +58,7 @@ export class StateFile {
       this.#record = Buffer.alloc(this.#file.sizeBytes / SLOTS.length);
       this.#sequence = newest?.sequence ?? 0n;
       this.#slot = newest === undefined ? 0 : 1 - newest.slot;
-      // It was told of, and is not the next time.
+      // A torn slot is reported once.
       for (const slot of slots.torn) this.#file.write(Buffer.alloc(RECORD_HEADER_BYTES), RECORD_HEADER_BYTES, slot * this.#record.length);
     }
   }
@@ -66,7 +67,7 @@ export class StateFile {
     return RECORD_HEADER_BYTES + Buffer.byteLength(text) <= this.#record.length;
   }
 
-  /** Throws Node's errors, and RangeError for what does not fit; the text before stays then. */
+  /** Throws Node's errors, and RangeError for a text that does not fit; the text before stays then. */
   write(text: string): void {
     if (this.#file === undefined) throw this.#problem ?? new Error(`${this.#path} is closed`);
     if (!this.fits(text))
@@ -74,7 +75,7 @@ export class StateFile {
     this.#put(this.#file, text);
   }
 
-  /** Makes the file for which there was no room, where there is now. Throws Node's errors. */
+  /** Makes the file where there was no space for it before. Throws Node's errors. */
   retry(): void {
     if (this.#problem === undefined) return;
     try {
@@ -90,7 +91,7 @@ export class StateFile {
     this.#file = undefined;
   }
 
-  /** What fails leaves the other slot, and the next one comes to the same place. */
+  /** After a failed write the other slot is valid, and the next write uses the same slot. */
   #put(file: FixedFile, text: string): void {
     const sequence = this.#sequence + 1n;
     file.write(this.#record, putRecord(this.#record, MAGIC, sequence, text), this.#slot * this.#record.length);
@@ -99,7 +100,7 @@ export class StateFile {
   }
 }
 
-/** What a file has that nobody writes to. Throws Node's errors. */
+/** The content of a file that no evictd writes to. Throws Node's errors. */
 export function readStateFile(path: string): FoundState {
   const { newest, torn } = readSlots(existsSync(path) ? readFileSync(path) : Buffer.alloc(0));
   return { text: newest?.text, torn: torn.length };
@@ -111,7 +112,7 @@ interface FoundText {
   readonly text: string;
 }
 
-/** Slots of another size are read as well: another version made them. */
+/** Slots of another size, made by another version, are read as well. */
 function readSlots(file: Buffer): { readonly newest: FoundText | undefined; readonly torn: readonly number[] } {
   const half = Math.floor(file.length / SLOTS.length);
   const slots = SLOTS.map((slot) => readSlot(slot, file.subarray(slot * half, (slot + 1) * half)));

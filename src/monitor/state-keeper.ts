@@ -5,7 +5,7 @@ import { savedParts, shortened, significance } from './saved-parts.js';
 import type { StateFile } from './state-file.js';
 import type { SentSignals } from './sent-signals.js';
 
-/** When something was last seen is kept to this. */
+/** The precision of the times at which something was last seen. */
 const REFRESH_NS = 1_000_000_000n;
 
 export interface StateKeeperOptions {
@@ -13,21 +13,21 @@ export interface StateKeeperOptions {
   readonly owner: StateOwner;
   /** CLOCK_BOOTTIME. */
   readonly bootNs: () => bigint;
-  /** What others keep beside the state of the loop, from the evictd before. */
+  /** What features have saved, from the evictd before. */
   readonly sections: Readonly<Record<string, unknown>>;
   /** At the first of several failures in a row. */
   readonly onError: (error: Error) => void;
 }
 
-/** What somebody beside the loop keeps over a restart: values as of recording/value.ts. */
+/** What a feature saves in the same file: values as of recording/value.ts. */
 export interface KeptSection {
   /** From the evictd before, on this boot; undefined: nothing. */
   readonly before: unknown;
-  /** Written at once. Never throws. undefined: nothing is to be kept. */
+  /** Written at once. Never throws. undefined removes the section. */
   keep(value: unknown): void;
 }
 
-/** Writes down what the next evictd goes on with, whenever it has changed. Never throws: an eviction does not wait for it. */
+/** Saves the state whenever it has changed. Never throws: an eviction goes on without it. */
 export class StateKeeper {
   readonly #options: StateKeeperOptions;
   readonly #sections: Map<string, unknown>;
@@ -41,7 +41,7 @@ export class StateKeeper {
     this.#sections = new Map(Object.entries(options.sections));
   }
 
-  /** A part of the file under a name of its own. */
+  /** A part of the file, by name. */
   section(name: string): KeptSection {
     return {
       before: this.#options.sections[name],
@@ -53,7 +53,7 @@ export class StateKeeper {
     };
   }
 
-  /** Written when this returns: what is about to be done is in it. */
+  /** Writes before it returns: called before effects are performed. */
   keep(state: State, signals: ReadonlyMap<number, SentSignals>): void {
     this.#last = { state, signals };
     this.#significance = significanceOf(state, signals);
@@ -68,21 +68,23 @@ export class StateKeeper {
     }
   }
 
-  /** After a step: written where something has changed, and once a second while something waits. At rest nothing is. */
+  /**
+   * After a step: writes where something has changed, and once a second while time counts (a threshold is met, say).
+   */
   follow(state: State, signals: ReadonlyMap<number, SentSignals>, nowNs: bigint): void {
     const isDue = isWaiting(state) && nowNs - this.#writtenNs >= REFRESH_NS;
     if (isDue || significanceOf(state, signals) !== this.#significance) this.keep(state, signals);
     else this.#last = { state, signals };
   }
 
-  /** These units are not kept stopped any more: for after the last step. */
+  /** Removes units that were started again: for after the last step. */
   released(units: ReadonlySet<string>): void {
     if (this.#last === undefined) return;
     const { state, signals } = this.#last;
     this.keep({ ...state, held: new Map([...state.held].filter(([unit]) => !units.has(unit))) }, signals);
   }
 
-  /** What would be written. What does not fit is written without the parts that can be left out. */
+  /** The text that would be written. What does not fit is written without the parts that can be left out. */
   text(state: State, signals: ReadonlyMap<number, SentSignals>): string {
     const { file, owner, bootNs } = this.#options;
     const clocks = { monotonicNs: process.hrtime.bigint(), bootNs: bootNs() };

@@ -1,27 +1,28 @@
 /**
- * What decides how a unit ends is asked for when its turn comes, and known within milliseconds, or within seconds where systemd is busy: so long it is waited for, and no longer than this part of
- * the time of its group. One with Restart= that is signalled because nothing is known of it would come back.
+ * How long systemd's answer how a unit ends is awaited at shutdown, and the largest part of the group's time for it. It
+ * answers within milliseconds, or seconds when it is busy. A unit with Restart= that is signalled without that answer
+ * would be started again.
  */
 export const AWAITS_AT_MOST_NS = 5_000_000_000n;
 const PART_OF_GROUP = 4n;
 /** What the loop waits for, on the monotonic clock. */
 export interface Timetable {
   readonly tickAtNs: bigint;
-  /** What the last step asked for. */
+  /** As the last step asked for. */
   readonly dueAtNs: bigint | undefined;
-  /** A wake that waits for its turn. */
+  /** A wake that WakeThrottle holds back. */
   readonly wakeAtNs: bigint | undefined;
-  /** Somebody is dying. */
+  /** A victim is ending. */
   readonly victimAtNs: bigint | undefined;
-  /** Nothing is decided before; ticks go on, because they say that evictd lives. */
+  /** No decision before; ticks continue, as signs of life. */
   readonly notBeforeNs: bigint | undefined;
-  /** The node wants a reading between two passes, which decides nothing, so that nothing holds it up. */
+  /** The node needs a reading between two passes. No decision, so `notBeforeNs` does not delay it. */
   readonly lookAtNs: bigint | undefined;
-  /** The watchdog wants to hear of a pass, whether or not anything may be decided. */
+  /** The watchdog needs a pass, whether or not a decision is allowed. */
   readonly heartbeatAtNs: bigint | undefined;
 }
 
-/** When to look next. */
+/** The earliest of them. */
 export function nextLookNs({ tickAtNs, dueAtNs, wakeAtNs, victimAtNs, notBeforeNs, lookAtNs, heartbeatAtNs }: Timetable): bigint {
   const allowed = [dueAtNs, wakeAtNs, victimAtNs].map((time) =>
     time !== undefined && notBeforeNs !== undefined && time < notBeforeNs ? notBeforeNs : time,
@@ -29,19 +30,21 @@ export function nextLookNs({ tickAtNs, dueAtNs, wakeAtNs, victimAtNs, notBeforeN
   return [...allowed, lookAtNs, heartbeatAtNs].reduce<bigint>((next, time) => (time !== undefined && time < next ? time : next), tickAtNs);
 }
 
-/** What is about to be known is looked for often at first, then less: each look is a pass over all workloads. */
+/**
+ * When to look again for an answer that is awaited: often at first, then less, because each look reads all workloads.
+ */
 export function awaitedLookNs(nowNs: bigint, sinceNs: bigint): bigint {
   const tenthNs = (nowNs - sinceNs) / 10n;
   return nowNs + (tenthNs < 5_000_000n ? 5_000_000n : tenthNs < 100_000_000n ? tenthNs : 100_000_000n);
 }
 
-/** Dying victims are looked at often at first, then less: most are gone within milliseconds. */
+/** When to look again at ending victims: often at first, then less, because most are gone within milliseconds. */
 export function victimLookNs(nowNs: bigint, lastSignalNs: bigint): bigint {
   const sinceMs = Number(nowNs - lastSignalNs) / 1e6;
   return nowNs + BigInt(sinceMs < 50 ? 1_000_000 : sinceMs < 1_000 ? 10_000_000 : 50_000_000);
 }
 
-/** How long who is to be told to end at a shutdown may be waited for, of the time that there is for them. */
+/** For how long a workload of a group may wait for systemd's answer at shutdown. */
 export function patienceNs(gracePeriodNs: bigint): bigint {
   const partNs = gracePeriodNs / PART_OF_GROUP;
   return partNs < AWAITS_AT_MOST_NS ? partNs : AWAITS_AT_MOST_NS;

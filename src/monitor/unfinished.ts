@@ -1,11 +1,11 @@
-/** A line of the journal, as it stands there. */
+/** A journal record as JSON. */
 type Line = Readonly<Record<string, unknown>>;
 
-/** What the records of runs before say about their decisions. */
+/** The decisions in the records of earlier runs. */
 export interface DecisionsBefore {
-  /** Decisions without an outcome, by their number; those of a dry run have none. */
+  /** By number: decisions without an outcome. A dry run's are left out. */
   readonly unfinished: ReadonlyMap<number, Line>;
-  /** Those whose outcome was told. */
+  /** Decisions with an outcome. */
   readonly over: ReadonlySet<number>;
   /** The highest number; 0: there was none. */
   readonly last: number;
@@ -13,7 +13,7 @@ export interface DecisionsBefore {
 
 const DECIDED = /^\{"time":"[^"]*","type":"(?:decision|outcome)"/;
 
-/** @param texts  in the order in which they were written */
+/** @param texts  in the order of writing */
 export function decisionsBefore(texts: readonly string[]): DecisionsBefore {
   const unfinished = new Map<number, Line>();
   const over = new Set<number>();

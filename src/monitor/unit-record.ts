@@ -3,14 +3,14 @@ import { meansOf } from '../core/means.js';
 import { goesWith, signalReason } from '../core/unit-message.js';
 import { victimOf } from './ranking-row.js';
 
-/** What a victim is ended with at first. */
+/** The first action of an eviction. */
 export function actionOf({ graceNs, unit, victim }: Decision): string {
   const { ask, kill } = meansOf(victim.workload);
   if (graceNs > 0n) return unit?.stop?.kind === 'stop' ? 'systemd stop' : ask;
   return kill;
 }
 
-/** What a decision says of a systemd unit beside what it says of every victim. */
+/** What a decision has for a systemd unit beside the fields of every victim. */
 export function unitOf({ victim: { workload }, graceNs, unit }: Decision): Record<string, unknown> {
   if (unit === undefined || workload.unit === undefined) return {};
   const { stop, hold, evictions } = unit;
@@ -27,13 +27,13 @@ export function unitOf({ victim: { workload }, graceNs, unit }: Decision): Recor
   };
 }
 
-/** Whom a restart storm is about. */
+/** The unit of a restart storm. */
 export function stormOf(decision: Decision | undefined): Record<string, unknown> {
   if (decision?.unit === undefined) return {};
   return { decision: decision.serial, victim: victimOf(decision.victim), evictions: decision.unit.evictions };
 }
 
-/** What systemd said: who has gone with the victim. */
+/** systemd's answer: the units that were stopped with the victim. */
 export function stoppedWith({ decision, systemd }: Outcome): Record<string, unknown> {
   if (systemd === undefined) return {};
   const own = decision.victim.workload.unit?.name;

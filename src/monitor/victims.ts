@@ -76,7 +76,8 @@ export class Victims<D extends Ending = Decision> {
   }
 
   /**
-   * Continues an eviction that an earlier evictd began. SIGTERM that is known to have been sent is not sent again; SIGKILL is repeated. Never throws.
+   * Continues an eviction that an earlier evictd began. SIGTERM that is known to have been sent is not sent again;
+   * SIGKILL is repeated. Never throws.
    *
    * @param objection  why a victim that still runs is not evicted any more; undefined: nothing is against it
    */
@@ -123,8 +124,8 @@ export class Victims<D extends Ending = Decision> {
   }
 
   /**
-   * What is left of each victim. Repeats SIGKILL, because processes may fork while they are being killed, and sends what could not be sent because evictd was short of
-   * a resource.
+   * What is left of each victim. Repeats SIGKILL, because processes may fork while they are being killed, and sends
+   * what could not be sent because evictd was short of a resource.
    */
   readings(): Map<number, VictimReading> {
     return new Map([...this.#victims].map(([serial, victim]) => [serial, this.#reading(victim)]));

@@ -34,7 +34,10 @@ export interface EffectLine {
 /** What evictd does with one kind of effect. What is left out is not done. */
 export interface EffectHandler<E> {
   readonly record?: (effect: E, context: RecordContext) => JournalRecord;
-  /** The record is written before any effect of the step is performed, so that it survives a kill in between. Left out: after all are performed. */
+  /**
+   * The record is written before any effect of the step is performed, so that it survives a kill in between. Left out:
+   * after all are performed.
+   */
   readonly isRecordedFirst?: true;
   /** Performing it sends a signal: the state is saved before. */
   readonly isSignal?: (effect: E) => boolean;

@@ -15,7 +15,8 @@ export interface EffectPorts {
 }
 
 /**
- * Carries out the effects of one step. The order survives a kill at any point: records that explain a signal, the saved state, the signals, everything else.
+ * Carries out the effects of one step. The order survives a kill at any point: records that explain a signal, the saved
+ * state, the signals, everything else.
  */
 export function runEffects<E extends AnyEffect>(
   table: EffectTable<E>,

@@ -1,7 +1,10 @@
 import { constants, createGzip } from 'node:zlib';
 import { Pieces } from './pieces.js';
 
-/** One gzip stream, given out piece by piece: each piece can be read as soon as it and those before it are there. On libuv's pool. */
+/**
+ * One gzip stream, in pieces: each piece can be decompressed as soon as those before it are there. Works on libuv's
+ * pool.
+ */
 export class Compressor {
   readonly #gzip = createGzip();
   readonly #pieces = new Pieces(this.#gzip);

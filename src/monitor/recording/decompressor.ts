@@ -1,11 +1,11 @@
 import { constants, createGunzip } from 'node:zlib';
 import { Pieces } from './pieces.js';
 
-/** Undoes gzip as far as it goes: what ends in the middle or is damaged is given out up to there. */
+/** Decompresses gzip as far as possible: a stream that ends early or is damaged is read up to there. */
 export class Decompressor {
   readonly #gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
   readonly #pieces = new Pieces(this.#gunzip);
-  /** Why there is no more; undefined: nothing is wrong. */
+  /** Why the stream ends here; undefined: no error. */
   problem: string | undefined;
 
   #failed = (): void => undefined;

@@ -2,10 +2,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { Compressor } from './compressor.js';
 import { makePlace, removeOlder, type RecordingLimits } from './place.js';
 
-/** Somebody else writes to FILE, too: another begins FILE anew, and this one is closed. */
+/** Another process writes to FILE, too. This file is closed, and a new FILE is begun. */
 export class SharedFileError extends Error {}
 
-/** One gzip member, in FILE. Nothing is forced to the disk: what was written survives a kill, not a power cut. */
+/** One gzip member, in FILE. No fsync: the content survives a kill, not a power cut. */
 export class RecordingFile {
   readonly #path: string;
   readonly #limits: RecordingLimits;
@@ -13,31 +13,31 @@ export class RecordingFile {
   readonly #compressor = new Compressor();
   #file: FileHandle | undefined;
   #offset = 0;
-  /** Compressed, and not in the file yet: where a write has failed, it is tried again. */
+  /** Compressed and not written yet: after a failed write it is tried again. */
   #pending: Buffer = Buffer.alloc(0);
   #begunMs = performance.now();
   /** When FILE.1 was begun; undefined: there is none. */
   #olderBegunMs: number | undefined;
 
-  /** @param isContinued  what is in FILE is of this run, and full */
+  /** @param isContinued  this run has begun FILE, and it is full */
   constructor(path: string, limits: RecordingLimits, isContinued: boolean) {
     this.#path = path;
     this.#limits = limits;
     this.#isContinued = isContinued;
   }
 
-  /** Half of what may be kept is in it: it is another's turn. */
+  /** It has half of what may be kept: a new file has to be begun. */
   get isFull(): boolean {
     return this.#offset * 2 >= this.#limits.maxBytes || (performance.now() - this.#begunMs) * 2 >= this.#limits.maxAgeMs;
   }
 
-  /** Rejects where it cannot be written now; the text is kept, so continue with {@link retry}. */
+  /** Rejects where the text cannot be written now. It is kept: continue with {@link retry}. */
   async write(text: string): Promise<void> {
     this.#pending = Buffer.concat([this.#pending, await this.#compressor.add(text)]);
     await this.retry();
   }
 
-  /** Writes what was not taken. Rejects with SharedFileError for good. */
+  /** Writes what was not written. A SharedFileError is final. */
   async retry(): Promise<void> {
     this.#file ??= await this.#open();
     if (this.#pending.length > 0 && (await this.#file.stat()).size > this.#offset) {
@@ -53,7 +53,7 @@ export class RecordingFile {
     await removeOlder(this.#path);
   }
 
-  /** The last text. Whatever becomes of it, the file is closed. */
+  /** Writes the last text, and closes the file in any case. */
   async end(text: string): Promise<void> {
     try {
       this.#pending = Buffer.concat([this.#pending, await this.#compressor.end(text)]);

@@ -3,20 +3,23 @@ import { errnoName, InputError } from '../../errors.js';
 import { Decompressor } from './decompressor.js';
 import { membersOf } from './member.js';
 
-/** No line of a recording comes near it: what is longer is another file. */
+/** A longer line is in no recording. */
 const LINE_CHARACTERS = 64 * 1024 * 1024;
 
-/** What is read in one go. Of a damaged file everything before the damaged piece is read. */
+/** How much is read at once. Of a damaged file everything before the damaged piece is read. */
 const PIECE_BYTES = 4 * 1024;
 
-/** A whole line, or why there are no more of them in this part of the file, or none at all; another part may follow. */
+/**
+ * A whole line; or why there are no more of them in this part of the file (cut), or none at all (lost). Another part
+ * may follow.
+ */
 export type RecordingLine =
   | { readonly kind: 'line'; readonly text: string }
   | { readonly kind: 'cut'; readonly reason: string }
   | { readonly kind: 'lost'; readonly reason: string };
 
 /**
- * The lines of a file, gzip or as they are. Returns what is wrong at its end.
+ * The lines of a file, compressed or not. Returns the error at its end.
  *
  * @throws InputError  where it cannot be read
  */
@@ -45,14 +48,14 @@ export async function* linesOf(path: string): AsyncGenerator<RecordingLine, stri
   }
 }
 
-/** A part that has no line yet was begun and not written, which is no loss; unless it is damaged. */
+/** A part without a line was begun and not written: no loss, unless it is damaged. */
 function* endOf({ problem, isDamaged }: Part, hasLines: boolean): Generator<RecordingLine> {
   if (problem === undefined) return;
   if (hasLines) yield { kind: 'cut', reason: problem };
   else if (isDamaged) yield { kind: 'lost', reason: problem };
 }
 
-/** One gzip member, or a file that is none. */
+/** One gzip member, or a file that is not compressed. */
 class Part {
   readonly #decoder = new TextDecoder();
   #decompressor: Decompressor | undefined;
@@ -64,19 +67,19 @@ class Part {
     return this.#decompressor?.problem !== undefined || this.#endless;
   }
 
-  /** What is wrong if this was the last piece. */
+  /** The error if this was the last piece. */
   get problem(): string | undefined {
     if (this.#decompressor?.problem !== undefined) return this.#decompressor.problem;
     if (this.#endless) return 'a line has no end';
     return this.#rest === '' ? undefined : 'the last line is not whole';
   }
 
-  /** The lines that are whole now; none behind what is damaged. */
+  /** The lines that are whole now; none behind damage. */
   async add(bytes: Buffer): Promise<readonly string[]> {
     if (this.#isFirst && isGzip(bytes)) this.#decompressor = new Decompressor();
     this.#isFirst = false;
     if (this.#decompressor?.problem !== undefined || this.#endless) return [];
-    // Only what is new is searched: a line may be as long as all workloads of a machine.
+    // Only new text is searched: a line may have all workloads of a machine.
     const added = this.#decompressor ? await this.#decompressor.add(bytes) : bytes;
     const [first = '', ...more] = this.#decoder.decode(added, { stream: true }).split('\n');
     const last = more.pop();
@@ -107,7 +110,7 @@ async function* piecesOf(file: FileHandle, path: string): AsyncGenerator<Buffer,
 async function openFile(path: string): Promise<FileHandle> {
   let file: FileHandle;
   try {
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // a pipe that nobody writes to would be waited for
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // opening a pipe without a writer would block
   } catch (error) {
     throw unreadable(path, errnoName(error) ?? String(error), error);
   }

@@ -1,15 +1,18 @@
-/** What every gzip member of a recording begins with: deflate, no name, no time. Nine bytes that compressed data have once in 2^72. */
+/**
+ * The first bytes of every gzip member of a recording: deflate, no name, no time. Compressed data has these nine bytes
+ * by chance once in 2^72.
+ */
 const BEGINNING = Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0]);
 
-/** A piece of one member. What is not gzip at all is one member, too. */
+/** A piece of one member. A file that is not compressed is one member. */
 export interface MemberPiece {
   readonly begins: boolean;
   readonly bytes: Buffer;
 }
 
 /**
- * The members of a file, told apart by how they begin: zlib itself finds the next one only behind one that was ended, and a run that was killed did
- * not end its own.
+ * The members of a file, found by their first bytes: zlib finds the next member only behind a complete one, and a run
+ * that was killed has not completed its own.
  */
 export async function* membersOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<MemberPiece, void> {
   let held: Buffer = Buffer.alloc(0);
@@ -30,7 +33,7 @@ export async function* membersOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<
   if (held.length > 0) yield { begins, bytes: held };
 }
 
-/** @param begins  the bytes begin with a member, which is not meant */
+/** @param begins  the bytes begin with a member, which is skipped */
 function nextMember(bytes: Buffer, begins: boolean): number {
   return bytes.indexOf(BEGINNING, begins ? 1 : 0);
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What a stream has given out and nobody has taken yet. */
+/** Collects the output of a stream. */
 export class Pieces {
   #pieces: Buffer[] = [];
 
@@ -9,7 +9,7 @@ export class Pieces {
   }
 
   async taken(): Promise<Buffer> {
-    await new Promise((resolve) => setImmediate(resolve)); // what the stream emits on the next tick is here by then
+    await new Promise((resolve) => setImmediate(resolve)); // output of the next tick is here by then
     const piece = Buffer.concat(this.#pieces);
     this.#pieces = [];
     return piece;

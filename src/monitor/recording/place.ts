@@ -3,13 +3,13 @@ import { errnoName, InputError } from '../../errors.js';
 import { RecordingStream } from './stream.js';
 
 export interface RecordingLimits {
-  /** Of both files together, as compressed. */
+  /** Of both files together, compressed. */
   readonly maxBytes: number;
-  /** Nothing is kept that is older. */
+  /** What is older is removed. */
   readonly maxAgeMs: number;
 }
 
-/** Where to go on writing. Ages are those of the first line. */
+/** Where to continue. Ages are those of the first line. */
 export interface Place {
   readonly file: FileHandle;
   readonly offset: number;
@@ -19,10 +19,10 @@ export interface Place {
 }
 
 /**
- * The end of FILE, where a run before has left it and it is not full: many short runs do not drive out what was before them. A full one becomes
- * FILE.1, and so does what is no recording. Half of what may be kept is in each, so that there is always at least that much.
+ * Opens FILE at its end where an earlier run has not filled it, so that many short runs do not displace what was before
+ * them. A full FILE, or one that is not a recording, becomes FILE.1. Each has half of what may be kept.
  *
- * @param isFull  it is, whatever it looks like
+ * @param isFull  FILE counts as full in any case
  */
 export async function makePlace(path: string, { maxBytes, maxAgeMs }: RecordingLimits, isFull: boolean): Promise<Place> {
   const older = olderOf(path);
@@ -52,9 +52,9 @@ async function statOf(path: string) {
   });
 }
 
-/** undefined: it is not there, or no recording. A clock that was set back makes it new. */
+/** undefined: there is no such file, or it is not a recording. A clock that was set back counts as age 0. */
 async function ageOf(path: string): Promise<number | undefined> {
-  if (!(await statOf(path))?.isFile()) return undefined; // a pipe would be waited for
+  if (!(await statOf(path))?.isFile()) return undefined; // opening a pipe would block
   try {
     const stream = await RecordingStream.open(path);
     await stream.close();

@@ -31,7 +31,7 @@ export interface RecordingQueueOptions {
   readonly initial?: State;
   /** At the first of several failures in a row. */
   readonly onError: (error: Error) => void;
-  /** At the first loss since something was written. */
+  /** At the first loss since the last write. */
   readonly onLost: () => void;
 }
 
@@ -45,7 +45,7 @@ export class RecordingQueue {
   /** Steps that the file was given and has not written. */
   #unwritten = 0;
   #writing = new RecordingWriting();
-  /** What the file has. */
+  /** What the file has already. */
   #written: { policy?: Policy; config?: RecordedConfig; state?: State } = {};
   /** Steps are missing before the first that waits. */
   #gap: { readonly lost: number; readonly state: State } | undefined;
@@ -111,7 +111,7 @@ export class RecordingQueue {
     }
   }
 
-  /** Where another process writes there, too, what the file has not written is lost, and the next one is begun. */
+  /** Where another process writes there, too, unwritten steps are lost, and a new file is begun. */
   async #settled(file: RecordingFile, writing: Promise<void>): Promise<void> {
     try {
       await writing;
@@ -141,7 +141,7 @@ export class RecordingQueue {
     await file?.end(text);
   }
 
-  /** The lines of the next entries, and what must stand before them. */
+  /** The lines of the next entries, with the definitions that they need. */
   #nextText(): string {
     const batch = this.#queue.take(BATCH);
     this.#unwritten += stepsIn(batch);

@@ -15,7 +15,7 @@ import { fromJson } from './value.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a line, as a sentence without the place. */
+/** The error of a line, as a sentence without its place. */
 export class RecordingLineError extends Error {
   constructor(message: string) {
     super(message);
@@ -23,7 +23,7 @@ export class RecordingLineError extends Error {
   }
 }
 
-/** Whether a run begins with this line. */
+/** Whether this is the first line of a run. */
 export function isHeader(text: string): boolean {
   return text.startsWith('{"evictd":');
 }
@@ -45,7 +45,7 @@ function headerOf(json: Json): RecordingHeader {
   return fromJson(json) as RecordingHeader;
 }
 
-/** Reads the lines behind the first, one after the other: later ones refer to earlier ones. */
+/** Reads the lines after the first, in order: later ones refer to earlier ones. */
 export class RecordingReading {
   readonly #workloads: Workload[] = [];
   readonly #sources = new Map<string, string>();
@@ -84,7 +84,7 @@ export class RecordingReading {
 
   #step(json: Json): RecordedStep {
     this.#steps += 1;
-    // An older evictd did not number them.
+    // An older evictd does not number steps.
     if (json.number !== undefined && json.number !== this.#steps) {
       throw new RecordingLineError(
         `it is step ${JSON.stringify(json.number)} of its run, and step ${String(this.#steps)} was due: lines are missing`,
@@ -164,7 +164,7 @@ function readStats([workingSet, usage, processes, ephemeralStorage, rest]: reado
   };
 }
 
-/** What was undefined is not in the file, and neither is what the evictd that recorded did not remember yet. */
+/** The file has no undefined values, and no parts that an older evictd did not have. */
 function readState(json: Json): RecordingEntry {
   if (!isRecord(json.state)) throw new RecordingLineError('state is missing');
   const { lost } = json;
@@ -172,7 +172,7 @@ function readState(json: Json): RecordingEntry {
   return { kind: 'state', state: { ...initialState, ...(fromJson(json.state) as Partial<State>) }, lost };
 }
 
-/** What was undefined is not in the file. */
+/** The file has no undefined values. */
 function readWorkload(json: unknown): Workload {
   const workload = fromJson(recordOf(json)) as Partial<Workload>;
   if (typeof workload.id !== 'string' || typeof workload.name !== 'string' || typeof workload.path !== 'string' || !workload.requests) {

@@ -5,26 +5,26 @@ import type { StepListener, StepReport, WorkloadSource } from '../ports.js';
 import { RecordingQueue, type RecordingQueueOptions } from './queue.js';
 import type { RecordedCandidates, RecordedConfig, RecordedStep, Vetoes } from './format.js';
 
-/** What was answered of candidates, by workload id. */
+/** The answers about candidates, by workload id. */
 interface Asked {
   readonly vetoes: Map<string, Protection | undefined>;
   readonly awaited: Set<string>;
-  /** undefined: nobody was counted. */
+  /** undefined: processes were not counted. */
   processes: ReadonlyMap<string, bigint> | undefined;
 }
 
-/** Ticks come a little early or late. */
+/** Ticks may come early or late. */
 const SLACK_NS = 100_000_000n;
 
 export interface RecorderOptions extends RecordingQueueOptions {
   readonly config: RecordedConfig;
-  /** How often the workloads are read though nobody has to go; 0: never. No more often than ticks come. */
+  /** How often all workloads are read though no eviction is due; 0: never. At most once per tick. */
   readonly sampleEveryNs: bigint;
 }
 
 /**
- * Records what every step was told (docs/replay.md). It takes values over and returns; they are written about a second later, away from the path of
- * an eviction.
+ * Records the input of every step (docs/replay.md). It keeps references and returns; they are written about a second
+ * later, away from the path of an eviction.
  */
 export class Recorder implements StepListener {
   readonly #queue: RecordingQueue;
@@ -41,12 +41,12 @@ export class Recorder implements StepListener {
     this.#config = options.config;
   }
 
-  /** Steps that no file has. */
+  /** Steps that are in no file. */
   get lost(): number {
     return this.#queue.lost;
   }
 
-  /** The source as the loop is to see it: what a veto answered is remembered. */
+  /** The source for the loop: it remembers the answers of vetoes. */
   watching(source: WorkloadSource): WorkloadSource {
     this.#source = source;
     return {
@@ -90,12 +90,12 @@ export class Recorder implements StepListener {
     this.#queue.end();
   }
 
-  /** Whether everything is in the file, after at most `timeoutMs`. */
+  /** Returns whether everything is in the file, after at most `timeoutMs`. */
   flush(timeoutMs: number): Promise<boolean> {
     return this.#queue.flush(timeoutMs);
   }
 
-  /** Never beside an eviction, which other readings would delay. */
+  /** Not during an eviction, which further readings would delay. */
   #wantsSample({ wake, policy, state, input }: StepReport): boolean {
     if (this.#sampleEveryNs <= 0n || !policy.hasWorkloadSource || !isQuiet(state)) return false;
     if (wake.source !== 'tick' && wake.source !== 'start' && wake.source !== 'reload') return false;
@@ -132,7 +132,7 @@ export class Recorder implements StepListener {
     return remembering;
   }
 
-  /** As it is now: other listeners may ask these candidates later, when the victim is dead. */
+  /** A copy of the answers: other listeners may ask these candidates later, when the victim is dead. */
   #recorded(candidates: Candidates): RecordedCandidates {
     const { usages, unreadable, timeNs, holdings } = candidates;
     const { vetoes, awaited, processes } = this.#asked.get(candidates) ?? { vetoes: NO_VETOES, awaited: [], processes: undefined };

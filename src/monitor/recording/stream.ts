@@ -3,7 +3,7 @@ import type { RecordingEntry, RecordingHeader } from './format.js';
 import { linesOf, type RecordingLine } from './lines.js';
 import { isHeader, readHeader, RecordingLineError, RecordingReading } from './reading.js';
 
-/** Another run of evictd, which went on writing to the same file. */
+/** The next run of evictd that wrote to the same file. */
 export interface RunBegins {
   readonly kind: 'run';
   readonly header: RecordingHeader;
@@ -16,16 +16,19 @@ export interface NumberedEntry {
   readonly entry: RecordingEntry | RunBegins;
 }
 
-/** How a run ends: with its last line; without it, because it is still being written or evictd was killed; or in the middle of something. */
+/**
+ * How a run ends: with its last line (whole); without it, because it is still being written or evictd was killed
+ * (open); or incomplete (cut).
+ */
 export type RecordingEnd = { readonly kind: 'whole' } | { readonly kind: 'open' } | { readonly kind: 'cut'; readonly reason: string };
 
-/** A recording, read from its beginning, every run to where it is whole. */
+/** A recording, from its beginning. Every run is read as far as it is whole. */
 export class RecordingStream {
   /** Of the first run. */
   readonly header: RecordingHeader;
   readonly #path: string;
   readonly #lines: AsyncGenerator<RecordingLine, string | undefined>;
-  /** Why a run cannot be read at all, for each of those that were met so far. */
+  /** For each run so far that cannot be read at all: why. */
   readonly damages: string[];
   /** Of the run that was read last. */
   end: RecordingEnd = { kind: 'open' };
@@ -37,7 +40,7 @@ export class RecordingStream {
     this.damages = damages;
   }
 
-  /** @throws InputError  where there is none, it is empty, or it is something else */
+  /** @throws InputError  there is no such file, it is empty, or it is not a recording */
   static async open(path: string): Promise<RecordingStream> {
     const lines = linesOf(path);
     const damages: string[] = [];
@@ -57,7 +60,7 @@ export class RecordingStream {
     }
   }
 
-  /** Whoever reads the entries need not call it. */
+  /** Not needed after `entries` has ended. */
   async close(): Promise<void> {
     await this.#lines.return(undefined);
   }
@@ -90,7 +93,7 @@ export class RecordingStream {
         if (entry) yield { line: number, entry };
       }
     } finally {
-      await this.close(); // whoever has seen enough
+      await this.close(); // also where the caller stops early
     }
   }
 

@@ -1,15 +1,18 @@
-/** Keys that mark what JSON does not have: {"bigint":"5"}, {"map":[[1,2]]}, {"set":[1]}. A plain object that looks like one of them is {"object":{…}}. */
+/**
+ * Keys that mark what JSON lacks: {"bigint":"5"}, {"map":[[1,2]]}, {"set":[1]}. A plain object that looks like one of
+ * them is {"object":{…}}.
+ */
 const MARKS = ['bigint', 'map', 'set', 'object'] as const;
 type Mark = (typeof MARKS)[number];
 
-/** A value of the core as JSON, without loss: integers of any size, maps and sets. What is undefined is left out of objects. */
+/** A value of the core as JSON, without loss: integers of any size, maps and sets. undefined is left out of objects. */
 export function toJson(value: unknown): unknown {
   if (typeof value === 'bigint') return { bigint: value.toString() };
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(toJson);
   if (value instanceof Map) return { map: [...(value as ReadonlyMap<unknown, unknown>)].map(([key, item]) => [toJson(key), toJson(item)]) };
   if (value instanceof Set) return { set: [...(value as ReadonlySet<unknown>)].map(toJson) };
-  // Not by assignment: a key `__proto__` is none then.
+  // An assignment would set the prototype for a key `__proto__`.
   const plain = Object.fromEntries(Object.entries(value).flatMap(([key, item]) => (item === undefined ? [] : [[key, toJson(item)]])));
   return markOf(plain) === undefined ? plain : { object: plain };
 }
@@ -39,7 +42,7 @@ function unmarked(json: unknown): unknown {
   return Object.fromEntries(Object.entries(json).map(([key, item]) => [key, fromJson(item)]));
 }
 
-/** Of an object with exactly one key, which is one of the marks. */
+/** The key of an object with exactly one key, which is a mark. */
 function markOf(object: object): Mark | undefined {
   const [key, ...others] = Object.keys(object);
   return others.length === 0 ? MARKS.find((mark) => mark === key) : undefined;

@@ -4,12 +4,15 @@ import type { WorkloadStats, WorkloadUsage } from '../../core/workload.js';
 import type { RecordedCandidates, RecordedStep, RecordingEntry, RecordingHeader } from './format.js';
 import { toJson } from './value.js';
 
-/** Workloads that a file knows by number. Beyond it forgets them all: where they come and go, the map must not grow for ever. */
+/**
+ * How many workloads a file knows by number. Beyond it all are forgotten: where workloads come and go, the map must not
+ * grow without limit.
+ */
 const KNOWN_AT_MOST = 16_384;
 
 /**
- * Writes the entries of one file, a line each. A workload is written out once, and after that its number; the source of a reading when it changes:
- * this is what a line at rest is small by.
+ * Writes the entries of one file, a line each. A workload is written once, and by its number after that; the source of
+ * a reading is written when it changes. This keeps the line of a quiet step short.
  */
 export class RecordingWriting {
   readonly #workloads = new Map<string, number>();
@@ -20,7 +23,7 @@ export class RecordingWriting {
     return line({ evictd: 'recording', ...(toJson(header) as object) });
   }
 
-  /** One line, or several: definitions come before their first use. */
+  /** One or more lines: definitions come before their first use. */
   entry(entry: RecordingEntry): string {
     switch (entry.kind) {
       case 'policy':
@@ -101,7 +104,7 @@ export class RecordingWriting {
   }
 }
 
-/** A machine workload has four values; what a pod has beyond that comes behind them. */
+/** A workload of the machine has four values; those that only a pod has follow. */
 function statsValues({ workingSetBytes, usageBytes, processes, ephemeralStorageBytes, ...rest }: WorkloadStats): unknown[] {
   const values: unknown[] = [workingSetBytes, usageBytes, processes, ephemeralStorageBytes].map((value) =>
     value === undefined ? null : jsonInteger(value),
