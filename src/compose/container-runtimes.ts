@@ -26,7 +26,7 @@ export class ContainerRuntimes {
   /** The same when all of them have answered, or had the time to: for whoever looks only once. */
   async told(named: Named): Promise<readonly ContainerRuntime[]> {
     const runtimes = this.of(named);
-    await Promise.all(runtimes.map((runtime) => runtime.told()));
+    await Promise.all(runtimes.map((runtime) => runtime.reported()));
     return runtimes;
   }
 

@@ -34,7 +34,7 @@ export class KernelKills implements StepListener {
     this.#accounting = accounting;
     this.#watch = new readers.KernelLogWatch(binding, hierarchy, {
       killed: (kills, lost) => {
-        accounting.logged(kills);
+        accounting.killsLogged(kills);
         if (lost) this.#warn('the kernel log was overwritten before it was read: of some OOM kills only the number may be known');
       },
       gone: (reason) => {

@@ -1,7 +1,7 @@
 import type { Removals } from '../actions/removals.js';
 import type { Log } from '../log.js';
 import type { Journal } from '../monitor/journal.js';
-import { releaseAll, type LastReleaseParts } from '../monitor/last-releases.js';
+import { releaseHeldUnits, type LastReleaseParts } from '../monitor/last-releases.js';
 import type { Monitor } from '../monitor/loop.js';
 import { stopRecord } from '../monitor/record.js';
 import type { createRecorder } from './recording.js';
@@ -14,7 +14,7 @@ const RELEASED_MS = 8_000;
 
 export interface EndingParts extends Omit<LastReleaseParts, 'journal'> {
   /** Stopped. */
-  readonly monitor: Pick<Monitor, 'terminating' | 'left'>;
+  readonly monitor: Pick<Monitor, 'terminating' | 'remaining'>;
   readonly removals: Pick<Removals, 'left'>;
   readonly journal: Journal;
   readonly recorder: ReturnType<typeof createRecorder> | undefined;
@@ -37,7 +37,7 @@ export async function endOrderly(parts: EndingParts): Promise<void> {
   for (const { name } of removals.left) {
     log.warn(`${name} was evicted, and its container runtime has not removed it: nobody will`, { code: 'EVICTD_CRI_REMOVE' });
   }
-  if (!shutdown.lasts) await releaseAll(monitor.left, parts, RELEASED_MS);
+  if (!shutdown.lasts) await releaseHeldUnits(monitor.remaining, parts, RELEASED_MS);
   journal.record({ ...stopRecord(), ...kernelKills.counted });
   const [written] = await Promise.all([journal.close(CLOSE_MS), recorder?.flush(CLOSE_MS)]);
   if (!written) {

@@ -10,7 +10,7 @@ import type { Log } from '../log.js';
 import { heldIn, withoutHeld } from '../monitor/inheritance.js';
 import { ringPath } from '../monitor/journal.js';
 import { addToRing, drainRing } from '../monitor/left-records.js';
-import { leftText, reasonsOf, startLeft } from '../monitor/left-units.js';
+import { stillStoppedText, reasonsOf, startHeldUnits } from '../monitor/left-units.js';
 import { releaseRecord } from '../monitor/effects/release.js';
 import { notReleasedRecord } from '../monitor/record.js';
 import { readStateFile, StateFile } from '../monitor/state-file.js';
@@ -94,7 +94,7 @@ function giveBackScores({ runtimeDirectory }: EvictdDirectories, instance: strin
   const said: string[] = [];
   const adjuster = new OomScoreAdj(native, hierarchy, file, listening(said));
   adjuster.takeOver();
-  const { processes, failed } = adjuster.giveBack();
+  const { processes, failed } = adjuster.restore();
   const isOwed = existsSync(file.path);
   return {
     ...NOTHING,
@@ -119,7 +119,7 @@ async function startUnits({ runtimeDirectory }: EvictdDirectories, instance: str
   if (holds.length === 0) return NOTHING;
   const forgotten = holds.filter(({ unit }) => forget.has(unit));
   const units = host.openUnitManager();
-  const released = await startLeft(
+  const released = await startHeldUnits(
     units,
     holds.filter((hold) => !forgotten.includes(hold)),
     PATIENCE_MS,
@@ -146,7 +146,7 @@ async function startUnits({ runtimeDirectory }: EvictdDirectories, instance: str
       ...forgotten.map(({ unit }) => `${unit}, which was kept stopped: left stopped`),
     ],
     owed: [
-      ...stopped.map(leftText),
+      ...stopped.map(stillStoppedText),
       ...(unrecorded === undefined
         ? []
         : [`the journal does not have what became of ${holds.map(({ unit }) => unit).join(', ')}: ${unrecorded}`]),

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.js';
 import { selectHost, type LinuxNode } from '../host/select.js';
 import type { Log } from '../log.js';
 import type { WorkloadSource } from '../monitor/ports.js';
-import { SafetyNet } from '../monitor/safety-net.js';
+import { OomScoreAdjuster } from '../monitor/safety-net.js';
 import { native } from '../native/index.js';
 
 export function foundFilePath(runtimeDirectory: string, instance: string): string {
@@ -24,7 +24,7 @@ export interface SafetyNetParts {
  * The safety net of a running evictd, whether or not it is switched on: what an evictd before this one has left is given back in any case. undefined:
  * this machine has no memory controller, so there are no workloads.
  */
-export function openSafetyNet(config: Config, { node, workloads, instance, log }: SafetyNetParts): SafetyNet | undefined {
+export function openSafetyNet(config: Config, { node, workloads, instance, log }: SafetyNetParts): OomScoreAdjuster | undefined {
   const { hierarchy } = node;
   const host = selectHost();
   const { oomKiller } = host;
@@ -32,9 +32,9 @@ export function openSafetyNet(config: Config, { node, workloads, instance, log }
   const file = new FoundFile(foundFilePath(config.runtimeDirectory, instance), host.readBootId());
   const adjuster = new OomScoreAdj(native, hierarchy, file, log);
   const totalBytes = lastKnown(() => oomKiller.domainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes);
-  const net = new SafetyNet(config.oomScoreAdj, { workloads, adjuster, totalBytes, log });
+  const net = new OomScoreAdjuster(config.oomScoreAdj, { workloads, adjuster, totalBytes, log });
   adjuster.takeOver();
-  net.giveBack();
+  net.restore();
   return net;
 }
 

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../config/config.js';
 import { selectHost } from '../host/select.js';
 import type { UnitManager, WorkloadSource } from '../monitor/ports.js';
-import { AWAITS_AT_MOST_NS } from '../monitor/timetable.js';
+import { AWAIT_ANSWER_NS } from '../monitor/timetable.js';
 import { withUnitStops } from '../workloads/unit-stops.js';
 import { pause } from './doctor/deadline.js';
 import type { Reading } from './reading.js';
@@ -42,6 +42,6 @@ export async function openShutdownReading(
 async function told(source: WorkloadSource): Promise<void> {
   const turn = { sinceNs: process.hrtime.bigint() };
   const { usages, awaited } = source.candidates();
-  const isAwaited = (): boolean => usages.map(({ workload }) => awaited?.(workload, AWAITS_AT_MOST_NS, turn)).includes(true);
+  const isAwaited = (): boolean => usages.map(({ workload }) => awaited?.(workload, AWAIT_ANSWER_NS, turn)).includes(true);
   while (isAwaited()) await pause(LOOK_MS);
 }

@@ -21,7 +21,7 @@ export interface TakeoverParts {
   /** Tells this node's files apart from another's in the runtime directory. */
   readonly instance: string;
   readonly policy: Policy;
-  readonly journal: Pick<Journal, 'before' | 'record'>;
+  readonly journal: Pick<Journal, 'earlier' | 'record'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
@@ -42,7 +42,7 @@ export function takeOverState({ runtimeDirectory }: Pick<Config, 'runtimeDirecto
   const owner = { node: node.name, cgroupId: String(node.cgroupId ?? ''), bootId: selectHost().readBootId() };
   const file = openStateFile(stateFilePath(runtimeDirectory, instance));
   const left = inheritedFrom(file, owner, policy, log);
-  const inheritance = withoutTold(left, journal.before);
+  const inheritance = withoutTold(left, journal.earlier);
   const onError = ({ message }: Error): void => {
     log.warn(`what an evictd that is started again goes on with cannot be written: ${message}; it is tried again with every change`, {
       code: 'EVICTD_STATE_WRITE',
@@ -54,7 +54,7 @@ export function takeOverState({ runtimeDirectory }: Pick<Config, 'runtimeDirecto
     keeper,
     settle: () => {
       const inFlight = new Set(inheritance.state.evictions.map(({ decision: { serial } }) => serial));
-      for (const [serial, decision] of journal.before.unfinished) {
+      for (const [serial, decision] of journal.earlier.unfinished) {
         if (inFlight.has(serial)) continue;
         const isStateOlder = file.found.text !== undefined && left.discarded === undefined && left.state.decisions < serial;
         const record = unfinishedRecord(decision, isStateOlder);
@@ -92,7 +92,7 @@ function inheritedFrom({ found: { text, torn } }: StateFile, owner: StateOwner, 
 }
 
 /** Whose outcome stands in the journal already is not told a second time, and decisions are numbered on. */
-function withoutTold(inheritance: RestoredState, { over, last }: Journal['before']): RestoredState {
+function withoutTold(inheritance: RestoredState, { over, last }: Journal['earlier']): RestoredState {
   const { state } = inheritance;
   const evictions = state.evictions.filter(({ decision: { serial } }) => !over.has(serial));
   if (evictions.length === state.evictions.length && last <= state.decisions) return inheritance;

@@ -12,7 +12,7 @@ import { foundFilesystems, openReading, type Reading } from './reading.js';
 export function openToldReading(loaded: LoadedConfig, units?: UnitManager): Promise<Reading> {
   return opened(
     loaded,
-    (runtime) => runtime.told(),
+    (runtime) => runtime.reported(),
     (runtimes) => ({ runtimes, units }),
   );
 }
@@ -21,7 +21,7 @@ export function openToldReading(loaded: LoadedConfig, units?: UnitManager): Prom
 export function openPlacedReading(loaded: LoadedConfig): Promise<Reading> {
   return opened(
     loaded,
-    (runtime) => runtime.placed(),
+    (runtime) => runtime.filesystemsReported(),
     () => ({}),
   );
 }

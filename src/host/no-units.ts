@@ -2,7 +2,7 @@ import type { UnitManager } from '../monitor/ports.js';
 
 /** Where systemd is not the init: no unit is known, and none can be stopped by it. */
 export const noUnits: UnitManager = {
-  reach: () => false,
+  connect: () => false,
   unit: () => undefined,
   follow: () => undefined,
   awaited: () => false,

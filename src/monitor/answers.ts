@@ -6,20 +6,20 @@ import type { Node, StepReport } from './ports.js';
 /** The answers that a step may ask for while it decides, and those that it was given, in order. */
 export interface Answers {
   readonly answers: Required<Pick<StepInput, 'candidates' | 'lastLook'>>;
-  readonly told: Pick<StepReport, 'candidates' | 'lastLooks'>;
+  readonly given: Pick<StepReport, 'candidates' | 'lastLooks'>;
 }
 
 export function answersOf(node: Pick<Node, 'read'>, candidates: () => Candidates): Answers {
-  const told = { candidates: [] as Candidates[], lastLooks: [] as Observations[] };
+  const given = { candidates: [] as Candidates[], lastLooks: [] as Observations[] };
   const remembered = <T>(list: T[], answer: T): T => {
     list.push(answer);
     return answer;
   };
   return {
-    told,
+    given,
     answers: {
-      candidates: () => remembered(told.candidates, candidates()),
-      lastLook: () => remembered(told.lastLooks, node.read()),
+      candidates: () => remembered(given.candidates, candidates()),
+      lastLook: () => remembered(given.lastLooks, node.read()),
     },
   };
 }

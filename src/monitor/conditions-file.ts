@@ -87,14 +87,14 @@ export class ConditionsFile implements StepListener {
     const { path, log } = this.#options;
     try {
       replaceFileSync(path, conditionsText(published), 0o644);
-      if (this.#trouble) log.info(`the conditions of the node are published again: ${path}`);
+      if (this.#trouble) log.info(`the node conditions are published again: ${path}`);
       this.#trouble = false;
     } catch (error) {
       if (changed) removeQuietly(path);
       if (this.#trouble) return;
       this.#trouble = true;
       const reason = error instanceof Error ? error.message : String(error);
-      log.warn(`the conditions of the node cannot be published: ${reason}; evictd admit will not know them`, {
+      log.warn(`cannot publish the node conditions: ${reason}; evictd admit does not know them until then`, {
         code: 'EVICTD_CONDITIONS_WRITE',
       });
     }
@@ -125,7 +125,7 @@ function readFile(path: string, node: string): string {
   } catch (error) {
     if (error instanceof EvictdError) throw error;
     if (errnoName(error) === 'ENOENT') {
-      throw new EvictdError('EVICTD_CONDITIONS_ABSENT', `the conditions of the node are not known: no evictd guards it (${node})`, {
+      throw new EvictdError('EVICTD_CONDITIONS_ABSENT', `the node conditions are not known: no evictd guards the node (${node})`, {
         hint: `start evictd, or name its configuration with --config; looked for ${path}`,
       });
     }
@@ -136,7 +136,7 @@ function readFile(path: string, node: string): string {
 }
 
 function unreadable(path: string, reason: string, cause?: unknown): EvictdError {
-  return new EvictdError('EVICTD_CONDITIONS_UNREADABLE', `the conditions of the node cannot be read: ${path}: ${reason}`, {
+  return new EvictdError('EVICTD_CONDITIONS_UNREADABLE', `cannot read the node conditions: ${path}: ${reason}`, {
     hint: "the runtime directory is root's: in a unit with User= write ExecCondition=+…",
     ...(cause === undefined ? {} : { cause }),
   });

@@ -24,23 +24,23 @@ export interface RuntimeFilesystems {
 }
 
 /** The filesystems that one runtime reports. */
-export interface ToldFilesystems extends RuntimeFilesystems {
+export interface ReportedFilesystems extends RuntimeFilesystems {
   readonly endpoint: string;
 }
 
-/** A container runtime, by its CRI socket. Only `told` and `placed` wait, and no method throws. */
+/** A container runtime, by its CRI socket. Only `reported` and `filesystemsReported` wait, and no method throws. */
 export interface ContainerRuntime {
   readonly endpoint: string;
   /** It has reported its workloads at least once. */
-  readonly hasTold: boolean;
+  readonly hasReported: boolean;
   /** The last report, also after an error: the same value until there is a new report. */
   workloads(): readonly RuntimeWorkload[];
   /** Requests a new report in the background, at most once a second, and not while a request is open. */
   follow(): void;
   /** Requests a report where one is due. Resolves with the answer, or after 5 s without one. Never rejects. */
-  told(): Promise<void>;
+  reported(): Promise<void>;
   /** Requests only the filesystems. Resolves with the answer, or after 5 s without one. Never rejects. */
-  placed(): Promise<void>;
+  filesystemsReported(): Promise<void>;
   /**
    * Requests that the containers are stopped, each with its stop signal and SIGKILL after the grace period, and then
    * the pod, where the workload is a whole pod. The returned function reports the state of the request: 'alive': the

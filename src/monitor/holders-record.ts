@@ -4,6 +4,6 @@ import type { JournalRecord } from './record.js';
 
 /** The largest holders of a filesystem whose signal runs short. */
 export function holdersRecord(signal: DiskSignal, holders: readonly DiskHolder[]): JournalRecord {
-  const found = holders.length > 0 ? holdersText(holders) : 'nothing was found that holds much of it';
+  const found = holders.length > 0 ? holdersText(holders) : 'no large holder was found';
   return { type: 'holders', signal, holders: holders.map(holderJson), message: `${signal}: ${found}` };
 }

@@ -69,11 +69,11 @@ export function restoreState(text: string, owner: StateOwner, policy: Policy, no
     const { clocks: then, state: before, signals, sections } = checked(contents);
     const awayNs = now.bootNs - then.bootNs;
     const sleptNs = awayNs - (now.monotonicNs - then.monotonicNs);
-    if (awayNs < 0n || now.monotonicNs < then.monotonicNs) return discarded('it was saved at a later time than now');
+    if (awayNs < 0n || now.monotonicNs < then.monotonicNs) return discarded('its clocks are ahead of those of this machine');
     const taken = takeOver(policy, { ...initialState, ...before }, { awayNs, sleptNs: sleptNs > 0n ? sleptNs : 0n }, now.monotonicNs);
     return { ...taken, signals, sections, discarded: undefined };
   } catch (error) {
-    return discarded(error instanceof StateError ? error.message : `it is no state of evictd: ${String(error)}`);
+    return discarded(error instanceof StateError ? error.message : `it is not a state of evictd: ${String(error)}`);
   }
 }
 
@@ -107,7 +107,7 @@ function parse(text: string): StateOwner & { readonly contents: Readonly<Record<
 function checked(contents: Readonly<Record<string, unknown>>): Contents {
   const saved = fromJson(contents);
   const problem = savedStateProblem(saved);
-  if (problem !== undefined) throw new StateError(`it is no state of evictd: ${problem} is invalid`);
+  if (problem !== undefined) throw new StateError(`it is not a state of evictd: ${problem} is invalid`);
   return saved as Contents;
 }
 

@@ -3,7 +3,7 @@ import { journalLine, tornRecord, type JournalRecord } from './record.js';
 import { JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
 import { JournalWriter } from './journal-writer.js';
 import { Ring } from './ring.js';
-import { decisionsBefore, type DecisionsBefore } from './unfinished.js';
+import { earlierDecisions, type EarlierDecisions } from './unfinished.js';
 
 /** The space that a journal takes in the runtime directory. */
 export const RING_BYTES = 4 * 1024 * 1024;
@@ -44,7 +44,7 @@ export class Journal {
   /** How many records an earlier run had not written to the state directory. */
   readonly recovered: number;
   /** The decisions of earlier runs that are still in the ring. */
-  readonly before: DecisionsBefore;
+  readonly earlier: EarlierDecisions;
   #closed = false;
   #unreserved = false;
   errors = 0;
@@ -78,7 +78,7 @@ export class Journal {
         this.#unreserved = failure !== undefined;
       },
     });
-    this.before = decisionsBefore(this.#ring.before.map(({ text }) => text));
+    this.earlier = earlierDecisions(this.#ring.before.map(({ text }) => text));
     this.recovered = this.#ring.undrained.length;
     this.#ring.forget();
     if (this.#ring.problem !== undefined) options.onRing(this.#ring.problem);

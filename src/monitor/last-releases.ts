@@ -10,19 +10,19 @@ import type { StateKeeper } from './state-keeper.js';
 
 export interface LastReleaseParts {
   readonly releases: Pick<Releases, 'release'>;
-  readonly keeper: Pick<StateKeeper, 'released'>;
+  readonly keeper: Pick<StateKeeper, 'forgetHeld'>;
   readonly journal: Pick<Journal, 'record'>;
   readonly reporter: Pick<Reporter, 'releaseRefused'>;
 }
 
-const NEXT = 'the next one does it, or `evictd restore`';
+const NEXT = 'the next evictd starts it, or run `evictd restore`';
 
 /**
  * Starts the units that evictd keeps stopped, after its loop has ended. Units that are still being evicted, or for
  * which systemd does not answer within `timeoutMs`, stay in the saved state for the next evictd. Each gets its journal
  * record when its result is known.
  */
-export async function releaseAll(
+export async function releaseHeldUnits(
   { held, evictions }: Pick<State, 'held' | 'evictions'>,
   { releases, keeper, journal, reporter }: LastReleaseParts,
   timeoutMs: number,
@@ -39,7 +39,7 @@ export async function releaseAll(
     reporter.releaseRefused(hold, why);
   };
   for (const hold of holds.filter(({ unit }) => evicted.has(unit))) {
-    notStarted(hold, { reasons: ['evictd ends before its eviction is over'], hint: NEXT });
+    notStarted(hold, { reasons: ['evictd stops before the eviction of the unit is over'], hint: NEXT });
   }
   for (const released of over) {
     switch (released.kind) {
@@ -53,5 +53,5 @@ export async function releaseAll(
         notStarted(released.hold, { reasons: [released.reason], hint: NEXT });
     }
   }
-  keeper.released(new Set(over.filter(({ kind }) => kind !== 'open').map(({ hold }) => hold.unit)));
+  keeper.forgetHeld(new Set(over.filter(({ kind }) => kind !== 'open').map(({ hold }) => hold.unit)));
 }

@@ -5,7 +5,7 @@ import { journalLine, tornRecord, type JournalRecord } from './record.js';
 import { markDrained, Ring, undrainedRecords } from './ring.js';
 
 /** The result for the records that an evictd has left in its ring. */
-export interface LeftRecords {
+export interface DrainedRing {
   readonly records: number;
   /** Why some of them are only in the ring; undefined: the state directory has all. */
   readonly failure: string | undefined;
@@ -28,11 +28,11 @@ export function addToRing(path: string, records: readonly JournalRecord[], node:
  * Writes what a ring has not drained to the state directory. Only for a ring that no evictd uses. The ring stays: the
  * next evictd reads in it which decisions have no outcome. Throws Node's errors where it cannot be read.
  */
-export async function drainRing(path: string, files: JournalFiles, timeoutMs: number): Promise<LeftRecords> {
+export async function drainRing(path: string, files: JournalFiles, timeoutMs: number): Promise<DrainedRing> {
   const left = undrainedRecords(path);
   if (left.length === 0) return { records: 0, failure: undefined, hangs: false };
   const of = JSON.parse(left[0]?.text ?? '{}') as { readonly node: unknown; readonly dryRun: unknown };
-  let failure = `it has not answered for ${String(timeoutMs / 1_000)} s`;
+  let failure = `no answer for ${String(timeoutMs / 1_000)} s`;
   const writer = new JournalWriter(files, left, {
     written: (sequence) => {
       markDrained(path, sequence);

@@ -1,23 +1,23 @@
 import type { Hold } from '../core/restart-storm.js';
 import type { UnitManager } from './ports.js';
-import { Releases, type Released } from './releases.js';
+import { Releases, type ReleaseResult } from './releases.js';
 
 /** A unit that is still kept stopped, and why. */
-export type Left = Exclude<Released, { kind: 'started' }>;
+export type StillStopped = Exclude<ReleaseResult, { kind: 'started' }>;
 
 /**
  * Starts units that an evictd which has ended keeps stopped.
  *
  * @param timeoutMs  for the connection, and again for the answers
  */
-export async function startLeft(units: UnitManager, holds: readonly Hold[], timeoutMs: number): Promise<readonly Released[]> {
+export async function startHeldUnits(units: UnitManager, holds: readonly Hold[], timeoutMs: number): Promise<readonly ReleaseResult[]> {
   if (holds.length === 0) return [];
   const releases = new Releases(units, () => undefined);
-  await releases.reached(timeoutMs);
+  await releases.connected(timeoutMs);
   return releases.release(holds, timeoutMs);
 }
 
-export function reasonsOf(left: Left): readonly string[] {
+export function reasonsOf(left: StillStopped): readonly string[] {
   return left.kind === 'open' ? [left.reason] : left.why.reasons;
 }
 
@@ -25,9 +25,9 @@ export function reasonsOf(left: Left): readonly string[] {
  * 'b.service is kept stopped: b.service conflicts with fallback.service, which runs; to start it: …; to leave it
  * stopped: …'.
  */
-export function leftText(left: Left): string {
+export function stillStoppedText(left: StillStopped): string {
   const { unit } = left.hold;
   const running = left.kind === 'open' ? [] : left.why.running;
-  const cure = running.length === 0 ? 'when that is cured:' : `to start it: systemctl stop ${running.join(' ')} &&`;
+  const cure = running.length === 0 ? 'after that is solved:' : `to start it: systemctl stop ${running.join(' ')} &&`;
   return `${unit} is kept stopped: ${reasonsOf(left).join('; ')}; ${cure} evictd restore; to leave it stopped: evictd restore --forget ${unit}`;
 }

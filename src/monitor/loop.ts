@@ -8,7 +8,7 @@ import { runEffects } from './effects/run.js';
 import { EFFECTS } from './effects/table.js';
 import type { RestoredState } from './inheritance.js';
 import type { Journal } from './journal.js';
-import { Pace } from './pace.js';
+import { WakeThrottle } from './pace.js';
 import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WakeSource, WorkloadSource } from './ports.js';
 import { Reclaims } from './reclaims.js';
 import { rehearse } from './rehearsal.js';
@@ -16,6 +16,7 @@ import { heldInput, type Releases } from './releases.js';
 import type { Reporter } from './reporter.js';
 import { reconsider, resume } from './resumption.js';
 import type { StateKeeper } from './state-keeper.js';
+import { notifyListeners } from './step-listeners.js';
 import { nextLookNs, victimLookNs } from './timetable.js';
 import { Victims } from './victims.js';
 
@@ -48,11 +49,11 @@ export class Monitor {
   readonly #victims: Victims;
   readonly #reclaims: Reclaims;
   readonly #actors: Actors;
-  readonly #pace = new Pace();
+  readonly #throttle = new WakeThrottle();
   #policy: Policy;
   #intervalNs: bigint;
   #state: State;
-  readonly #inheritance: RestoredState;
+  readonly #restored: RestoredState;
   #timer: NodeJS.Timeout | undefined;
   #tickAtNs = 0n;
   #dueAtNs: bigint | undefined;
@@ -63,12 +64,12 @@ export class Monitor {
   #readNs = 0n;
   #running = false;
   /** Whether it is still unknown if the configuration permits an eviction in flight. */
-  #isUntold = false;
+  #isUndecided = false;
 
-  constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint, inheritance: RestoredState) {
+  constructor(parts: MonitorParts, policy: Policy, intervalNs: bigint, restored: RestoredState) {
     this.#parts = parts;
-    this.#inheritance = inheritance;
-    this.#state = inheritance.state;
+    this.#restored = restored;
+    this.#state = restored.state;
     this.#victims = new Victims(parts.evictor, (atNs) => {
       this.#passOn('victim', atNs);
     });
@@ -79,7 +80,7 @@ export class Monitor {
       releases: parts.releases,
       reporter: parts.reporter,
       onReclaimed: () => {
-        this.#passOn('reclaim', process.hrtime.bigint());
+        this.#passOn('reclaim');
       },
     };
     this.#policy = policy;
@@ -92,7 +93,7 @@ export class Monitor {
     this.#running = true;
     if (this.#policy.hasWorkloadSource) rehearse(this.#policy, workloads, evictor, keeper);
     reporter.resumed(this.#state);
-    if (this.#state.evictions.length > 0) this.#isUntold = resume(this.#victims, this.#inheritance, this.#candidates());
+    if (this.#state.evictions.length > 0) this.#isUndecided = resume(this.#victims, this.#restored, this.#candidates());
     this.#tick('start');
   }
 
@@ -110,13 +111,13 @@ export class Monitor {
   }
 
   #reconsider(): void {
-    this.#isUntold = reconsider(this.#victims, this.#state.evictions, () => this.#candidates());
+    this.#isUndecided = reconsider(this.#victims, this.#state.evictions, () => this.#candidates());
   }
 
   /** Requests new readings of the filesystems, and makes a pass when they arrive. */
   lookAtFilesystems(): void {
     this.#parts.node.requestFilesystems(() => {
-      this.#passOn('filesystem', process.hrtime.bigint());
+      this.#passOn('filesystem');
     });
   }
 
@@ -126,7 +127,7 @@ export class Monitor {
   }
 
   /** What the next evictd has to continue. */
-  get left(): Pick<State, 'held' | 'evictions'> {
+  get remaining(): Pick<State, 'held' | 'evictions'> {
     return this.#state;
   }
 
@@ -144,7 +145,7 @@ export class Monitor {
   #tick(source: 'start' | 'tick' | 'reload'): void {
     const atNs = process.hrtime.bigint();
     this.#tickAtNs = atNs + this.#intervalNs;
-    this.#reclaims.ripen();
+    this.#reclaims.useLastReadings();
     this.lookAtFilesystems();
     this.#arm();
     this.#pass({ source, atNs });
@@ -169,7 +170,7 @@ export class Monitor {
       return;
     }
     const nowNs = process.hrtime.bigint();
-    const notBeforeNs = this.#pace.notBeforeNs(nowNs);
+    const notBeforeNs = this.#throttle.notBeforeNs(nowNs);
     if (notBeforeNs > nowNs) {
       this.#waiting ??= { wake, atNs: notBeforeNs };
       this.#schedule();
@@ -177,7 +178,7 @@ export class Monitor {
     }
     const decided = this.#pass(wake);
     if (!decided && this.#arm()) this.#pass(wake);
-    this.#pace.passed(nowNs, decided);
+    this.#throttle.handled(nowNs, decided);
   }
 
   /**
@@ -194,7 +195,7 @@ export class Monitor {
   }
 
   /** A pass by a callback, which may come after the loop has stopped. */
-  #passOn(source: WakeSource, atNs: bigint): void {
+  #passOn(source: WakeSource, atNs = process.hrtime.bigint()): void {
     if (this.#running) this.#pass({ source, atNs });
   }
 
@@ -210,11 +211,11 @@ export class Monitor {
       this.#schedule();
       return false;
     }
-    if (this.#isUntold && wake.source !== 'victim') this.#reconsider();
+    if (this.#isUndecided && wake.source !== 'victim') this.#reconsider();
     const { node, journal, keeper, reporter, heartbeat } = this.#parts;
     const victims = this.#victims.readings();
     const observations = node.read();
-    const { answers, told } = answersOf(node, () => this.#candidates());
+    const { answers, given } = answersOf(node, () => this.#candidates());
     const input = {
       nowNs: process.hrtime.bigint(),
       layout: node.layout(),
@@ -242,7 +243,7 @@ export class Monitor {
     });
     reporter.sampled(observations, this.#policy.thresholds);
     reporter.held(state.held.size);
-    const report = { wake, policy: this.#policy, input, observations, ...told, state, effects };
+    const report = { wake, policy: this.#policy, input, observations, ...given, state, effects };
     this.#notify((listener) => {
       listener.stepped(report);
     });
@@ -251,15 +252,10 @@ export class Monitor {
     return effects.some(({ kind }) => kind !== 'attempt');
   }
 
-  /** A listener must not throw. If one does, the loop and the other listeners go on. */
   #notify(call: (listener: StepListener) => void): void {
-    for (const listener of this.#parts.listeners) {
-      try {
-        call(listener);
-      } catch (error) {
-        this.#parts.reporter.listenerFailed(error);
-      }
-    }
+    notifyListeners(this.#parts.listeners, call, (error) => {
+      this.#parts.reporter.listenerFailed(error);
+    });
   }
 
   #candidates(): Candidates {

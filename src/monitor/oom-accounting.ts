@@ -43,7 +43,7 @@ export class OomAccounting implements StepListener {
   readonly #parts: OomAccountingParts;
   #ledger: KillLedger | undefined;
   #look: Generator<void, OomTally> | undefined;
-  #toldBefore = 0;
+  #loggedBefore = 0;
   /** Log lines without a cgroup: the next reading of the counters may place them. */
   #unplaced: KernelKill[] = [];
   #unplacedBefore = 0;
@@ -63,7 +63,7 @@ export class OomAccounting implements StepListener {
   }
 
   /** These kills are in the kernel log. */
-  logged(kills: readonly KernelKill[]): void {
+  killsLogged(kills: readonly KernelKill[]): void {
     for (const kill of kills) {
       if (this.#isAgain(kill)) this.#countAgain(kill);
       else if (kill.cgroup === undefined) this.#unplaced.push(kill);
@@ -92,7 +92,7 @@ export class OomAccounting implements StepListener {
   }
 
   #beginLook(): Generator<void, OomTally> {
-    this.#toldBefore = this.#ledger?.told.length ?? 0;
+    this.#loggedBefore = this.#ledger?.told.length ?? 0;
     this.#unplacedBefore = this.#unplaced.length;
     this.#look = this.#parts.counters.read();
     return this.#look;
@@ -116,7 +116,7 @@ export class OomAccounting implements StepListener {
     this.#look = undefined;
     if (this.#ledger === undefined) return;
     const nowNs = process.hrtime.bigint();
-    const read = this.#place(counted(this.#ledger, tally, this.#toldBefore, nowNs), this.#unplaced.splice(0, this.#unplacedBefore));
+    const read = this.#place(counted(this.#ledger, tally, this.#loggedBefore, nowNs), this.#unplaced.splice(0, this.#unplacedBefore));
     const { ledger, kills } = overdue(read, nowNs, waitNs);
     this.#ledger = ledger;
     for (const each of kills) this.#sayCounted(each);

@@ -5,11 +5,11 @@ const SPACING_NS = 5_000_000n;
  * Keeps a value that oscillates around its threshold from using a whole core: after a wake that decided nothing, the
  * next one is handled 5 ms later at the earliest.
  */
-export class Pace {
+export class WakeThrottle {
   #quietSinceNs: bigint | undefined;
 
   /** A wake was handled. */
-  passed(nowNs: bigint, decided: boolean): void {
+  handled(nowNs: bigint, decided: boolean): void {
     this.#quietSinceNs = decided ? undefined : nowNs;
   }
 

@@ -12,7 +12,7 @@ import type { Policy, State } from '../core/state.js';
 import type { Threshold } from '../core/threshold.js';
 import type { Candidates, Workload } from '../core/workload.js';
 
-export type { ContainerFiles, ContainerRuntime, ToldFilesystems } from './container-runtime.js';
+export type { ContainerFiles, ContainerRuntime, ReportedFilesystems as ToldFilesystems } from './container-runtime.js';
 export type { ServiceManager } from './service-manager.js';
 export type { UnitJob, UnitManager } from './unit-port.js';
 
@@ -244,7 +244,7 @@ export interface Heartbeat {
  * itself lacks a resource (descriptors, memory), `look`, `measure` and `write` throw, and the whole may be begun again.
  * They yield after a few processes, so that they can be interrupted or given up.
  */
-export interface OomScoreAdjuster {
+export interface OomScoreAdjWriter {
   /**
    * The processes of a workload with their original values, without those that are left alone. undefined: they cannot
    * be listed.
@@ -260,11 +260,11 @@ export interface OomScoreAdjuster {
    */
   write(target: OomScoreAdjTarget): Generator<void, boolean>;
   /** Restores all processes but those of these workloads. */
-  giveBackOthers(targets: readonly OomScoreAdjTarget[]): void;
+  restoreOthers(targets: readonly OomScoreAdjTarget[]): void;
   /** Restores all processes. Those that fail stay in the file. */
-  giveBack(): GivenBack;
+  restore(): RestoredOomScoreAdj;
 }
-export interface GivenBack {
+export interface RestoredOomScoreAdj {
   readonly processes: number;
   readonly failed: number;
 }

@@ -54,28 +54,28 @@ export function conditionsText(published: PublishedConditions): string {
  */
 export function presentConditions(text: string, { node, bootId, nowNs }: Asked): PublishedConditions {
   const published = parse(text);
-  if (published === undefined) throw malformed('it is not what this version of evictd publishes');
+  if (published === undefined) throw malformed('its format is not that of this version of evictd');
   if (published.node !== node) throw malformed(`it is about the node ${published.node}, not ${node}`);
   const { updatedNs, monitoringIntervalNs, updated, pid } = published;
-  const said = `the last sign of life of evictd (process ${String(pid)}) is from ${updated}`;
+  const said = `the last update by evictd (process ${String(pid)}) is from ${updated}`;
   if (bootId === '' || published.bootId !== bootId) throw stale(`${said}, before the machine was booted`);
   const ageNs = nowNs - updatedNs;
   if (ageNs < 0n) throw stale(`${said}, by a clock that is ahead of this one (another time namespace)`);
   if (ageNs > INTERVALS * monitoringIntervalNs) {
-    throw stale(`${said}: ${seconds(ageNs)} ago, and it looks every ${seconds(monitoringIntervalNs)}`);
+    throw stale(`${said}: ${seconds(ageNs)} ago, and evictd reads the node every ${seconds(monitoringIntervalNs)}`);
   }
   return published;
 }
 
 function malformed(what: string): EvictdError {
-  return new EvictdError('EVICTD_CONDITIONS_MALFORMED', `the conditions of the node cannot be used: ${what}`, {
-    hint: 'restart evictd: it writes the file anew. Run admit and run from the same version',
+  return new EvictdError('EVICTD_CONDITIONS_MALFORMED', `the node conditions cannot be used: ${what}`, {
+    hint: 'restart evictd: it replaces the file. Use the same version for run and admit',
   });
 }
 
 function stale(what: string): EvictdError {
-  return new EvictdError('EVICTD_CONDITIONS_STALE', `the conditions of the node are not known: ${what}`, {
-    hint: 'see whether evictd runs: systemctl status evictd',
+  return new EvictdError('EVICTD_CONDITIONS_STALE', `the node conditions are not known: ${what}`, {
+    hint: 'check whether evictd runs: systemctl status evictd',
   });
 }
 

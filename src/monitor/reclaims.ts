@@ -32,7 +32,7 @@ export class Reclaims {
   }
 
   /** A filesystem that does not answer must not hold up reclaim: at a tick the last known readings are used. */
-  ripen(): void {
+  useLastReadings(): void {
     this.#ripe = this.#reading !== undefined;
   }
 

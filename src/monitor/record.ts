@@ -17,7 +17,7 @@ export function journalLine({ type, ...rest }: JournalRecord, of: { readonly nod
 
 /** The line before this record was cut off. */
 export function tornRecord(bytes: number): JournalRecord {
-  return { type: 'torn', bytes, message: `the line before was cut off after ${String(bytes)} bytes` };
+  return { type: 'torn', bytes, message: `the line before this one was cut off after ${String(bytes)} bytes` };
 }
 
 /** What a run begins with. */
@@ -33,7 +33,7 @@ export interface StartFacts {
 
 /** evictd starts. */
 export function startRecord({ version, dryRun, recovered, state, discarded }: StartFacts): JournalRecord {
-  const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the run before were still in the runtime directory`;
+  const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the last run were still in the runtime directory`;
   const evictions = state.evictions.map(({ decision, phase }) => ({ decision: decision.serial, victim: victimOf(decision.victim), phase }));
   const thresholds = [...state.episodes.values()].map(whenText);
   const { conditions } = state;
@@ -43,8 +43,8 @@ export function startRecord({ version, dryRun, recovered, state, discarded }: St
     ...conditions,
     ...state.evictions.map(({ decision: { victim } }) => `the eviction of ${victim.workload.name}`),
   ];
-  const goesOn = names.length === 0 ? '' : `; it goes on with ${names.join(', ')}`;
-  const lost = discarded === undefined ? '' : `; the state of the run before is discarded: ${discarded}`;
+  const goesOn = names.length === 0 ? '' : `; it continues ${names.join(', ')}`;
+  const lost = discarded === undefined ? '' : `; the saved state was discarded: ${discarded}`;
   return {
     type: 'start',
     version,
@@ -65,8 +65,8 @@ export function unfinishedRecord(record: Readonly<Record<string, unknown>>, isSt
   const { decision, signal, victim, expectedBytes } = record;
   const { name } = victim as { readonly name: string };
   const abandoned = isStateOlder
-    ? 'evictd ended before it wrote down more than the decision: no signal was sent, unless the state could not be written then'
-    : 'evictd ended before it was over, and what became of it is not known';
+    ? 'evictd ended directly after the decision: no signal was sent, unless the state could not be saved'
+    : 'evictd ended during the eviction, and its result is not known';
   return {
     type: 'outcome',
     decision,
@@ -95,7 +95,7 @@ export function reloadRecord(message: string): JournalRecord {
  * @param errors  a line each
  */
 export function reloadRefusedRecord(errors: readonly string[]): JournalRecord {
-  return { type: 'reload-refused', errors, message: 'the new configuration was refused: the one before stays in force' };
+  return { type: 'reload-refused', errors, message: 'the new configuration was refused; the former one stays in force' };
 }
 
 /** A unit that was kept stopped could not be started, or not with all that belong to it. */

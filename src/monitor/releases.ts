@@ -29,14 +29,14 @@ interface Asked {
  * The result for a unit that was to be started. `open`: whether systemd starts it is unknown, and it stays in the saved
  * state.
  */
-export type Released =
+export type ReleaseResult =
   | { readonly kind: 'started'; readonly hold: Hold }
   | { readonly kind: 'refused'; readonly hold: Hold; readonly why: Refused }
   | { readonly kind: 'open'; readonly hold: Hold; readonly reason: string };
 
 /** Watches the units that are kept stopped, and starts them again. */
 export class Releases {
-  readonly #units: Pick<UnitManager, 'reach' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>;
+  readonly #units: Pick<UnitManager, 'connect' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>;
   readonly #onRefused: (hold: Hold, why: NotStarted) => void;
   readonly #knownWithinNs: bigint;
   readonly #asked = new Map<string, Asked>();
@@ -52,7 +52,7 @@ export class Releases {
    * @param knownWithinNs  how long the answer about conflicts is awaited
    */
   constructor(
-    units: Pick<UnitManager, 'reach' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>,
+    units: Pick<UnitManager, 'connect' | 'unit' | 'watch' | 'awaited' | 'request' | 'problem'>,
     onRefused: (hold: Hold, why: NotStarted) => void,
     knownWithinNs = KNOWN_WITHIN_NS,
   ) {
@@ -62,8 +62,8 @@ export class Releases {
   }
 
   /** Whether systemd can be reached now. Read only while a unit is kept stopped. */
-  get outOfReach(): boolean {
-    return !this.#units.reach();
+  get isDisconnected(): boolean {
+    return !this.#units.connect();
   }
 
   /** systemd has refused to stop a unit that was to be kept stopped. */
@@ -91,20 +91,20 @@ export class Releases {
   }
 
   /** Resolves when systemd can be reached, or after `timeoutMs`. */
-  async reached(timeoutMs: number): Promise<void> {
+  async connected(timeoutMs: number): Promise<void> {
     const endNs = process.hrtime.bigint() + BigInt(timeoutMs) * 1_000_000n;
-    while (!this.#units.reach() && process.hrtime.bigint() < endNs) await pause(LOOK_MS);
+    while (!this.#units.connect() && process.hrtime.bigint() < endNs) await pause(LOOK_MS);
   }
 
   /**
    * Requests the start of all units whose conflicts become known within half of `timeoutMs`. Resolves when all are
    * answered, or after `timeoutMs`.
    */
-  async release(holds: readonly Hold[], timeoutMs: number): Promise<readonly Released[]> {
+  async release(holds: readonly Hold[], timeoutMs: number): Promise<readonly ReleaseResult[]> {
     const timeoutNs = BigInt(timeoutMs) * 1_000_000n;
     const endNs = process.hrtime.bigint() + timeoutNs;
     const unreached = new Set(holds.filter((hold) => !this.#begin(hold, timeoutNs / 2n, false)));
-    const released: Released[] = [];
+    const released: ReleaseResult[] = [];
     for (const hold of holds) {
       let came = unreached.has(hold) ? this.#unreached(hold) : this.#outcome(hold);
       while (came === undefined && process.hrtime.bigint() < endNs) {
@@ -117,7 +117,7 @@ export class Releases {
   }
 
   #begin(hold: Hold, knownWithinNs: bigint, inAnyCase: boolean): boolean {
-    if (!this.#units.reach()) return false;
+    if (!this.#units.connect()) return false;
     const asked: Asked = { hold };
     this.#asked.set(hold.unit, asked);
     void this.#ask(asked, knownWithinNs, inAnyCase);
@@ -145,7 +145,7 @@ export class Releases {
   #isUnsure(hold: Hold, sinceNs: bigint): boolean {
     const names = startsOf(hold, (name) => this.#units.unit(name));
     const awaited = names.map((name) => this.#units.awaited(name, EVER_NS, sinceNs) || this.#units.unit(name)?.stale === true);
-    return this.#units.reach() && awaited.includes(true);
+    return this.#units.connect() && awaited.includes(true);
   }
 
   /** A unit that is being started counts as running: an older reading does not show that. */
@@ -166,11 +166,11 @@ export class Releases {
    * undefined: no answer yet. 'open' also where an earlier evictd made the request: whether systemd has done it is
    * unknown.
    */
-  #outcome(hold: Hold): Released | undefined {
+  #outcome(hold: Hold): ReleaseResult | undefined {
     const asked = this.#asked.get(hold.unit);
     if (asked?.unknown) {
       this.#asked.delete(hold.unit);
-      return { kind: 'open', hold, reason: 'systemd has not told in time what conflicts with it' };
+      return { kind: 'open', hold, reason: 'systemd did not answer in time which units conflict with it' };
     }
     const answer = asked ? asked.begun?.answer() : LOST;
     if (answer === undefined) return undefined;
@@ -182,8 +182,8 @@ export class Releases {
     return why ? { kind: 'refused', hold, why } : { kind: 'started', hold };
   }
 
-  #unreached(hold: Hold): Released {
-    return { kind: 'open', hold, reason: this.#units.problem()?.message ?? 'systemd is out of reach' };
+  #unreached(hold: Hold): ReleaseResult {
+    return { kind: 'open', hold, reason: this.#units.problem()?.message ?? 'systemd cannot be reached' };
   }
 
   #changed({ unit, decision }: Hold): HoldNews | undefined {
@@ -204,5 +204,5 @@ export class Releases {
 /** What a step is told of the units that are kept stopped; nothing where there are none. */
 export function heldInput(releases: Releases | undefined, held: State['held']): Pick<StepInput, 'unitsOutOfReach' | 'holdNews'> {
   if (held.size === 0) return {};
-  return { unitsOutOfReach: releases?.outOfReach ?? true, holdNews: releases?.news(held) ?? new Map<string, HoldNews>() };
+  return { unitsOutOfReach: releases?.isDisconnected ?? true, holdNews: releases?.news(held) ?? new Map<string, HoldNews>() };
 }

@@ -17,6 +17,6 @@ export function removalRecord({ name, path, id }: Workload, error: string | unde
 }
 
 export function removalText(name: string, error: string | undefined): string {
-  if (error === undefined) return `${name} is removed, with what it had written`;
-  return `${name} was evicted, and its container runtime has not removed it: ${error}; it is asked again at every tick`;
+  if (error === undefined) return `${name} was removed by its container runtime, with its files`;
+  return `${name} was evicted, but its container runtime did not remove it: ${error}; evictd tries again at every tick`;
 }

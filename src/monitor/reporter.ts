@@ -59,7 +59,7 @@ export class Reporter {
     if (this.#listenerFailed) return;
     this.#listenerFailed = true;
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#log.error(`what follows a step failed; evictions are not affected, please report it: ${reason}`);
+    this.#log.error(`a listener of the monitor loop failed; evictions are not affected, please report this: ${reason}`);
   }
 
   releaseRefused({ unit }: Hold, why: NotStarted): void {
@@ -68,7 +68,7 @@ export class Reporter {
 
   /** Its Restart= starts it again. */
   notStopped({ unit, decision }: Hold, errors: readonly string[]): void {
-    this.#log.error(`${unit} was to be kept stopped, and systemd does not stop it: ${errors.join('; ')}`, {
+    this.#log.error(`${unit} is to be kept stopped, but systemd refused to stop it: ${errors.join('; ')}`, {
       code: 'EVICTD_UNIT_NOT_STOPPED',
       decision,
       unit,

@@ -13,7 +13,7 @@ export function resume(victims: Victims, { state, signals, abandoned }: Restored
     const { serial, victim } = eviction.decision;
     victims.resume(eviction, signals.get(serial), abandoned.get(serial) ?? objectionTo(victim.workload, candidates));
   }
-  return isUntold(state.evictions, candidates);
+  return isUndecided(state.evictions, candidates);
 }
 
 /**
@@ -28,14 +28,14 @@ export function reconsider(victims: Victims, evictions: readonly EvictionInFligh
     const objection = objectionTo(decision.victim.workload, found);
     if (objection !== undefined) victims.abandon(decision.serial, objection);
   }
-  return isUntold(terminating, found);
+  return isUndecided(terminating, found);
 }
 
 /**
  * Whether it is unknown what the configuration says about some of them: their container runtime has not answered, or a
  * name lookup is under way.
  */
-function isUntold(evictions: readonly EvictionInFlight[], { usages, awaitedRuntimes = [] }: Candidates): boolean {
+function isUndecided(evictions: readonly EvictionInFlight[], { usages, awaitedRuntimes = [] }: Candidates): boolean {
   return evictions.some(({ decision: { victim } }) => {
     const { id, runtime } = victim.workload;
     if (runtime && awaitedRuntimes.includes(runtime.endpoint)) return true;
@@ -53,5 +53,5 @@ function objectionTo({ id, path, runtime }: Workload, { usages, unreadable, vaca
   if (protection && protection.kind !== 'untold') return `it may not be evicted any more: ${protectionText(protection)}`;
   if (found !== undefined || unreadable.some((workload) => workload.path === path)) return undefined;
   if (runtime && awaitedRuntimes?.includes(runtime.endpoint)) return undefined;
-  return 'no workload source names it any more';
+  return 'no workload source includes it any more';
 }

@@ -5,13 +5,13 @@ import { rank } from '../core/rank.js';
 import type { Candidates, Workload } from '../core/workload.js';
 import type { Log } from '../log.js';
 import type { OomScoreAdjTarget } from '../core/oom-score-adj-target.js';
-import type { OomScoreAdjuster, StepListener, StepReport, WorkloadSource } from './ports.js';
+import type { OomScoreAdjWriter, StepListener, StepReport, WorkloadSource } from './ports.js';
 
 export type OomScoreAdjMode = 'off' | 'qos' | 'rank';
 
-export interface SafetyNetParts {
+export interface OomScoreAdjusterParts {
   readonly workloads: WorkloadSource;
-  readonly adjuster: OomScoreAdjuster;
+  readonly adjuster: OomScoreAdjWriter;
   /** The memory that oom_score_adj is thousandths of: what the kernel compares when the node is out of memory. */
   readonly totalBytes: () => bigint;
   readonly log: Log;
@@ -27,8 +27,8 @@ const NANO = 1_000_000_000n;
  * Makes the kernel's OOM killer choose the workload that evictd would choose, in case the kernel is faster: writes
  * oom_score_adj at every tick. A tick only begins the work, which is done in slices between other events.
  */
-export class SafetyNet implements StepListener {
-  readonly #parts: SafetyNetParts;
+export class OomScoreAdjuster implements StepListener {
+  readonly #parts: OomScoreAdjusterParts;
   #mode: OomScoreAdjMode;
   #pass: Generator<void, void> | undefined;
   #values: ReadonlyMap<string, number> = new Map();
@@ -36,7 +36,7 @@ export class SafetyNet implements StepListener {
   /** The last pass has failed. */
   #failing = false;
 
-  constructor(mode: OomScoreAdjMode, parts: SafetyNetParts) {
+  constructor(mode: OomScoreAdjMode, parts: OomScoreAdjusterParts) {
     this.#mode = mode;
     this.#parts = parts;
     this.#announce();
@@ -48,7 +48,7 @@ export class SafetyNet implements StepListener {
     this.#mode = mode;
     this.#pass = undefined;
     this.#values = new Map();
-    if (mode === 'off') this.giveBack();
+    if (mode === 'off') this.restore();
     this.#announce();
   }
 
@@ -63,14 +63,14 @@ export class SafetyNet implements StepListener {
 
   close(): void {
     this.#pass = undefined;
-    if (this.#mode !== 'off') this.giveBack();
+    if (this.#mode !== 'off') this.restore();
     this.#mode = 'off';
   }
 
-  giveBack(): void {
-    const { processes, failed } = this.#parts.adjuster.giveBack();
-    if (failed > 0) this.#parts.log.warn(`oom_score_adj could not be given back to ${counted(BigInt(failed), 'processes')}`);
-    if (processes > 0) this.#parts.log.info(`oom_score_adj was given back to ${counted(BigInt(processes), 'processes')}`);
+  restore(): void {
+    const { processes, failed } = this.#parts.adjuster.restore();
+    if (failed > 0) this.#parts.log.warn(`cannot restore oom_score_adj of ${counted(BigInt(failed), 'processes')}`);
+    if (processes > 0) this.#parts.log.info(`restored oom_score_adj of ${counted(BigInt(processes), 'processes')}`);
   }
 
   #announce(): void {
@@ -98,12 +98,9 @@ export class SafetyNet implements StepListener {
       return done;
     } catch (error) {
       if (!this.#failing) {
-        this.#parts.log.warn(
-          `oom_score_adj cannot be brought up to date now: ${String(error)} (tried again at every tick; this is said once)`,
-          {
-            code: 'EVICTD_OOM_SCORE_ADJ_FAILED',
-          },
-        );
+        this.#parts.log.warn(`cannot update oom_score_adj: ${String(error)} (tried again at every tick; logged once)`, {
+          code: 'EVICTD_OOM_SCORE_ADJ_FAILED',
+        });
       }
       this.#failing = true;
       return true;
@@ -125,7 +122,7 @@ export class SafetyNet implements StepListener {
       }
       if (!arrived) break;
     }
-    adjuster.giveBackOthers(targets);
+    adjuster.restoreOthers(targets);
   }
 
   /** undefined: the capacity of memory is not known. */
@@ -168,7 +165,7 @@ export class SafetyNet implements StepListener {
     const names = fresh.slice(0, 3).map(({ name }) => name);
     const more = fresh.length > names.length ? ` and ${String(fresh.length - names.length)} more` : '';
     this.#parts.log.info(
-      `the kernel would take ${names.join(', ')}${more} earlier than evictd: for that oom_score_adj would have to be lower than it was found`,
+      `the kernel would take ${names.join(', ')}${more} earlier than evictd would: evictd does not set oom_score_adj below the original value`,
     );
   }
 }

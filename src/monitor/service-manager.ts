@@ -6,7 +6,7 @@ export interface ServiceManager {
   /** It restarts evictd after so long without WATCHDOG=1; undefined: it has no watchdog. */
   readonly watchdogMs: number | undefined;
   /** Sends lines NAME=VALUE: 'READY=1', 'STATUS=…'. false: they could not be sent. */
-  tell(...lines: readonly string[]): boolean;
+  notify(...lines: readonly string[]): boolean;
   /** The process ends now. After `close()`. */
   ended(): void;
   close(): void;

@@ -27,13 +27,13 @@ export class Service implements StepListener, Heartbeat {
   #earliestNs: bigint;
   #latestNs: bigint;
   /** READY=1 is still to be sent: without it systemd would end evictd as one that did not start. */
-  #owesReady = false;
+  #isReadyDue = false;
   /** The status that was sent last. */
-  #told: string;
+  #sentStatus: string;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    this.#told = this.#status(); // with READY=1
+    this.#sentStatus = this.#status(); // with READY=1
     const { watchdogMs } = parts.manager ?? {};
     this.#watchdogNs = watchdogMs === undefined ? undefined : BigInt(Math.round(watchdogMs * 1e6));
     const nowNs = process.hrtime.bigint();
@@ -49,18 +49,18 @@ export class Service implements StepListener, Heartbeat {
   /** After a start and after each reload. If it cannot be sent, it is sent with the next message. */
   ready(): void {
     if (this.#parts.manager === undefined) return;
-    this.#owesReady = true;
-    this.#tell();
+    this.#isReadyDue = true;
+    this.#send();
   }
 
   /** Only a pass feeds the watchdog, no timer: a loop that hangs in a reading is restarted. */
   beat(nowNs: bigint): void {
     const { manager } = this.#parts;
     if (manager === undefined || this.#watchdogNs === undefined || nowNs < this.#earliestNs) return;
-    if (this.#owesReady) this.#tell();
-    const told = manager.tell('WATCHDOG=1');
-    this.#earliestNs = nowNs + this.#watchdogNs / (told ? EARLIEST : AGAIN);
-    this.#latestNs = nowNs + this.#watchdogNs / (told ? LATEST : AGAIN);
+    if (this.#isReadyDue) this.#send();
+    const isSent = manager.notify('WATCHDOG=1');
+    this.#earliestNs = nowNs + this.#watchdogNs / (isSent ? EARLIEST : AGAIN);
+    this.#latestNs = nowNs + this.#watchdogNs / (isSent ? LATEST : AGAIN);
   }
 
   dueAtNs(): bigint | undefined {
@@ -69,18 +69,18 @@ export class Service implements StepListener, Heartbeat {
 
   /** `ready` must follow, whether or not the reload succeeded. */
   reloading(): void {
-    this.#owesReady = false;
-    this.#parts.manager?.tell('RELOADING=1', `MONOTONIC_USEC=${String(process.hrtime.bigint() / 1_000n)}`);
+    this.#isReadyDue = false;
+    this.#parts.manager?.notify('RELOADING=1', `MONOTONIC_USEC=${String(process.hrtime.bigint() / 1_000n)}`);
   }
 
   stepped({ effects }: StepReport): void {
     for (const effect of effects) this.#note(effect);
-    if (this.#owesReady || this.#status() !== this.#told) this.#tell();
+    if (this.#isReadyDue || this.#status() !== this.#sentStatus) this.#send();
   }
 
   /** The loop has stopped. */
   close(): void {
-    this.#parts.manager?.tell('STOPPING=1', 'STATUS=stopping');
+    this.#parts.manager?.notify('STOPPING=1', 'STATUS=stopping');
     this.#parts.manager?.close();
   }
 
@@ -89,11 +89,11 @@ export class Service implements StepListener, Heartbeat {
     this.#parts.manager?.ended();
   }
 
-  #tell(): void {
+  #send(): void {
     const status = this.#status();
-    if (!this.#parts.manager?.tell(...(this.#owesReady ? ['READY=1', status] : [status]))) return;
-    this.#owesReady = false;
-    this.#told = status;
+    if (!this.#parts.manager?.notify(...(this.#isReadyDue ? ['READY=1', status] : [status]))) return;
+    this.#isReadyDue = false;
+    this.#sentStatus = status;
   }
 
   #note(effect: Effect): void {

@@ -11,20 +11,20 @@ import { hasGone } from './victims.js';
  * that contain others are left out: the others are reported.
  *
  * @param planned  the groups that have begun
- * @param isToldOf  by workload id: its result is known already
+ * @param isKnown  by workload id: its result is known already
  */
-export function goneOfPlan(
+export function goneBeforeSignal(
   planned: readonly ShutdownGroup[],
   candidates: Candidates,
   evictor: Evictor,
-  isToldOf: (id: string) => boolean,
+  isKnown: (id: string) => boolean,
 ): readonly Omit<EndedWorkload, 'serial'>[] {
   const { ended, leftAlone } = workloadsAtShutdown(candidates);
   const there = new Set([...ended, ...leftAlone.map(({ workload }) => workload)].map(({ id }) => id));
-  const holding = pathsAbove(planned.flatMap(({ workloads }) => workloads));
+  const holding = ancestorPaths(planned.flatMap(({ workloads }) => workloads));
   // A workload that is in no source any more may still run.
   const isGone = (one: Workload): boolean =>
-    !there.has(one.id) && !isToldOf(one.id) && !holding.has(one.path) && hasGone(evictor, unprotected(one));
+    !there.has(one.id) && !isKnown(one.id) && !holding.has(one.path) && hasGone(evictor, unprotected(one));
   const nowNs = process.hrtime.bigint();
   const seen = { toldAtNs: nowNs, killsAtNs: nowNs, killedAtNs: undefined, result: 'gone', afterNs: 0n } as const;
   return planned.flatMap(({ workloads }, group) =>
@@ -33,6 +33,6 @@ export function goneOfPlan(
 }
 
 /** The paths of all cgroups that contain one of these. */
-export function pathsAbove(all: readonly { readonly workload: Workload }[]): ReadonlySet<string> {
+export function ancestorPaths(all: readonly { readonly workload: Workload }[]): ReadonlySet<string> {
   return new Set(all.flatMap(({ workload }) => withAncestors(workload.path).slice(1)));
 }

@@ -21,7 +21,7 @@ export interface ShutdownCourse {
   readonly ending: readonly EndingWorkload[];
 }
 
-export function shutdownBegins({ groups, leftAlone, unreadable }: ShutdownPlan): JournalRecord {
+export function shutdownBegun({ groups, leftAlone, unreadable }: ShutdownPlan): JournalRecord {
   const neededNs = latestTimeline(groups).at(-1)?.endsAtNs ?? 0n;
   const parts = groups
     .filter(({ workloads }) => workloads.length > 0)
@@ -29,7 +29,7 @@ export function shutdownBegins({ groups, leftAlone, unreadable }: ShutdownPlan):
       ({ priority, gracePeriodNs, workloads }) =>
         `${some(workloads.map(({ workload }) => workload.name))} within ${formatDuration(gracePeriodNs)} (group ${String(priority)})`,
     );
-  const who = parts.length === 0 ? 'nobody is to be ended' : `to be ended: ${parts.join(', then ')}`;
+  const who = parts.length === 0 ? 'no workload has to end' : `workloads end in this order: ${parts.join(', then ')}`;
   return {
     type: 'shutdown',
     phase: 'begins',
@@ -71,15 +71,15 @@ function endedText({ workload: { name }, result, afterNs, gracePeriodNs, process
   const time = formatDuration(gracePeriodNs);
   switch (result) {
     case 'ended':
-      return `${name} has ended after ${after} of ${time}`;
+      return `${name} ended after ${after} of ${time}`;
     case 'killed':
       return `${name} did not end within ${time}: killed, gone after ${after}`;
     case 'gone':
-      return `${name} was gone before it was told to end`;
+      return `${name} was gone before SIGTERM`;
     case 'evicted':
-      return `${name} was evicted while it was ending, gone after ${after} of ${time}`;
+      return `${name} was evicted while it was ending; gone after ${after} of ${time}`;
     case 'told':
-      return `${name} was told to end, and is not waited for`;
+      return `${name} got SIGTERM, and is not waited for`;
     case 'left': {
       const left = processesLeft === undefined ? '' : `: ${counted(BigInt(processesLeft), 'processes')} left`;
       return `${name} did not end within ${time}, and could not be killed${left}${error === undefined ? '' : ` (${error})`}`;
@@ -91,15 +91,15 @@ function endedText({ workload: { name }, result, afterNs, gracePeriodNs, process
 export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly Workload[]): JournalRecord {
   const tooLong = ended.filter((one) => !isInTime(one));
   const gone = ended.filter(hasEnded);
-  const told = ended.filter(({ result }) => result === 'told');
+  const signalled = ended.filter(({ result }) => result === 'told');
   const left = ended.filter(({ result }) => result === 'left');
   const inTime = tooLong.length === 0;
   const parts = [
     `${String(gone.length)} ended in ${roundly(tookNs)}`,
     tooLong.length === 0 ? 'all in time' : `not in time: ${names(tooLong)}`,
-    ...(told.length === 0 ? [] : [`told, and not waited for: ${names(told)}`]),
+    ...(signalled.length === 0 ? [] : [`got SIGTERM, not waited for: ${names(signalled)}`]),
     ...(left.length === 0 ? [] : [`left: ${names(left)}`]),
-    ...(late.length === 0 ? [] : [`came too late to be told: ${late.map(({ name }) => name).join(', ')}`]),
+    ...(late.length === 0 ? [] : [`started too late to get SIGTERM: ${late.map(({ name }) => name).join(', ')}`]),
   ];
   return {
     type: 'shutdown',
@@ -108,46 +108,46 @@ export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly W
     tookSeconds: seconds(tookNs),
     ended: gone.length,
     notInTime: tooLong.map(({ workload }) => identity(workload)),
-    told: told.map(({ workload }) => identity(workload)),
+    told: signalled.map(({ workload }) => identity(workload)),
     left: left.map(({ workload }) => identity(workload)),
     late: late.map(identity),
-    message: `the machine may go down: ${ended.length === 0 ? 'nobody was ended' : parts.slice(0, 2).join(', ')}${parts.slice(2).map(semicolon).join('')}`,
+    message: `the machine may go down: ${ended.length === 0 ? 'no workload was ended' : parts.slice(0, 2).join(', ')}${parts.slice(2).map(semicolon).join('')}`,
   };
 }
 
 /** Why a shutdown is not continued. */
-export type ShutdownBreak =
+export type ShutdownAbort =
   | { readonly phase: 'called-off' }
   /** evictd is stopped. */
   | { readonly phase: 'interrupted' }
   | { readonly phase: 'failed'; readonly error: string };
 
 /** The rest of the plan is dropped. Workloads that were signalled may still end, and none is started again. */
-export function shutdownBroken(by: ShutdownBreak, { tookNs, ended, ending }: ShutdownCourse): JournalRecord {
+export function shutdownAborted(by: ShutdownAbort, { tookNs, ended, ending }: ShutdownCourse): JournalRecord {
   const gone = ended.filter(hasEnded);
-  const told = [...ended.filter(({ result }) => result === 'told'), ...ending];
+  const signalled = [...ended.filter(({ result }) => result === 'told'), ...ending];
   const parts = [
-    gone.length === 0 ? 'nobody has ended' : `ended, and not started again: ${names(gone)}`,
-    ...(told.length === 0 ? [] : [`told to end, and still there: ${names(told)}`]),
+    gone.length === 0 ? 'no workload has ended' : `ended, and not started again: ${names(gone)}`,
+    ...(signalled.length === 0 ? [] : [`got SIGTERM, still running: ${names(signalled)}`]),
   ];
   return {
     type: 'shutdown',
     ...by,
     tookSeconds: seconds(tookNs),
     ended: gone.map(({ workload }) => identity(workload)),
-    told: told.map(({ workload }) => identity(workload)),
+    told: signalled.map(({ workload }) => identity(workload)),
     message: `${brokenText(by)}: ${parts.join('; ')}`,
   };
 }
 
-function brokenText(by: ShutdownBreak): string {
+function brokenText(by: ShutdownAbort): string {
   switch (by.phase) {
     case 'called-off':
-      return 'the shutdown is called off';
+      return 'the shutdown was cancelled';
     case 'interrupted':
-      return 'evictd is stopped, and ends nobody any more';
+      return 'evictd was stopped and ends no more workloads';
     case 'failed':
-      return `the machine may go down, and evictd ends nobody any more (${by.error})`;
+      return `the machine may go down; evictd ends no more workloads (${by.error})`;
   }
 }
 

@@ -13,10 +13,10 @@ import {
 } from '../core/shutdown-progress.js';
 import { unprotected, workloadsAtShutdown } from '../core/shutdown-workloads.js';
 import type { Candidates, ShutdownTurn, Workload } from '../core/workload.js';
-import { goneOfPlan, pathsAbove } from './shutdown-gone.js';
+import { goneBeforeSignal, ancestorPaths } from './shutdown-gone.js';
 import type { ShutdownRunEvents, ShutdownRunParts } from './shutdown-ports.js';
 import type { ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
-import { awaitedLookNs, patienceNs, victimLookNs } from './timetable.js';
+import { awaitedLookNs, awaitAnswerNs, victimLookNs } from './timetable.js';
 import { Victims, type Ending } from './victims.js';
 
 /** For how long an error is tried again: the shutdown of the machine does not wait longer. */
@@ -34,7 +34,7 @@ export class ShutdownRun {
   #plannedNs: bigint | undefined;
   /** The groups as planned. */
   #planned: readonly ShutdownGroup[] = [];
-  readonly #told = new Set<string>();
+  readonly #signalled = new Set<string>();
   /** By workload id: planned workloads that ended before they were signalled. */
   readonly #gone = new Set<string>();
   #ending: readonly EndingWorkload[] = [];
@@ -47,7 +47,7 @@ export class ShutdownRun {
    * they end, or because they contain others that have not ended. undefined: not read yet.
    */
   #awaited: ReadonlySet<string> | undefined;
-  #tellsAtNs = 0n;
+  #signalsAtNs = 0n;
   /** Since when every attempt has thrown. */
   #failingSinceNs: bigint | undefined;
   #hasStumbled = false;
@@ -86,12 +86,12 @@ export class ShutdownRun {
    */
   #plan(nowNs: bigint): ShutdownPlan | undefined {
     const candidates = this.#candidates();
-    const patience = patienceNs(periodRequestedNs(this.#periods));
+    const patience = awaitAnswerNs(periodRequestedNs(this.#periods));
     if (candidates.awaitedRuntimes?.length && nowNs - this.#beganNs < patience) return undefined;
     const { ended, leftAlone } = workloadsAtShutdown(candidates);
     const groups = groupByPriority(this.#periods, ended, this.#turns);
     for (const { workloads, gracePeriodNs } of groups) {
-      for (const { workload } of workloads) candidates.awaited?.(workload, patienceNs(gracePeriodNs), { sinceNs: nowNs });
+      for (const { workload } of workloads) candidates.awaited?.(workload, awaitAnswerNs(gracePeriodNs), { sinceNs: nowNs });
     }
     return { groups, leftAlone, unreadable: candidates.unreadable };
   }
@@ -138,7 +138,7 @@ export class ShutdownRun {
     // The plan's answers are sure for the first group.
     this.#groupBeganNs = (this.#group === 0 ? this.#plannedNs : undefined) ?? process.hrtime.bigint();
     this.#awaited = undefined;
-    this.#tellsAtNs = 0n;
+    this.#signalsAtNs = 0n;
     this.#advance();
   }
 
@@ -159,7 +159,7 @@ export class ShutdownRun {
       this.#nextGroup();
       return;
     }
-    if (this.#awaited?.size !== 0 && process.hrtime.bigint() >= this.#tellsAtNs) this.#tell();
+    if (this.#awaited?.size !== 0 && process.hrtime.bigint() >= this.#signalsAtNs) this.#signalGroup();
     this.#look();
   }
 
@@ -167,43 +167,43 @@ export class ShutdownRun {
    * Signals the workloads of the current group, except those that wait: for systemd's answer how they end, and for the
    * end of workloads inside of them. Those are read again: they may be exempt by then.
    */
-  #tell(): void {
+  #signalGroup(): void {
     const candidates = this.#candidates();
     if (this.#awaited === undefined) this.#noteGone(candidates);
-    const isMeant = ({ id }: Workload): boolean => !this.#told.has(id) && this.#awaited?.has(id) !== false;
+    const isMeant = ({ id }: Workload): boolean => !this.#signalled.has(id) && this.#awaited?.has(id) !== false;
     const usages = candidates.usages.filter(({ workload }) => isMeant(workload));
     const { ended } = workloadsAtShutdown({ ...candidates, usages });
     const { workloads = [], gracePeriodNs = 0n } = groupByPriority(this.#periods, ended, this.#turns)[this.#group] ?? {};
     const turn: ShutdownTurn = { sinceNs: this.#groupBeganNs };
-    const unsure = workloads.filter(({ workload }) => candidates.awaited?.(workload, patienceNs(gracePeriodNs), turn) === true);
+    const unsure = workloads.filter(({ workload }) => candidates.awaited?.(workload, awaitAnswerNs(gracePeriodNs), turn) === true);
     const isOver = process.hrtime.bigint() >= this.#endsAtNs;
-    const holding = isOver ? new Set<string>() : pathsAbove([...this.#ending, ...workloads]);
+    const holding = isOver ? new Set<string>() : ancestorPaths([...this.#ending, ...workloads]);
     const waiting = workloads.filter((member) => unsure.includes(member) || holding.has(member.workload.path));
     for (const member of workloads.filter((one) => !waiting.includes(one))) {
-      this.#ending = [...this.#ending, this.#tellOne(this.#awaited ? this.#inTheRest(member) : atLeast(member), candidates, turn)];
+      this.#ending = [...this.#ending, this.#signal(this.#awaited ? this.#inRemainingTime(member) : atLeast(member), candidates, turn)];
     }
     this.#awaited = new Set(waiting.map(({ workload }) => workload.id));
-    this.#tellsAtNs = unsure.length > 0 ? awaitedLookNs(process.hrtime.bigint(), this.#groupBeganNs) : this.#endsAtNs;
+    this.#signalsAtNs = unsure.length > 0 ? awaitedLookNs(process.hrtime.bigint(), this.#groupBeganNs) : this.#endsAtNs;
   }
 
   #noteGone(candidates: Candidates): void {
-    const isToldOf = (id: string): boolean => this.#told.has(id) || this.#gone.has(id);
-    for (const gone of goneOfPlan(this.#planned.slice(0, this.#group + 1), candidates, this.#parts.evictor, isToldOf)) {
+    const isKnown = (id: string): boolean => this.#signalled.has(id) || this.#gone.has(id);
+    for (const gone of goneBeforeSignal(this.#planned.slice(0, this.#group + 1), candidates, this.#parts.evictor, isKnown)) {
       this.#gone.add(gone.workload.id);
-      this.#haveEnded([{ ...gone, serial: this.#told.size + this.#gone.size }]);
+      this.#haveEnded([{ ...gone, serial: this.#signalled.size + this.#gone.size }]);
     }
   }
 
   /** A workload that waited has the rest of its group's time, in whole milliseconds. */
-  #inTheRest(member: ShutdownWorkload): ShutdownWorkload {
+  #inRemainingTime(member: ShutdownWorkload): ShutdownWorkload {
     const leftMs = (this.#endsAtNs - process.hrtime.bigint()) / 1_000_000n;
     return { ...member, gracePeriodNs: earlier(leastGraceNs(member.gracePeriodNs), leftMs > 0n ? leftMs * 1_000_000n : 0n) };
   }
 
   /** Always SIGTERM first: a unit has to be stopped by systemd, which would start it again otherwise. */
-  #tellOne({ workload, gracePeriodNs }: ShutdownWorkload, candidates: Candidates, turn: ShutdownTurn): EndingWorkload {
+  #signal({ workload, gracePeriodNs }: ShutdownWorkload, candidates: Candidates, turn: ShutdownTurn): EndingWorkload {
     const nowNs = process.hrtime.bigint();
-    const serial = this.#told.size + this.#gone.size + 1;
+    const serial = this.#signalled.size + this.#gone.size + 1;
     const killsAtNs = killTimeNs(nowNs, gracePeriodNs, { gracePeriodNs: this.#graceNs, endsAtNs: this.#endsAtNs });
     const ending: Pick<Decision, 'serial' | 'graceNs' | 'decidedAtNs'> = {
       serial,
@@ -213,7 +213,7 @@ export class ShutdownRun {
     const queuesNs = queueTimeNs(nowNs, killsAtNs, this.#endsAtNs);
     const unit = workload.unit && { evictions: 0, stop: candidates.stop?.(workload, turn), hold: undefined, queuesNs };
     this.#victims.begin({ ...ending, ...(unit && { unit }), victim: { workload: unprotected(workload) } }, { atNs: nowNs }, nowNs);
-    this.#told.add(workload.id);
+    this.#signalled.add(workload.id);
     return { serial, workload, group: this.#group, toldAtNs: nowNs, gracePeriodNs, killsAtNs, killedAtNs: undefined };
   }
 
@@ -240,7 +240,7 @@ export class ShutdownRun {
     }
     const times = [
       ...(isOver ? [] : [dueAtNs]),
-      ...(isAwaited ? [this.#tellsAtNs] : []),
+      ...(isAwaited ? [this.#signalsAtNs] : []),
       ...(ending.length > 0 ? [victimLookNs(nowNs, this.#victims.lastSignalNs ?? nowNs)] : []),
     ];
     this.#scheduleAt(times.reduce(earlier));
@@ -248,7 +248,7 @@ export class ShutdownRun {
 
   #haveEnded(all: readonly EndedWorkload[]): void {
     // A workload that contains one of them may be signalled now.
-    if (all.length > 0) this.#tellsAtNs = 0n;
+    if (all.length > 0) this.#signalsAtNs = 0n;
     this.#ended.push(...all);
     for (const { serial } of all) this.#victims.end(serial);
     for (const ended of all) {
@@ -273,7 +273,7 @@ export class ShutdownRun {
     try {
       const candidates = this.#parts.workloads.candidates();
       this.#noteGone(candidates);
-      return workloadsAtShutdown(candidates).ended.filter(({ id }) => !this.#told.has(id));
+      return workloadsAtShutdown(candidates).ended.filter(({ id }) => !this.#signalled.has(id));
     } catch {
       return [];
     }

@@ -6,7 +6,7 @@ import type { StepListener, StepReport } from './ports.js';
 import type { JournalRecord } from './record.js';
 import type { ShutdownRunParts } from './shutdown-ports.js';
 import { ShutdownRun } from './shutdown-run.js';
-import { shutdownBegins, shutdownBroken, shutdownOver, workloadEnded, type ShutdownCourse } from './shutdown-record.js';
+import { shutdownBegun, shutdownAborted, shutdownOver, workloadEnded, type ShutdownCourse } from './shutdown-record.js';
 
 export interface ShutdownParts extends Pick<ShutdownRunParts, 'workloads' | 'evictor'> {
   readonly journal: Pick<Journal, 'record'>;
@@ -57,7 +57,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
       changed(true);
     } catch (error) {
       this.#parts.log.warn(
-        `not everybody could be told that the machine goes down: ${error instanceof Error ? error.message : String(error)}`,
+        `cannot publish that the machine is shutting down: ${error instanceof Error ? error.message : String(error)}`,
         FAILED,
       );
     }
@@ -65,7 +65,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
       planned: (plan) => {
         // First of all: a dry run sends no signal, whatever is thrown here.
         if (dryRun) run.stop();
-        this.#say(shutdownBegins(plan), false);
+        this.#say(shutdownBegun(plan), false);
         if (!dryRun) return;
         this.#run = undefined;
         this.#course = run.course;
@@ -85,13 +85,13 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
         }
       },
       stumbled: (reason) => {
-        this.#parts.log.warn(`the shutdown cannot be gone on with, and is tried again: ${reason}`, FAILED);
+        this.#parts.log.warn(`cannot continue the shutdown, trying again: ${reason}`, FAILED);
       },
       failed: (course, error) => {
         this.#run = undefined;
         this.#course = course;
         try {
-          this.#say(shutdownBroken({ phase: 'failed', error }, course), false, FAILED);
+          this.#say(shutdownAborted({ phase: 'failed', error }, course), false, FAILED);
         } finally {
           this.#release();
         }
@@ -108,7 +108,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
     this.#course = undefined;
     this.#lasts = false;
     try {
-      if (course) this.#say(shutdownBroken({ phase: 'called-off' }, course), false);
+      if (course) this.#say(shutdownAborted({ phase: 'called-off' }, course), false);
     } finally {
       this.#parts.over();
       this.#parts.changed(false);
@@ -119,7 +119,7 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
   stop(): void {
     if (this.#run === undefined) return;
     const course = this.#broken();
-    if (course) this.#say(shutdownBroken({ phase: 'interrupted' }, course), false);
+    if (course) this.#say(shutdownAborted({ phase: 'interrupted' }, course), false);
   }
 
   stepped({ state }: Pick<StepReport, 'state'>): void {

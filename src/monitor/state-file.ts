@@ -71,7 +71,7 @@ export class StateFile {
   write(text: string): void {
     if (this.#file === undefined) throw this.#problem ?? new Error(`${this.#path} is closed`);
     if (!this.fits(text))
-      throw new RangeError(`it takes ${String(Buffer.byteLength(text))} bytes, and there are ${String(this.#record.length)}`);
+      throw new RangeError(`the state needs ${String(Buffer.byteLength(text))} bytes, and the file has ${String(this.#record.length)}`);
     this.#put(this.#file, text);
   }
 

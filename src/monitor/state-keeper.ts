@@ -20,7 +20,7 @@ export interface StateKeeperOptions {
 }
 
 /** What a feature saves in the same file: values as of recording/value.ts. */
-export interface KeptSection {
+export interface SavedSection {
   /** From the evictd before, on this boot; undefined: nothing. */
   readonly before: unknown;
   /** Written at once. Never throws. undefined removes the section. */
@@ -42,7 +42,7 @@ export class StateKeeper {
   }
 
   /** A part of the file, by name. */
-  section(name: string): KeptSection {
+  section(name: string): SavedSection {
     return {
       before: this.#options.sections[name],
       keep: (value) => {
@@ -78,7 +78,7 @@ export class StateKeeper {
   }
 
   /** Removes units that were started again: for after the last step. */
-  released(units: ReadonlySet<string>): void {
+  forgetHeld(units: ReadonlySet<string>): void {
     if (this.#last === undefined) return;
     const { state, signals } = this.#last;
     this.keep({ ...state, held: new Map([...state.held].filter(([unit]) => !units.has(unit))) }, signals);

@@ -3,7 +3,7 @@
  * answers within milliseconds, or seconds when it is busy. A unit with Restart= that is signalled without that answer
  * would be started again.
  */
-export const AWAITS_AT_MOST_NS = 5_000_000_000n;
+export const AWAIT_ANSWER_NS = 5_000_000_000n;
 const PART_OF_GROUP = 4n;
 /** What the loop waits for, on the monotonic clock. */
 export interface Timetable {
@@ -45,7 +45,7 @@ export function victimLookNs(nowNs: bigint, lastSignalNs: bigint): bigint {
 }
 
 /** For how long a workload of a group may wait for systemd's answer at shutdown. */
-export function patienceNs(gracePeriodNs: bigint): bigint {
+export function awaitAnswerNs(gracePeriodNs: bigint): bigint {
   const partNs = gracePeriodNs / PART_OF_GROUP;
-  return partNs < AWAITS_AT_MOST_NS ? partNs : AWAITS_AT_MOST_NS;
+  return partNs < AWAIT_ANSWER_NS ? partNs : AWAIT_ANSWER_NS;
 }

@@ -2,7 +2,7 @@
 type Line = Readonly<Record<string, unknown>>;
 
 /** The decisions in the records of earlier runs. */
-export interface DecisionsBefore {
+export interface EarlierDecisions {
   /** By number: decisions without an outcome. A dry run's are left out. */
   readonly unfinished: ReadonlyMap<number, Line>;
   /** Decisions with an outcome. */
@@ -14,7 +14,7 @@ export interface DecisionsBefore {
 const DECIDED = /^\{"time":"[^"]*","type":"(?:decision|outcome)"/;
 
 /** @param texts  in the order of writing */
-export function decisionsBefore(texts: readonly string[]): DecisionsBefore {
+export function earlierDecisions(texts: readonly string[]): EarlierDecisions {
   const unfinished = new Map<number, Line>();
   const over = new Set<number>();
   let last = 0;

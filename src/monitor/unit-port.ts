@@ -10,7 +10,7 @@ export interface UnitJob {
 /** systemd's system manager, by a connection that is kept open. No method waits or throws. */
 export interface UnitManager {
   /** Whether a request can be sent now. Without a connection, begins to connect, with increasing pauses. */
-  reach(): boolean;
+  connect(): boolean;
   /**
    * The last state of a unit; undefined: not asked yet, or not loaded. Without a connection the last known state stays.
    * Followed units, and units that stop with them or trigger them, are read again when systemd signals a change. What

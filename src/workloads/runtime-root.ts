@@ -54,7 +54,7 @@ export class RuntimeRoot implements MemberRoot {
 
   /** undefined: it has told of its workloads. */
   get awaited(): string | undefined {
-    return this.#runtime.hasTold ? undefined : this.#runtime.endpoint;
+    return this.#runtime.hasReported ? undefined : this.#runtime.endpoint;
   }
 
   problem(): ReturnType<ContainerRuntime['problem']> {

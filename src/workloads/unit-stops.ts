@@ -26,7 +26,7 @@ export function withUnitStops(
   const stopOf = (workload: Workload, shutdown?: ShutdownTurn): UnitStop | undefined => {
     const plan = planOf(workload, shutdown);
     if (plan === undefined || isVeto(plan)) return undefined;
-    return plan.kind === 'stop' && !units.reach()
+    return plan.kind === 'stop' && !units.connect()
       ? { kind: 'signal', because: 'unreachable', unit: workload.unit?.name ?? workload.name, along: plan.along }
       : plan;
   };
@@ -36,7 +36,7 @@ export function withUnitStops(
     unsettled(name, knownSince(shutdown), shutdown?.sinceNs)
       .map((other) => units.awaited(other, shutdown && withinNs, shutdown?.sinceNs))
       .includes(true) ||
-    (shutdown !== undefined && !units.reach() && units.unit(name) !== undefined);
+    (shutdown !== undefined && !units.connect() && units.unit(name) !== undefined);
   const withStops = (found: Candidates): Candidates => ({
     ...found,
     veto: (workload) => {

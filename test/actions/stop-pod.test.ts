@@ -46,7 +46,7 @@ beforeEach(async () => {
   await fake.start();
   runtime = openContainerRuntime(fake.endpoint);
   // As whoever evicts a pod is: connected. That alone takes a slow machine seconds.
-  await runtime.told();
+  await runtime.reported();
   fake.asked.length = 0;
   source = runtime;
   victim = testCgroup();

@@ -56,7 +56,7 @@ async function begin(
 ): Promise<KillInProgress> {
   peer = await BusPeer.open();
   units = new SystemdUnits([{ path: peer.path, daemon: false }]);
-  await eventually('it is reached', () => units.reach());
+  await eventually('it is reached', () => units.connect());
   await eventually('it has subscribed', () => peer.calls.length === 1);
   peer.answer = ({ body, member }) => {
     if (member === 'GetAll') return { signature: 'a{sv}', body: [[['ActiveState', ['s', activeState]]]] };
@@ -180,7 +180,7 @@ test('the connection is lost: SIGTERM', async () => {
 test('there is no connection: SIGTERM at once', async () => {
   const kill = await begin(decided);
   peer.close();
-  await eventually('it is lost', () => !units.reach());
+  await eventually('it is lost', () => !units.connect());
   kill.terminate();
   await isTerminated(kill);
   expect(kill.systemd?.()).toBeUndefined();
@@ -285,7 +285,7 @@ test('systemd refuses to stop who was to be kept stopped: that is told, even whe
 test('there is no connection: that says nothing of who is to be kept stopped', async () => {
   const kill = await begin({ ...decided, hold });
   peer.close();
-  await eventually('it is lost', () => !units.reach());
+  await eventually('it is lost', () => !units.connect());
   kill.kill();
   await eventually('it is gone', () => kill.read().processes === 0);
   expect(await member.ended).toBe('SIGKILL');

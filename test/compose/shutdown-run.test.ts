@@ -169,7 +169,7 @@ test('what throws when the machine begins to go down, or does not any more, is s
   configure(SOME);
   prepare(true);
   expect(said.slice(0, 2)).toEqual([
-    'not everybody could be told that the machine goes down: no more memory',
+    'cannot publish that the machine is shutting down: no more memory',
     expect.stringContaining('the machine is shutting down: to be ended: '),
   ]);
   end();

@@ -146,7 +146,7 @@ describe(`evictd reload (${ON})`, () => {
 
   test.each<[what: string, more: object, abandoned: string]>([
     ['has become critical', { rules: [{ match: { name: '*' }, critical: true }] }, 'it may not be evicted any more: critical'],
-    ['no source names any more', { workloads: [] }, 'no workload source names it any more'],
+    ['no source names any more', { workloads: [] }, 'no workload source includes it any more'],
   ])('who was told to end and %s is let go, as by a restart', async (_what, more, abandoned) => {
     const { node, batch, directory } = await setting('say');
     const long = { evictionMaxPodGracePeriod: 60 };

@@ -174,7 +174,7 @@ describe(`what an evictd before has left is not taken over (${ON})`, () => {
 
   test.each<[rule: string, change: (file: string) => void, reason: RegExp, through?: readonly string[]]>([
     ['where the node cgroup is another one by now', leaving(/"cgroupId":"\d+"/, '"cgroupId":"1"'), /^it is of another node cgroup/],
-    ['where a part is something else', leaving(/"phase":"terminating"/, '"phase":"other"'), /^it is no state of evictd: .*phase/],
+    ['where a part is something else', leaving(/"phase":"terminating"/, '"phase":"other"'), /^it is not a state of evictd: .*phase/],
     ['where it was cut off', rewritten(/"format":3/g, '"format":?'), /^it was cut off$/],
     ['where it is of another boot', () => undefined, /^it is of another boot$/, anotherBoot],
     ['where it is something else', (file) => writeFileSync(file, 'x'.repeat(4096)), /^it was cut off$/],
@@ -190,7 +190,7 @@ describe(`what an evictd before has left is not taken over (${ON})`, () => {
       expect(await evictd.recorded('outcome')).toMatchObject({
         decision: 1,
         result: 'abandoned',
-        abandoned: 'evictd ended before it was over, and what became of it is not known',
+        abandoned: 'evictd ended during the eviction, and its result is not known',
         victim: { name: 'batch' },
       });
       await aWhile();

@@ -129,7 +129,7 @@ describe(`SIGHUP (${ON})`, () => {
 
     writeFileSync(evictd.configFile, 'evictionHard: { memory.available: nonsense }\n');
     evictd.child.kill('SIGHUP');
-    expect((await evictd.logged(/^EVICTD_RELOAD_REFUSED$/)).msg).toBe('the new configuration was refused: the one before stays in force');
+    expect((await evictd.logged(/^EVICTD_RELOAD_REFUSED$/)).msg).toBe('the new configuration was refused; the former one stays in force');
     expect(evictd.log.some(({ msg }) => /config\.yaml:1:\d+: EVICTD_CONFIG_THRESHOLD/.test(msg))).toBe(true);
     expect(await evictd.recorded('reload-refused')).toMatchObject({
       errors: [expect.stringMatching(/config\.yaml:1:\d+: EVICTD_CONFIG_THRESHOLD/)],

@@ -14,7 +14,7 @@ test('what Windows has not is left out, or says why', async () => {
   expect(windows).toMatchObject({ oomKiller: undefined, kernelKills: undefined, lockText: undefined, doctor: undefined });
   expect(Object.values(windows.readHierarchies()).filter((hierarchy) => hierarchy !== undefined)).toEqual([]);
   expect(await windows.readInhibitDelay()).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('Windows') as string });
-  expect(windows.openUnitManager().reach()).toBe(false);
+  expect(windows.openUnitManager().connect()).toBe(false);
 });
 
 test.each<[platform: NodeJS.Platform, stop: string, reload: string]>([

@@ -215,7 +215,7 @@ describe('where it cannot be written', () => {
       file.stepped(stepped('tick', ['MemoryPressure']));
       expect(said).toEqual([
         expect.stringMatching(
-          /^EVICTD_CONDITIONS_WRITE the conditions of the node cannot be published: ENOENT.*; evictd admit will not know them$/,
+          /^EVICTD_CONDITIONS_WRITE cannot publish the node conditions: ENOENT.*; evictd admit does not know them until then$/,
         ),
       ]);
     } finally {
@@ -223,7 +223,7 @@ describe('where it cannot be written', () => {
     }
     file.stepped(stepped('tick', ['MemoryPressure']));
     expect(said).toHaveLength(2);
-    expect(said[1]).toMatch(/ the conditions of the node are published again: /);
+    expect(said[1]).toMatch(/ the node conditions are published again: /);
     expect(types()).toEqual(['MemoryPressure']);
   });
 

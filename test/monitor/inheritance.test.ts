@@ -54,9 +54,9 @@ describe('is discarded, and evictd starts', () => {
     ['one of a time to come', left(at(101)), owner, at(100), /later time than now/],
     ['one of a time to come, by the clock that goes on in sleep', left(at(101, 200)), owner, at(103, 199), /later time than now/],
     ['one of a later format', left(at(101)).replace('"format":3', '"format":4'), owner, at(103), /^it has format 4, and this/],
-    ['no JSON', left(at(101)).slice(1), owner, at(103), /^it is no state of evictd/],
-    ['other JSON', 'null', owner, at(103), /^it is no state of evictd/],
-    ['a part that is missing', left(at(101)).replace('"clocks"', '"other"'), owner, at(103), /^it is no state of evictd/],
+    ['no JSON', left(at(101)).slice(1), owner, at(103), /^it is not a state of evictd/],
+    ['other JSON', 'null', owner, at(103), /^it is not a state of evictd/],
+    ['a part that is missing', left(at(101)).replace('"clocks"', '"other"'), owner, at(103), /^it is not a state of evictd/],
   ])('%s', (_rule, text, own, now, reason) => {
     const { discarded, state, sections, signals } = restoreState(text, own, policy([hard]), now);
     expect(discarded).toMatch(reason);
@@ -180,6 +180,6 @@ describe('what is kept stopped, for who goes on with nothing else of it', () => 
 
   test('a state that cannot be understood', () => {
     expect(() => heldIn(text.replace(/"format":\d+/, '"format":0'), 'this-boot')).toThrow(/^it has format 0/);
-    expect(() => heldIn(text.replace('"held":{"map"', '"held":{"set"'), 'this-boot')).toThrow(/^it is no state of evictd/);
+    expect(() => heldIn(text.replace('"held":{"map"', '"held":{"set"'), 'this-boot')).toThrow(/^it is not a state of evictd/);
   });
 });

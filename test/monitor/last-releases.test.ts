@@ -5,7 +5,7 @@ import { initialState, type State } from '../../src/core/state.js';
 import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
 import { Status } from '../../src/metrics/status.js';
 import { restoreState } from '../../src/monitor/inheritance.js';
-import { releaseAll } from '../../src/monitor/last-releases.js';
+import { releaseHeldUnits } from '../../src/monitor/last-releases.js';
 import type { JournalRecord } from '../../src/monitor/record.js';
 import { Releases } from '../../src/monitor/releases.js';
 import { Reporter } from '../../src/monitor/reporter.js';
@@ -26,7 +26,7 @@ async function ended(peer: BusPeer, state: State) {
   onTestFinished(() => {
     units.close();
   });
-  await eventually('it is reached', () => units.reach());
+  await eventually('it is reached', () => units.connect());
   const texts: string[] = [];
   const file = { fits: () => true, write: (text: string) => void texts.push(text) };
   const onError = ({ message }: Error): void => expect.unreachable(message);
@@ -44,7 +44,7 @@ async function ended(peer: BusPeer, state: State) {
     journal: { record: (it: JournalRecord) => void records.push(it) },
   };
   return {
-    release: (timeoutMs: number) => releaseAll(state, parts, timeoutMs),
+    release: (timeoutMs: number) => releaseHeldUnits(state, parts, timeoutMs),
     said,
     told: () => records.map(({ type, unit, errors }) => ({ type, unit, errors })),
     left: () => {
@@ -76,7 +76,7 @@ test('what systemd does not answer for is left to the next evictd, and said to b
   const it = await ended(peer, holding('b.service'));
   await it.release(2_000);
   expect(it.told()).toEqual([{ type: 'release', unit: 'b.service', errors: ['systemd does not answer'] }]);
-  expect(it.said).toEqual([expect.stringMatching(/: systemd does not answer \(the next one does it, or `evictd restore`\)$/)]);
+  expect(it.said).toEqual([expect.stringMatching(/: systemd does not answer \(the next evictd starts it, or run `evictd restore`\)$/)]);
   expect([...it.left().state.held.keys()]).toEqual(['b.service']);
 });
 
@@ -105,7 +105,11 @@ test('who is still being evicted is not asked for, and the signals that went out
   const it = await ended(peer, { ...holding('batch.service', 'b.service'), evictions });
   await it.release(10_000);
   expect(starts(peer)).toEqual(['b.service']);
-  expect(it.told()).toContainEqual({ type: 'release', unit: 'batch.service', errors: ['evictd ends before its eviction is over'] });
+  expect(it.told()).toContainEqual({
+    type: 'release',
+    unit: 'batch.service',
+    errors: ['evictd stops before the eviction of the unit is over'],
+  });
   const { state, signals } = it.left();
   expect([[...state.held.keys()], state.evictions.length, signals.size]).toEqual([['batch.service'], 1, 1]);
 });

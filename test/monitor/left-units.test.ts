@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Hold } from '../../src/core/restart-storm.js';
 import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
-import { leftText, startLeft, type Left } from '../../src/monitor/left-units.js';
+import { stillStoppedText, startHeldUnits, type StillStopped } from '../../src/monitor/left-units.js';
 import { BusPeer } from '../host/linux/systemd/bus-peer.js';
 
 const hold = (unit: string, ...more: string[]): Hold => ({
@@ -26,7 +26,7 @@ const job = { signature: 'uososa(uosos)', body: [1, '/job/1', 'b.service', '/uni
 test('each is started with what belongs to it, in its order; what systemd refuses is told of its unit', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member, body }) => (member === 'EnqueueUnitJob' && body?.[0] !== 'c.service' ? job : { error: 'a.NoSuchUnit' });
-  const released = await startLeft(unitsOf(peer.path), [hold('b.service', 'b.socket'), hold('c.service')], 10_000);
+  const released = await startHeldUnits(unitsOf(peer.path), [hold('b.service', 'b.socket'), hold('c.service')], 10_000);
   expect(released).toMatchObject([
     { kind: 'started' },
     { kind: 'refused', hold: { unit: 'c.service' }, why: { reasons: ['c.service: it says no'] } },
@@ -47,12 +47,12 @@ test('what conflicts with a unit that runs is not started, and named with it', a
     if (member === 'EnqueueUnitJob') return job;
     return member === 'GetAll' ? { signature: 'a{sv}', body: [units[path.slice(path.lastIndexOf('/') + 1)] ?? []] } : { error: 'a.b' };
   };
-  const released = await startLeft(unitsOf(peer.path), [hold('b.service'), hold('c.service')], 10_000);
+  const released = await startHeldUnits(unitsOf(peer.path), [hold('b.service'), hold('c.service')], 10_000);
   expect(released).toMatchObject([
     { kind: 'refused', hold: { unit: 'b.service' }, why: { reasons: ['b.service conflicts with fallback.service, which is running'] } },
     { kind: 'started' },
   ]);
-  expect(leftText(released[0] as Left)).toBe(
+  expect(stillStoppedText(released[0] as StillStopped)).toBe(
     'b.service is kept stopped: b.service conflicts with fallback.service, which is running; to start it: systemctl stop fallback.service && evictd restore; ' +
       'to leave it stopped: evictd restore --forget b.service',
   );
@@ -62,10 +62,10 @@ test('what conflicts with a unit that runs is not started, and named with it', a
 test('a systemd that does not answer, and one that is not there', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
-  expect(await startLeft(unitsOf(peer.path), [hold('b.service')], 200)).toMatchObject([
-    { kind: 'open', reason: 'systemd has not told in time what conflicts with it' },
+  expect(await startHeldUnits(unitsOf(peer.path), [hold('b.service')], 200)).toMatchObject([
+    { kind: 'open', reason: 'systemd did not answer in time which units conflict with it' },
   ]);
-  expect(await startLeft(unitsOf('/nonexistent/socket'), [hold('b.service')], 50)).toMatchObject([
+  expect(await startHeldUnits(unitsOf('/nonexistent/socket'), [hold('b.service')], 50)).toMatchObject([
     { kind: 'open', reason: expect.stringMatching(/^systemd cannot be asked/) as string },
   ]);
 });

@@ -607,7 +607,7 @@ test('whom the evictd before was killing, and kept stopped, stays owed, though s
 
 test.each<[rule: string, then: () => Candidates, came: RegExp | undefined]>([
   ['is critical', () => candidates([evicted({ protection: { kind: 'critical' } }), Mi]), /abandoned: it may not be evicted any more/],
-  ['is not told of', () => candidates([workload('web'), Mi]), /abandoned: no workload source names it any more/],
+  ['is not told of', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
   ['is what it was', () => candidates([evicted(), Mi]), undefined],
 ])('a pod that was told to end before a restart is not let go before its runtime has told that it %s', (_rule, then, came) => {
   let found: () => Candidates = () => ({ ...candidates([workload('web'), Mi]), awaitedRuntimes: [RUNTIME.endpoint] });
@@ -633,7 +633,7 @@ test.each<[now: string, left: number, found: () => Candidates, came: RegExp | un
     () => candidates([workload('batch', { protection: { kind: 'critical' } }), Mi]),
     /abandoned: it may not be evicted any more: critical/,
   ],
-  ['is named by no source', 1, () => candidates([workload('web'), Mi]), /abandoned: no workload source names it any more/],
+  ['is named by no source', 1, () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
   ['is what it was', 1, two, undefined],
   ['has gone', 0, () => candidates([workload('web'), Mi]), /evicted batch/],
 ])('a reload by which who was told to end %s is decided on as a restart would', (_now, left, found, came) => {

@@ -102,12 +102,12 @@ test('nothing is looked at while nobody is killed, and what was killed before th
 
 test('with the log: what it tells is said at once and once; what it does not tell of, a second later', async () => {
   const accounting = start();
-  accounting.logged([kill(1, '/s/a/inner')]);
+  accounting.killsLogged([kill(1, '/s/a/inner')]);
   expect(said).toEqual(['pid 1 a']);
   counters.kills = { '/s/a': 1, '/s/b': 2 };
   await look(accounting);
   expect(said).toEqual(['pid 1 a']);
-  accounting.logged([kill(2, '/s/b')]); // late
+  accounting.killsLogged([kill(2, '/s/b')]); // late
   await second();
   await look(accounting);
   expect(said).toEqual(['pid 1 a', 'pid 2 b', '1 counted b']);
@@ -138,13 +138,13 @@ test('the kernel says that somebody was killed: his cgroup may be gone at the ne
 test('the log does not say where: the counters do, where that is one place', async () => {
   const accounting = start();
   counters.kills = { '/s/a': 3 };
-  accounting.logged([kill(1, '/s/a'), kill(2, undefined), kill(3, undefined)]);
+  accounting.killsLogged([kill(1, '/s/a'), kill(2, undefined), kill(3, undefined)]);
   expect(said).toEqual(['pid 1 a']);
   await look(accounting, 'sampler');
   expect(said).toEqual(['pid 1 a', 'pid 2 a', 'pid 3 a']);
 
   counters.kills = { '/s/a': 4, '/s/b': 1 };
-  accounting.logged([kill(4, undefined), kill(5, undefined)]);
+  accounting.killsLogged([kill(4, undefined), kill(5, undefined)]);
   await look(accounting, 'sampler');
   expect(said.slice(3)).toEqual(['pid 4 ?', 'pid 5 ?']); // either may have been either
   await second();
@@ -155,10 +155,10 @@ test('the log does not say where: the counters do, where that is one place', asy
 test('without a place, below a node that is a cgroup: only as many as it has counted are its own', async () => {
   const accounting = start('/s');
   counters.kills = { '/s/a': 1 };
-  accounting.logged([kill(1, undefined), kill(2, undefined)]);
+  accounting.killsLogged([kill(1, undefined), kill(2, undefined)]);
   await look(accounting, 'sampler');
   expect(said).toEqual(['pid 1 a']);
-  accounting.logged([kill(3, '/elsewhere/x')]);
+  accounting.killsLogged([kill(3, '/elsewhere/x')]);
   expect(said).toHaveLength(1);
 });
 
@@ -166,13 +166,13 @@ test('the first of a group that is killed as a whole is killed twice, counted tw
   const accounting = start();
   counters.kills = { '/s/a': 4 };
   const group = [1, 2, 1, 3].map((pid) => kill(pid, '/s/a'));
-  accounting.logged(group.slice(0, 2));
-  accounting.logged(group.slice(2));
+  accounting.killsLogged(group.slice(0, 2));
+  accounting.killsLogged(group.slice(2));
   await look(accounting);
   await second();
   await look(accounting);
   expect(said).toEqual(['pid 1 a', 'pid 2 a', 'pid 3 a']);
-  accounting.logged([{ ...kill(1, '/s/b'), sinceBootUs: 1_000_001 }]); // the number is another one's by then
+  accounting.killsLogged([{ ...kill(1, '/s/b'), sinceBootUs: 1_000_001 }]); // the number is another one's by then
   expect(said.at(-1)).toBe('pid 1 b');
 });
 
@@ -180,9 +180,9 @@ test('a look is done in slices; what comes meanwhile is not lost, and not said t
   const accounting = start();
   counters.slices = 50;
   counters.kills = { '/s/a': 1 };
-  accounting.logged([kill(1, undefined)]);
+  accounting.killsLogged([kill(1, undefined)]);
   counters.kills = { '/s/a': 1, '/s/b': 1 };
-  accounting.logged([kill(2, '/s/b'), kill(3, undefined)]);
+  accounting.killsLogged([kill(2, '/s/b'), kill(3, undefined)]);
   counters.kills = { '/s/a': 2, '/s/b': 1 };
   await look(accounting, 'sampler');
   await look(accounting, 'sampler');
@@ -197,7 +197,7 @@ test('at the end what is open is said, and the counters are given back', async (
   accounting.close();
   accounting.close();
   await look(accounting);
-  accounting.logged([]);
+  accounting.killsLogged([]);
   expect(said).toEqual(['1 counted a']);
   expect(counters.closed).toBeGreaterThan(0);
 });

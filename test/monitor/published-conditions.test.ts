@@ -39,7 +39,7 @@ describe('how long it holds', () => {
 
   test('how old it is is said', () => {
     expect(() => presentConditions(conditionsText(published), { ...asked, nowNs: published.updatedNs + 312_450_000_000n })).toThrow(
-      'the conditions of the node are not known: the last sign of life of evictd (process 42) is from 2026-11-21T17:00:00.000Z: 312.4s ago, and it looks every 10.0s',
+      'the node conditions are not known: the last update by evictd (process 42) is from 2026-11-21T17:00:00.000Z: 312.4s ago, and evictd reads the node every 10.0s',
     );
   });
 

@@ -186,11 +186,11 @@ test('a start says what it goes on with, or why it does not', () => {
       evictions: [{ decision: 7, victim: { name: 'batch' }, phase: 'terminating' }],
     },
     message:
-      'evictd 1.0.0 starts; 2 records of the run before were still in the runtime directory; it goes on with memory.available<100Mi, MemoryPressure, the eviction of batch',
+      'evictd 1.0.0 starts; 2 records of the last run were still in the runtime directory; it continues memory.available<100Mi, MemoryPressure, the eviction of batch',
   });
   expect(startRecord({ ...start, discarded: 'it is of another boot' })).toMatchObject({
     discarded: 'it is of another boot',
-    message: 'evictd 1.0.0 starts; the state of the run before is discarded: it is of another boot',
+    message: 'evictd 1.0.0 starts; the saved state was discarded: it is of another boot',
   });
 });
 
@@ -204,11 +204,11 @@ test('a decision of which nothing but its record is left has an outcome', () => 
     victim: { name: 'batch', path: '/batch', id: 'id-batch' },
     expectedBytes: 5,
     freedBytes: 0,
-    abandoned: 'evictd ended before it wrote down more than the decision: no signal was sent, unless the state could not be written then',
+    abandoned: 'evictd ended directly after the decision: no signal was sent, unless the state could not be saved',
     message:
-      'eviction of batch abandoned: evictd ended before it wrote down more than the decision: no signal was sent, unless the state could not be written then',
+      'eviction of batch abandoned: evictd ended directly after the decision: no signal was sent, unless the state could not be saved',
   });
-  expect(unfinishedRecord({ ...before }, false).abandoned).toBe('evictd ended before it was over, and what became of it is not known');
+  expect(unfinishedRecord({ ...before }, false).abandoned).toBe('evictd ended during the eviction, and its result is not known');
 });
 
 test('a step that could not be made', () => {

@@ -18,7 +18,7 @@ async function releases(peer: BusPeer, knownWithinNs?: bigint): Promise<Releases
     units.close();
     refused.length = hints.length = 0;
   });
-  await eventually('it is reached', () => units.reach());
+  await eventually('it is reached', () => units.connect());
   const onRefused = (_hold: Hold, { reasons, hint }: NotStarted): void => {
     refused.push(...reasons);
     hints.push(hint);
@@ -170,7 +170,7 @@ test('and where what is known is about to be told anew', async () => {
   await eventually(
     'it is known',
     () =>
-      units.reach() &&
+      units.connect() &&
       !units.awaited('b.service') &&
       !units.awaited('fallback.service') &&
       units.unit('b.service') &&
@@ -265,7 +265,9 @@ test('whoever is in a hurry is told what is not answered', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   const it = await releases(peer);
-  expect(await it.release([hold], 50)).toEqual([{ kind: 'open', hold, reason: 'systemd has not told in time what conflicts with it' }]);
+  expect(await it.release([hold], 50)).toEqual([
+    { kind: 'open', hold, reason: 'systemd did not answer in time which units conflict with it' },
+  ]);
   expect(starts(peer)).toEqual([]);
   const lost = it.release([hold], 10_000);
   peer.close();

@@ -7,7 +7,7 @@ import { initialState } from '../../src/core/state.js';
 import type { Protection, Workload, WorkloadUsage } from '../../src/core/workload.js';
 import { readHierarchies } from '../../src/host/linux/hierarchies.js';
 import type { StepReport, WakeSource, WorkloadSource } from '../../src/monitor/ports.js';
-import { SafetyNet, type OomScoreAdjMode } from '../../src/monitor/safety-net.js';
+import { OomScoreAdjuster, type OomScoreAdjMode } from '../../src/monitor/safety-net.js';
 import { native } from '../../src/native/index.js';
 import { Gi, observations, policy } from '../core/support.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
@@ -80,7 +80,7 @@ async function setUp(mode: OomScoreAdjMode) {
   if (hierarchy === undefined) throw new Error('no memory controller on this machine: these tests need one');
   const [log, source, file] = [new CollectedLog(), new FakeSource(), freshFile()];
   const adjuster = new OomScoreAdj(native, hierarchy, new FoundFile(file, 'boot'), log);
-  const net = new SafetyNet(mode, { workloads: source, adjuster, totalBytes: () => Gi, log });
+  const net = new OomScoreAdjuster(mode, { workloads: source, adjuster, totalBytes: () => Gi, log });
   const cgroups: TestCgroup[] = ['a', 'b', 'c'].map((name) => parent.child(name));
   const processes = await Promise.all(cgroups.map((cgroup) => cgroup.spawn('sleep', ['60'])));
   const adjs = (): number[] => processes.map(({ pid }) => adjOf(pid));
@@ -107,7 +107,7 @@ describe('by rank', () => {
     net.close();
     net.close();
     expect([adjs(), existsSync(file)]).toEqual([[0, 0, 0], false]);
-    expect(log.information).toEqual(['oom_score_adj follows the order of eviction', 'oom_score_adj was given back to 3 processes']);
+    expect(log.information).toEqual(['oom_score_adj follows the order of eviction', 'restored oom_score_adj of 3 processes']);
   });
 
   test('another order: other values', async () => {

@@ -21,12 +21,12 @@ const start = async (env: NodeJS.ProcessEnv = {}): Promise<void> => {
 /** The manager falls so far behind that it can be told nothing. */
 const fallBehind = async (): Promise<void> => {
   await receiver.pause();
-  for (let left = 100_000; manager.tell('X=1'); left--) if (left === 0) throw new Error('it takes everything');
+  for (let left = 100_000; manager.notify('X=1'); left--) if (left === 0) throw new Error('it takes everything');
 };
 /** It has read all that it was told, so that there is room again. */
 const catchUp = async (): Promise<void> => {
   receiver.resume();
-  await eventually('it to read again', () => manager.tell('X=2'));
+  await eventually('it to read again', () => manager.notify('X=2'));
   await eventually('it to have read everything', () => receiver.told.includes('X=2'));
 };
 const step = (effects: StepReport['effects'] = []): void => {
@@ -44,7 +44,7 @@ afterEach(async () => {
 test('a step in which nothing happens tells nothing', async () => {
   service.ready();
   step();
-  manager.tell('END=1');
+  manager.notify('END=1');
   await eventually('the last', () => told().includes('END=1'));
   expect(told()).toEqual([READY, 'END=1']);
 });
@@ -58,7 +58,7 @@ test('READY=1 that a manager which has fallen behind did not get is repeated wit
     return told().length > 0;
   });
   step();
-  manager.tell('END=1');
+  manager.notify('END=1');
   await eventually('the last', () => told().includes('END=1'));
   expect(told()).toEqual([READY, 'END=1']);
 });
@@ -91,7 +91,7 @@ test('a sign of life is a pass: none is told without one, nor for one that follo
   expect(service.dueAtNs()).toBe(dueAtNs + WATCHDOG_NS / 2n);
   service.beat(dueAtNs + WATCHDOG_NS / 4n);
   expect(service.dueAtNs()).toBe(dueAtNs + (WATCHDOG_NS * 3n) / 4n);
-  manager.tell('END=1');
+  manager.notify('END=1');
   await eventually('the last', () => told().includes('END=1'));
   expect(told()).toEqual(['WATCHDOG=1', 'WATCHDOG=1', 'END=1']);
 });
@@ -107,7 +107,7 @@ test('a sign of life that the manager did not get is due again soon, and not at 
 test('where nobody watches, no sign of life is due, or told', async () => {
   expect(service.dueAtNs()).toBeUndefined();
   service.beat(process.hrtime.bigint() + 3600n * WATCHDOG_NS);
-  manager.tell('END=1');
+  manager.notify('END=1');
   await eventually('the last', () => told().includes('END=1'));
   expect(told()).toEqual(['END=1']);
 });

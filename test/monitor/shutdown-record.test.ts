@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EndedWorkload } from '../../src/core/shutdown-progress.js';
-import { shutdownBegins, shutdownBroken, shutdownOver, workloadEnded } from '../../src/monitor/shutdown-record.js';
+import { shutdownBegun, shutdownAborted, shutdownOver, workloadEnded } from '../../src/monitor/shutdown-record.js';
 import { SECOND, workload } from '../core/support.js';
 
 const ended = (name: string, of: Partial<EndedWorkload> = {}): EndedWorkload => ({
@@ -18,12 +18,12 @@ const ended = (name: string, of: Partial<EndedWorkload> = {}): EndedWorkload => 
 const left: Partial<EndedWorkload> = { result: 'left', killedAtNs: 10n * SECOND, afterNs: 11n * SECOND, processesLeft: 2 };
 
 test.each<[of: Partial<EndedWorkload>, message: string]>([
-  [{}, 'web has ended after 1.234s of 10s'],
+  [{}, 'web ended after 1.234s of 10s'],
   [{ result: 'killed', afterNs: 10n * SECOND }, 'web did not end within 10s: killed, gone after 10s'],
-  [{ result: 'gone' }, 'web was gone before it was told to end'],
-  [{ result: 'evicted' }, 'web was evicted while it was ending, gone after 1.234s of 10s'],
+  [{ result: 'gone' }, 'web was gone before SIGTERM'],
+  [{ result: 'evicted' }, 'web was evicted while it was ending; gone after 1.234s of 10s'],
   [left, 'web did not end within 10s, and could not be killed: 2 processes left'],
-  [{ ...left, result: 'told', killedAtNs: undefined }, 'web was told to end, and is not waited for'],
+  [{ ...left, result: 'told', killedAtNs: undefined }, 'web got SIGTERM, and is not waited for'],
   [{ result: 'left', error: 'EPERM' }, 'web did not end within 10s, and could not be killed (EPERM)'],
 ])('%o', (of, message) => {
   expect(workloadEnded(ended('web', of), 0).message).toBe(message);
@@ -35,12 +35,12 @@ test('who is going to end, by group; of many the first ten', () => {
     gracePeriodNs: 20n * SECOND,
     workloads: names.map((name) => ({ workload: workload(name), gracePeriodNs: 5n * SECOND })),
   });
-  const begins = (...groups: ReturnType<typeof group>[]) => shutdownBegins({ groups, leftAlone: [], unreadable: [] });
+  const begins = (...groups: ReturnType<typeof group>[]) => shutdownBegun({ groups, leftAlone: [], unreadable: [] });
   expect(begins(group(0, ['batch', 'web']), group(10, []), group(20, ['db']))).toMatchObject({
     message: 'the machine is shutting down: to be ended: batch, web within 20s (group 0), then db within 20s (group 20)',
     neededSeconds: 10,
   });
-  expect(begins(group(0, [])).message).toBe('the machine is shutting down: nobody is to be ended');
+  expect(begins(group(0, [])).message).toBe('the machine is shutting down: no workload has to end');
   const many = Array.from({ length: 12 }, (_, index) => `w${String(index)}`);
   expect(begins(group(0, many)).message).toContain('w9 and 2 more within 20s');
 });
@@ -48,11 +48,11 @@ test('who is going to end, by group; of many the first ten', () => {
 test.each<[of: readonly EndedWorkload[], late: readonly string[], message: string]>([
   [[], [], 'the machine may go down: nobody was ended'],
   [[ended('a'), ended('b')], [], 'the machine may go down: 2 ended in 3s, all in time'],
-  [[ended('a'), ended('b', { result: 'told' })], [], 'the machine may go down: 1 ended in 3s, all in time; told, and not waited for: b'],
+  [[ended('a'), ended('b', { result: 'told' })], [], 'the machine may go down: 1 ended in 3s, all in time; got SIGTERM, not waited for: b'],
   [
     [ended('a'), ended('b', { result: 'killed' }), ended('c', left)],
     ['d'],
-    'the machine may go down: 2 ended in 3s, not in time: b, c; left: c; came too late to be told: d',
+    'the machine may go down: 2 ended in 3s, not in time: b, c; left: c; started too late to get SIGTERM: d',
   ],
 ])('the end: %#', (of, late, message) => {
   const course = { tookNs: 3n * SECOND, ended: of, ending: [] };
@@ -66,12 +66,12 @@ test.each<[of: readonly EndedWorkload[], late: readonly string[], message: strin
 
 test('broken off: who has ended, and who was told', () => {
   const course = { tookNs: SECOND, ended: [ended('a'), ended('b', left)], ending: [ended('c')] };
-  expect(shutdownBroken({ phase: 'called-off' }, course)).toMatchObject({
-    message: 'the shutdown is called off: ended, and not started again: a; told to end, and still there: c',
+  expect(shutdownAborted({ phase: 'called-off' }, course)).toMatchObject({
+    message: 'the shutdown was cancelled: ended, and not started again: a; got SIGTERM, still running: c',
     ended: [{ name: 'a' }],
     told: [{ name: 'c' }],
   });
-  expect(shutdownBroken({ phase: 'interrupted' }, { ...course, ended: [], ending: [] }).message).toBe(
-    'evictd is stopped, and ends nobody any more: nobody has ended',
+  expect(shutdownAborted({ phase: 'interrupted' }, { ...course, ended: [], ending: [] }).message).toBe(
+    'evictd was stopped and ends no more workloads: nobody has ended',
   );
 });

@@ -549,7 +549,7 @@ test('what throws is tried again, and said once: all end in order', async () => 
   await released();
   expect(ends()).toEqual(['batch ended', 'db ended']);
   expect(phase('over')).toMatchObject({ inTime: true, late: [] });
-  expect(told.filter((line) => line.includes('EMFILE'))).toEqual(['warn: the shutdown cannot be gone on with, and is tried again: EMFILE']);
+  expect(told.filter((line) => line.includes('EMFILE'))).toEqual(['warn: cannot continue the shutdown, trying again: EMFILE']);
 });
 
 test('what goes on throwing does not hold the machine up: nobody else is ended, and it is in the journal', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decisionsBefore } from '../../src/monitor/unfinished.js';
+import { earlierDecisions } from '../../src/monitor/unfinished.js';
 
 const line = (type: string, decision?: number, more: object = {}): string =>
   JSON.stringify({ time: '2026-11-21T08:27:58.769Z', type, node: 'machine', ...(decision === undefined ? {} : { decision }), ...more });
@@ -14,6 +14,6 @@ test.each<[rule: string, texts: string[], unfinished: number[], over: number[], 
   ['a dry run has no outcomes', [line('decision', 4, { dryRun: true })], [], [], 4],
   ['what is no line of the journal', ['{"type":"oversize"}', 'x', line('start')], [], [], 0],
 ])('%s', (_rule, texts, unfinished, over, last) => {
-  const before = decisionsBefore(texts);
+  const before = earlierDecisions(texts);
   expect([[...before.unfinished.keys()], [...before.over], before.last]).toEqual([unfinished, over, last]);
 });

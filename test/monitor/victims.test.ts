@@ -150,7 +150,7 @@ test.each<[rule: string, begin: Evictor['begin']]>([
 
 test('who has ended before a restart is told to be one that was killed: there may be something to remove', () => {
   const { kill, sent } = played(fine);
-  resumed('dying', 'killNs', { begin: () => ({ ...kill, read: () => empty }) }, 'no workload source names it any more');
+  resumed('dying', 'killNs', { begin: () => ({ ...kill, read: () => empty }) }, 'no workload source includes it any more');
   expect(sent).toEqual(['resume killed']);
 });
 

@@ -49,7 +49,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
       'what hangs on it is known',
       () => opened.unit(bound) !== undefined && opened.unit('evictd-test-a.socket') !== undefined,
     );
-    expect(opened.reach()).toBe(true);
+    expect(opened.connect()).toBe(true);
     expect(opened.unit(name)).toEqual({
       name,
       activeState: 'active',
@@ -133,7 +133,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     units.start(name, dependant);
     const opened = manager(own);
     opened.follow([name]);
-    await eventually('there is a connection', () => opened.reach());
+    await eventually('there is a connection', () => opened.connect());
     const answer = opened.request([{ type: 'stop', unit: name }]);
     await eventually('systemd has answered', () => answer?.() !== undefined);
     expect(answer?.()).toEqual({ units: [name, dependant], errors: [] });
@@ -148,7 +148,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     units.start(name);
     const opened = manager(own);
     opened.follow([name]);
-    await eventually('there is a connection', () => opened.reach());
+    await eventually('there is a connection', () => opened.connect());
     const answer = opened.request([{ type: 'stop', unit: name }]);
     await eventually('systemd has answered', () => answer?.() !== undefined);
     expect(answer?.()).toEqual({ units: [], errors: [expect.stringContaining('refused') as string] });
@@ -168,7 +168,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     units.write(name, sleeper({ MemoryLow: '6M' }));
     await eventually('the connection is back', () => {
       opened.follow([name]);
-      return opened.reach() && opened.unit(name)?.memoryLowBytes === 6n << 20n;
+      return opened.connect() && opened.unit(name)?.memoryLowBytes === 6n << 20n;
     });
     const answer = opened.request([{ type: 'stop', unit: name }]);
     await eventually('systemd has answered', () => answer?.() !== undefined);
@@ -180,7 +180,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     opened.follow(['evictd-test-a.service']);
     await eventually('it is said', () => opened.problem() !== undefined);
     expect(opened.problem()).toMatchObject({ code: 'EVICTD_SYSTEMD_UNREACHABLE', message: expect.stringContaining('ENOENT') as string });
-    expect(opened.reach()).toBe(false);
+    expect(opened.connect()).toBe(false);
     expect(opened.request([{ type: 'stop', unit: 'evictd-test-a.service' }])).toBeUndefined();
     expect(opened.unit('evictd-test-a.service')).toBeUndefined();
   });

@@ -12,7 +12,7 @@ const ENDPOINT = 'unix:///run/test.sock';
 
 class Told implements ContainerRuntime {
   readonly endpoint = ENDPOINT;
-  hasTold = true;
+  hasReported = true;
   list: readonly RuntimeWorkload[] = [];
   followed = 0;
   failure: ReturnType<ContainerRuntime['problem']>;
@@ -22,10 +22,10 @@ class Told implements ContainerRuntime {
   follow(): void {
     this.followed += 1;
   }
-  told(): Promise<void> {
+  reported(): Promise<void> {
     return Promise.resolve();
   }
-  placed(): Promise<void> {
+  filesystemsReported(): Promise<void> {
     return Promise.resolve();
   }
   stop(): () => 'refused' {
@@ -245,10 +245,10 @@ test('what a cgroup belongs to: the innermost, also when it is gone', async () =
 });
 
 test('that it has told of nothing yet is said', () => {
-  runtime.hasTold = false;
+  runtime.hasReported = false;
   const opened = open();
   expect(opened.candidates().awaitedRuntimes).toEqual([ENDPOINT]);
-  runtime.hasTold = true;
+  runtime.hasReported = true;
   expect(opened.candidates().awaitedRuntimes).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import type { Workload } from '../../core/workload.js';
 import { isShortage, errnoName } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { OomScoreAdjTarget } from '../../core/oom-score-adj-target.js';
-import type { GivenBack, OomScoreAdjuster } from '../../monitor/ports.js';
+import type { RestoredOomScoreAdj, OomScoreAdjWriter } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { Arrivals } from './arrivals.js';
 import { OomScoreAdjComplaints } from './complaints.js';
@@ -16,7 +16,7 @@ import type { Member, Observed } from './member.js';
 import type { Touched } from './touched.js';
 
 /** oom_score_adj of processes in cgroups. Never of evictd itself, and never of one at −1000. */
-export class OomScoreAdj implements OomScoreAdjuster {
+export class OomScoreAdj implements OomScoreAdjWriter {
   readonly #complaints: OomScoreAdjComplaints;
   readonly #ledger: Ledger;
   readonly #listing: ProcessListing;
@@ -95,13 +95,13 @@ export class OomScoreAdj implements OomScoreAdjuster {
     return this.#arrivals.admit(touched, arrived) > 0;
   }
 
-  giveBackOthers(targets: readonly OomScoreAdjTarget[]): void {
+  restoreOthers(targets: readonly OomScoreAdjTarget[]): void {
     const ids = new Set(targets.map(({ workload }) => workload.id));
     for (const touched of this.#ledger.all()) if (!ids.has(touched.id)) this.#givingBack.toAll(touched);
     this.#ledger.save();
   }
 
-  giveBack(): GivenBack {
+  restore(): RestoredOomScoreAdj {
     let [processes, failed] = [0, 0];
     for (const touched of this.#ledger.all()) {
       const given = this.#givingBack.toAll(touched);

@@ -1,5 +1,5 @@
 import { isShortage } from '../../errors.js';
-import type { GivenBack } from '../../monitor/ports.js';
+import type { RestoredOomScoreAdj } from '../../monitor/ports.js';
 import type { Arrivals } from './arrivals.js';
 import type { OomScoreAdjComplaints } from './complaints.js';
 import type { Ledger } from './ledger.js';
@@ -33,7 +33,7 @@ export class GivingBack {
   }
 
   /** To all of a workload, and to the children that they have had meanwhile. */
-  toAll(touched: Touched): GivenBack {
+  toAll(touched: Touched): RestoredOomScoreAdj {
     const results = new Map<Member, Returned>();
     let children: number | undefined;
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -20,7 +20,7 @@ export function openServiceManager(native: Binding, env: NodeJS.ProcessEnv): Ser
   const isMeant = watchdogPid === undefined || Number(watchdogPid) === process.pid;
   return {
     watchdogMs: isMeant ? watchdogMs(watchdogUs) : undefined,
-    tell: (...lines) => socket.notify(lines.join('\n')) === 0,
+    notify: (...lines) => socket.notify(lines.join('\n')) === 0,
     // The end of the process says it.
     ended: () => undefined,
     close: () => {

@@ -39,7 +39,7 @@ class ServiceControl implements ServiceManager {
   }
 
   /** Of a line that it does not want it is told enough. */
-  tell(...lines: readonly string[]): boolean {
+  notify(...lines: readonly string[]): boolean {
     const next = lines.includes('STOPPING=1') ? 'stop-pending' : lines.includes('READY=1') ? 'running' : undefined;
     if (next === undefined || this.#told === 'stop-pending') return true;
     this.#told = next;

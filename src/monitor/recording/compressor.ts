@@ -14,14 +14,14 @@ export class Compressor {
     await new Promise<void>((resolve) => {
       this.#gzip.flush(constants.Z_SYNC_FLUSH, resolve);
     });
-    return this.#pieces.taken();
+    return this.#pieces.take();
   }
 
   async end(text: string): Promise<Buffer> {
     const ended = new Promise((resolve) => this.#gzip.once('end', resolve));
     this.#gzip.end(text);
     await ended;
-    return this.#pieces.taken();
+    return this.#pieces.take();
   }
 
   close(): void {

@@ -24,7 +24,7 @@ export class Decompressor {
         resolve();
       });
     });
-    return this.#pieces.taken();
+    return this.#pieces.take();
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Compressor } from './compressor.js';
-import { makePlace, removeOlder, type RecordingLimits } from './place.js';
+import { openRecording, removeOlder, type RecordingLimits } from './place.js';
 
 /** Another process writes to FILE, too. This file is closed, and a new FILE is begun. */
 export class SharedFileError extends Error {}
@@ -71,7 +71,7 @@ export class RecordingFile {
   }
 
   async #open(): Promise<FileHandle> {
-    const { file, offset, ageMs, olderAgeMs } = await makePlace(this.#path, this.#limits, this.#isContinued);
+    const { file, offset, ageMs, olderAgeMs } = await openRecording(this.#path, this.#limits, this.#isContinued);
     const nowMs = performance.now();
     this.#offset = offset;
     this.#begunMs = nowMs - ageMs;

@@ -116,7 +116,7 @@ async function openFile(path: string): Promise<FileHandle> {
   }
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw unreadable(path, 'it is no regular file', undefined);
+  throw unreadable(path, 'it is not a regular file', undefined);
 }
 
 async function readAt(file: FileHandle, offset: number, path: string): Promise<Buffer> {
@@ -133,6 +133,6 @@ function isGzip(bytes: Buffer): boolean {
 }
 
 function unreadable(path: string, why: string, cause: unknown): InputError {
-  const hint = 'name the file that evictd run --record writes, and see that you may read it';
+  const hint = 'name the file that evictd run --record writes, and check that you may read it';
   return new InputError('EVICTD_RECORDING_FILE', `${path} cannot be read: ${why}`, { isMissing: true, hint, cause });
 }

@@ -8,7 +8,7 @@ export class Pieces {
     stream.on('data', (piece: Buffer) => this.#pieces.push(piece));
   }
 
-  async taken(): Promise<Buffer> {
+  async take(): Promise<Buffer> {
     await new Promise((resolve) => setImmediate(resolve)); // output of the next tick is here by then
     const piece = Buffer.concat(this.#pieces);
     this.#pieces = [];

@@ -10,7 +10,7 @@ export interface RecordingLimits {
 }
 
 /** Where to continue. Ages are those of the first line. */
-export interface Place {
+export interface OpenedRecording {
   readonly file: FileHandle;
   readonly offset: number;
   readonly ageMs: number;
@@ -24,7 +24,7 @@ export interface Place {
  *
  * @param isFull  FILE counts as full in any case
  */
-export async function makePlace(path: string, { maxBytes, maxAgeMs }: RecordingLimits, isFull: boolean): Promise<Place> {
+export async function openRecording(path: string, { maxBytes, maxAgeMs }: RecordingLimits, isFull: boolean): Promise<OpenedRecording> {
   const older = olderOf(path);
   const found = await statOf(path);
   if (found && !found.isFile()) throw new Error(`${path} is not a regular file`);

@@ -34,7 +34,7 @@ export function readHeader(text: string): RecordingHeader {
 }
 
 function headerOf(json: Json): RecordingHeader {
-  if (json.evictd !== 'recording') throw new RecordingLineError('this is no recording of evictd');
+  if (json.evictd !== 'recording') throw new RecordingLineError('this is not a recording of evictd');
   if (json.format !== RECORDING_FORMAT) {
     throw new RecordingLineError(`it has format ${String(json.format)}, and this evictd reads format ${String(RECORDING_FORMAT)}`);
   }
@@ -67,7 +67,7 @@ export class RecordingReading {
       case 'end':
         return fromJson(json) as RecordingEntry;
       case 'workload':
-        if (json.number !== this.#workloads.length) throw new RecordingLineError(`workload ${String(json.number)} comes out of turn`);
+        if (json.number !== this.#workloads.length) throw new RecordingLineError(`workload ${String(json.number)} is out of order`);
         this.#workloads.push(readWorkload(json.workload));
         return undefined;
       case 'forget':
@@ -87,7 +87,7 @@ export class RecordingReading {
     // An older evictd does not number steps.
     if (json.number !== undefined && json.number !== this.#steps) {
       throw new RecordingLineError(
-        `it is step ${JSON.stringify(json.number)} of its run, and step ${String(this.#steps)} was due: lines are missing`,
+        `it is step ${JSON.stringify(json.number)} of its run, and step ${String(this.#steps)} was expected: lines are missing`,
       );
     }
     const [source, atNs] = listOf(json.wake);
@@ -148,7 +148,7 @@ export class RecordingReading {
 
   #usage([number, ...values]: readonly unknown[]): WorkloadUsage {
     const workload = this.#workloads[Number(number)];
-    if (workload === undefined) throw new RecordingLineError(`workload ${String(number)} was not named before`);
+    if (workload === undefined) throw new RecordingLineError(`workload ${String(number)} was not defined before`);
     return { workload, stats: values.length === 0 ? undefined : readStats(values) };
   }
 }
@@ -193,7 +193,7 @@ function readLine(text: string): Json {
   try {
     return recordOf(JSON.parse(text));
   } catch {
-    throw new RecordingLineError(`it is no JSON object: ${JSON.stringify(text.slice(0, 40))}`);
+    throw new RecordingLineError(`it is not a JSON object: ${JSON.stringify(text.slice(0, 40))}`);
   }
 }
 

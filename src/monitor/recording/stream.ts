@@ -108,7 +108,7 @@ export class RecordingStream {
 
 function emptyError(path: string, reason: string | undefined, damage: string | undefined): InputError {
   if (damage !== undefined) {
-    const hint = `nothing of it can be read; ${path}.1, if it is there, is what was before it`;
+    const hint = `nothing of it can be read; ${path}.1, if it exists, is the recording before it`;
     return new InputError('EVICTD_RECORDING_LINE', `${path}:1: ${damage}`, { isMissing: false, hint });
   }
   const why = reason === undefined ? '' : `: ${reason}`;
@@ -122,7 +122,7 @@ function wrong(path: string, line: number, error: unknown, isFirst: boolean): un
   return new InputError(isFirst ? 'EVICTD_RECORDING_FORMAT' : 'EVICTD_RECORDING_LINE', `${path}:${String(line)}: ${error.message}`, {
     isMissing: false,
     hint: isFirst
-      ? 'name a file that evictd run --record has written; another format needs the evictd of its time'
-      : 'this line was changed or damaged; what stands before it can be replayed on its own',
+      ? 'name a file that evictd run --record has written; another format needs the version of evictd that wrote it'
+      : 'this line was changed or damaged; the lines before it can be replayed on their own',
   });
 }

@@ -57,7 +57,7 @@ function net(file = freshFile()): Net {
       if (!adjuster.keep(targets)) return;
       if (!targets.map((target) => through(adjuster.write(target))).includes(true)) break;
     }
-    adjuster.giveBackOthers(targets);
+    adjuster.restoreOthers(targets);
   };
   return { adjuster, log, file, tick };
 }
@@ -76,7 +76,7 @@ describe('raising', () => {
     tick(to(machineWorkload(cgroup), 700));
     expect(pids.map(adjOf)).toEqual(pids.map(() => 700));
     expect(existsSync(file)).toBe(true);
-    expect(adjuster.giveBack()).toEqual({ processes: pids.length, failed: 0 });
+    expect(adjuster.restore()).toEqual({ processes: pids.length, failed: 0 });
     expect(pids.map(adjOf)).toEqual(pids.map(() => 0));
     expect(existsSync(file)).toBe(false);
   });
@@ -94,7 +94,7 @@ describe('raising', () => {
     tick(to(machineWorkload(cgroup), value, atLeast));
     expect(adjOf(pid)).toBe(expected);
     expect(existsSync(file)).toBe(expected !== found);
-    adjuster.giveBack();
+    adjuster.restore();
     expect(adjOf(pid)).toBe(found);
   });
 
@@ -173,7 +173,7 @@ describe('who is never written to', () => {
     const { adjuster, tick } = net();
     tick(to(machineWorkload(cgroup), 1000, 'value'));
     expect([adjOf(pid), adjOf(other.pid)]).toEqual([-1000, 1000]);
-    adjuster.giveBack();
+    adjuster.restore();
     expect([adjOf(pid), adjOf(other.pid)]).toEqual([-1000, 0]);
   });
 
@@ -190,7 +190,7 @@ describe('who is never written to', () => {
       writeFileSync(`/proc/${String(other.pid)}/oom_score_adj`, '-1000');
       tick(to(machineWorkload(cgroup), 950));
       expect([adjOf(pid), adjOf(other.pid)]).toEqual([-1000, -1000]);
-      adjuster.giveBack();
+      adjuster.restore();
       expect([adjOf(pid), adjOf(other.pid)]).toEqual([-1000, -1000]);
     },
   );
@@ -240,7 +240,7 @@ describe('processes that come and go', () => {
     tick(to(machineWorkload(cgroup), 800));
     const pids = pidsIn(cgroup);
     expect(new Set(pids.map(adjOf))).toEqual(new Set([800]));
-    adjuster.giveBack();
+    adjuster.restore();
     expect(new Set(pids.map(adjOf))).toEqual(new Set([0]));
   });
 
@@ -256,7 +256,7 @@ describe('processes that come and go', () => {
     const [orphan = 0] = pidsIn(cgroup);
     expect(orphan).not.toBe(pid);
     expect(adjOf(orphan)).toBe(900);
-    expect(adjuster.giveBack()).toMatchObject({ failed: 0 });
+    expect(adjuster.restore()).toMatchObject({ failed: 0 });
     expect(adjOf(orphan)).toBe(150);
   });
 
@@ -272,7 +272,7 @@ describe('processes that come and go', () => {
     b.write('cgroup.procs', String(pid));
     tick(...targets);
     expect(adjOf(pid)).toBe(1000);
-    adjuster.giveBack();
+    adjuster.restore();
     expect(adjOf(pid)).toBe(50);
   });
 
@@ -305,7 +305,7 @@ describe('what somebody else changes', () => {
     await eventually('it has a child', () => pidsIn(cgroup).length === 2);
     tick(to(machineWorkload(cgroup), 900));
     expect(pidsIn(cgroup).map(adjOf)).toEqual([400, 400]);
-    expect(adjuster.giveBack()).toEqual({ processes: 0, failed: 0 });
+    expect(adjuster.restore()).toEqual({ processes: 0, failed: 0 });
     expect(pidsIn(cgroup).map(adjOf)).toEqual([400, 400]);
     expect(log.codes).toHaveLength(1);
   });
@@ -318,7 +318,7 @@ describe('what somebody else changes', () => {
     writeFileSync(`/proc/${String(pid)}/oom_score_adj`, '400');
     tick(to(machineWorkload(cgroup), 500));
     expect(adjOf(pid)).toBe(500);
-    adjuster.giveBack();
+    adjuster.restore();
     expect(adjOf(pid)).toBe(400);
     expect(log.lines).toEqual([]);
   });
@@ -336,7 +336,7 @@ describe('what is kept', () => {
     await eventually('it has a child', () => pidsIn(cgroup).length === 2);
     const next = net(first.file);
     next.adjuster.takeOver();
-    expect(next.adjuster.giveBack()).toEqual({ processes: 2, failed: 0 });
+    expect(next.adjuster.restore()).toEqual({ processes: 2, failed: 0 });
     expect(pidsIn(cgroup).map(adjOf)).toEqual([120, 120]);
     expect(existsSync(first.file)).toBe(false);
   });
@@ -373,7 +373,7 @@ describe('what is kept', () => {
     writeFileSync(first.file, change(text));
     const next = net(first.file);
     next.adjuster.takeOver();
-    next.adjuster.giveBack();
+    next.adjuster.restore();
     expect(adjOf(pid)).toBe(adj);
     expect(existsSync(first.file)).toBe(left);
     expect(next.log.lines).toEqual([]);
@@ -383,7 +383,7 @@ describe('what is kept', () => {
     const { adjuster, file, log } = net();
     writeFileSync(file, '{"version":');
     adjuster.takeOver();
-    expect(adjuster.giveBack()).toEqual({ processes: 0, failed: 0 });
+    expect(adjuster.restore()).toEqual({ processes: 0, failed: 0 });
     expect(log.codes).toEqual(['EVICTD_OOM_SCORE_ADJ_LOST']);
     expect(existsSync(file)).toBe(false);
   });
@@ -391,7 +391,7 @@ describe('what is kept', () => {
   test('no file: nothing is done, nothing is made', () => {
     const { adjuster, file, log } = net();
     adjuster.takeOver();
-    expect(adjuster.giveBack()).toEqual({ processes: 0, failed: 0 });
+    expect(adjuster.restore()).toEqual({ processes: 0, failed: 0 });
     expect(existsSync(file)).toBe(false);
     expect(log.lines).toEqual([]);
   });
@@ -409,7 +409,7 @@ describe('below what was found', () => {
     expect(log.lines[0]).toMatch(/may not be lowered from 0 to -997 \(EACCES\).*grant CAP_SYS_RESOURCE/);
     tick(to(machineWorkload(cgroup), 300, 'value'));
     expect(processes.map(({ pid }) => adjOf(pid))).toEqual([300, 300]);
-    expect(adjuster.giveBack()).toEqual({ processes: 2, failed: 0 });
+    expect(adjuster.restore()).toEqual({ processes: 2, failed: 0 });
   });
 
   test.runIf(hasCapSysResource)('with CAP_SYS_RESOURCE, and back again (tried where there is one)', async () => {
@@ -418,7 +418,7 @@ describe('below what was found', () => {
     const { adjuster, tick, log } = net();
     tick(to(machineWorkload(cgroup), -997, 'value'));
     expect(adjOf(pid)).toBe(-997);
-    expect(adjuster.giveBack()).toEqual({ processes: 1, failed: 0 });
+    expect(adjuster.restore()).toEqual({ processes: 1, failed: 0 });
     expect(adjOf(pid)).toBe(0);
     expect(log.lines).toEqual([]);
   });
@@ -444,7 +444,7 @@ describe('while evictd has no descriptor left', () => {
     through(adjuster.write(target));
     expect(adjs()).toEqual([700, 700]);
     expect(log.lines).toEqual([]);
-    expect(adjuster.giveBack()).toEqual(given);
+    expect(adjuster.restore()).toEqual(given);
   });
 
   test('a look throws, and nobody is taken for gone', async () => {
@@ -458,7 +458,7 @@ describe('while evictd has no descriptor left', () => {
     expect(adjs()).toEqual([700, 700]);
     tick(target);
     expect(log.lines).toEqual([]);
-    expect(adjuster.giveBack()).toEqual(given);
+    expect(adjuster.restore()).toEqual(given);
   });
 
   test.each<[rule: string, next: (same: Net) => Net]>([
@@ -475,13 +475,13 @@ describe('while evictd has no descriptor left', () => {
     const { adjs, target, ...same } = await two();
     same.tick(target);
     await withoutDescriptors(() => {
-      expect(same.adjuster.giveBack()).toEqual({ processes: 0, failed: 2 });
-      expect(same.adjuster.giveBack()).toEqual({ processes: 0, failed: 2 });
+      expect(same.adjuster.restore()).toEqual({ processes: 0, failed: 2 });
+      expect(same.adjuster.restore()).toEqual({ processes: 0, failed: 2 });
     });
     expect(adjs()).toEqual([700, 700]);
     expect(same.log.codes.filter((code) => code === 'EVICTD_OOM_SCORE_ADJ_FAILED')).toHaveLength(1);
     expect(same.log.codes).not.toContain('EVICTD_OOM_SCORE_ADJ_REFUSED');
-    expect(next(same).adjuster.giveBack()).toEqual(given);
+    expect(next(same).adjuster.restore()).toEqual(given);
     expect(adjs()).toEqual([0, 0]);
     expect(existsSync(same.file)).toBe(false);
   });
@@ -492,12 +492,12 @@ describe('while evictd has no descriptor left', () => {
     const next = net(file);
     next.adjuster.takeOver();
     await withoutDescriptors(() => {
-      expect(next.adjuster.giveBack()).toMatchObject({ failed: 2 });
+      expect(next.adjuster.restore()).toMatchObject({ failed: 2 });
     });
     next.tick({ ...target, value: 800 });
     expect(adjs()).toEqual([800, 800]);
     expect(next.log.codes).not.toContain('EVICTD_OOM_SCORE_ADJ_CHANGED');
-    expect(next.adjuster.giveBack()).toEqual(given);
+    expect(next.adjuster.restore()).toEqual(given);
     expect(adjs()).toEqual([0, 0]);
   });
 });

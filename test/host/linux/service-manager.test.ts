@@ -35,8 +35,8 @@ test.each<[rule: string, env: NodeJS.ProcessEnv, watchdogMs: number | undefined]
 
 test('a manager that is not there: it could not be told, and nothing else happens', () => {
   const manager = openServiceManager(native, { NOTIFY_SOCKET: address });
-  expect(manager?.tell('READY=1')).toBe(false);
+  expect(manager?.notify('READY=1')).toBe(false);
   manager?.close();
   manager?.close();
-  expect(manager?.tell('READY=1')).toBe(false);
+  expect(manager?.notify('READY=1')).toBe(false);
 });

@@ -39,11 +39,11 @@ test('a service is starting until the loop runs, then running; asked to stop it 
   const played = new Dispatcher();
   const { manager } = played;
   played.control('start');
-  manager.tell('READY=1', 'STATUS=guarding machine');
-  manager.tell('STATUS=guarding machine; evictions: 1');
+  manager.notify('READY=1', 'STATUS=guarding machine');
+  manager.notify('STATUS=guarding machine; evictions: 1');
   played.control('stop');
   expect(played.isAskedToStop).toBe(true);
-  manager.tell('STOPPING=1', 'STATUS=stopping');
+  manager.notify('STOPPING=1', 'STATUS=stopping');
   manager.close();
   expect(played.reports).toEqual(['start-pending', 'running', 'stop-pending']);
   manager.ended();
@@ -53,7 +53,7 @@ test('a service is starting until the loop runs, then running; asked to stop it 
 
 test('what was said before the manager has called is said when it calls', () => {
   const played = new Dispatcher();
-  played.manager.tell('READY=1');
+  played.manager.notify('READY=1');
   expect(played.reports).toEqual([]);
   played.control('start');
   expect(played.reports).toEqual(['running']);
@@ -63,14 +63,14 @@ test.each<Control>(['stop', 'shutdown'])('%s asks evictd to end, and it does not
   const played = new Dispatcher();
   played.control('start');
   played.control(control);
-  played.manager.tell('READY=1');
+  played.manager.notify('READY=1');
   expect(played.reports).toEqual(['start-pending', 'stop-pending']);
 });
 
 test('a process that no manager has started tells nobody', () => {
   const played = new Dispatcher();
   played.control('failed');
-  expect(played.manager.tell('READY=1')).toBe(true);
+  expect(played.manager.notify('READY=1')).toBe(true);
   played.manager.ended();
   expect(played.reports).toEqual([]);
   expect(played.isAskedToStop).toBe(false);
@@ -81,6 +81,6 @@ test('a manager that refuses a report is told nothing more, and nothing is throw
   played.refuses = true;
   played.control('start');
   played.refuses = false;
-  played.manager.tell('READY=1');
+  played.manager.notify('READY=1');
   expect(played.reports).toEqual([]);
 });

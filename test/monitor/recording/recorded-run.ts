@@ -145,7 +145,7 @@ export class SimulatedRun {
     const observed = observations(nowNs, { 'memory.available': Gi - used });
     const atLast = this.#lastLooks.get(this.#second);
     const seenAtLast = atLast === undefined ? observed : observations(nowNs, { 'memory.available': atLast });
-    const { answers, told } = answersOf({ read: () => seenAtLast }, () => this.#source.candidates());
+    const { answers, given: told } = answersOf({ read: () => seenAtLast }, () => this.#source.candidates());
     const input = {
       nowNs,
       layout: 'single' as const,

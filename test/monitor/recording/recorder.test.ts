@@ -7,7 +7,7 @@ import type { DiskHoldings } from '../../../src/core/disk-holding.js';
 import type { Protection } from '../../../src/core/workload.js';
 import { InputError } from '../../../src/errors.js';
 import type { StepReport, WorkloadSource } from '../../../src/monitor/ports.js';
-import { makePlace, type RecordingLimits } from '../../../src/monitor/recording/place.js';
+import { openRecording, type RecordingLimits } from '../../../src/monitor/recording/place.js';
 import { RecordingStream, type RecordingEnd } from '../../../src/monitor/recording/stream.js';
 import type { RecordedStep, RecordingEntry } from '../../../src/monitor/recording/format.js';
 import { toJson } from '../../../src/monitor/recording/value.js';
@@ -312,7 +312,7 @@ test('a file of the future is as old as one of now: it has its time to be full',
   const path = join(scratch(), 'rec.gz');
   await recordedRun(path, [0]);
   begunAt(path, Date.now() + 1e10);
-  const { file, ageMs } = await makePlace(path, { maxBytes: 1 << 26, maxAgeMs: 3_600_000 }, false);
+  const { file, ageMs } = await openRecording(path, { maxBytes: 1 << 26, maxAgeMs: 3_600_000 }, false);
   await file.close();
   expect(ageMs).toBe(0);
 });

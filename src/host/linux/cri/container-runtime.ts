@@ -72,7 +72,7 @@ class CriRuntime implements ContainerRuntime {
     this.#garbage = new GarbageCollection(kubelet);
   }
 
-  get hasTold(): boolean {
+  get hasReported(): boolean {
     return this.#hasTold;
   }
 
@@ -97,13 +97,13 @@ class CriRuntime implements ContainerRuntime {
     );
   }
 
-  async told(): Promise<void> {
+  async reported(): Promise<void> {
     this.follow();
     await this.#asking;
     await this.#placing;
   }
 
-  async placed(): Promise<void> {
+  async filesystemsReported(): Promise<void> {
     await this.#answered((client) => this.#lookAtFilesystems(client)).catch(() => undefined);
   }
 

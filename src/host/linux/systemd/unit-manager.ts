@@ -31,7 +31,7 @@ export class SystemdUnits implements UnitManager {
     this.#addresses = addresses;
   }
 
-  reach(): boolean {
+  connect(): boolean {
     if (this.#closed) return false;
     this.#open ??= this.#connect();
     return this.#open.link.up;

@@ -30,7 +30,7 @@ const questions = (): string[] => fake.asked.map(([call]) => call);
 /** Asks until it has. */
 const told = async (what: string, is: () => boolean): Promise<void> => {
   await eventually(what, async () => {
-    await runtime.told();
+    await runtime.reported();
     return is();
   });
 };
@@ -46,7 +46,7 @@ afterEach(() => {
 
 test('pods and where their cgroups are', async () => {
   await fake.start();
-  await runtime.told();
+  await runtime.reported();
   expect(runtime.workloads().map(({ name, path }) => [name, path])).toEqual([
     ['default/a/app', `/k8s.io/${id('a')}`],
     ['default/b/app', `/k8s.io/${id('b')}`],
@@ -56,7 +56,7 @@ test('pods and where their cgroups are', async () => {
 
 test('what it has said already is not asked for again, and the same list stays the same value', async () => {
   await fake.start();
-  await runtime.told();
+  await runtime.reported();
   const before = runtime.workloads();
   await told('it is asked again', () => questions().filter((call) => call === 'ListContainers').length > 1);
   expect(runtime.workloads()).toBe(before);
@@ -72,7 +72,7 @@ test('what it has said already is not asked for again, and the same list stays t
 
 test('where a kubelet has made one of them it manages them all', async () => {
   await fake.start();
-  await runtime.told();
+  await runtime.reported();
   expect(runtime.workloads().map((workload) => workload.runtime.byKubelet)).toEqual([false, false]);
   const { ListPodSandbox, ...others } = pods('a', 'b');
   const over = { id: 'over', state: 1, labels: { 'io.kubernetes.pod.uid': 'u' } };
@@ -87,7 +87,7 @@ test('where a kubelet has made one of them it manages them all', async () => {
 test('asked a hundred times at once it is asked once', async () => {
   await fake.start();
   for (let count = 0; count < 100; count++) runtime.follow();
-  await runtime.told();
+  await runtime.reported();
   expect(
     questions()
       .filter((call) => call !== 'ContainerStatus')
@@ -97,7 +97,7 @@ test('asked a hundred times at once it is asked once', async () => {
 
 describe('what goes wrong loses nothing', () => {
   test('nobody is there, then somebody is', async () => {
-    await runtime.told();
+    await runtime.reported();
     expect(runtime.problem()).toMatchObject({
       code: 'EVICTD_CRI_UNREACHABLE',
       message: expect.stringMatching(/ENOENT.*none of its pods is a candidate/) as string,
@@ -109,7 +109,7 @@ describe('what goes wrong loses nothing', () => {
 
   test('it is stopped and started again: what was known stays', async () => {
     await fake.start();
-    await runtime.told();
+    await runtime.reported();
     fake.stop();
     await told('that is known', () => runtime.problem() !== undefined);
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
@@ -122,7 +122,7 @@ describe('what goes wrong loses nothing', () => {
 
   test('it hangs: nothing is waited for, and nothing is asked on top', async () => {
     await fake.start();
-    await runtime.told();
+    await runtime.reported();
     fake.handlers = { ...pods('a', 'b'), ListPodSandbox: () => 'hang' };
     const asked = (): number => questions().filter((call) => call === 'ListPodSandbox').length;
     await eventually('it hangs', () => {
@@ -132,7 +132,7 @@ describe('what goes wrong loses nothing', () => {
     runtime.follow();
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
     expect(asked()).toBe(2);
-    await runtime.told();
+    await runtime.reported();
     expect(runtime.problem()?.message).toContain('it has not answered in time');
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
   });
@@ -143,7 +143,7 @@ describe('what goes wrong loses nothing', () => {
       ListContainers: () => Promise.reject(Object.assign(new Error(), { code: status.INTERNAL, details: 'disk on fire' })),
     };
     await fake.start();
-    await runtime.told();
+    await runtime.reported();
     expect(runtime.problem()?.message).toContain('disk on fire');
   });
 });
@@ -164,7 +164,7 @@ describe('what containers have on disks', () => {
       ListContainerStats: () => ({ stats }),
     };
     await fake.start();
-    await runtime.told();
+    await runtime.reported();
     return runtime.files();
   };
 
@@ -225,7 +225,7 @@ describe('where images and containers lie', () => {
   const toldWith = async (info: Handlers[string]) => {
     fake.handlers = { ...pods('a'), ImageFsInfo: info };
     await fake.start();
-    await runtime.told();
+    await runtime.reported();
     return runtime.filesystems();
   };
 
@@ -316,7 +316,7 @@ describe('odd answers', () => {
   ])('%s is left out, and the others are there', async (_rule, handlers) => {
     fake.handlers = { ...pods('a', 'b'), ...handlers };
     await fake.start();
-    await runtime.told();
+    await runtime.reported();
     expect(runtime.problem()).toBeUndefined();
     expect(names()).toEqual(['default/b/app']);
   });
@@ -325,7 +325,7 @@ describe('odd answers', () => {
     await fake.start();
     runtime.close();
     runtime.close();
-    await runtime.told();
+    await runtime.reported();
     expect(fake.asked).toEqual([]);
   });
 });

@@ -147,7 +147,7 @@ test('only logind is listened to, and only to what concerns a shutdown', async (
   ]);
 });
 
-test('held until it is released, and taken again when the shutdown is called off', async () => {
+test('held until it is released, and taken again when the shutdown was cancelled', async () => {
   const scene = await Scene.held();
   expect(scene.holders()).toHaveLength(1);
   scene.preparing = true;

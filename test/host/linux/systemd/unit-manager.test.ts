@@ -9,7 +9,7 @@ async function reached(...peers: BusPeer[]): Promise<SystemdUnits> {
   onTestFinished(() => {
     units.close();
   });
-  await eventually('it is reached', () => units.reach());
+  await eventually('it is reached', () => units.connect());
   return units;
 }
 
@@ -72,7 +72,7 @@ test('a connection that is lost before the answer leaves it open what is done, a
     errors: [expect.stringContaining('closed the connection') as string],
     lost: true,
   });
-  await eventually('it is back', () => peer.connections === 2 && units.reach());
+  await eventually('it is back', () => peer.connections === 2 && units.connect());
   expect(units.problem()).toBeUndefined();
 });
 
@@ -83,7 +83,7 @@ test('where systemd itself does not listen, the bus is asked, and where nobody d
   expect(bus.connections).toBe(1);
   bus.close();
   await eventually('it is said', () => units.problem()?.message.includes(own.path) && units.problem()?.message.includes(bus.path));
-  expect(units.reach()).toBe(false);
+  expect(units.connect()).toBe(false);
   expect(units.request([{ type: 'stop', unit: 'b.service' }])).toBeUndefined();
 });
 
