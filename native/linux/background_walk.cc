@@ -15,11 +15,9 @@
 namespace evictd {
 
 struct BackgroundWalk::State {
-  State(Work done_by, BackgroundWalks::Priority by, std::shared_ptr<Bell> rung)
-      : work(std::move(done_by)), priority(by), bell(std::move(rung)) {}
+  State(Work done_by, std::shared_ptr<Bell> rung) : work(std::move(done_by)), bell(std::move(rung)) {}
 
   const Work work;
-  const BackgroundWalks::Priority priority;
   const std::shared_ptr<Bell> bell;
   std::atomic<bool> cancelled{false};
   std::atomic<bool> done{false};
@@ -46,7 +44,7 @@ BackgroundWalk::BackgroundWalk(const std::string& what, Work work, BackgroundWal
   running.erase(std::remove_if(running.begin(), running.end(), [](const auto& walk) { return walk.expired(); }),
                 running.end());
   if (running.size() >= BackgroundWalks::kMaximum) throw SystemError(EAGAIN, "walk", what);
-  state_ = std::make_shared<State>(std::move(work), walks->priority_, walks->bell_);
+  state_ = std::make_shared<State>(std::move(work), walks->bell_);
   StartDetachedThread("evictd-walk", [state = state_] { Run(state.get()); });
   running.push_back(state_);
 }
@@ -57,7 +55,7 @@ bool BackgroundWalk::TakeDone() { return state_->done.exchange(false); }
 
 void BackgroundWalk::Run(State* shared) {
   State& state = *shared;
-  if (state.priority == BackgroundWalks::Priority::kLowest) StandBack();
+  StandBack();
   try {
     state.work(state.cancelled);
   } catch (...) {  // a tree may be deeper than there is memory; out of a thread it would end the process

@@ -18,22 +18,17 @@ class BackgroundWalks {
  public:
   static constexpr size_t kMaximum = 16;
 
-  // What others can wait for stands back: it has the lowest priority for the processor and the disk.
-  enum class Priority { kLowest, kNormal };
-
-  explicit BackgroundWalks(std::shared_ptr<Bell> bell, Priority priority = Priority::kLowest)
-      : bell_(std::move(bell)), priority_(priority) {}
+  explicit BackgroundWalks(std::shared_ptr<Bell> bell) : bell_(std::move(bell)) {}
 
  private:
   friend class BackgroundWalk;
 
   const std::shared_ptr<Bell> bell_;
-  const Priority priority_;
   std::vector<std::weak_ptr<void>> running_;
 };
 
-// One walk, on a thread of its own. Like the thread of statfs it is detached and shares its state, because what is on a
-// dead mount never answers.
+// One walk, on a thread of its own with the lowest priority for processor and disk. Like the thread of statfs it is
+// detached and shares its state, because what is on a dead mount never answers.
 class BackgroundWalk {
  public:
   // Where it throws, as where no memory is left, it is done.

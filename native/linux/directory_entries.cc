@@ -48,10 +48,4 @@ void DirectoryEntries::Drop() {
   next_ = end_ = 0;
 }
 
-bool DirectoryEntries::Rewind(int directory) {
-  next_ = end_ = 0;
-  position_ = 0;
-  return lseek(directory, 0, SEEK_SET) == 0;
-}
-
 }  // namespace evictd

@@ -16,8 +16,6 @@ class DirectoryEntries {
 
   // Lets the memory go. Before Next, the descriptor has to be brought to `position`.
   void Drop();
-  // From the beginning. False: errno says why not.
-  bool Rewind(int directory);
   // Behind the last name that Next gave, for lseek.
   int64_t position() const { return position_; }
 

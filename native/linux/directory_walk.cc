@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "linux/own_directory.h"
-
 namespace evictd {
 
 namespace {
@@ -35,17 +33,6 @@ uint64_t DeviceOf(const struct statx& status) { return makedev(status.stx_dev_ma
 // 0 before Linux 5.8, for all alike: then a bind mount of the same filesystem is walked, too.
 uint64_t MountOf(const struct statx& status) { return (status.stx_mask & STATX_MNT_ID) != 0 ? status.stx_mnt_id : 0; }
 
-// What would be against emptying it. EROFS is asked of the mount, which may be read-only to this process alone.
-int ObstacleTo(const std::string& path, const DirectoryIdentity& walked) {
-  int error = 0;
-  const UniqueFd own(OpenOwnDirectory(path, &error));
-  DirectoryIdentity identity;
-  if (!own) return error;
-  if (!IdentityOf(own.get(), &identity)) return errno;
-  if (!(identity == walked)) return ESTALE;
-  return faccessat(own.get(), ".", W_OK | X_OK, 0) == 0 ? 0 : errno;
-}
-
 }  // namespace
 
 DirectoryWalk::Usage DirectoryWalk::Run(const std::string& path, const std::atomic<bool>& cancelled) {
@@ -63,7 +50,6 @@ DirectoryWalk::Usage DirectoryWalk::Run(const std::string& path, const std::atom
   mount_ = MountOf(status);
   usage_.device = device_;
   usage_.inode = status.stx_ino;
-  usage_.obstacle = ObstacleTo(path, {device_, status.stx_ino});
   usage_.bytes = status.stx_blocks * kBlock;
   usage_.inodes = 1;
   Enter(std::move(root), status.stx_ino);

@@ -33,9 +33,6 @@ class DirectoryWalk {
     // st_dev of the directory; 0: it could not be opened.
     uint64_t device = 0;
     uint64_t inode = 0;
-    // Why it could not be emptied: an errno as of OpenOwnDirectory, EROFS where its mount is read-only, ESTALE where
-    // that is another directory; 0: nothing is against it.
-    int obstacle = 0;
   };
 
   static constexpr size_t kOpenLevels = 32;

@@ -54,19 +54,15 @@ TEST("work that throws is done, and ends nothing else") {
   CHECK_EQUAL(result, 0);
 }
 
-TEST("only what others can wait for stands back") {
+TEST("a walk has the lowest priority for the processor") {
   const auto bell = std::make_shared<CountingBell>();
   const auto niceness = [](const auto&) { return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid))); };
-  BackgroundWalks lowest(bell);
-  BackgroundWalks normal(bell, BackgroundWalks::Priority::kNormal);
-  BackgroundReading<int> first("it", niceness, &lowest);
-  BackgroundReading<int> second("it", niceness, &normal);
-  EVENTUALLY(bell->rings == 2);
+  BackgroundWalks walks(bell);
+  BackgroundReading<int> reading("it", niceness, &walks);
+  EVENTUALLY(bell->rings == 1);
   int result = 0;
-  CHECK(first.TakeDone(&result));
+  CHECK(reading.TakeDone(&result));
   CHECK_EQUAL(result, 19);
-  CHECK(second.TakeDone(&result));
-  CHECK_EQUAL(result, getpriority(PRIO_PROCESS, 0));
 }
 
 }  // namespace evictd::test

@@ -64,7 +64,6 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("DeletedFiles", evictd::DefineDeletedFiles(env));
   exports.Set("DirectoryUsage", evictd::DefineDirectoryUsage(env));
   exports.Set("FilesystemTree", evictd::DefineFilesystemTree(env));
-  exports.Set("DirectoryEmptying", evictd::DefineDirectoryEmptying(env));
   exports.Set("CgroupHandle", evictd::DefineCgroupHandle(env));
   exports.Set("Pidfd", evictd::DefinePidfd(env));
   exports.Set("MemoryReaper", evictd::DefineMemoryReaper(env));

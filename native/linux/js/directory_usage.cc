@@ -29,7 +29,6 @@ struct DirectoryUsageKind {
     result.Set("errno", Napi::Number::New(env, usage.first_error));
     result.Set("device", Napi::BigInt::New(env, usage.device));
     result.Set("inode", Napi::BigInt::New(env, usage.inode));
-    result.Set("obstacle", Napi::Number::New(env, usage.obstacle));
     result.Set("complete", Napi::Boolean::New(env, usage.complete));
     return result;
   }

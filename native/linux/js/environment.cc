@@ -15,11 +15,7 @@ void Environment::Create(Napi::Env env) {
 }
 
 Environment::Environment(Napi::Env env)
-    : WakeTargets(env),
-      filesystem_threads_(bell()),
-      background_walks_(bell()),
-      directory_walks_(bell()),
-      emptyings_(bell(), BackgroundWalks::Priority::kNormal) {}
+    : WakeTargets(env), filesystem_threads_(bell()), background_walks_(bell()), directory_walks_(bell()) {}
 
 Waiter& Environment::waiter() {
   armer();

@@ -40,9 +40,8 @@ class Environment : public WakeTargets {
 
   FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
   BackgroundWalks* background_walks() { return &background_walks_; }
-  // Beside them: what hangs of some keeps none of the others from being begun. Who is short waits for emptyings.
+  // Apart from background_walks: hanging walks of one kind must not keep the other kind from starting.
   BackgroundWalks* directory_walks() { return &directory_walks_; }
-  BackgroundWalks* emptyings() { return &emptyings_; }
 
  private:
   void End();
@@ -50,7 +49,6 @@ class Environment : public WakeTargets {
   FilesystemThreads filesystem_threads_;
   BackgroundWalks background_walks_;
   BackgroundWalks directory_walks_;
-  BackgroundWalks emptyings_;
   std::unique_ptr<Waiter> waiter_;
   std::unique_ptr<Armer> armer_;
 };

@@ -21,7 +21,6 @@ Napi::Function DefineFilesystemStats(Napi::Env env);
 Napi::Function DefineDeletedFiles(Napi::Env env);
 Napi::Function DefineDirectoryUsage(Napi::Env env);
 Napi::Function DefineFilesystemTree(Napi::Env env);
-Napi::Function DefineDirectoryEmptying(Napi::Env env);
 Napi::Function DefineCgroupHandle(Napi::Env env);
 Napi::Function DefinePidfd(Napi::Env env);
 Napi::Function DefineMemoryReaper(Napi::Env env);
