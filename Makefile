@@ -86,7 +86,7 @@ $(ARM64): native/CMakeLists.txt $(NATIVE) $(MODULES) | node
 
 # The same for Windows on x64; `make windows` runs its tests under Wine.
 WINDOWS := dist/prebuilds/win32-x64/evictd.node
-WINDOWS_TOOLS := native/windows/mingw-w64.cmake
+WINDOWS_TOOLS := native/js/windows/mingw-w64.cmake
 
 prebuild-windows: $(WINDOWS) bundle
 
@@ -153,10 +153,10 @@ arm64: build $(ARM64)
 
 # The tests find them there: what stands in for a system that is short of memory, and what needs neither Node nor a kernel.
 WINE_PROGRAMS := $(addprefix build/wine/,memory_condition.exe job_limits_test.exe process_list_test.exe privilege_test.exe)
-build/wine/job_limits_test.exe: native/windows/job_limits.cc native/windows/job_limits.h
-PROCESS_LIST := $(addprefix native/windows/,process_list.cc process_snapshot.cc process_times.cc wide_text.cc error_text.cc)
-build/wine/process_list_test.exe: $(PROCESS_LIST) native/common/system_error.cc native/windows/process_list.h native/windows/process_snapshot.h
-build/wine/privilege_test.exe: native/windows/privilege.cc native/windows/privilege.h native/windows/error_text.cc native/common/system_error.cc
+build/wine/job_limits_test.exe: native/kill/windows/job_limits.cc native/kill/windows/job_limits.h
+PROCESS_LIST := $(addprefix native/,$(addprefix read/windows/,process_list.cc process_snapshot.cc process_times.cc) system/windows/wide_text.cc system/windows/error_text.cc)
+build/wine/process_list_test.exe: $(PROCESS_LIST) native/system/system_error.cc native/read/windows/process_list.h native/read/windows/process_snapshot.h
+build/wine/privilege_test.exe: native/system/windows/privilege.cc native/system/windows/privilege.h native/system/windows/error_text.cc native/system/system_error.cc
 
 build/wine/%.exe: native/test/windows/%.cc
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { errorCodes, violations, type SourceText } from './architecture.js';
 
@@ -35,25 +35,50 @@ describe('the tree', () => {
     expect(sorted(documented)).toEqual(sorted(source.flatMap(errorCodes)));
   });
 
-  /** What each system's part of a build description begins with; what stands before the first is for all. */
+  /** What each system's part of a build description begins with; the sources before the first part are for both systems. */
   const parts: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     'binding.gyp': { linux: /OS=="linux"/, windows: /OS=="win"/ },
     'native/CMakeLists.txt': { linux: /^if\(CMAKE_SYSTEM_NAME STREQUAL "Linux"\)/m, windows: /^elseif\(WIN32\)/m },
   };
   /** node-gyp and cmake-js bring it for Microsoft's compiler. */
-  const forMingw = 'native/windows/delay_load.cc';
+  const forMingw = 'native/js/windows/delay_load.cc';
+  const addon = native.map(({ path }) => path).filter((path) => !path.startsWith('native/test/'));
+  /** A folder named for a system holds what only that system compiles. */
+  const systemOf = (path: string): string => /\/(linux|windows)\//.exec(path)?.[1] ?? 'both';
 
   test.each(Object.keys(parts))('%s compiles exactly the C++ files of the addon, each for its system', (list) => {
     const text = readFileSync(list, 'utf8');
     const [linux, windows] = [text.search(parts[list]?.linux ?? /$^/), text.search(parts[list]?.windows ?? /$^/)];
-    const byPart = { common: text.slice(0, linux), linux: text.slice(linux, windows), windows: text.slice(windows) };
+    const byPart = { both: text.slice(0, linux), linux: text.slice(linux, windows), windows: text.slice(windows) };
     for (const [part, own] of Object.entries(byPart)) {
       const listed = (own.match(/[\w/]+\.cc\b/g) ?? []).map((path) => (path.startsWith('native/') ? path : `native/${path}`));
-      const compiled = native.map(({ path }) => path).filter((path) => path.endsWith('.cc') && path.startsWith(`native/${part}/`));
+      const compiled = addon.filter((path) => path.endsWith('.cc') && systemOf(path) === part);
       expect(sorted(listed)).toEqual(sorted(list === 'binding.gyp' ? compiled.filter((path) => path !== forMingw) : compiled));
-      expect(listed.filter((path) => !existsSync(path))).toEqual([]);
     }
-    expect(native.filter(({ path }) => !/^native\/(common|linux|windows|test)\//.test(path))).toEqual([]);
+  });
+
+  test('a folder of the addon has at most 15 files; a header and its implementation count as one', () => {
+    const names = sorted(native.map(({ path }) => path.replace(/\.\w+$/, '')));
+    const crowded = [...new Set(names.map(dirname))].filter((folder) => names.filter((name) => dirname(name) === folder).length > 15);
+    expect(crowded).toEqual([]);
+  });
+
+  test('a file of one system includes none of the other, and one of both systems none of either', () => {
+    const wrong = native
+      .filter(({ path }) => !path.startsWith('native/test/'))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/^#include "([^"]+)"/gm)].map(([, included = '']) => ({ path, included, system: systemOf(`/${included}`) })),
+      )
+      .filter(({ path, system }) => system !== 'both' && system !== systemOf(path));
+    expect(wrong).toEqual([]);
+  });
+
+  test('what compiles without Node-API includes nothing that needs it', () => {
+    const wrong = native
+      .filter(({ path }) => !path.includes('/js/'))
+      .filter(({ text }) => /^#include (<napi.h>|"(js|[\w/]+\/js)\/)/m.test(text))
+      .map(({ path }) => path);
+    expect(wrong).toEqual([]);
   });
 
   test('no file of the addon asks for its system: the lists do', () => {

@@ -44,16 +44,13 @@ function released(name: string): string[] {
 const compiled = (): string[] =>
   [...project.matchAll(/<ClCompile Include="([^"]+)">/g)].map(([, path = '']) => path.replaceAll('\\', '/').replace(/^\.\.\//, ''));
 
-const sourcesIn = (...directories: string[]): string[] =>
-  directories.flatMap((from) =>
-    readdirSync(from)
-      .filter((name) => name.endsWith('.cc'))
-      .map((name) => join(from, name)),
-  );
+const sources = readdirSync('native', { recursive: true, encoding: 'utf8' })
+  .map((path) => join('native', path))
+  .filter((path) => path.endsWith('.cc') && !path.startsWith('native/test/'));
 
 describe('the project file for Microsoft’s compiler', () => {
   test('has the sources of Windows and those of both systems, and none of Linux', () => {
-    const own = sourcesIn('native/common', 'native/windows', 'native/windows/js').filter((path) => path !== 'native/windows/delay_load.cc');
+    const own = sources.filter((path) => !path.includes('/linux/') && path !== 'native/js/windows/delay_load.cc');
     expect(
       compiled()
         .filter((path) => path.startsWith('native/'))

@@ -15,7 +15,7 @@
 #include <sstream>
 
 #include "check.h"
-#include "linux/unique_fd.h"
+#include "system/linux/unique_fd.h"
 
 namespace evictd::test {
 

@@ -1,5 +1,4 @@
-#ifndef EVICTD_TEST_CGROUP_H_
-#define EVICTD_TEST_CGROUP_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -89,5 +88,3 @@ class TemporaryDirectory {
 };
 
 }  // namespace evictd::test
-
-#endif  // EVICTD_TEST_CGROUP_H_

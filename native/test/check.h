@@ -1,12 +1,11 @@
-#ifndef EVICTD_TEST_CHECK_H_
-#define EVICTD_TEST_CHECK_H_
+#pragma once
 
 #include <functional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 
-#include "common/system_error.h"
+#include "system/system_error.h"
 
 // What the tests of the kernel-facing code are written with. Each test runs in a process of its own (runner.cc), so a
 // sanitizer's report, a crash or a hang is the failure of that one test, and descriptors and threads can be counted.
@@ -60,5 +59,3 @@ int ErrorOf(Attempt&& attempt) {
   if (!(expression)) evictd::test::Fail(__FILE__, __LINE__, #expression)
 #define CHECK_EQUAL(actual, expected) evictd::test::Equal(__FILE__, __LINE__, #actual, actual, expected)
 #define EVENTUALLY(condition) evictd::test::Eventually(__FILE__, __LINE__, #condition, [&] { return condition; })
-
-#endif  // EVICTD_TEST_CHECK_H_

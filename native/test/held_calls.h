@@ -1,5 +1,4 @@
-#ifndef EVICTD_TEST_HELD_CALLS_H_
-#define EVICTD_TEST_HELD_CALLS_H_
+#pragma once
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -17,7 +16,7 @@
 #include <utility>
 
 #include "check.h"
-#include "linux/unique_fd.h"
+#include "system/linux/unique_fd.h"
 
 namespace evictd::test {
 
@@ -67,5 +66,3 @@ class HeldCalls {
 };
 
 }  // namespace evictd::test
-
-#endif  // EVICTD_TEST_HELD_CALLS_H_

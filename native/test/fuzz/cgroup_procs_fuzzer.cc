@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fuzz/keyed.h"
-#include "linux/cgroup_procs_text.h"
+#include "kill/linux/cgroup_procs_text.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <sstream>
 
-#include "linux/kernel_text.h"
+#include "read/linux/kernel_text.h"
 
 namespace evictd::fuzz {
 

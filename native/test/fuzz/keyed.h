@@ -1,5 +1,4 @@
-#ifndef EVICTD_TEST_FUZZ_KEYED_H_
-#define EVICTD_TEST_FUZZ_KEYED_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -31,5 +30,3 @@ class Input {
 void CheckKeyed(const std::vector<std::string>& keys, std::string_view text);
 
 }  // namespace evictd::fuzz
-
-#endif  // EVICTD_TEST_FUZZ_KEYED_H_

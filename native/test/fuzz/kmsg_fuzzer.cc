@@ -7,7 +7,7 @@
 #include <string>
 
 #include "fuzz/keyed.h"
-#include "linux/oom_record.h"
+#include "watch/linux/oom_record.h"
 
 namespace {
 

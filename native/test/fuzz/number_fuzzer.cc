@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fuzz/keyed.h"
-#include "linux/kernel_text.h"
+#include "read/linux/kernel_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using evictd::fuzz::Require;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fuzz/keyed.h"
-#include "linux/kernel_text.h"
+#include "read/linux/kernel_text.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Which limits are in force is a matter of flags, which Wine does not keep: tried on the structure alone. Exit code:
 // the line of what was not so.
-#include "windows/job_limits.h"
+#include "kill/windows/job_limits.h"
 
 #define HOLDS(what) \
   if (!(what)) return __LINE__

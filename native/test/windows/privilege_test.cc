@@ -1,6 +1,6 @@
 // What becomes of the token is seen by another call than the one that changes it, and a token without the privilege is
 // made by taking it away: tried in a process of its own. Exit code: the line of what was not so.
-#include "windows/privilege.h"
+#include "system/windows/privilege.h"
 
 #include <windows.h>
 

@@ -1,6 +1,6 @@
 // A number that another process has by the time that it is asked cannot be had on purpose: tried on a snapshot that
 // says so. Exit code: the line of what was not so.
-#include "windows/process_list.h"
+#include "read/windows/process_list.h"
 
 #include <windows.h>
 

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <napi.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "filesystem/filesystem_stats.h"
+#include "js/wake_targets.h"
+#include "walk/linux/background_walk.h"
+#include "watch/linux/armer.h"
+#include "watch/linux/waiter.h"
+
+namespace evictd {
+
+// What the addon holds per environment (main thread or worker): the bell, the waiter and who is to be woken.
+class Environment : public WakeTargets {
+ public:
+  // Called once, when the addon is loaded.
+  static void Create(Napi::Env env);
+  static Environment* Of(Napi::Env env) { return env.GetInstanceData<Environment>(); }
+
+  explicit Environment(Napi::Env env);
+
+  // The threads of the waiter and of the armer are started here, with the environment's first watch. Throw SystemError.
+  Waiter& waiter();
+  Armer& armer();
+
+  // For EnvironmentWatch.
+  using Source = WatchSource;
+  uint64_t Add(std::shared_ptr<WatchSource> source) { return waiter().Add(std::move(source)); }
+  void Remove(uint64_t id) { waiter_->Remove(id); }
+  void Drop(std::shared_ptr<WatchSource> source, uint64_t id);
+
+  // What was never added to the waiter: the armer drops it, as Armer::Release, where there is one by now; else this
+  // does.
+  void Release(std::shared_ptr<WatchSource> source);
+
+  FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
+  BackgroundWalks* background_walks() { return &background_walks_; }
+  // Apart from background_walks: hanging walks of one kind must not keep the other kind from starting.
+  BackgroundWalks* directory_walks() { return &directory_walks_; }
+
+ private:
+  void End();
+
+  FilesystemThreads filesystem_threads_;
+  BackgroundWalks background_walks_;
+  BackgroundWalks directory_walks_;
+  std::unique_ptr<Waiter> waiter_;
+  std::unique_ptr<Armer> armer_;
+};
+
+}  // namespace evictd

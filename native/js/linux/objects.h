@@ -1,0 +1,34 @@
+#pragma once
+
+#include <napi.h>
+
+namespace evictd {
+
+// The constructors of the addon's classes; each in the file of its name. First the watches.
+Napi::Function DefineMemcgThreshold(Napi::Env env);
+Napi::Function DefinePsiTrigger(Napi::Env env);
+Napi::Function DefineMemcgEvents(Napi::Env env);
+Napi::Function DefineOomControl(Napi::Env env);
+Napi::Function DefineSampler(Napi::Env env);
+Napi::Function DefineCgroupTree(Napi::Env env);
+Napi::Function DefineProcessExit(Napi::Env env);
+Napi::Function DefineKernelLog(Napi::Env env);
+
+Napi::Function DefineFileReader(Napi::Env env);
+Napi::Function DefineCgroupTable(Napi::Env env);
+Napi::Function DefineFilesystemStats(Napi::Env env);
+Napi::Function DefineDeletedFiles(Napi::Env env);
+Napi::Function DefineDirectoryUsage(Napi::Env env);
+Napi::Function DefineFilesystemTree(Napi::Env env);
+Napi::Function DefineCgroupHandle(Napi::Env env);
+Napi::Function DefinePidfd(Napi::Env env);
+Napi::Function DefineMemoryReaper(Napi::Env env);
+Napi::Function DefineNotifySocket(Napi::Env env);
+Napi::Function DefineFileLock(Napi::Env env);
+
+// Functions of their own.
+void DefineFileCalls(Napi::Env env, Napi::Object exports);
+// For tests: the kills that these records of /dev/kmsg tell of.
+Napi::Value ParseOomRecords(const Napi::CallbackInfo& info);
+
+}  // namespace evictd

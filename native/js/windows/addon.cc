@@ -1,0 +1,62 @@
+#include <napi.h>
+#include <windows.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "js/argument.h"
+#include "js/bits.h"
+#include "js/windows/environment.h"
+#include "js/windows/objects.h"
+#include "watch/wake_mask.h"
+
+namespace {
+
+// Not ExitProcess: that calls every DLL about it, under a lock that a thread may have been ended with.
+void ExitNow(const Napi::CallbackInfo& info) {
+  const int64_t code = evictd::IntegerArgument(info[0], "code", 0, std::numeric_limits<uint32_t>::max());
+  TerminateProcess(GetCurrentProcess(), static_cast<UINT>(code));
+}
+
+// GetTickCount64 counts while the machine sleeps, too, in steps of some 16 ms.
+Napi::Value BootTime(const Napi::CallbackInfo& info) {
+  return Napi::BigInt::New(info.Env(), static_cast<uint64_t>(GetTickCount64()) * 1000000);
+}
+
+Napi::Value WatchCount(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(evictd::Environment::Of(info.Env())->watch_count()));
+}
+
+// The end of a worker frees the addon while a thread that hangs in a call still has its code to return to: it stays for
+// as long as the process does.
+void StayLoaded() {
+  HMODULE self = nullptr;
+  GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
+                     reinterpret_cast<LPCWSTR>(&StayLoaded), &self);
+}
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  StayLoaded();
+  evictd::Environment::Create(env);
+  exports.Set("WAKE", evictd::Bits(env, {{"FIRED", static_cast<unsigned>(evictd::Wake::kFired)},
+                                         {"GONE", static_cast<unsigned>(evictd::Wake::kGone)}}));
+  exports.Set("MemoryNotification", evictd::DefineMemoryNotification(env));
+  exports.Set("ProcessHandle", evictd::DefineProcessHandle(env));
+  exports.Set("Job", evictd::DefineJob(env));
+  exports.Set("ServiceDispatcher", evictd::DefineServiceDispatcher(env));
+  exports.Set("processes", Napi::Function::New(env, evictd::Processes, "processes"));
+  exports.Set("services", Napi::Function::New(env, evictd::Services, "services"));
+  exports.Set("stopService", Napi::Function::New(env, evictd::StopServiceOf, "stopService"));
+  exports.Set("enableDebugPrivilege", Napi::Function::New(env, evictd::DebugPrivilege, "enableDebugPrivilege"));
+  exports.Set("performanceInfo", Napi::Function::New(env, evictd::PerformanceInfo, "performanceInfo"));
+  exports.Set("FileLock", evictd::DefineFileLock(env));
+  exports.Set("FilesystemStats", evictd::DefineFilesystemStats(env));
+  exports.Set("bootTimeNs", Napi::Function::New(env, BootTime, "bootTimeNs"));
+  exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
+  exports.Set("watchCount", Napi::Function::New(env, WatchCount, "watchCount"));
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(evictd, Init)

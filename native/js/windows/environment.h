@@ -1,0 +1,39 @@
+#pragma once
+
+#include <napi.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "filesystem/filesystem_stats.h"
+#include "js/wake_targets.h"
+#include "watch/windows/waiter.h"
+
+namespace evictd {
+
+// What the addon holds per environment (main thread or worker): the bell, the waiter and who is to be woken.
+class Environment : public WakeTargets {
+ public:
+  // Called once, when the addon is loaded.
+  static void Create(Napi::Env env);
+  static Environment* Of(Napi::Env env) { return env.GetInstanceData<Environment>(); }
+
+  explicit Environment(Napi::Env env) : WakeTargets(env), filesystem_threads_(bell()) {}
+
+  // For EnvironmentWatch. The waiter's first thread is started here, with the environment's first watch. Throws
+  // SystemError.
+  using Source = WatchSource;
+  uint64_t Add(std::shared_ptr<WatchSource> source);
+  void Remove(uint64_t id) { waiter_->Remove(id); }
+  void Drop(const std::shared_ptr<WatchSource>&, uint64_t /*id*/) {}
+
+  FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
+
+ private:
+  void End();
+
+  FilesystemThreads filesystem_threads_;
+  std::unique_ptr<Waiter> waiter_;
+};
+
+}  // namespace evictd

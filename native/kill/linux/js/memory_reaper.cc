@@ -1,0 +1,63 @@
+#include "kill/linux/js/memory_reaper.h"
+
+#include <memory>
+#include <string>
+
+#include "js/argument.h"
+#include "js/error.h"
+#include "js/linux/objects.h"
+
+namespace evictd {
+
+namespace {
+
+// Tells its objects from those of other classes, which must not be unwrapped as one.
+constexpr napi_type_tag kTag = {0x6576696374642d72, 0x65617065722d7631};
+
+class MemoryReaperObject : public Napi::ObjectWrap<MemoryReaperObject> {
+ public:
+  explicit MemoryReaperObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+    Guarded(info.Env(), [&] { reaper_ = std::make_unique<MemoryReaper>(); });
+    Value().TypeTag(&kTag);
+  }
+
+  static Napi::Function Define(Napi::Env env) {
+    return DefineClass(
+        env, "MemoryReaper",
+        {InstanceMethod("counts", &MemoryReaperObject::Counts), InstanceMethod("close", &MemoryReaperObject::Close)});
+  }
+
+  MemoryReaper* reaper() const { return reaper_.get(); }
+
+ private:
+  Napi::Value Counts(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    if (reaper_) last_ = reaper_->counts();
+    Napi::Object counts = Napi::Object::New(env);
+    counts.Set("released", Napi::Number::New(env, static_cast<double>(last_.released)));
+    counts.Set("errno", Napi::Number::New(env, last_.error));
+    return counts;
+  }
+
+  void Close(const Napi::CallbackInfo&) {
+    if (reaper_) last_ = reaper_->counts();
+    reaper_.reset();
+  }
+
+  std::unique_ptr<MemoryReaper> reaper_;
+  MemoryReaper::Counts last_;
+};
+
+}  // namespace
+
+MemoryReaper* MemoryReaperArgument(const Napi::Value& value, const char* name) {
+  if (value.IsUndefined()) return nullptr;
+  if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&kTag)) {
+    ThrowArgumentError(value.Env(), std::string("The \"") + name + "\" argument must be a MemoryReaper");
+  }
+  return MemoryReaperObject::Unwrap(value.As<Napi::Object>())->reaper();
+}
+
+Napi::Function DefineMemoryReaper(Napi::Env env) { return MemoryReaperObject::Define(env); }
+
+}  // namespace evictd

@@ -1,0 +1,100 @@
+#include "kill/windows/job.h"
+
+#include <cstddef>
+
+#include "read/windows/process_times.h"
+#include "system/system_error.h"
+#include "system/windows/wide_text.h"
+
+namespace evictd {
+
+namespace {
+
+constexpr DWORD kAccess =
+    JOB_OBJECT_QUERY | JOB_OBJECT_SET_ATTRIBUTES | JOB_OBJECT_ASSIGN_PROCESS | JOB_OBJECT_TERMINATE;
+
+// Between two looks a job may grow; by so much it never does.
+constexpr size_t kSpare = 64;
+
+}  // namespace
+
+Job::Job(const std::string& name, Way way) : name_(name) {
+  const std::wstring wide = ToWide(name);
+  if (way == Way::kOpen) {
+    job_.Reset(OpenJobObjectW(kAccess, FALSE, wide.c_str()));
+    if (!job_) Throw("OpenJobObjectW", GetLastError());
+    return;
+  }
+  job_.Reset(CreateJobObjectW(nullptr, wide.c_str()));
+  // The call opens one that is there, and says so by the error only.
+  const DWORD error = GetLastError();
+  if (!job_ || error == ERROR_ALREADY_EXISTS) Throw("CreateJobObjectW", error);
+}
+
+std::vector<uint32_t> Job::Processes() const {
+  // ULONG_PTR: the alignment of the structure, which ends in an array of them.
+  constexpr size_t kHead = offsetof(JOBOBJECT_BASIC_PROCESS_ID_LIST, ProcessIdList) / sizeof(ULONG_PTR);
+  std::vector<ULONG_PTR> buffer(kHead + kSpare);
+  for (;;) {
+    auto* const list = reinterpret_cast<JOBOBJECT_BASIC_PROCESS_ID_LIST*>(buffer.data());
+    const bool whole = QueryInformationJobObject(job_.get(), JobObjectBasicProcessIdList, list,
+                                                 static_cast<DWORD>(buffer.size() * sizeof(ULONG_PTR)), nullptr);
+    if (whole) {
+      std::vector<uint32_t> pids;
+      pids.reserve(list->NumberOfProcessIdsInList);
+      for (DWORD i = 0; i < list->NumberOfProcessIdsInList; i++) {
+        pids.push_back(static_cast<uint32_t>(list->ProcessIdList[i]));
+      }
+      return pids;
+    }
+    const DWORD error = GetLastError();
+    if (error != ERROR_MORE_DATA) Throw("QueryInformationJobObject", error);
+    // Never less than before: a number that does not grow must not be a loop without end.
+    buffer.resize(buffer.size() + list->NumberOfAssignedProcesses + kSpare);
+  }
+}
+
+template <typename Information>
+Information Job::Query(JOBOBJECTINFOCLASS kind) const {
+  Information information = {};
+  if (!QueryInformationJobObject(job_.get(), kind, &information, sizeof information, nullptr)) {
+    Throw("QueryInformationJobObject", GetLastError());
+  }
+  return information;
+}
+
+Job::Accounting Job::ReadAccounting() const {
+  const auto basic = Query<JOBOBJECT_BASIC_ACCOUNTING_INFORMATION>(JobObjectBasicAccountingInformation);
+  const auto extended = Query<JOBOBJECT_EXTENDED_LIMIT_INFORMATION>(JobObjectExtendedLimitInformation);
+  Accounting accounting;
+  accounting.active_processes = basic.ActiveProcesses;
+  accounting.total_processes = basic.TotalProcesses;
+  accounting.cpu_time_ns =
+      static_cast<uint64_t>(basic.TotalUserTime.QuadPart + basic.TotalKernelTime.QuadPart) * kTickNs;
+  accounting.peak_commit_bytes = extended.PeakJobMemoryUsed;
+  return accounting;
+}
+
+JobLimits Job::Limits() const {
+  return LimitsOf(Query<JOBOBJECT_EXTENDED_LIMIT_INFORMATION>(JobObjectExtendedLimitInformation));
+}
+
+void Job::SetLimits(const JobLimitChange& change) {
+  auto information = Query<JOBOBJECT_EXTENDED_LIMIT_INFORMATION>(JobObjectExtendedLimitInformation);
+  Apply(change, &information);
+  if (!SetInformationJobObject(job_.get(), JobObjectExtendedLimitInformation, &information, sizeof information)) {
+    Throw("SetInformationJobObject", GetLastError());
+  }
+}
+
+void Job::Assign(HANDLE process) {
+  if (!AssignProcessToJobObject(job_.get(), process)) Throw("AssignProcessToJobObject", GetLastError());
+}
+
+void Job::Terminate(uint32_t exit_code) {
+  if (!TerminateJobObject(job_.get(), exit_code)) Throw("TerminateJobObject", GetLastError());
+}
+
+void Job::Throw(const char* syscall, DWORD error) const { throw SystemError(static_cast<int>(error), syscall, name_); }
+
+}  // namespace evictd

@@ -1,0 +1,114 @@
+#include "kill/windows/job.h"
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "js/argument.h"
+#include "js/error.h"
+#include "js/windows/objects.h"
+#include "kill/windows/js/process_handle.h"
+
+namespace evictd {
+
+namespace {
+
+constexpr int64_t kMaximum = std::numeric_limits<uint32_t>::max();
+
+std::optional<uint64_t> BytesOf(const Napi::Object& limits, const char* name) {
+  const Napi::Value value = limits.Get(name);
+  if (value.IsUndefined()) return std::nullopt;
+  return BigIntArgument(value, name);
+}
+
+JobLimitChange ChangeArgument(const Napi::Value& value) {
+  const Napi::Object limits = ObjectArgument(value, "limits");
+  JobLimitChange change;
+  change.commit_bytes = BytesOf(limits, "commitBytes");
+  change.commit_bytes_per_process = BytesOf(limits, "commitBytesPerProcess");
+  const Napi::Value active = limits.Get("activeProcesses");
+  if (!active.IsUndefined()) {
+    change.active_processes = static_cast<uint32_t>(IntegerArgument(active, "activeProcesses", 0, kMaximum));
+  }
+  return change;
+}
+
+class JobObject : public Napi::ObjectWrap<JobObject> {
+ public:
+  explicit JobObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+    name_ = TextArgument(info[0], "name");
+    const Job::Way way = info[1].ToBoolean() ? Job::Way::kCreate : Job::Way::kOpen;
+    Guarded(info.Env(), [&] { job_ = std::make_unique<Job>(name_, way); });
+  }
+
+  static Napi::Function Define(Napi::Env env) {
+    return DefineClass(
+        env, "Job",
+        {InstanceMethod("processes", &JobObject::Processes), InstanceMethod("accounting", &JobObject::Accounting),
+         InstanceMethod("limits", &JobObject::Limits), InstanceMethod("setLimits", &JobObject::SetLimits),
+         InstanceMethod("assign", &JobObject::Assign), InstanceMethod("terminate", &JobObject::Terminate),
+         InstanceMethod("close", &JobObject::Close)});
+  }
+
+ private:
+  Napi::Value Processes(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const std::vector<uint32_t> pids = Guarded(env, [&] { return Open().Processes(); });
+    Napi::Array result = Napi::Array::New(env, pids.size());
+    for (uint32_t i = 0; i < pids.size(); i++) result.Set(i, Napi::Number::New(env, pids[i]));
+    return result;
+  }
+
+  Napi::Value Accounting(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const Job::Accounting accounting = Guarded(env, [&] { return Open().ReadAccounting(); });
+    Napi::Object result = Napi::Object::New(env);
+    result.Set("activeProcesses", Napi::Number::New(env, accounting.active_processes));
+    result.Set("totalProcesses", Napi::Number::New(env, accounting.total_processes));
+    result.Set("cpuTimeNs", Napi::BigInt::New(env, accounting.cpu_time_ns));
+    result.Set("peakCommitBytes", Napi::BigInt::New(env, accounting.peak_commit_bytes));
+    return result;
+  }
+
+  Napi::Value Limits(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const JobLimits limits = Guarded(env, [&] { return Open().Limits(); });
+    Napi::Object result = Napi::Object::New(env);
+    result.Set("commitBytes", Napi::BigInt::New(env, limits.commit_bytes));
+    result.Set("commitBytesPerProcess", Napi::BigInt::New(env, limits.commit_bytes_per_process));
+    result.Set("activeProcesses", Napi::Number::New(env, limits.active_processes));
+    return result;
+  }
+
+  void SetLimits(const Napi::CallbackInfo& info) {
+    const JobLimitChange change = ChangeArgument(info[0]);
+    Guarded(info.Env(), [&] { Open().SetLimits(change); });
+  }
+
+  void Assign(const Napi::CallbackInfo& info) {
+    const std::shared_ptr<ProcessHandle> process = ProcessHandleArgument(info[0], "process");
+    Guarded(info.Env(), [&] { Open().Assign(process->OpenForJob().get()); });
+  }
+
+  void Terminate(const Napi::CallbackInfo& info) {
+    const auto exit_code = static_cast<uint32_t>(IntegerArgument(info[0], "exitCode", 0, kMaximum));
+    Guarded(info.Env(), [&] { Open().Terminate(exit_code); });
+  }
+
+  void Close(const Napi::CallbackInfo&) { job_.reset(); }
+
+  Job& Open() {
+    if (!job_) throw SystemError(ERROR_INVALID_HANDLE, "Job", name_);
+    return *job_;
+  }
+
+  std::string name_;
+  std::unique_ptr<Job> job_;
+};
+
+}  // namespace
+
+Napi::Function DefineJob(Napi::Env env) { return JobObject::Define(env); }
+
+}  // namespace evictd

@@ -1,0 +1,187 @@
+#include "read/linux/kernel_text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace evictd {
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr size_t kPressureLine = 4;  // avg10, avg60, avg300, total
+
+bool Skip(std::string_view* text, std::string_view expected) {
+  if (text->substr(0, expected.size()) != expected) return false;
+  text->remove_prefix(expected.size());
+  return true;
+}
+
+// Decimal digits, at least one, within 64 bits.
+bool TakeInteger(std::string_view* text, uint64_t* number) {
+  size_t length = 0;
+  uint64_t sum = 0;
+  for (; length < text->size() && (*text)[length] >= '0' && (*text)[length] <= '9'; length++) {
+    const uint64_t digit = static_cast<uint64_t>((*text)[length] - '0');
+    if (sum > (std::numeric_limits<uint64_t>::max() - digit) / 10) return false;
+    sum = sum * 10 + digit;
+  }
+  text->remove_prefix(length);
+  *number = sum;
+  return length > 0;
+}
+
+// The kernel's percentages and load averages: "12.34".
+bool TakePercentage(std::string_view* text, double* value) {
+  uint64_t whole = 0;
+  if (!TakeInteger(text, &whole)) return false;
+  *value = static_cast<double>(whole);
+  if (!Skip(text, ".")) return true;
+  const size_t before = text->size();
+  uint64_t decimals = 0;
+  if (!TakeInteger(text, &decimals)) return false;
+  double divisor = 1;
+  for (size_t digits = before - text->size(); digits > 0; digits--) divisor *= 10;
+  *value += static_cast<double>(decimals) / divisor;
+  return true;
+}
+
+// One value up to the end of its line: digits, "max" (no limit), or "123 kB" (meminfo; kB are 1024 bytes).
+bool ParseValue(std::string_view text, double* value) {
+  if (text == "max") {
+    *value = std::numeric_limits<double>::infinity();
+    return true;
+  }
+  uint64_t number = 0;
+  if (!TakeInteger(&text, &number)) return false;
+  const bool kilobytes = text == " kB";
+  if (!kilobytes && !text.empty()) return false;
+  *value = static_cast<double>(number) * (kilobytes ? 1024 : 1);
+  return true;
+}
+
+int ParseNumber(std::string_view text, double* value) {
+  if (text.empty() || text.back() != '\n') return EBADMSG;
+  text.remove_suffix(1);
+  return ParseValue(text, value) ? 0 : EBADMSG;
+}
+
+// "key value" and "Key:   value kB". The keys are few and the kernel's lines about forty, so each line is compared with
+// the keys not yet seen.
+int ParseKeyed(const FileSpec& spec, std::string_view text, double* values) {
+  const bool terminated = !text.empty() && text.back() == '\n';
+  size_t missing = spec.keys.size();
+  int error = 0;
+  while (!text.empty() && missing > 0) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) break;  // cut off: the number may go on
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    const size_t key_end = line.find(' ');
+    if (key_end == std::string_view::npos) continue;
+    std::string_view key = line.substr(0, key_end);
+    if (!key.empty() && key.back() == ':') key.remove_suffix(1);
+    for (size_t i = 0; i < spec.keys.size(); i++) {
+      if (spec.keys[i] != key || !std::isnan(values[i])) continue;
+      line.remove_prefix(std::min(line.find_first_not_of(' ', key_end), line.size()));
+      if (!ParseValue(line, &values[i])) error = EBADMSG;
+      missing--;
+      break;
+    }
+  }
+  if (error != 0 || missing == 0) return error;
+  return terminated ? ENODATA : EBADMSG;
+}
+
+bool ParsePressureLine(std::string_view line, double* values) {
+  double parsed[kPressureLine];
+  uint64_t total = 0;
+  if (!Skip(&line, " avg10=") || !TakePercentage(&line, &parsed[0])) return false;
+  if (!Skip(&line, " avg60=") || !TakePercentage(&line, &parsed[1])) return false;
+  if (!Skip(&line, " avg300=") || !TakePercentage(&line, &parsed[2])) return false;
+  if (!Skip(&line, " total=") || !TakeInteger(&line, &total) || !line.empty()) return false;
+  parsed[3] = static_cast<double>(total);
+  std::copy_n(parsed, kPressureLine, values);
+  return true;
+}
+
+// "some avg10=0.00 avg60=0.00 avg300=0.00 total=0", then "full" alike; cpu of old kernels has no "full", irq has only
+// "full".
+int ParsePressure(std::string_view text, double* values) {
+  if (text.empty() || text.back() != '\n') return EBADMSG;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    double* into = Skip(&line, "some") ? values : Skip(&line, "full") ? values + kPressureLine : nullptr;
+    if (into == nullptr || !ParsePressureLine(line, into)) return EBADMSG;
+  }
+  return std::isnan(values[0]) || std::isnan(values[kPressureLine]) ? ENODATA : 0;
+}
+
+// "0.00 0.01 0.05 1/123 4567": 123 tasks exist.
+int ParseLoadavg(std::string_view text, double* value) {
+  if (text.empty() || text.back() != '\n') return EBADMSG;
+  double average = 0;
+  for (int i = 0; i < 3; i++) {
+    if (!TakePercentage(&text, &average) || !Skip(&text, " ")) return EBADMSG;
+  }
+  uint64_t running = 0;
+  uint64_t existing = 0;
+  if (!TakeInteger(&text, &running) || !Skip(&text, "/") || !TakeInteger(&text, &existing) || !Skip(&text, " "))
+    return EBADMSG;
+  *value = static_cast<double>(existing);
+  return 0;
+}
+
+// cgroup.procs: 1 if it lists a process, else 0.
+int ParseOccupied(std::string_view text, double* value) {
+  if (!text.empty() && (text.front() < '0' || text.front() > '9')) return EBADMSG;
+  *value = text.empty() ? 0 : 1;
+  return 0;
+}
+
+}  // namespace
+
+size_t FileSpec::fields() const {
+  switch (format) {
+    case TextFormat::kKeyed:
+      return keys.size();
+    case TextFormat::kPressure:
+      return 2 * kPressureLine;
+    case TextFormat::kNumber:
+    case TextFormat::kLoadavg:
+    case TextFormat::kOccupied:
+      return 1;
+  }
+  return 0;
+}
+
+void ForgetValues(const FileSpec& spec, double* values) { std::fill_n(values, spec.fields(), kUnknown); }
+
+int ParseKernelText(const FileSpec& spec, std::string_view text, double* values) {
+  ForgetValues(spec, values);
+  int error = 0;
+  switch (spec.format) {
+    case TextFormat::kNumber:
+      error = ParseNumber(text, values);
+      break;
+    case TextFormat::kKeyed:
+      error = ParseKeyed(spec, text, values);
+      break;
+    case TextFormat::kPressure:
+      error = ParsePressure(text, values);
+      break;
+    case TextFormat::kLoadavg:
+      error = ParseLoadavg(text, values);
+      break;
+    case TextFormat::kOccupied:
+      error = ParseOccupied(text, values);
+      break;
+  }
+  return error;
+}
+
+}  // namespace evictd

@@ -1,0 +1,35 @@
+#include "sample/linux/file_sum.h"
+
+#include <utility>
+
+#include "system/linux/shortage.h"
+#include "system/system_error.h"
+
+namespace evictd {
+
+FileSum::FileSum(std::vector<FileSpec> files, std::vector<double> weights)
+    : reader_(std::move(files)), weights_(std::move(weights)), values_(reader_.fields()), errors_(reader_.files()) {
+  for (size_t file = 0; file < reader_.files(); file++) {
+    if (const int error = reader_.Open(file)) throw SystemError(error, "open", reader_.spec(file).path);
+  }
+  reader_.Read(values_.data(), errors_.data());
+  for (size_t file = 0; file < reader_.files(); file++) {
+    if (errors_[file] != 0) throw SystemError(errors_[file], "read", reader_.spec(file).path);
+  }
+}
+
+int FileSum::Take(double* value) {
+  reader_.Read(values_.data(), errors_.data());
+  for (const int32_t error : errors_) {
+    if (error != 0) return error;
+  }
+  double sum = 0;
+  for (size_t field = 0; field < values_.size(); field++) sum += weights_[field] * values_[field];
+  *value = sum;
+  return 0;
+}
+
+// Under memory exhaustion the kernel may have no page for the text: exactly then the sampler has to go on.
+bool FileSum::Passing(int error) const { return IsShortage(error); }
+
+}  // namespace evictd

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "read/linux/reader.h"
+#include "sample/linux/sampled_value.h"
+
+namespace evictd {
+
+// The weighted sum of the fields of some kernel files.
+class FileSum : public SampledValue {
+ public:
+  // `weights`: one per field. Throws SystemError: every file has to be readable now.
+  FileSum(std::vector<FileSpec> files, std::vector<double> weights);
+
+  int Take(double* value) override;
+  bool Passing(int error) const override;
+
+ private:
+  Reader reader_;
+  std::vector<double> weights_;
+  std::vector<double> values_;
+  std::vector<int32_t> errors_;
+};
+
+}  // namespace evictd

@@ -1,0 +1,125 @@
+#include "sample/linux/deadline_sampler.h"
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "filesystem/linux/js/filesystem_stats.h"
+#include "js/argument.h"
+#include "js/error.h"
+#include "js/linux/objects.h"
+#include "read/linux/js/file_spec.h"
+#include "sample/linux/file_sum.h"
+#include "sample/linux/filesystem_value.h"
+#include "watch/linux/js/watch.h"
+
+namespace evictd {
+
+namespace {
+
+constexpr double kShortestMs = 1;
+constexpr double kLongestMs = 24.0 * 3600 * 1000;
+constexpr double kMinimumMs = 1;
+constexpr double kMaximumMs = 10'000;
+
+std::unique_ptr<SampledValue> FileSumArgument(const Napi::Object& options) {
+  std::vector<FileSpec> files = FileSpecsArgument(options.Get("files"), "files");
+  std::vector<double> weights = NumbersArgument(options.Get("weights"), "weights");
+  size_t fields = 0;
+  for (const FileSpec& spec : files) fields += spec.fields();
+  if (fields == 0 || fields != weights.size()) {
+    ThrowArgumentError(options.Env(), "weights must have one number per field: " + std::to_string(fields), true);
+  }
+  std::unique_ptr<SampledValue> value;
+  Guarded(options.Env(), [&] { value = std::make_unique<FileSum>(std::move(files), std::move(weights)); });
+  return value;
+}
+
+std::unique_ptr<SampledValue> FilesystemArgument(const Napi::Object& options) {
+  const std::string field = TextArgument(options.Get("field"), "field");
+  if (field != "availableBytes" && field != "inodesFree") {
+    ThrowArgumentError(options.Env(), "field must be availableBytes or inodesFree, not " + field);
+  }
+  const std::weak_ptr<FilesystemStats> stats = FilesystemStatsArgument(options.Get("filesystem"), "filesystem");
+  std::unique_ptr<SampledValue> value;
+  Guarded(options.Env(), [&] {
+    value = std::make_unique<FilesystemValue>(
+        stats, field == "inodesFree" ? FilesystemValue::Field::kInodesFree : FilesystemValue::Field::kAvailableBytes);
+  });
+  return value;
+}
+
+// In nanoseconds; `otherwise` where it is not given.
+uint64_t PeriodArgument(const Napi::Object& options, const char* name, double otherwise) {
+  const Napi::Value given = options.Get(name);
+  const double ms = given.IsUndefined() ? otherwise : NumberArgument(given, name);
+  // Not (a || b): NaN has to fail.
+  if (!(ms >= kShortestMs && ms <= kLongestMs)) {
+    ThrowArgumentError(options.Env(), std::string(name) + " must be from 1 to 86400000", true);
+  }
+  return static_cast<uint64_t>(std::llround(ms * 1e6));
+}
+
+class SamplerObject : public WatchObject<SamplerObject> {
+ public:
+  static constexpr const char* kName = "Sampler";
+  static constexpr const char* kMechanism = "sampler";
+
+  explicit SamplerObject(const Napi::CallbackInfo& info) : WatchObject(info) {
+    const Napi::Object options = ObjectArgument(info[0], "options");
+    const double rate = NumberArgument(options.Get("maxRatePerSecond"), "maxRatePerSecond");
+    if (!(rate > 0 && std::isfinite(rate))) {
+      ThrowArgumentError(info.Env(), "maxRatePerSecond must be a finite number above 0", true);
+    }
+    SamplingPeriod period = {PeriodArgument(options, "minPeriodMs", kMinimumMs),
+                             PeriodArgument(options, "maxPeriodMs", kMaximumMs)};
+    if (!options.Get("restPeriodMs").IsUndefined()) period.rest_ns = PeriodArgument(options, "restPeriodMs", 0);
+    if (period.minimum_ns > period.maximum_ns) {
+      ThrowArgumentError(info.Env(), "minPeriodMs must not be above maxPeriodMs", true);
+    }
+    const std::vector<double> limits = NumbersArgument(options.Get("limits"), "limits");
+    const Napi::Function on_wake = FunctionArgument(info[1], "onWake");
+    const bool files = options.Get("filesystem").IsUndefined();
+    std::unique_ptr<SampledValue> value = files ? FileSumArgument(options) : FilesystemArgument(options);
+    const std::string target = files ? FileSpecsArgument(options.Get("files"), "files")[0].path
+                                     : TextArgument(options.Get("field"), "field") + " of a filesystem";
+    Guarded(info.Env(), [&] {
+      auto sampler = std::make_shared<DeadlineSampler>(std::move(value), rate, period, limits);
+      sampler_ = sampler;
+      Start(info, std::move(sampler), on_wake, target);
+    });
+  }
+
+  static Napi::Function Define(Napi::Env env) {
+    return WatchObject::Define(
+        env, {InstanceMethod("setLimits", &SamplerObject::SetLimits), InstanceMethod("seen", &SamplerObject::Seen)});
+  }
+
+  Napi::Value Status(const Napi::CallbackInfo& info) {
+    Napi::Object status = StatusOf(info.Env(), kMechanism).As<Napi::Object>();
+    const std::shared_ptr<DeadlineSampler> sampler = sampler_.lock();
+    const double period_ms = sampler ? static_cast<double>(sampler->period_ns()) / 1e6 : 0;
+    status.Set("periodMs", Napi::Number::New(info.Env(), period_ms));
+    return status;
+  }
+
+ private:
+  // After close() or GONE neither has an effect.
+  void SetLimits(const Napi::CallbackInfo& info) {
+    const std::vector<double> limits = NumbersArgument(info[0], "limits");
+    if (const std::shared_ptr<DeadlineSampler> sampler = sampler_.lock()) sampler->SetLimits(limits);
+  }
+  void Seen(const Napi::CallbackInfo& info) {
+    const double value = NumberArgument(info[0], "value");
+    if (const std::shared_ptr<DeadlineSampler> sampler = sampler_.lock()) sampler->Seen(value);
+  }
+
+  std::weak_ptr<DeadlineSampler> sampler_;  // the watch owns it: close() has to free its descriptors
+};
+
+}  // namespace
+
+Napi::Function DefineSampler(Napi::Env env) { return SamplerObject::Define(env); }
+
+}  // namespace evictd

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "system/linux/unique_fd.h"
+
+namespace evictd {
+
+// flock(LOCK_EX | LOCK_NB) on a file, created with mode 0600. The kernel releases it with the process, however that
+// ends.
+class FileLock {
+ public:
+  // Throws SystemError: EAGAIN where another holds it.
+  explicit FileLock(const std::string& path);
+
+ private:
+  UniqueFd file_;
+};
+
+}  // namespace evictd

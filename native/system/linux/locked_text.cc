@@ -1,0 +1,58 @@
+#include "system/linux/locked_text.h"
+
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <vector>
+
+namespace evictd {
+
+namespace {
+
+struct Segment {
+  uintptr_t begin;
+  size_t length;
+};
+
+int CollectText(dl_phdr_info* object, size_t, void* collected) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  for (size_t i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr)& header = object->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0 || (header.p_flags & PF_W) != 0) continue;
+    // p_filesz: what lies beyond has no file behind it.
+    const uintptr_t begin = (object->dlpi_addr + header.p_vaddr) & ~(page - 1);
+    const uintptr_t end = (object->dlpi_addr + header.p_vaddr + header.p_filesz + page - 1) & ~(page - 1);
+    static_cast<std::vector<Segment>*>(collected)->push_back({begin, end - begin});
+  }
+  return 0;
+}
+
+// As a system call: the wrapper is younger than the oldest glibc of the prebuilt addon.
+int LockOnFault(const Segment& segment) {
+  return static_cast<int>(syscall(SYS_mlock2, segment.begin, segment.length, MLOCK_ONFAULT));
+}
+
+}  // namespace
+
+LockedText LockText() {
+  std::vector<Segment> segments;
+  dl_iterate_phdr(&CollectText, &segments);
+  // The small ones first: they are the addon and the C library, and a limit may leave no room for all of Node.
+  std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.length < b.length; });
+  LockedText result;
+  for (const Segment& segment : segments) {
+    if (LockOnFault(segment) == 0) {
+      result.bytes += segment.length;
+    } else if (result.error == 0) {
+      result.error = errno;
+    }
+  }
+  return result;
+}
+
+}  // namespace evictd

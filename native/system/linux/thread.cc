@@ -1,0 +1,50 @@
+#include "system/linux/thread.h"
+
+#include <csignal>
+#include <memory>
+#include <utility>
+
+#include "system/detached_thread.h"
+#include "system/system_error.h"
+
+namespace evictd {
+
+namespace {
+
+// The buffers are on the heap; what lies on the stack is a batch of epoll events. glibc takes static TLS from the same
+// mapping.
+constexpr size_t kStackBytes = 256 * 1024;
+
+void* RunDetached(void* body) {
+  const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(body));
+  (*owned)();
+  return nullptr;
+}
+
+}  // namespace
+
+pthread_t StartThread(const char* name, void* (*body)(void*), void* argument) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits it
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, body, argument);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (error != 0) throw SystemError(error, "pthread_create");
+  pthread_setname_np(thread, name);
+  return thread;
+}
+
+void StartDetachedThread(const char* name, std::function<void()> body) {
+  auto owned = std::make_unique<std::function<void()>>(std::move(body));
+  const pthread_t thread = StartThread(name, RunDetached, owned.get());
+  static_cast<void>(owned.release());  // the thread's now
+  pthread_detach(thread);
+}
+
+}  // namespace evictd

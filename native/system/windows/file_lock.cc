@@ -1,0 +1,23 @@
+#include "system/windows/file_lock.h"
+
+#include <windows.h>
+
+#include "system/system_error.h"
+#include "system/windows/wide_text.h"
+
+namespace evictd {
+
+FileLock::FileLock(const std::string& path) {
+  // Not through a link that somebody left in a shared directory. The handle is not inherited: a child that outlives us
+  // must not hold the lock.
+  file_.Reset(CreateFileW(ToWide(path).c_str(), GENERIC_READ | GENERIC_WRITE,
+                          FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr, OPEN_ALWAYS,
+                          FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT, nullptr));
+  if (!file_) throw SystemError(static_cast<int>(GetLastError()), "CreateFile", path);
+  OVERLAPPED at = {};
+  if (!LockFileEx(file_.get(), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)) {
+    throw SystemError(static_cast<int>(GetLastError()), "LockFileEx", path);
+  }
+}
+
+}  // namespace evictd

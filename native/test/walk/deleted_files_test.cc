@@ -1,0 +1,89 @@
+#include "walk/linux/deleted_files.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <string>
+
+#include "cgroup.h"
+#include "check.h"
+#include "system/linux/unique_fd.h"
+
+namespace evictd::test {
+
+namespace {
+
+constexpr size_t kHeldBytes = 1 << 20;
+
+// The group that exactly these processes hold; all zero: there is none.
+DeletedFiles::Group HeldBy(const std::string& path, const std::set<pid_t>& holders) {
+  const std::atomic<bool> cancelled{false};
+  for (const DeletedFiles::Group& group : DeletedFiles(path).Run(cancelled).groups) {
+    if (group.holders == holders) return group;
+  }
+  return {};
+}
+
+UniqueFd Held(const TemporaryDirectory& directory, const char* name) {
+  UniqueFd file(open(directory.File(name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const std::string text(kHeldBytes, 'x');
+  CHECK(write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  CHECK(fsync(file.get()) == 0);  // until then its blocks may not be counted
+  return file;
+}
+
+}  // namespace
+
+TEST("a deleted file that is open counts once, for all that hold it together") {
+  const TemporaryDirectory directory;
+  const std::set<pid_t> me = {getpid()};
+  const uint64_t before = HeldBy(directory.path(), me).bytes;
+  const UniqueFd file = Held(directory, "held");
+  const UniqueFd second(dup(file.get()));
+  CHECK_EQUAL(HeldBy(directory.path(), me).bytes, before);  // it has a name
+  CHECK(unlink(directory.File("held").c_str()) == 0);
+  CHECK(HeldBy(directory.path(), me).bytes >= before + kHeldBytes);
+
+  std::array<int, 2> pipe_ends = {};
+  CHECK(pipe(pipe_ends.data()) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(pipe_ends[1]);
+    char byte = 0;
+    _exit(read(pipe_ends[0], &byte, 1) == 0 ? 0 : 1);
+  }
+  close(pipe_ends[0]);
+  CHECK_EQUAL(HeldBy(directory.path(), me).bytes, before);
+  CHECK(HeldBy(directory.path(), {getpid(), child}).bytes >= kHeldBytes);
+  close(pipe_ends[1]);
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(HeldBy(directory.path(), me).bytes >= before + kHeldBytes);
+}
+
+TEST("what is called deleted, has another link or is on another filesystem is not") {
+  const TemporaryDirectory directory;
+  const std::set<pid_t> me = {getpid()};
+  const uint64_t before = HeldBy(directory.path(), me).inodes;
+  const UniqueFd called = Held(directory, "file (deleted)");
+  const UniqueFd linked = Held(directory, "linked");
+  CHECK(link(directory.File("linked").c_str(), directory.File("other").c_str()) == 0);
+  CHECK(unlink(directory.File("linked").c_str()) == 0);
+  CHECK_EQUAL(HeldBy(directory.path(), me).inodes, before);
+  const UniqueFd deleted = Held(directory, "deleted");
+  CHECK(unlink(directory.File("deleted").c_str()) == 0);
+  CHECK_EQUAL(HeldBy(directory.path(), me).inodes, before + 1);
+  CHECK_EQUAL(HeldBy("/proc", me).inodes, uint64_t{0});
+}
+
+TEST("a filesystem that is not there is not a complete answer") {
+  const std::atomic<bool> cancelled{false};
+  CHECK(!DeletedFiles("/nowhere/at/all").Run(cancelled).complete);
+  const std::atomic<bool> given_up{true};
+  CHECK(!DeletedFiles("/").Run(given_up).complete);
+}
+
+}  // namespace evictd::test

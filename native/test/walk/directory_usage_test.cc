@@ -1,0 +1,68 @@
+#include "walk/linux/directory_usage.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "cgroup.h"
+#include "check.h"
+#include "waker.h"
+
+namespace evictd::test {
+
+TEST("a walk counts each file once and rings when it is over") {
+  const TemporaryDirectory directory;
+  CHECK(WriteText(directory.File("first"), "text"));
+  CHECK(link(directory.File("first").c_str(), directory.File("second").c_str()) == 0);
+  const auto bell = std::make_shared<CountingBell>();
+  BackgroundWalks walks(bell);
+  DirectoryUsage usage(directory.path(), &walks);
+  EVENTUALLY(bell->rings == 1);
+  DirectoryWalk::Usage counted;
+  CHECK(usage.TakeDone(&counted));
+  CHECK(!usage.TakeDone(&counted));
+  CHECK_EQUAL(counted.inodes, decltype(counted.inodes){2});
+}
+
+TEST("walks are cancelled at any time, and their threads end") {
+  const auto bell = std::make_shared<CountingBell>();
+  for (int round = 0; round < 30; round++) {
+    BackgroundWalks walks(bell);
+    std::optional<DirectoryUsage> first(std::in_place, "/usr/lib", &walks);
+    const DirectoryUsage second("/usr/include", &walks);
+    if (round % 2 == 0) usleep(1000);
+    first.reset();
+  }
+  EVENTUALLY(bell.use_count() == 1);
+}
+
+TEST("work that throws is done, and ends nothing else") {
+  const auto bell = std::make_shared<CountingBell>();
+  BackgroundWalks walks(bell);
+  BackgroundReading<int> reading(
+      "it", [](const auto&) -> int { throw std::bad_alloc(); }, &walks);
+  EVENTUALLY(bell->rings == 1);
+  int result = 1;
+  CHECK(reading.TakeDone(&result));
+  CHECK_EQUAL(result, 0);
+}
+
+TEST("a walk has the lowest priority for the processor") {
+  const auto bell = std::make_shared<CountingBell>();
+  const auto niceness = [](const auto&) { return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid))); };
+  BackgroundWalks walks(bell);
+  BackgroundReading<int> reading("it", niceness, &walks);
+  EVENTUALLY(bell->rings == 1);
+  int result = 0;
+  CHECK(reading.TakeDone(&result));
+  CHECK_EQUAL(result, 19);
+}
+
+}  // namespace evictd::test

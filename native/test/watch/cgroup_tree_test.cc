@@ -1,0 +1,120 @@
+#include "watch/linux/cgroup_tree.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cgroup.h"
+#include "check.h"
+#include "waker.h"
+
+namespace evictd::test {
+
+namespace {
+
+using Depth = CgroupTree::Depth;
+
+// v1 and v2 differ in what inotify tells of them.
+std::vector<std::string> Hierarchies() {
+  std::vector<std::string> found;
+  for (const std::string mount : {kMemoryV1, "/sys/fs/cgroup/unified", "/sys/fs/cgroup"}) {
+    if (access((mount + "/cgroup.procs").c_str(), F_OK) == 0) found.push_back(mount);
+  }
+  if (found.empty()) Skip("no cgroups");
+  return found;
+}
+
+void Make(const std::string& path) { CHECK_EQUAL(mkdir(path.c_str(), 0755), 0); }
+void Drop(const std::string& path) { CHECK_EQUAL(rmdir(path.c_str()), 0); }
+
+std::string Told(CgroupTree& tree) {
+  std::string text;
+  for (const CgroupTree::Change& change : tree.TakeChanges().list) {
+    text += (change.appeared ? " +" : " -") + change.path;
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST("cgroups that appear and vanish are told once and in order, as far below as was asked for") {
+  for (const std::string& mount : Hierarchies()) {
+    const Cgroup root(mount);
+    Make(root.File("old"));
+    CgroupTree children(root.path(), Depth::kChildren, false);
+    CgroupTree all(root.path(), Depth::kAll, false);
+    CHECK_EQUAL(Told(all), "");
+    Make(root.File("old/below"));
+    Make(root.File("new"));
+    Make(root.File("new/one"));  // before anybody could watch `new`
+    CHECK_EQUAL(Told(children), " +new");
+    CHECK_EQUAL(Told(all), " +old/below +new +new/one");
+    for (const char* name : {"new/one", "new", "old/below", "old"}) Drop(root.File(name));
+    CHECK_EQUAL(Told(children), " -new -old");
+    CHECK_EQUAL(Told(all), " -new/one -new -old/below -old");
+  }
+}
+
+TEST("a change wakes, and a root that is removed is gone, for the waiter and for whoever asks") {
+  for (const std::string& mount : Hierarchies()) {
+    Cgroup root(mount);
+    const auto bell = std::make_shared<CountingBell>();
+    Waiter waiter(bell);
+    const auto tree = std::make_shared<CgroupTree>(root.path(), Depth::kChildren, true);
+    CgroupTree asked(root.path(), Depth::kAll, false);
+    const uint64_t id = waiter.Add(tree);
+    Make(root.File("a"));
+    EVENTUALLY(bell->rings == 1);
+    CHECK_EQUAL(tree->wakes().Take().bits, 1u);
+    CHECK_EQUAL(Told(*tree), " +a");
+    root.Remove();
+    EVENTUALLY((tree->wakes().Take().bits & 2) != 0);
+    EVENTUALLY(tree.use_count() == 1);
+    CHECK_EQUAL(tree->error(), 0);
+    for (CgroupTree* const gone : {tree.get(), &asked}) {
+      CHECK(gone->TakeChanges().gone);
+      CHECK(gone->TakeChanges().gone);
+    }
+    waiter.Remove(id);
+    waiter.Remove(id);
+  }
+}
+
+TEST("a root of v1 that is renamed is gone, and stays so") {
+  const Cgroup parent(MemoryV1());
+  Make(parent.File("root"));
+  CgroupTree tree(parent.File("root"), Depth::kChildren, false);
+  CHECK_EQUAL(rename(parent.File("root").c_str(), parent.File("other").c_str()), 0);
+  CHECK(tree.TakeChanges().gone);
+  CHECK(tree.TakeChanges().gone);
+}
+
+// The kernel's queue holds 16384 by default.
+TEST("of more changes than the kernel keeps it is told that they are lost, and whoever is left is watched") {
+  const Cgroup root(Cgroup2());
+  CgroupTree tree(root.path(), Depth::kAll, false);
+  for (int i = 0; i < 8200; i++) {
+    Make(root.File("c" + std::to_string(i)));
+    Drop(root.File("c" + std::to_string(i)));
+  }
+  Make(root.File("late"));
+  const CgroupTree::Changes changes = tree.TakeChanges();
+  if (!changes.overflow) Skip("fs.inotify.max_queued_events is more than the default");
+  CHECK(changes.list.empty() && !changes.gone);
+  Make(root.File("late/below"));
+  CHECK_EQUAL(Told(tree), " +late/below");
+}
+
+TEST("what is no cgroup, or not there, cannot be watched") {
+  const TemporaryDirectory directory;
+  CHECK_EQUAL(ErrorOf([&] { CgroupTree(directory.path(), Depth::kAll, true); }), ENOENT);
+  CHECK_EQUAL(ErrorOf([&] { CgroupTree(directory.File("none"), Depth::kAll, true); }), ENOENT);
+  CHECK_EQUAL(ErrorOf([&] { CgroupTree("/proc/self/status", Depth::kAll, true); }), ENOTDIR);
+}
+
+}  // namespace evictd::test

@@ -1,0 +1,115 @@
+#include "walk/linux/deleted_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "system/linux/unique_fd.h"
+
+namespace evictd {
+
+namespace {
+
+constexpr std::string_view kDeleted = " (deleted)";
+constexpr uint64_t kBlock = 512;  // of stx_blocks, whatever the filesystem's own is
+constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+// DONT_SYNC: a file on a dead mount must not be asked, only to learn that it is on another filesystem.
+constexpr int kHow = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+constexpr unsigned kWanted = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BLOCKS;
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, CloseDirectory>;
+
+// Empty, and errno says why: it cannot be opened.
+Directory OpenDirectory(int parent, const char* name) {
+  UniqueFd opened(openat(parent, name, kOpenFlags));
+  if (!opened) return nullptr;
+  Directory directory(fdopendir(opened.get()));
+  if (directory) static_cast<void>(opened.Release());
+  return directory;
+}
+
+bool SaysDeleted(std::string_view path) {
+  return path.size() >= kDeleted.size() && path.substr(path.size() - kDeleted.size()) == kDeleted;
+}
+
+bool HasEnded(int error) { return error == ENOENT || error == ESRCH; }
+
+}  // namespace
+
+DeletedFiles::Result DeletedFiles::Run(const std::atomic<bool>& cancelled) {
+  Result result;
+  files_.clear();
+  overflown_ = false;
+  struct statx status = {};
+  if (statx(AT_FDCWD, path_.c_str(), kHow, kWanted, &status) != 0) return result;
+  device_ = makedev(status.stx_dev_major, status.stx_dev_minor);
+  result.device = device_;
+  const Directory processes = OpenDirectory(AT_FDCWD, "/proc");
+  if (!processes) return result;
+  while (const dirent* const entry = readdir(processes.get())) {
+    if (cancelled) return result;
+    char* end = nullptr;
+    const long pid = strtol(entry->d_name, &end, 10);
+    if (pid <= 0 || *end != '\0') continue;
+    if (!LookAt(dirfd(processes.get()), static_cast<pid_t>(pid), cancelled)) result.unreadable++;
+  }
+  std::map<std::set<pid_t>, Group> groups;
+  for (auto& [inode, file] : files_) {
+    Group& group = groups[file.holders];
+    group.bytes += file.bytes;
+    group.inodes++;
+  }
+  for (auto& [holders, group] : groups) {
+    group.holders = holders;
+    result.groups.push_back(std::move(group));
+  }
+  result.complete = !cancelled && !overflown_;
+  return result;
+}
+
+bool DeletedFiles::LookAt(int proc, pid_t pid, const std::atomic<bool>& cancelled) {
+  const Directory descriptors = OpenDirectory(proc, (std::to_string(pid) + "/fd").c_str());
+  if (!descriptors) return HasEnded(errno);
+  bool all = true;
+  while (const dirent* const entry = readdir(descriptors.get())) {
+    if (cancelled) return all;
+    if (entry->d_name[0] != '.' && !LookAtDescriptor(dirfd(descriptors.get()), entry->d_name, pid)) all = false;
+  }
+  return all;
+}
+
+bool DeletedFiles::LookAtDescriptor(int descriptors, const char* name, pid_t pid) {
+  // The name first: what has one is not asked for more, wherever it is.
+  std::array<char, 4096> target = {};
+  const ssize_t length = readlinkat(descriptors, name, target.data(), target.size());
+  if (length < 0 && errno != ENAMETOOLONG) return HasEnded(errno);
+  if (length >= 0 && !SaysDeleted(std::string_view(target.data(), static_cast<size_t>(length)))) return true;
+  struct statx status = {};
+  if (statx(descriptors, name, kHow, kWanted, &status) != 0) return HasEnded(errno);
+  // A file may well be called so, and one that was unlinked may have another link.
+  if (status.stx_nlink != 0 || !S_ISREG(status.stx_mode)) return true;
+  if (makedev(status.stx_dev_major, status.stx_dev_minor) != device_) return true;
+  const auto known = files_.find(status.stx_ino);
+  if (known == files_.end() && files_.size() >= kMostFiles) {
+    overflown_ = true;
+    return true;
+  }
+  File& file = known == files_.end() ? files_[status.stx_ino] : known->second;
+  file.bytes = status.stx_blocks * kBlock;
+  file.holders.insert(pid);
+  return true;
+}
+
+}  // namespace evictd

@@ -1,0 +1,51 @@
+#include "walk/linux/directory_entries.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace evictd {
+
+namespace {
+
+constexpr size_t kEntriesBytes = 32 * 1024;
+
+// The kernel's linux_dirent64, which no header has.
+struct Entry {
+  uint64_t inode;
+  int64_t position;
+  uint16_t length;
+  uint8_t type;
+  char name[];
+};
+
+bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
+
+}  // namespace
+
+const char* DirectoryEntries::Next(int directory) {
+  for (;;) {
+    if (next_ >= end_) {
+      entries_.resize(kEntriesBytes);
+      const long length = syscall(SYS_getdents64, directory, entries_.data(), entries_.size());
+      if (length < 0) return nullptr;
+      errno = 0;
+      if (length == 0) return nullptr;
+      next_ = 0;
+      end_ = static_cast<size_t>(length);
+    }
+    const Entry* const entry = reinterpret_cast<const Entry*>(entries_.data() + next_);
+    next_ += entry->length;
+    position_ = entry->position;
+    if (!IsDots(entry->name)) return entry->name;
+  }
+}
+
+void DirectoryEntries::Drop() {
+  entries_ = std::vector<char>();
+  next_ = end_ = 0;
+}
+
+}  // namespace evictd

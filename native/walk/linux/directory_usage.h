@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "walk/linux/background_walk.h"
+#include "walk/linux/directory_walk.h"
+
+namespace evictd {
+
+// What a directory takes, walked in the background.
+class DirectoryUsage : public BackgroundReading<DirectoryWalk::Usage> {
+ public:
+  // Throws as BackgroundWalk.
+  DirectoryUsage(const std::string& path, BackgroundWalks* walks)
+      : BackgroundReading(
+            path, [path](const auto& cancelled) { return DirectoryWalk().Run(path, cancelled); }, walks) {}
+};
+
+}  // namespace evictd

@@ -1,0 +1,100 @@
+#include "walk/linux/filesystem_tree.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <utility>
+
+namespace evictd {
+
+namespace {
+
+// The clock is read once for so many entries.
+constexpr uint64_t kClockEvery = 64;
+
+std::string AboveOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// The highest directory above it on the same device; "": errno says why there is none.
+std::string RootOf(const std::string& path) {
+  char resolved[PATH_MAX];
+  struct stat status = {};
+  if (realpath(path.c_str(), resolved) == nullptr || stat(resolved, &status) != 0) return "";
+  const dev_t device = status.st_dev;
+  std::string root = S_ISDIR(status.st_mode) ? resolved : AboveOf(resolved);
+  while (root != "/") {
+    const std::string above = AboveOf(root);
+    if (stat(above.c_str(), &status) != 0 || status.st_dev != device) break;
+    root = above;
+  }
+  return root;
+}
+
+uint64_t PartOf(uint64_t used, uint64_t parts) { return std::max<uint64_t>(used / std::max<uint64_t>(parts, 1), 1); }
+
+}  // namespace
+
+FilesystemTree::Result FilesystemTree::Run(const std::atomic<bool>& cancelled) {
+  Result result;
+  until_ = std::chrono::steady_clock::now() + limits_.time;
+  const std::string root = RootOf(path_);
+  struct statvfs filesystem = {};
+  if (root.empty() || statvfs(root.c_str(), &filesystem) != 0) {
+    result.errors = 1;
+    result.first_error = errno;
+    return result;
+  }
+  least_bytes_ = PartOf((filesystem.f_blocks - filesystem.f_bfree) * filesystem.f_frsize, limits_.parts);
+  // Where inodes are not counted nobody is told for them.
+  least_inodes_ = filesystem.f_files == 0 ? UINT64_MAX : PartOf(filesystem.f_files - filesystem.f_ffree, limits_.parts);
+  current_ = root == "/" ? "" : root;
+  const Usage usage = DirectoryWalk::Run(root, cancelled);
+  deeper_ = 0;
+  while (!above_.empty()) Left(usage);  // those in which it was given up, with what was counted
+  result.directories.push_back({root, usage.bytes, usage.inodes});
+  std::move(found_.begin(), found_.end(), std::back_inserter(result.directories));
+  result.errors = usage.errors;
+  result.first_error = usage.first_error;
+  result.complete = usage.complete;
+  result.device = usage.device;
+  return result;
+}
+
+void FilesystemTree::Entered(const char* name, uint64_t own_bytes, const Usage& so_far) {
+  if (above_.size() == limits_.depth) {
+    deeper_++;
+    return;
+  }
+  above_.push_back({current_.size(), so_far.bytes - own_bytes, so_far.inodes - 1});
+  current_.append("/").append(name);
+}
+
+void FilesystemTree::Left(const Usage& so_far) {
+  if (deeper_ > 0) {
+    deeper_--;
+    return;
+  }
+  const Above above = above_.back();
+  above_.pop_back();
+  const uint64_t bytes = so_far.bytes - above.bytes;
+  const uint64_t inodes = so_far.inodes - above.inodes;
+  if ((bytes >= least_bytes_ || inodes >= least_inodes_) && found_.size() < kMostDirectories) {
+    found_.push_back({current_, bytes, inodes});
+  }
+  current_.resize(above.path_length);
+}
+
+bool FilesystemTree::IsEnough(const Usage&) {
+  if (looked_at_ >= limits_.entries) return true;
+  return looked_at_++ % kClockEvery == 0 && std::chrono::steady_clock::now() >= until_;
+}
+
+}  // namespace evictd

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <napi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "js/argument.h"
+#include "js/error.h"
+#include "js/linux/environment.h"
+#include "walk/linux/background_walk.h"
+
+namespace evictd {
+
+// A class of JavaScript's that reads something in the background: `new Kind(subject, onDone)`, `close()`. It does not
+// keep the event loop alive (what is read may never answer), but it keeps this object, so that onDone is called.
+//
+// Kind: kName; Reading, a BackgroundReading; Result; Begin(info, environment) → unique_ptr<Reading>, may throw;
+// ToJs(env, result) → Napi::Object.
+template <typename Kind>
+class BackgroundObject : public Napi::ObjectWrap<BackgroundObject<Kind>>, public WakeTarget {
+  using Wrap = Napi::ObjectWrap<BackgroundObject<Kind>>;
+
+ public:
+  explicit BackgroundObject(const Napi::CallbackInfo& info) : Wrap(info) {
+    const Napi::Function on_done = FunctionArgument(info[1], "onDone");
+    Environment* const environment = Environment::Of(info.Env());
+    reading_ = Kind::Begin(info, environment);
+    environment_ = environment;
+    target_id_ = environment->Register(this);
+    on_done_ = Napi::Persistent(on_done);
+    self_ = Napi::Persistent(info.This().As<Napi::Object>());
+  }
+
+  // Node-API throws where a reference cannot be released; nobody could go on from there.
+  // NOLINTNEXTLINE(bugprone-exception-escape)
+  ~BackgroundObject() override { Release(); }
+
+  static Napi::Function Define(Napi::Env env) {
+    return Wrap::DefineClass(env, Kind::kName, {Wrap::InstanceMethod("close", &BackgroundObject::Close)});
+  }
+
+  void Deliver() override {
+    typename Kind::Result result;
+    if (!reading_->TakeDone(&result)) return;
+    const Napi::Env env = this->Env();
+    const Napi::HandleScope scope(env);
+    const Napi::Value self = this->Value();
+    const Napi::FunctionReference on_done = std::exchange(on_done_, Napi::FunctionReference());
+    Release();
+    CallBack(env, self, on_done.Value(), {Kind::ToJs(env, result)});
+  }
+
+  void Abandon() override {
+    environment_ = nullptr;
+    Release();
+  }
+
+ private:
+  void Close(const Napi::CallbackInfo&) { Release(); }
+
+  void Release() {
+    if (environment_ != nullptr) environment_->Unregister(target_id_);
+    environment_ = nullptr;
+    reading_.reset();
+    on_done_.Reset();
+    self_.Reset();
+  }
+
+  Environment* environment_ = nullptr;
+  uint64_t target_id_ = 0;
+  std::unique_ptr<typename Kind::Reading> reading_;
+  Napi::FunctionReference on_done_;
+  Napi::ObjectReference self_;
+};
+
+// What Begin makes of work(cancelled) → Result. `what`: for an error.
+template <typename Result, typename Work>
+std::unique_ptr<BackgroundReading<Result>> InBackground(const Napi::CallbackInfo& info, const std::string& what,
+                                                        Work work, BackgroundWalks* walks) {
+  std::unique_ptr<BackgroundReading<Result>> reading;
+  Guarded(info.Env(), [&] { reading = std::make_unique<BackgroundReading<Result>>(what, std::move(work), walks); });
+  return reading;
+}
+
+template <typename Items, typename ToJs>
+Napi::Array ArrayOf(Napi::Env env, const Items& items, ToJs to_js) {
+  Napi::Array array = Napi::Array::New(env, items.size());
+  uint32_t index = 0;
+  for (const auto& each : items) array.Set(index++, to_js(each));
+  return array;
+}
+
+inline Napi::Number NumberOf(Napi::Env env, uint64_t value) {
+  return Napi::Number::New(env, static_cast<double>(value));
+}
+
+}  // namespace evictd

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <napi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "js/wake_targets.h"
+#include "watch/wake_mask.h"
+
+namespace evictd {
+
+// What all watches have in common on JavaScript's side: the owner of one source in the waiter's set. While live it
+// holds its JavaScript object, so that a watch that nobody kept a reference to goes on.
+//
+// `Environment` is the system's: a WakeTargets with a type Source (a WakeSource) and
+// - uint64_t Add(std::shared_ptr<Source>): has it waited for; its id, never 0
+// - void Remove(uint64_t id): it is not called any more
+// - void Drop(std::shared_ptr<Source>, uint64_t id): destroys it, now or soon; id 0: it was never added
+template <typename Environment>
+class EnvironmentWatch : public WakeTarget {
+ public:
+  using Source = typename Environment::Source;
+
+  // Node-API throws where a reference cannot be released; nobody could go on from there.
+  // NOLINTNEXTLINE(bugprone-exception-escape)
+  ~EnvironmentWatch() override {
+    // A live watch holds its own object, so it is finalized only after the environment's end, which abandoned it.
+    if (environment_ != nullptr) Stop();
+  }
+
+  void Deliver() override {
+    const WakeMask::Pending pending = source_->wakes().Take();
+    if (pending.bits == 0) return;
+    const Napi::Env env = on_wake_.Env();
+    const Napi::HandleScope scope(env);
+    // Held here: Release drops both references, and so may the callback.
+    const Napi::Value self = self_.Value();
+    const Napi::Function on_wake = on_wake_.Value();
+    if ((pending.bits & static_cast<unsigned>(Wake::kGone)) != 0) Release();
+    CallBack(env, self, on_wake,
+             {Napi::Number::New(env, pending.bits), Napi::BigInt::New(env, pending.at_ns),
+              Napi::Number::New(env, pending.detail)});
+  }
+
+  void Abandon() override {
+    environment_ = nullptr;
+    source_.reset();
+    on_wake_.Reset();
+    self_.Reset();
+  }
+
+ protected:
+  // `target`: what it watches, for people. Throws what the waiter throws.
+  void Start(const Napi::CallbackInfo& info, std::shared_ptr<Source> source, const Napi::Function& on_wake,
+             std::string target) {
+    target_ = std::move(target);
+    Environment* const environment = Environment::Of(info.Env());
+    on_wake_ = Napi::Persistent(on_wake);
+    self_ = Napi::Persistent(info.This().As<Napi::Object>());
+    // Registered before it can fire: what rings finds it.
+    environment_ = environment;
+    target_id_ = environment->Register(this);
+    source_ = source;
+    environment->WatchStarted();
+    try {
+      watch_id_ = environment->Add(std::move(source));
+    } catch (...) {
+      Release();
+      throw;
+    }
+  }
+
+  void Stop() {
+    if (!source_) return;
+    environment_->Remove(watch_id_);
+    Release();
+  }
+
+  bool live() const { return source_ != nullptr; }
+  const std::shared_ptr<Source>& source() const { return source_; }
+  Environment* environment() const { return environment_; }
+  uint64_t watch_id() const { return watch_id_; }
+
+  Napi::Value StatusOf(Napi::Env env, const char* mechanism) const {
+    Napi::Object status = Napi::Object::New(env);
+    status.Set("mechanism", Napi::String::New(env, mechanism));
+    status.Set("target", Napi::String::New(env, target_));
+    status.Set("live", Napi::Boolean::New(env, live()));
+    status.Set("errno", Napi::Number::New(env, source_ ? source_->error() : error_));
+    return status;
+  }
+
+ private:
+  void Release() {
+    error_ = source_->error();
+    environment_->Drop(std::move(source_), watch_id_);
+    source_.reset();
+    environment_->Unregister(target_id_);
+    environment_->WatchEnded();
+    on_wake_.Reset();
+    self_.Reset();
+  }
+
+  Environment* environment_ = nullptr;  // null: never started, or the environment ended
+  std::shared_ptr<Source> source_;
+  std::string target_;
+  int error_ = 0;
+  uint64_t watch_id_ = 0;
+  uint64_t target_id_ = 0;
+  Napi::ObjectReference self_;
+  Napi::FunctionReference on_wake_;
+};
+
+}  // namespace evictd

@@ -1,0 +1,223 @@
+#include "watch/linux/cgroup_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "read/linux/reader.h"
+#include "system/system_error.h"
+
+namespace evictd {
+
+namespace {
+
+constexpr uint32_t kInterest =
+    IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+
+// The kernel's own bound (fs.inotify.max_queued_events) by default.
+constexpr size_t kMostChanges = 16384;
+
+struct CloseDirectory {
+  void operator()(DIR* stream) const { closedir(stream); }
+};
+
+bool Vanished(int error) { return error == ENOENT || error == ENODEV || error == ENOTDIR; }
+
+}  // namespace
+
+CgroupTree::CgroupTree(const std::string& root, Depth depth, bool wakes) : root_(root), depth_(depth) {
+  const UniqueFd directory(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) throw SystemError(errno, "open", root);
+  // A file that every cgroup of the version has, the root of the hierarchy too.
+  for (const char* name : {"cgroup.clone_children", "cgroup.controllers"}) {
+    if (!root_file_) root_file_.Reset(OpenForReading(directory.get(), name));
+  }
+  if (!root_file_) throw SystemError(errno, "open", root + "/cgroup.controllers");
+  inotify_.Reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (!inotify_) throw SystemError(errno, "inotify_init1");
+  if (wakes) {
+    // Kernels up to 6.18 at least do not tell a watch on a cgroup that the cgroup itself was removed (kernfs never
+    // drops the inode's link count), so its parent has to.
+    parent_watch_ = inotify_add_watch(inotify_.get(), (root + "/..").c_str(), IN_DELETE | IN_ONLYDIR | IN_MASK_ADD);
+    if (parent_watch_ < 0) throw SystemError(errno, "inotify_add_watch", root + "/..");
+  }
+  root_watch_ = inotify_add_watch(inotify_.get(), root.c_str(), kInterest);
+  if (root_watch_ < 0) throw SystemError(errno, "inotify_add_watch", root);
+  paths_.emplace(root_watch_, "");
+  if (depth_ == Depth::kAll) WatchBelow("", false);
+  if (pending_.error != 0) throw SystemError(pending_.error, "inotify_add_watch", root);
+}
+
+std::vector<WatchSource::Descriptor> CgroupTree::Descriptors() const { return {{inotify_.get(), EPOLLIN}}; }
+
+Wake CgroupTree::OnEvent(size_t, uint32_t) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Collect();
+  if (pending_.gone) return Gone(pending_.error);
+  if (pending_.list.empty() && !pending_.overflow) return Wake::kNothing;
+  if (pending_.overflow) Detail(kOverflow);
+  return Wake::kFired;
+}
+
+CgroupTree::Changes CgroupTree::TakeChanges() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Collect();
+  LookAtRoot();
+  Changes taken = std::exchange(pending_, Changes{});
+  // It stays gone, for the waiter and for whoever asks again.
+  pending_.gone = taken.gone;
+  pending_.error = taken.error;
+  if (taken.gone) Gone(taken.error);
+  return taken;
+}
+
+void CgroupTree::Collect() {
+  // Only what is queued by now: whoever makes cgroups as fast as they are read here must not keep this thread.
+  int queued = 0;
+  if (ioctl(inotify_.get(), FIONREAD, &queued) != 0) return;
+  alignas(inotify_event) std::array<char, 16 * 1024> buffer;
+  while (queued > 0 && !pending_.gone) {
+    // No EINTR: it never waits.
+    const ssize_t length = read(inotify_.get(), buffer.data(), buffer.size());
+    if (length <= 0) return;
+    queued -= static_cast<int>(length);
+    for (ssize_t at = 0; at < length && !pending_.gone;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+      Handle(*event);
+      at += static_cast<ssize_t>(sizeof *event + event->len);
+    }
+  }
+}
+
+void CgroupTree::Handle(const inotify_event& event) {
+  if ((event.mask & IN_Q_OVERFLOW) != 0) {
+    Overflow();
+    if (depth_ == Depth::kAll) {
+      WatchAnew();
+    }
+    return;
+  }
+  if (event.wd == parent_watch_) {
+    LookAtRoot();
+    return;
+  }
+  const auto found = paths_.find(event.wd);
+  if (found == paths_.end()) return;  // of a watch that was taken back meanwhile
+  if ((event.mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)) != 0) {
+    if (event.wd == root_watch_) pending_.gone = true;  // of others their parents tell
+    return;
+  }
+  if ((event.mask & IN_ISDIR) == 0 || event.len == 0) return;
+  const std::string path = found->second.empty() ? event.name : found->second + "/" + event.name;
+  const bool appeared = (event.mask & (IN_CREATE | IN_MOVED_TO)) != 0;
+  Add(path, appeared);
+  if (depth_ == Depth::kChildren) return;
+  // A watch is the directory's, not the name's, and outlives it: what is renamed is watched anew under its new name.
+  ForgetBelow(path);
+  if (appeared) WatchBelow(path, true);
+}
+
+void CgroupTree::Add(const std::string& path, bool appeared) {
+  if (pending_.overflow) return;  // whoever asks lists anew, after all of this
+  if (pending_.list.size() == kMostChanges) {
+    Overflow();
+  } else {
+    pending_.list.push_back({path, appeared});
+  }
+}
+
+void CgroupTree::Overflow() {
+  pending_.overflow = true;
+  pending_.list = {};
+}
+
+void CgroupTree::WatchBelow(const std::string& path, bool tell) {
+  std::vector<std::string> left = {path};
+  while (!left.empty() && !pending_.gone) {
+    const std::string parent = std::move(left.back());
+    left.pop_back();
+    // The watch first, then the listing: what comes between the two is seen twice rather than never.
+    if (!parent.empty() && !WatchDirectory(parent)) continue;
+    const std::unique_ptr<DIR, CloseDirectory> stream(opendir(DirectoryOf(parent).c_str()));
+    if (!stream) {
+      if (Vanished(errno)) continue;
+      pending_.gone = true;
+      pending_.error = errno;
+      return;
+    }
+    while (const dirent* entry = readdir(stream.get())) {
+      if (entry->d_type != DT_DIR || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+      std::string child = parent.empty() ? entry->d_name : parent + "/" + entry->d_name;
+      if (tell) Add(child, true);
+      left.push_back(std::move(child));
+    }
+  }
+}
+
+bool CgroupTree::WatchDirectory(const std::string& path) {
+  const int watch = inotify_add_watch(inotify_.get(), DirectoryOf(path).c_str(), kInterest);
+  if (watch < 0) {
+    if (Vanished(errno)) return false;
+    pending_.gone = true;
+    pending_.error = errno;
+    return false;
+  }
+  const auto known = paths_.find(watch);
+  if (known != paths_.end()) {
+    // Renamed: the old name is not its own any more, perhaps another's.
+    const auto named = watches_.find(known->second);
+    if (named != watches_.end() && named->second == watch) watches_.erase(named);
+  }
+  paths_[watch] = path;
+  watches_[path] = watch;
+  return true;
+}
+
+void CgroupTree::WatchAnew() {
+  // Whoever is still there keeps its watch: each that is removed queues an event, and where there are many those alone
+  // would be too many for the queue, for ever.
+  std::map<std::string, int> before;
+  before.swap(watches_);
+  WatchBelow("", false);
+  for (const auto& [path, watch] : before) {
+    const auto known = paths_.find(watch);
+    if (known == paths_.end()) continue;
+    const auto named = watches_.find(known->second);
+    if (named != watches_.end() && named->second == watch) continue;
+    inotify_rm_watch(inotify_.get(), watch);
+    paths_.erase(known);
+  }
+}
+
+void CgroupTree::ForgetBelow(const std::string& path) {
+  // '0' follows '/': all names that begin with the path and a slash, then the path itself.
+  const auto first = watches_.lower_bound(path + "/");
+  const auto last = watches_.lower_bound(path + "0");
+  for (auto watch = first; watch != last; watch = watches_.erase(watch)) {
+    inotify_rm_watch(inotify_.get(), watch->second);
+    paths_.erase(watch->second);
+  }
+  const auto itself = watches_.find(path);
+  if (itself == watches_.end()) return;
+  inotify_rm_watch(inotify_.get(), itself->second);
+  paths_.erase(itself->second);
+  watches_.erase(itself);
+}
+
+void CgroupTree::LookAtRoot() {
+  char first = 0;
+  if (pread(root_file_.get(), &first, 1, 0) < 0 && errno == ENODEV) pending_.gone = true;
+}
+
+std::string CgroupTree::DirectoryOf(const std::string& path) const { return path.empty() ? root_ : root_ + "/" + path; }
+
+}  // namespace evictd

@@ -1,0 +1,121 @@
+#include "watch/linux/cgroup_tree.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "js/argument.h"
+#include "js/error.h"
+#include "js/linux/objects.h"
+#include "watch/linux/js/watch.h"
+
+namespace evictd {
+
+namespace {
+
+class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
+ public:
+  static constexpr const char* kName = "CgroupTree";
+  static constexpr const char* kMechanism = "tree";
+
+  explicit CgroupTreeObject(const Napi::CallbackInfo& info) : WatchObject(info) {
+    root_ = TextArgument(info[0], "root");
+    const std::string depth = TextArgument(info[1], "depth");
+    if (depth != "children" && depth != "all") {
+      ThrowArgumentError(info.Env(), "depth must be children or all, not " + depth);
+    }
+    const bool wakes = !info[2].IsUndefined();
+    const Napi::Function on_wake = wakes ? FunctionArgument(info[2], "onWake") : Napi::Function();
+    Guarded(info.Env(), [&] {
+      auto tree = std::make_shared<CgroupTree>(
+          root_, depth == "all" ? CgroupTree::Depth::kAll : CgroupTree::Depth::kChildren, wakes);
+      tree_ = tree;
+      if (wakes) {
+        Start(info, std::move(tree), on_wake, root_);
+      } else {
+        unwaited_ = std::move(tree);
+      }
+    });
+  }
+
+  // Node-API throws where a reference cannot be released; nobody could go on from there.
+  // NOLINTNEXTLINE(bugprone-exception-escape)
+  ~CgroupTreeObject() override { Drop(); }
+
+  Napi::Value Changes(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    CgroupTree::Changes changes;
+    if (std::shared_ptr<CgroupTree> tree = tree_.lock()) {
+      changes = tree->TakeChanges();
+      tree.reset();  // the armer's is to be the last reference
+      if (changes.gone && unwaited_) {
+        error_ = changes.error;
+        Drop();
+      } else if (changes.gone) {
+        // What would have told the waiter may have been read here.
+        Environment::Of(env)->waiter().Post(watch_id(), Wake::kGone, 0);
+      }
+    } else {
+      changes.gone = true;
+    }
+    // Asked at every pass, and mostly nothing has happened.
+    if (changes.list.empty() && !changes.overflow && !changes.gone) return env.Undefined();
+    Napi::Array list = Napi::Array::New(env, changes.list.size());
+    // Made once: there may be thousands of changes.
+    const Napi::String path = Napi::String::New(env, "path");
+    const Napi::String kind = Napi::String::New(env, "kind");
+    const Napi::String appeared = Napi::String::New(env, "appeared");
+    const Napi::String vanished = Napi::String::New(env, "vanished");
+    uint32_t next = 0;
+    for (const CgroupTree::Change& change : changes.list) {
+      const Napi::HandleScope scope(env);
+      Napi::Object told = Napi::Object::New(env);
+      told.Set(path, Napi::String::New(env, change.path));
+      told.Set(kind, change.appeared ? appeared : vanished);
+      list.Set(next++, told);
+    }
+    Napi::Object result = Napi::Object::New(env);
+    result.Set("list", list);
+    result.Set("overflow", Napi::Boolean::New(env, changes.overflow));
+    result.Set("gone", Napi::Boolean::New(env, changes.gone));
+    return result;
+  }
+
+  // Without somebody to wake the waiter does not carry it: what the base says of itself is said here.
+  Napi::Value Live(const Napi::CallbackInfo& info) {
+    return Napi::Boolean::New(info.Env(), live() || unwaited_ != nullptr);
+  }
+  void Close(const Napi::CallbackInfo&) {
+    tree_.reset();  // the armer may have it for some time
+    Drop();
+    Stop();
+  }
+  Napi::Value Status(const Napi::CallbackInfo& info) {
+    Napi::Object status = StatusOf(info.Env(), kMechanism).As<Napi::Object>();
+    status.Set("target", Napi::String::New(info.Env(), root_));
+    status.Set("live", Live(info));
+    if (error_ != 0) status.Set("errno", Napi::Number::New(info.Env(), error_));
+    return status;
+  }
+
+  static Napi::Function Define(Napi::Env env) {
+    return WatchObject::Define(env, {InstanceMethod("changes", &CgroupTreeObject::Changes)});
+  }
+
+ private:
+  // Also at the environment's end: its data is finalized last.
+  void Drop() {
+    if (unwaited_) Environment::Of(Env())->Release(std::move(unwaited_));
+  }
+
+  std::string root_;
+  std::weak_ptr<CgroupTree> tree_;        // the watch owns it: close() has to free its descriptors
+  std::shared_ptr<CgroupTree> unwaited_;  // where there is nobody to wake, this does
+  int error_ = 0;
+};
+
+}  // namespace
+
+Napi::Function DefineCgroupTree(Napi::Env env) { return CgroupTreeObject::Define(env); }
+
+}  // namespace evictd

@@ -1,0 +1,68 @@
+#include "watch/linux/memcg_events.h"
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "js/argument.h"
+#include "js/error.h"
+#include "js/linux/objects.h"
+#include "watch/linux/js/watch.h"
+
+namespace evictd {
+
+namespace {
+
+class MemcgEventsObject : public WatchObject<MemcgEventsObject> {
+ public:
+  static constexpr const char* kName = "MemcgEvents";
+  static constexpr const char* kMechanism = "memcg_events";
+
+  explicit MemcgEventsObject(const Napi::CallbackInfo& info) : WatchObject(info) {
+    const std::string cgroup = TextArgument(info[0], "cgroup");
+    const std::string file = TextArgument(info[1], "file");
+    if (file != "memory.events" && file != "memory.events.local" && file != "cgroup.events") {
+      ThrowArgumentError(info.Env(), "file must be memory.events, memory.events.local or cgroup.events, not " + file);
+    }
+    const Napi::Function on_wake = FunctionArgument(info[2], "onWake");
+    Guarded(info.Env(), [&] {
+      auto events = std::make_shared<MemcgEvents>(cgroup, file);
+      events_ = events;
+      Start(info, std::move(events), on_wake, cgroup + "/" + file);
+      KeepCounters();
+    });
+  }
+
+  // After close() or GONE: as they were when last asked for.
+  Napi::Value Counters(const Napi::CallbackInfo& info) {
+    KeepCounters();
+    Napi::Object counters = Napi::Object::New(info.Env());
+    for (size_t i = 0; i < counters_.size(); i++) {
+      if (!std::isnan(counters_[i]))
+        counters.Set(MemcgEvents::kCounters[i], Napi::Number::New(info.Env(), counters_[i]));
+    }
+    return counters;
+  }
+
+  static Napi::Function Define(Napi::Env env) {
+    return WatchObject::Define(env, {InstanceMethod("counters", &MemcgEventsObject::Counters)});
+  }
+
+ private:
+  void KeepCounters() {
+    const std::shared_ptr<MemcgEvents> events = events_.lock();
+    if (!events) return;
+    for (size_t i = 0; i < counters_.size(); i++) counters_[i] = events->Counter(i);
+  }
+
+  std::weak_ptr<MemcgEvents> events_;  // the watch owns it: close() has to free its descriptors
+  std::array<double, MemcgEvents::kCounters.size()> counters_;
+};
+
+}  // namespace
+
+Napi::Function DefineMemcgEvents(Napi::Env env) { return MemcgEventsObject::Define(env); }
+
+}  // namespace evictd

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "js/linux/environment.h"
+#include "watch/js/environment_watch.h"
+#include "watch/js/watch_object.h"
+
+namespace evictd {
+
+class Watch : public EnvironmentWatch<Environment> {
+ protected:
+  // The armer calls source->Arm; nothing happens where the watch is not live.
+  void ArmSoon() {
+    if (live()) environment()->armer().Arm(source(), watch_id());
+  }
+};
+
+}  // namespace evictd

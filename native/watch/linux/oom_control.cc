@@ -1,0 +1,92 @@
+#include "watch/linux/oom_control.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <string_view>
+
+#include "read/linux/reader.h"
+#include "system/system_error.h"
+
+namespace evictd {
+
+namespace {
+
+enum : size_t { kEvent, kTimer };
+
+constexpr long kLookEveryNs = 20 * 1000 * 1000;
+constexpr int kLooks = 50;
+
+}  // namespace
+
+OomControl::OomControl(const std::string& cgroup)
+    : file_{cgroup + "/memory.oom_control", TextFormat::kKeyed, {"under_oom", "oom_kill"}} {
+  control_.Reset(OpenForReading(AT_FDCWD, file_.path.c_str()));
+  if (!control_) throw SystemError(errno, "open", file_.path);
+  const std::string registry_path = cgroup + "/cgroup.event_control";
+  const UniqueFd registry(open(registry_path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!registry) throw SystemError(errno, "open", registry_path);
+  timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!timer_) throw SystemError(errno, "timerfd_create");
+  event_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event_) throw SystemError(errno, "eventfd");
+  unsigned detail = 0;
+  if (!Look(&detail)) throw SystemError(ENODEV, "read", file_.path);
+  char line[32];
+  const int length = snprintf(line, sizeof line, "%d %d", event_.get(), control_.get());
+  if (write(registry.get(), line, static_cast<size_t>(length)) != length) {
+    throw SystemError(errno, "write", registry_path);
+  }
+  // Of a kill between the counter and the registration the kernel tells nobody.
+  looks_ = 1;
+  LookAgain(true);
+}
+
+std::vector<WatchSource::Descriptor> OomControl::Descriptors() const {
+  return {{event_.get(), EPOLLIN}, {timer_.get(), EPOLLIN}};
+}
+
+Wake OomControl::OnEvent(size_t which, uint32_t) {
+  uint64_t count = 0;  // of an eventfd and of a timerfd alike
+  if (read(which == kEvent ? event_.get() : timer_.get(), &count, sizeof count) < 0) return Wake::kNothing;
+  unsigned detail = 0;
+  // rmdir fires the eventfd, too.
+  if (!Look(&detail)) return Gone(ENODEV);
+  const bool killed = (detail & kOomKill) != 0;
+  if (which == kEvent)
+    looks_ = kLooks;
+  else
+    looks_--;
+  LookAgain(looks_ > 0);  // also after a kill: it may have been the one before
+  if (which == kTimer && !killed) return Wake::kNothing;
+  WatchSource::Detail(detail);
+  return Wake::kFired;
+}
+
+bool OomControl::Look(unsigned* detail) {
+  char text[256];
+  const ssize_t length = pread(control_.get(), text, sizeof text, 0);
+  if (length < 0) return errno != ENODEV;
+  double values[2];
+  ParseKernelText(file_, std::string_view(text, static_cast<size_t>(length)), values);
+  const auto [under_oom, kills] = values;
+  if (under_oom > 0) *detail |= kUnderOom;
+  if (kills > kills_) *detail |= kOomKill;
+  if (!std::isnan(kills)) kills_ = kills;
+  return true;
+}
+
+void OomControl::LookAgain(bool again) {
+  itimerspec period = {};
+  if (again) period.it_interval.tv_nsec = period.it_value.tv_nsec = kLookEveryNs;
+  timerfd_settime(timer_.get(), 0, &period, nullptr);
+}
+
+}  // namespace evictd

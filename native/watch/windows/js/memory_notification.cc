@@ -1,0 +1,51 @@
+#include "watch/windows/memory_notification.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "js/argument.h"
+#include "js/error.h"
+#include "js/windows/objects.h"
+#include "watch/windows/js/watch.h"
+
+namespace evictd {
+
+namespace {
+
+class MemoryNotificationObject : public WatchObject<MemoryNotificationObject> {
+ public:
+  static constexpr const char* kName = "MemoryNotification";
+  static constexpr const char* kMechanism = "memory_notification";
+
+  explicit MemoryNotificationObject(const Napi::CallbackInfo& info) : WatchObject(info) {
+    const std::string kind = TextArgument(info[0], "kind");
+    if (kind != "low" && kind != "high") ThrowArgumentError(info.Env(), "kind must be low or high, not " + kind);
+    const Napi::Function on_wake = FunctionArgument(info[1], "onWake");
+    Guarded(info.Env(), [&] {
+      auto notification = std::make_shared<MemoryNotification>(kind == "low" ? LowMemoryResourceNotification
+                                                                             : HighMemoryResourceNotification);
+      notification_ = notification;
+      Start(info, std::move(notification), on_wake, kind);
+    });
+  }
+
+  Napi::Value IsSet(const Napi::CallbackInfo& info) {
+    // The waiter may hold it for a moment after the end.
+    const std::shared_ptr<MemoryNotification> notification = live() ? notification_.lock() : nullptr;
+    return Napi::Boolean::New(info.Env(), Guarded(info.Env(), [&] { return notification && notification->IsSet(); }));
+  }
+
+  static Napi::Function Define(Napi::Env env) {
+    return WatchObject::Define(env, {InstanceMethod("isSet", &MemoryNotificationObject::IsSet)});
+  }
+
+ private:
+  std::weak_ptr<MemoryNotification> notification_;  // the watch owns it: close() has to free its handle
+};
+
+}  // namespace
+
+Napi::Function DefineMemoryNotification(Napi::Env env) { return MemoryNotificationObject::Define(env); }
+
+}  // namespace evictd

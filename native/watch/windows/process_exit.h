@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "kill/windows/process_handle.h"
+#include "watch/windows/watch_source.h"
+
+namespace evictd {
+
+// The end of a process.
+class ProcessExit : public WatchSource {
+ public:
+  explicit ProcessExit(std::shared_ptr<const ProcessHandle> process) : process_(std::move(process)) {}
+
+  HANDLE handle() const override { return process_->get(); }
+
+  // It stays so, and nothing comes after it.
+  Wake OnSignalled() override {
+    return static_cast<Wake>(static_cast<unsigned>(Wake::kFired) | static_cast<unsigned>(Wake::kGone));
+  }
+
+ private:
+  const std::shared_ptr<const ProcessHandle> process_;
+};
+
+}  // namespace evictd
