@@ -18,28 +18,27 @@ struct FilesystemStats::Owner {
   Reading reading;
   bool requested = false;
   bool done = false;
-  // Of what was asked for: the reading has not begun.
   bool wanted = false;
-  std::vector<std::shared_ptr<Bell>> asking;
-  // The reading is under way.
+  std::vector<std::shared_ptr<Waker>> requesting;
   bool reading_for_request = false;
-  std::vector<std::shared_ptr<Bell>> reading_for_bells;
+  std::vector<std::shared_ptr<Waker>> reading_for_wakers;
 
-  bool waiting() const { return wanted || !asking.empty(); }
-  bool pending() const { return requested || !asking.empty() || !reading_for_bells.empty(); }
+  bool waiting() const { return wanted || !requesting.empty(); }
+  bool pending() const { return requested || !requesting.empty() || !reading_for_wakers.empty(); }
 };
 
 struct FilesystemStats::State {
-  State(const std::string& path, std::shared_ptr<Bell> rung) : call(FilesystemCall(path)), bell(std::move(rung)) {}
+  State(const std::string& path, std::shared_ptr<Waker> to_notify)
+      : call(FilesystemCall(path)), waker(std::move(to_notify)) {}
 
   const std::function<FilesystemAnswer()> call;
-  const std::shared_ptr<Bell> bell;
-  std::mutex mutex;  // guards what follows, the owners too; never held across the call
+  const std::shared_ptr<Waker> waker;
+  std::mutex mutex;  // guards the rest and the owners; never held during the call
   std::condition_variable changed;
   std::vector<Owner*> owners;
   bool pending = false;
   uint64_t pending_since_ns = 0;
-  bool ended = false;  // the thread takes no more requests
+  bool ended = false;  // the thread takes no further requests
 
   bool waiting() const {
     return std::any_of(owners.begin(), owners.end(), [](const Owner* owner) { return owner->waiting(); });
@@ -50,33 +49,33 @@ struct FilesystemStats::State {
     pending_since_ns = MonotonicNs();
     changed.notify_one();
   }
-  // Takes over who waits for a reading that is about to begin.
-  void Begin(std::vector<std::shared_ptr<Bell>>* bells) {
+  // Assigns all open requests to the reading that begins now.
+  void Begin(std::vector<std::shared_ptr<Waker>>* wakers) {
     for (Owner* owner : owners) {
       owner->reading_for_request = std::exchange(owner->wanted, false);
-      owner->reading_for_bells.swap(owner->asking);  // empty between two readings; both keep their memory
-      bells->insert(bells->end(), owner->reading_for_bells.begin(), owner->reading_for_bells.end());
+      owner->reading_for_wakers.swap(owner->requesting);  // the target is empty here; both keep their memory
+      wakers->insert(wakers->end(), owner->reading_for_wakers.begin(), owner->reading_for_wakers.end());
     }
   }
-  // True: a request was answered.
+  // Returns true if it answered a request.
   bool End(const Reading& result) {
     bool answered = false;
     for (Owner* owner : owners) {
       owner->reading = result;
-      owner->reading_for_bells.clear();
+      owner->reading_for_wakers.clear();
       if (!std::exchange(owner->reading_for_request, false)) continue;
       owner->requested = false;
       owner->done = answered = true;
     }
     pending = false;
-    if (waiting()) Pend();  // asked meanwhile: of what comes next
+    if (waiting()) Pend();  // requests made during the reading
     return answered;
   }
 };
 
 namespace {
 
-constexpr std::chrono::milliseconds kRingAgain(10);
+constexpr std::chrono::milliseconds kRetry(10);
 
 }  // namespace
 
@@ -90,9 +89,9 @@ FilesystemStats::~FilesystemStats() {
     owners.erase(std::find(owners.begin(), owners.end(), owner_.get()));
     state_->changed.notify_one();
   }
-  // There is no more to come, of a reading that hangs neither.
-  for (const std::shared_ptr<Bell>& bell : owner_->asking) bell->Ring();
-  for (const std::shared_ptr<Bell>& bell : owner_->reading_for_bells) bell->Ring();
+  // No further answer comes, not even from a reading that hangs.
+  for (const std::shared_ptr<Waker>& waker : owner_->requesting) waker->Notify();
+  for (const std::shared_ptr<Waker>& waker : owner_->reading_for_wakers) waker->Notify();
 }
 
 bool FilesystemStats::Request() {
@@ -103,9 +102,9 @@ bool FilesystemStats::Request() {
   return true;
 }
 
-void FilesystemStats::Ask(const std::shared_ptr<Bell>& bell) {
+void FilesystemStats::RequestSample(const std::shared_ptr<Waker>& waker) {
   const std::lock_guard<std::mutex> lock(state_->mutex);
-  owner_->asking.push_back(bell);
+  owner_->requesting.push_back(waker);
   state_->Pend();
 }
 
@@ -124,20 +123,20 @@ bool FilesystemStats::TakeDone() {
 
 void FilesystemStats::Run(State* shared) {
   State& state = *shared;
-  std::vector<std::shared_ptr<Bell>> bells;
+  std::vector<std::shared_ptr<Waker>> wakers;
   std::unique_lock<std::mutex> lock(state.mutex);
   for (;;) {
     state.changed.wait(lock, [&] { return state.owners.empty() || state.waiting(); });
     if (state.owners.empty()) break;
-    state.Begin(&bells);
+    state.Begin(&wakers);
     lock.unlock();
     const Reading result{state.call(), MonotonicNs()};
     lock.lock();
     const bool answered = state.End(result);
-    for (const std::shared_ptr<Bell>& bell : bells) bell->Ring();
-    bells.clear();
-    // A ring that fails is repeated: nobody else would.
-    while (answered && !state.owners.empty() && !state.bell->Ring()) state.changed.wait_for(lock, kRingAgain);
+    for (const std::shared_ptr<Waker>& waker : wakers) waker->Notify();
+    wakers.clear();
+    // A failed notification is repeated: no other thread would send it.
+    while (answered && !state.owners.empty() && !state.waker->Notify()) state.changed.wait_for(lock, kRetry);
   }
   state.ended = true;
 }
@@ -156,7 +155,7 @@ std::shared_ptr<FilesystemStats::State> FilesystemThreads::Join(const std::strin
       }
     }
   }
-  auto state = std::make_shared<FilesystemStats::State>(path, bell_);
+  auto state = std::make_shared<FilesystemStats::State>(path, waker_);
   state->owners.push_back(owner);
   StartDetachedThread("evictd-statfs", [state] { FilesystemStats::Run(state.get()); });
   states_[path] = state;

@@ -13,38 +13,35 @@ namespace evictd {
 
 class FilesystemThreads;
 
-// What is free on one path's filesystem, asked on a thread of its own, because a dead network mount makes the call hang
-// for ever. The thread is detached and shares its state with its owners: whoever is last frees it. It is made at
-// construction, since at the moment of need no thread may be created.
+// The free space of one filesystem, read on a separate thread, because statfs on a dead network mount hangs for ever.
+// The thread is detached and shares its state with its owners. It starts in the constructor: in an emergency no thread
+// may be created.
 class FilesystemStats {
  public:
   struct Reading : FilesystemAnswer {
     uint64_t at_ns = 0;
     bool pending = false;
-    // Of the reading that is under way, whoever asked for it.
+    // When the current reading began, for whichever owner.
     uint64_t pending_since_ns = 0;
   };
 
-  // Throws SystemError: no thread.
+  // Throws SystemError if no thread can be created.
   FilesystemStats(const std::string& path, FilesystemThreads* threads);
-  // Does not wait: a thread that hangs is left behind, holds nothing but its state, and ends when the filesystem
-  // answers, unless another owner of the same path has come by then.
+  // Does not wait. A hanging thread ends when the filesystem answers, unless another owner of the path has joined it.
   ~FilesystemStats();
   FilesystemStats(const FilesystemStats&) = delete;
   FilesystemStats& operator=(const FilesystemStats&) = delete;
 
-  // For a reading that begins after this call. False: an earlier request of this owner is under way, then nothing
-  // happens.
+  // Requests a reading that begins after this call. Returns false, with no effect, while an earlier request is pending.
   bool Request();
 
-  // For whoever samples: as Request, but rings `bell`, and any number may be under way. Allocates nothing after the
-  // first times.
-  void Ask(const std::shared_ptr<Bell>& bell);
+  // The sampler's request: notifies `waker`, and may be pending several times. Allocates only the first times.
+  void RequestSample(const std::shared_ptr<Waker>& waker);
 
   // The newest result; at_ns 0: none yet.
   Reading Read() const;
 
-  // True once after each request that was answered.
+  // Returns true once after each answered request.
   bool TakeDone();
 
  private:
@@ -57,18 +54,18 @@ class FilesystemStats {
   std::shared_ptr<State> state_;
 };
 
-// The threads of one environment, one per path at most: who closes a path that hangs and opens it again meets the
-// thread that still hangs. JavaScript's thread only.
+// The threads of one environment, at most one a path: a path that hangs and is opened again joins the hanging thread.
+// JavaScript's thread only.
 class FilesystemThreads {
  public:
-  explicit FilesystemThreads(std::shared_ptr<Bell> bell) : bell_(std::move(bell)) {}
+  explicit FilesystemThreads(std::shared_ptr<Waker> waker) : waker_(std::move(waker)) {}
 
  private:
   friend class FilesystemStats;
-  // The running one, or a new one. Throws SystemError.
+  // Returns the running thread's state or that of a new thread. Throws SystemError.
   std::shared_ptr<FilesystemStats::State> Join(const std::string& path, FilesystemStats::Owner* owner);
 
-  const std::shared_ptr<Bell> bell_;
+  const std::shared_ptr<Waker> waker_;
   std::map<std::string, std::weak_ptr<FilesystemStats::State>> states_;
 };
 

@@ -8,15 +8,15 @@
 
 namespace evictd {
 
-// What a caller passed, checked. All throw a TypeError (RangeError for a number out of range) that names the argument,
-// with Node's codes ERR_INVALID_ARG_TYPE and ERR_OUT_OF_RANGE.
+// Checked arguments. Each function throws a TypeError (ERR_INVALID_ARG_TYPE) or RangeError (ERR_OUT_OF_RANGE) that
+// names the argument.
 
-// A path or a name: a string without NUL, not empty.
+// A path or name: not empty, without NUL.
 std::string TextArgument(const Napi::Value& value, const char* name);
 
 double NumberArgument(const Napi::Value& value, const char* name);
 
-// An integer from `low` to `high`, both included.
+// `low` and `high` are both allowed.
 int64_t IntegerArgument(const Napi::Value& value, const char* name, int64_t low, int64_t high);
 
 uint64_t BigIntArgument(const Napi::Value& value, const char* name);
@@ -25,7 +25,6 @@ Napi::Function FunctionArgument(const Napi::Value& value, const char* name);
 
 Napi::Object ObjectArgument(const Napi::Value& value, const char* name);
 
-// Each a text as above.
 std::vector<std::string> TextsArgument(const Napi::Value& value, const char* name);
 
 std::vector<double> NumbersArgument(const Napi::Value& value, const char* name);

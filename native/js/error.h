@@ -9,12 +9,11 @@
 
 namespace evictd {
 
-// An Error as Node's own fs makes them: code ('ENOENT'; on Windows the system's, 'ERROR_PATH_NOT_FOUND'), errno
-// (negative, as libuv's), syscall and, where there is one,
-// path.
+// An Error like those of Node's fs: code ('ENOENT', on Windows 'ERROR_PATH_NOT_FOUND'), errno (negative), syscall and
+// perhaps path.
 Napi::Error ToJavaScript(Napi::Env env, const SystemError& error);
 
-// Runs `body`; what the kernel-facing code throws becomes a JavaScript exception.
+// Runs `body` and turns SystemError and bad_alloc into JavaScript exceptions.
 template <typename Body>
 auto Guarded(Napi::Env env, Body&& body) {
   try {

@@ -4,7 +4,7 @@
 
 namespace evictd {
 
-ThreadSafeBell::ThreadSafeBell(Napi::Env env, std::function<void()> answer) : answer_(std::move(answer)), env_(env) {
+ThreadSafeWaker::ThreadSafeWaker(Napi::Env env, std::function<void()> answer) : answer_(std::move(answer)), env_(env) {
   const napi_value name = Napi::String::New(env, "evictd");
   const napi_status status =
       napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, this, &OnCall, &function_);
@@ -12,16 +12,16 @@ ThreadSafeBell::ThreadSafeBell(Napi::Env env, std::function<void()> answer) : an
   KeepAlive(false);
 }
 
-bool ThreadSafeBell::Ring() {
-  if (rung_.exchange(true)) return true;
+bool ThreadSafeWaker::Notify() {
+  if (notified_.exchange(true)) return true;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (function_ == nullptr) return true;
   if (napi_call_threadsafe_function(function_, nullptr, napi_tsfn_nonblocking) == napi_ok) return true;
-  rung_ = false;  // or no ring would ever follow
+  notified_ = false;  // or no notification would ever follow
   return false;
 }
 
-void ThreadSafeBell::KeepAlive(bool keep) {
+void ThreadSafeWaker::KeepAlive(bool keep) {
   if (function_ == nullptr) return;
   if (keep) {
     napi_ref_threadsafe_function(env_, function_);
@@ -30,18 +30,18 @@ void ThreadSafeBell::KeepAlive(bool keep) {
   }
 }
 
-void ThreadSafeBell::Close() {
+void ThreadSafeWaker::Close() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (function_ == nullptr) return;
   napi_release_threadsafe_function(function_, napi_tsfn_abort);
   function_ = nullptr;
 }
 
-void ThreadSafeBell::OnCall(napi_env env, napi_value, void* context, void*) {
-  if (env == nullptr) return;  // the queue is emptied at the environment's end; `context` may be gone
-  ThreadSafeBell* bell = static_cast<ThreadSafeBell*>(context);
-  bell->rung_ = false;  // before looking: what is posted from here on rings again
-  bell->answer_();
+void ThreadSafeWaker::OnCall(napi_env env, napi_value, void* context, void*) {
+  if (env == nullptr) return;  // the environment ended; `context` may be gone
+  ThreadSafeWaker* waker = static_cast<ThreadSafeWaker*>(context);
+  waker->notified_ = false;  // first: what is posted from here on notifies again
+  waker->answer_();
 }
 
 }  // namespace evictd

@@ -10,27 +10,27 @@
 
 namespace evictd {
 
-// The bell of one environment: a thread-safe function whose calls coalesce. It does not keep the event loop alive
-// unless told so.
-class ThreadSafeBell : public Bell {
+// Wakes the event loop of one environment through a thread-safe function. Calls coalesce. It keeps the event loop alive
+// only on request.
+class ThreadSafeWaker : public Waker {
  public:
-  // `answer` runs on JavaScript's thread, once for any number of rings before it.
-  ThreadSafeBell(Napi::Env env, std::function<void()> answer);
+  // `answer` runs on JavaScript's thread, once for any number of notifications before it.
+  ThreadSafeWaker(Napi::Env env, std::function<void()> answer);
 
-  bool Ring() override;
+  bool Notify() override;
 
-  // JavaScript's thread. Whether the environment waits for rings before it ends.
+  // JavaScript's thread.
   void KeepAlive(bool keep);
 
-  // JavaScript's thread, from the environment's cleanup hook: later rings are dropped. A detached thread may hold the
-  // bell for longer.
+  // JavaScript's thread, from the cleanup hook: later notifications are dropped. A detached thread may still hold this
+  // object.
   void Close();
 
  private:
   static void OnCall(napi_env env, napi_value callback, void* context, void* data);
 
   std::function<void()> answer_;
-  std::atomic<bool> rung_{false};
+  std::atomic<bool> notified_{false};
   std::mutex mutex_;  // guards function_ against Close
   napi_threadsafe_function function_ = nullptr;
   napi_env env_;

@@ -2,7 +2,7 @@
 
 namespace evictd {
 
-WakeTargets::WakeTargets(Napi::Env env) : bell_(std::make_shared<ThreadSafeBell>(env, [this] { Deliver(); })) {}
+WakeTargets::WakeTargets(Napi::Env env) : waker_(std::make_shared<ThreadSafeWaker>(env, [this] { Deliver(); })) {}
 
 uint64_t WakeTargets::Register(WakeTarget* target) {
   targets_.emplace(++last_id_, target);
@@ -12,11 +12,11 @@ uint64_t WakeTargets::Register(WakeTarget* target) {
 void WakeTargets::Unregister(uint64_t id) { targets_.erase(id); }
 
 void WakeTargets::WatchStarted() {
-  if (watch_count_++ == 0) bell_->KeepAlive(true);
+  if (watch_count_++ == 0) waker_->KeepAlive(true);
 }
 
 void WakeTargets::WatchEnded() {
-  if (--watch_count_ == 0) bell_->KeepAlive(false);
+  if (--watch_count_ == 0) waker_->KeepAlive(false);
 }
 
 void WakeTargets::Deliver() {
@@ -25,18 +25,18 @@ void WakeTargets::Deliver() {
     try {
       next->second->Deliver();
     } catch (const Napi::Error&) {
-      // A worker that is being terminated cannot make what its callbacks are to be passed, and there is no JavaScript
-      // left to be told so; in Node's own frames above, an exception would end the process.
+      // A worker that is being terminated cannot create the callback's arguments. An exception in Node's frames above
+      // would end the process.
     }
     next = targets_.upper_bound(id);
   }
 }
 
-void WakeTargets::AbandonAll() {
+void WakeTargets::DetachAll() {
   while (!targets_.empty()) {
     WakeTarget* const target = targets_.begin()->second;
     targets_.erase(targets_.begin());
-    target->Abandon();
+    target->Detach();
   }
 }
 
@@ -46,7 +46,7 @@ void CallBack(Napi::Env env, const Napi::Value& self, const Napi::Function& call
   if (napi_call_function(env, self, callback, arguments.size(), arguments.begin(), &result) == napi_ok) return;
   bool pending = false;
   napi_value exception = nullptr;
-  // Where the worker is being terminated nothing is pending, or nothing can be cleared.
+  // In a worker that is being terminated no exception is pending, or it cannot be cleared.
   if (napi_is_exception_pending(env, &pending) != napi_ok || !pending) return;
   if (napi_get_and_clear_last_exception(env, &exception) != napi_ok) return;
   // Not left pending: a thread-safe function swallows it with a deprecation warning.

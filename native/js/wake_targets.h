@@ -12,28 +12,28 @@
 
 namespace evictd {
 
-// A JavaScript object to which wakes are delivered.
+// A JavaScript object that receives wakes.
 class WakeTarget {
  public:
   virtual ~WakeTarget() = default;
 
-  // JavaScript's thread: pass on what is pending. May close this and any other target.
+  // JavaScript's thread: calls back for what is pending. May close this and any other target.
   virtual void Deliver() = 0;
 
-  // The environment ends: release descriptors and references, forget the environment.
-  virtual void Abandon() = 0;
+  // The environment ends: releases descriptors and references.
+  virtual void Detach() = 0;
 };
 
-// Who is to be woken in one environment (main thread or worker), and its bell. All of it is JavaScript's thread's.
+// The wake targets of one environment and its waker. JavaScript's thread only.
 class WakeTargets {
  public:
   explicit WakeTargets(Napi::Env env);
   WakeTargets(const WakeTargets&) = delete;
   WakeTargets& operator=(const WakeTargets&) = delete;
 
-  const std::shared_ptr<ThreadSafeBell>& bell() const { return bell_; }
+  const std::shared_ptr<ThreadSafeWaker>& waker() const { return waker_; }
 
-  // Returns the target's id; it is not owned here.
+  // Returns the target's id. Does not own the target.
   uint64_t Register(WakeTarget* target);
   void Unregister(uint64_t id);
 
@@ -45,20 +45,20 @@ class WakeTargets {
  protected:
   ~WakeTargets() = default;
 
-  // When nobody rings any more.
-  void AbandonAll();
+  // After the last notification.
+  void DetachAll();
 
  private:
   void Deliver();
 
-  std::shared_ptr<ThreadSafeBell> bell_;
+  std::shared_ptr<ThreadSafeWaker> waker_;
   std::map<uint64_t, WakeTarget*> targets_;  // ordered: Deliver walks by id while callbacks add and remove
   uint64_t last_id_ = 0;
   size_t watch_count_ = 0;
 };
 
-// Calls a callback from Deliver. What it throws becomes an uncaught exception, as from an event listener, and the other
-// targets get theirs.
+// Calls a callback from Deliver. An exception in it becomes an uncaught exception, and the other targets are still
+// called.
 void CallBack(Napi::Env env, const Napi::Value& self, const Napi::Function& callback,
               std::initializer_list<napi_value> arguments);
 

@@ -4,9 +4,8 @@
 
 namespace evictd {
 
-// Runs `body`, which throws nothing, on a thread that nobody waits for, so that it may hang: what it uses is its own or
-// shared. Each system has its own file of it. Throws SystemError: no thread. `name`: at most 15 characters; Windows
-// has none.
+// Runs `body` on a detached thread that may hang. `body` throws nothing and owns or shares what it uses. `name`: at
+// most 15 characters (Linux only). Throws SystemError if there is no thread. Each system implements it.
 void StartDetachedThread(const char* name, std::function<void()> body);
 
 }  // namespace evictd

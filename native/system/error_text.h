@@ -4,16 +4,15 @@
 
 namespace evictd {
 
-// What the numbers of SystemError mean: those of errno on Linux, of GetLastError on Windows. Each system has its own
-// file of it.
+// SystemError's numbers: errno on Linux, GetLastError on Windows. Each system implements the functions.
 
-// "ENOENT", "ERROR_PATH_NOT_FOUND"; "E<number>", "ERROR_<number>" for one without a name there.
+// "ENOENT", "ERROR_PATH_NOT_FOUND", or "E<number>", "ERROR_<number>".
 std::string ErrorName(int error);
 
-// For people, in English: "no such file or directory".
+// In English: "no such file or directory".
 std::string ErrorText(int error);
 
-// The number for what C++ calls std::bad_alloc.
+// The number for std::bad_alloc.
 int OutOfMemory();
 
 }  // namespace evictd

@@ -4,7 +4,7 @@
 
 namespace evictd {
 
-// In nanoseconds, the clock of process.hrtime.bigint(): CLOCK_MONOTONIC on Linux, QueryPerformanceCounter on Windows.
+// Nanoseconds of process.hrtime.bigint()'s clock: CLOCK_MONOTONIC on Linux, QueryPerformanceCounter on Windows.
 uint64_t MonotonicNs();
 
 }  // namespace evictd

@@ -5,13 +5,13 @@
 
 namespace evictd {
 
-// A system call that failed: what js_error turns into an Error with code, errno, syscall and path.
+// A failed system call.
 class SystemError : public std::exception {
  public:
-  // `error`: as the system numbers them (common/error_text). `path`: the file concerned, empty where there is none.
+  // `error`: the system's number (error_text.h). `path`: may be empty.
   SystemError(int error, const char* syscall, std::string path = std::string());
 
-  // The form Node gives its own: "ENOENT: no such file or directory, open '/x'".
+  // Node's format: "ENOENT: no such file or directory, open '/x'".
   const char* what() const noexcept override { return message_.c_str(); }
 
   int error() const { return error_; }

@@ -33,9 +33,9 @@ class HeldCalls {
     };
     const sock_fprog program = {4, filter};
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    asked_.Reset(
+    requested_.Reset(
         static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program)));
-    if (!asked_) Skip("no system call can be held here");
+    if (!requested_) Skip("no system call can be held here");
     thread_ = std::thread([this] { Answer(); });
   }
   ~HeldCalls() {
@@ -47,20 +47,20 @@ class HeldCalls {
 
  private:
   void Answer() {
-    pollfd ready = {asked_.get(), POLLIN, 0};
+    pollfd ready = {requested_.get(), POLLIN, 0};
     for (int call = 0; !over_;) {
       seccomp_notif asked = {};
-      if (poll(&ready, 1, 10) != 1 || ioctl(asked_.get(), SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0) continue;
+      if (poll(&ready, 1, 10) != 1 || ioctl(requested_.get(), SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0) continue;
       seccomp_notif_resp answer = {};
       answer.id = asked.id;
       answer.error = -step_(call++);
       if (answer.error == 0) answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-      ioctl(asked_.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
+      ioctl(requested_.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
     }
   }
 
   std::function<int(int)> step_;
-  UniqueFd asked_;
+  UniqueFd requested_;
   std::atomic<bool> over_{false};
   std::thread thread_;
 };

@@ -7,14 +7,14 @@
 namespace evictd::test {
 
 // Counts its rings; nobody comes until `answered` is true.
-class CountingBell : public Bell {
+class CountingWaker : public Waker {
  public:
-  bool Ring() override {
-    rings++;
+  bool Notify() override {
+    notifications++;
     return answered;
   }
 
-  std::atomic<int> rings{0};
+  std::atomic<int> notifications{0};
   std::atomic<bool> answered{true};
 };
 

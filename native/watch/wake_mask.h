@@ -5,12 +5,11 @@
 
 namespace evictd {
 
-// Why a watch woke. Bits, because wakes coalesce; the values are the contract's WAKE.
+// Why a watch woke, as bits, because wakes coalesce. The values are the contract's WAKE.
 enum class Wake : unsigned { kNothing = 0, kFired = 1, kGone = 2 };
 
-// The pending wakes of one watch: why, what the watch itself says of it (its detail bits), and the time of the first of
-// them, in one word, so that none is ever seen without the others and no event allocates however long JavaScript
-// stalls.
+// The pending wakes of one watch: reasons, detail bits and the time of the first, in one word, so that they are
+// consistent and no event allocates however long JavaScript stalls.
 class WakeMask {
  public:
   static constexpr unsigned kDetailBits = 10;
@@ -21,7 +20,7 @@ class WakeMask {
     uint64_t at_ns;
   };
 
-  // Any thread. True where nothing was pending before: then, and only then, somebody has to ring.
+  // Any thread. Returns true if nothing was pending: only then a notification is due.
   bool Post(Wake wake, unsigned detail, uint64_t now_ns) {
     const uint64_t added = static_cast<unsigned>(wake) | (detail & kDetailMask) << kBits;
     uint64_t before = word_.load(std::memory_order_relaxed);
@@ -32,7 +31,7 @@ class WakeMask {
     return before == 0;
   }
 
-  // JavaScript's thread: what came since the last call; bits 0 where nothing did.
+  // JavaScript's thread: what is pending; bits 0: nothing.
   Pending Take() {
     const uint64_t word = word_.exchange(0, std::memory_order_acq_rel);
     return {static_cast<unsigned>(word & kBitsMask), static_cast<unsigned>(word >> kBits & kDetailMask),
@@ -43,7 +42,7 @@ class WakeMask {
   static constexpr unsigned kBits = 2;
   static constexpr uint64_t kBitsMask = (1u << kBits) - 1;
   static constexpr uint64_t kDetailMask = (1u << kDetailBits) - 1;
-  // What is left are 52 bits: 18 years of uptime.
+  // leaves 52 bits: 18 years of uptime
   static constexpr uint64_t kTickNs = 128;
 
   std::atomic<uint64_t> word_{0};

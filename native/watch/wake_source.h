@@ -6,20 +6,20 @@
 
 namespace evictd {
 
-// What every watch tells of itself, whichever way the system wakes it.
+// What all watches have in common on both systems.
 class WakeSource {
  public:
   virtual ~WakeSource() = default;
 
   WakeMask& wakes() { return wakes_; }
 
-  // Any thread: why the source went away, or what it was asked for was refused, where that is known; else 0.
+  // Any thread: why the source is gone or a request was refused; else 0.
   int error() const { return error_; }
 
  protected:
   void Refused(int error) { error_ = error; }
 
-  // For `return Gone(error)` where it is told of an event.
+  // For `return Gone(error)` in an event handler.
   Wake Gone(int error) {
     error_ = error;
     return Wake::kGone;

@@ -2,15 +2,14 @@
 
 namespace evictd {
 
-// How native threads ask JavaScript to look at what is pending. Free of Node-API, so that the threads can be tested
-// without it.
-class Bell {
+// How native threads wake JavaScript. Free of Node-API, so that threads can be tested without it.
+class Waker {
  public:
-  virtual ~Bell() = default;
+  virtual ~Waker() = default;
 
-  // Any thread, never blocks for long, allocates nothing while an earlier ring is unanswered. False: nobody will come,
-  // ring again later. A bell that is closed for good returns true: there is nobody left to wake.
-  virtual bool Ring() = 0;
+  // Any thread. Does not block for long, and allocates nothing while an earlier notification is pending. Returns false
+  // if it failed: notify again later. A closed waker returns true.
+  virtual bool Notify() = 0;
 };
 
 }  // namespace evictd

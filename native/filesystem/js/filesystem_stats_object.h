@@ -15,13 +15,12 @@
 
 namespace evictd {
 
-// FilesystemStats for JavaScript. A pending request does not keep the event loop alive (the filesystem may never
-// answer), but it keeps this object, so that onDone is called.
+// FilesystemStats for JavaScript. A pending request does not keep the event loop alive, as the filesystem may never
+// answer. It does keep this object, for onDone.
 //
 // Derived has
-// - Environment, the system's: a WakeTargets with filesystem_threads()
-// - static SystemError Closed(): what a request after close() is refused with
-// - static void Describe(Napi::Object* reading, const FilesystemAnswer&): what the system says
+// - static SystemError Closed(): the error of a request after close()
+// - static void Describe(Napi::Object* reading, const FilesystemAnswer&): adds what the system reports
 template <typename Derived, typename Environment>
 class JsFilesystemStats : public Napi::ObjectWrap<Derived>, public WakeTarget {
  public:
@@ -33,7 +32,7 @@ class JsFilesystemStats : public Napi::ObjectWrap<Derived>, public WakeTarget {
     target_id_ = environment->Register(this);
   }
 
-  // Node-API throws where a reference cannot be released; nobody could go on from there.
+  // Node-API throws if a reference cannot be released. No recovery is possible.
   // NOLINTNEXTLINE(bugprone-exception-escape)
   ~JsFilesystemStats() override { Release(); }
 
@@ -45,7 +44,7 @@ class JsFilesystemStats : public Napi::ObjectWrap<Derived>, public WakeTarget {
          Derived::InstanceMethod("close", static_cast<void (Derived::*)(const Napi::CallbackInfo&)>(&Derived::Close))});
   }
 
-  // Expired once it is closed.
+  // Expired after close().
   std::weak_ptr<FilesystemStats> stats() const { return stats_; }
 
   void Deliver() override {
@@ -57,11 +56,11 @@ class JsFilesystemStats : public Napi::ObjectWrap<Derived>, public WakeTarget {
     const std::vector<Napi::FunctionReference> answered = std::exchange(answered_, {});
     if (on_done_.IsEmpty()) self_.Reset();
     for (const Napi::FunctionReference& on_done : answered) {
-      if (stats_) CallBack(env, self, on_done.Value(), {});  // unless the one before has closed it
+      if (stats_) CallBack(env, self, on_done.Value(), {});  // an earlier callback may have closed it
     }
   }
 
-  void Abandon() override {
+  void Detach() override {
     environment_ = nullptr;
     Forget();
   }
@@ -102,8 +101,7 @@ class JsFilesystemStats : public Napi::ObjectWrap<Derived>, public WakeTarget {
  private:
   using Method = Napi::Value (Derived::*)(const Napi::CallbackInfo&);
 
-  // An answer that came but was not yet passed on belongs to the request before the next one. Its callback is called in
-  // its turn, never from inside a call: the bell has rung for it.
+  // An unread answer belongs to the previous request. Deliver calls its callback, never the request itself.
   void TakeAnswer() {
     if (stats_->TakeDone() && !on_done_.IsEmpty())
       answered_.push_back(std::exchange(on_done_, Napi::FunctionReference()));
@@ -124,10 +122,10 @@ class JsFilesystemStats : public Napi::ObjectWrap<Derived>, public WakeTarget {
 
   Environment* environment_ = nullptr;
   uint64_t target_id_ = 0;
-  std::shared_ptr<FilesystemStats> stats_;  // its own: others hold it weakly
+  std::shared_ptr<FilesystemStats> stats_;  // the only strong reference
   FilesystemStats::Reading last_;
-  Napi::FunctionReference on_done_;                // of the request that is under way
-  std::vector<Napi::FunctionReference> answered_;  // of those whose answer has come
+  Napi::FunctionReference on_done_;                // of the current request
+  std::vector<Napi::FunctionReference> answered_;  // of answered requests
   Napi::ObjectReference self_;
 };
 

@@ -8,7 +8,7 @@ namespace evictd {
 
 std::function<FilesystemAnswer()> FilesystemCall(const std::string& path) {
   return [path = ToWide(path)] {
-    // A drive without a medium is an answer, and no window for whoever is logged in.
+    // A drive without a medium returns an error instead of opening a dialog.
     SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, nullptr);
     FilesystemAnswer answer;
     ULARGE_INTEGER available = {};

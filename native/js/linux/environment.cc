@@ -8,23 +8,22 @@ void Environment::Create(Napi::Env env) {
   auto environment = std::make_unique<Environment>(env);
   Environment* const held = environment.get();
   env.SetInstanceData(environment.release());
-  // Hooks run in reverse order, so this one before that of the thread-safe function made above: the waiter is joined
-  // while its bell still exists. Not in a finalizer: joining there deadlocks on Node 24. process.exit() runs neither;
-  // there are no statics it could pull away.
+  // Hooks run in reverse order, so the waiter is joined before the thread-safe function's own hook. Not in a finalizer:
+  // joining there deadlocks on Node 24. process.exit() runs neither.
   env.AddCleanupHook([held] { held->End(); });
 }
 
 Environment::Environment(Napi::Env env)
-    : WakeTargets(env), filesystem_threads_(bell()), background_walks_(bell()), directory_walks_(bell()) {}
+    : WakeTargets(env), filesystem_threads_(waker()), background_walks_(waker()), directory_walks_(waker()) {}
 
 Waiter& Environment::waiter() {
   armer();
   return *waiter_;
 }
 
-// Both or none: where a watch is, the armer is, too.
+// Both or none: where a watch exists, the armer exists too.
 Armer& Environment::armer() {
-  if (!waiter_) waiter_ = std::make_unique<Waiter>(bell());
+  if (!waiter_) waiter_ = std::make_unique<Waiter>(waker());
   if (!armer_) armer_ = std::make_unique<Armer>(waiter_.get());
   return *armer_;
 }
@@ -38,10 +37,10 @@ void Environment::Release(std::shared_ptr<WatchSource> source) {
 }
 
 void Environment::End() {
-  armer_.reset();  // it uses the waiter, and waits for at most one call that is under way
+  armer_.reset();  // uses the waiter; waits for at most one call
   waiter_.reset();
-  bell()->Close();
-  AbandonAll();
+  waker()->Close();
+  DetachAll();
 }
 
 }  // namespace evictd

@@ -14,7 +14,7 @@
 
 namespace evictd {
 
-// What the addon holds per environment (main thread or worker): the bell, the waiter and who is to be woken.
+// The addon's state in one environment (main thread or worker).
 class Environment : public WakeTargets {
  public:
   // Called once, when the addon is loaded.
@@ -23,7 +23,7 @@ class Environment : public WakeTargets {
 
   explicit Environment(Napi::Env env);
 
-  // The threads of the waiter and of the armer are started here, with the environment's first watch. Throw SystemError.
+  // The first call starts the threads of both. Throws SystemError.
   Waiter& waiter();
   Armer& armer();
 
@@ -33,8 +33,7 @@ class Environment : public WakeTargets {
   void Remove(uint64_t id) { waiter_->Remove(id); }
   void Drop(std::shared_ptr<WatchSource> source, uint64_t id);
 
-  // What was never added to the waiter: the armer drops it, as Armer::Release, where there is one by now; else this
-  // does.
+  // For a source that was never added to the waiter: the armer drops it if there is one, else this function.
   void Release(std::shared_ptr<WatchSource> source);
 
   FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }

@@ -4,7 +4,7 @@
 
 namespace evictd {
 
-// The constructors of the addon's classes; each in the file of its name. First the watches.
+// The constructors of the addon's classes, each defined in the file of its name. First the watches.
 Napi::Function DefineMemcgThreshold(Napi::Env env);
 Napi::Function DefinePsiTrigger(Napi::Env env);
 Napi::Function DefineMemcgEvents(Napi::Env env);
@@ -26,9 +26,8 @@ Napi::Function DefineMemoryReaper(Napi::Env env);
 Napi::Function DefineNotifySocket(Napi::Env env);
 Napi::Function DefineFileLock(Napi::Env env);
 
-// Functions of their own.
 void DefineFileCalls(Napi::Env env, Napi::Object exports);
-// For tests: the kills that these records of /dev/kmsg tell of.
+// For tests: the kills in these records of /dev/kmsg.
 Napi::Value ParseOomRecords(const Napi::CallbackInfo& info);
 
 }  // namespace evictd

@@ -12,13 +12,13 @@
 
 namespace {
 
-// Not ExitProcess: that calls every DLL about it, under a lock that a thread may have been ended with.
+// Not ExitProcess: that notifies every DLL under a lock which a terminated thread may hold.
 void ExitNow(const Napi::CallbackInfo& info) {
   const int64_t code = evictd::IntegerArgument(info[0], "code", 0, std::numeric_limits<uint32_t>::max());
   TerminateProcess(GetCurrentProcess(), static_cast<UINT>(code));
 }
 
-// GetTickCount64 counts while the machine sleeps, too, in steps of some 16 ms.
+// GetTickCount64 includes sleep and advances in steps of about 16 ms.
 Napi::Value BootTime(const Napi::CallbackInfo& info) {
   return Napi::BigInt::New(info.Env(), static_cast<uint64_t>(GetTickCount64()) * 1000000);
 }
@@ -27,8 +27,7 @@ Napi::Value WatchCount(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(evictd::Environment::Of(info.Env())->watch_count()));
 }
 
-// The end of a worker frees the addon while a thread that hangs in a call still has its code to return to: it stays for
-// as long as the process does.
+// Pins the addon: the end of a worker would unload it while a hanging thread still has to return to its code.
 void StayLoaded() {
   HMODULE self = nullptr;
   GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,

@@ -1,11 +1,11 @@
 #include <windows.h>
-// After it, whose types it uses.
+// after windows.h, whose types it uses
 #include <delayimp.h>
 
 #include <cstring>
 
-// Node-API is imported from "node.exe", which the host need not be called: whatever program has loaded the addon is
-// meant. node-gyp and cmake-js bring the same for Microsoft's compiler, which this is not for.
+// Node-API is imported from "node.exe"; this hook resolves it from the running program, whatever its name. node-gyp and
+// cmake-js have the same hook for Microsoft's compiler; this one is for MinGW.
 
 namespace {
 

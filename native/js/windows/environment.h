@@ -11,17 +11,16 @@
 
 namespace evictd {
 
-// What the addon holds per environment (main thread or worker): the bell, the waiter and who is to be woken.
+// The addon's state in one environment (main thread or worker).
 class Environment : public WakeTargets {
  public:
   // Called once, when the addon is loaded.
   static void Create(Napi::Env env);
   static Environment* Of(Napi::Env env) { return env.GetInstanceData<Environment>(); }
 
-  explicit Environment(Napi::Env env) : WakeTargets(env), filesystem_threads_(bell()) {}
+  explicit Environment(Napi::Env env) : WakeTargets(env), filesystem_threads_(waker()) {}
 
-  // For EnvironmentWatch. The waiter's first thread is started here, with the environment's first watch. Throws
-  // SystemError.
+  // For EnvironmentWatch. The first Add starts the waiter. Throws SystemError.
   using Source = WatchSource;
   uint64_t Add(std::shared_ptr<WatchSource> source);
   void Remove(uint64_t id) { waiter_->Remove(id); }

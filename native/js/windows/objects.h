@@ -4,7 +4,7 @@
 
 namespace evictd {
 
-// What the addon exports; each in the file of its name. First the watches' constructors.
+// What the addon exports, each defined in the file of its name. First the watches.
 Napi::Function DefineMemoryNotification(Napi::Env env);
 Napi::Function DefineProcessHandle(Napi::Env env);
 

@@ -19,14 +19,13 @@ struct CloseDirectory {
   void operator()(DIR* stream) const { closedir(stream); }
 };
 
-// kernfs counts subdirectories in the link count of a directory: 2 means none, and spares listing dozens of control
-// files.
+// kernfs counts subdirectories in a directory's link count: 2 means none, and saves listing dozens of control files.
 bool HasChildren(int directory) {
   struct stat status = {};
   return fstat(directory, &status) == 0 && status.st_nlink != 2;
 }
 
-// By name, as a cgroup may have one that begins with a dot.
+// By name: a cgroup's name may begin with a dot.
 bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
 int Visit(int parent, const char* name, const std::function<int(int)>& visit) {
@@ -41,7 +40,7 @@ bool HasVanished(int error) { return error == ENOENT || error == ENODEV; }
 
 int VisitChildren(int directory, const std::function<int(int child)>& visit) {
   if (!HasChildren(directory)) return 0;
-  // A new open, not dup: the position in the listing belongs to the open file.
+  // Not dup: the position in the listing belongs to the open file.
   const int listing = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (listing < 0) return HasVanished(errno) ? 0 : errno;
   const std::unique_ptr<DIR, CloseDirectory> stream(fdopendir(listing));

@@ -23,13 +23,13 @@ constexpr char kFreeze[] = "cgroup.freeze";
 constexpr char kEvents[] = "cgroup.events";
 constexpr int kOpenFlags = O_CLOEXEC | O_NOFOLLOW;
 
-// 0, or an errno.
+// Returns 0 or errno.
 int Write(int file, const char* text) {
   const size_t length = strlen(text);
   return pwrite(file, text, length, 0) == static_cast<ssize_t>(length) ? 0 : errno;
 }
 
-bool Says(int file, const char* text) {
+bool Contains(int file, const char* text) {
   std::array<char, 256> content;
   const ssize_t length = pread(file, content.data(), content.size(), 0);
   return length > 0 &&
@@ -51,7 +51,7 @@ int CgroupFreezer::Open(int directory, Control* control) {
 }
 
 bool CgroupFreezer::IsFrozen(int events) const {
-  return control_.v1 ? Says(control_.file.get(), "FROZEN") : Says(events, "frozen 1");
+  return control_.v1 ? Contains(control_.file.get(), "FROZEN") : Contains(events, "frozen 1");
 }
 
 bool CgroupFreezer::Freeze(unsigned limit_ms) {
@@ -67,7 +67,7 @@ bool CgroupFreezer::Freeze(unsigned limit_ms) {
     throw SystemError(error, "write", path_ + "/" + control.name);
   }
   control_ = std::move(control);
-  // The list of events of v1 has no such event, and both take microseconds where nobody is in the kernel.
+  // cgroup.events of v1 does not report freezing. Both versions freeze in microseconds unless a task is in the kernel.
   const struct timespec pause = {0, 50000};
   for (;;) {
     if (IsFrozen(events.get())) return true;

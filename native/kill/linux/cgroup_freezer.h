@@ -7,28 +7,28 @@
 
 namespace evictd {
 
-// Freezes one cgroup by freezer.state of v1, or cgroup.freeze of v2. The control file stays open from Freeze to Thaw:
-// thawing must not fail because all descriptors were taken in between.
+// Freezes one cgroup by freezer.state (v1) or cgroup.freeze (v2). The control file stays open from Freeze to Thaw:
+// thawing must not fail for want of descriptors.
 class CgroupFreezer {
  public:
-  // `directory`: the cgroup's, open for as long as this lives.
+  // `directory`: the open directory of the cgroup; outlives this object.
   CgroupFreezer(int directory, std::string path) : directory_(directory), path_(std::move(path)) {}
 
-  // True once all are frozen; false where some were not within `limit_ms` (one that is dying on v1, or waits for a
-  // device). Throws SystemError, and then nothing was frozen: ENOENT where it has neither file.
+  // Returns true once all tasks are frozen, false if some were not within `limit_ms` (a dying task on v1, a task that
+  // waits for a device). Throws SystemError if nothing was frozen, ENOENT if the cgroup has neither file.
   bool Freeze(unsigned limit_ms);
 
-  // Also what somebody else has frozen, and all cgroups below it: one that was frozen itself stays frozen when the one
-  // above is thawed. A cgroup that is gone is no failure. Throws SystemError, and may be called again.
+  // Thaws the cgroup and all cgroups below it, also if another program froze them: a child that was frozen itself stays frozen when its
+  // parent is thawed. A removed cgroup is no failure. Throws SystemError; may be called again.
   void Thaw();
 
  private:
   struct Control {
     UniqueFd file;
-    const char* name = nullptr;  // of the file
+    const char* name = nullptr;
     bool v1 = false;
   };
-  // 0, or an errno.
+  // Return 0 or errno.
   static int Open(int directory, Control* control);
   static int Thaw(const Control& control);
   static int ThawBelow(int directory);

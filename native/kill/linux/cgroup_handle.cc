@@ -20,8 +20,8 @@ namespace evictd {
 
 namespace {
 
-// pidfds held at a time: each batch costs a second reading of all processes, so there are as few as that, and the work
-// grows with their number, not with its square; each pidfd costs the kernel a KiB, so not all are held at once.
+// pidfds held at a time. Each batch costs one more reading of all processes, so there are few batches; each pidfd costs
+// the kernel a KiB, so not all are held at once.
 constexpr size_t kLeastBatch = 512;
 constexpr size_t kMostBatches = 4;
 
@@ -30,10 +30,10 @@ struct Opened {
   UniqueFd pidfd;
 };
 
-bool OutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
+bool IsOutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
 
-// A shortage before all others: whether trying again makes sense hangs on it.
-void Note(int error, int* kept) {
+// A shortage replaces other errors: it decides whether a retry makes sense.
+void KeepError(int error, int* kept) {
   if (error == 0 || error == ESRCH) return;
   if (*kept == 0 || (IsShortage(error) && !IsShortage(*kept))) *kept = error;
 }
@@ -54,7 +54,7 @@ std::vector<pid_t> CgroupHandle::Processes(int* error) const {
   std::vector<pid_t> pids;
   *error = AppendProcesses(directory_.get(), &pids);
   std::sort(pids.begin(), pids.end());
-  // 0 stands for each process that has no number in this pid namespace: those stay.
+  // 0 stands for each process without a number in this pid namespace: those stay.
   const auto numbered = std::upper_bound(pids.begin(), pids.end(), 0);
   pids.erase(std::unique(numbered, pids.end()), pids.end());
   return pids;
@@ -75,16 +75,16 @@ CgroupHandle::Stopped CgroupHandle::Stop(size_t rounds) const {
   while (result.rounds < rounds && !result.settled) {
     int error = 0;
     const std::vector<pid_t> listed = Processes(&error);
-    Note(error, &signalled.error);
+    KeepError(error, &signalled.error);
     result.rounds++;
-    std::vector<pid_t> newcomers;
-    std::set_difference(listed.begin(), listed.end(), known.begin(), known.end(), std::back_inserter(newcomers));
-    if (newcomers.empty()) {
+    std::vector<pid_t> added;
+    std::set_difference(listed.begin(), listed.end(), known.begin(), known.end(), std::back_inserter(added));
+    if (added.empty()) {
       result.settled = error == 0;
       break;
     }
-    SignalMembers(newcomers, SIGSTOP, nullptr, &signalled);
-    // Of this reading only: a number that was given back may come again as somebody else.
+    SignalMembers(added, SIGSTOP, nullptr, &signalled);
+    // Only this reading: a pid that was freed may belong to another process later.
     known = listed;
   }
   result.error = signalled.error;
@@ -103,28 +103,28 @@ void CgroupHandle::SignalMembers(const std::vector<pid_t>& pids, int signal, Mem
     for (; next < pids.size() && opened.size() < batch; next++) {
       const pid_t pid = pids[next];
       if (pid <= 1 || pid == self) {
-        Note(EPERM, &result->error);
+        KeepError(EPERM, &result->error);
         continue;
       }
       UniqueFd pidfd(OpenPidfd(pid));
       if (pidfd) {
         opened.push_back({pid, std::move(pidfd)});
-      } else if (OutOfDescriptors(errno) && !opened.empty()) {
-        break;  // first those that are open
+      } else if (IsOutOfDescriptors(errno) && !opened.empty()) {
+        break;  // signal the open ones first
       } else {
-        Note(errno, &result->error);
+        KeepError(errno, &result->error);
       }
     }
     if (opened.empty()) continue;
     int error = 0;
     std::vector<pid_t> second = Processes(&error);
-    while (OutOfDescriptors(error) && opened.size() > 1) {
-      // The reading needs descriptors too: give half of them back, and come again for those processes.
+    while (IsOutOfDescriptors(error) && opened.size() > 1) {
+      // The reading needs descriptors too: close half of the pidfds, and return to those processes later.
       opened.resize(opened.size() / 2);
       next = static_cast<size_t>(std::upper_bound(pids.begin(), pids.end(), opened.back().pid) - pids.begin());
       second = Processes(&error);
     }
-    Note(error, &result->error);
+    KeepError(error, &result->error);
     for (Opened& member : opened) {
       if (!std::binary_search(second.begin(), second.end(), member.pid)) {
         member.pidfd.Reset();
@@ -132,11 +132,11 @@ void CgroupHandle::SignalMembers(const std::vector<pid_t>& pids, int signal, Mem
         result->signalled++;
         result->at_ns = MonotonicNs();
       } else {
-        Note(errno, &result->error);
+        KeepError(errno, &result->error);
         member.pidfd.Reset();
       }
     }
-    // Only now: its thread wants a processor, too.
+    // After the signals: the reaper's thread needs a processor too.
     if (reaper == nullptr) continue;
     for (Opened& member : opened) {
       if (member.pidfd) reaper->Take(std::move(member.pidfd));

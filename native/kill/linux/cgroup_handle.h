@@ -14,44 +14,44 @@
 
 namespace evictd {
 
-// A cgroup held by its directory: what is done goes to this one, never to another created later under the same name.
+// A cgroup held by its directory, so never another cgroup of the same name.
 class CgroupHandle {
  public:
   struct Signalled {
     size_t found = 0;      // processes in the first reading
     size_t signalled = 0;  // signals delivered
-    uint64_t at_ns = 0;    // when the last of them had been, on the monotonic clock
+    uint64_t at_ns = 0;    // time of the last signal, monotonic clock
     int error = 0;         // the first failure other than "it is gone"; a shortage (IsShortage) before all others
   };
 
-  // Throws SystemError; ESTALE where the directory's inode is not `id`.
+  // Throws SystemError; ESTALE if the directory's inode is not `id`.
   explicit CgroupHandle(const std::string& cgroup, std::optional<uint64_t> id = std::nullopt);
 
   uint64_t id() const { return id_; }
 
-  // One pass over the processes of the cgroup and of all below it. Pids are recycled, so each is opened first, the
-  // membership is read again, and only who is listed in both readings is signalled. Processes without a number in this
-  // pid namespace (listed as 0), pid 1 and this process are never signalled: EPERM. `reaper`: gets the pidfds of those
-  // that were signalled, as far as it takes them.
+  // Signals the processes of the cgroup and of all cgroups below it. Pids are reused, so it opens each pidfd, reads the
+  // membership again, and signals only processes listed in both readings. Never signalled, EPERM: processes without a
+  // number in this pid namespace (listed as 0), pid 1, this process. `reaper` receives the pidfds of signalled
+  // processes while it has room.
   Signalled Signal(int signal, MemoryReaper* reaper = nullptr) const;
 
   struct Stopped {
-    size_t rounds = 0;     // readings
-    bool settled = false;  // the last reading listed nobody who was not in one before
+    size_t rounds = 0;
+    bool settled = false;  // the last reading listed no new process
     int error = 0;         // as in Signalled
   };
 
-  // SIGSTOP to everybody, then to whoever a new reading lists besides, until one lists nobody new or `rounds` readings
-  // were made. A stopped process forks no more, and unlike a killed one it makes no room for others below a pids limit.
-  // A fork that had begun goes through, though (SIGSTOP ends none), and the child may be listed only after `settled`.
+  // Sends SIGSTOP to all processes, then to those that a new reading adds, until one adds none or after `rounds`
+  // readings. A stopped process forks no more and, unlike a killed one, frees no place below a pids limit. SIGSTOP does
+  // not end a fork that has begun; its child may be listed after `settled`.
   Stopped Stop(size_t rounds) const;
 
   CgroupFreezer& freezer() { return *freezer_; }
 
-  // Writes cgroup.kill. Throws SystemError: ENOENT where the hierarchy has none.
+  // Writes cgroup.kill. Throws SystemError: ENOENT if the hierarchy has none.
   void Kill() const;
 
-  // Sorted, each once. `error`: the first failure, 0 where there was none; a cgroup that is gone has no processes.
+  // Sorted, each pid once. `error`: 0 or the first failure. A removed cgroup has no processes.
   std::vector<pid_t> Processes(int* error) const;
 
  private:

@@ -33,8 +33,7 @@ int AppendChildren(int directory, std::vector<pid_t>* pids) {
   return VisitChildren(directory, [pids](int child) {
     const int error = ReadProcesses(child, pids);
     const int below = AppendChildren(child, pids);
-    // A threaded cgroup has no list of its own: its processes stand in the list of the domain above it, which was read
-    // before.
+    // A threaded cgroup has no list: its processes are listed by the domain above it, which was read before.
     return error != 0 && error != EOPNOTSUPP ? error : below;
   });
 }

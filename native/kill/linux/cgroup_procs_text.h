@@ -8,17 +8,17 @@
 
 namespace evictd {
 
-// The text of cgroup.procs, a pid a line, in pieces cut anywhere. Only whole lines count: of a list that was cut off
-// the beginning of a pid is another process's pid.
+// Parses cgroup.procs, one pid a line, in arbitrary pieces. Only complete lines count: a pid that was cut off is
+// another process's pid.
 class CgroupProcsText {
  public:
-  // Appends the pids of the lines that end in `piece`. A line that is no pid is nobody to signal: it is left out.
+  // Appends the pids of the lines that end in `piece`. Skips lines that are no pid.
   void Append(std::string_view piece, std::vector<pid_t>* pids);
 
  private:
   enum class Line { kEmpty, kNumber, kBad };
 
-  Line line_ = Line::kEmpty;  // what has been seen of a line that goes on in the next piece
+  Line line_ = Line::kEmpty;  // the state of a line that continues in the next piece
   int64_t number_ = 0;
 };
 

@@ -13,15 +13,15 @@ namespace evictd {
 
 namespace {
 
-// Processes that wait for their turn. Few cgroups have more, and each costs a descriptor.
+// Queued processes. Few cgroups have more, and each costs a descriptor.
 constexpr size_t kRoom = 64;
 
 }  // namespace
 
 struct MemoryReaper::State {
-  std::mutex mutex;  // guards what follows; not held while memory is taken back
+  std::mutex mutex;  // guards the rest; not held while memory is released
   std::condition_variable changed;
-  std::array<UniqueFd, kRoom> waiting;  // a ring: nothing is allocated when memory is gone
+  std::array<UniqueFd, kRoom> waiting;  // a ring buffer: allocates nothing when memory is short
   size_t first = 0;
   size_t size = 0;
   bool closed = false;

@@ -8,25 +8,25 @@
 
 namespace evictd {
 
-// Takes the memory of dying processes back by process_mrelease (Linux 5.15), without waiting for them to be scheduled:
-// one whose cgroup has used up its share of the processor dies when it gets the next. The call lasts as long as freeing
-// the memory does, and waits for the victim's mmap lock, so it is made on a thread of its own. That is started at
-// construction and detached, as that of FilesystemStats: whoever is last frees the state.
+// Releases the memory of dying processes by process_mrelease (Linux 5.15) before they are scheduled: a process whose
+// cgroup has used up its CPU quota dies only in its next period. The call takes as long as freeing the memory and waits
+// for the victim's mmap lock, so it runs on a separate, detached thread that starts in the constructor and shares its
+// state.
 class MemoryReaper {
  public:
   struct Counts {
-    uint64_t released = 0;  // processes whose memory was taken back, or was gone already
-    int error = 0;  // the last failure other than ESRCH and EINVAL (it is gone; somebody alive shares its memory)
+    uint64_t released = 0;  // processes whose memory was released, or already gone
+    int error = 0;          // the last failure except ESRCH (gone) and EINVAL (a live process shares the memory)
   };
 
   // Throws SystemError (EAGAIN: no thread).
   MemoryReaper();
-  // Does not wait; what was not begun is dropped.
+  // Does not wait; drops queued processes.
   ~MemoryReaper();
   MemoryReaper(const MemoryReaper&) = delete;
   MemoryReaper& operator=(const MemoryReaper&) = delete;
 
-  // Never blocks. A pidfd that finds no room is closed: whoever is still there at the next signal comes again.
+  // Never blocks. Without room it closes the pidfd: a process that is still alive returns with the next signal.
   void Take(UniqueFd pidfd);
 
   Counts counts() const;

@@ -11,7 +11,7 @@ namespace evictd {
 
 namespace {
 
-// The headers of Debian 11 and RHEL 9 are older than the call; its number is the same on every architecture.
+// The headers of Debian 11 and RHEL 9 lack it; the number is the same on every architecture.
 constexpr long kProcessMrelease = 448;
 
 }  // namespace

@@ -13,28 +13,28 @@ namespace {
 constexpr DWORD kAccess =
     JOB_OBJECT_QUERY | JOB_OBJECT_SET_ATTRIBUTES | JOB_OBJECT_ASSIGN_PROCESS | JOB_OBJECT_TERMINATE;
 
-// Between two looks a job may grow; by so much it never does.
-constexpr size_t kSpare = 64;
+// By more a job never grows between two calls.
+constexpr size_t kMargin = 64;
 
 }  // namespace
 
-Job::Job(const std::string& name, Way way) : name_(name) {
+Job::Job(const std::string& name, Mode mode) : name_(name) {
   const std::wstring wide = ToWide(name);
-  if (way == Way::kOpen) {
+  if (mode == Mode::kOpen) {
     job_.Reset(OpenJobObjectW(kAccess, FALSE, wide.c_str()));
     if (!job_) Throw("OpenJobObjectW", GetLastError());
     return;
   }
   job_.Reset(CreateJobObjectW(nullptr, wide.c_str()));
-  // The call opens one that is there, and says so by the error only.
+  // The call opens an existing job and reports that only by this error.
   const DWORD error = GetLastError();
   if (!job_ || error == ERROR_ALREADY_EXISTS) Throw("CreateJobObjectW", error);
 }
 
 std::vector<uint32_t> Job::Processes() const {
-  // ULONG_PTR: the alignment of the structure, which ends in an array of them.
+  // ULONG_PTR: the alignment of the structure.
   constexpr size_t kHead = offsetof(JOBOBJECT_BASIC_PROCESS_ID_LIST, ProcessIdList) / sizeof(ULONG_PTR);
-  std::vector<ULONG_PTR> buffer(kHead + kSpare);
+  std::vector<ULONG_PTR> buffer(kHead + kMargin);
   for (;;) {
     auto* const list = reinterpret_cast<JOBOBJECT_BASIC_PROCESS_ID_LIST*>(buffer.data());
     const bool whole = QueryInformationJobObject(job_.get(), JobObjectBasicProcessIdList, list,
@@ -49,8 +49,8 @@ std::vector<uint32_t> Job::Processes() const {
     }
     const DWORD error = GetLastError();
     if (error != ERROR_MORE_DATA) Throw("QueryInformationJobObject", error);
-    // Never less than before: a number that does not grow must not be a loop without end.
-    buffer.resize(buffer.size() + list->NumberOfAssignedProcesses + kSpare);
+    // Always larger than before, or the loop might not end.
+    buffer.resize(buffer.size() + list->NumberOfAssignedProcesses + kMargin);
   }
 }
 

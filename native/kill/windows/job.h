@@ -9,10 +9,10 @@
 
 namespace evictd {
 
-// A job object, held by its handle: another one that gets its name later is never meant.
+// A job object held by its handle, so never another job of the same name.
 class Job {
  public:
-  enum class Way { kOpen, kCreate };
+  enum class Mode { kOpen, kCreate };
 
   struct Accounting {
     uint32_t active_processes = 0;
@@ -21,16 +21,15 @@ class Job {
     uint64_t peak_commit_bytes = 0;
   };
 
-  // Throws SystemError: ERROR_FILE_NOT_FOUND; where it is to be created, ERROR_ALREADY_EXISTS. The calls below throw
-  // it, too.
-  Job(const std::string& name, Way way);
+  // All calls throw SystemError: ERROR_FILE_NOT_FOUND if it does not exist, ERROR_ALREADY_EXISTS if it does (kCreate).
+  Job(const std::string& name, Mode mode);
 
-  // Of its processes and those of the jobs nested in it.
+  // Including those of nested jobs.
   std::vector<uint32_t> Processes() const;
   Accounting ReadAccounting() const;
   JobLimits Limits() const;
   void SetLimits(const JobLimitChange& change);
-  // `process`: with PROCESS_SET_QUOTA and PROCESS_TERMINATE.
+  // `process` needs PROCESS_SET_QUOTA and PROCESS_TERMINATE.
   void Assign(HANDLE process);
   void Terminate(uint32_t exit_code);
 

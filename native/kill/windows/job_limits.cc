@@ -30,8 +30,7 @@ void Apply(const JobLimitChange& change, JOBOBJECT_EXTENDED_LIMIT_INFORMATION* i
   ApplyOne(change.commit_bytes, JOB_OBJECT_LIMIT_JOB_MEMORY, flags, &information->JobMemoryLimit);
   ApplyOne(change.commit_bytes_per_process, JOB_OBJECT_LIMIT_PROCESS_MEMORY, flags, &information->ProcessMemoryLimit);
   ApplyOne(change.active_processes, JOB_OBJECT_LIMIT_ACTIVE_PROCESS, flags, &basic.ActiveProcessLimit);
-  // A limit on the job's CPU time that is set again counts from nought again; this flag, which excludes the other,
-  // keeps it as it is.
+  // Setting a limit on the job's CPU time restarts its count. This flag, which excludes the other, keeps it.
   if ((*flags & JOB_OBJECT_LIMIT_JOB_TIME) != 0) {
     *flags = (*flags & ~static_cast<DWORD>(JOB_OBJECT_LIMIT_JOB_TIME)) | JOB_OBJECT_LIMIT_PRESERVE_JOB_TIME;
   }

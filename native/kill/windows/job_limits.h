@@ -7,14 +7,14 @@
 
 namespace evictd {
 
-// Those of a job's limits that evictd knows. 0: none.
+// The job limits that evictd uses. 0: none.
 struct JobLimits {
   uint64_t commit_bytes = 0;
   uint64_t commit_bytes_per_process = 0;
   uint32_t active_processes = 0;
 };
 
-// What is to change of them; 0: no limit any more.
+// 0: removes the limit.
 struct JobLimitChange {
   std::optional<uint64_t> commit_bytes;
   std::optional<uint64_t> commit_bytes_per_process;
@@ -23,7 +23,7 @@ struct JobLimitChange {
 
 JobLimits LimitsOf(const JOBOBJECT_EXTENDED_LIMIT_INFORMATION& information);
 
-// The system sets all limits at once: `information` as it was read, with what is to change.
+// The system sets all limits at once, so `information` has to hold the current ones.
 void Apply(const JobLimitChange& change, JOBOBJECT_EXTENDED_LIMIT_INFORMATION* information);
 
 }  // namespace evictd

@@ -20,19 +20,19 @@ UniqueHandle Open(uint32_t pid, DWORD access) {
 ProcessHandle::ProcessHandle(uint32_t pid, uint64_t created_at) : pid_(pid), process_(Open(pid, kAccess)) {
   const ProcessTimes times = ReadProcessTimes(process_.get());
   if (times.error != 0) throw SystemError(times.error, "GetProcessTimes");
-  // As where the number belongs to nobody: the one that was meant is gone.
+  // The error of an unused pid: the intended process is gone.
   if (times.created_at != created_at) throw SystemError(ERROR_INVALID_PARAMETER, "OpenProcess");
 }
 
 void ProcessHandle::Terminate(uint32_t exit_code) {
   if (TerminateProcess(process_.get(), exit_code)) return;
   const DWORD error = GetLastError();
-  // The right to do it was granted when it was opened: what is denied now is to end one that is ending.
+  // The handle has the right to terminate, so this denial means that the process is ending.
   if (error != ERROR_ACCESS_DENIED) throw SystemError(static_cast<int>(error), "TerminateProcess");
 }
 
 std::optional<uint32_t> ProcessHandle::ExitCode() const {
-  // Not by the code, which may be STILL_ACTIVE (259) of one that has ended.
+  // Not by the exit code: an ended process may have STILL_ACTIVE (259).
   switch (WaitForSingleObject(process_.get(), 0)) {
     case WAIT_TIMEOUT:
       return std::nullopt;

@@ -7,23 +7,22 @@
 
 namespace evictd {
 
-// A process held by its handle: as long as that is open the number is not given to another one.
+// A process held by its handle; Windows reuses its pid only after the handle is closed.
 class ProcessHandle {
  public:
-  // Throws SystemError: ERROR_INVALID_PARAMETER where there is none of that number, or one that was created at another
-  // time.
+  // Throws SystemError: ERROR_INVALID_PARAMETER if no process has this pid and creation time.
   ProcessHandle(uint32_t pid, uint64_t created_at);
 
-  // Signalled when it has ended.
+  // Signalled when the process has ended.
   HANDLE get() const { return process_.get(); }
 
-  // One that is ending, or has, is no failure. Throws SystemError.
+  // An ended process is no failure. Throws SystemError.
   void Terminate(uint32_t exit_code);
 
-  // None: it lives. Throws SystemError.
+  // Nothing while it lives. Throws SystemError.
   std::optional<uint32_t> ExitCode() const;
 
-  // With what AssignProcessToJobObject wants, which those that are only to end need not grant. Throws SystemError.
+  // Opens the rights that AssignProcessToJobObject needs and terminating does not. Throws SystemError.
   UniqueHandle OpenForJob() const;
 
  private:

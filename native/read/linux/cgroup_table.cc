@@ -15,7 +15,7 @@ namespace evictd {
 
 namespace {
 
-bool OutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
+bool IsOutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
 
 }  // namespace
 
@@ -35,7 +35,7 @@ size_t CgroupTable::Add(const std::string& cgroup, std::vector<std::string> neig
   if (directory) {
     if (fstat(directory.get(), &status) != 0) throw SystemError(errno, "fstat", cgroup);
   } else {
-    if (!OutOfDescriptors(errno)) throw SystemError(errno, "open", cgroup);
+    if (!IsOutOfDescriptors(errno)) throw SystemError(errno, "open", cgroup);
     if (stat(cgroup.c_str(), &status) != 0) throw SystemError(errno, "stat", cgroup);
     if (!S_ISDIR(status.st_mode)) throw SystemError(ENOTDIR, "stat", cgroup);
   }
@@ -57,13 +57,13 @@ size_t CgroupTable::Add(const std::string& cgroup, std::vector<std::string> neig
 }
 
 void CgroupTable::Remove(size_t row) {
-  open_ -= Kept(rows_[row]);
+  open_ -= OpenFiles(rows_[row]);
   size_--;
   rows_[row] = Row();
   lowest_unused_ = std::min(lowest_unused_, row);
 }
 
-size_t CgroupTable::Kept(const Row& row) const {
+size_t CgroupTable::OpenFiles(const Row& row) const {
   size_t kept = row.directory ? 1 : 0;
   for (const UniqueFd& file : row.files) kept += file ? 1 : 0;
   return kept;
@@ -76,7 +76,7 @@ UniqueFd CgroupTable::OpenDirectory(const Row& row) const {
     if (errno == ENOENT) errno = ENODEV;
   } else if (fstat(directory.get(), &status) != 0 || status.st_ino != row.id) {
     directory.Reset();
-    errno = ENODEV;  // another cgroup has the name now
+    errno = ENODEV;  // another cgroup has the name
   }
   return directory;
 }
@@ -99,7 +99,7 @@ int CgroupTable::Read(size_t row_number, uint32_t files, double* values) {
       ReadNeighbour(&row, file, values);
     } else {
       error = ReadFile(&row, file, directory, values);
-      // A removed cgroup is the one thing that matters of a row, whatever failed before.
+      // A removed cgroup replaces other errors.
       if (first_error == 0 || error == ENODEV) first_error = error;
     }
   }
@@ -133,7 +133,7 @@ int CgroupTable::ReadFile(Row* row, size_t file, int directory, double* values) 
   if (kept) {
     const int error = Parse(kept.get(), spec, values);
     if (error != ENODEV) return error;
-    // The file is gone: with its cgroup, or because the controller was disabled (and may be back).
+    // The file is gone: the cgroup was removed, or the controller disabled (it may return).
     kept.Reset();
     open_--;
   }
@@ -141,7 +141,7 @@ int CgroupTable::ReadFile(Row* row, size_t file, int directory, double* values) 
   if (!opened) {
     const int error = errno;
     ForgetValues(spec, values);
-    return error == ENOENT ? Missing(*row, directory) : error;
+    return error == ENOENT ? MissingError(*row, directory) : error;
   }
   const int error = Parse(opened.get(), spec, values);
   if (error == 0 || error == ENODATA) Keep(*row, file, &opened, &kept);
@@ -164,8 +164,8 @@ void CgroupTable::ReadNeighbour(Row* row, size_t file, double* values) {
   if (Parse(opened.get(), spec, values) == 0) Keep(*row, file, &opened, &kept);
 }
 
-// Why a file is not there: ENOENT, the cgroup has none of that name; ENODEV, the cgroup itself was removed.
-int CgroupTable::Missing(const Row& row, int directory) const {
+// Returns ENODEV if the cgroup was removed, else ENOENT: the cgroup has no such file.
+int CgroupTable::MissingError(const Row& row, int directory) const {
   if (faccessat(directory, "cgroup.procs", F_OK, 0) == 0) return ENOENT;
   struct stat status = {};
   return stat(row.path.c_str(), &status) == 0 && status.st_ino == row.id ? ENOENT : ENODEV;

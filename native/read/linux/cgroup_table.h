@@ -10,16 +10,14 @@
 
 namespace evictd {
 
-// Many cgroups, the same files in each. A row belongs to one directory (its inode), never to another created later
-// under the same name. Its neighbours, the directories of the same cgroup in other hierarchies (v1), belong to whoever
-// has their names.
+// Many cgroups with the same files. A row belongs to one directory (its inode), never to another of the same name. Its
+// neighbours, the cgroup's directories in other hierarchies (v1), are opened by name.
 //
-// While fewer than `maximum_open` descriptors are kept, a row keeps its directory and its files; then only its
-// directory; then nothing, and each read opens the path and compares the inode. The same happens where the process runs
-// out of descriptors.
+// Below `maximum_open` descriptors a row keeps its directory and files open; then only its directory; then nothing, and
+// each read opens the path and compares the inode. The same happens if the process runs out of descriptors.
 class CgroupTable {
  public:
-  // As many as a mask of files has bits.
+  // one bit each in a mask
   static constexpr size_t kMaximumFiles = 32;
   static constexpr uint32_t kAllFiles = 0xffffffff;
 
@@ -27,7 +25,7 @@ class CgroupTable {
   CgroupTable(std::vector<FileSpec> files, size_t maximum_open);
 
   size_t columns() const { return columns_; }
-  // Rows ever used, one more than the largest row number.
+  // The largest row number that was ever used, plus one.
   size_t rows() const { return rows_.size(); }
   // Cgroups in the table.
   size_t size() const { return size_; }
@@ -35,15 +33,15 @@ class CgroupTable {
   // The inode of the cgroup's directory.
   uint64_t Id(size_t row) const { return rows_[row].id; }
 
-  // Throws SystemError. The lowest unused row is taken. `neighbours[n - 1]` is the FileSpec's directory n.
+  // Takes the lowest unused row. `neighbours[n - 1]` is the FileSpec's directory n. Throws SystemError.
   size_t Add(const std::string& cgroup, std::vector<std::string> neighbours);
   void Remove(size_t row);
 
-  // Fills those of the columns() values that the files in the mask have (bit f: files[f]); the others stay as they are.
-  // Returns 0 or the first errno of the row; ENODEV: the cgroup was removed. A neighbour's trouble is no error: its
-  // values are unknown. Allocates nothing, never throws for a cgroup's trouble.
+  // Reads the files in the mask (bit f: files[f]) into their part of the columns() values; the others keep theirs.
+  // Returns 0 or the row's first errno; ENODEV: the cgroup was removed. Values of a neighbour that cannot be read are
+  // unknown, without an error. Allocates nothing and does not throw.
   int Read(size_t row, uint32_t files, double* values);
-  // All values of a row are unknown.
+  // Sets all values of a row to unknown.
   void Forget(double* values) const;
 
  private:
@@ -58,12 +56,12 @@ class CgroupTable {
 
   int ReadFile(Row* row, size_t file, int directory, double* values);
   void ReadNeighbour(Row* row, size_t file, double* values);
-  // Reads and parses; the values are unknown where that fails.
+  // Reads and parses; unknown values on failure.
   int Parse(int fd, const FileSpec& spec, double* values);
   void Keep(const Row& row, size_t file, UniqueFd* opened, UniqueFd* kept);
-  int Missing(const Row& row, int directory) const;
+  int MissingError(const Row& row, int directory) const;
   UniqueFd OpenDirectory(const Row& row) const;
-  size_t Kept(const Row& row) const;
+  size_t OpenFiles(const Row& row) const;
 
   std::vector<FileSpec> files_;
   size_t columns_ = 0;
@@ -72,7 +70,7 @@ class CgroupTable {
   size_t size_ = 0;
   std::vector<Row> rows_;
   size_t lowest_unused_ = 0;  // no row below it is unused
-  std::string neighbour_;     // the path of one of a neighbour's files
+  std::string neighbour_;     // reused memory for a path
   TextBuffer buffer_;
 };
 

@@ -19,7 +19,7 @@ bool Skip(std::string_view* text, std::string_view expected) {
   return true;
 }
 
-// Decimal digits, at least one, within 64 bits.
+// At least one decimal digit, within 64 bits.
 bool TakeInteger(std::string_view* text, uint64_t* number) {
   size_t length = 0;
   uint64_t sum = 0;
@@ -33,7 +33,7 @@ bool TakeInteger(std::string_view* text, uint64_t* number) {
   return length > 0;
 }
 
-// The kernel's percentages and load averages: "12.34".
+// Percentages and load averages: "12.34".
 bool TakePercentage(std::string_view* text, double* value) {
   uint64_t whole = 0;
   if (!TakeInteger(text, &whole)) return false;
@@ -48,7 +48,7 @@ bool TakePercentage(std::string_view* text, double* value) {
   return true;
 }
 
-// One value up to the end of its line: digits, "max" (no limit), or "123 kB" (meminfo; kB are 1024 bytes).
+// A value up to the end of its line: digits, "max" (no limit), or "123 kB" (meminfo; 1024 bytes).
 bool ParseValue(std::string_view text, double* value) {
   if (text == "max") {
     *value = std::numeric_limits<double>::infinity();
@@ -68,15 +68,15 @@ int ParseNumber(std::string_view text, double* value) {
   return ParseValue(text, value) ? 0 : EBADMSG;
 }
 
-// "key value" and "Key:   value kB". The keys are few and the kernel's lines about forty, so each line is compared with
-// the keys not yet seen.
+// "key value" and "Key:   value kB". Few keys meet about forty lines, so each line is compared with the keys that are
+// not found yet.
 int ParseKeyed(const FileSpec& spec, std::string_view text, double* values) {
   const bool terminated = !text.empty() && text.back() == '\n';
   size_t missing = spec.keys.size();
   int error = 0;
   while (!text.empty() && missing > 0) {
     const size_t end = text.find('\n');
-    if (end == std::string_view::npos) break;  // cut off: the number may go on
+    if (end == std::string_view::npos) break;  // cut off: digits may be missing
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     const size_t key_end = line.find(' ');
@@ -107,8 +107,7 @@ bool ParsePressureLine(std::string_view line, double* values) {
   return true;
 }
 
-// "some avg10=0.00 avg60=0.00 avg300=0.00 total=0", then "full" alike; cpu of old kernels has no "full", irq has only
-// "full".
+// "some avg10=0.00 avg60=0.00 avg300=0.00 total=0", then "full". cpu of old kernels has no "full", irq has only "full".
 int ParsePressure(std::string_view text, double* values) {
   if (text.empty() || text.back() != '\n') return EBADMSG;
   while (!text.empty()) {

@@ -9,25 +9,25 @@ namespace evictd {
 
 enum class TextFormat { kNumber, kKeyed, kPressure, kLoadavg, kOccupied };
 
-// What one file is and which of its fields are wanted: the contract's FileSpec.
+// A file and the wanted fields: the contract's FileSpec.
 struct FileSpec {
   std::string path;
   TextFormat format;
   std::vector<std::string> keys;  // kKeyed only
-  size_t directory = 0;           // of a table: 0 the cgroup, n its n-th neighbour
+  size_t directory = 0;           // in a table: 0 the cgroup, n its n-th neighbour
 
   size_t fields() const;
-  // Whether an open descriptor may be read again. On v1 one of cgroup.procs repeats what it said last for as long as it
-  // is asked within a second.
+  // Whether an open descriptor may be read again. cgroup.procs of v1 repeats its previous text while it is read at
+  // least once a second.
   bool keepable() const { return format != TextFormat::kOccupied; }
 };
 
-// Fills spec.fields() values from the text; no allocation. Returns 0, EBADMSG (text the kernel would not write: not
-// terminated by a newline, negative, beyond 64 bits, not a number) or ENODATA (well-formed, but a key or a PSI line is
-// not there: older kernels lack some). The fields concerned are NaN, the others good.
+// Writes spec.fields() values without allocating. Returns 0, EBADMSG (not terminated by a newline, negative, beyond 64
+// bits, not a number) or ENODATA (a key or PSI line is missing, as on older kernels). Only the fields concerned are
+// NaN.
 int ParseKernelText(const FileSpec& spec, std::string_view text, double* values);
 
-// Every value of the file is unknown.
+// Sets all values of the file to unknown.
 void ForgetValues(const FileSpec& spec, double* values);
 
 }  // namespace evictd

@@ -10,7 +10,7 @@ namespace evictd {
 
 namespace {
 
-// memory.stat of cgroup v2 has about 1.6 KiB and meminfo 1.5, v1's hierarchical memory.stat 1.2.
+// Sizes: memory.stat of v2 1.6 KiB, meminfo 1.5, hierarchical memory.stat of v1 1.2.
 constexpr size_t kInitialBytes = 8 * 1024;
 constexpr size_t kMaximumBytes = 4 * 1024 * 1024;
 
@@ -33,8 +33,7 @@ int TextBuffer::Read(int fd, std::string_view* text) {
   for (;;) {
     const int error = ReadBeginning(fd, text);
     if (error != 0) return error;
-    // The kernel writes such a file as one record, so a read that does not fill the buffer has all of it; a full buffer
-    // may have been too small.
+    // The kernel writes such a file as one record: a read that does not fill the buffer has all of it.
     if (text->size() < bytes_.size()) return 0;
     if (bytes_.size() >= kMaximumBytes) return EFBIG;
     bytes_.resize(bytes_.size() * 2);

@@ -8,7 +8,7 @@
 
 namespace evictd {
 
-// What was found of one process. The contract has the fields' meaning.
+// The contract explains the fields.
 struct ProcessEntry {
   uint32_t pid = 0;
   uint32_t parent_pid = 0;
@@ -23,11 +23,11 @@ struct ProcessEntry {
   bool critical = false;
 };
 
-// All processes, one after the other: a snapshot of who there is, then each is asked. Who ends meanwhile is left out,
-// and so is the idle process (pid 0), which nobody can open. Throws SystemError where the snapshot is refused.
+// All processes: a snapshot, then one query each. Leaves out processes that end meanwhile and the idle process (pid 0),
+// which cannot be opened. Throws SystemError if the snapshot fails.
 std::vector<ProcessEntry> ListProcesses();
 
-// The second half of it: whoever is not the one of the snapshot any more is left out.
-std::vector<ProcessEntry> AskProcesses(std::vector<SnapshotProcess> snapshot);
+// Queries each process, and leaves out pids that another process has taken.
+std::vector<ProcessEntry> QueryProcesses(std::vector<SnapshotProcess> snapshot);
 
 }  // namespace evictd

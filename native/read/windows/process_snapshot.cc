@@ -1,7 +1,7 @@
 #include "read/windows/process_snapshot.h"
 
 #include <windows.h>
-// After it, whose types they use.
+// after windows.h, whose types it uses
 #include <winternl.h>
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace evictd {
 
 namespace {
 
-// SYSTEM_PROCESS_INFORMATION up to what is wanted of it. Microsoft's winternl.h has no names for the times.
+// The beginning of SYSTEM_PROCESS_INFORMATION. Microsoft's winternl.h does not name the times.
 struct ProcessInformation {
   ULONG next_offset;  // 0: the last
   ULONG thread_count;
@@ -31,18 +31,18 @@ static_assert(offsetof(ProcessInformation, image_name) == offsetof(SYSTEM_PROCES
               "winternl.h");
 static_assert(offsetof(ProcessInformation, pid) == offsetof(SYSTEM_PROCESS_INFORMATION, UniqueProcessId), "winternl.h");
 
-// Looked up, as nothing links to ntdll; all of Windows have them.
+// Looked up, because nothing links to ntdll. Every Windows has them.
 using Query = NTSTATUS(NTAPI*)(SYSTEM_INFORMATION_CLASS, PVOID, ULONG, PULONG);
 using ToError = ULONG(NTAPI*)(NTSTATUS);
 
 template <typename Function>
 Function Find(const char* name) {
-  // By way of void*: compilers warn of the other cast, which is the documented one.
+  // Through void*: compilers warn of the direct cast, which is the documented one.
   return reinterpret_cast<Function>(reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), name)));
 }
 
 constexpr NTSTATUS kTooShort = static_cast<NTSTATUS>(0xC0000004);  // STATUS_INFO_LENGTH_MISMATCH
-// Some hundred processes with their threads; what may come between two calls.
+// Room for some hundred processes with their threads; then more, for those that start between two calls.
 constexpr ULONG kFirstBytes = 512 * 1024;
 constexpr ULONG kMoreBytes = 64 * 1024;
 constexpr int kMostTries = 8;

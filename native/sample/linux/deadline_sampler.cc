@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
 constexpr uint64_t kNow = 1;  // 0 would disarm the timer
 
-// Which of the descriptors.
+// Index of a descriptor.
 constexpr size_t kTimer = 0;
 
 }  // namespace
@@ -26,7 +26,7 @@ constexpr size_t kTimer = 0;
 DeadlineSampler::DeadlineSampler(std::unique_ptr<SampledValue> value, double rate, SamplingPeriod period,
                                  const std::vector<double>& limits)
     : value_(std::move(value)), rate_(rate), period_(period) {
-  // A timerfd has no slack: it rings when it should, whatever the thread's timer slack is.
+  // A timerfd is exact whatever the thread's timer slack is.
   timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!timer_) throw SystemError(errno, "timerfd_create");
   SetLimits(limits);
@@ -35,12 +35,12 @@ DeadlineSampler::DeadlineSampler(std::unique_ptr<SampledValue> value, double rat
 void DeadlineSampler::SetLimits(const std::vector<double>& limits) {
   const std::lock_guard<std::mutex> lock(mutex_);
   sides_.Set(limits);
-  LookIn(kNow);
+  SetTimer(kNow);
 }
 
 void DeadlineSampler::Seen(double value) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (sides_.Seen(value)) LookIn(kNow);
+  if (sides_.Seen(value)) SetTimer(kNow);
 }
 
 std::vector<WatchSource::Descriptor> DeadlineSampler::Descriptors() const {
@@ -50,9 +50,8 @@ std::vector<WatchSource::Descriptor> DeadlineSampler::Descriptors() const {
 }
 
 Wake DeadlineSampler::OnEvent(size_t which, uint32_t) {
-  if (which != kTimer || value_->Ask()) return Sample();
-  // No other sample until the answer is there. Where there is one, setting the timer forgets that it rang: one system
-  // call less in each.
+  if (which != kTimer || value_->Request()) return Sample();
+  // No further sample until the answer arrives. Sample() sets the timer, which clears its expirations without a read.
   uint64_t expirations = 0;
   static_cast<void>(!read(timer_.get(), &expirations, sizeof expirations));
   return Wake::kNothing;
@@ -61,23 +60,23 @@ Wake DeadlineSampler::OnEvent(size_t which, uint32_t) {
 Wake DeadlineSampler::Sample() {
   double value = 0;
   const int error = value_->Take(&value);
-  if (error != 0 && !value_->Passing(error)) return Gone(error);
+  if (error != 0 && !value_->IsTransient(error)) return Gone(error);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (error != 0 || std::isnan(value)) {  // NaN: no limit minus no limit
     rate_.Forget();
-    LookIn(period_.AfterFailure(period_ns_ == 0 ? period_.maximum_ns : period_ns_.load()));
+    SetTimer(period_.AfterFailure(period_ns_ == 0 ? period_.maximum_ns : period_ns_.load()));
     return Wake::kNothing;
   }
   rate_.Observe(value, MonotonicNs());
-  const LimitSides::Verdict verdict = sides_.Look(value, rate_, period_);
-  period_ns_ = verdict.period_ns;
-  LookIn(verdict.period_ns);
-  if (!verdict.crossed && !verdict.approaching) return Wake::kNothing;
-  Detail((verdict.crossed ? kCrossed : 0) | (verdict.approaching ? kApproaching : 0));
+  const LimitSides::Evaluation evaluation = sides_.Evaluate(value, rate_, period_);
+  period_ns_ = evaluation.period_ns;
+  SetTimer(evaluation.period_ns);
+  if (!evaluation.crossed && !evaluation.approaching) return Wake::kNothing;
+  Detail((evaluation.crossed ? kCrossed : 0) | (evaluation.approaching ? kApproaching : 0));
   return Wake::kFired;
 }
 
-void DeadlineSampler::LookIn(uint64_t ns) {
+void DeadlineSampler::SetTimer(uint64_t ns) {
   itimerspec once = {};
   once.it_value.tv_sec = static_cast<time_t>(ns / kNsPerSecond);
   once.it_value.tv_nsec = static_cast<long>(ns % kNsPerSecond);

@@ -15,26 +15,25 @@
 
 namespace evictd {
 
-// Where no threshold notification exists: samples a value on the waiter thread and fires when it crosses a limit, in
-// either direction, or comes so near that it may be there within two of the shortest periods. It samples the more often
-// the sooner it could cross: far from its limits it costs next to nothing, near them it is at most one shortest period
-// late. Until the first sample a limit counts as not reached: a value that is beyond it by then wakes, so that nothing
-// is missed between whoever armed it and that sample.
+// Samples a value on the waiter thread, for values without a kernel notification. Fires when the value crosses a limit
+// in either direction, or can reach one within two of the shortest periods. Samples more often the sooner the value
+// could cross: next to no cost far from the limits, at most one shortest period late near them. Until the first sample
+// a limit counts as not reached, so a value that is already beyond it fires.
 class DeadlineSampler : public WatchSource {
  public:
   // The contract's SAMPLER bits.
   static constexpr unsigned kApproaching = 1;
   static constexpr unsigned kCrossed = 2;
 
-  // `rate`: per second, what the value is taken to be able to rise by before it has shown more. Throws SystemError.
+  // `rate`: the assumed highest rise per second before a higher one is measured. Throws SystemError.
   DeadlineSampler(std::unique_ptr<SampledValue> value, double rate, SamplingPeriod period,
                   const std::vector<double>& limits);
 
-  // Any thread. Both look at once where something is new.
+  // Any thread. Both sample at once if something changes.
   void SetLimits(const std::vector<double>& limits);
   void Seen(double value);
 
-  // Any thread: the time to the next sample; 0 before the first.
+  // Any thread. 0 before the first sample.
   uint64_t period_ns() const { return period_ns_; }
 
   std::vector<Descriptor> Descriptors() const override;
@@ -42,13 +41,13 @@ class DeadlineSampler : public WatchSource {
 
  private:
   Wake Sample();
-  void LookIn(uint64_t ns);  // with mutex_ held: the last who says when to look decides
+  void SetTimer(uint64_t ns);  // with mutex_ held; the last call wins
 
   std::unique_ptr<SampledValue> value_;
   FillRate rate_;
   SamplingPeriod period_;
   std::atomic<uint64_t> period_ns_{0};
-  std::mutex mutex_;  // guards sides_ and when the timer rings
+  std::mutex mutex_;  // guards sides_ and the timer
   LimitSides sides_;
   UniqueFd timer_;
 };

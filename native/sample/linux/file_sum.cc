@@ -29,7 +29,7 @@ int FileSum::Take(double* value) {
   return 0;
 }
 
-// Under memory exhaustion the kernel may have no page for the text: exactly then the sampler has to go on.
-bool FileSum::Passing(int error) const { return IsShortage(error); }
+// When memory is exhausted the kernel may have no page for the text, and sampling must go on.
+bool FileSum::IsTransient(int error) const { return IsShortage(error); }
 
 }  // namespace evictd

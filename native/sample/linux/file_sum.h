@@ -8,14 +8,14 @@
 
 namespace evictd {
 
-// The weighted sum of the fields of some kernel files.
+// The weighted sum of the fields of kernel files.
 class FileSum : public SampledValue {
  public:
-  // `weights`: one per field. Throws SystemError: every file has to be readable now.
+  // `weights`: one a field. Throws SystemError if a file is not readable now.
   FileSum(std::vector<FileSpec> files, std::vector<double> weights);
 
   int Take(double* value) override;
-  bool Passing(int error) const override;
+  bool IsTransient(int error) const override;
 
  private:
   Reader reader_;

@@ -6,20 +6,20 @@
 namespace evictd {
 
 FilesystemValue::FilesystemValue(std::weak_ptr<FilesystemStats> stats, Field field)
-    : stats_(std::move(stats)), field_(field), bell_(std::make_shared<EventBell>()) {}
+    : stats_(std::move(stats)), field_(field), waker_(std::make_shared<EventWaker>()) {}
 
-bool FilesystemValue::Ask() {
-  if (asked_) return false;
+bool FilesystemValue::Request() {
+  if (requested_) return false;
   const std::shared_ptr<FilesystemStats> stats = stats_.lock();
-  if (!stats) return true;  // Take() says why there is none
-  asked_ = true;
-  stats->Ask(bell_);
+  if (!stats) return true;  // Take() returns the error
+  requested_ = true;
+  stats->RequestSample(waker_);
   return false;
 }
 
 int FilesystemValue::Take(double* value) {
-  bell_->Silence();
-  asked_ = false;
+  waker_->Drain();
+  requested_ = false;
   const std::shared_ptr<FilesystemStats> stats = stats_.lock();
   if (!stats) return EBADF;
   const FilesystemStats::Reading reading = stats->Read();
@@ -28,8 +28,7 @@ int FilesystemValue::Take(double* value) {
   return 0;
 }
 
-// A path that is not there, or a server that is not, may come back: who reads the filesystem says what is wrong with
-// it.
-bool FilesystemValue::Passing(int error) const { return error != EBADF; }
+// A missing path or unreachable server may return. The filesystem's reader reports what is wrong with it.
+bool FilesystemValue::IsTransient(int error) const { return error != EBADF; }
 
 }  // namespace evictd

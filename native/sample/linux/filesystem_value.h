@@ -8,25 +8,25 @@
 
 namespace evictd {
 
-// What is free on a filesystem, times −1: it falls to its limits, and a sampler's value rises to them. The thread of
-// the FilesystemStats asks the filesystem; where that hangs there is no further sample, and nobody waits.
+// The free space of a filesystem, negated: free space falls to a limit, a sampled value rises to one. FilesystemStats
+// reads it on its thread; while that hangs there is no sample.
 class FilesystemValue : public SampledValue {
  public:
   enum class Field { kAvailableBytes, kInodesFree };
 
-  // Does not keep the FilesystemStats: after its owner gave it up there is no value any more (EBADF).
+  // Holds no strong reference: EBADF after the owner has closed the FilesystemStats.
   FilesystemValue(std::weak_ptr<FilesystemStats> stats, Field field);
 
-  int descriptor() const override { return bell_->descriptor(); }
-  bool Ask() override;
+  int descriptor() const override { return waker_->descriptor(); }
+  bool Request() override;
   int Take(double* value) override;
-  bool Passing(int error) const override;
+  bool IsTransient(int error) const override;
 
  private:
   std::weak_ptr<FilesystemStats> stats_;
   Field field_;
-  std::shared_ptr<EventBell> bell_;
-  bool asked_ = false;
+  std::shared_ptr<EventWaker> waker_;
+  bool requested_ = false;
 };
 
 }  // namespace evictd

@@ -13,31 +13,31 @@ void LimitSides::Set(const std::vector<double>& limits) {
   limits_.swap(fresh);
 }
 
-LimitSides::Verdict LimitSides::Look(double value, const FillRate& rate, const SamplingPeriod& period) {
-  Verdict verdict = {false, false, period.maximum_ns};
-  if (std::isnan(value)) return verdict;
+LimitSides::Evaluation LimitSides::Evaluate(double value, const FillRate& rate, const SamplingPeriod& period) {
+  Evaluation evaluation = {false, false, period.maximum_ns};
+  if (std::isnan(value)) return evaluation;
   bool beyond_any = false;
   double nearest = std::numeric_limits<double>::infinity();
   for (Limit& limit : limits_) {
     const bool beyond = value >= limit.value;
-    if (beyond != limit.beyond) verdict.crossed = true;
+    if (beyond != limit.beyond) evaluation.crossed = true;
     limit.beyond = beyond;
     if (beyond) {
       beyond_any = true;
-      limit.told = true;  // coming back is no approach
+      limit.reported = true;  // the way back is no approach
       continue;
     }
     const double distance = limit.value - value;
     const double seconds = distance / rate.per_second();
     nearest = std::min(nearest, distance);
-    if (period.Distant(seconds)) limit.told = false;
-    if (!limit.told && period.Imminent(seconds)) verdict.approaching = limit.told = true;
+    if (period.Distant(seconds)) limit.reported = false;
+    if (!limit.reported && period.Imminent(seconds)) evaluation.approaching = limit.reported = true;
   }
   const double seconds = nearest / rate.per_second();
-  const double per_second = rate.lately_per_second();
-  const double lately = per_second > 0 ? nearest / per_second : std::numeric_limits<double>::infinity();
-  verdict.period_ns = beyond_any ? period.Beyond(seconds, lately) : period.For(seconds, lately);
-  return verdict;
+  const double per_second = rate.recent_per_second();
+  const double recent = per_second > 0 ? nearest / per_second : std::numeric_limits<double>::infinity();
+  evaluation.period_ns = beyond_any ? period.Beyond(seconds, recent) : period.For(seconds, recent);
+  return evaluation;
 }
 
 bool LimitSides::Seen(double value) {

@@ -8,30 +8,29 @@
 
 namespace evictd {
 
-// Limits that a value rises to, and on which side of each it was last. At the limit is beyond it.
+// The limits and the side of each on which the value was last. A value at the limit is beyond it.
 class LimitSides {
  public:
-  struct Verdict {
+  struct Evaluation {
     bool crossed;      // a limit, in either direction
-    bool approaching;  // a limit that the value came near to from afar
+    bool approaching;  // came near to a limit from afar
     uint64_t period_ns;
   };
 
-  // A limit counts as not reached until the first value: one that is beyond it by then has crossed it.
+  // A limit counts as not reached until the first value, so a first value beyond it crosses it.
   void Set(const std::vector<double>& limits);
 
-  // NaN is on neither side: there is nothing to tell.
-  Verdict Look(double value, const FillRate& rate, const SamplingPeriod& period);
+  // NaN crosses nothing.
+  Evaluation Evaluate(double value, const FillRate& rate, const SamplingPeriod& period);
 
-  // Somebody else has read this value, and goes by it: a limit that it is below is not reached. True where that is news
-  // here: the value may be beyond that limit again.
+  // The caller has read this value itself: a limit above it counts as not reached. Returns true if that changes a side.
   bool Seen(double value);
 
  private:
   struct Limit {
     double value;
     bool beyond;
-    bool told;  // of the approach, or of the crossing that it ended in
+    bool reported;  // the approach, or the crossing that followed
   };
 
   std::vector<Limit> limits_;

@@ -2,22 +2,22 @@
 
 namespace evictd {
 
-// What a sampler looks at: one number. Everything on the waiter thread, nothing allocates or blocks.
+// The number that a sampler samples. Waiter thread only; nothing allocates or blocks.
 class SampledValue {
  public:
   virtual ~SampledValue() = default;
 
-  // -1, or what becomes readable when an answer that Ask() had to wait for is there.
+  // -1, or a descriptor that becomes readable when the answer to Request() is there.
   virtual int descriptor() const { return -1; }
 
-  // Asks for the value as it is now. False: it takes time, the descriptor tells.
-  virtual bool Ask() { return true; }
+  // Requests the current value. Returns false if the descriptor reports the answer later.
+  virtual bool Request() { return true; }
 
-  // The value that was asked for. Returns 0 or errno.
+  // The requested value. Returns 0 or errno.
   virtual int Take(double* value) = 0;
 
-  // Whether the value may be there again after this errno.
-  virtual bool Passing(int error) const = 0;
+  // Whether a later sample may succeed after this errno.
+  virtual bool IsTransient(int error) const = 0;
 };
 
 }  // namespace evictd

@@ -5,34 +5,34 @@
 
 namespace evictd {
 
-// When to look again. Looking again after the time to crossing itself would see a crossing at once where the rate is
-// the assumed one; a quarter of it does so at four times that rate, too, for no more than four times next to nothing.
+// The time to the next sample. A quarter of the time to the limit notices a crossing in time even at four times the
+// assumed rate.
 struct SamplingPeriod {
-  // Beyond a limit nothing is to be missed by being slow, because whoever reads the value meanwhile says so
-  // (LimitSides::Seen): this is how soon its return is noticed.
+  // Beyond a limit a late sample misses nothing, because readers report the value (LimitSides::Seen). This is how soon
+  // the way back is noticed.
   static constexpr uint64_t kRecoveryNs = 100'000'000;
 
   uint64_t minimum_ns;
   uint64_t maximum_ns;
-  // At least this while the value does not rise; what begins to is seen so late at most. 0: it may not be.
+  // The shortest period while the value does not rise, so the longest delay until a rise is seen. 0: none.
   uint64_t rest_ns = 0;
 
-  // Seconds to the next limit, at the rate that is assumed and at that of lately; infinity: there is none.
-  uint64_t For(double seconds, double seconds_lately) const {
-    return std::max(Quarter(seconds), std::min(rest_ns, Quarter(seconds_lately)));
+  // Seconds to the next limit at the assumed rate and at the recent one; infinity: no limit.
+  uint64_t For(double seconds, double recent_seconds) const {
+    return std::max(Quarter(seconds), std::min(rest_ns, Quarter(recent_seconds)));
   }
 
-  // A value beyond a limit, which may have another before it.
-  uint64_t Beyond(double seconds, double seconds_lately) const {
-    return std::min(For(seconds, seconds_lately), std::min(kRecoveryNs, maximum_ns));
+  // Beyond a limit; another may follow.
+  uint64_t Beyond(double seconds, double recent_seconds) const {
+    return std::min(For(seconds, recent_seconds), std::min(kRecoveryNs, maximum_ns));
   }
 
-  // After a sample that failed: `before` is the period of the last that did not.
+  // After a failed sample; `before` is the last successful one's period.
   uint64_t AfterFailure(uint64_t before) const { return std::min({before, kRecoveryNs, maximum_ns}); }
 
-  // Below two periods, which only the shortest allows.
+  // Within two of the shortest periods.
   bool Imminent(double seconds) const { return seconds * 1e9 < 2 * static_cast<double>(minimum_ns); }
-  // Far enough again for the next approach to be another one.
+  // Far enough for a new approach.
   bool Distant(double seconds) const { return seconds * 1e9 >= 4 * static_cast<double>(minimum_ns); }
 
  private:

@@ -10,18 +10,17 @@ namespace evictd {
 
 namespace {
 
-// The one that runs in this process. ServiceMain is called with nothing of the caller's but a name, so the way to the
-// object leads over the process; the control handler has an argument of its own. Set as long as its thread, which owns
-// it, is in StartServiceCtrlDispatcher.
+// The running dispatcher of this process: ServiceMain receives only a name, so it finds the object here. Set while its
+// thread, which owns it, is in StartServiceCtrlDispatcher.
 std::atomic<ServiceDispatcher*> running{nullptr};
 
-// A ring that fails is repeated after so long.
-constexpr DWORD kRingAgainMs = 100;
+// delay before a failed notification is repeated
+constexpr DWORD kRetryMs = 100;
 
 }  // namespace
 
-ServiceDispatcher::ServiceDispatcher(const std::string& name, std::shared_ptr<Bell> bell)
-    : name_(ToWide(name)), bell_(std::move(bell)) {}
+ServiceDispatcher::ServiceDispatcher(const std::string& name, std::shared_ptr<Waker> waker)
+    : name_(ToWide(name)), waker_(std::move(waker)) {}
 
 void ServiceDispatcher::Start() {
   ServiceDispatcher* none = nullptr;
@@ -35,7 +34,7 @@ void ServiceDispatcher::Start() {
     running = nullptr;
     throw SystemError(static_cast<int>(error), "CreateThread");
   }
-  static_cast<void>(held.release());  // the thread's
+  static_cast<void>(held.release());  // the thread owns it
 }
 
 DWORD WINAPI ServiceDispatcher::Run(void* held) {
@@ -57,7 +56,7 @@ void WINAPI ServiceDispatcher::Main(DWORD, wchar_t**) {
   dispatcher->Begin();
 }
 
-// The service's thread of its own, which it does not need: the service goes on when this has returned.
+// On the service's own thread; the service goes on after it returns.
 void ServiceDispatcher::Begin() {
   std::unique_lock<std::mutex> lock(mutex_);
   status_ = RegisterServiceCtrlHandlerExW(name_.c_str(), &Handle, this);
@@ -99,7 +98,7 @@ void ServiceDispatcher::Fail(DWORD error) {
 
 void ServiceDispatcher::Post(Control control) {
   controls_ |= control;
-  while (!closed_ && !bell_->Ring()) Sleep(kRingAgainMs);
+  while (!closed_ && !waker_->Notify()) Sleep(kRetryMs);
 }
 
 void ServiceDispatcher::Report(DWORD state, DWORD wait_hint_ms, DWORD exit_code) {
@@ -119,27 +118,26 @@ DWORD ServiceDispatcher::Set(DWORD state, DWORD wait_hint_ms, DWORD exit_code) {
   status.dwCurrentState = state;
   status.dwWaitHint = wait_hint_ms;
   if (state == SERVICE_RUNNING) status.dwControlsAccepted = SERVICE_ACCEPT_STOP | SERVICE_ACCEPT_SHUTDOWN;
-  // Pending states count: the manager takes one that does not for hung.
+  // Pending states count up: the manager takes a service whose checkpoint stands still for hung.
   if (state == SERVICE_START_PENDING || state == SERVICE_STOP_PENDING) status.dwCheckPoint = ++checkpoint_;
   if (exit_code != 0) {
     status.dwWin32ExitCode = ERROR_SERVICE_SPECIFIC_ERROR;
     status.dwServiceSpecificExitCode = exit_code;
   }
-  return Tell(&status);
+  return SetStatus(&status);
 }
 
 void ServiceDispatcher::Abort() {
   SERVICE_STATUS status = {};
   status.dwCurrentState = SERVICE_STOPPED;
   status.dwWin32ExitCode = ERROR_PROCESS_ABORTED;
-  Tell(&status);
+  SetStatus(&status);
 }
 
-DWORD ServiceDispatcher::Tell(SERVICE_STATUS* status) {
+DWORD ServiceDispatcher::SetStatus(SERVICE_STATUS* status) {
   status->dwServiceType = SERVICE_WIN32_OWN_PROCESS;
   const SERVICE_STATUS_HANDLE handle = status_;
-  // A stopped service has no status any more: to set it again is an error in any case, and may be one that nobody
-  // survives.
+  // A stopped service has no status: setting it again is an error, and may crash.
   if (status->dwCurrentState == SERVICE_STOPPED) status_ = nullptr;
   return SetServiceStatus(handle, status) ? ERROR_SUCCESS : GetLastError();
 }

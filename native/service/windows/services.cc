@@ -1,7 +1,7 @@
 #include "service/windows/services.h"
 
 #include <windows.h>
-// After it, whose types they use.
+// after windows.h, whose types they use
 #include <winsvc.h>
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace evictd {
 
 namespace {
 
-// A handle of the service manager, which CloseHandle does not take.
+// A handle of the service manager; CloseHandle does not take those.
 class ServiceHandle {
  public:
   ServiceHandle(SC_HANDLE handle, const char* syscall, const std::string& name) : handle_(handle) {
@@ -35,7 +35,7 @@ ServiceHandle OpenManager(DWORD access) {
   return ServiceHandle(OpenSCManagerW(nullptr, nullptr, access), "OpenSCManagerW", std::string());
 }
 
-// The most that the call takes.
+// the call's maximum
 constexpr DWORD kPageBytes = 256 * 1024;
 
 ServiceEntry EntryOf(const ENUM_SERVICE_STATUS_PROCESSW& found) {
@@ -50,7 +50,7 @@ ServiceEntry EntryOf(const ENUM_SERVICE_STATUS_PROCESSW& found) {
   return entry;
 }
 
-// The service answers in person, and has half a minute for it: it is waited for elsewhere.
+// The service itself answers the call, within half a minute, so it runs on a separate thread.
 class StopCall {
  public:
   // Throws SystemError.
@@ -66,7 +66,7 @@ class StopCall {
     return 0;
   }
 
-  // Once the thread has ended.
+  // After the thread has ended.
   void ThrowFailure() const {
     if (error_ != ERROR_SUCCESS) throw SystemError(static_cast<int>(error_), "ControlService", name_);
   }
@@ -78,14 +78,14 @@ class StopCall {
   DWORD error_ = ERROR_SUCCESS;
 };
 
-// As long as JavaScript may be held up.
+// the longest delay for JavaScript
 constexpr DWORD kStopAnswerMs = 500;
 
 }  // namespace
 
 std::vector<ServiceEntry> ListServices() {
   const ServiceHandle manager = OpenManager(SC_MANAGER_CONNECT | SC_MANAGER_ENUMERATE_SERVICE);
-  // uint64_t: the alignment of the structures, which hold pointers to the texts behind them.
+  // uint64_t: the alignment of the structures.
   std::vector<uint64_t> page(kPageBytes / sizeof(uint64_t));
   std::vector<ServiceEntry> entries;
   DWORD resume = 0;
@@ -100,7 +100,7 @@ std::vector<ServiceEntry> ListServices() {
     const auto* const found = reinterpret_cast<const ENUM_SERVICE_STATUS_PROCESSW*>(page.data());
     for (DWORD i = 0; i < count; i++) entries.push_back(EntryOf(found[i]));
     if (all) return entries;
-    // More, and nothing of it fits: it would be asked for again for ever.
+    // No entry fits: the loop would not end.
     if (count == 0) throw SystemError(static_cast<int>(error), "EnumServicesStatusExW");
   }
 }
@@ -109,7 +109,7 @@ void StopService(const std::string& name) {
   auto call = std::make_shared<StopCall>(name);
   auto held = std::make_unique<std::shared_ptr<StopCall>>(call);
   const UniqueHandle thread = StartThread(&StopCall::Run, held.get());
-  static_cast<void>(held.release());  // the thread's
+  static_cast<void>(held.release());  // the thread owns it
   if (WaitForSingleObject(thread.get(), kStopAnswerMs) == WAIT_OBJECT_0) call->ThrowFailure();
 }
 

@@ -6,7 +6,7 @@
 
 namespace evictd {
 
-// What the service manager says of one service. The contract has the fields' meaning.
+// The contract explains the fields.
 struct ServiceEntry {
   std::string name;
   std::string display_name;
@@ -19,8 +19,7 @@ struct ServiceEntry {
 // The services of this machine that are processes. Throws SystemError.
 std::vector<ServiceEntry> ListServices();
 
-// Throws SystemError. Returns when the service was told and has answered, or after half a second in which nobody has:
-// then it is told as soon as that is possible.
+// Returns when the service has answered, or after half a second; the request then stays. Throws SystemError.
 void StopService(const std::string& name);
 
 }  // namespace evictd

@@ -13,7 +13,7 @@ struct NamedError {
   const char* name;
 };
 
-// What open, read, write, flock, statfs, pidfd_*, epoll_* and pthread_create can return.
+// What open, read, write, flock, statfs, pidfd_*, epoll_* and pthread_create return.
 constexpr NamedError kNamedErrors[] = {
     {EPERM, "EPERM"},
     {ENOENT, "ENOENT"},
@@ -74,7 +74,7 @@ constexpr NamedError kNamedErrors[] = {
 
 }  // namespace
 
-// (glibc's strerrorname_np would ask for glibc 2.32.)
+// glibc's strerrorname_np would need glibc 2.32.
 std::string ErrorName(int error) {
   for (const NamedError& known : kNamedErrors) {
     if (known.error == error) return known.name;

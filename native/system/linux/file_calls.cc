@@ -27,7 +27,7 @@ bool ReadAttribute(const std::string& path, const std::string& name, std::vector
       return true;
     }
     if (errno == ENODATA || errno == ENOTSUP) return false;
-    if (errno != ERANGE) throw SystemError(errno, "getxattr", path);  // ERANGE: it has grown meanwhile
+    if (errno != ERANGE) throw SystemError(errno, "getxattr", path);  // ERANGE: it has grown
   }
 }
 

@@ -10,8 +10,8 @@
 namespace evictd {
 
 FileLock::FileLock(const std::string& path) {
-  // Not through a symbolic link that somebody left in a shared directory. CLOEXEC: a child that outlives us must not
-  // hold the lock.
+  // NOFOLLOW: a shared directory may hold a planted symbolic link. CLOEXEC: a child that outlives evictd must not hold
+  // the lock.
   file_.Reset(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file_) throw SystemError(errno, "open", path);
   if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) throw SystemError(errno, "flock", path);

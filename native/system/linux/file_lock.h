@@ -6,11 +6,10 @@
 
 namespace evictd {
 
-// flock(LOCK_EX | LOCK_NB) on a file, created with mode 0600. The kernel releases it with the process, however that
-// ends.
+// flock(LOCK_EX | LOCK_NB) on a file, created with mode 0600. The kernel releases it when the process ends.
 class FileLock {
  public:
-  // Throws SystemError: EAGAIN where another holds it.
+  // Throws SystemError: EAGAIN if the file is locked.
   explicit FileLock(const std::string& path);
 
  private:

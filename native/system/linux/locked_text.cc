@@ -24,7 +24,7 @@ int CollectText(dl_phdr_info* object, size_t, void* collected) {
   for (size_t i = 0; i < object->dlpi_phnum; i++) {
     const ElfW(Phdr)& header = object->dlpi_phdr[i];
     if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0 || (header.p_flags & PF_W) != 0) continue;
-    // p_filesz: what lies beyond has no file behind it.
+    // p_filesz: the memory beyond it has no file.
     const uintptr_t begin = (object->dlpi_addr + header.p_vaddr) & ~(page - 1);
     const uintptr_t end = (object->dlpi_addr + header.p_vaddr + header.p_filesz + page - 1) & ~(page - 1);
     static_cast<std::vector<Segment>*>(collected)->push_back({begin, end - begin});
@@ -32,7 +32,7 @@ int CollectText(dl_phdr_info* object, size_t, void* collected) {
   return 0;
 }
 
-// As a system call: the wrapper is younger than the oldest glibc of the prebuilt addon.
+// As a system call: the wrapper is newer than the prebuilt addon's oldest glibc.
 int LockOnFault(const Segment& segment) {
   return static_cast<int>(syscall(SYS_mlock2, segment.begin, segment.length, MLOCK_ONFAULT));
 }
@@ -42,7 +42,7 @@ int LockOnFault(const Segment& segment) {
 LockedText LockText() {
   std::vector<Segment> segments;
   dl_iterate_phdr(&CollectText, &segments);
-  // The small ones first: they are the addon and the C library, and a limit may leave no room for all of Node.
+  // Small segments first (the addon, the C library): a limit may not suffice for all of Node.
   std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) { return a.length < b.length; });
   LockedText result;
   for (const Segment& segment : segments) {

@@ -20,7 +20,7 @@ NotifySocket::NotifySocket(const std::string& address) {
 }
 
 int NotifySocket::Notify(const std::string& state) const {
-  // Not connected: a manager that was executed anew has made its socket anew.
+  // Not connected: a manager that re-executes creates its socket anew.
   const auto* const to = reinterpret_cast<const sockaddr*>(&address_);
   return sendto(socket_.get(), state.data(), state.size(), MSG_NOSIGNAL, to, length_) < 0 ? errno : 0;
 }

@@ -9,14 +9,13 @@
 
 namespace evictd {
 
-// The service manager's socket, as sd_notify(3) uses it.
+// The service manager's socket (sd_notify(3)).
 class NotifySocket {
  public:
-  // `address`: that of $NOTIFY_SOCKET, a path or '@' and an abstract name. Throws SystemError: EINVAL where it is
-  // neither, ENAMETOOLONG.
+  // `address`: $NOTIFY_SOCKET, a path or '@' and an abstract name. Throws SystemError: EINVAL if neither, ENAMETOOLONG.
   explicit NotifySocket(const std::string& address);
 
-  // Sends lines of NAME=VALUE as one datagram. Never waits. 0, or an errno: EAGAIN where the manager has fallen behind.
+  // Sends NAME=VALUE lines as one datagram without waiting. Returns 0 or errno: EAGAIN if the manager is too slow.
   int Notify(const std::string& state) const;
 
  private:

@@ -4,7 +4,7 @@
 
 namespace evictd {
 
-// Whether this process was short of something (descriptors, memory): it says nothing about what was tried, and passes.
+// A shortage of this process's own (descriptors, memory): temporary, and no statement about the object of the call.
 inline bool IsShortage(int error) {
   return error == ENOMEM || error == EAGAIN || error == EINTR || error == EMFILE || error == ENFILE;
 }

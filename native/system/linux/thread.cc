@@ -11,8 +11,7 @@ namespace evictd {
 
 namespace {
 
-// The buffers are on the heap; what lies on the stack is a batch of epoll events. glibc takes static TLS from the same
-// mapping.
+// Buffers are on the heap; the stack holds a batch of epoll events. glibc takes static TLS from the same mapping.
 constexpr size_t kStackBytes = 256 * 1024;
 
 void* RunDetached(void* body) {
@@ -43,7 +42,7 @@ pthread_t StartThread(const char* name, void* (*body)(void*), void* argument) {
 void StartDetachedThread(const char* name, std::function<void()> body) {
   auto owned = std::make_unique<std::function<void()>>(std::move(body));
   const pthread_t thread = StartThread(name, RunDetached, owned.get());
-  static_cast<void>(owned.release());  // the thread's now
+  static_cast<void>(owned.release());  // the thread owns it
   pthread_detach(thread);
 }
 

@@ -4,8 +4,8 @@
 
 namespace evictd {
 
-// Starts a native thread with a small stack and every signal blocked: signals belong to Node's own thread. Throws
-// SystemError (EAGAIN where the process limit is reached). `name`: at most 15 characters.
+// Starts a thread with a small stack and all signals blocked, because signals belong to Node's thread. `name`: at most
+// 15 characters. Throws SystemError (EAGAIN at the process limit).
 pthread_t StartThread(const char* name, void* (*body)(void*), void* argument);
 
 }  // namespace evictd

@@ -6,7 +6,7 @@
 
 namespace evictd {
 
-// The one owner of a file descriptor, and the only place that closes one.
+// Owns a file descriptor; the only place that closes one.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -23,10 +23,10 @@ class UniqueFd {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
-  // Whoever asks owns it from here on.
+  // The caller owns the descriptor.
   [[nodiscard]] int Release() { return std::exchange(fd_, -1); }
 
-  // Linux frees the number even where close returns EINTR: closing again could hit somebody else's.
+  // Linux frees the number even if close returns EINTR: a second close could hit another descriptor.
   void Reset(int fd = -1) {
     if (fd_ >= 0) ::close(fd_);
     fd_ = fd;

@@ -13,7 +13,7 @@ struct NamedError {
   const char* name;
 };
 
-// What opening, asking and ending processes, jobs and services, and asking volumes and the memory manager can return.
+// What calls on processes, jobs, services, volumes and the memory manager return.
 constexpr NamedError kNamedErrors[] = {
     {ERROR_INVALID_FUNCTION, "ERROR_INVALID_FUNCTION"},
     {ERROR_FILE_NOT_FOUND, "ERROR_FILE_NOT_FOUND"},
@@ -103,8 +103,7 @@ std::string ErrorName(int error) {
   return "ERROR_" + std::to_string(static_cast<DWORD>(error));
 }
 
-// In English, so that logs are the same everywhere; a Windows of another language need not have the texts: then the
-// name has to do.
+// In English on every Windows. A Windows without English texts has only the number.
 std::string ErrorText(int error) {
   char buffer[512] = "";
   const DWORD length = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, nullptr,

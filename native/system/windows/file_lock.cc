@@ -8,8 +8,8 @@
 namespace evictd {
 
 FileLock::FileLock(const std::string& path) {
-  // Not through a link that somebody left in a shared directory. The handle is not inherited: a child that outlives us
-  // must not hold the lock.
+  // OPEN_REPARSE_POINT: a shared directory may hold a planted link. Not inherited: a child that outlives evictd must
+  // not hold the lock.
   file_.Reset(CreateFileW(ToWide(path).c_str(), GENERIC_READ | GENERIC_WRITE,
                           FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr, OPEN_ALWAYS,
                           FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT, nullptr));

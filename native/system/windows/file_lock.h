@@ -6,11 +6,11 @@
 
 namespace evictd {
 
-// LockFileEx, exclusive and at once, on a file that is made where it is missing. The system releases it with the
-// process, however that ends.
+// LockFileEx, exclusive and immediate, on a file that is created if missing. The system releases it when the process
+// ends.
 class FileLock {
  public:
-  // Throws SystemError: ERROR_LOCK_VIOLATION where another holds it.
+  // Throws SystemError: ERROR_LOCK_VIOLATION if the file is locked.
   explicit FileLock(const std::string& path);
 
  private:

@@ -18,7 +18,7 @@ bool EnableDebugPrivilege() {
   if (!LookupPrivilegeValueW(nullptr, L"SeDebugPrivilege", &wanted.Privileges[0].Luid))
     throw SystemError(static_cast<int>(GetLastError()), "LookupPrivilegeValueW");
   const bool done = AdjustTokenPrivileges(token.get(), FALSE, &wanted, 0, nullptr, nullptr) != 0;
-  // Done counts for what the token has: of what it has not, the error alone tells.
+  // Success covers only what the token has; ERROR_NOT_ALL_ASSIGNED reports the rest.
   const DWORD error = GetLastError();
   if (done && error == ERROR_NOT_ALL_ASSIGNED) return false;
   if (!done || error != ERROR_SUCCESS) throw SystemError(static_cast<int>(error), "AdjustTokenPrivileges");

@@ -2,8 +2,8 @@
 
 namespace evictd {
 
-// Enables SeDebugPrivilege in the token of this process: with it processes are opened whoever's they are. False: the
-// token has no such privilege. Throws SystemError.
+// Enables SeDebugPrivilege in this process's token, which opens processes of any owner. Returns false if the token
+// lacks it. Throws SystemError.
 bool EnableDebugPrivilege();
 
 }  // namespace evictd

@@ -10,7 +10,7 @@ namespace evictd {
 
 namespace {
 
-// As a reservation: of what it does not touch nothing is committed.
+// a reservation: commits only touched pages
 constexpr SIZE_T kStackBytes = 256 * 1024;
 
 DWORD WINAPI RunDetached(void* body) {
@@ -29,8 +29,8 @@ UniqueHandle StartThread(DWORD(WINAPI* body)(void*), void* argument) {
 
 void StartDetachedThread(const char*, std::function<void()> body) {
   auto owned = std::make_unique<std::function<void()>>(std::move(body));
-  StartThread(RunDetached, owned.get());  // its handle is closed at once: nobody waits for it
-  static_cast<void>(owned.release());     // the thread's now
+  StartThread(RunDetached, owned.get());  // closes its handle: no thread waits for it
+  static_cast<void>(owned.release());     // the thread owns it
 }
 
 }  // namespace evictd

@@ -6,7 +6,7 @@
 
 namespace evictd {
 
-// Starts a native thread with a small stack. Its handle is signalled when it has ended. Throws SystemError.
+// Starts a thread with a small stack. Its handle is signalled when it has ended. Throws SystemError.
 UniqueHandle StartThread(DWORD(WINAPI* body)(void*), void* argument);
 
 }  // namespace evictd

@@ -6,11 +6,11 @@
 
 namespace evictd {
 
-// The one owner of a kernel handle, and the only place that closes one.
+// Owns a kernel handle; the only place that closes one.
 class UniqueHandle {
  public:
   UniqueHandle() = default;
-  // CreateFile returns INVALID_HANDLE_VALUE for none, all others null.
+  // CreateFile returns INVALID_HANDLE_VALUE on failure, the other calls null.
   explicit UniqueHandle(HANDLE handle) : handle_(handle == INVALID_HANDLE_VALUE ? nullptr : handle) {}
   UniqueHandle(UniqueHandle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   UniqueHandle& operator=(UniqueHandle&& other) noexcept {

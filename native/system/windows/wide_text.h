@@ -5,10 +5,10 @@
 
 namespace evictd {
 
-// Windows' texts are UTF-16, the rest of evictd's UTF-8. What is not well-formed becomes U+FFFD.
+// Windows uses UTF-16, evictd UTF-8. Malformed text becomes U+FFFD.
 std::wstring ToWide(const std::string& text);
 std::string ToUtf8(const wchar_t* text, size_t length);
-// nullptr: no text, as Wine has it of a service without a name for people.
+// nullptr gives an empty text: under Wine a service may have no display name.
 std::string ToUtf8(const wchar_t* text);
 
 }  // namespace evictd

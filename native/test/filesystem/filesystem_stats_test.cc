@@ -49,13 +49,13 @@ class HungMount {
 }  // namespace
 
 TEST("each request is answered once, with the filesystem's figures") {
-  const auto bell = std::make_shared<CountingBell>();
-  FilesystemThreads owners(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  FilesystemThreads owners(waker);
   FilesystemStats stats("/", &owners);
   CHECK_EQUAL(stats.Read().at_ns, uint64_t{0});
   for (int request = 1; request <= 20; request++) {
     CHECK(stats.Request());
-    EVENTUALLY(bell->rings == request);
+    EVENTUALLY(waker->notifications == request);
     CHECK(stats.TakeDone());
     CHECK(!stats.TakeDone());
   }
@@ -69,18 +69,18 @@ TEST("each request is answered once, with the filesystem's figures") {
 }
 
 TEST("a path that is not there is an errno, not an exception") {
-  const auto bell = std::make_shared<CountingBell>();
-  FilesystemThreads owners(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  FilesystemThreads owners(waker);
   FilesystemStats stats("/none", &owners);
   CHECK(stats.Request());
-  EVENTUALLY(bell->rings == 1);
+  EVENTUALLY(waker->notifications == 1);
   CHECK_EQUAL(stats.Read().error, ENOENT);
 }
 
 TEST("several threads ask and read at once, and the owner goes while requests are under way") {
-  const auto bell = std::make_shared<CountingBell>();
+  const auto waker = std::make_shared<CountingWaker>();
   for (int round = 0; round < 30; round++) {
-    FilesystemThreads owners(bell);
+    FilesystemThreads owners(waker);
     FilesystemStats stats("/", &owners);
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 3; thread++) {
@@ -95,20 +95,20 @@ TEST("several threads ask and read at once, and the owner goes while requests ar
     for (std::thread& thread : threads) thread.join();
     stats.Request();
   }
-  EVENTUALLY(bell.use_count() == 1);
+  EVENTUALLY(waker.use_count() == 1);
 }
 
 TEST("a mount that hangs holds back neither another filesystem nor the end of its owner") {
   const TemporaryDirectory directory;
   HungMount hung(directory.path());
-  const auto bell = std::make_shared<CountingBell>();
-  FilesystemThreads owners(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  FilesystemThreads owners(waker);
   std::optional<FilesystemStats> stuck(std::in_place, directory.path(), &owners);
   CHECK(stuck->Request());
   FilesystemStats other("/", &owners);
   for (int request = 1; request <= 5; request++) {
     CHECK(other.Request());
-    EVENTUALLY(bell->rings == request);
+    EVENTUALLY(waker->notifications == request);
   }
   CHECK(stuck->Read().pending);
   CHECK(stuck->Read().pending_since_ns > 0);
@@ -120,15 +120,15 @@ TEST("a mount that hangs holds back neither another filesystem nor the end of it
 TEST("an owner that goes while its reading hangs tells whoever samples it") {
   const TemporaryDirectory directory;
   HungMount hung(directory.path());
-  FilesystemThreads owners(std::make_shared<CountingBell>());
-  const auto bell = std::make_shared<CountingBell>();
+  FilesystemThreads owners(std::make_shared<CountingWaker>());
+  const auto waker = std::make_shared<CountingWaker>();
   std::optional<FilesystemStats> stuck(std::in_place, directory.path(), &owners);
-  stuck->Ask(bell);
+  stuck->RequestSample(waker);
   // Nothing tells that the reading has begun: where it has not, this shows nothing.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  CHECK_EQUAL(bell->rings.load(), 0);
+  CHECK_EQUAL(waker->notifications.load(), 0);
   stuck.reset();
-  CHECK_EQUAL(bell->rings.load(), 1);
+  CHECK_EQUAL(waker->notifications.load(), 1);
   hung.Abort();
 }
 

@@ -30,8 +30,8 @@ TEST("a value that crosses a limit wakes, in both directions, and rests between"
   const TemporaryDirectory directory;
   const std::string file = directory.File("number");
   CHECK(WriteText(file, "1\n"));
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto sampler = Sample(NumberIn(file), {5});
   waiter.Add(sampler);
   for (const char* value : {"9\n", "2\n", "5\n"}) {
@@ -41,8 +41,8 @@ TEST("a value that crosses a limit wakes, in both directions, and rests between"
 }
 
 TEST("limits are set by several threads while the sampler compares with them") {
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const FileSpec meminfo = {"/proc/meminfo", TextFormat::kKeyed, {"MemAvailable"}};
   const auto sampler = Sample(meminfo, {});
   waiter.Add(sampler);
@@ -64,8 +64,8 @@ TEST("limits are set by several threads while the sampler compares with them") {
 }
 
 TEST("samplers start and end while others sample") {
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto sample = [&] {
     for (int i = 0; i < 100; i++) waiter.Remove(waiter.Add(Sample({"/proc/loadavg", TextFormat::kLoadavg, {}}, {1})));
   };
@@ -81,8 +81,8 @@ TEST("a file that cannot be read when the sampler starts") {
 
 TEST("a sampler whose cgroup is removed is gone") {
   Cgroup cgroup(MemoryV1());
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto sampler = Sample(NumberIn(cgroup.File("memory.usage_in_bytes")), {});
   waiter.Add(sampler);
   cgroup.Remove();

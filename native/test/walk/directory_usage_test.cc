@@ -21,10 +21,10 @@ TEST("a walk counts each file once and rings when it is over") {
   const TemporaryDirectory directory;
   CHECK(WriteText(directory.File("first"), "text"));
   CHECK(link(directory.File("first").c_str(), directory.File("second").c_str()) == 0);
-  const auto bell = std::make_shared<CountingBell>();
-  BackgroundWalks walks(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  BackgroundWalks walks(waker);
   DirectoryUsage usage(directory.path(), &walks);
-  EVENTUALLY(bell->rings == 1);
+  EVENTUALLY(waker->notifications == 1);
   DirectoryWalk::Usage counted;
   CHECK(usage.TakeDone(&counted));
   CHECK(!usage.TakeDone(&counted));
@@ -32,34 +32,34 @@ TEST("a walk counts each file once and rings when it is over") {
 }
 
 TEST("walks are cancelled at any time, and their threads end") {
-  const auto bell = std::make_shared<CountingBell>();
+  const auto waker = std::make_shared<CountingWaker>();
   for (int round = 0; round < 30; round++) {
-    BackgroundWalks walks(bell);
+    BackgroundWalks walks(waker);
     std::optional<DirectoryUsage> first(std::in_place, "/usr/lib", &walks);
     const DirectoryUsage second("/usr/include", &walks);
     if (round % 2 == 0) usleep(1000);
     first.reset();
   }
-  EVENTUALLY(bell.use_count() == 1);
+  EVENTUALLY(waker.use_count() == 1);
 }
 
 TEST("work that throws is done, and ends nothing else") {
-  const auto bell = std::make_shared<CountingBell>();
-  BackgroundWalks walks(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  BackgroundWalks walks(waker);
   BackgroundReading<int> reading(
       "it", [](const auto&) -> int { throw std::bad_alloc(); }, &walks);
-  EVENTUALLY(bell->rings == 1);
+  EVENTUALLY(waker->notifications == 1);
   int result = 1;
   CHECK(reading.TakeDone(&result));
   CHECK_EQUAL(result, 0);
 }
 
 TEST("a walk has the lowest priority for the processor") {
-  const auto bell = std::make_shared<CountingBell>();
+  const auto waker = std::make_shared<CountingWaker>();
   const auto niceness = [](const auto&) { return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid))); };
-  BackgroundWalks walks(bell);
+  BackgroundWalks walks(waker);
   BackgroundReading<int> reading("it", niceness, &walks);
-  EVENTUALLY(bell->rings == 1);
+  EVENTUALLY(waker->notifications == 1);
   int result = 0;
   CHECK(reading.TakeDone(&result));
   CHECK_EQUAL(result, 19);

@@ -46,15 +46,15 @@ TEST("a path that is not there has no tree") {
 }
 
 TEST("trees are cancelled at any time, and their threads end") {
-  const auto bell = std::make_shared<CountingBell>();
+  const auto waker = std::make_shared<CountingWaker>();
   for (int round = 0; round < 30; round++) {
-    BackgroundWalks walks(bell);
+    BackgroundWalks walks(waker);
     std::optional<TreeReading> first(std::in_place, "/usr", WalkOf("/usr"), &walks);
     const TreeReading second("/proc", WalkOf("/proc"), &walks);
     if (round % 2 == 0) usleep(1000);
     first.reset();
   }
-  EVENTUALLY(bell.use_count() == 1);
+  EVENTUALLY(waker.use_count() == 1);
 }
 
 }  // namespace evictd::test

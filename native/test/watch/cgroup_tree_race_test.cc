@@ -65,7 +65,7 @@ void Follow(CgroupTree::Changes changes, std::set<std::string>* known) {
 TEST("each change is told to one of those who ask, though the waiter reads them as well") {
   constexpr int kRounds = 500;
   const Cgroup root(Cgroup2());
-  Waiter waiter(std::make_shared<CountingBell>());
+  Waiter waiter(std::make_shared<CountingWaker>());
   const auto tree = std::make_shared<CgroupTree>(root.path(), Depth::kChildren, true);
   waiter.Add(tree);
   std::atomic<int> appeared{0};
@@ -86,7 +86,7 @@ TEST("each change is told to one of those who ask, though the waiter reads them 
 
 TEST("what is known of all levels is right at the end of a storm") {
   const Cgroup root(Cgroup2());
-  Waiter waiter(std::make_shared<CountingBell>());
+  Waiter waiter(std::make_shared<CountingWaker>());
   const auto tree = std::make_shared<CgroupTree>(root.path(), Depth::kAll, true);
   waiter.Add(tree);
   std::set<std::string> known;
@@ -103,8 +103,8 @@ TEST("trees are added, woken and closed by two threads while cgroups storm, and 
   const Cgroup root(Cgroup2());
   const Storm storm(root);
   for (int round = 0; round < 3; round++) {
-    const auto bell = std::make_shared<CountingBell>();
-    Waiter waiter(bell);
+    const auto waker = std::make_shared<CountingWaker>();
+    Waiter waiter(waker);
     Armer armer(&waiter);
     const auto watch = [&] {
       for (int i = 0; i < 4; i++) {
@@ -127,7 +127,7 @@ TEST("trees are added, woken and closed by two threads while cgroups storm, and 
 TEST("a root is removed and made anew while it is watched by name") {
   const Cgroup parent(Cgroup2());
   const std::string root = parent.File("root");
-  Waiter waiter(std::make_shared<CountingBell>());
+  Waiter waiter(std::make_shared<CountingWaker>());
   std::atomic<bool> over{false};
   std::thread watcher([&] {
     for (int i = 0; i < 40; i++) {  // closing one waits for the kernel

@@ -63,13 +63,13 @@ TEST("cgroups that appear and vanish are told once and in order, as far below as
 TEST("a change wakes, and a root that is removed is gone, for the waiter and for whoever asks") {
   for (const std::string& mount : Hierarchies()) {
     Cgroup root(mount);
-    const auto bell = std::make_shared<CountingBell>();
-    Waiter waiter(bell);
+    const auto waker = std::make_shared<CountingWaker>();
+    Waiter waiter(waker);
     const auto tree = std::make_shared<CgroupTree>(root.path(), Depth::kChildren, true);
     CgroupTree asked(root.path(), Depth::kAll, false);
     const uint64_t id = waiter.Add(tree);
     Make(root.File("a"));
-    EVENTUALLY(bell->rings == 1);
+    EVENTUALLY(waker->notifications == 1);
     CHECK_EQUAL(tree->wakes().Take().bits, 1u);
     CHECK_EQUAL(Told(*tree), " +a");
     root.Remove();

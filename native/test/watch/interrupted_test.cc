@@ -129,15 +129,15 @@ class Counter : public WatchSource {
 
 // One event, and another for each byte that it is sent; a byte back each time it has woken somebody.
 void WakeOnDemand(int demands, int answers) {
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto source = std::make_shared<Counter>();
   waiter.Add(source);
   char byte = 'w';
   do {
-    const int before = bell->rings;
+    const int before = waker->notifications;
     eventfd_write(source->event.get(), 1);
-    EVENTUALLY(bell->rings > before);
+    EVENTUALLY(waker->notifications > before);
     source->wakes().Take();
   } while (write(answers, &byte, 1) == 1 && read(demands, &byte, 1) == 1);
 }

@@ -59,8 +59,8 @@ TEST("a log that cannot be read any more is gone, with its errno, and leaves wha
       mount(cgroup.File("cgroup.procs").c_str(), "/dev/kmsg", nullptr, MS_BIND, nullptr) != 0) {
     Skip("no file can be mounted here");
   }
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto inbox = std::make_shared<Inbox>();
   auto log = std::make_shared<KernelLog>(inbox);
   waiter.Add(log);
@@ -68,7 +68,7 @@ TEST("a log that cannot be read any more is gone, with its errno, and leaves wha
   inbox->Add({}, &dropped);
   CHECK(!dropped);
   cgroup.Remove();
-  EVENTUALLY(bell->rings == 1);
+  EVENTUALLY(waker->notifications == 1);
   CHECK_EQUAL(log->wakes().Take().bits, 2u);
   CHECK_EQUAL(log->error(), ENODEV);
   EVENTUALLY(log.use_count() == 1);
@@ -109,13 +109,13 @@ TEST("an inbox that nobody empties keeps the last kills and counts the others, w
   std::thread reader([&] {
     while (!over) take();
   });
-  uint64_t told = 0;
+  uint64_t reported = 0;
   for (uint64_t sequence = 1; sequence <= kKills; sequence++) {
     OomRecord record;
     record.sequence = sequence;
     bool dropped = false;
     inbox.Add(std::move(record), &dropped);
-    told += dropped ? 1 : 0;
+    reported += dropped ? 1 : 0;
     if (sequence % 100 == 0) inbox.CountOverrun();
     if (sequence == kKills / 2) {
       over = true;
@@ -125,7 +125,7 @@ TEST("an inbox that nobody empties keeps the last kills and counts the others, w
   take();
   CHECK_EQUAL(all.list.back().sequence, kKills);
   CHECK_EQUAL(all.list.size() + all.dropped, kKills);
-  CHECK_EQUAL(all.dropped, told);
+  CHECK_EQUAL(all.dropped, reported);
   CHECK(all.dropped >= kKills / 2 - 256);
   CHECK_EQUAL(all.overruns, kKills / 100);
 }

@@ -78,7 +78,7 @@ TEST("logs are opened, emptied and closed by two threads while the OOM killer ki
   const Cgroup cgroup(MemoryV1());
   const auto kept = std::make_shared<Inbox>();
   const auto log = Open(kept);
-  Waiter waiter(std::make_shared<CountingBell>());
+  Waiter waiter(std::make_shared<CountingWaker>());
   waiter.Add(log);
   std::atomic<bool> stop{false};
   const auto watch = [&] {
@@ -104,7 +104,7 @@ TEST("logs are opened, emptied and closed by two threads while the OOM killer ki
   first.join();
   second.join();
   for (int round = 0; round < 20; round++) {
-    Waiter ending(std::make_shared<CountingBell>());
+    Waiter ending(std::make_shared<CountingWaker>());
     ending.Add(Open(kept));
     CHECK(WriteText("/dev/kmsg", "<7>evictd-test\n"));
   }

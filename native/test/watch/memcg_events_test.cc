@@ -22,8 +22,8 @@ struct Watched {
 
   unsigned Take() { return source->wakes().Take().bits; }
 
-  std::shared_ptr<CountingBell> bell = std::make_shared<CountingBell>();
-  Waiter waiter{bell};
+  std::shared_ptr<CountingWaker> waker = std::make_shared<CountingWaker>();
+  Waiter waiter{waker};
   std::shared_ptr<MemcgEvents> source;
 };
 
@@ -59,8 +59,8 @@ TEST("a watch of a cgroup, or of a file, that is not there") {
 
 TEST("a cgroup is removed and made anew while it is watched by name") {
   Cgroup cgroup(Cgroup2());
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   std::atomic<bool> stop{false};
   std::thread watcher([&] {
     while (!stop) {

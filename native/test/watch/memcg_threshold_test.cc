@@ -28,8 +28,8 @@ struct Watched {
 
   unsigned Take() { return source->wakes().Take().bits; }
 
-  std::shared_ptr<CountingBell> bell = std::make_shared<CountingBell>();
-  Waiter waiter{bell};
+  std::shared_ptr<CountingWaker> waker = std::make_shared<CountingWaker>();
+  Waiter waiter{waker};
   Armer armer{&waiter};
   std::shared_ptr<MemcgThreshold> source;
 };
@@ -60,8 +60,8 @@ TEST("a threshold of a cgroup that is not there") {
 
 TEST("thresholds are armed and closed by two threads while usage storms across them") {
   const Cgroup cgroup(MemoryV1());
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   Armer armer(&waiter);
   const Member hog(cgroup, "while :; do head -c 12M /dev/zero | tail -c 12M >/dev/null; done");
   const auto arm = [&] {
@@ -86,8 +86,8 @@ TEST("thresholds are armed and closed by two threads while usage storms across t
 
 TEST("a cgroup is removed while a threshold on it is armed and closed") {
   Cgroup cgroup(MemoryV1());
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   Armer armer(&waiter);
   std::atomic<bool> stop{false};
   std::thread other([&] {

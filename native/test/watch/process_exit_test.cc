@@ -42,14 +42,14 @@ class Crowd {
 
 TEST("each exit fires, though nobody has waited for the process, and the last one is the end") {
   const Crowd crowd(3);
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto source = std::make_shared<ProcessExit>(crowd.pids());
   CHECK_EQUAL(source->remaining(), size_t{3});
   const uint64_t id = waiter.Add(source);
   for (int killed = 1; killed <= 3; killed++) {
     kill(crowd.pids()[static_cast<size_t>(killed) - 1], SIGKILL);
-    EVENTUALLY(bell->rings == killed);
+    EVENTUALLY(waker->notifications == killed);
     CHECK_EQUAL(source->remaining(), size_t{3} - static_cast<size_t>(killed));
     CHECK_EQUAL(source->wakes().Take().bits, killed < 3 ? 1u : 2u);
   }
@@ -66,7 +66,7 @@ TEST("where nobody is left at the start it is over at once") {
     gone = crowd.pids()[0];
   }
   for (const std::vector<pid_t>& pids : {std::vector<pid_t>{}, std::vector<pid_t>{gone}}) {
-    Waiter waiter(std::make_shared<CountingBell>());
+    Waiter waiter(std::make_shared<CountingWaker>());
     const auto source = std::make_shared<ProcessExit>(pids);
     CHECK_EQUAL(source->remaining() + source->missed(), size_t{0});
     waiter.Add(source);
@@ -97,7 +97,7 @@ TEST("whoever cannot be held is missed: outside the namespace, or beyond the lim
 
 TEST("of many that exit at once none is missed, and it never looks as if there were more again") {
   const Crowd crowd(150);
-  Waiter waiter(std::make_shared<CountingBell>());
+  Waiter waiter(std::make_shared<CountingWaker>());
   const auto source = std::make_shared<ProcessExit>(crowd.pids());
   waiter.Add(source);
   std::thread reader([&] {
@@ -118,7 +118,7 @@ TEST("watches are added and closed by two threads while their processes exit, an
     const Crowd crowd(40);
     std::vector<std::shared_ptr<ProcessExit>> left;
     {
-      Waiter waiter(std::make_shared<CountingBell>());
+      Waiter waiter(std::make_shared<CountingWaker>());
       for (int i = 0; i < 5; i++) waiter.Add(left.emplace_back(std::make_shared<ProcessExit>(crowd.pids())));
       std::atomic<bool> stop{false};
       const auto watch = [&] {

@@ -22,13 +22,13 @@ void NeedPressure() {
 TEST("the trigger of a removed cgroup is gone once, though its descriptor reports an error for ever") {
   NeedPressure();
   Cgroup cgroup(Cgroup2());
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto source =
       std::make_shared<PsiTrigger>(cgroup.File("cpu.pressure"), PsiTrigger::Kind::kSome, 100000, 2000000);
   waiter.Add(source);
   cgroup.Remove();
-  EVENTUALLY(bell->rings == 1);
+  EVENTUALLY(waker->notifications == 1);
   CHECK_EQUAL(source->wakes().Take().bits, 2u);
   EVENTUALLY(source.use_count() == 1);
 }
@@ -36,15 +36,15 @@ TEST("the trigger of a removed cgroup is gone once, though its descriptor report
 TEST("a trigger fires when processes wait for the processor") {
   NeedPressure();
   const Cgroup cgroup(Cgroup2());
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto source =
       std::make_shared<PsiTrigger>(cgroup.File("cpu.pressure"), PsiTrigger::Kind::kSome, 50000, 2000000);
   waiter.Add(source);
   std::string spin;
   for (int i = 0; i < 8; i++) spin += "while :; do :; done & ";
   const Member busy(cgroup, spin + "wait");
-  EVENTUALLY(bell->rings > 0);
+  EVENTUALLY(waker->notifications > 0);
   CHECK_EQUAL(source->wakes().Take().bits, 1u);
 }
 

@@ -39,8 +39,8 @@ class StormSource : public WatchSource {
 }  // namespace
 
 TEST("watches are added, removed and posted to by several threads while all of them fire") {
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; thread++) {
     threads.emplace_back([&waiter] {
@@ -63,8 +63,8 @@ TEST("watches are added, removed and posted to by several threads while all of t
 }
 
 TEST("several threads post to one watch while it is removed") {
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   for (int round = 0; round < 100; round++) {
     const auto source = std::make_shared<StormSource>();
     const uint64_t id = waiter.Add(source);
@@ -87,17 +87,17 @@ TEST("several threads post to one watch while it is removed") {
 
 TEST("the waiter ends while its watches fire, and lets go of them") {
   for (int round = 0; round < 50; round++) {
-    const auto bell = std::make_shared<CountingBell>();
+    const auto waker = std::make_shared<CountingWaker>();
     std::vector<std::shared_ptr<StormSource>> sources;
     {
-      Waiter waiter(bell);
+      Waiter waiter(waker);
       for (int i = 0; i < 20; i++) {
         sources.push_back(std::make_shared<StormSource>());
         waiter.Add(sources.back());
       }
     }
     for (const auto& source : sources) CHECK_EQUAL(source.use_count(), 1);
-    CHECK_EQUAL(bell.use_count(), 1);
+    CHECK_EQUAL(waker.use_count(), 1);
   }
 }
 

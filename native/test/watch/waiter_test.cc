@@ -43,12 +43,12 @@ class EventSource : public WatchSource {
 }  // namespace
 
 TEST("an event wakes its watch, with the details of that event") {
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto source = std::make_shared<EventSource>();
   CHECK(waiter.Add(source) != 0);
   eventfd_write(source->second.get(), 1);
-  EVENTUALLY(bell->rings == 1);
+  EVENTUALLY(waker->notifications == 1);
   const WakeMask::Pending pending = source->wakes().Take();
   CHECK_EQUAL(pending.bits, 1u);
   CHECK_EQUAL(pending.detail, 2u);
@@ -56,24 +56,24 @@ TEST("an event wakes its watch, with the details of that event") {
 }
 
 TEST("a storm that nobody looks at rings once") {
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto source = std::make_shared<EventSource>();
   waiter.Add(source);
   for (int storm = 1; storm <= 200; storm++) {
     source->Write();
     EVENTUALLY(source->events >= storm);
   }
-  CHECK_EQUAL(bell->rings.load(), 1);
+  CHECK_EQUAL(waker->notifications.load(), 1);
 }
 
 TEST("a watch that is gone leaves the set, says why, and is not called again") {
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto source = std::make_shared<EventSource>();
   waiter.Add(source);
   source->Write(EventSource::kLast);
-  EVENTUALLY(bell->rings == 1);
+  EVENTUALLY(waker->notifications == 1);
   source->removed = true;
   CHECK_EQUAL(source->error(), EIO);
   CHECK_EQUAL(source->wakes().Take().bits, 2u);
@@ -86,12 +86,12 @@ TEST("a watch that is gone leaves the set, says why, and is not called again") {
 }
 
 TEST("a posted wake reaches the watch, and nobody once it was removed") {
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto source = std::make_shared<EventSource>();
   const uint64_t id = waiter.Add(source);
   waiter.Post(id, Wake::kFired, 4);
-  CHECK_EQUAL(bell->rings.load(), 1);
+  CHECK_EQUAL(waker->notifications.load(), 1);
   CHECK_EQUAL(source->wakes().Take().detail, 4u);
   waiter.Post(id, Wake::kGone, 0);
   CHECK_EQUAL(source->wakes().Take().bits, 2u);
@@ -103,33 +103,33 @@ TEST("a posted wake reaches the watch, and nobody once it was removed") {
 }
 
 TEST("a bell that nobody answers is rung again until somebody comes") {
-  const auto bell = std::make_shared<CountingBell>();
-  bell->answered = false;
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  waker->answered = false;
+  Waiter waiter(waker);
   const auto source = std::make_shared<EventSource>();
   waiter.Add(source);
   source->Write();
-  EVENTUALLY(bell->rings >= 3);
-  bell->answered = true;
-  const int rings = bell->rings;
-  EVENTUALLY(bell->rings > rings);
+  EVENTUALLY(waker->notifications >= 3);
+  waker->answered = true;
+  const int notifications = waker->notifications;
+  EVENTUALLY(waker->notifications > notifications);
 }
 
 TEST("likewise where the wake was posted") {
-  const auto bell = std::make_shared<CountingBell>();
-  bell->answered = false;
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  waker->answered = false;
+  Waiter waiter(waker);
   const uint64_t id = waiter.Add(std::make_shared<EventSource>());
   waiter.Post(id, Wake::kFired, 0);
-  EVENTUALLY(bell->rings >= 3);
-  bell->answered = true;
-  const int rings = bell->rings;
-  EVENTUALLY(bell->rings > rings);
+  EVENTUALLY(waker->notifications >= 3);
+  waker->answered = true;
+  const int notifications = waker->notifications;
+  EVENTUALLY(waker->notifications > notifications);
 }
 
 TEST("a descriptor that cannot be watched: the watch is not added, with none of its descriptors") {
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto source = std::make_shared<EventSource>();
   source->second.Reset();
   CHECK_EQUAL(ErrorOf([&] { waiter.Add(source); }), EBADF);
@@ -145,8 +145,8 @@ TEST("a descriptor that cannot be watched: the watch is not added, with none of 
 TEST("the waiter's thread takes no signal") {
   static std::atomic<int> signals{0};
   signal(SIGUSR1, [](int) { signals++; });
-  const auto bell = std::make_shared<CountingBell>();
-  Waiter waiter(bell);
+  const auto waker = std::make_shared<CountingWaker>();
+  Waiter waiter(waker);
   const auto source = std::make_shared<EventSource>();
   waiter.Add(source);
   for (int i = 1; i <= 100; i++) {

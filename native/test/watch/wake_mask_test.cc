@@ -39,7 +39,7 @@ TEST("a detail of more than ten bits touches neither the time nor the wake") {
 TEST("racing posts and takes lose nothing: every ring finds its wake, and its details with it") {
   constexpr int kPosts = 50000;
   WakeMask mask;
-  std::atomic<int> rings{0};
+  std::atomic<int> notifications{0};
   std::atomic<int> posting{4};
   std::vector<std::thread> posters;
   for (int poster = 0; poster < 4; poster++) {
@@ -47,7 +47,7 @@ TEST("racing posts and takes lose nothing: every ring finds its wake, and its de
       // The details repeat the bits of the wake: whoever takes one without the other sees them differ.
       const Wake wake = poster % 2 == 0 ? Wake::kFired : Wake::kGone;
       for (int i = 1; i <= kPosts; i++) {
-        if (mask.Post(wake, static_cast<unsigned>(wake), static_cast<uint64_t>(i) * 128)) rings++;
+        if (mask.Post(wake, static_cast<unsigned>(wake), static_cast<uint64_t>(i) * 128)) notifications++;
       }
       posting--;
     });
@@ -63,7 +63,7 @@ TEST("racing posts and takes lose nothing: every ring finds its wake, and its de
   while (posting > 0) take();
   for (std::thread& poster : posters) poster.join();
   take();
-  CHECK_EQUAL(takes, rings.load());
+  CHECK_EQUAL(takes, notifications.load());
 }
 
 }  // namespace evictd::test

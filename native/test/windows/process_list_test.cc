@@ -16,12 +16,12 @@ int main() {
   HOLDS(own != all.end() && own->name == "process_list_test.exe" && own->created_at != 0 && own->parent_pid != self);
 
   // Nothing but the time differs: it is another one.
-  std::vector<evictd::ProcessEntry> entries = evictd::AskProcesses({*own});
+  std::vector<evictd::ProcessEntry> entries = evictd::QueryProcesses({*own});
   HOLDS(entries.size() == 1 && entries[0].error == 0 && entries[0].created_at == own->created_at);
   HOLDS(entries[0].name == own->name && entries[0].parent_pid == own->parent_pid && !entries[0].path.empty());
   evictd::SnapshotProcess before = *own;
   before.created_at -= 1;
-  HOLDS(evictd::AskProcesses({before}).empty());
+  HOLDS(evictd::QueryProcesses({before}).empty());
 
   // All others agree, too: nobody is lost.
   entries = evictd::ListProcesses();

@@ -15,24 +15,24 @@
 namespace evictd {
 
 struct BackgroundWalk::State {
-  State(Work done_by, std::shared_ptr<Bell> rung) : work(std::move(done_by)), bell(std::move(rung)) {}
+  State(Work done_by, std::shared_ptr<Waker> to_notify) : work(std::move(done_by)), waker(std::move(to_notify)) {}
 
   const Work work;
-  const std::shared_ptr<Bell> bell;
+  const std::shared_ptr<Waker> waker;
   std::atomic<bool> cancelled{false};
   std::atomic<bool> done{false};
 };
 
 namespace {
 
-constexpr std::chrono::milliseconds kRingAgain(10);
+constexpr std::chrono::milliseconds kRetry(10);
 constexpr int kLowestPriority = 19;
-// linux/ioprio.h, which Debian 12 does not install for everybody.
+// linux/ioprio.h, which Debian 12 does not always install.
 constexpr int kIoprioWhoProcess = 1;
 constexpr int kIoprioIdle = 3 << 13;
 
-// Of the calling thread. That it fails is no reason not to walk.
-void StandBack() {
+// Of the calling thread. Failures do not matter.
+void LowerPriority() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kLowestPriority);
   syscall(SYS_ioprio_set, kIoprioWhoProcess, 0, kIoprioIdle);
 }
@@ -44,7 +44,7 @@ BackgroundWalk::BackgroundWalk(const std::string& what, Work work, BackgroundWal
   running.erase(std::remove_if(running.begin(), running.end(), [](const auto& walk) { return walk.expired(); }),
                 running.end());
   if (running.size() >= BackgroundWalks::kMaximum) throw SystemError(EAGAIN, "walk", what);
-  state_ = std::make_shared<State>(std::move(work), walks->bell_);
+  state_ = std::make_shared<State>(std::move(work), walks->waker_);
   StartDetachedThread("evictd-walk", [state = state_] { Run(state.get()); });
   running.push_back(state_);
 }
@@ -55,14 +55,14 @@ bool BackgroundWalk::TakeDone() { return state_->done.exchange(false); }
 
 void BackgroundWalk::Run(State* shared) {
   State& state = *shared;
-  StandBack();
+  LowerPriority();
   try {
     state.work(state.cancelled);
-  } catch (...) {  // a tree may be deeper than there is memory; out of a thread it would end the process
+  } catch (...) {  // memory may not suffice for a deep tree; an exception would end the process
   }
   state.done = true;
-  // A ring that fails is repeated: nobody else would.
-  while (!state.cancelled && !state.bell->Ring()) std::this_thread::sleep_for(kRingAgain);
+  // A failed notification is repeated: no other thread would send it.
+  while (!state.cancelled && !state.waker->Notify()) std::this_thread::sleep_for(kRetry);
 }
 
 }  // namespace evictd

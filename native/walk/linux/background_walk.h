@@ -11,36 +11,36 @@
 
 namespace evictd {
 
-// The walks of one environment and kind that are under way, those included that were cancelled and hang: at most
-// kMaximum, a thread each. JavaScript's thread only.
+// The running walks of one environment and kind, including cancelled ones that hang: at most kMaximum, one thread each.
+// JavaScript's thread only.
 class BackgroundWalks {
  public:
   static constexpr size_t kMaximum = 16;
 
-  explicit BackgroundWalks(std::shared_ptr<Bell> bell) : bell_(std::move(bell)) {}
+  explicit BackgroundWalks(std::shared_ptr<Waker> waker) : waker_(std::move(waker)) {}
 
  private:
   friend class BackgroundWalk;
 
-  const std::shared_ptr<Bell> bell_;
+  const std::shared_ptr<Waker> waker_;
   std::vector<std::weak_ptr<void>> running_;
 };
 
-// One walk, on a thread of its own with the lowest priority for processor and disk. Like the thread of statfs it is
-// detached and shares its state, because what is on a dead mount never answers.
+// One walk on a detached thread with the lowest priority for processor and disk. A walk on a dead mount never ends, so
+// it shares its state.
 class BackgroundWalk {
  public:
-  // Where it throws, as where no memory is left, it is done.
+  // An exception ends the work.
   using Work = std::function<void(const std::atomic<bool>& cancelled)>;
 
-  // Throws SystemError (EAGAIN: kMaximum walks are under way, or no thread can be made). `what`: for that error.
+  // Throws SystemError (EAGAIN: kMaximum walks run, or no thread). `what`: for that error.
   BackgroundWalk(const std::string& what, Work work, BackgroundWalks* walks);
-  // Cancels; does not wait.
+  // Cancels without waiting.
   ~BackgroundWalk();
   BackgroundWalk(const BackgroundWalk&) = delete;
   BackgroundWalk& operator=(const BackgroundWalk&) = delete;
 
-  // True once, when the work is done.
+  // Returns true once, after the work.
   bool TakeDone();
 
  private:
@@ -50,7 +50,7 @@ class BackgroundWalk {
   std::shared_ptr<State> state_;
 };
 
-// One with a result, which is the thread's until it is done; as it was made where the work has thrown.
+// A walk with a result, which is default-constructed if the work throws.
 template <typename Result>
 class BackgroundReading {
  public:
@@ -62,7 +62,7 @@ class BackgroundReading {
             what, [result = result_, work = std::move(work)](const auto& cancelled) { *result = work(cancelled); },
             walks) {}
 
-  // True once, when the walk is over.
+  // Returns true once, after the walk.
   bool TakeDone(Result* result) {
     if (!walk_.TakeDone()) return false;
     *result = std::move(*result_);

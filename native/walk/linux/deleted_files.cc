@@ -20,18 +20,18 @@ namespace evictd {
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
-constexpr uint64_t kBlock = 512;  // of stx_blocks, whatever the filesystem's own is
+constexpr uint64_t kBlock = 512;  // of stx_blocks on every filesystem
 constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-// DONT_SYNC: a file on a dead mount must not be asked, only to learn that it is on another filesystem.
-constexpr int kHow = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-constexpr unsigned kWanted = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BLOCKS;
+// DONT_SYNC: a dead mount must not be contacted only to learn that it is another filesystem.
+constexpr int kStatxFlags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+constexpr unsigned kStatxMask = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BLOCKS;
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
-// Empty, and errno says why: it cannot be opened.
+// Returns nullptr and errno on failure.
 Directory OpenDirectory(int parent, const char* name) {
   UniqueFd opened(openat(parent, name, kOpenFlags));
   if (!opened) return nullptr;
@@ -40,7 +40,7 @@ Directory OpenDirectory(int parent, const char* name) {
   return directory;
 }
 
-bool SaysDeleted(std::string_view path) {
+bool IsDeleted(std::string_view path) {
   return path.size() >= kDeleted.size() && path.substr(path.size() - kDeleted.size()) == kDeleted;
 }
 
@@ -53,7 +53,7 @@ DeletedFiles::Result DeletedFiles::Run(const std::atomic<bool>& cancelled) {
   files_.clear();
   overflown_ = false;
   struct statx status = {};
-  if (statx(AT_FDCWD, path_.c_str(), kHow, kWanted, &status) != 0) return result;
+  if (statx(AT_FDCWD, path_.c_str(), kStatxFlags, kStatxMask, &status) != 0) return result;
   device_ = makedev(status.stx_dev_major, status.stx_dev_minor);
   result.device = device_;
   const Directory processes = OpenDirectory(AT_FDCWD, "/proc");
@@ -63,7 +63,7 @@ DeletedFiles::Result DeletedFiles::Run(const std::atomic<bool>& cancelled) {
     char* end = nullptr;
     const long pid = strtol(entry->d_name, &end, 10);
     if (pid <= 0 || *end != '\0') continue;
-    if (!LookAt(dirfd(processes.get()), static_cast<pid_t>(pid), cancelled)) result.unreadable++;
+    if (!ReadProcess(dirfd(processes.get()), static_cast<pid_t>(pid), cancelled)) result.unreadable++;
   }
   std::map<std::set<pid_t>, Group> groups;
   for (auto& [inode, file] : files_) {
@@ -79,26 +79,26 @@ DeletedFiles::Result DeletedFiles::Run(const std::atomic<bool>& cancelled) {
   return result;
 }
 
-bool DeletedFiles::LookAt(int proc, pid_t pid, const std::atomic<bool>& cancelled) {
+bool DeletedFiles::ReadProcess(int proc, pid_t pid, const std::atomic<bool>& cancelled) {
   const Directory descriptors = OpenDirectory(proc, (std::to_string(pid) + "/fd").c_str());
   if (!descriptors) return HasEnded(errno);
   bool all = true;
   while (const dirent* const entry = readdir(descriptors.get())) {
     if (cancelled) return all;
-    if (entry->d_name[0] != '.' && !LookAtDescriptor(dirfd(descriptors.get()), entry->d_name, pid)) all = false;
+    if (entry->d_name[0] != '.' && !ReadDescriptor(dirfd(descriptors.get()), entry->d_name, pid)) all = false;
   }
   return all;
 }
 
-bool DeletedFiles::LookAtDescriptor(int descriptors, const char* name, pid_t pid) {
-  // The name first: what has one is not asked for more, wherever it is.
+bool DeletedFiles::ReadDescriptor(int descriptors, const char* name, pid_t pid) {
+  // The link's text first: a named file, wherever it is, needs no further call.
   std::array<char, 4096> target = {};
   const ssize_t length = readlinkat(descriptors, name, target.data(), target.size());
   if (length < 0 && errno != ENAMETOOLONG) return HasEnded(errno);
-  if (length >= 0 && !SaysDeleted(std::string_view(target.data(), static_cast<size_t>(length)))) return true;
+  if (length >= 0 && !IsDeleted(std::string_view(target.data(), static_cast<size_t>(length)))) return true;
   struct statx status = {};
-  if (statx(descriptors, name, kHow, kWanted, &status) != 0) return HasEnded(errno);
-  // A file may well be called so, and one that was unlinked may have another link.
+  if (statx(descriptors, name, kStatxFlags, kStatxMask, &status) != 0) return HasEnded(errno);
+  // A name may end in " (deleted)", and an unlinked file may have another link.
   if (status.stx_nlink != 0 || !S_ISREG(status.stx_mode)) return true;
   if (makedev(status.stx_dev_major, status.stx_dev_minor) != device_) return true;
   const auto known = files_.find(status.stx_ino);

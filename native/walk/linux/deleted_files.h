@@ -12,12 +12,12 @@
 
 namespace evictd {
 
-// What processes hold open on a filesystem though it is deleted: its space comes back when the last of them closes it
-// or ends. Regular files without a name, each inode once, by the descriptors of all processes; what is only mapped is
-// not seen.
+// Deleted files that processes hold open on a filesystem: their space returns when the last holder closes them or ends.
+// Regular files without a link, each inode once, by the descriptors of all processes. Mappings without a descriptor are
+// not found.
 class DeletedFiles {
  public:
-  // Files that have the same holders, together.
+  // Files with the same holders.
   struct Group {
     std::set<pid_t> holders;
     uint64_t bytes = 0;  // allocated blocks
@@ -25,12 +25,11 @@ class DeletedFiles {
   };
   struct Result {
     std::vector<Group> groups;
-    // Processes of which not all descriptors could be looked at: what they hold is not in it. Who ended meanwhile is
-    // none.
+    // Processes with unreadable descriptors, whose files are missing. Does not count ended processes.
     uint64_t unreadable = 0;
-    // False: cancelled, the filesystem is not there, /proc cannot be listed, or there are more than kMostFiles.
+    // False: cancelled, no such filesystem, /proc cannot be listed, or more than kMostFiles.
     bool complete = false;
-    // st_dev of the filesystem; 0: it is not there.
+    // st_dev of the filesystem; 0: it does not exist.
     uint64_t device = 0;
   };
 
@@ -39,7 +38,7 @@ class DeletedFiles {
   // `path`: any on the filesystem.
   explicit DeletedFiles(std::string path) : path_(std::move(path)) {}
 
-  // Until done, or until `cancelled`, which is asked at each descriptor.
+  // Checks `cancelled` at each descriptor.
   Result Run(const std::atomic<bool>& cancelled);
 
  private:
@@ -48,9 +47,9 @@ class DeletedFiles {
     std::set<pid_t> holders;
   };
 
-  // False: not all of its descriptors could be looked at.
-  bool LookAt(int proc, pid_t pid, const std::atomic<bool>& cancelled);
-  bool LookAtDescriptor(int descriptors, const char* name, pid_t pid);
+  // Return false if a descriptor cannot be read.
+  bool ReadProcess(int proc, pid_t pid, const std::atomic<bool>& cancelled);
+  bool ReadDescriptor(int descriptors, const char* name, pid_t pid);
 
   const std::string path_;
   uint64_t device_ = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kEntriesBytes = 32 * 1024;
 
-// The kernel's linux_dirent64, which no header has.
+// The kernel's linux_dirent64; no header has it.
 struct Entry {
   uint64_t inode;
   int64_t position;

@@ -6,20 +6,20 @@
 
 namespace evictd {
 
-// The names in an open directory, in the order of the filesystem, without "." and "..". What has been read can be let
-// go and read again from the same place, by another descriptor of the same directory.
+// The names in an open directory, in the filesystem's order, without "." and "..". Entries can be dropped and read
+// again from the same position, by another descriptor of the same directory.
 class DirectoryEntries {
  public:
-  // nullptr: there are no more; or errno is not 0 and says why they cannot be read. Valid until the next call.
+  // Returns nullptr at the end, or if errno is not 0 on failure. Valid until the next call.
   const char* Next(int directory);
 
-  // Lets the memory go. Before Next, the descriptor has to be brought to `position`.
+  // Frees the memory. Before the next Next, the descriptor has to be set to `position`.
   void Drop();
-  // Behind the last name that Next gave, for lseek.
+  // After the last returned name, for lseek.
   int64_t position() const { return position_; }
 
  private:
-  std::vector<char> entries_;  // as getdents64 gave them
+  std::vector<char> entries_;  // as getdents64 returned them
   size_t next_ = 0;
   size_t end_ = 0;
   int64_t position_ = 0;

@@ -7,7 +7,7 @@
 
 namespace evictd {
 
-// What a directory takes, walked in the background.
+// The usage of a directory, walked in the background.
 class DirectoryUsage : public BackgroundReading<DirectoryWalk::Usage> {
  public:
   // Throws as BackgroundWalk.

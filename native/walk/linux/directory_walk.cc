@@ -12,11 +12,11 @@ namespace evictd {
 
 namespace {
 
-constexpr uint64_t kBlock = 512;  // of stx_blocks, whatever the filesystem's own is
+constexpr uint64_t kBlock = 512;  // of stx_blocks on every filesystem
 constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOATIME;
-// DONT_SYNC: what is mounted below and does not answer must not be asked, only to learn that it is another one.
-constexpr int kHow = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-constexpr unsigned kWanted = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BLOCKS;
+// DONT_SYNC: a dead mount below must not be contacted only to learn that it is another filesystem.
+constexpr int kStatxFlags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+constexpr unsigned kStatxMask = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BLOCKS;
 
 // O_NOATIME is for the owner only.
 int OpenDirectory(int parent, const char* name) {
@@ -25,12 +25,12 @@ int OpenDirectory(int parent, const char* name) {
 }
 
 int Statx(int directory, const char* name, struct statx* status) {
-  return statx(directory, name, kHow, kWanted | STATX_MNT_ID, status);
+  return statx(directory, name, kStatxFlags, kStatxMask | STATX_MNT_ID, status);
 }
 
 uint64_t DeviceOf(const struct statx& status) { return makedev(status.stx_dev_major, status.stx_dev_minor); }
 
-// 0 before Linux 5.8, for all alike: then a bind mount of the same filesystem is walked, too.
+// 0 before Linux 5.8; there a bind mount of the same filesystem is walked too.
 uint64_t MountOf(const struct statx& status) { return (status.stx_mask & STATX_MNT_ID) != 0 ? status.stx_mnt_id : 0; }
 
 }  // namespace
@@ -40,7 +40,7 @@ DirectoryWalk::Usage DirectoryWalk::Run(const std::string& path, const std::atom
   levels_.clear();
   linked_.clear();
   struct statx status = {};
-  // The root itself may be a symbolic link: it was named.
+  // The root may be a symbolic link: the caller named it.
   UniqueFd root(open(path.c_str(), kOpenFlags & ~(O_NOFOLLOW | O_NOATIME)));
   if (!root || Statx(root.get(), "", &status) != 0) {
     Failed(errno);
@@ -54,7 +54,7 @@ DirectoryWalk::Usage DirectoryWalk::Run(const std::string& path, const std::atom
   usage_.inodes = 1;
   Enter(std::move(root), status.stx_ino);
   while (!levels_.empty()) {
-    if (cancelled || IsEnough(usage_)) return usage_;
+    if (cancelled || ShouldStop(usage_)) return usage_;
     const char* const name = Next();
     if (name == nullptr) {
       const bool is_root = levels_.size() == 1;
@@ -65,11 +65,11 @@ DirectoryWalk::Usage DirectoryWalk::Run(const std::string& path, const std::atom
     const int directory = levels_.back().directory.get();
     if (!Count(directory, name)) continue;
     UniqueFd below(OpenDirectory(directory, name));
-    // Once more, by the descriptor: it may be another one by now, or of another filesystem.
+    // Again, by the descriptor: it may be another directory or filesystem by now.
     if (!below || Statx(below.get(), "", &status) != 0) {
       if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP) Failed(errno);
     } else if (DeviceOf(status) == device_ && MountOf(status) == mount_) {
-      // Before Enter, which may let go the entries that the name is in.
+      // Before Enter, which may drop the entries that hold the name.
       Entered(name, status.stx_blocks * kBlock, usage_);
       Enter(std::move(below), status.stx_ino);
     }

@@ -12,22 +12,21 @@
 
 namespace evictd {
 
-// What a directory and all below it take: allocated blocks and inodes, as du counts them. Hard links count once,
-// symbolic links as what they are, and what is mounted below belongs to others. Everything is opened relative to the
-// directory that it is in, so that no path is too long and nobody can lead the walk elsewhere by a symbolic link.
+// The allocated blocks and inodes of a directory and all below it, as du counts them. Counts hard links once, symbolic
+// links themselves, and nothing that is mounted below. Opens everything relative to its directory, so no path is too
+// long and no symbolic link leads elsewhere.
 //
-// However deep it goes, the stack does not grow and at most kOpenLevels descriptors are open. Memory: some bytes a
-// level, and those inodes that have more than one link.
+// At any depth the stack does not grow and at most kOpenLevels descriptors are open. Memory: some bytes a level, and
+// the inodes with several links.
 class DirectoryWalk {
  public:
   struct Usage {
     uint64_t bytes = 0;
     uint64_t inodes = 0;
-    // What could not be read and is not in the sum. What vanished meanwhile is no error.
+    // What could not be read. What vanished meanwhile is no error.
     uint64_t errors = 0;
     int first_error = 0;
-    // Everything was visited. False: the directory could not be opened, a directory was moved while the walk was in it,
-    // or it was cancelled.
+    // All was visited. False: the root could not be opened, a directory was moved during the walk, or it was cancelled.
     bool complete = false;
     // st_dev of the directory; 0: it could not be opened.
     uint64_t device = 0;
@@ -36,7 +35,7 @@ class DirectoryWalk {
 
   static constexpr size_t kOpenLevels = 32;
 
-  // The inodes of more hard links than this are not kept: the links to others count each time.
+  // Beyond this many hard-linked inodes, further links count each time.
   static constexpr size_t kMostLinked = 1'000'000;
 
   DirectoryWalk() = default;
@@ -44,30 +43,30 @@ class DirectoryWalk {
   DirectoryWalk(const DirectoryWalk&) = delete;
   DirectoryWalk& operator=(const DirectoryWalk&) = delete;
 
-  // Until done, or until `cancelled`, which is asked at each entry.
+  // Checks `cancelled` at each entry.
   Usage Run(const std::string& path, const std::atomic<bool>& cancelled);
 
  protected:
-  // A directory below the root is entered; it is counted itself, with `own_bytes`.
+  // Entered a directory below the root, which is counted with `own_bytes`.
   virtual void Entered(const char* /*name*/, uint64_t /*own_bytes*/, const Usage& /*so_far*/) {}
-  // The one that was entered last, of those that were not left yet, is counted with all below it.
+  // Left the directory entered last; it is counted with all below it.
   virtual void Left(const Usage& /*so_far*/) {}
-  // Asked at each entry: true gives the walk up.
-  virtual bool IsEnough(const Usage& /*so_far*/) { return false; }
+  // Called at each entry; true ends the walk.
+  virtual bool ShouldStop(const Usage& /*so_far*/) { return false; }
 
  private:
   struct Level {
     UniqueFd directory;  // of the deepest kOpenLevels
     uint64_t inode = 0;
-    DirectoryEntries entries;  // let go with the descriptor
+    DirectoryEntries entries;  // dropped with the descriptor
   };
 
-  // Counts it. A directory: 1, to be entered.
+  // Returns true for a directory, to be entered.
   bool Count(int directory, const char* name);
   void Enter(UniqueFd directory, uint64_t inode);
-  // The next entry of the deepest level; nullptr: it has no more, or cannot be read.
+  // The next entry of the deepest level; nullptr at its end or on failure.
   const char* Next();
-  // Back to the level above. False: it is not there any more.
+  // Returns to the level above. False: it was moved.
   bool Leave();
   void Failed(int error);
 

@@ -15,23 +15,23 @@ namespace evictd {
 
 namespace {
 
-// The clock is read once for so many entries.
+// entries between two clock reads
 constexpr uint64_t kClockEvery = 64;
 
-std::string AboveOf(const std::string& path) {
+std::string ParentOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// The highest directory above it on the same device; "": errno says why there is none.
+// The highest ancestor on the same device; "" and errno on failure.
 std::string RootOf(const std::string& path) {
   char resolved[PATH_MAX];
   struct stat status = {};
   if (realpath(path.c_str(), resolved) == nullptr || stat(resolved, &status) != 0) return "";
   const dev_t device = status.st_dev;
-  std::string root = S_ISDIR(status.st_mode) ? resolved : AboveOf(resolved);
+  std::string root = S_ISDIR(status.st_mode) ? resolved : ParentOf(resolved);
   while (root != "/") {
-    const std::string above = AboveOf(root);
+    const std::string above = ParentOf(root);
     if (stat(above.c_str(), &status) != 0 || status.st_dev != device) break;
     root = above;
   }
@@ -53,12 +53,12 @@ FilesystemTree::Result FilesystemTree::Run(const std::atomic<bool>& cancelled) {
     return result;
   }
   least_bytes_ = PartOf((filesystem.f_blocks - filesystem.f_bfree) * filesystem.f_frsize, limits_.parts);
-  // Where inodes are not counted nobody is told for them.
+  // A filesystem that does not count inodes selects no directory by them.
   least_inodes_ = filesystem.f_files == 0 ? UINT64_MAX : PartOf(filesystem.f_files - filesystem.f_ffree, limits_.parts);
   current_ = root == "/" ? "" : root;
   const Usage usage = DirectoryWalk::Run(root, cancelled);
   deeper_ = 0;
-  while (!above_.empty()) Left(usage);  // those in which it was given up, with what was counted
+  while (!ancestors_.empty()) Left(usage);  // unfinished directories count as far as they were walked
   result.directories.push_back({root, usage.bytes, usage.inodes});
   std::move(found_.begin(), found_.end(), std::back_inserter(result.directories));
   result.errors = usage.errors;
@@ -69,11 +69,11 @@ FilesystemTree::Result FilesystemTree::Run(const std::atomic<bool>& cancelled) {
 }
 
 void FilesystemTree::Entered(const char* name, uint64_t own_bytes, const Usage& so_far) {
-  if (above_.size() == limits_.depth) {
+  if (ancestors_.size() == limits_.depth) {
     deeper_++;
     return;
   }
-  above_.push_back({current_.size(), so_far.bytes - own_bytes, so_far.inodes - 1});
+  ancestors_.push_back({current_.size(), so_far.bytes - own_bytes, so_far.inodes - 1});
   current_.append("/").append(name);
 }
 
@@ -82,8 +82,8 @@ void FilesystemTree::Left(const Usage& so_far) {
     deeper_--;
     return;
   }
-  const Above above = above_.back();
-  above_.pop_back();
+  const Ancestor above = ancestors_.back();
+  ancestors_.pop_back();
   const uint64_t bytes = so_far.bytes - above.bytes;
   const uint64_t inodes = so_far.inodes - above.inodes;
   if ((bytes >= least_bytes_ || inodes >= least_inodes_) && found_.size() < kMostDirectories) {
@@ -92,9 +92,9 @@ void FilesystemTree::Left(const Usage& so_far) {
   current_.resize(above.path_length);
 }
 
-bool FilesystemTree::IsEnough(const Usage&) {
-  if (looked_at_ >= limits_.entries) return true;
-  return looked_at_++ % kClockEvery == 0 && std::chrono::steady_clock::now() >= until_;
+bool FilesystemTree::ShouldStop(const Usage&) {
+  if (visited_ >= limits_.entries) return true;
+  return visited_++ % kClockEvery == 0 && std::chrono::steady_clock::now() >= until_;
 }
 
 }  // namespace evictd

@@ -12,22 +12,23 @@
 
 namespace evictd {
 
-// What all watches have in common on JavaScript's side: the owner of one source in the waiter's set. While live it
-// holds its JavaScript object, so that a watch that nobody kept a reference to goes on.
+// The JavaScript side of a watch: owns one source in the waiter's set. A live watch holds its JavaScript object, so it
+// continues without another reference.
 //
-// `Environment` is the system's: a WakeTargets with a type Source (a WakeSource) and
-// - uint64_t Add(std::shared_ptr<Source>): has it waited for; its id, never 0
-// - void Remove(uint64_t id): it is not called any more
-// - void Drop(std::shared_ptr<Source>, uint64_t id): destroys it, now or soon; id 0: it was never added
+// `Environment` is the system's WakeTargets with
+// - Source, a WakeSource
+// - uint64_t Add(std::shared_ptr<Source>): adds it to the waiter; returns an id, never 0
+// - void Remove(uint64_t id): ends its calls
+// - void Drop(std::shared_ptr<Source>, uint64_t id): destroys it, now or later; id 0: never added
 template <typename Environment>
 class EnvironmentWatch : public WakeTarget {
  public:
   using Source = typename Environment::Source;
 
-  // Node-API throws where a reference cannot be released; nobody could go on from there.
+  // Node-API throws if a reference cannot be released. No recovery is possible.
   // NOLINTNEXTLINE(bugprone-exception-escape)
   ~EnvironmentWatch() override {
-    // A live watch holds its own object, so it is finalized only after the environment's end, which abandoned it.
+    // A live watch holds its own object, so it is finalized only after the environment's end has detached it.
     if (environment_ != nullptr) Stop();
   }
 
@@ -36,7 +37,7 @@ class EnvironmentWatch : public WakeTarget {
     if (pending.bits == 0) return;
     const Napi::Env env = on_wake_.Env();
     const Napi::HandleScope scope(env);
-    // Held here: Release drops both references, and so may the callback.
+    // Copied: Release drops both references, and the callback may too.
     const Napi::Value self = self_.Value();
     const Napi::Function on_wake = on_wake_.Value();
     if ((pending.bits & static_cast<unsigned>(Wake::kGone)) != 0) Release();
@@ -45,7 +46,7 @@ class EnvironmentWatch : public WakeTarget {
               Napi::Number::New(env, pending.detail)});
   }
 
-  void Abandon() override {
+  void Detach() override {
     environment_ = nullptr;
     source_.reset();
     on_wake_.Reset();
@@ -53,14 +54,14 @@ class EnvironmentWatch : public WakeTarget {
   }
 
  protected:
-  // `target`: what it watches, for people. Throws what the waiter throws.
+  // `target`: what it watches, for status(). Throws what the waiter throws.
   void Start(const Napi::CallbackInfo& info, std::shared_ptr<Source> source, const Napi::Function& on_wake,
              std::string target) {
     target_ = std::move(target);
     Environment* const environment = Environment::Of(info.Env());
     on_wake_ = Napi::Persistent(on_wake);
     self_ = Napi::Persistent(info.This().As<Napi::Object>());
-    // Registered before it can fire: what rings finds it.
+    // Registered before it can fire.
     environment_ = environment;
     target_id_ = environment->Register(this);
     source_ = source;

@@ -6,10 +6,10 @@
 
 namespace evictd {
 
-// The system's EnvironmentWatch, in its js/watch_object.h.
+// The system's EnvironmentWatch, in its js/watch.h.
 class Watch;
 
-// Derived has kName, the class's name, and kMechanism, what status() calls it.
+// Derived has kName, the class's name, and kMechanism, for status().
 template <typename Derived, typename SystemWatch = Watch>
 class WatchObject : public Napi::ObjectWrap<Derived>, public SystemWatch {
  public:
@@ -19,7 +19,7 @@ class WatchObject : public Napi::ObjectWrap<Derived>, public SystemWatch {
   void Close(const Napi::CallbackInfo&) { this->Stop(); }
   Napi::Value Status(const Napi::CallbackInfo& info) { return this->StatusOf(info.Env(), Derived::kMechanism); }
 
-  // `more`: what this kind of watch has beside what all have.
+  // `more`: the members of this kind of watch.
   static Napi::Function Define(Napi::Env env, std::vector<Napi::ClassPropertyDescriptor<Derived>> more = {}) {
     more.push_back(Derived::InstanceAccessor("live", &Derived::Live, nullptr));
     more.push_back(

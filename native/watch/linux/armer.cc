@@ -15,7 +15,7 @@ Armer::~Armer() {
   }
   changed_.notify_one();
   pthread_join(thread_, nullptr);
-  // One after the other: the chain's own destructor would recurse.
+  // One by one: the chain's destructor would recurse.
   while (first_) first_ = std::move(first_->queue_.next);
 }
 
@@ -66,7 +66,7 @@ void Armer::Loop() {
       released = source->queue_.released;
     }
     if (id != 0) source->Arm(waiter_, id);
-    source.reset();  // without the lock: where it is the last reference, descriptors are closed
+    source.reset();  // without the lock: this may close descriptors
     if (!released) continue;
     {
       const std::lock_guard<std::mutex> lock(mutex_);

@@ -23,7 +23,7 @@ namespace {
 constexpr uint32_t kInterest =
     IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
-// The kernel's own bound (fs.inotify.max_queued_events) by default.
+// The default of fs.inotify.max_queued_events.
 constexpr size_t kMostChanges = 16384;
 
 struct CloseDirectory {
@@ -37,7 +37,7 @@ bool Vanished(int error) { return error == ENOENT || error == ENODEV || error ==
 CgroupTree::CgroupTree(const std::string& root, Depth depth, bool wakes) : root_(root), depth_(depth) {
   const UniqueFd directory(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory) throw SystemError(errno, "open", root);
-  // A file that every cgroup of the version has, the root of the hierarchy too.
+  // A file that every cgroup of the version has, the hierarchy's root included.
   for (const char* name : {"cgroup.clone_children", "cgroup.controllers"}) {
     if (!root_file_) root_file_.Reset(OpenForReading(directory.get(), name));
   }
@@ -45,8 +45,8 @@ CgroupTree::CgroupTree(const std::string& root, Depth depth, bool wakes) : root_
   inotify_.Reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!inotify_) throw SystemError(errno, "inotify_init1");
   if (wakes) {
-    // Kernels up to 6.18 at least do not tell a watch on a cgroup that the cgroup itself was removed (kernfs never
-    // drops the inode's link count), so its parent has to.
+    // Up to at least 6.18, removing a cgroup does not notify its own watch (kernfs never drops the inode's link count),
+    // so the parent is watched too.
     parent_watch_ = inotify_add_watch(inotify_.get(), (root + "/..").c_str(), IN_DELETE | IN_ONLYDIR | IN_MASK_ADD);
     if (parent_watch_ < 0) throw SystemError(errno, "inotify_add_watch", root + "/..");
   }
@@ -71,9 +71,9 @@ Wake CgroupTree::OnEvent(size_t, uint32_t) {
 CgroupTree::Changes CgroupTree::TakeChanges() {
   const std::lock_guard<std::mutex> lock(mutex_);
   Collect();
-  LookAtRoot();
+  CheckRoot();
   Changes taken = std::exchange(pending_, Changes{});
-  // It stays gone, for the waiter and for whoever asks again.
+  // It stays gone, for the waiter and for later calls.
   pending_.gone = taken.gone;
   pending_.error = taken.error;
   if (taken.gone) Gone(taken.error);
@@ -81,7 +81,7 @@ CgroupTree::Changes CgroupTree::TakeChanges() {
 }
 
 void CgroupTree::Collect() {
-  // Only what is queued by now: whoever makes cgroups as fast as they are read here must not keep this thread.
+  // Only what is queued now: cgroups that are created as fast as they are read must not keep this thread.
   int queued = 0;
   if (ioctl(inotify_.get(), FIONREAD, &queued) != 0) return;
   alignas(inotify_event) std::array<char, 16 * 1024> buffer;
@@ -107,13 +107,13 @@ void CgroupTree::Handle(const inotify_event& event) {
     return;
   }
   if (event.wd == parent_watch_) {
-    LookAtRoot();
+    CheckRoot();
     return;
   }
   const auto found = paths_.find(event.wd);
-  if (found == paths_.end()) return;  // of a watch that was taken back meanwhile
+  if (found == paths_.end()) return;  // of a removed watch
   if ((event.mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)) != 0) {
-    if (event.wd == root_watch_) pending_.gone = true;  // of others their parents tell
+    if (event.wd == root_watch_) pending_.gone = true;  // parents report the others
     return;
   }
   if ((event.mask & IN_ISDIR) == 0 || event.len == 0) return;
@@ -121,13 +121,13 @@ void CgroupTree::Handle(const inotify_event& event) {
   const bool appeared = (event.mask & (IN_CREATE | IN_MOVED_TO)) != 0;
   Add(path, appeared);
   if (depth_ == Depth::kChildren) return;
-  // A watch is the directory's, not the name's, and outlives it: what is renamed is watched anew under its new name.
+  // A watch belongs to the directory, not its name: a renamed directory is watched anew under its new name.
   ForgetBelow(path);
   if (appeared) WatchBelow(path, true);
 }
 
 void CgroupTree::Add(const std::string& path, bool appeared) {
-  if (pending_.overflow) return;  // whoever asks lists anew, after all of this
+  if (pending_.overflow) return;  // the caller lists anew anyway
   if (pending_.list.size() == kMostChanges) {
     Overflow();
   } else {
@@ -145,7 +145,7 @@ void CgroupTree::WatchBelow(const std::string& path, bool tell) {
   while (!left.empty() && !pending_.gone) {
     const std::string parent = std::move(left.back());
     left.pop_back();
-    // The watch first, then the listing: what comes between the two is seen twice rather than never.
+    // First the watch, then the listing: what appears in between is reported twice rather than never.
     if (!parent.empty() && !WatchDirectory(parent)) continue;
     const std::unique_ptr<DIR, CloseDirectory> stream(opendir(DirectoryOf(parent).c_str()));
     if (!stream) {
@@ -173,7 +173,7 @@ bool CgroupTree::WatchDirectory(const std::string& path) {
   }
   const auto known = paths_.find(watch);
   if (known != paths_.end()) {
-    // Renamed: the old name is not its own any more, perhaps another's.
+    // Renamed: another directory may have the old name.
     const auto named = watches_.find(known->second);
     if (named != watches_.end() && named->second == watch) watches_.erase(named);
   }
@@ -183,8 +183,8 @@ bool CgroupTree::WatchDirectory(const std::string& path) {
 }
 
 void CgroupTree::WatchAnew() {
-  // Whoever is still there keeps its watch: each that is removed queues an event, and where there are many those alone
-  // would be too many for the queue, for ever.
+  // Existing directories keep their watches: each removed watch queues an event, which could overflow the queue again
+  // and again.
   std::map<std::string, int> before;
   before.swap(watches_);
   WatchBelow("", false);
@@ -213,7 +213,7 @@ void CgroupTree::ForgetBelow(const std::string& path) {
   watches_.erase(itself);
 }
 
-void CgroupTree::LookAtRoot() {
+void CgroupTree::CheckRoot() {
   char first = 0;
   if (pread(root_file_.get(), &first, 1, 0) < 0 && errno == ENODEV) pending_.gone = true;
 }

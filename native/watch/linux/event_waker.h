@@ -10,22 +10,21 @@
 
 namespace evictd {
 
-// A bell that the waiter thread hears: an eventfd in its set. Whoever rings holds it, so that a late ring has somewhere
-// to go.
-class EventBell : public Bell {
+// A waker for the waiter thread: an eventfd in its set. Shared, so that a late notification stays valid.
+class EventWaker : public Waker {
  public:
-  EventBell() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  EventWaker() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!event_) throw SystemError(errno, "eventfd");
   }
 
-  bool Ring() override {
-    eventfd_write(event_.get(), 1);  // a full counter is readable, too
+  bool Notify() override {
+    eventfd_write(event_.get(), 1);  // a full counter is readable too
     return true;
   }
 
-  void Silence() {
-    eventfd_t rings = 0;
-    eventfd_read(event_.get(), &rings);
+  void Drain() {
+    eventfd_t notifications = 0;
+    eventfd_read(event_.get(), &notifications);
   }
 
   int descriptor() const { return event_.get(); }

@@ -17,10 +17,10 @@ namespace {
 
 constexpr const char* kPath = "/dev/kmsg";
 
-// So many kills are kept until JavaScript comes; later ones push out the oldest.
+// Kills kept for JavaScript; a later one drops the oldest.
 constexpr size_t kMostRecords = 256;
 
-// Read at a time: who logs without end must not keep the waiter from the other watches.
+// Records read at a time: endless logging must not block the other watches.
 constexpr int kBatch = 256;
 
 }  // namespace
@@ -28,7 +28,7 @@ constexpr int kBatch = 256;
 KernelLog::KernelLog(std::shared_ptr<Inbox> inbox)
     : log_(open(kPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)), inbox_(std::move(inbox)) {
   if (!log_) throw SystemError(errno, "open", kPath);
-  // Behind the last record: what was there before is no news.
+  // Skips older records.
   if (lseek(log_.get(), 0, SEEK_END) < 0) throw SystemError(errno, "lseek", kPath);
 }
 
@@ -42,7 +42,7 @@ Wake KernelLog::OnEvent(size_t, uint32_t) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN) return wake;
       if (errno != EPIPE) return Gone(errno);
-      // The kernel has written over what came next; the next read goes on with the oldest that is left.
+      // The kernel has overwritten the next record; the next read continues with the oldest one left.
       inbox_->CountOverrun();
       Detail(kLost);
       wake = Wake::kFired;

@@ -13,8 +13,7 @@
 
 namespace evictd {
 
-// The kernel's log from now on: fires when the OOM killer has killed. Everything else in it is read and dropped, on the
-// waiter's thread.
+// The kernel log from now on: fires when the OOM killer has killed, and drops the other records.
 class KernelLog : public WatchSource {
  public:
   // Detail bit: something was lost.
@@ -22,16 +21,16 @@ class KernelLog : public WatchSource {
 
   struct Records {
     std::vector<OomRecord> list;
-    uint64_t overruns = 0;  // how often the kernel wrote over what was not read yet
-    uint64_t dropped = 0;   // records that nobody took in time
+    uint64_t overruns = 0;  // how often the kernel overwrote unread records
+    uint64_t dropped = 0;   // records that were not taken in time
   };
 
-  // What was read and not taken yet. It outlives the watch: a log that goes away leaves its last records.
+  // Unread records. It outlives the watch, so a log that ends leaves its last records.
   class Inbox {
    public:
     void Add(OomRecord record, bool* dropped);
     void CountOverrun();
-    // What came since the last call, in order.
+    // The records since the last call, in order.
     Records Take();
 
    private:
@@ -39,7 +38,7 @@ class KernelLog : public WatchSource {
     Records records_;
   };
 
-  // Throws SystemError: EPERM where dmesg_restrict is on and CAP_SYSLOG is missing.
+  // Throws SystemError: EPERM with dmesg_restrict and without CAP_SYSLOG.
   explicit KernelLog(std::shared_ptr<Inbox> inbox);
 
   std::vector<Descriptor> Descriptors() const override;

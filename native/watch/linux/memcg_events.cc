@@ -20,7 +20,7 @@ namespace {
 
 enum : size_t { kNotifying, kCgroupEvents, kTimer };
 
-constexpr long kLookAgainNs = 250 * 1000 * 1000;
+constexpr long kCheckNs = 250 * 1000 * 1000;
 
 }  // namespace
 
@@ -35,11 +35,11 @@ MemcgEvents::MemcgEvents(const std::string& cgroup, const std::string& file)
   if (!cgroup_events_) throw SystemError(errno, "open", cgroup + "/cgroup.events");
   timer_.Reset(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!timer_) throw SystemError(errno, "timerfd_create");
-  // A file that was never read counts as changed: reading it once arms it.
+  // A file that was never read counts as changed: the first read arms it.
   int error = 0;
   ReadCounters(&error);
   if (error != 0) throw SystemError(error, "read", cgroup + "/" + file);
-  if (!LookAtCgroup(true)) throw SystemError(ENODEV, "read", cgroup + "/cgroup.events");
+  if (!CheckCgroup(true)) throw SystemError(ENODEV, "read", cgroup + "/cgroup.events");
 }
 
 std::vector<WatchSource::Descriptor> MemcgEvents::Descriptors() const {
@@ -49,7 +49,7 @@ std::vector<WatchSource::Descriptor> MemcgEvents::Descriptors() const {
 Wake MemcgEvents::OnEvent(size_t which, uint32_t) {
   switch (which) {
     case kNotifying: {
-      // Every notification is EPOLLPRI with EPOLLERR, and comes again until the file is read.
+      // Every notification is EPOLLPRI with EPOLLERR, and repeats until the file is read.
       int error = 0;
       Detail(ReadCounters(&error));
       return error == ENODEV ? Gone(error) : Wake::kFired;
@@ -57,10 +57,10 @@ Wake MemcgEvents::OnEvent(size_t which, uint32_t) {
     case kTimer: {
       uint64_t expirations = 0;
       if (read(timer_.get(), &expirations, sizeof expirations) < 0) return Wake::kNothing;
-      return LookAtCgroup(false) ? Wake::kNothing : Gone(ENODEV);
+      return CheckCgroup(false) ? Wake::kNothing : Gone(ENODEV);
     }
     default:
-      return LookAtCgroup(true) ? Wake::kNothing : Gone(ENODEV);
+      return CheckCgroup(true) ? Wake::kNothing : Gone(ENODEV);
   }
 }
 
@@ -72,7 +72,7 @@ unsigned MemcgEvents::ReadCounters(int* error) {
     return 0;
   }
   std::array<double, kCounters.size()> values;
-  // ENODATA is the rule: no file has all of them.
+  // ENODATA is normal: no file has all of them.
   ParseKernelText(file_, std::string_view(text, static_cast<size_t>(length)), values.data());
   unsigned moved = 0;
   for (size_t i = 0; i < values.size(); i++) {
@@ -83,7 +83,7 @@ unsigned MemcgEvents::ReadCounters(int* error) {
   return moved;
 }
 
-bool MemcgEvents::LookAtCgroup(bool notified) {
+bool MemcgEvents::CheckCgroup(bool notified) {
   char text[256];
   const ssize_t length = pread(cgroup_events_.get(), text, sizeof text, 0);
   if (length < 0) return errno != ENODEV;
@@ -91,7 +91,7 @@ bool MemcgEvents::LookAtCgroup(bool notified) {
   const bool empty = lines.find("populated 0") != std::string_view::npos;
   if (empty || notified) {
     itimerspec once = {};
-    once.it_value.tv_nsec = kLookAgainNs;
+    once.it_value.tv_nsec = kCheckNs;
     timerfd_settime(timer_.get(), 0, &once, nullptr);
   }
   return true;

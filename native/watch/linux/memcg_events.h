@@ -12,16 +12,16 @@
 
 namespace evictd {
 
-// cgroup v2: a file that notifies when it changes (memory.events, memory.events.local, cgroup.events), which of its
-// counters moved, and the removal of its cgroup.
+// cgroup v2: notifies of changes of memory.events, memory.events.local or cgroup.events, with the counters that
+// changed, and of the cgroup's removal.
 //
-// Removing a cgroup wakes nobody who polls its files. But only an empty cgroup can be removed, and cgroup.events tells
-// when one becomes empty: from then until it is populated again the watch looks four times a second whether it is still
-// there. It also looks once after each notification: another that follows within 10 ms is held back by the kernel, and
-// dropped where the cgroup is removed meanwhile (kernel/cgroup/cgroup.c, cgroup_file_notify and cgroup_rm_file).
+// Removing a cgroup does not wake polls of its files. But only an empty cgroup can be removed, and cgroup.events
+// reports when it becomes empty: until it is populated again, the watch checks four times a second whether it still
+// exists. It also checks once after each notification: the kernel delays another one within 10 ms, and drops it if the
+// cgroup is removed meanwhile (kernel/cgroup/cgroup.c, cgroup_file_notify and cgroup_rm_file).
 class MemcgEvents : public WatchSource {
  public:
-  // The detail bit of a counter is 1 << its place here. The first six are memory.events', the others cgroup.events'.
+  // A counter's detail bit is 1 << its index. The first six are in memory.events, the others in cgroup.events.
   static constexpr std::array<const char*, 8> kCounters = {"low",      "high",           "max",       "oom",
                                                            "oom_kill", "oom_group_kill", "populated", "frozen"};
 
@@ -31,17 +31,15 @@ class MemcgEvents : public WatchSource {
   std::vector<Descriptor> Descriptors() const override;
   Wake OnEvent(size_t which, uint32_t events) override;
 
-  // Any thread: as last read, at the start or when it fired. NaN: not in this file, or this kernel does not have it.
+  // Any thread: the last read value. NaN: not in this file, or unknown to this kernel.
   double Counter(size_t counter) const { return values_[counter].load(std::memory_order_relaxed); }
 
  private:
-  // Reads the file, which arms it again, and keeps the counters. Returns the bits of those that moved; 0 where it
-  // cannot be read, with errno in `error`.
+  // Reads the file, which arms it again. Returns the bits of the changed counters; 0 and errno in `error` on failure.
   unsigned ReadCounters(int* error);
 
-  // Reads cgroup.events (which re-arms it) and sets the timer where it has to be looked at again. False where the
-  // cgroup is gone.
-  bool LookAtCgroup(bool notified);
+  // Reads cgroup.events, which arms it again, and sets the timer if another check is due. False: the cgroup is gone.
+  bool CheckCgroup(bool notified);
 
   UniqueFd notifying_;
   FileSpec file_;

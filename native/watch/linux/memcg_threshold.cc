@@ -42,7 +42,7 @@ std::vector<WatchSource::Descriptor> MemcgThreshold::Descriptors() const { retur
 Wake MemcgThreshold::OnEvent(size_t, uint32_t) {
   eventfd_t count = 0;
   eventfd_read(event_.get(), &count);
-  // rmdir fires every eventfd once, exactly like a crossing. The kept file of a cgroup that was removed cannot be read.
+  // rmdir fires the eventfd just like a crossing, but the file of a removed cgroup cannot be read.
   char first = 0;
   if (pread(usage_.get(), &first, 1, 0) < 0 && errno == ENODEV) return Wake::kGone;
   return Wake::kFired;
@@ -60,8 +60,7 @@ void MemcgThreshold::Arm(Waiter* waiter, uint64_t id) {
     registered_ = true;
   }
   Refused(error);
-  // Told in either case, though an event of the old registration may have been lost in the exchange: who reads now sees
-  // what it had to tell.
+  // Fires in either case: the exchange may have lost an event, so the caller has to read now.
   waiter->Post(id, Wake::kFired, error == 0 ? kMoved : kRefused);
 }
 
@@ -70,7 +69,7 @@ int MemcgThreshold::Register(Waiter* waiter, uint64_t id, uint64_t usage_bytes) 
   UniqueFd fresh(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!fresh) return errno;
   const int error = Write(fresh.get(), usage_bytes);
-  // The old one is closed here, after the new one stands, so that no crossing falls between them.
+  // Closes the old eventfd after the new registration, so no crossing is missed in between.
   return error != 0 ? error : waiter->Exchange(id, kEvent, &event_, &fresh);
 }
 

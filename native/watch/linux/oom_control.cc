@@ -21,8 +21,8 @@ namespace {
 
 enum : size_t { kEvent, kTimer };
 
-constexpr long kLookEveryNs = 20 * 1000 * 1000;
-constexpr int kLooks = 50;
+constexpr long kCheckNs = 20 * 1000 * 1000;
+constexpr int kChecks = 50;
 
 }  // namespace
 
@@ -38,15 +38,15 @@ OomControl::OomControl(const std::string& cgroup)
   event_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event_) throw SystemError(errno, "eventfd");
   unsigned detail = 0;
-  if (!Look(&detail)) throw SystemError(ENODEV, "read", file_.path);
+  if (!ReadControl(&detail)) throw SystemError(ENODEV, "read", file_.path);
   char line[32];
   const int length = snprintf(line, sizeof line, "%d %d", event_.get(), control_.get());
   if (write(registry.get(), line, static_cast<size_t>(length)) != length) {
     throw SystemError(errno, "write", registry_path);
   }
-  // Of a kill between the counter and the registration the kernel tells nobody.
-  looks_ = 1;
-  LookAgain(true);
+  // The kernel does not notify of a kill between the first read and the registration.
+  checks_left_ = 1;
+  SetTimer(true);
 }
 
 std::vector<WatchSource::Descriptor> OomControl::Descriptors() const {
@@ -54,23 +54,23 @@ std::vector<WatchSource::Descriptor> OomControl::Descriptors() const {
 }
 
 Wake OomControl::OnEvent(size_t which, uint32_t) {
-  uint64_t count = 0;  // of an eventfd and of a timerfd alike
+  uint64_t count = 0;  // of the eventfd and the timerfd alike
   if (read(which == kEvent ? event_.get() : timer_.get(), &count, sizeof count) < 0) return Wake::kNothing;
   unsigned detail = 0;
-  // rmdir fires the eventfd, too.
-  if (!Look(&detail)) return Gone(ENODEV);
+  // rmdir fires the eventfd too.
+  if (!ReadControl(&detail)) return Gone(ENODEV);
   const bool killed = (detail & kOomKill) != 0;
   if (which == kEvent)
-    looks_ = kLooks;
+    checks_left_ = kChecks;
   else
-    looks_--;
-  LookAgain(looks_ > 0);  // also after a kill: it may have been the one before
+    checks_left_--;
+  SetTimer(checks_left_ > 0);  // also after a kill: it may belong to the previous event
   if (which == kTimer && !killed) return Wake::kNothing;
   WatchSource::Detail(detail);
   return Wake::kFired;
 }
 
-bool OomControl::Look(unsigned* detail) {
+bool OomControl::ReadControl(unsigned* detail) {
   char text[256];
   const ssize_t length = pread(control_.get(), text, sizeof text, 0);
   if (length < 0) return errno != ENODEV;
@@ -83,9 +83,9 @@ bool OomControl::Look(unsigned* detail) {
   return true;
 }
 
-void OomControl::LookAgain(bool again) {
+void OomControl::SetTimer(bool again) {
   itimerspec period = {};
-  if (again) period.it_interval.tv_nsec = period.it_value.tv_nsec = kLookEveryNs;
+  if (again) period.it_interval.tv_nsec = period.it_value.tv_nsec = kCheckNs;
   timerfd_settime(timer_.get(), 0, &period, nullptr);
 }
 

@@ -14,9 +14,9 @@ constexpr std::string_view kGroupEnd = " are going to be killed due to memory.oo
 constexpr std::string_view kKilled = "Killed process ";
 constexpr std::string_view kMemcg = "Memory cgroup out of memory";
 constexpr std::string_view kGlobal = "Out of memory";
-// Nothing says where a group ends, but it is killed in one go.
+// The log does not mark the end of a group kill, which takes less than this.
 constexpr uint64_t kGroupUs = 1'000'000;
-constexpr size_t kLongestLine = 16 * 1024;  // a path has 4 KiB at most, and there are two
+constexpr size_t kLongestLine = 16 * 1024;  // two paths of at most 4 KiB
 
 bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
@@ -24,7 +24,7 @@ bool EndsWith(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
-// Takes the digits at the front; nothing where there are none or too many.
+// The leading digits; nothing if there are none or too many.
 std::optional<uint64_t> TakeNumber(std::string_view* text) {
   constexpr uint64_t kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   uint64_t number = 0;
@@ -68,7 +68,7 @@ int HexDigit(char digit) {
   return -1;
 }
 
-// /dev/kmsg writes bytes that cannot be printed, and the backslash, as \xNN (kernel/printk, msg_add_ext_text).
+// /dev/kmsg escapes unprintable bytes and the backslash as \xNN (kernel/printk, msg_add_ext_text).
 std::string Unescape(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());
@@ -87,10 +87,10 @@ std::string Unescape(std::string_view text) {
   return plain;
 }
 
-// "oom-kill:constraint=…,oom_memcg=/a,task_memcg=/a/b,task=comm,pid=1,uid=0", of a kill whose pid and name are known
-// from its other line. A cgroup and a process may have any of these words in their names: they are found from the end,
-// where nobody chooses what stands.
-void TakeLine(std::string_view line, OomRecord* record) {
+// "oom-kill:constraint=…,oom_memcg=/a,task_memcg=/a/b,task=comm,pid=1,uid=0" of a kill whose pid and name are known
+// from its other line. Names of cgroups and processes may contain any of these words, so the line is parsed from its
+// end.
+void ApplyVictimLine(std::string_view line, OomRecord* record) {
   const size_t uid = line.rfind(",uid=");
   if (uid == std::string_view::npos) return;
   const std::string end = ",task=" + record->name + ",pid=" + std::to_string(record->pid);
@@ -108,7 +108,7 @@ void TakeLine(std::string_view line, OomRecord* record) {
     return;
   }
   const std::string_view paths = where.substr(oom + kOom.size());
-  // The process lived in the cgroup at its limit or below it: that tells which of several ",task_memcg=" parts the two.
+  // The process was in the limited cgroup or below it: that selects one of several ",task_memcg=".
   for (size_t at = paths.find(kTask); at != std::string_view::npos; at = paths.find(kTask, at + 1)) {
     const std::string_view limited = paths.substr(0, at);
     const std::string_view lived = paths.substr(at + kTask.size());
@@ -136,7 +136,7 @@ std::optional<OomRecord> KillOf(std::string_view text) {
   record.pid = static_cast<int64_t>(*pid);
   const size_t numbers = text.rfind(" total-vm:");
   if (numbers == std::string_view::npos) return std::nullopt;
-  // The name may have brackets of its own: the last one before the numbers ends it.
+  // The name may contain brackets: the last one before the numbers ends it.
   const size_t name_end = text.rfind(')', numbers);
   if (name_end == std::string_view::npos) return std::nullopt;
   record.name = std::string(text.substr(0, name_end));
@@ -166,7 +166,7 @@ std::optional<KernelLogRecord> ParseKernelLogRecord(std::string_view text) {
   record.time_us = *time_us;
   const size_t head = text.find(';');
   if (head == std::string_view::npos) return std::nullopt;
-  // Flags, then perhaps more fields (the thread that said it).
+  // Flags, then optional fields (the caller's thread).
   const std::string_view more = text.substr(0, head);
   const std::string_view flags = more.substr(0, more.find(','));
   record.fragment = flags == "c" || flags == "+";
@@ -176,7 +176,7 @@ std::optional<KernelLogRecord> ParseKernelLogRecord(std::string_view text) {
 }
 
 std::optional<OomRecord> OomRecordParser::Take(const KernelLogRecord& record) {
-  if (record.facility != 0) return std::nullopt;  // anybody who may write to /dev/kmsg could have said it
+  if (record.facility != 0) return std::nullopt;  // processes can write to /dev/kmsg
   const std::string_view text = record.text;
   if (StartsWith(text, kLine)) {
     line_ = record.text;
@@ -185,12 +185,12 @@ std::optional<OomRecord> OomRecordParser::Take(const KernelLogRecord& record) {
   if (StartsWith(text, kGroup) && EndsWith(text, kGroupEnd)) {
     group_ = std::string(text.substr(kGroup.size(), text.size() - kGroup.size() - kGroupEnd.size()));
     group_us_ = record.time_us;
-    if (!last_had_line_) last_ = OomRecord();  // whose limit it is was not said
+    if (!last_had_line_) last_ = OomRecord();  // the limited cgroup is unknown
     return std::nullopt;
   }
   std::optional<OomRecord> kill = KillOf(text);
   if (!kill) {
-    // The line is printed in pieces, and where another processor prints meanwhile they are records of their own.
+    // The line is printed in pieces, which become separate records if another processor prints meanwhile.
     const bool piece = record.fragment || StartsWith(text, ",");
     if (piece && !line_.empty() && line_.find(",uid=") == std::string::npos) {
       line_.append(text.substr(0, kLongestLine - std::min(kLongestLine, line_.size())));
@@ -201,7 +201,7 @@ std::optional<OomRecord> OomRecordParser::Take(const KernelLogRecord& record) {
   kill->time_us = record.time_us;
   if (!line_.empty()) {
     const bool global = kill->global;
-    TakeLine(line_, &*kill);
+    ApplyVictimLine(line_, &*kill);
     kill->global = global;
     if (global) kill->oom_memcg.clear();
     line_.clear();
@@ -212,7 +212,7 @@ std::optional<OomRecord> OomRecordParser::Take(const KernelLogRecord& record) {
   }
   last_had_line_ = false;
   if (OfGroup(*kill)) {
-    // Whose limit it was is said of the first only, and all live in the group or below it.
+    // The kernel names the limited cgroup only for the first kill. All victims are in the group or below it.
     kill->oom_memcg = last_.oom_memcg;
     kill->task_memcg = group_;
   } else {

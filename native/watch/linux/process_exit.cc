@@ -30,7 +30,7 @@ ProcessExit::ProcessExit(const std::vector<pid_t>& pids) {
       pidfd.Reset(OpenPidfd(pid));
       if (!pidfd) error = errno;
     } else {
-      error = EPERM;  // listed as 0: it has no number in this pid namespace
+      error = EPERM;  // listed as 0: no number in this pid namespace
     }
     epoll_event event = {};
     event.events = EPOLLIN;
@@ -61,14 +61,14 @@ ProcessExit::ProcessExit(const std::vector<pid_t>& pids) {
 std::vector<WatchSource::Descriptor> ProcessExit::Descriptors() const { return {{epoll_.get(), EPOLLIN}}; }
 
 Wake ProcessExit::OnEvent(size_t, uint32_t) {
-  // What does not fit into one call is still ready, and the waiter comes again.
+  // The rest is still ready at the waiter's next call.
   std::array<epoll_event, 64> exited;
   const int count = epoll_wait(epoll_.get(), exited.data(), static_cast<int>(exited.size()), 0);
   for (int i = 0; i < count; i++) {
     const uint64_t which = exited[static_cast<size_t>(i)].data.u64;
     if (which == kNone) continue;
     UniqueFd& pidfd = pidfds_[which];
-    // By name, not by closing: a descriptor that a fork duplicated would stay in the set, ready for ever.
+    // Explicitly: a descriptor that a fork duplicated would stay in the set after close, always ready.
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd.get(), nullptr);
     pidfd.Reset();
     remaining_--;

@@ -18,15 +18,15 @@ PsiTrigger::PsiTrigger(const std::string& file, Kind kind, uint64_t stall_us, ui
   char line[64];
   const int length = snprintf(line, sizeof line, "%s %" PRIu64 " %" PRIu64, kind == Kind::kSome ? "some" : "full",
                               stall_us, window_us);
-  // With its NUL: the kernel overwrites the last byte that it was given.
+  // With its NUL: the kernel overwrites the last byte that it receives.
   if (write(trigger_.get(), line, static_cast<size_t>(length) + 1) < 0) throw SystemError(errno, "write", file);
 }
 
 std::vector<WatchSource::Descriptor> PsiTrigger::Descriptors() const { return {{trigger_.get(), EPOLLPRI}}; }
 
 Wake PsiTrigger::OnEvent(size_t, uint32_t events) {
-  // The trigger of a removed cgroup reports EPOLLERR *with* EPOLLPRI, for ever. The error wins, or the waiter spins.
-  // (memory.events is the opposite: there EPOLLERR comes with every notification and means nothing.)
+  // The trigger of a removed cgroup reports EPOLLERR with EPOLLPRI for ever: the error wins, or the waiter spins.
+  // (memory.events is the opposite: there every notification comes with EPOLLERR.)
   return (events & (EPOLLERR | EPOLLHUP)) != 0 ? Wake::kGone : Wake::kFired;
 }
 

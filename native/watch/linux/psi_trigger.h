@@ -9,14 +9,14 @@
 
 namespace evictd {
 
-// A PSI trigger (Documentation/accounting/psi.rst) on /proc/pressure/* or a cgroup's *.pressure; the trigger lives as
-// long as its descriptor.
+// A PSI trigger (Documentation/accounting/psi.rst) on /proc/pressure/* or a cgroup's *.pressure; lives as long as its
+// descriptor.
 class PsiTrigger : public WatchSource {
  public:
   enum class Kind { kSome, kFull };
 
-  // Throws SystemError: EINVAL where the window is not allowed (without CAP_SYS_RESOURCE it must be a multiple of 2 s),
-  // EOPNOTSUPP where PSI is off.
+  // Throws SystemError: EINVAL for a window that is not allowed (without CAP_SYS_RESOURCE it must be a multiple of 2
+  // s), EOPNOTSUPP if PSI is off.
   PsiTrigger(const std::string& file, Kind kind, uint64_t stall_us, uint64_t window_us);
 
   std::vector<Descriptor> Descriptors() const override;

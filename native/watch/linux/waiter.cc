@@ -15,31 +15,31 @@ namespace evictd {
 
 namespace {
 
-// epoll's user data: the watch's id and which of its descriptors. An id, not a pointer: an event of a batch may belong
-// to a watch that was removed after epoll_wait returned.
+// epoll's user data: the watch's id and the descriptor's index. Not a pointer: a watch may be removed while its event
+// is in a batch.
 constexpr unsigned kWhichBits = 8;
-constexpr uint64_t kKick = 0;
+constexpr uint64_t kWakeup = 0;
 
 constexpr int kForever = -1;
-constexpr int kRingAgainMs = 10;
+constexpr int kRetryMs = 10;
 
 }  // namespace
 
-Waiter::Waiter(std::shared_ptr<Bell> bell) : bell_(std::move(bell)) {
+Waiter::Waiter(std::shared_ptr<Waker> waker) : waker_(std::move(waker)) {
   epoll_.Reset(epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_) throw SystemError(errno, "epoll_create1");
-  kick_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!kick_) throw SystemError(errno, "eventfd");
+  wakeup_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wakeup_) throw SystemError(errno, "eventfd");
   epoll_event event = {};
   event.events = EPOLLIN;
-  event.data.u64 = kKick;
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, kick_.get(), &event) != 0) throw SystemError(errno, "epoll_ctl");
+  event.data.u64 = kWakeup;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event) != 0) throw SystemError(errno, "epoll_ctl");
   thread_ = StartThread("evictd-waiter", &Run, this);
 }
 
 Waiter::~Waiter() {
   stopping_ = true;
-  eventfd_write(kick_.get(), 1);
+  eventfd_write(wakeup_.get(), 1);
   pthread_join(thread_, nullptr);
 }
 
@@ -86,14 +86,14 @@ void Waiter::Post(uint64_t id, Wake wake, unsigned detail) {
   if (watch == watches_.end()) return;
   const std::shared_ptr<WatchSource> source = watch->second;
   if (wake == Wake::kGone) Forget(watch);
-  if (source->wakes().Post(wake, detail, MonotonicNs()) && !bell_->Ring()) {
-    owed_ = true;
-    eventfd_write(kick_.get(), 1);
+  if (source->wakes().Post(wake, detail, MonotonicNs()) && !waker_->Notify()) {
+    unnotified_ = true;
+    eventfd_write(wakeup_.get(), 1);
   }
 }
 
 void Waiter::Forget(Watches::iterator watch) {
-  // By name, not by closing: a descriptor that a fork duplicated would stay in the set.
+  // Explicitly: a descriptor that a fork duplicated would stay in the set after close.
   for (const WatchSource::Descriptor& descriptor : watch->second->Descriptors()) {
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor.fd, nullptr);
   }
@@ -108,18 +108,18 @@ void* Waiter::Run(void* waiter) {
 void Waiter::Loop() {
   std::array<epoll_event, 64> events;
   for (;;) {
-    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), owed_ ? kRingAgainMs : kForever);
+    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), unnotified_ ? kRetryMs : kForever);
     if (count < 0 && errno != EINTR) return;
     const uint64_t now_ns = MonotonicNs();
-    bool ring = owed_.exchange(false);
+    bool notify = unnotified_.exchange(false);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       for (int i = 0; i < count; i++) {
         const epoll_event& event = events[static_cast<size_t>(i)];
-        if (event.data.u64 == kKick) {
+        if (event.data.u64 == kWakeup) {
           if (stopping_) return;
-          eventfd_t kicks = 0;
-          eventfd_read(kick_.get(), &kicks);
+          eventfd_t wakeups = 0;
+          eventfd_read(wakeup_.get(), &wakeups);
           continue;
         }
         const Watches::iterator watch = watches_.find(event.data.u64 >> kWhichBits);
@@ -128,10 +128,10 @@ void Waiter::Loop() {
         const Wake wake = source->OnEvent(event.data.u64 & ((1u << kWhichBits) - 1), event.events);
         if (wake == Wake::kNothing) continue;
         if (wake == Wake::kGone) Forget(watch);
-        if (source->wakes().Post(wake, source->TakeDetail(), now_ns)) ring = true;
+        if (source->wakes().Post(wake, source->TakeDetail(), now_ns)) notify = true;
       }
     }
-    if (ring && !bell_->Ring()) owed_ = true;
+    if (notify && !waker_->Notify()) unnotified_ = true;
   }
 }
 

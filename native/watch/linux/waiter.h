@@ -19,7 +19,7 @@ namespace evictd {
 class Armer;
 class Waiter;
 
-// One watch as the waiter sees it: some descriptors and what their events mean.
+// A watch as the waiter sees it: descriptors and the meaning of their events.
 class WatchSource : public WakeSource {
  public:
   struct Descriptor {
@@ -27,24 +27,23 @@ class WatchSource : public WakeSource {
     uint32_t interest;  // EPOLL*; EPOLLERR and EPOLLHUP are always reported
   };
 
-  // At most 256, the same at every call, unless the waiter exchanged one.
+  // At most 256; constant except for Waiter::Exchange.
   virtual std::vector<Descriptor> Descriptors() const = 0;
 
-  // Waiter thread. `which` is the index in Descriptors(). kGone takes the watch out of the set: it will not be called
-  // again.
+  // Waiter thread. `which` is the index in Descriptors(). kGone removes the watch from the set.
   virtual Wake OnEvent(size_t which, uint32_t events) = 0;
 
-  // Armer thread, after Armer::Arm: the call that takes long. `id` is the watch's.
+  // Armer thread, after Armer::Arm: the slow call. `id` is the watch's.
   virtual void Arm(Waiter*, uint64_t /*id*/) {}
 
-  // Whether closing its descriptors takes long, or a call of Arm may be due: then the armer drops it (Armer::Release).
+  // Whether closing its descriptors is slow, or Arm may be queued: the armer drops it (Armer::Release).
   virtual bool LeftToArmer() const { return false; }
 
-  // Waiter thread, after OnEvent: the detail bits of the wake that it returned.
+  // Waiter thread, after OnEvent: the detail bits of its wake.
   unsigned TakeDetail() { return std::exchange(detail_, 0); }
 
  protected:
-  // In OnEvent: what JavaScript is told beside the wake itself. The bits are the contract's, of this kind of watch.
+  // In OnEvent: adds detail bits for JavaScript, defined by the kind of watch.
   void Detail(unsigned bits) { detail_ |= bits; }
 
  private:
@@ -62,12 +61,12 @@ class WatchSource : public WakeSource {
   unsigned detail_ = 0;
 };
 
-// One epoll thread that carries every watch of an environment.
+// One epoll thread for all watches of an environment.
 class Waiter {
  public:
   // Starts the thread. Throws SystemError.
-  explicit Waiter(std::shared_ptr<Bell> bell);
-  // Stops and joins it. Not in a finalizer: Node 24 deadlocks there; the environment's cleanup hook does it.
+  explicit Waiter(std::shared_ptr<Waker> waker);
+  // Stops and joins the thread. Not in a finalizer: Node 24 deadlocks there; the environment's cleanup hook does it.
   ~Waiter();
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
@@ -75,17 +74,15 @@ class Waiter {
   // Any thread. Returns the watch's id, never 0. Throws SystemError.
   uint64_t Add(std::shared_ptr<WatchSource> source);
 
-  // Any thread but the waiter's. After it returns the source is not called any more. Unknown ids (gone, removed before)
-  // are ignored.
+  // Any thread but the waiter's. No call of the source follows. Ignores unknown ids.
   void Remove(uint64_t id);
 
-  // Any thread but the waiter's: puts `fresh` in place of `held`, the descriptor `which` of the watch, and gives `held`
-  // back in `fresh`. What the old one had to tell and did not yet is lost: post a wake. Returns 0, or errno where all
-  // stays as it was (ENOENT: the watch was removed).
+  // Any thread but the waiter's: replaces `held`, the watch's descriptor `which`, by `fresh`, and returns it in
+  // `fresh`. Pending events of the old one are lost: post a wake. Returns 0 or errno (ENOENT: the watch was removed),
+  // then nothing changes.
   int Exchange(uint64_t id, size_t which, UniqueFd* held, UniqueFd* fresh);
 
-  // Any thread: wakes a watch for a reason that did not come through its descriptors. Once it was removed nobody is
-  // told.
+  // Any thread: wakes a watch without an event of its descriptors. No effect after Remove.
   void Post(uint64_t id, Wake wake, unsigned detail);
 
  private:
@@ -95,12 +92,12 @@ class Waiter {
   void Loop();
   void Forget(Watches::iterator watch);
 
-  std::shared_ptr<Bell> bell_;
+  std::shared_ptr<Waker> waker_;
   UniqueFd epoll_;
-  UniqueFd kick_;
+  UniqueFd wakeup_;
   std::atomic<bool> stopping_{false};
-  // A ring that failed: the bits are still there, so the thread repeats it until somebody comes.
-  std::atomic<bool> owed_{false};
+  // A notification failed: the bits stay pending, so the thread repeats it.
+  std::atomic<bool> unnotified_{false};
   std::mutex mutex_;  // guards watches_; held while a batch of events is handled
   Watches watches_;
   uint64_t last_id_ = 0;

@@ -5,7 +5,7 @@
 
 namespace evictd {
 
-// The system's own word for memory that is low, or plentiful: signalled as long as it is so.
+// The system's notification of low or high memory: signalled as long as the condition lasts.
 class MemoryNotification : public WatchSource {
  public:
   // Throws SystemError.

@@ -8,14 +8,14 @@
 
 namespace evictd {
 
-// The end of a process.
+// The exit of a process.
 class ProcessExit : public WatchSource {
  public:
   explicit ProcessExit(std::shared_ptr<const ProcessHandle> process) : process_(std::move(process)) {}
 
   HANDLE handle() const override { return process_->get(); }
 
-  // It stays so, and nothing comes after it.
+  // The last event: the handle stays signalled.
   Wake OnSignalled() override {
     return static_cast<Wake>(static_cast<unsigned>(Wake::kFired) | static_cast<unsigned>(Wake::kGone));
   }

@@ -10,17 +10,17 @@ namespace evictd {
 
 namespace {
 
-constexpr DWORD kAgainMs = 10;
-constexpr uint64_t kLookNs = uint64_t{WaitThread::kLookMs} * 1000000;
+constexpr DWORD kRetryMs = 10;
+constexpr uint64_t kCheckNs = uint64_t{WaitThread::kCheckMs} * 1000000;
 
 constexpr bool Has(Wake wake, Wake bit) { return (static_cast<unsigned>(wake) & static_cast<unsigned>(bit)) != 0; }
 
 }  // namespace
 
-WaitThread::WaitThread(std::shared_ptr<Bell> bell)
-    : bell_(std::move(bell)), kick_(CreateEventW(nullptr, FALSE, FALSE, nullptr)) {
-  if (!kick_) throw SystemError(static_cast<int>(GetLastError()), "CreateEvent");
-  // Now: later there may be no memory for it.
+WaitThread::WaitThread(std::shared_ptr<Waker> waker)
+    : waker_(std::move(waker)), wakeup_(CreateEventW(nullptr, FALSE, FALSE, nullptr)) {
+  if (!wakeup_) throw SystemError(static_cast<int>(GetLastError()), "CreateEvent");
+  // Now: later there may be no memory.
   handles_.reserve(kMaximum + 1);
   ids_.reserve(kMaximum);
   held_.reserve(kMaximum);
@@ -29,7 +29,7 @@ WaitThread::WaitThread(std::shared_ptr<Bell> bell)
 
 WaitThread::~WaitThread() {
   stopping_ = true;
-  SetEvent(kick_.get());
+  SetEvent(wakeup_.get());
   WaitForSingleObject(thread_.get(), INFINITE);
 }
 
@@ -37,13 +37,13 @@ bool WaitThread::Add(uint64_t id, std::shared_ptr<WatchSource> source) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (watches_.size() >= kMaximum) return false;
   watches_.emplace(id, Watch{std::move(source), false});
-  SetEvent(kick_.get());
+  SetEvent(wakeup_.get());
   return true;
 }
 
 void WaitThread::Remove(uint64_t id) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (watches_.erase(id) != 0) SetEvent(kick_.get());
+  if (watches_.erase(id) != 0) SetEvent(wakeup_.get());
 }
 
 DWORD WINAPI WaitThread::Run(void* thread) {
@@ -54,16 +54,16 @@ DWORD WINAPI WaitThread::Run(void* thread) {
 void WaitThread::Loop() {
   while (!stopping_) {
     const DWORD result = Wait();
-    // Of several it may fail for want of memory, of one it needs none.
-    if (result == WAIT_FAILED) WaitForSingleObject(kick_.get(), kAgainMs);
-    if (std::exchange(owed_, false)) owed_ = !bell_->Ring();
+    // Waiting for several handles may fail for want of memory, waiting for one needs none.
+    if (result == WAIT_FAILED) WaitForSingleObject(wakeup_.get(), kRetryMs);
+    if (std::exchange(unnotified_, false)) unnotified_ = !waker_->Notify();
     const std::lock_guard<std::mutex> lock(mutex_);
     if (result == WAIT_FAILED) {
-      LookAtEach();
+      CheckEach();
     } else if (result > WAIT_OBJECT_0 && result < WAIT_OBJECT_0 + handles_.size()) {
       Handle(ids_[result - WAIT_OBJECT_0 - 1]);
     }
-    if (any_fired_ && MonotonicNs() >= look_ns_) LookAtFired();
+    if (any_fired_ && MonotonicNs() >= check_ns_) CheckFired();
   }
 }
 
@@ -72,7 +72,7 @@ DWORD WaitThread::Wait() {
   ids_.clear();
   held_.clear();
   any_fired_ = false;
-  handles_.push_back(kick_.get());
+  handles_.push_back(wakeup_.get());
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [id, watch] : watches_) {
@@ -85,29 +85,30 @@ DWORD WaitThread::Wait() {
       held_.push_back(watch.source);
     }
   }
-  const DWORD wait_ms = owed_ ? kAgainMs : any_fired_ ? kLookMs : INFINITE;
+  const DWORD wait_ms = unnotified_ ? kRetryMs : any_fired_ ? kCheckMs : INFINITE;
   return WaitForMultipleObjects(static_cast<DWORD>(handles_.size()), handles_.data(), FALSE, wait_ms);
 }
 
-// A handle that stays signalled would be returned at once, for ever: nobody waits for it until it is clear.
-void WaitThread::LookAtFired() {
+// A handle that stays signalled would be returned at once for ever, so the thread does not wait for it until it is
+// clear.
+void WaitThread::CheckFired() {
   for (auto& [id, watch] : watches_) {
     if (watch.fired) watch.fired = WaitForSingleObject(watch.source->handle(), 0) == WAIT_OBJECT_0;
   }
-  look_ns_ = MonotonicNs() + kLookNs;
+  check_ns_ = MonotonicNs() + kCheckNs;
 }
 
 void WaitThread::Handle(uint64_t id) {
   const auto watch = watches_.find(id);
-  if (watch == watches_.end()) return;  // removed since it was waited for
+  if (watch == watches_.end()) return;  // removed during the wait
   const Wake wake = watch->second.source->OnSignalled();
   watch->second.fired = true;
-  if (!any_fired_) look_ns_ = MonotonicNs() + kLookNs;
+  if (!any_fired_) check_ns_ = MonotonicNs() + kCheckNs;
   Post(id, wake);
 }
 
-// After a wait that failed: without it, and for whichever of the handles is none any more.
-void WaitThread::LookAtEach() {
+// After a failed wait: checks each handle, also for handles that are invalid.
+void WaitThread::CheckEach() {
   for (const uint64_t id : ids_) {
     const auto watch = watches_.find(id);
     if (watch == watches_.end()) continue;
@@ -123,7 +124,7 @@ void WaitThread::Post(uint64_t id, Wake wake) {
   const auto watch = watches_.find(id);
   const std::shared_ptr<WatchSource> source = watch->second.source;
   if (Has(wake, Wake::kGone)) watches_.erase(watch);
-  if (source->wakes().Post(wake, 0, MonotonicNs()) && !bell_->Ring()) owed_ = true;
+  if (source->wakes().Post(wake, 0, MonotonicNs()) && !waker_->Notify()) unnotified_ = true;
 }
 
 }  // namespace evictd

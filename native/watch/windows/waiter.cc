@@ -6,13 +6,13 @@ namespace evictd {
 
 namespace {
 
-// An id is a number and the place of its thread.
+// An id is a number and the index of its thread.
 constexpr unsigned kThreadBits = 16;
 
 }  // namespace
 
-Waiter::Waiter(std::shared_ptr<Bell> bell) : bell_(std::move(bell)) {
-  threads_.push_back(std::make_unique<WaitThread>(bell_));
+Waiter::Waiter(std::shared_ptr<Waker> waker) : waker_(std::move(waker)) {
+  threads_.push_back(std::make_unique<WaitThread>(waker_));
 }
 
 uint64_t Waiter::Add(std::shared_ptr<WatchSource> source) {
@@ -20,7 +20,7 @@ uint64_t Waiter::Add(std::shared_ptr<WatchSource> source) {
   for (size_t i = 0; i < threads_.size(); i++) {
     if (threads_[i]->Add(number | i, source)) return number | i;
   }
-  threads_.push_back(std::make_unique<WaitThread>(bell_));
+  threads_.push_back(std::make_unique<WaitThread>(waker_));
   const uint64_t id = number | (threads_.size() - 1);
   threads_.back()->Add(id, std::move(source));
   return id;

@@ -10,23 +10,22 @@
 
 namespace evictd {
 
-// Every watch of an environment, on as many threads as their handles need. JavaScript's thread.
+// All watches of an environment, on as many threads as their handles need. JavaScript's thread only.
 //
-// Not the system's thread pool: that makes its threads when something has happened, which may be when there is no
-// memory for them.
+// Not the system's thread pool, which creates threads on demand, when memory may be gone.
 class Waiter {
  public:
-  // Starts the first thread. Throws SystemError. The end joins all; not in a finalizer, where Node deadlocks.
-  explicit Waiter(std::shared_ptr<Bell> bell);
+  // Starts the first thread. The destructor joins all; not in a finalizer, where Node deadlocks. Throws SystemError.
+  explicit Waiter(std::shared_ptr<Waker> waker);
 
-  // Returns the watch's id, never 0. Throws SystemError where a further thread is wanted, and there is none.
+  // Returns the watch's id, never 0. Throws SystemError if a further thread cannot be created.
   uint64_t Add(std::shared_ptr<WatchSource> source);
 
-  // After it returns the source is not called any more. Those that are gone are ignored.
+  // No call of the source follows. Ignores watches that are gone.
   void Remove(uint64_t id);
 
  private:
-  std::shared_ptr<Bell> bell_;
+  std::shared_ptr<Waker> waker_;
   std::vector<std::unique_ptr<WaitThread>> threads_;
   uint64_t last_ = 0;
 };

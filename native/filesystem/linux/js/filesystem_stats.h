@@ -8,8 +8,8 @@
 
 namespace evictd {
 
-// What a FilesystemStats that a caller passed measures with. Expired once JavaScript closed it. Throws a TypeError, or
-// EBADF where it is closed already.
+// Returns the object behind a JavaScript FilesystemStats; it expires when JavaScript closes it. Throws a TypeError, or
+// EBADF if it is closed.
 std::weak_ptr<FilesystemStats> FilesystemStatsArgument(const Napi::Value& value, const char* name);
 
 }  // namespace evictd

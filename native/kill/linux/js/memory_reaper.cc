@@ -11,7 +11,7 @@ namespace evictd {
 
 namespace {
 
-// Tells its objects from those of other classes, which must not be unwrapped as one.
+// Distinguishes these objects from those of other classes before unwrapping.
 constexpr napi_type_tag kTag = {0x6576696374642d72, 0x65617065722d7631};
 
 class MemoryReaperObject : public Napi::ObjectWrap<MemoryReaperObject> {

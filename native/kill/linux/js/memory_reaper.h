@@ -6,7 +6,7 @@
 
 namespace evictd {
 
-// The reaper behind an argument. undefined, and one that was closed: nullptr. Throws a TypeError for anything else.
+// Returns nullptr for undefined and for a closed reaper. Throws a TypeError for anything else that is no reaper.
 MemoryReaper* MemoryReaperArgument(const Napi::Value& value, const char* name);
 
 }  // namespace evictd

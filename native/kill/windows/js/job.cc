@@ -38,8 +38,8 @@ class JobObject : public Napi::ObjectWrap<JobObject> {
  public:
   explicit JobObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     name_ = TextArgument(info[0], "name");
-    const Job::Way way = info[1].ToBoolean() ? Job::Way::kCreate : Job::Way::kOpen;
-    Guarded(info.Env(), [&] { job_ = std::make_unique<Job>(name_, way); });
+    const Job::Mode mode = info[1].ToBoolean() ? Job::Mode::kCreate : Job::Mode::kOpen;
+    Guarded(info.Env(), [&] { job_ = std::make_unique<Job>(name_, mode); });
   }
 
   static Napi::Function Define(Napi::Env env) {

@@ -47,7 +47,7 @@ class ProcessHandleObject : public WatchObject<ProcessHandleObject> {
     return code ? Napi::Number::New(info.Env(), *code) : info.Env().Undefined();
   }
 
-  // GONE only ends the watch: whoever has ended can still be asked for its code.
+  // GONE only ends the watch: the exit code of an ended process stays readable.
   void Close(const Napi::CallbackInfo&) {
     Stop();
     process_.reset();

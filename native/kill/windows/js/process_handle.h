@@ -8,8 +8,7 @@
 
 namespace evictd {
 
-// The process of a ProcessHandle that a caller passed. Throws a TypeError, or ERROR_INVALID_HANDLE where it is closed
-// already.
+// The process of a ProcessHandle argument. Throws a TypeError, or ERROR_INVALID_HANDLE if it is closed.
 std::shared_ptr<ProcessHandle> ProcessHandleArgument(const Napi::Value& value, const char* name);
 
 }  // namespace evictd

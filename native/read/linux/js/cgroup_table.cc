@@ -26,7 +26,6 @@ size_t DefaultMaximumOpen() {
   return limit.rlim_cur == RLIM_INFINITY ? std::numeric_limits<size_t>::max() : limit.rlim_cur / 2;
 }
 
-// What the caller passed to be filled.
 template <typename Array>
 Array ArrayArgument(const Napi::Value& value, napi_typedarray_type type, const char* message) {
   if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type)
@@ -84,8 +83,8 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
 
   void Remove(const Napi::CallbackInfo& info) { table_->Remove(Row(info[0])); }
 
-  // Everything is checked before the first file is read, and from then on no JavaScript runs that could take the arrays
-  // away. On the way nothing is allocated, neither here nor in V8.
+  // Checks everything before the first read; afterwards no JavaScript runs that could detach the arrays. Allocates
+  // nothing, neither here nor in V8.
   void Read(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     auto values = ArrayArgument<Napi::Float64Array>(info[0], napi_float64_array, "values must be a Float64Array");
@@ -94,8 +93,8 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
                                ? CgroupTable::kAllFiles
                                : static_cast<uint32_t>(IntegerArgument(info[3], "files", 0, CgroupTable::kAllFiles));
     CgroupTable& table = Open(env);
-    Demand(env, "values", values.ElementLength(), table.rows() * columns_);
-    Demand(env, "errors", errors.ElementLength(), table.rows());
+    CheckLength(env, "values", values.ElementLength(), table.rows() * columns_);
+    CheckLength(env, "errors", errors.ElementLength(), table.rows());
     if (info[2].IsUndefined()) {
       Guarded(env, [&] {
         for (size_t row = 0; row < table.rows(); row++) ReadRow(row, files, values.Data(), errors.Data());
@@ -108,7 +107,7 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
     }
     Guarded(env, [&] {
       for (size_t i = 0; i < rows.ElementLength(); i++) {
-        // Once more: where the arrays share their memory the row before has written over it.
+        // Checked again: if the arrays share memory, the previous row may have overwritten it.
         const uint32_t row = rows.Data()[i];
         if (table.Has(row)) ReadRow(row, files, values.Data(), errors.Data());
       }
@@ -132,14 +131,14 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
     return *table_;
   }
 
-  void Demand(Napi::Env env, const char* name, size_t length, size_t needed) {
+  void CheckLength(Napi::Env env, const char* name, size_t length, size_t needed) {
     if (length >= needed) return;
     ThrowArgumentError(
         env, std::string(name) + " must hold " + std::to_string(needed) + " numbers, not " + std::to_string(length),
         true);
   }
 
-  // The number of a row in use. Throws a RangeError.
+  // The number of a used row. Throws a RangeError.
   size_t Row(const Napi::Value& value) {
     const size_t row = static_cast<size_t>(IntegerArgument(value, "row", 0, kMaximumRow));
     if (!Open(value.Env()).Has(row)) ThrowNoRow(value.Env(), row);

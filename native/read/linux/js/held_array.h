@@ -12,7 +12,7 @@ namespace evictd {
 template <typename Array>
 class HeldArray {
  public:
-  // A new array of `length` zeros; the old one stays with whoever holds it.
+  // Creates an array of `length` zeros; JavaScript keeps the previous one.
   void Replace(Napi::Env env, size_t length) {
     reference_ = Napi::Persistent(Array::New(env, length).template As<Napi::Object>());
     length_ = length;
@@ -20,8 +20,7 @@ class HeldArray {
 
   Napi::Value Value() const { return reference_.Value(); }
 
-  // Asked for at each use: JavaScript may have transferred the memory to another thread, and then writing there would
-  // corrupt it.
+  // Checked at each use: writing to an array that JavaScript has transferred would corrupt memory.
   auto* Data() const {
     Array array = reference_.Value().template As<Array>();
     if (array.ElementLength() != length_) ThrowArgumentError(reference_.Env(), "the array was transferred away", true);

@@ -11,7 +11,7 @@ namespace evictd {
 
 Napi::Value PerformanceInfo(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  // Not above what there is: the system fills as much as it is told.
+  // Limited to the structure: the system writes as many bytes as it is given.
   const int64_t size = info[0].IsUndefined() ? sizeof(PERFORMANCE_INFORMATION)
                                              : IntegerArgument(info[0], "size", 0, sizeof(PERFORMANCE_INFORMATION));
   const PERFORMANCE_INFORMATION read = Guarded(env, [&] { return ReadPerformanceInfo(static_cast<uint32_t>(size)); });

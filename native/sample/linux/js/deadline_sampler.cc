@@ -50,7 +50,7 @@ std::unique_ptr<SampledValue> FilesystemArgument(const Napi::Object& options) {
   return value;
 }
 
-// In nanoseconds; `otherwise` where it is not given.
+// In nanoseconds, `otherwise` by default.
 uint64_t PeriodArgument(const Napi::Object& options, const char* name, double otherwise) {
   const Napi::Value given = options.Get(name);
   const double ms = given.IsUndefined() ? otherwise : NumberArgument(given, name);
@@ -105,7 +105,7 @@ class SamplerObject : public WatchObject<SamplerObject> {
   }
 
  private:
-  // After close() or GONE neither has an effect.
+  // No effect after close() or GONE.
   void SetLimits(const Napi::CallbackInfo& info) {
     const std::vector<double> limits = NumbersArgument(info[0], "limits");
     if (const std::shared_ptr<DeadlineSampler> sampler = sampler_.lock()) sampler->SetLimits(limits);
@@ -115,7 +115,7 @@ class SamplerObject : public WatchObject<SamplerObject> {
     if (const std::shared_ptr<DeadlineSampler> sampler = sampler_.lock()) sampler->Seen(value);
   }
 
-  std::weak_ptr<DeadlineSampler> sampler_;  // the watch owns it: close() has to free its descriptors
+  std::weak_ptr<DeadlineSampler> sampler_;  // weak: close() has to close its descriptors
 };
 
 }  // namespace

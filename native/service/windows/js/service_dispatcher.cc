@@ -40,11 +40,10 @@ class ServiceDispatcherObject : public Napi::ObjectWrap<ServiceDispatcherObject>
     const Napi::Function on_control = FunctionArgument(info[1], "onControl");
     Environment* const environment = Environment::Of(info.Env());
     Guarded(info.Env(), [&] {
-      auto dispatcher = std::make_shared<ServiceDispatcher>(name, environment->bell());
+      auto dispatcher = std::make_shared<ServiceDispatcher>(name, environment->waker());
       dispatcher->Start();
       dispatcher_ = std::move(dispatcher);
     });
-    // What rings before this is answered after it, on this thread.
     on_control_ = Napi::Persistent(on_control);
     self_ = Napi::Persistent(info.This().As<Napi::Object>());
     environment_ = environment;
@@ -52,7 +51,7 @@ class ServiceDispatcherObject : public Napi::ObjectWrap<ServiceDispatcherObject>
     environment->WatchStarted();
   }
 
-  // Node-API throws where a reference cannot be released; nobody could go on from there.
+  // Node-API throws if a reference cannot be released. No recovery is possible.
   // NOLINTNEXTLINE(bugprone-exception-escape)
   ~ServiceDispatcherObject() override { End(); }
 
@@ -74,14 +73,14 @@ class ServiceDispatcherObject : public Napi::ObjectWrap<ServiceDispatcherObject>
     for (const auto& [bit, name] :
          {std::pair(ServiceDispatcher::kFailed, "failed"), std::pair(ServiceDispatcher::kStart, "start"),
           std::pair(ServiceDispatcher::kStop, "stop"), std::pair(ServiceDispatcher::kShutdown, "shutdown")}) {
-      // Unless the one before has closed it.
+      // An earlier callback may have closed it.
       if ((controls & bit) != 0 && (environment_ != nullptr || bit == ServiceDispatcher::kFailed)) {
         CallBack(env, self, on_control, {Napi::String::New(env, name)});
       }
     }
   }
 
-  void Abandon() override {
+  void Detach() override {
     dispatcher_->Close();
     environment_ = nullptr;
     on_control_.Reset();
@@ -106,7 +105,7 @@ class ServiceDispatcherObject : public Napi::ObjectWrap<ServiceDispatcherObject>
     Release();
   }
 
-  // It keeps the event loop alive no longer.
+  // No longer keeps the event loop alive.
   void Release() {
     if (environment_ == nullptr) return;
     environment_->Unregister(target_id_);
@@ -116,7 +115,7 @@ class ServiceDispatcherObject : public Napi::ObjectWrap<ServiceDispatcherObject>
     self_.Reset();
   }
 
-  Environment* environment_ = nullptr;  // null: nobody calls any more
+  Environment* environment_ = nullptr;  // null after the end
   uint64_t target_id_ = 0;
   std::shared_ptr<ServiceDispatcher> dispatcher_;
   Napi::FunctionReference on_control_;

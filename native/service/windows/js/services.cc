@@ -1,7 +1,7 @@
 #include "service/windows/services.h"
 
 #include <windows.h>
-// After it, whose types they use.
+// after windows.h, whose types they use
 #include <winsvc.h>
 
 #include "js/argument.h"
@@ -12,7 +12,7 @@ namespace evictd {
 
 namespace {
 
-// The contract's words; Windows has no others.
+// The contract's words.
 const char* StateName(uint32_t state) {
   switch (state) {
     case SERVICE_START_PENDING:

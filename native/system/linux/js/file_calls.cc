@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMaximumFd = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaximumInteger = (int64_t{1} << 53) - 1;  // Number.MAX_SAFE_INTEGER
 
-// On a thread of libuv's pool: the filesystem may not answer.
+// On a thread of libuv's pool: the filesystem may hang.
 class Allocation : public Napi::AsyncWorker {
  public:
   Allocation(Napi::Env env, int fd, int64_t offset, int64_t length)
@@ -56,7 +56,7 @@ Napi::Value Fallocate(const Napi::CallbackInfo& info) {
   const int fd = static_cast<int>(IntegerArgument(info[0], "fd", 0, kMaximumFd));
   const int64_t offset = IntegerArgument(info[1], "offset", 0, kMaximumInteger);
   const int64_t length = IntegerArgument(info[2], "length", 1, kMaximumInteger);
-  auto* allocation = new Allocation(info.Env(), fd, offset, length);  // deletes itself when it is done
+  auto* allocation = new Allocation(info.Env(), fd, offset, length);  // deletes itself
   const Napi::Promise promise = allocation->promise();
   allocation->Queue();
   return promise;

@@ -14,11 +14,11 @@
 
 namespace evictd {
 
-// A class of JavaScript's that reads something in the background: `new Kind(subject, onDone)`, `close()`. It does not
-// keep the event loop alive (what is read may never answer), but it keeps this object, so that onDone is called.
+// A JavaScript class that reads in the background: `new Kind(subject, onDone)`, `close()`. It does not keep the event
+// loop alive, as the read may never end. It does keep this object, for onDone.
 //
-// Kind: kName; Reading, a BackgroundReading; Result; Begin(info, environment) → unique_ptr<Reading>, may throw;
-// ToJs(env, result) → Napi::Object.
+// Kind has kName, Result, Reading (a BackgroundReading), Begin(info, environment) → unique_ptr<Reading> and ToJs(env,
+// result).
 template <typename Kind>
 class BackgroundObject : public Napi::ObjectWrap<BackgroundObject<Kind>>, public WakeTarget {
   using Wrap = Napi::ObjectWrap<BackgroundObject<Kind>>;
@@ -34,7 +34,7 @@ class BackgroundObject : public Napi::ObjectWrap<BackgroundObject<Kind>>, public
     self_ = Napi::Persistent(info.This().As<Napi::Object>());
   }
 
-  // Node-API throws where a reference cannot be released; nobody could go on from there.
+  // Node-API throws if a reference cannot be released. No recovery is possible.
   // NOLINTNEXTLINE(bugprone-exception-escape)
   ~BackgroundObject() override { Release(); }
 
@@ -53,7 +53,7 @@ class BackgroundObject : public Napi::ObjectWrap<BackgroundObject<Kind>>, public
     CallBack(env, self, on_done.Value(), {Kind::ToJs(env, result)});
   }
 
-  void Abandon() override {
+  void Detach() override {
     environment_ = nullptr;
     Release();
   }
@@ -76,7 +76,7 @@ class BackgroundObject : public Napi::ObjectWrap<BackgroundObject<Kind>>, public
   Napi::ObjectReference self_;
 };
 
-// What Begin makes of work(cancelled) → Result. `what`: for an error.
+// For Begin: runs work(cancelled) → Result. `what`: for an error.
 template <typename Result, typename Work>
 std::unique_ptr<BackgroundReading<Result>> InBackground(const Napi::CallbackInfo& info, const std::string& what,
                                                         Work work, BackgroundWalks* walks) {

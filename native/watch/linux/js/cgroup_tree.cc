@@ -33,12 +33,12 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
       if (wakes) {
         Start(info, std::move(tree), on_wake, root_);
       } else {
-        unwaited_ = std::move(tree);
+        unwatched_ = std::move(tree);
       }
     });
   }
 
-  // Node-API throws where a reference cannot be released; nobody could go on from there.
+  // Node-API throws if a reference cannot be released. No recovery is possible.
   // NOLINTNEXTLINE(bugprone-exception-escape)
   ~CgroupTreeObject() override { Drop(); }
 
@@ -47,21 +47,21 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     CgroupTree::Changes changes;
     if (std::shared_ptr<CgroupTree> tree = tree_.lock()) {
       changes = tree->TakeChanges();
-      tree.reset();  // the armer's is to be the last reference
-      if (changes.gone && unwaited_) {
+      tree.reset();  // the armer drops the last reference
+      if (changes.gone && unwatched_) {
         error_ = changes.error;
         Drop();
       } else if (changes.gone) {
-        // What would have told the waiter may have been read here.
+        // This call may have read the event that the waiter waits for.
         Environment::Of(env)->waiter().Post(watch_id(), Wake::kGone, 0);
       }
     } else {
       changes.gone = true;
     }
-    // Asked at every pass, and mostly nothing has happened.
+    // Usually nothing has changed.
     if (changes.list.empty() && !changes.overflow && !changes.gone) return env.Undefined();
     Napi::Array list = Napi::Array::New(env, changes.list.size());
-    // Made once: there may be thousands of changes.
+    // Created once: there may be thousands of changes.
     const Napi::String path = Napi::String::New(env, "path");
     const Napi::String kind = Napi::String::New(env, "kind");
     const Napi::String appeared = Napi::String::New(env, "appeared");
@@ -69,10 +69,10 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     uint32_t next = 0;
     for (const CgroupTree::Change& change : changes.list) {
       const Napi::HandleScope scope(env);
-      Napi::Object told = Napi::Object::New(env);
-      told.Set(path, Napi::String::New(env, change.path));
-      told.Set(kind, change.appeared ? appeared : vanished);
-      list.Set(next++, told);
+      Napi::Object reported = Napi::Object::New(env);
+      reported.Set(path, Napi::String::New(env, change.path));
+      reported.Set(kind, change.appeared ? appeared : vanished);
+      list.Set(next++, reported);
     }
     Napi::Object result = Napi::Object::New(env);
     result.Set("list", list);
@@ -81,12 +81,12 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     return result;
   }
 
-  // Without somebody to wake the waiter does not carry it: what the base says of itself is said here.
+  // Without a callback the waiter does not carry it, so this replaces the base class.
   Napi::Value Live(const Napi::CallbackInfo& info) {
-    return Napi::Boolean::New(info.Env(), live() || unwaited_ != nullptr);
+    return Napi::Boolean::New(info.Env(), live() || unwatched_ != nullptr);
   }
   void Close(const Napi::CallbackInfo&) {
-    tree_.reset();  // the armer may have it for some time
+    tree_.reset();  // the armer may hold it for some time
     Drop();
     Stop();
   }
@@ -105,12 +105,12 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
  private:
   // Also at the environment's end: its data is finalized last.
   void Drop() {
-    if (unwaited_) Environment::Of(Env())->Release(std::move(unwaited_));
+    if (unwatched_) Environment::Of(Env())->Release(std::move(unwatched_));
   }
 
   std::string root_;
-  std::weak_ptr<CgroupTree> tree_;        // the watch owns it: close() has to free its descriptors
-  std::shared_ptr<CgroupTree> unwaited_;  // where there is nobody to wake, this does
+  std::weak_ptr<CgroupTree> tree_;         // weak: close() has to close its descriptors
+  std::shared_ptr<CgroupTree> unwatched_;  // the owner if there is no callback
   int error_ = 0;
 };
 

@@ -16,29 +16,29 @@ namespace evictd {
 namespace {
 
 Napi::Object ToJavaScript(Napi::Env env, const OomRecord& record) {
-  Napi::Object told = Napi::Object::New(env);
+  Napi::Object reported = Napi::Object::New(env);
   const auto number = [&](const char* name, int64_t value) {
-    told.Set(name, Napi::Number::New(env, static_cast<double>(value)));
+    reported.Set(name, Napi::Number::New(env, static_cast<double>(value)));
   };
   const auto text = [&](const char* name, const std::string& value) {
-    told.Set(name, value.empty() ? env.Undefined() : Napi::String::New(env, value).As<Napi::Value>());
+    reported.Set(name, value.empty() ? env.Undefined() : Napi::String::New(env, value).As<Napi::Value>());
   };
   number("sequence", static_cast<int64_t>(record.sequence));
   number("timeUs", static_cast<int64_t>(record.time_us));
-  told.Set("constraint", Napi::String::New(env, record.global ? "global" : "memcg"));
+  reported.Set("constraint", Napi::String::New(env, record.global ? "global" : "memcg"));
   text("oomMemcg", record.oom_memcg);
   text("taskMemcg", record.task_memcg);
   number("pid", record.pid);
-  told.Set("name", Napi::String::New(env, record.name));
-  told.Set("uid", record.uid < 0 ? env.Undefined()
-                                 : Napi::Number::New(env, static_cast<double>(record.uid)).As<Napi::Value>());
+  reported.Set("name", Napi::String::New(env, record.name));
+  reported.Set("uid", record.uid < 0 ? env.Undefined()
+                                     : Napi::Number::New(env, static_cast<double>(record.uid)).As<Napi::Value>());
   number("totalVmBytes", record.total_vm_bytes);
   number("anonRssBytes", record.anon_rss_bytes);
   number("fileRssBytes", record.file_rss_bytes);
   number("shmemRssBytes", record.shmem_rss_bytes);
   number("pgtablesBytes", record.pgtables_bytes);
   number("oomScoreAdj", record.oom_score_adj);
-  return told;
+  return reported;
 }
 
 Napi::Array ToJavaScript(Napi::Env env, const std::vector<OomRecord>& records) {

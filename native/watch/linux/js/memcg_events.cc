@@ -35,7 +35,7 @@ class MemcgEventsObject : public WatchObject<MemcgEventsObject> {
     });
   }
 
-  // After close() or GONE: as they were when last asked for.
+  // After close() or GONE: the last values.
   Napi::Value Counters(const Napi::CallbackInfo& info) {
     KeepCounters();
     Napi::Object counters = Napi::Object::New(info.Env());
@@ -57,7 +57,7 @@ class MemcgEventsObject : public WatchObject<MemcgEventsObject> {
     for (size_t i = 0; i < counters_.size(); i++) counters_[i] = events->Counter(i);
   }
 
-  std::weak_ptr<MemcgEvents> events_;  // the watch owns it: close() has to free its descriptors
+  std::weak_ptr<MemcgEvents> events_;  // weak: close() has to close its descriptors
   std::array<double, MemcgEvents::kCounters.size()> counters_;
 };
 

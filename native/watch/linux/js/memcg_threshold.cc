@@ -29,7 +29,7 @@ class MemcgThresholdObject : public WatchObject<MemcgThresholdObject> {
     });
   }
 
-  // After close() or GONE it has no effect.
+  // No effect after close() or GONE.
   void Move(const Napi::CallbackInfo& info) {
     const uint64_t usage_bytes = BigIntArgument(info[0], "usageBytes");
     if (!live()) return;
@@ -50,7 +50,7 @@ class MemcgThresholdObject : public WatchObject<MemcgThresholdObject> {
   }
 
  private:
-  std::weak_ptr<MemcgThreshold> threshold_;  // the watch owns it: close() has to free its descriptors
+  std::weak_ptr<MemcgThreshold> threshold_;  // weak: close() has to close its descriptors
 };
 
 }  // namespace

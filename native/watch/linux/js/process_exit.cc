@@ -44,7 +44,7 @@ class ProcessExitObject : public WatchObject<ProcessExitObject> {
     });
   }
 
-  // None where they are all gone, or nobody looks any more.
+  // 0 after close().
   Napi::Value Remaining(const Napi::CallbackInfo& info) {
     const std::shared_ptr<ProcessExit> source = source_.lock();
     return Napi::Number::New(info.Env(), source ? static_cast<double>(source->remaining()) : 0);
@@ -60,7 +60,7 @@ class ProcessExitObject : public WatchObject<ProcessExitObject> {
   }
 
  private:
-  std::weak_ptr<ProcessExit> source_;  // the watch owns it: close() has to free its descriptors
+  std::weak_ptr<ProcessExit> source_;  // weak: close() has to close its descriptors
   size_t missed_ = 0;
 };
 

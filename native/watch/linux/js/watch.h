@@ -8,7 +8,7 @@ namespace evictd {
 
 class Watch : public EnvironmentWatch<Environment> {
  protected:
-  // The armer calls source->Arm; nothing happens where the watch is not live.
+  // Queues source->Arm if the watch is live.
   void ArmSoon() {
     if (live()) environment()->armer().Arm(source(), watch_id());
   }

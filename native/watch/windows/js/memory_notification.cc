@@ -31,7 +31,7 @@ class MemoryNotificationObject : public WatchObject<MemoryNotificationObject> {
   }
 
   Napi::Value IsSet(const Napi::CallbackInfo& info) {
-    // The waiter may hold it for a moment after the end.
+    // The waiter may hold it for a moment after close().
     const std::shared_ptr<MemoryNotification> notification = live() ? notification_.lock() : nullptr;
     return Napi::Boolean::New(info.Env(), Guarded(info.Env(), [&] { return notification && notification->IsSet(); }));
   }
@@ -41,7 +41,7 @@ class MemoryNotificationObject : public WatchObject<MemoryNotificationObject> {
   }
 
  private:
-  std::weak_ptr<MemoryNotification> notification_;  // the watch owns it: close() has to free its handle
+  std::weak_ptr<MemoryNotification> notification_;  // weak: close() has to close its handle
 };
 
 }  // namespace
