@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "system/clock.h"
 #include "system/detached_thread.h"
-#include "system/monotonic_clock.h"
 
 namespace evictd {
 

@@ -4,6 +4,20 @@
 
 namespace evictd {
 
+namespace {
+
+template <typename Element, typename Argument>
+std::vector<Element> ListArgument(const Napi::Value& value, const char* name, Argument argument) {
+  if (!value.IsArray()) ThrowArgumentError(value.Env(), std::string(name) + " must be an array");
+  const Napi::Array array = value.As<Napi::Array>();
+  std::vector<Element> elements;
+  elements.reserve(array.Length());
+  for (uint32_t i = 0; i < array.Length(); i++) elements.push_back(argument(array.Get(i), name));
+  return elements;
+}
+
+}  // namespace
+
 void ThrowArgumentError(Napi::Env env, const std::string& message, bool range) {
   if (range) {
     Napi::RangeError error = Napi::RangeError::New(env, message);
@@ -59,24 +73,15 @@ Napi::Object ObjectArgument(const Napi::Value& value, const char* name) {
 }
 
 std::vector<std::string> TextsArgument(const Napi::Value& value, const char* name) {
-  if (!value.IsArray()) ThrowArgumentError(value.Env(), std::string(name) + " must be an array");
-  const Napi::Array array = value.As<Napi::Array>();
-  std::vector<std::string> texts;
-  for (uint32_t i = 0; i < array.Length(); i++) texts.push_back(TextArgument(array.Get(i), name));
-  return texts;
+  return ListArgument<std::string>(value, name, TextArgument);
 }
 
 std::vector<double> NumbersArgument(const Napi::Value& value, const char* name) {
-  if (!value.IsArray()) ThrowArgumentError(value.Env(), std::string(name) + " must be an array");
-  const Napi::Array array = value.As<Napi::Array>();
-  std::vector<double> numbers;
-  numbers.reserve(array.Length());
-  for (uint32_t i = 0; i < array.Length(); i++) {
-    const double number = NumberArgument(array.Get(i), name);
-    if (std::isnan(number)) ThrowArgumentError(value.Env(), std::string(name) + " must not contain NaN", true);
-    numbers.push_back(number);
-  }
-  return numbers;
+  return ListArgument<double>(value, name, [](const Napi::Value& element, const char* of) {
+    const double number = NumberArgument(element, of);
+    if (std::isnan(number)) ThrowArgumentError(element.Env(), std::string(of) + " must not contain NaN", true);
+    return number;
+  });
 }
 
 }  // namespace evictd

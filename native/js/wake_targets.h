@@ -42,11 +42,11 @@ class WakeTargets {
   void WatchEnded();
   size_t watch_count() const { return watch_count_; }
 
- protected:
-  ~WakeTargets() = default;
-
   // After the last notification.
   void DetachAll();
+
+ protected:
+  ~WakeTargets() = default;
 
  private:
   void Deliver();

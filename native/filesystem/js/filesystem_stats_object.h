@@ -11,6 +11,7 @@
 #include "filesystem/filesystem_stats.h"
 #include "js/argument.h"
 #include "js/error.h"
+#include "js/value.h"
 #include "js/wake_targets.h"
 
 namespace evictd {
@@ -71,7 +72,7 @@ class JsFilesystemStats : public Napi::ObjectWrap<Derived>, public WakeTarget {
     if (stats_) last_ = stats_->Read();
     Napi::Object reading = Napi::Object::New(env);
     Derived::Describe(&reading, last_);
-    reading.Set("errno", Napi::Number::New(env, last_.error));
+    reading.Set("errno", NumberOf(env, last_.error));
     reading.Set("atNs", Napi::BigInt::New(env, last_.at_ns));
     reading.Set("pending", Napi::Boolean::New(env, last_.pending));
     reading.Set("pendingSinceNs", Napi::BigInt::New(env, last_.pending_since_ns));

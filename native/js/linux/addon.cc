@@ -2,15 +2,14 @@
 #include <unistd.h>
 
 #include "js/argument.h"
-#include "js/bits.h"
 #include "js/linux/environment.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 #include "sample/linux/deadline_sampler.h"
 #include "system/linux/locked_text.h"
 #include "watch/linux/js/watch.h"
 #include "watch/linux/memcg_threshold.h"
 #include "watch/linux/oom_control.h"
-#include "watch/wake_mask.h"
 
 namespace {
 
@@ -20,14 +19,8 @@ void ExitNow(const Napi::CallbackInfo& info) {
 
 Napi::Value LockText(const Napi::CallbackInfo& info) {
   const evictd::LockedText locked = evictd::LockText();
-  Napi::Object result = Napi::Object::New(info.Env());
-  result.Set("bytes", Napi::Number::New(info.Env(), static_cast<double>(locked.bytes)));
-  result.Set("errno", Napi::Number::New(info.Env(), locked.error));
-  return result;
-}
-
-Napi::Value WatchCount(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), static_cast<double>(evictd::Environment::Of(info.Env())->watch_count()));
+  return evictd::ObjectOf(info.Env(), {{"bytes", evictd::NumberOf(info.Env(), locked.bytes)},
+                                       {"errno", evictd::NumberOf(info.Env(), locked.error)}});
 }
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
@@ -36,8 +29,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   using evictd::DeadlineSampler;
   using evictd::MemcgThreshold;
   using evictd::OomControl;
-  exports.Set("WAKE", Bits(env, {{"FIRED", static_cast<unsigned>(evictd::Wake::kFired)},
-                                 {"GONE", static_cast<unsigned>(evictd::Wake::kGone)}}));
+  evictd::ExportShared<evictd::Environment>(env, exports);
   exports.Set("THRESHOLD", Bits(env, {{"MOVED", MemcgThreshold::kMoved}, {"REFUSED", MemcgThreshold::kRefused}}));
   exports.Set("EVENTS", Bits(env, {{"LOW", 1},
                                    {"HIGH", 2},
@@ -68,12 +60,10 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("Pidfd", evictd::DefinePidfd(env));
   exports.Set("MemoryReaper", evictd::DefineMemoryReaper(env));
   exports.Set("NotifySocket", evictd::DefineNotifySocket(env));
-  exports.Set("FileLock", evictd::DefineFileLock(env));
   evictd::DefineFileCalls(env, exports);
   exports.Set("lockText", Napi::Function::New(env, LockText, "lockText"));
   exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
   exports.Set("parseOomRecords", Napi::Function::New(env, evictd::ParseOomRecords, "parseOomRecords"));
-  exports.Set("watchCount", Napi::Function::New(env, WatchCount, "watchCount"));
   return exports;
 }
 

@@ -4,18 +4,6 @@
 
 namespace evictd {
 
-void Environment::Create(Napi::Env env) {
-  auto environment = std::make_unique<Environment>(env);
-  Environment* const held = environment.get();
-  env.SetInstanceData(environment.release());
-  // Hooks run in reverse order, so the waiter is joined before the thread-safe function's own hook. Not in a finalizer:
-  // joining there deadlocks on Node 24. process.exit() runs neither.
-  env.AddCleanupHook([held] { held->End(); });
-}
-
-Environment::Environment(Napi::Env env)
-    : WakeTargets(env), filesystem_threads_(waker()), background_walks_(waker()), directory_walks_(waker()) {}
-
 Waiter& Environment::waiter() {
   armer();
   return *waiter_;
@@ -36,11 +24,9 @@ void Environment::Release(std::shared_ptr<WatchSource> source) {
   if (armer_) armer_->Release(std::move(source));
 }
 
-void Environment::End() {
+void Environment::StopThreads() {
   armer_.reset();  // uses the waiter; waits for at most one call
   waiter_.reset();
-  waker()->Close();
-  DetachAll();
 }
 
 }  // namespace evictd

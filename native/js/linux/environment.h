@@ -6,22 +6,16 @@
 #include <memory>
 #include <utility>
 
-#include "filesystem/filesystem_stats.h"
-#include "js/wake_targets.h"
+#include "js/environment.h"
 #include "walk/linux/background_walk.h"
 #include "watch/linux/armer.h"
 #include "watch/linux/waiter.h"
 
 namespace evictd {
 
-// The addon's state in one environment (main thread or worker).
-class Environment : public WakeTargets {
+class Environment : public EnvironmentOf<Environment> {
  public:
-  // Called once, when the addon is loaded.
-  static void Create(Napi::Env env);
-  static Environment* Of(Napi::Env env) { return env.GetInstanceData<Environment>(); }
-
-  explicit Environment(Napi::Env env);
+  explicit Environment(Napi::Env env) : EnvironmentOf(env), background_walks_(waker()), directory_walks_(waker()) {}
 
   // The first call starts the threads of both. Throws SystemError.
   Waiter& waiter();
@@ -36,15 +30,13 @@ class Environment : public WakeTargets {
   // For a source that was never added to the waiter: the armer drops it if there is one, else this function.
   void Release(std::shared_ptr<WatchSource> source);
 
-  FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
   BackgroundWalks* background_walks() { return &background_walks_; }
   // Apart from background_walks: hanging walks of one kind must not keep the other kind from starting.
   BackgroundWalks* directory_walks() { return &directory_walks_; }
 
- private:
-  void End();
+  void StopThreads();
 
-  FilesystemThreads filesystem_threads_;
+ private:
   BackgroundWalks background_walks_;
   BackgroundWalks directory_walks_;
   std::unique_ptr<Waiter> waiter_;

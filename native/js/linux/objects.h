@@ -24,7 +24,6 @@ Napi::Function DefineCgroupHandle(Napi::Env env);
 Napi::Function DefinePidfd(Napi::Env env);
 Napi::Function DefineMemoryReaper(Napi::Env env);
 Napi::Function DefineNotifySocket(Napi::Env env);
-Napi::Function DefineFileLock(Napi::Env env);
 
 void DefineFileCalls(Napi::Env env, Napi::Object exports);
 // For tests: the kills in these records of /dev/kmsg.

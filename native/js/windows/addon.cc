@@ -5,10 +5,8 @@
 #include <limits>
 
 #include "js/argument.h"
-#include "js/bits.h"
 #include "js/windows/environment.h"
 #include "js/windows/objects.h"
-#include "watch/wake_mask.h"
 
 namespace {
 
@@ -16,15 +14,6 @@ namespace {
 void ExitNow(const Napi::CallbackInfo& info) {
   const int64_t code = evictd::IntegerArgument(info[0], "code", 0, std::numeric_limits<uint32_t>::max());
   TerminateProcess(GetCurrentProcess(), static_cast<UINT>(code));
-}
-
-// GetTickCount64 includes sleep and advances in steps of about 16 ms.
-Napi::Value BootTime(const Napi::CallbackInfo& info) {
-  return Napi::BigInt::New(info.Env(), static_cast<uint64_t>(GetTickCount64()) * 1000000);
-}
-
-Napi::Value WatchCount(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), static_cast<double>(evictd::Environment::Of(info.Env())->watch_count()));
 }
 
 // Pins the addon: the end of a worker would unload it while a hanging thread still has to return to its code.
@@ -37,8 +26,7 @@ void StayLoaded() {
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   StayLoaded();
   evictd::Environment::Create(env);
-  exports.Set("WAKE", evictd::Bits(env, {{"FIRED", static_cast<unsigned>(evictd::Wake::kFired)},
-                                         {"GONE", static_cast<unsigned>(evictd::Wake::kGone)}}));
+  evictd::ExportShared<evictd::Environment>(env, exports);
   exports.Set("MemoryNotification", evictd::DefineMemoryNotification(env));
   exports.Set("ProcessHandle", evictd::DefineProcessHandle(env));
   exports.Set("Job", evictd::DefineJob(env));
@@ -48,11 +36,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("stopService", Napi::Function::New(env, evictd::StopServiceOf, "stopService"));
   exports.Set("enableDebugPrivilege", Napi::Function::New(env, evictd::DebugPrivilege, "enableDebugPrivilege"));
   exports.Set("performanceInfo", Napi::Function::New(env, evictd::PerformanceInfo, "performanceInfo"));
-  exports.Set("FileLock", evictd::DefineFileLock(env));
   exports.Set("FilesystemStats", evictd::DefineFilesystemStats(env));
-  exports.Set("bootTimeNs", Napi::Function::New(env, BootTime, "bootTimeNs"));
   exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
-  exports.Set("watchCount", Napi::Function::New(env, WatchCount, "watchCount"));
   return exports;
 }
 

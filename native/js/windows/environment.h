@@ -4,34 +4,29 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
-#include "filesystem/filesystem_stats.h"
-#include "js/wake_targets.h"
+#include "js/environment.h"
 #include "watch/windows/waiter.h"
 
 namespace evictd {
 
-// The addon's state in one environment (main thread or worker).
-class Environment : public WakeTargets {
+class Environment : public EnvironmentOf<Environment> {
  public:
-  // Called once, when the addon is loaded.
-  static void Create(Napi::Env env);
-  static Environment* Of(Napi::Env env) { return env.GetInstanceData<Environment>(); }
-
-  explicit Environment(Napi::Env env) : WakeTargets(env), filesystem_threads_(waker()) {}
+  explicit Environment(Napi::Env env) : EnvironmentOf(env) {}
 
   // For EnvironmentWatch. The first Add starts the waiter. Throws SystemError.
   using Source = WatchSource;
-  uint64_t Add(std::shared_ptr<WatchSource> source);
+  uint64_t Add(std::shared_ptr<WatchSource> source) {
+    if (!waiter_) waiter_ = std::make_unique<Waiter>(waker());
+    return waiter_->Add(std::move(source));
+  }
   void Remove(uint64_t id) { waiter_->Remove(id); }
   void Drop(const std::shared_ptr<WatchSource>&, uint64_t /*id*/) {}
 
-  FilesystemThreads* filesystem_threads() { return &filesystem_threads_; }
+  void StopThreads() { waiter_.reset(); }
 
  private:
-  void End();
-
-  FilesystemThreads filesystem_threads_;
   std::unique_ptr<Waiter> waiter_;
 };
 

@@ -8,7 +8,6 @@ namespace evictd {
 Napi::Function DefineMemoryNotification(Napi::Env env);
 Napi::Function DefineProcessHandle(Napi::Env env);
 
-Napi::Function DefineFileLock(Napi::Env env);
 Napi::Function DefineFilesystemStats(Napi::Env env);
 Napi::Function DefineJob(Napi::Env env);
 Napi::Function DefineServiceDispatcher(Napi::Env env);

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "kill/linux/cgroup_children.h"
-#include "system/monotonic_clock.h"
+#include "system/clock.h"
 #include "system/system_error.h"
 
 namespace evictd {

@@ -18,8 +18,8 @@ class CgroupFreezer {
   // waits for a device). Throws SystemError if nothing was frozen, ENOENT if the cgroup has neither file.
   bool Freeze(unsigned limit_ms);
 
-  // Thaws the cgroup and all cgroups below it, also if another program froze them: a child that was frozen itself stays frozen when its
-  // parent is thawed. A removed cgroup is no failure. Throws SystemError; may be called again.
+  // Thaws the cgroup and all cgroups below it, also if another program froze them: a child that was frozen itself stays
+  // frozen when its parent is thawed. A removed cgroup is no failure. Throws SystemError; may be called again.
   void Thaw();
 
  private:

@@ -12,8 +12,8 @@
 
 #include "kill/linux/cgroup_processes.h"
 #include "kill/linux/process.h"
+#include "system/clock.h"
 #include "system/linux/shortage.h"
-#include "system/monotonic_clock.h"
 #include "system/system_error.h"
 
 namespace evictd {

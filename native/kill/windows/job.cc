@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "js/value.h"
 #include "read/windows/process_times.h"
 #include "system/system_error.h"
 #include "system/windows/wide_text.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "system/monotonic_clock.h"
+#include "system/clock.h"
 #include "system/system_error.h"
 
 namespace evictd {

@@ -1,4 +1,4 @@
-#include "system/linux/file_lock.h"
+#include "system/file_lock.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "walk/linux/directory_usage.h"
+#include "walk/linux/background_walk.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,12 +10,24 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <string>
 
 #include "cgroup.h"
 #include "check.h"
+#include "walk/linux/directory_walk.h"
 #include "waker.h"
 
 namespace evictd::test {
+
+namespace {
+
+using DirectoryUsage = BackgroundReading<DirectoryWalk::Usage>;
+
+DirectoryUsage::Work Walk(const std::string& path) {
+  return [path](const auto& cancelled) { return DirectoryWalk().Run(path, cancelled); };
+}
+
+}  // namespace
 
 TEST("a walk counts each file once and rings when it is over") {
   const TemporaryDirectory directory;
@@ -23,7 +35,7 @@ TEST("a walk counts each file once and rings when it is over") {
   CHECK(link(directory.File("first").c_str(), directory.File("second").c_str()) == 0);
   const auto waker = std::make_shared<CountingWaker>();
   BackgroundWalks walks(waker);
-  DirectoryUsage usage(directory.path(), &walks);
+  DirectoryUsage usage("it", Walk(directory.path()), &walks);
   EVENTUALLY(waker->notifications == 1);
   DirectoryWalk::Usage counted;
   CHECK(usage.TakeDone(&counted));
@@ -35,8 +47,8 @@ TEST("walks are cancelled at any time, and their threads end") {
   const auto waker = std::make_shared<CountingWaker>();
   for (int round = 0; round < 30; round++) {
     BackgroundWalks walks(waker);
-    std::optional<DirectoryUsage> first(std::in_place, "/usr/lib", &walks);
-    const DirectoryUsage second("/usr/include", &walks);
+    std::optional<DirectoryUsage> first(std::in_place, "it", Walk("/usr/lib"), &walks);
+    const DirectoryUsage second("it", Walk("/usr/include"), &walks);
     if (round % 2 == 0) usleep(1000);
     first.reset();
   }

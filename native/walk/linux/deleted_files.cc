@@ -1,6 +1,5 @@
 #include "walk/linux/deleted_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -9,11 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <string_view>
 
-#include "system/linux/unique_fd.h"
+#include "system/linux/directory_stream.h"
 
 namespace evictd {
 
@@ -21,24 +18,9 @@ namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
 constexpr uint64_t kBlock = 512;  // of stx_blocks on every filesystem
-constexpr int kOpenFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 // DONT_SYNC: a dead mount must not be contacted only to learn that it is another filesystem.
 constexpr int kStatxFlags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 constexpr unsigned kStatxMask = STATX_TYPE | STATX_NLINK | STATX_INO | STATX_BLOCKS;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
-
-// Returns nullptr and errno on failure.
-Directory OpenDirectory(int parent, const char* name) {
-  UniqueFd opened(openat(parent, name, kOpenFlags));
-  if (!opened) return nullptr;
-  Directory directory(fdopendir(opened.get()));
-  if (directory) static_cast<void>(opened.Release());
-  return directory;
-}
 
 bool IsDeleted(std::string_view path) {
   return path.size() >= kDeleted.size() && path.substr(path.size() - kDeleted.size()) == kDeleted;
@@ -56,7 +38,7 @@ DeletedFiles::Result DeletedFiles::Run(const std::atomic<bool>& cancelled) {
   if (statx(AT_FDCWD, path_.c_str(), kStatxFlags, kStatxMask, &status) != 0) return result;
   device_ = makedev(status.stx_dev_major, status.stx_dev_minor);
   result.device = device_;
-  const Directory processes = OpenDirectory(AT_FDCWD, "/proc");
+  const DirectoryStream processes = OpenDirectoryStream(AT_FDCWD, "/proc");
   if (!processes) return result;
   while (const dirent* const entry = readdir(processes.get())) {
     if (cancelled) return result;
@@ -80,7 +62,7 @@ DeletedFiles::Result DeletedFiles::Run(const std::atomic<bool>& cancelled) {
 }
 
 bool DeletedFiles::ReadProcess(int proc, pid_t pid, const std::atomic<bool>& cancelled) {
-  const Directory descriptors = OpenDirectory(proc, (std::to_string(pid) + "/fd").c_str());
+  const DirectoryStream descriptors = OpenDirectoryStream(proc, (std::to_string(pid) + "/fd").c_str());
   if (!descriptors) return HasEnded(errno);
   bool all = true;
   while (const dirent* const entry = readdir(descriptors.get())) {

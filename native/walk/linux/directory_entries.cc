@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+
+#include "system/linux/directory_stream.h"
 
 namespace evictd {
 
@@ -20,8 +21,6 @@ struct Entry {
   uint8_t type;
   char name[];
 };
-
-bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
 }  // namespace
 

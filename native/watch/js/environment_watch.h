@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "js/value.h"
 #include "js/wake_targets.h"
 #include "watch/wake_mask.h"
 
@@ -42,8 +43,7 @@ class EnvironmentWatch : public WakeTarget {
     const Napi::Function on_wake = on_wake_.Value();
     if ((pending.bits & static_cast<unsigned>(Wake::kGone)) != 0) Release();
     CallBack(env, self, on_wake,
-             {Napi::Number::New(env, pending.bits), Napi::BigInt::New(env, pending.at_ns),
-              Napi::Number::New(env, pending.detail)});
+             {NumberOf(env, pending.bits), Napi::BigInt::New(env, pending.at_ns), NumberOf(env, pending.detail)});
   }
 
   void Detach() override {
@@ -82,16 +82,19 @@ class EnvironmentWatch : public WakeTarget {
 
   bool live() const { return source_ != nullptr; }
   const std::shared_ptr<Source>& source() const { return source_; }
+  // The source as the kind that Start received; null unless live.
+  template <typename Kind>
+  Kind* source_as() const {
+    return static_cast<Kind*>(source_.get());
+  }
   Environment* environment() const { return environment_; }
   uint64_t watch_id() const { return watch_id_; }
 
-  Napi::Value StatusOf(Napi::Env env, const char* mechanism) const {
-    Napi::Object status = Napi::Object::New(env);
-    status.Set("mechanism", Napi::String::New(env, mechanism));
-    status.Set("target", Napi::String::New(env, target_));
-    status.Set("live", Napi::Boolean::New(env, live()));
-    status.Set("errno", Napi::Number::New(env, source_ ? source_->error() : error_));
-    return status;
+  Napi::Object StatusOf(Napi::Env env, const char* mechanism) const {
+    return ObjectOf(env, {{"mechanism", Napi::String::New(env, mechanism)},
+                          {"target", Napi::String::New(env, target_)},
+                          {"live", Napi::Boolean::New(env, live())},
+                          {"errno", NumberOf(env, source_ ? source_->error() : error_)}});
   }
 
  private:

@@ -1,6 +1,5 @@
 #include "watch/linux/cgroup_tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
@@ -9,11 +8,10 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "read/linux/reader.h"
+#include "system/linux/directory_stream.h"
 #include "system/system_error.h"
 
 namespace evictd {
@@ -25,10 +23,6 @@ constexpr uint32_t kInterest =
 
 // The default of fs.inotify.max_queued_events.
 constexpr size_t kMostChanges = 16384;
-
-struct CloseDirectory {
-  void operator()(DIR* stream) const { closedir(stream); }
-};
 
 bool Vanished(int error) { return error == ENOENT || error == ENODEV || error == ENOTDIR; }
 
@@ -147,7 +141,7 @@ void CgroupTree::WatchBelow(const std::string& path, bool tell) {
     left.pop_back();
     // First the watch, then the listing: what appears in between is reported twice rather than never.
     if (!parent.empty() && !WatchDirectory(parent)) continue;
-    const std::unique_ptr<DIR, CloseDirectory> stream(opendir(DirectoryOf(parent).c_str()));
+    const DirectoryStream stream = OpenDirectoryStream(AT_FDCWD, DirectoryOf(parent).c_str());
     if (!stream) {
       if (Vanished(errno)) continue;
       pending_.gone = true;
@@ -155,7 +149,7 @@ void CgroupTree::WatchBelow(const std::string& path, bool tell) {
       return;
     }
     while (const dirent* entry = readdir(stream.get())) {
-      if (entry->d_type != DT_DIR || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+      if (entry->d_type != DT_DIR || IsDots(entry->d_name)) continue;
       std::string child = parent.empty() ? entry->d_name : parent + "/" + entry->d_name;
       if (tell) Add(child, true);
       left.push_back(std::move(child));

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "system/clock.h"
 #include "system/linux/thread.h"
-#include "system/monotonic_clock.h"
 #include "system/system_error.h"
 
 namespace evictd {

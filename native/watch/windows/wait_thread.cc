@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "system/monotonic_clock.h"
+#include "system/clock.h"
 #include "system/system_error.h"
 #include "system/windows/thread.h"
 

@@ -6,6 +6,7 @@
 #include "filesystem/js/filesystem_stats_object.h"
 #include "js/linux/environment.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 
 namespace evictd {
 
@@ -23,7 +24,7 @@ class FilesystemStatsObject : public JsFilesystemStats<FilesystemStatsObject, En
 
   static void Describe(Napi::Object* reading, const FilesystemAnswer& answer) {
     const Napi::Env env = reading->Env();
-    const auto number = [env](uint64_t value) { return Napi::Number::New(env, static_cast<double>(value)); };
+    const auto number = [env](uint64_t value) { return NumberOf(env, value); };
     reading->Set("totalBytes", number(answer.total_bytes));
     reading->Set("freeBytes", number(answer.free_bytes));
     reading->Set("availableBytes", number(answer.available_bytes));

@@ -5,6 +5,7 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 #include "kill/linux/js/memory_reaper.h"
 
 namespace evictd {
@@ -43,23 +44,19 @@ class CgroupHandleObject : public Napi::ObjectWrap<CgroupHandleObject> {
     const int signal = static_cast<int>(IntegerArgument(info[0], "signal", 0, kMaximumSignal));
     MemoryReaper* const reaper = MemoryReaperArgument(info[1], "reaper");
     const CgroupHandle::Signalled outcome = Guarded(env, [&] { return Open(env).Signal(signal, reaper); });
-    Napi::Object result = Napi::Object::New(env);
-    result.Set("found", Napi::Number::New(env, static_cast<double>(outcome.found)));
-    result.Set("signalled", Napi::Number::New(env, static_cast<double>(outcome.signalled)));
-    result.Set("errno", Napi::Number::New(env, outcome.error));
-    result.Set("atNs", Napi::BigInt::New(env, outcome.at_ns));
-    return result;
+    return ObjectOf(env, {{"found", NumberOf(env, outcome.found)},
+                          {"signalled", NumberOf(env, outcome.signalled)},
+                          {"errno", NumberOf(env, outcome.error)},
+                          {"atNs", Napi::BigInt::New(env, outcome.at_ns)}});
   }
 
   Napi::Value Stop(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const auto rounds = static_cast<size_t>(IntegerArgument(info[0], "rounds", 1, kMaximumRounds));
     const CgroupHandle::Stopped outcome = Guarded(env, [&] { return Open(env).Stop(rounds); });
-    Napi::Object result = Napi::Object::New(env);
-    result.Set("rounds", Napi::Number::New(env, static_cast<double>(outcome.rounds)));
-    result.Set("settled", Napi::Boolean::New(env, outcome.settled));
-    result.Set("errno", Napi::Number::New(env, outcome.error));
-    return result;
+    return ObjectOf(env, {{"rounds", NumberOf(env, outcome.rounds)},
+                          {"settled", Napi::Boolean::New(env, outcome.settled)},
+                          {"errno", NumberOf(env, outcome.error)}});
   }
 
   Napi::Value Freeze(const Napi::CallbackInfo& info) {
@@ -81,9 +78,7 @@ class CgroupHandleObject : public Napi::ObjectWrap<CgroupHandleObject> {
     int error = 0;
     const std::vector<pid_t> pids = Guarded(env, [&] { return Open(env).Processes(&error); });
     if (error != 0) throw ToJavaScript(env, SystemError(error, "read", path_ + "/cgroup.procs"));
-    Napi::Array result = Napi::Array::New(env, pids.size());
-    for (uint32_t i = 0; i < pids.size(); i++) result.Set(i, Napi::Number::New(env, pids[i]));
-    return result;
+    return ArrayOfNumbers(env, pids);
   }
 
   void Close(const Napi::CallbackInfo&) { handle_.reset(); }

@@ -6,6 +6,7 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 
 namespace evictd {
 
@@ -33,10 +34,7 @@ class MemoryReaperObject : public Napi::ObjectWrap<MemoryReaperObject> {
   Napi::Value Counts(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     if (reaper_) last_ = reaper_->counts();
-    Napi::Object counts = Napi::Object::New(env);
-    counts.Set("released", Napi::Number::New(env, static_cast<double>(last_.released)));
-    counts.Set("errno", Napi::Number::New(env, last_.error));
-    return counts;
+    return ObjectOf(env, {{"released", NumberOf(env, last_.released)}, {"errno", NumberOf(env, last_.error)}});
   }
 
   void Close(const Napi::CallbackInfo&) {

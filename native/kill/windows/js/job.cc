@@ -7,6 +7,7 @@
 
 #include "js/argument.h"
 #include "js/error.h"
+#include "js/value.h"
 #include "js/windows/objects.h"
 #include "kill/windows/js/process_handle.h"
 
@@ -55,30 +56,24 @@ class JobObject : public Napi::ObjectWrap<JobObject> {
   Napi::Value Processes(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const std::vector<uint32_t> pids = Guarded(env, [&] { return Open().Processes(); });
-    Napi::Array result = Napi::Array::New(env, pids.size());
-    for (uint32_t i = 0; i < pids.size(); i++) result.Set(i, Napi::Number::New(env, pids[i]));
-    return result;
+    return ArrayOfNumbers(env, pids);
   }
 
   Napi::Value Accounting(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const Job::Accounting accounting = Guarded(env, [&] { return Open().ReadAccounting(); });
-    Napi::Object result = Napi::Object::New(env);
-    result.Set("activeProcesses", Napi::Number::New(env, accounting.active_processes));
-    result.Set("totalProcesses", Napi::Number::New(env, accounting.total_processes));
-    result.Set("cpuTimeNs", Napi::BigInt::New(env, accounting.cpu_time_ns));
-    result.Set("peakCommitBytes", Napi::BigInt::New(env, accounting.peak_commit_bytes));
-    return result;
+    return ObjectOf(env, {{"activeProcesses", NumberOf(env, accounting.active_processes)},
+                          {"totalProcesses", NumberOf(env, accounting.total_processes)},
+                          {"cpuTimeNs", Napi::BigInt::New(env, accounting.cpu_time_ns)},
+                          {"peakCommitBytes", Napi::BigInt::New(env, accounting.peak_commit_bytes)}});
   }
 
   Napi::Value Limits(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     const JobLimits limits = Guarded(env, [&] { return Open().Limits(); });
-    Napi::Object result = Napi::Object::New(env);
-    result.Set("commitBytes", Napi::BigInt::New(env, limits.commit_bytes));
-    result.Set("commitBytesPerProcess", Napi::BigInt::New(env, limits.commit_bytes_per_process));
-    result.Set("activeProcesses", Napi::Number::New(env, limits.active_processes));
-    return result;
+    return ObjectOf(env, {{"commitBytes", Napi::BigInt::New(env, limits.commit_bytes)},
+                          {"commitBytesPerProcess", Napi::BigInt::New(env, limits.commit_bytes_per_process)},
+                          {"activeProcesses", NumberOf(env, limits.active_processes)}});
   }
 
   void SetLimits(const Napi::CallbackInfo& info) {

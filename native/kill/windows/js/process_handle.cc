@@ -8,6 +8,7 @@
 
 #include "js/argument.h"
 #include "js/error.h"
+#include "js/value.h"
 #include "js/windows/objects.h"
 #include "watch/windows/js/watch.h"
 #include "watch/windows/process_exit.h"
@@ -44,7 +45,7 @@ class ProcessHandleObject : public WatchObject<ProcessHandleObject> {
 
   Napi::Value ExitCode(const Napi::CallbackInfo& info) {
     const std::optional<uint32_t> code = Guarded(info.Env(), [&] { return process()->ExitCode(); });
-    return code ? Napi::Number::New(info.Env(), *code) : info.Env().Undefined();
+    return code ? NumberOf(info.Env(), *code) : info.Env().Undefined();
   }
 
   // GONE only ends the watch: the exit code of an ended process stays readable.

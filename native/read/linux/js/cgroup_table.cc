@@ -12,6 +12,7 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 #include "read/linux/js/file_spec.h"
 
 namespace evictd {
@@ -61,14 +62,12 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
   }
 
  private:
-  Napi::Value Columns(const Napi::CallbackInfo& info) {
-    return Napi::Number::New(info.Env(), static_cast<double>(columns_));
-  }
+  Napi::Value Columns(const Napi::CallbackInfo& info) { return NumberOf(info.Env(), columns_); }
   Napi::Value Size(const Napi::CallbackInfo& info) {
-    return Napi::Number::New(info.Env(), table_ ? static_cast<double>(table_->size()) : 0);
+    return NumberOf(info.Env(), table_ ? static_cast<double>(table_->size()) : 0);
   }
   Napi::Value RowCount(const Napi::CallbackInfo& info) {
-    return Napi::Number::New(info.Env(), table_ ? static_cast<double>(table_->rows()) : 0);
+    return NumberOf(info.Env(), table_ ? static_cast<double>(table_->rows()) : 0);
   }
 
   Napi::Value Add(const Napi::CallbackInfo& info) {
@@ -76,7 +75,7 @@ class CgroupTableObject : public Napi::ObjectWrap<CgroupTableObject> {
     std::vector<std::string> neighbours;
     if (!info[1].IsUndefined()) neighbours = TextsArgument(info[1], "beside");
     const size_t row = Guarded(info.Env(), [&] { return Open(info.Env()).Add(cgroup, std::move(neighbours)); });
-    return Napi::Number::New(info.Env(), static_cast<double>(row));
+    return NumberOf(info.Env(), row);
   }
 
   Napi::Value Id(const Napi::CallbackInfo& info) { return Napi::BigInt::New(info.Env(), table_->Id(Row(info[0]))); }

@@ -1,4 +1,7 @@
-#include "read/windows/performance_info.h"
+#include <napi.h>
+#include <windows.h>
+// after windows.h, whose types it uses
+#include <psapi.h>
 
 #include <initializer_list>
 #include <utility>
@@ -14,24 +17,20 @@ Napi::Value PerformanceInfo(const Napi::CallbackInfo& info) {
   // Limited to the structure: the system writes as many bytes as it is given.
   const int64_t size = info[0].IsUndefined() ? sizeof(PERFORMANCE_INFORMATION)
                                              : IntegerArgument(info[0], "size", 0, sizeof(PERFORMANCE_INFORMATION));
-  const PERFORMANCE_INFORMATION read = Guarded(env, [&] { return ReadPerformanceInfo(static_cast<uint32_t>(size)); });
+  PERFORMANCE_INFORMATION read = {};
+  if (!GetPerformanceInfo(&read, static_cast<DWORD>(size))) {
+    throw ToJavaScript(env, SystemError(static_cast<int>(GetLastError()), "GetPerformanceInfo"));
+  }
   Napi::Object result = Napi::Object::New(env);
-  for (const auto& [name, number] : std::initializer_list<std::pair<const char*, uint64_t>>{
-           {"commitTotal", read.CommitTotal},
-           {"commitLimit", read.CommitLimit},
-           {"commitPeak", read.CommitPeak},
-           {"physicalTotal", read.PhysicalTotal},
-           {"physicalAvailable", read.PhysicalAvailable},
-           {"systemCache", read.SystemCache},
-           {"kernelTotal", read.KernelTotal},
-           {"kernelPaged", read.KernelPaged},
-           {"kernelNonpaged", read.KernelNonpaged},
-           {"pageSize", read.PageSize},
-           {"handleCount", read.HandleCount},
-           {"processCount", read.ProcessCount},
-           {"threadCount", read.ThreadCount},
-       }) {
-    result.Set(name, Napi::BigInt::New(env, number));
+  for (const auto& [name, number] :
+       {std::pair("commitTotal", read.CommitTotal), std::pair("commitLimit", read.CommitLimit),
+        std::pair("commitPeak", read.CommitPeak), std::pair("physicalTotal", read.PhysicalTotal),
+        std::pair("physicalAvailable", read.PhysicalAvailable), std::pair("systemCache", read.SystemCache),
+        std::pair("kernelTotal", read.KernelTotal), std::pair("kernelPaged", read.KernelPaged),
+        std::pair("kernelNonpaged", read.KernelNonpaged), std::pair("pageSize", read.PageSize),
+        std::pair("handleCount", SIZE_T{read.HandleCount}), std::pair("processCount", SIZE_T{read.ProcessCount}),
+        std::pair("threadCount", SIZE_T{read.ThreadCount})}) {
+    result.Set(name, Napi::BigInt::New(env, uint64_t{number}));
   }
   return result;
 }

@@ -1,6 +1,7 @@
 #include "read/windows/process_list.h"
 
 #include "js/error.h"
+#include "js/value.h"
 #include "js/windows/objects.h"
 
 namespace evictd {
@@ -8,19 +9,17 @@ namespace evictd {
 namespace {
 
 Napi::Object ToJs(Napi::Env env, const ProcessEntry& entry) {
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("pid", Napi::Number::New(env, entry.pid));
-  object.Set("parentPid", Napi::Number::New(env, entry.parent_pid));
-  object.Set("name", Napi::String::New(env, entry.name));
-  object.Set("errno", Napi::Number::New(env, entry.error));
-  object.Set("createdAt", Napi::BigInt::New(env, entry.created_at));
-  object.Set("path", Napi::String::New(env, entry.path));
-  object.Set("workingSetBytes", Napi::BigInt::New(env, entry.working_set_bytes));
-  object.Set("privateBytes", Napi::BigInt::New(env, entry.private_bytes));
-  object.Set("cpuTimeNs", Napi::BigInt::New(env, entry.cpu_time_ns));
-  object.Set("sessionId", Napi::Number::New(env, entry.session_id));
-  object.Set("critical", Napi::Boolean::New(env, entry.critical));
-  return object;
+  return ObjectOf(env, {{"pid", NumberOf(env, entry.pid)},
+                        {"parentPid", NumberOf(env, entry.parent_pid)},
+                        {"name", Napi::String::New(env, entry.name)},
+                        {"errno", NumberOf(env, entry.error)},
+                        {"createdAt", Napi::BigInt::New(env, entry.created_at)},
+                        {"path", Napi::String::New(env, entry.path)},
+                        {"workingSetBytes", Napi::BigInt::New(env, entry.working_set_bytes)},
+                        {"privateBytes", Napi::BigInt::New(env, entry.private_bytes)},
+                        {"cpuTimeNs", Napi::BigInt::New(env, entry.cpu_time_ns)},
+                        {"sessionId", NumberOf(env, entry.session_id)},
+                        {"critical", Napi::Boolean::New(env, entry.critical)}});
 }
 
 }  // namespace
@@ -28,9 +27,7 @@ Napi::Object ToJs(Napi::Env env, const ProcessEntry& entry) {
 Napi::Value Processes(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::vector<ProcessEntry> entries = Guarded(env, [] { return ListProcesses(); });
-  Napi::Array result = Napi::Array::New(env, entries.size());
-  for (uint32_t i = 0; i < entries.size(); i++) result.Set(i, ToJs(env, entries[i]));
-  return result;
+  return ArrayOf(env, entries, [env](const ProcessEntry& entry) { return ToJs(env, entry); });
 }
 
 }  // namespace evictd

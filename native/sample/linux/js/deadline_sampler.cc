@@ -9,6 +9,7 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 #include "read/linux/js/file_spec.h"
 #include "sample/linux/file_sum.h"
 #include "sample/linux/filesystem_value.h"
@@ -85,9 +86,7 @@ class SamplerObject : public WatchObject<SamplerObject> {
     const std::string target = files ? FileSpecsArgument(options.Get("files"), "files")[0].path
                                      : TextArgument(options.Get("field"), "field") + " of a filesystem";
     Guarded(info.Env(), [&] {
-      auto sampler = std::make_shared<DeadlineSampler>(std::move(value), rate, period, limits);
-      sampler_ = sampler;
-      Start(info, std::move(sampler), on_wake, target);
+      Start(info, std::make_shared<DeadlineSampler>(std::move(value), rate, period, limits), on_wake, target);
     });
   }
 
@@ -97,10 +96,10 @@ class SamplerObject : public WatchObject<SamplerObject> {
   }
 
   Napi::Value Status(const Napi::CallbackInfo& info) {
-    Napi::Object status = StatusOf(info.Env(), kMechanism).As<Napi::Object>();
-    const std::shared_ptr<DeadlineSampler> sampler = sampler_.lock();
-    const double period_ms = sampler ? static_cast<double>(sampler->period_ns()) / 1e6 : 0;
-    status.Set("periodMs", Napi::Number::New(info.Env(), period_ms));
+    Napi::Object status = StatusOf(info.Env(), kMechanism);
+    const auto* const sampler = source_as<DeadlineSampler>();
+    status.Set("periodMs",
+               NumberOf(info.Env(), sampler == nullptr ? 0 : static_cast<double>(sampler->period_ns()) / 1e6));
     return status;
   }
 
@@ -108,14 +107,12 @@ class SamplerObject : public WatchObject<SamplerObject> {
   // No effect after close() or GONE.
   void SetLimits(const Napi::CallbackInfo& info) {
     const std::vector<double> limits = NumbersArgument(info[0], "limits");
-    if (const std::shared_ptr<DeadlineSampler> sampler = sampler_.lock()) sampler->SetLimits(limits);
+    if (auto* const sampler = source_as<DeadlineSampler>()) sampler->SetLimits(limits);
   }
   void Seen(const Napi::CallbackInfo& info) {
     const double value = NumberArgument(info[0], "value");
-    if (const std::shared_ptr<DeadlineSampler> sampler = sampler_.lock()) sampler->Seen(value);
+    if (auto* const sampler = source_as<DeadlineSampler>()) sampler->Seen(value);
   }
-
-  std::weak_ptr<DeadlineSampler> sampler_;  // weak: close() has to close its descriptors
 };
 
 }  // namespace

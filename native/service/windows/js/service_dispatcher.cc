@@ -8,6 +8,7 @@
 
 #include "js/argument.h"
 #include "js/error.h"
+#include "js/value.h"
 #include "js/windows/environment.h"
 #include "js/windows/objects.h"
 
@@ -88,7 +89,7 @@ class ServiceDispatcherObject : public Napi::ObjectWrap<ServiceDispatcherObject>
   }
 
  private:
-  Napi::Value Error(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), dispatcher_->error()); }
+  Napi::Value Error(const Napi::CallbackInfo& info) { return NumberOf(info.Env(), dispatcher_->error()); }
 
   void Report(const Napi::CallbackInfo& info) {
     const DWORD state = StateArgument(info[0]);

@@ -6,6 +6,7 @@
 
 #include "js/argument.h"
 #include "js/error.h"
+#include "js/value.h"
 #include "js/windows/objects.h"
 
 namespace evictd {
@@ -33,14 +34,12 @@ const char* StateName(uint32_t state) {
 }
 
 Napi::Object ToJs(Napi::Env env, const ServiceEntry& entry) {
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("name", Napi::String::New(env, entry.name));
-  object.Set("displayName", Napi::String::New(env, entry.display_name));
-  object.Set("state", Napi::String::New(env, StateName(entry.state)));
-  object.Set("pid", Napi::Number::New(env, entry.pid));
-  object.Set("ownProcess", Napi::Boolean::New(env, entry.own_process));
-  object.Set("acceptsStop", Napi::Boolean::New(env, entry.accepts_stop));
-  return object;
+  return ObjectOf(env, {{"name", Napi::String::New(env, entry.name)},
+                        {"displayName", Napi::String::New(env, entry.display_name)},
+                        {"state", Napi::String::New(env, StateName(entry.state))},
+                        {"pid", NumberOf(env, entry.pid)},
+                        {"ownProcess", Napi::Boolean::New(env, entry.own_process)},
+                        {"acceptsStop", Napi::Boolean::New(env, entry.accepts_stop)}});
 }
 
 }  // namespace
@@ -48,9 +47,7 @@ Napi::Object ToJs(Napi::Env env, const ServiceEntry& entry) {
 Napi::Value Services(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::vector<ServiceEntry> entries = Guarded(env, [] { return ListServices(); });
-  Napi::Array result = Napi::Array::New(env, entries.size());
-  for (uint32_t i = 0; i < entries.size(); i++) result.Set(i, ToJs(env, entries[i]));
-  return result;
+  return ArrayOf(env, entries, [env](const ServiceEntry& entry) { return ToJs(env, entry); });
 }
 
 void StopServiceOf(const Napi::CallbackInfo& info) {

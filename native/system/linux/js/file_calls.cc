@@ -6,7 +6,6 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
-#include "system/linux/clock.h"
 
 namespace evictd {
 
@@ -71,14 +70,11 @@ Napi::Value Getxattr(const Napi::CallbackInfo& info) {
   return Napi::Buffer<char>::Copy(info.Env(), value.data(), value.size());
 }
 
-Napi::Value BootTime(const Napi::CallbackInfo& info) { return Napi::BigInt::New(info.Env(), ClockNs(CLOCK_BOOTTIME)); }
-
 }  // namespace
 
 void DefineFileCalls(Napi::Env env, Napi::Object exports) {
   exports.Set("fallocate", Napi::Function::New(env, Fallocate, "fallocate"));
   exports.Set("getxattr", Napi::Function::New(env, Getxattr, "getxattr"));
-  exports.Set("bootTimeNs", Napi::Function::New(env, BootTime, "bootTimeNs"));
 }
 
 }  // namespace evictd

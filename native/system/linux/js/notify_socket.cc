@@ -5,6 +5,7 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 
 namespace evictd {
 
@@ -26,7 +27,7 @@ class NotifySocketObject : public Napi::ObjectWrap<NotifySocketObject> {
  private:
   Napi::Value Notify(const Napi::CallbackInfo& info) {
     const std::string state = TextArgument(info[0], "state");
-    return Napi::Number::New(info.Env(), socket_ ? socket_->Notify(state) : EBADF);
+    return NumberOf(info.Env(), socket_ ? socket_->Notify(state) : EBADF);
   }
 
   void Close(const Napi::CallbackInfo&) { socket_.reset(); }

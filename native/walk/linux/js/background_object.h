@@ -10,6 +10,7 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/environment.h"
+#include "js/value.h"
 #include "walk/linux/background_walk.h"
 
 namespace evictd {
@@ -83,18 +84,6 @@ std::unique_ptr<BackgroundReading<Result>> InBackground(const Napi::CallbackInfo
   std::unique_ptr<BackgroundReading<Result>> reading;
   Guarded(info.Env(), [&] { reading = std::make_unique<BackgroundReading<Result>>(what, std::move(work), walks); });
   return reading;
-}
-
-template <typename Items, typename ToJs>
-Napi::Array ArrayOf(Napi::Env env, const Items& items, ToJs to_js) {
-  Napi::Array array = Napi::Array::New(env, items.size());
-  uint32_t index = 0;
-  for (const auto& each : items) array.Set(index++, to_js(each));
-  return array;
-}
-
-inline Napi::Number NumberOf(Napi::Env env, uint64_t value) {
-  return Napi::Number::New(env, static_cast<double>(value));
 }
 
 }  // namespace evictd

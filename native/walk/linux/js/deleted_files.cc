@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "js/linux/objects.h"
+#include "js/value.h"
 #include "walk/linux/js/background_object.h"
 
 namespace evictd {
@@ -22,20 +23,15 @@ struct DeletedFilesKind {
   }
 
   static Napi::Object ToJs(Napi::Env env, const Result& files) {
-    const auto pid_of = [env](pid_t pid) { return Napi::Number::New(env, pid); };
-    const auto group_of = [&](const DeletedFiles::Group& each) {
-      Napi::Object group = Napi::Object::New(env);
-      group.Set("pids", ArrayOf(env, each.holders, pid_of));
-      group.Set("bytes", NumberOf(env, each.bytes));
-      group.Set("inodes", NumberOf(env, each.inodes));
-      return group;
+    const auto group_of = [env](const DeletedFiles::Group& each) {
+      return ObjectOf(env, {{"pids", ArrayOfNumbers(env, each.holders)},
+                            {"bytes", NumberOf(env, each.bytes)},
+                            {"inodes", NumberOf(env, each.inodes)}});
     };
-    Napi::Object result = Napi::Object::New(env);
-    result.Set("groups", ArrayOf(env, files.groups, group_of));
-    result.Set("unreadable", NumberOf(env, files.unreadable));
-    result.Set("device", Napi::BigInt::New(env, files.device));
-    result.Set("complete", Napi::Boolean::New(env, files.complete));
-    return result;
+    return ObjectOf(env, {{"groups", ArrayOf(env, files.groups, group_of)},
+                          {"unreadable", NumberOf(env, files.unreadable)},
+                          {"device", Napi::BigInt::New(env, files.device)},
+                          {"complete", Napi::Boolean::New(env, files.complete)}});
   }
 };
 

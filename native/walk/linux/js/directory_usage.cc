@@ -1,8 +1,8 @@
-#include "walk/linux/directory_usage.h"
-
 #include <memory>
 
 #include "js/linux/objects.h"
+#include "js/value.h"
+#include "walk/linux/directory_walk.h"
 #include "walk/linux/js/background_object.h"
 
 namespace evictd {
@@ -11,26 +11,24 @@ namespace {
 
 struct DirectoryUsageKind {
   static constexpr const char* kName = "DirectoryUsage";
-  using Reading = DirectoryUsage;
   using Result = DirectoryWalk::Usage;
+  using Reading = BackgroundReading<Result>;
 
   static std::unique_ptr<Reading> Begin(const Napi::CallbackInfo& info, Environment* environment) {
     const std::string path = TextArgument(info[0], "path");
-    std::unique_ptr<Reading> reading;
-    Guarded(info.Env(), [&] { reading = std::make_unique<DirectoryUsage>(path, environment->directory_walks()); });
-    return reading;
+    return InBackground<Result>(
+        info, path, [path](const auto& cancelled) { return DirectoryWalk().Run(path, cancelled); },
+        environment->directory_walks());
   }
 
   static Napi::Object ToJs(Napi::Env env, const Result& usage) {
-    Napi::Object result = Napi::Object::New(env);
-    result.Set("bytes", NumberOf(env, usage.bytes));
-    result.Set("inodes", NumberOf(env, usage.inodes));
-    result.Set("errors", NumberOf(env, usage.errors));
-    result.Set("errno", Napi::Number::New(env, usage.first_error));
-    result.Set("device", Napi::BigInt::New(env, usage.device));
-    result.Set("inode", Napi::BigInt::New(env, usage.inode));
-    result.Set("complete", Napi::Boolean::New(env, usage.complete));
-    return result;
+    return ObjectOf(env, {{"bytes", NumberOf(env, usage.bytes)},
+                          {"inodes", NumberOf(env, usage.inodes)},
+                          {"errors", NumberOf(env, usage.errors)},
+                          {"errno", NumberOf(env, usage.first_error)},
+                          {"device", Napi::BigInt::New(env, usage.device)},
+                          {"inode", Napi::BigInt::New(env, usage.inode)},
+                          {"complete", Napi::Boolean::New(env, usage.complete)}});
   }
 };
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "js/linux/objects.h"
+#include "js/value.h"
 #include "walk/linux/js/background_object.h"
 
 namespace evictd {
@@ -35,19 +36,15 @@ struct FilesystemTreeKind {
 
   static Napi::Object ToJs(Napi::Env env, const Result& tree) {
     const auto directory_of = [env](const FilesystemTree::Directory& each) {
-      Napi::Object directory = Napi::Object::New(env);
-      directory.Set("path", Napi::String::New(env, each.path));
-      directory.Set("bytes", NumberOf(env, each.bytes));
-      directory.Set("inodes", NumberOf(env, each.inodes));
-      return directory;
+      return ObjectOf(env, {{"path", Napi::String::New(env, each.path)},
+                            {"bytes", NumberOf(env, each.bytes)},
+                            {"inodes", NumberOf(env, each.inodes)}});
     };
-    Napi::Object result = Napi::Object::New(env);
-    result.Set("directories", ArrayOf(env, tree.directories, directory_of));
-    result.Set("errors", NumberOf(env, tree.errors));
-    result.Set("errno", Napi::Number::New(env, tree.first_error));
-    result.Set("device", Napi::BigInt::New(env, tree.device));
-    result.Set("complete", Napi::Boolean::New(env, tree.complete));
-    return result;
+    return ObjectOf(env, {{"directories", ArrayOf(env, tree.directories, directory_of)},
+                          {"errors", NumberOf(env, tree.errors)},
+                          {"errno", NumberOf(env, tree.first_error)},
+                          {"device", Napi::BigInt::New(env, tree.device)},
+                          {"complete", Napi::Boolean::New(env, tree.complete)}});
   }
 };
 

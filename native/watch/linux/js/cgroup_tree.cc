@@ -7,6 +7,7 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 #include "watch/linux/js/watch.h"
 
 namespace evictd {
@@ -29,7 +30,6 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     Guarded(info.Env(), [&] {
       auto tree = std::make_shared<CgroupTree>(
           root_, depth == "all" ? CgroupTree::Depth::kAll : CgroupTree::Depth::kChildren, wakes);
-      tree_ = tree;
       if (wakes) {
         Start(info, std::move(tree), on_wake, root_);
       } else {
@@ -45,9 +45,8 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
   Napi::Value Changes(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     CgroupTree::Changes changes;
-    if (std::shared_ptr<CgroupTree> tree = tree_.lock()) {
+    if (CgroupTree* const tree = unwatched_ ? unwatched_.get() : source_as<CgroupTree>()) {
       changes = tree->TakeChanges();
-      tree.reset();  // the armer drops the last reference
       if (changes.gone && unwatched_) {
         error_ = changes.error;
         Drop();
@@ -74,11 +73,9 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
       reported.Set(kind, change.appeared ? appeared : vanished);
       list.Set(next++, reported);
     }
-    Napi::Object result = Napi::Object::New(env);
-    result.Set("list", list);
-    result.Set("overflow", Napi::Boolean::New(env, changes.overflow));
-    result.Set("gone", Napi::Boolean::New(env, changes.gone));
-    return result;
+    return ObjectOf(env, {{"list", list},
+                          {"overflow", Napi::Boolean::New(env, changes.overflow)},
+                          {"gone", Napi::Boolean::New(env, changes.gone)}});
   }
 
   // Without a callback the waiter does not carry it, so this replaces the base class.
@@ -86,15 +83,14 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     return Napi::Boolean::New(info.Env(), live() || unwatched_ != nullptr);
   }
   void Close(const Napi::CallbackInfo&) {
-    tree_.reset();  // the armer may hold it for some time
     Drop();
     Stop();
   }
   Napi::Value Status(const Napi::CallbackInfo& info) {
-    Napi::Object status = StatusOf(info.Env(), kMechanism).As<Napi::Object>();
+    Napi::Object status = StatusOf(info.Env(), kMechanism);
     status.Set("target", Napi::String::New(info.Env(), root_));
     status.Set("live", Live(info));
-    if (error_ != 0) status.Set("errno", Napi::Number::New(info.Env(), error_));
+    if (error_ != 0) status.Set("errno", NumberOf(info.Env(), error_));
     return status;
   }
 
@@ -109,7 +105,6 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
   }
 
   std::string root_;
-  std::weak_ptr<CgroupTree> tree_;         // weak: close() has to close its descriptors
   std::shared_ptr<CgroupTree> unwatched_;  // the owner if there is no callback
   int error_ = 0;
 };

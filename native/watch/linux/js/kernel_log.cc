@@ -9,43 +9,36 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 #include "watch/linux/js/watch.h"
 
 namespace evictd {
 
 namespace {
 
-Napi::Object ToJavaScript(Napi::Env env, const OomRecord& record) {
-  Napi::Object reported = Napi::Object::New(env);
-  const auto number = [&](const char* name, int64_t value) {
-    reported.Set(name, Napi::Number::New(env, static_cast<double>(value)));
-  };
-  const auto text = [&](const char* name, const std::string& value) {
-    reported.Set(name, value.empty() ? env.Undefined() : Napi::String::New(env, value).As<Napi::Value>());
-  };
-  number("sequence", static_cast<int64_t>(record.sequence));
-  number("timeUs", static_cast<int64_t>(record.time_us));
-  reported.Set("constraint", Napi::String::New(env, record.global ? "global" : "memcg"));
-  text("oomMemcg", record.oom_memcg);
-  text("taskMemcg", record.task_memcg);
-  number("pid", record.pid);
-  reported.Set("name", Napi::String::New(env, record.name));
-  reported.Set("uid", record.uid < 0 ? env.Undefined()
-                                     : Napi::Number::New(env, static_cast<double>(record.uid)).As<Napi::Value>());
-  number("totalVmBytes", record.total_vm_bytes);
-  number("anonRssBytes", record.anon_rss_bytes);
-  number("fileRssBytes", record.file_rss_bytes);
-  number("shmemRssBytes", record.shmem_rss_bytes);
-  number("pgtablesBytes", record.pgtables_bytes);
-  number("oomScoreAdj", record.oom_score_adj);
-  return reported;
+Napi::Value TextOrUndefined(Napi::Env env, const std::string& text) {
+  return text.empty() ? env.Undefined() : Napi::String::New(env, text).As<Napi::Value>();
 }
 
-Napi::Array ToJavaScript(Napi::Env env, const std::vector<OomRecord>& records) {
-  Napi::Array list = Napi::Array::New(env, records.size());
-  uint32_t next = 0;
-  for (const OomRecord& record : records) list.Set(next++, ToJavaScript(env, record));
-  return list;
+Napi::Object ToJs(Napi::Env env, const OomRecord& record) {
+  return ObjectOf(env, {{"sequence", NumberOf(env, record.sequence)},
+                        {"timeUs", NumberOf(env, record.time_us)},
+                        {"constraint", Napi::String::New(env, record.global ? "global" : "memcg")},
+                        {"oomMemcg", TextOrUndefined(env, record.oom_memcg)},
+                        {"taskMemcg", TextOrUndefined(env, record.task_memcg)},
+                        {"pid", NumberOf(env, record.pid)},
+                        {"name", Napi::String::New(env, record.name)},
+                        {"uid", record.uid < 0 ? env.Undefined() : NumberOf(env, record.uid).As<Napi::Value>()},
+                        {"totalVmBytes", NumberOf(env, record.total_vm_bytes)},
+                        {"anonRssBytes", NumberOf(env, record.anon_rss_bytes)},
+                        {"fileRssBytes", NumberOf(env, record.file_rss_bytes)},
+                        {"shmemRssBytes", NumberOf(env, record.shmem_rss_bytes)},
+                        {"pgtablesBytes", NumberOf(env, record.pgtables_bytes)},
+                        {"oomScoreAdj", NumberOf(env, record.oom_score_adj)}});
+}
+
+Napi::Array ToJs(Napi::Env env, const std::vector<OomRecord>& records) {
+  return ArrayOf(env, records, [env](const OomRecord& record) { return ToJs(env, record); });
 }
 
 class KernelLogObject : public WatchObject<KernelLogObject> {
@@ -65,11 +58,9 @@ class KernelLogObject : public WatchObject<KernelLogObject> {
     const Napi::Env env = info.Env();
     KernelLog::Records records;
     if (inbox_) records = inbox_->Take();
-    Napi::Object result = Napi::Object::New(env);
-    result.Set("list", ToJavaScript(env, records.list));
-    result.Set("overruns", Napi::Number::New(env, static_cast<double>(records.overruns)));
-    result.Set("dropped", Napi::Number::New(env, static_cast<double>(records.dropped)));
-    return result;
+    return ObjectOf(env, {{"list", ToJs(env, records.list)},
+                          {"overruns", NumberOf(env, records.overruns)},
+                          {"dropped", NumberOf(env, records.dropped)}});
   }
 
   void Close(const Napi::CallbackInfo&) {
@@ -99,7 +90,7 @@ Napi::Value ParseOomRecords(const Napi::CallbackInfo& info) {
     std::optional<OomRecord> kill = parser.Take(*record);
     if (kill) kills.push_back(std::move(*kill));
   }
-  return ToJavaScript(info.Env(), kills);
+  return ToJs(info.Env(), kills);
 }
 
 }  // namespace evictd

@@ -9,6 +9,7 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 #include "watch/linux/js/watch.h"
 
 namespace evictd {
@@ -28,9 +29,7 @@ class MemcgEventsObject : public WatchObject<MemcgEventsObject> {
     }
     const Napi::Function on_wake = FunctionArgument(info[2], "onWake");
     Guarded(info.Env(), [&] {
-      auto events = std::make_shared<MemcgEvents>(cgroup, file);
-      events_ = events;
-      Start(info, std::move(events), on_wake, cgroup + "/" + file);
+      Start(info, std::make_shared<MemcgEvents>(cgroup, file), on_wake, cgroup + "/" + file);
       KeepCounters();
     });
   }
@@ -40,8 +39,7 @@ class MemcgEventsObject : public WatchObject<MemcgEventsObject> {
     KeepCounters();
     Napi::Object counters = Napi::Object::New(info.Env());
     for (size_t i = 0; i < counters_.size(); i++) {
-      if (!std::isnan(counters_[i]))
-        counters.Set(MemcgEvents::kCounters[i], Napi::Number::New(info.Env(), counters_[i]));
+      if (!std::isnan(counters_[i])) counters.Set(MemcgEvents::kCounters[i], NumberOf(info.Env(), counters_[i]));
     }
     return counters;
   }
@@ -52,12 +50,11 @@ class MemcgEventsObject : public WatchObject<MemcgEventsObject> {
 
  private:
   void KeepCounters() {
-    const std::shared_ptr<MemcgEvents> events = events_.lock();
-    if (!events) return;
+    const auto* const events = source_as<MemcgEvents>();
+    if (events == nullptr) return;
     for (size_t i = 0; i < counters_.size(); i++) counters_[i] = events->Counter(i);
   }
 
-  std::weak_ptr<MemcgEvents> events_;  // weak: close() has to close its descriptors
   std::array<double, MemcgEvents::kCounters.size()> counters_;
 };
 

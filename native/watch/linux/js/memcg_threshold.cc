@@ -22,9 +22,7 @@ class MemcgThresholdObject : public WatchObject<MemcgThresholdObject> {
     const uint64_t usage_bytes = BigIntArgument(info[1], "usageBytes");
     const Napi::Function on_wake = FunctionArgument(info[2], "onWake");
     Guarded(info.Env(), [&] {
-      auto threshold = std::make_shared<MemcgThreshold>(cgroup, usage_bytes);
-      threshold_ = threshold;
-      Start(info, std::move(threshold), on_wake, cgroup);
+      Start(info, std::make_shared<MemcgThreshold>(cgroup, usage_bytes), on_wake, cgroup);
       ArmSoon();
     });
   }
@@ -32,15 +30,14 @@ class MemcgThresholdObject : public WatchObject<MemcgThresholdObject> {
   // No effect after close() or GONE.
   void Move(const Napi::CallbackInfo& info) {
     const uint64_t usage_bytes = BigIntArgument(info[0], "usageBytes");
-    if (!live()) return;
-    if (const std::shared_ptr<MemcgThreshold> threshold = threshold_.lock()) threshold->Want(usage_bytes);
+    if (auto* const threshold = source_as<MemcgThreshold>()) threshold->Want(usage_bytes);
     ArmSoon();
   }
 
   Napi::Value Armed(const Napi::CallbackInfo& info) {
-    const std::shared_ptr<MemcgThreshold> threshold = threshold_.lock();
+    const auto* const threshold = source_as<MemcgThreshold>();
     uint64_t usage_bytes = 0;
-    if (!live() || !threshold || !threshold->Registered(&usage_bytes)) return info.Env().Undefined();
+    if (threshold == nullptr || !threshold->Registered(&usage_bytes)) return info.Env().Undefined();
     return Napi::BigInt::New(info.Env(), usage_bytes);
   }
 
@@ -48,9 +45,6 @@ class MemcgThresholdObject : public WatchObject<MemcgThresholdObject> {
     return WatchObject::Define(env, {InstanceMethod("move", &MemcgThresholdObject::Move),
                                      InstanceAccessor("armed", &MemcgThresholdObject::Armed, nullptr)});
   }
-
- private:
-  std::weak_ptr<MemcgThreshold> threshold_;  // weak: close() has to close its descriptors
 };
 
 }  // namespace

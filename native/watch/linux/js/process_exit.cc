@@ -10,6 +10,7 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
+#include "js/value.h"
 #include "watch/linux/js/watch.h"
 
 namespace evictd {
@@ -38,7 +39,6 @@ class ProcessExitObject : public WatchObject<ProcessExitObject> {
     const Napi::Function on_wake = FunctionArgument(info[1], "onWake");
     Guarded(info.Env(), [&] {
       auto source = std::make_shared<ProcessExit>(pids);
-      source_ = source;
       missed_ = source->missed();
       Start(info, std::move(source), on_wake, std::to_string(pids.size()) + " processes");
     });
@@ -46,13 +46,11 @@ class ProcessExitObject : public WatchObject<ProcessExitObject> {
 
   // 0 after close().
   Napi::Value Remaining(const Napi::CallbackInfo& info) {
-    const std::shared_ptr<ProcessExit> source = source_.lock();
-    return Napi::Number::New(info.Env(), source ? static_cast<double>(source->remaining()) : 0);
+    const auto* const source = source_as<ProcessExit>();
+    return NumberOf(info.Env(), source == nullptr ? 0 : source->remaining());
   }
 
-  Napi::Value Missed(const Napi::CallbackInfo& info) {
-    return Napi::Number::New(info.Env(), static_cast<double>(missed_));
-  }
+  Napi::Value Missed(const Napi::CallbackInfo& info) { return NumberOf(info.Env(), missed_); }
 
   static Napi::Function Define(Napi::Env env) {
     return WatchObject::Define(env, {InstanceAccessor("remaining", &ProcessExitObject::Remaining, nullptr),
@@ -60,7 +58,6 @@ class ProcessExitObject : public WatchObject<ProcessExitObject> {
   }
 
  private:
-  std::weak_ptr<ProcessExit> source_;  // weak: close() has to close its descriptors
   size_t missed_ = 0;
 };
 

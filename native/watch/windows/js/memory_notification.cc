@@ -23,25 +23,22 @@ class MemoryNotificationObject : public WatchObject<MemoryNotificationObject> {
     if (kind != "low" && kind != "high") ThrowArgumentError(info.Env(), "kind must be low or high, not " + kind);
     const Napi::Function on_wake = FunctionArgument(info[1], "onWake");
     Guarded(info.Env(), [&] {
-      auto notification = std::make_shared<MemoryNotification>(kind == "low" ? LowMemoryResourceNotification
-                                                                             : HighMemoryResourceNotification);
-      notification_ = notification;
-      Start(info, std::move(notification), on_wake, kind);
+      Start(info,
+            std::make_shared<MemoryNotification>(kind == "low" ? LowMemoryResourceNotification
+                                                               : HighMemoryResourceNotification),
+            on_wake, kind);
     });
   }
 
   Napi::Value IsSet(const Napi::CallbackInfo& info) {
-    // The waiter may hold it for a moment after close().
-    const std::shared_ptr<MemoryNotification> notification = live() ? notification_.lock() : nullptr;
-    return Napi::Boolean::New(info.Env(), Guarded(info.Env(), [&] { return notification && notification->IsSet(); }));
+    const auto* const notification = source_as<MemoryNotification>();
+    return Napi::Boolean::New(info.Env(),
+                              Guarded(info.Env(), [&] { return notification != nullptr && notification->IsSet(); }));
   }
 
   static Napi::Function Define(Napi::Env env) {
     return WatchObject::Define(env, {InstanceMethod("isSet", &MemoryNotificationObject::IsSet)});
   }
-
- private:
-  std::weak_ptr<MemoryNotification> notification_;  // weak: close() has to close its handle
 };
 
 }  // namespace

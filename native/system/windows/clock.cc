@@ -1,4 +1,4 @@
-#include "system/monotonic_clock.h"
+#include "system/clock.h"
 
 #include <windows.h>
 
@@ -20,5 +20,7 @@ uint64_t MonotonicNs() {
   // In two parts: at 10 MHz the whole product overflows after half an hour.
   return ticks / per_second * kSecondNs + ticks % per_second * kSecondNs / per_second;
 }
+
+uint64_t BootTimeNs() { return static_cast<uint64_t>(GetTickCount64()) * 1000000; }
 
 }  // namespace evictd

@@ -1,10 +1,10 @@
-#include "system/linux/file_lock.h"
+#include "system/file_lock.h"
 
 #include <memory>
 
 #include "js/argument.h"
+#include "js/environment.h"
 #include "js/error.h"
-#include "js/linux/objects.h"
 
 namespace evictd {
 
