@@ -76,7 +76,7 @@ ARM64 := dist/prebuilds/linux-arm64/evictd.node
 
 prebuild-arm64: $(ARM64)
 
-$(ARM64): native/CMakeLists.txt $(NATIVE) $(MODULES) | node
+$(ARM64): native/CMakeLists.txt binding.gyp $(NATIVE) $(MODULES) | node
 	$(call need,aarch64-linux-gnu-g++,the cross compiler for arm64 is missing (Debian: apt-get install g++-aarch64-linux-gnu))
 	$(call need,cmake,cmake is missing (Debian: apt-get install cmake))
 	$(BIN)/cmake-js compile --out build/arm64 --arch arm64 --prefer-make --log-level warn --CDCMAKE_SYSTEM_NAME=Linux \
@@ -90,7 +90,7 @@ WINDOWS_TOOLS := native/js/windows/mingw-w64.cmake
 
 prebuild-windows: $(WINDOWS) bundle
 
-$(WINDOWS): native/CMakeLists.txt $(WINDOWS_TOOLS) $(NATIVE) $(MODULES) | node
+$(WINDOWS): native/CMakeLists.txt binding.gyp $(WINDOWS_TOOLS) $(NATIVE) $(MODULES) | node
 	$(call need,x86_64-w64-mingw32-g++-posix,the cross compiler for Windows is missing (Debian: apt-get install g++-mingw-w64-x86-64-posix))
 	$(call need,cmake,cmake is missing (Debian: apt-get install cmake))
 	$(BIN)/cmake-js compile --out build/windows --arch x64 --prefer-make --log-level warn --CDCMAKE_TOOLCHAIN_FILE='$(abspath $(WINDOWS_TOOLS))'

@@ -8,7 +8,6 @@
       'sources': [
         'native/filesystem/filesystem_stats.cc',
         'native/js/argument.cc',
-        'native/js/error.cc',
         'native/js/thread_safe_waker.cc',
         'native/js/wake_targets.cc',
         'native/system/js/file_lock.cc',
@@ -25,7 +24,6 @@
             'native/kill/linux/cgroup_freezer.cc',
             'native/kill/linux/cgroup_handle.cc',
             'native/kill/linux/cgroup_processes.cc',
-            'native/kill/linux/cgroup_procs_text.cc',
             'native/kill/linux/js/cgroup_handle.cc',
             'native/kill/linux/js/memory_reaper.cc',
             'native/kill/linux/js/process.cc',
@@ -53,7 +51,6 @@
             'native/system/linux/thread.cc',
             'native/walk/linux/background_walk.cc',
             'native/walk/linux/deleted_files.cc',
-            'native/walk/linux/directory_entries.cc',
             'native/walk/linux/directory_walk.cc',
             'native/walk/linux/filesystem_tree.cc',
             'native/walk/linux/js/deleted_files.cc',
@@ -79,9 +76,9 @@
           ],
           'cflags': ['-Wall', '-Wextra', '-fvisibility=hidden', '-ffunction-sections', '-fdata-sections'],
           'cflags_cc': ['-std=c++17', '-fvisibility-inlines-hidden'],
-          # nodelete: the end of a worker may unload the addon while a thread that hangs in statfs still has its code to return to.
-          # libstdc++ inside, so that no version of it is asked for, and hidden by exports.map. libgcc_s comes with every Node; its static
-          # form would ask for glibc 2.35, and RHEL 9 has 2.34.
+          # nodelete: the end of a worker would unload the addon while a thread that hangs in statfs still has to return to its code.
+          # libstdc++ is linked statically, for any version on the machine, and hidden by exports.map. libgcc_s comes with every Node;
+          # its static form needs glibc 2.35, and RHEL 9 has 2.34.
           'ldflags': [
             '-Wl,-z,nodelete',
             '-Wl,--gc-sections',
@@ -121,7 +118,7 @@
             'native/watch/windows/wait_thread.cc',
             'native/watch/windows/waiter.cc',
           ],
-          # Node's common.gypi says that there are none.
+          # Node's common.gypi disables exceptions.
           'defines!': ['_HAS_EXCEPTIONS=0'],
           'defines': ['WIN32_LEAN_AND_MEAN', 'NOMINMAX', '_WIN32_WINNT=0x0A00'],
           'libraries': ['-ladvapi32.lib', '-lpsapi.lib'],

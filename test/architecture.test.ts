@@ -35,26 +35,29 @@ describe('the tree', () => {
     expect(sorted(documented)).toEqual(sorted(source.flatMap(errorCodes)));
   });
 
-  /** What each system's part of a build description begins with; the sources before the first part are for both systems. */
-  const parts: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
-    'binding.gyp': { linux: /OS=="linux"/, windows: /OS=="win"/ },
-    'native/CMakeLists.txt': { linux: /^if\(CMAKE_SYSTEM_NAME STREQUAL "Linux"\)/m, windows: /^elseif\(WIN32\)/m },
-  };
-  /** node-gyp and cmake-js bring it for Microsoft's compiler. */
-  const forMingw = 'native/js/windows/delay_load.cc';
-  const addon = native.map(({ path }) => path).filter((path) => !path.startsWith('native/test/'));
   /** A folder named for a system holds what only that system compiles. */
   const systemOf = (path: string): string => /\/(linux|windows)\//.exec(path)?.[1] ?? 'both';
+  const listed = (text: string): string[] => text.match(/[\w/]+\.cc\b/g) ?? [];
+  /** node-gyp and cmake-js bring it for Microsoft's compiler. */
+  const forMingw = 'js/windows/delay_load.cc';
 
-  test.each(Object.keys(parts))('%s compiles exactly the C++ files of the addon, each for its system', (list) => {
-    const text = readFileSync(list, 'utf8');
-    const [linux, windows] = [text.search(parts[list]?.linux ?? /$^/), text.search(parts[list]?.windows ?? /$^/)];
+  test('binding.gyp compiles exactly the C++ files of the addon, each for its system', () => {
+    const text = readFileSync('binding.gyp', 'utf8');
+    const [linux, windows] = [text.indexOf('OS=="linux"'), text.indexOf('OS=="win"')];
     const byPart = { both: text.slice(0, linux), linux: text.slice(linux, windows), windows: text.slice(windows) };
     for (const [part, own] of Object.entries(byPart)) {
-      const listed = (own.match(/[\w/]+\.cc\b/g) ?? []).map((path) => (path.startsWith('native/') ? path : `native/${path}`));
-      const compiled = addon.filter((path) => path.endsWith('.cc') && systemOf(path) === part);
-      expect(sorted(listed)).toEqual(sorted(list === 'binding.gyp' ? compiled.filter((path) => path !== forMingw) : compiled));
+      const compiled = native
+        .map(({ path }) => path)
+        .filter((path) => path.endsWith('.cc') && !path.startsWith('native/test/') && path !== `native/${forMingw}`)
+        .filter((path) => systemOf(path) === part);
+      expect(sorted(listed(own))).toEqual(sorted(compiled));
     }
+  });
+
+  test('native/CMakeLists.txt takes its sources from binding.gyp', () => {
+    const text = readFileSync('native/CMakeLists.txt', 'utf8');
+    expect(text).toContain('file(STRINGS ../binding.gyp');
+    expect(listed(text)).toEqual([forMingw]);
   });
 
   test('a folder of the addon has at most 15 files; a header and its implementation count as one', () => {

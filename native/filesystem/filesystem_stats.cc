@@ -6,7 +6,6 @@
 #include <functional>
 #include <iterator>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "system/clock.h"

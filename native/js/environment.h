@@ -16,7 +16,6 @@ namespace evictd {
 template <typename Derived>
 class EnvironmentOf : public WakeTargets {
  public:
-  // Called once, when the addon is loaded.
   static void Create(Napi::Env env) {
     auto environment = std::make_unique<Derived>(env);
     Derived* const held = environment.get();

@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "js/value.h"
 #include "system/error_text.h"
 #include "system/system_error.h"
 
@@ -11,7 +12,14 @@ namespace evictd {
 
 // An Error like those of Node's fs: code ('ENOENT', on Windows 'ERROR_PATH_NOT_FOUND'), errno (negative), syscall and
 // perhaps path.
-Napi::Error ToJavaScript(Napi::Env env, const SystemError& error);
+inline Napi::Error ToJavaScript(Napi::Env env, const SystemError& error) {
+  Napi::Error result = Napi::Error::New(env, error.what());
+  result.Set("errno", NumberOf(env, -error.error()));
+  result.Set("code", Napi::String::New(env, ErrorName(error.error())));
+  result.Set("syscall", Napi::String::New(env, error.syscall()));
+  if (!error.path().empty()) result.Set("path", Napi::String::New(env, error.path()));
+  return result;
+}
 
 // Runs `body` and turns SystemError and bad_alloc into JavaScript exceptions.
 template <typename Body>

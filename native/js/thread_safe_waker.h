@@ -18,8 +18,6 @@ class ThreadSafeWaker : public Waker {
   ThreadSafeWaker(Napi::Env env, std::function<void()> answer);
 
   bool Notify() override;
-
-  // JavaScript's thread.
   void KeepAlive(bool keep);
 
   // JavaScript's thread, from the cleanup hook: later notifications are dropped. A detached thread may still hold this

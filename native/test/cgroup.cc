@@ -32,15 +32,15 @@ std::vector<pid_t> MembersOf(const std::string& path) {
 
 constexpr char kPrefix[] = "evictd-test-";
 
-// Not by the code under test. Cgroups below it first.
+// Not by the code under test. Child cgroups first.
 void KillAndRemove(const std::string& path) {
   glob_t below = {};
   if (glob((path + "/*/").c_str(), GLOB_ONLYDIR, nullptr, &below) == 0) {
     for (size_t i = 0; i < below.gl_pathc; i++) KillAndRemove(below.gl_pathv[i]);
   }
   globfree(&below);
-  WriteText(path + "/freezer.state", "THAWED");  // where it is one of v1: whoever is frozen does not die
-  // EBUSY: the last of the killed has not left yet.
+  WriteText(path + "/freezer.state", "THAWED");  // in a v1 freezer: a frozen process does not die
+  // EBUSY until the last killed process has exited.
   for (int attempts = 0; attempts < 2000 && rmdir(path.c_str()) != 0 && errno != ENOENT; attempts++) {
     for (const pid_t pid : MembersOf(path)) kill(pid, SIGKILL);
     usleep(5000);

@@ -9,14 +9,13 @@ namespace evictd::test {
 
 constexpr char kMemoryV1[] = "/sys/fs/cgroup/memory";
 
-// The cgroup2 mount, with or without controllers; skips the test where there is none.
+// The cgroup2 mount, with or without controllers; skips the test if there is none.
 std::string Cgroup2();
 
-// Skips the test where there is no memory controller of cgroup v1.
+// Skips the test without a memory controller of cgroup v1.
 std::string MemoryV1();
 
-// A new cgroup (evictd-test-*) below `parent`. At the end whatever is in it is killed, and it is removed with the
-// cgroups below it.
+// A new cgroup (evictd-test-*) below `parent`. The destructor kills its processes and removes it with its children.
 class Cgroup {
  public:
   explicit Cgroup(const std::string& parent);
@@ -29,18 +28,18 @@ class Cgroup {
 
   std::vector<pid_t> Members() const;
 
-  // Removes it and makes it anew under the same name.
+  // Removes it and creates it again under the same name.
   void Replace();
 
-  // Kills and removes. Also called by the destructor.
+  // Kills and removes. The destructor calls it too.
   void Remove();
 
  private:
   std::string path_;
 };
 
-// A shell script as a member of a cgroup, already moved there when the constructor returns. At the end it is killed,
-// with what it started, and waited for.
+// A shell script that is a member of a cgroup when the constructor returns. The destructor kills it with its children
+// and waits for it.
 class Member {
  public:
   Member(const Cgroup& cgroup, const std::string& script);
@@ -50,7 +49,7 @@ class Member {
 
   pid_t pid() const { return pid_; }
 
-  // Waits for its end. Returns its status as wait reports it.
+  // Waits for its exit. Returns the status that wait reports.
   int Wait();
 
  private:
@@ -59,20 +58,20 @@ class Member {
   int status_ = 0;
 };
 
-// A script for a Member that holds so many MiB of anonymous memory. `tail` keeps what it may not write yet.
+// A Member's script that holds this many MiB of anonymous memory: `tail` keeps what it may not write yet.
 std::string Holding(int mebibytes);
 
-// Kills and removes the cgroups that a test process left behind because it was ended.
+// Kills and removes the cgroups of a test process that was killed.
 void RemoveCgroupsOf(pid_t test);
 
-// The text of a file; empty where it cannot be read.
+// The text of a file; empty if it cannot be read.
 std::string ReadText(const std::string& path);
 
-// Over what is there, without cutting it off first: a reader never sees an empty file, which no kernel file is. False
-// where it cannot be written.
+// Overwrites without truncating first: a reader never sees an empty file, just as with kernel files. Returns false on
+// failure.
 bool WriteText(const std::string& path, const std::string& text);
 
-// A directory that is removed with what is in it, which has to be plain files.
+// A directory that is removed at the end, with the plain files in it.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();

@@ -7,8 +7,8 @@
 
 #include "system/system_error.h"
 
-// What the tests of the kernel-facing code are written with. Each test runs in a process of its own (runner.cc), so a
-// sanitizer's report, a crash or a hang is the failure of that one test, and descriptors and threads can be counted.
+// The test framework of the kernel-facing code. Each test runs in its own process (runner.cc), so a sanitizer's report,
+// a crash or a hang fails only that test, and descriptors and threads can be counted.
 
 namespace evictd::test {
 
@@ -17,13 +17,13 @@ using Body = void (*)();
 // Called before main, by TEST.
 bool Register(const char* file, const char* name, Body body);
 
-// Throws what the runner reports as a failure.
+// The runner reports it as a failure.
 [[noreturn]] void Fail(const char* file, int line, const std::string& message);
 
-// Throws what the runner reports as a skipped test: what this machine lacks.
+// The runner reports the test as skipped: the machine lacks something.
 [[noreturn]] void Skip(const std::string& reason);
 
-// Looks every millisecond until it is so. Fails after 20 s: a bound on a hang, far beyond anything expected.
+// Checks every millisecond. Fails after 20 s, which only bounds a hang.
 void Eventually(const char* file, int line, const char* what, const std::function<bool()>& condition);
 
 template <typename Left, typename Right>
@@ -34,7 +34,7 @@ void Equal(const char* file, int line, const char* expression, const Left& actua
   Fail(file, line, message.str());
 }
 
-// The errno of the SystemError that `attempt` throws, 0 where it throws none.
+// The errno of the SystemError that `attempt` throws, else 0.
 template <typename Attempt>
 int ErrorOf(Attempt&& attempt) {
   try {

@@ -20,8 +20,8 @@
 
 namespace evictd::test {
 
-// Each call of one kind that this thread makes is held until another thread has taken a step. Then it fails with the
-// errno that the step returned, or goes on where that was 0. After the end of this the thread makes no such call.
+// Holds each system call of one kind on this thread until another thread has run a step. Then the call fails with the
+// errno that the step returned, or goes on if that is 0. After the destructor this thread makes no such call.
 class HeldCalls {
  public:
   HeldCalls(uint32_t call, std::function<int(int call)> step) : step_(std::move(step)) {

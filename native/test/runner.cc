@@ -1,6 +1,6 @@
-// Runs every test (or those whose file or name contains one of the arguments), each in a child process, and ends with
-// "N passed, N failed". A test fails when a check does, when it ends by a signal or a sanitizer's report, when it takes
-// longer than two minutes, and when it leaves a descriptor or a thread behind.
+// Runs all tests, or those whose file or name contains an argument, each in a child process, and ends with "N passed, N
+// failed". A test fails with a check, a signal, a sanitizer's report, after two minutes, or if it leaves a descriptor
+// or thread.
 
 #include <dirent.h>
 #include <sys/wait.h>
@@ -37,7 +37,7 @@ struct Skipped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Filled before main by the files' registrations, in whatever order they are linked.
+// Filled before main by the registrations of the files, in link order.
 std::vector<Test>& Tests() {
   static std::vector<Test> tests;
   return tests;
@@ -55,13 +55,13 @@ size_t Descriptors() { return Entries("/proc/self/fd"); }
 size_t Threads() { return Entries("/proc/self/task"); }
 
 int RunHere(const Test& test) {
-  std::thread([] {}).join();  // the thread sanitizer starts one of its own with the first
+  std::thread([] {}).join();  // the thread sanitizer starts its own thread with the first
   const size_t descriptors = Descriptors();
   const size_t threads = Threads();
   alarm(kLimitSeconds);
   try {
     test.body();
-    // A thread that was left to end by itself may need a moment.
+    // A thread may need a moment to end.
     EVENTUALLY(Threads() <= threads);
     EVENTUALLY(Descriptors() <= descriptors);
   } catch (const Skipped& reason) {
@@ -81,7 +81,7 @@ int RunInChild(const Test& test) {
   fflush(nullptr);
   const pid_t child = fork();
   if (child < 0) abort();
-  // exit, not _exit: the leak sanitizer reports at the end.
+  // exit, not _exit: the leak sanitizer reports at exit.
   if (child == 0) exit(RunHere(test));
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
@@ -107,7 +107,7 @@ bool Register(const char* file, const char* name, Body body) {
 }
 
 void Fail(const char* file, int line, const std::string& message) {
-  // At once: a check that fails in a thread, or while one runs, ends the process.
+  // At once: a check that fails in another thread ends the process.
   printf("  %s:%d: %s\n", file, line, message.c_str());
   fflush(stdout);
   throw Failed();

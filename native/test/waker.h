@@ -6,7 +6,7 @@
 
 namespace evictd::test {
 
-// Counts its rings; nobody comes until `answered` is true.
+// Counts notifications; they fail until `answered` is true.
 class CountingWaker : public Waker {
  public:
   bool Notify() override {

@@ -40,7 +40,7 @@ describe('the armer', () => {
     await until('all are closed', () => openDescriptors() <= before);
   });
 
-  test('does not let them gather: whoever closes many waits', async () => {
+  test('limits how many wait: a caller that closes many waits itself', async () => {
     startThreads();
     const before = openDescriptors();
     let most = 0;
@@ -48,7 +48,6 @@ describe('the armer', () => {
       trigger().close();
       most = Math.max(most, openDescriptors() - before);
     }
-    expect(most).toBeGreaterThan(5);
     expect(most).toBeLessThanOrEqual(66);
     await until('all are closed', () => openDescriptors() <= before);
   });
@@ -61,7 +60,7 @@ describe('the armer', () => {
     for (const each of open) each.move(2n << 20n);
     for (const each of open.slice(0, 10)) each.close();`;
 
-  test('a worker that is terminated while much waits for it leaves no descriptor and no thread', async () => {
+  test('a worker that is terminated while its queue is long leaves no descriptor and no thread', async () => {
     const cgroup = hasMemoryV1 ? makeCgroup(memoryV1) : undefined;
     const run = async () => {
       const script = `const native = require(${JSON.stringify(addonFile)}); ${busy(cgroup)} require('node:worker_threads').parentPort.postMessage('open');`;
@@ -83,7 +82,7 @@ describe('the armer', () => {
     ['process.exit()', 'process.exit(3);', 3],
     ['its last watch being closed', 'for (const each of open) each.close();', 0],
     ['exitNow', 'native.exitNow(4);', 4],
-  ])('a process that ends by %s while much waits for it ends quietly', async (_how, end, status) => {
+  ])('a process that ends by %s while its queue is long ends without output', async (_how, end, status) => {
     const script = `${busy(hasMemoryV1 ? makeCgroup(memoryV1) : undefined)}\n${end}`;
     const ends = await Promise.all(Array.from({ length: 4 }, () => runNode(script)));
     expect(ends).toEqual(ends.map(() => ({ status, output: '' })));

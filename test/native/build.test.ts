@@ -46,6 +46,6 @@ test('where there is no addon for this machine, the error and its documentation 
 // make versions
 const wanted = process.env.EVICTD_TEST_NODE_VERSION;
 
-test.runIf(wanted !== undefined)('the Node that was asked for runs the tests, and what they start', async () => {
+test.runIf(wanted !== undefined)('the requested Node runs the tests and their child processes', async () => {
   expect([process.version, (await runNode('console.log(process.version)')).output]).toEqual([wanted, wanted]);
 });

@@ -31,7 +31,7 @@ const hierarchies: [name: string, mount: string][] = [
 ];
 
 describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount) => {
-  test('its processes and those of all cgroups below it are found and signalled, nobody else', async () => {
+  test('its processes and those of all cgroups below it are found and signalled, no others', async () => {
     const cgroup = makeCgroup(mount);
     const [child, sibling] = [join(cgroup, 'child'), join(cgroup, 'sibling')];
     const grandchild = join(child, 'grandchild');
@@ -49,7 +49,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect(held.signal(SIGKILL)).toEqual({ found: 0, signalled: 0, errno: 0, atNs: 0n });
   });
 
-  test('a cgroup whose name begins with a dot is one like any other', async () => {
+  test('a cgroup with a name that begins with a dot is treated like any other', async () => {
     const cgroup = makeCgroup(mount);
     const [hidden, dots] = [join(cgroup, '.hidden'), join(cgroup, '.hidden', '...')];
     for (const directory of [hidden, dots]) mkdirSync(directory);
@@ -60,7 +60,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     await until('both ended', () => inside.every(({ signalCode }) => signalCode === 'SIGKILL'));
   });
 
-  test('signal 0 asks who is there and harms nobody', async () => {
+  test('signal 0 counts the processes without effect', async () => {
     const cgroup = makeCgroup(mount);
     const child = await startIn(cgroup, 'exec sleep 60');
     expect(handle(cgroup).signal(0)).toMatchObject({ found: 1, signalled: 1, errno: 0 });
@@ -70,7 +70,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
 
   test('a loop of signals ends a cgroup whose processes fork as fast as they can', async () => {
     const cgroup = makeCgroup(mount);
-    // Each loop replaces its child for ever; whoever is forked between two readings is found by the next.
+    // Each loop replaces its child for ever; a process forked between two readings is found by the next.
     const fork = 'while :; do sleep 0.01 & wait; done';
     await startIn(cgroup, `for i in 1 2 3 4 5 6 7 8; do (${fork}) & done; ${fork}`);
     await until('many', () => members(cgroup).length > 8);
@@ -117,7 +117,7 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
     expect({ status, output }).toEqual({ status: 0, output: JSON.stringify({ found: 1, signalled: 0, errno: EPERM }) });
   });
 
-  test('a removed cgroup has nobody; one created again under its name is not touched', async () => {
+  test('a removed cgroup has no process; one created again under its name is not touched', async () => {
     const cgroup = makeCgroup(mount);
     const held = handle(cgroup);
     rmdirSync(cgroup);
@@ -176,8 +176,8 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
 });
 
 describe('a cgroup held by its directory', () => {
-  test('who is not a member any more at the second reading is not signalled', async () => {
-    // Pipes for cgroup.procs: the first reading lists the process, the second nobody. So it looks where the pid was recycled in between.
+  test('a process that is no member at the second reading is not signalled', async () => {
+    // Pipes for cgroup.procs: the first reading lists the process, the second none, as if the pid had been reused in between.
     const directory = makeDirectory();
     const [procs, second] = [join(directory, 'cgroup.procs'), join(directory, 'second')];
     execFileSync('mkfifo', [procs, second]);
@@ -218,7 +218,7 @@ describe('a cgroup held by its directory', () => {
     await until('all ended', () => children.every(({ signalCode }) => signalCode === 'SIGKILL'));
   });
 
-  test.runIf(hasCgroup2)('cgroup.kill of a cgroup that was removed is ENOENT and kills nobody created later', async () => {
+  test.runIf(hasCgroup2)('cgroup.kill of a removed cgroup is ENOENT and kills no process of a later cgroup', async () => {
     const cgroup = makeCgroup(cgroup2);
     const held = handle(cgroup);
     rmdirSync(cgroup);

@@ -56,7 +56,7 @@ describe.each(all)('a pass over some of the files, %s', (_name, maxOpenFiles) =>
     expect([...values.slice(0, 4), errors[0]]).toEqual([9, 2, 3, 4, 0]);
   });
 
-  test('tells the error of these, not of the others', () => {
+  test('reports the errors of these files, not of the others', () => {
     const { table, values, errors } = tableOf(files, maxOpenFiles);
     table.add(makeFake({ a: '1\n', c: 'garbage\n' }));
     table.read(values, errors, undefined, 0b001);
@@ -183,7 +183,7 @@ describe('a pass allocates nothing', () => {
     void *realloc(void *p, size_t n) { note(); return __libc_realloc(p, n); }
     void *aligned_alloc(size_t a, size_t n) { note(); return __libc_memalign(a, n); }
     int posix_memalign(void **p, size_t a, size_t n) { note(); *p = __libc_memalign(a, n); return 0; }
-    /* How the script asks for the count: by a mask that nobody has. */
+    /* The script requests the count by a mask that is otherwise unused. */
     unsigned umask(unsigned mask) {
       if (mask == 07654) { char text[32]; ssize_t n = write(2, text, (size_t)snprintf(text, sizeof text, "%lu\\n", count)); (void)n; return 0; }
       return (unsigned)syscall(SYS_umask, mask);

@@ -183,7 +183,7 @@ describe('a table of cgroups', () => {
     expect(thrownBy(() => (rows.read as (...any: unknown[]) => void).call(rows, ...args))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
   });
 
-  test('reads only the rows that it is asked for', () => {
+  test('reads only the given rows', () => {
     const { rows, values, errors, ask } = table([usage]);
     for (const text of ['1\n', '2\n', '3\n']) rows.add(makeFake(text));
     ask(2, 0);

@@ -25,7 +25,7 @@ const GONE = { list: [], overflow: false, gone: true };
 
 const told = (tree: CgroupTree) => (tree.changes()?.list ?? []).map(({ kind, path }) => `${kind} ${path}`);
 
-/** A tree whose changes are read by whoever asks. */
+/** A tree without a callback. */
 const quiet = (root: string, depth: 'children' | 'all' = 'children') => closing(new native.CgroupTree(root, depth));
 
 const waking = (root: string, depth: 'children' | 'all' = 'children') => {
@@ -77,7 +77,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     const all = quiet(root, 'all');
     mkdirSync(`${root}/old/below`);
     mkdirSync(`${root}/new`);
-    mkdirSync(`${root}/new/one`); // before anybody could watch `new`
+    mkdirSync(`${root}/new/one`); // before `new` could be watched
     expect(told(children)).toEqual(['appeared new']);
     expect([...new Set(told(all))].sort()).toEqual(['appeared new', 'appeared new/one', 'appeared old/below']);
     mkdirSync(`${root}/new/one/two`);
@@ -103,7 +103,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     await until('they are closed', () => inotifyWatches() <= before);
   });
 
-  test('wake somebody, where somebody wants to be woken', async () => {
+  test('call back, if they have a callback', async () => {
     const root = makeCgroup(mount);
     const { tree, wakes } = waking(root);
     await pause(50);
@@ -131,7 +131,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(asked.changes()).toEqual(GONE);
   });
 
-  test('who asks before the waiter looks takes nothing from GONE', async () => {
+  test('reading before the waiter does not suppress GONE', async () => {
     const parent = makeCgroup(mount);
     // Often enough that the question comes first at least once.
     for (let i = 0; i < 100; i++) {
@@ -168,13 +168,13 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     for (let i = 0; i < 10_000; i++) {
       mkdirSync(`${root}/c${String(i)}`);
       if (i >= 3) rmdirSync(`${root}/c${String(i - 3)}`);
-      if (i < 1_000 && i % 10 === 0 && take()) overflows += 1; // and then nobody asks for a long time
+      if (i < 1_000 && i % 10 === 0 && take()) overflows += 1; // and then there is no reader for a long time
     }
     expect(overflows).toBe(0);
     expect(take()).toBe(true);
     expect([...known].sort()).toEqual(['c9997', 'c9998', 'c9999', 'stays']);
     expect(inotifyWatches()).toBe(watches + 3);
-    // Made anew it would be another, and with enough of them what the old ones queue is too much for the queue again, for ever.
+    // A watch made again would be another one, and the events of many old ones would overflow the queue again and again.
     expect(watchOf(`${root}/stays`)).toBe(kept);
     mkdirSync(`${root}/c9999/below`);
     expect(told(tree)).toEqual(['appeared c9999/below']); // it is watched again after what was lost
@@ -189,7 +189,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
       rmdirSync(`${root}/x`);
     }
     await until('a wake', () => wakes.length > 0);
-    // On a busy machine the thread is not through with the storm yet: what was told, what it was about to take, and the rest.
+    // On a busy machine the thread is still reading the storm: the wake that was delivered, the one under way, and the rest.
     expect(wakes.length).toBeLessThanOrEqual(3);
     expect(wakes[0]).toEqual({ bits: native.WAKE.FIRED, detail: OVERFLOW });
     expect(tree.changes()).toEqual({ list: [], overflow: true, gone: false });
@@ -214,9 +214,9 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
 
   // The kernel waits for a grace period where an inotify instance is closed; the armer does instead, where there is one.
   test.each([
-    ['somebody to wake', (root: string) => waking(root).tree],
-    ['nobody to wake', (root: string) => quiet(root)],
-  ])('whoever closes those with %s does not wait', async (_who, open) => {
+    ['a callback', (root: string) => waking(root).tree],
+    ['no callback', (root: string) => quiet(root)],
+  ])('closing those with %s does not wait', async (_who, open) => {
     const root = makeCgroup(mount);
     waking(root);
     const before = openDescriptors();
@@ -228,7 +228,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     await until('all are closed', () => openDescriptors() <= before);
   });
 
-  test('nor does whoever hears that the root is gone', async () => {
+  test('nor does a reader that finds the root gone', async () => {
     const root = makeCgroup(mount);
     waking(makeCgroup(mount));
     const before = openDescriptors();
@@ -240,7 +240,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     await until('all are closed', () => openDescriptors() <= before);
   });
 
-  test('without somebody to wake it does not keep the process', async () => {
+  test('without a callback it does not keep the process', async () => {
     const root = makeCgroup(mount);
     const { status, output } = await runNode(`
       const tree = new native.CgroupTree(${JSON.stringify(root)}, 'children');

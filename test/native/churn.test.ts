@@ -131,7 +131,7 @@ test.each(hierarchies)(
     let begun = 0;
     while (churn.exitCode === null && churn.signalCode === null) {
       await turn();
-      read(); // before those that vanished are told
+      read(); // before follow() drops the vanished ones
       follow();
       expect(handle.signal(constants.signals.SIGKILL)).toMatchObject({ found: 0, signalled: 0, errno: 0 });
       expect(handle.stop(2)).toEqual({ rounds: 1, settled: true, errno: 0 });

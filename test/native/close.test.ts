@@ -114,7 +114,7 @@ describe('close', () => {
     let calls = 0;
     const watches: Watch[] = [];
     const { path, show } = makeNumberFile(1);
-    // Both see the same crossing; whoever is called first closes both.
+    // Both see the same crossing; the first callback closes both.
     for (let i = 0; i < 2; i++) {
       const options = { files: [{ path, format: 'number' as const }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 2, limits: [5] };
       const onWake = () => {
@@ -183,7 +183,7 @@ test('a callback that throws is an uncaught exception, and the other watches are
   expect({ status, output }).toEqual({ status: 0, output: 'first, thrown by first, second' });
 });
 
-test('a watch that nobody holds goes on: it is not collected while it is live', async () => {
+test('a watch without references goes on: it is not collected while it is live', async () => {
   const { output } = await runNode(`
     const path = ${JSON.stringify(makeNumberFile(1).path)};
     (() => new native.Sampler({ files: [{ path, format: 'number' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 2, limits: [5] }, () => {

@@ -40,7 +40,7 @@ function textReader(format: Format): (text: Uint8Array) => { values: number[]; e
 }
 
 describe('text that is cut off', () => {
-  test.each(texts)('anywhere: %s tells what it tells whole, or nothing, and an error with it', (_name, format, text) => {
+  test.each(texts)('anywhere: %s gives the values of the whole text, or none and an error', (_name, format, text) => {
     const read = textReader(format);
     const bytes = Buffer.from(text, 'latin1');
     const whole = read(bytes);
@@ -55,7 +55,7 @@ describe('text that is cut off', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('a list of processes names nobody who is not in it', () => {
+  test('a list of processes gives no pid that is not in it', () => {
     const directory = makeDirectory();
     const text = '1234567\n2345\n34\n';
     const handle = closing(new native.CgroupHandle(directory));

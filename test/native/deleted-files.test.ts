@@ -14,7 +14,7 @@ async function search(path: string): Promise<DeletedFilesResult> {
 const mine = ({ groups }: DeletedFilesResult): number =>
   groups.filter(({ pids }) => pids.length === 1 && pids[0] === process.pid).reduce((sum, { bytes }) => sum + bytes, 0);
 
-test('what a process holds in a deleted file is found, with who holds it', async () => {
+test('a deleted file that a process holds open is found, with its holders', async () => {
   const directory = makeDirectory();
   const file = join(directory, 'held');
   const held = openSync(file, 'w');

@@ -23,7 +23,7 @@ const SHORTAGE = `
 async function inShortage<T>(script: string): Promise<T> {
   const { status, output } = await runNode(
     `${SHORTAGE}
-    const alive = setInterval(() => {}, 1000); // what is asked for does not keep the process
+    const alive = setInterval(() => {}, 1000); // requests do not keep the process
     (async () => { ${script} })().then((result) => { console.log(JSON.stringify(result)); clearInterval(alive); });`,
     60_000,
   );
@@ -32,7 +32,7 @@ async function inShortage<T>(script: string): Promise<T> {
 }
 
 describe('with no descriptor left', () => {
-  // What needs none to be made tells later what it lacked.
+  // Constructors that need no descriptor report the shortage later.
   const needsNone = ['DeletedFiles', 'DirectoryUsage', 'FileReader', 'FilesystemStats', 'FilesystemTree'];
   // Adding to a table works without (cgroup-table), and a reaper has none but those that it is given.
   const constructors = CLASSES.filter((name) => !['CgroupTable', 'MemoryReaper'].includes(name));
@@ -66,7 +66,7 @@ describe('with no descriptor left', () => {
         expect(worked, expression).toBe(true);
         expect(codes.at(-1), expression).toBe('made');
         expect([...new Set(codes.slice(0, -1))], expression).toEqual(needsNone.includes(name) ? [] : ['EMFILE']);
-        // The waiter's two descriptors may stay: it serves whoever comes next.
+        // The waiter's two descriptors may stay for later watches.
         for (const count of leaked) expect([0, 2], `${expression}: ${leaked.join()}`).toContain(count);
       }
     },

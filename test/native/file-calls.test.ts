@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { native } from '../../src/native/index.js';
 import { after, makeDirectory, thrownBy } from './kernel.js';
 
-/** A filesystem of a megabyte: it is full soon, and nobody else writes there. */
+/** A filesystem of a megabyte: soon full, and used by this test only. */
 function makeSmall(): string {
   const directory = join(makeDirectory(), 'small');
   mkdirSync(directory);

@@ -53,7 +53,7 @@ const isHanging = (): boolean =>
 describe.runIf(works).each(['untaken', 'unanswered'] as const)(
   'a FUSE mount that hangs, with requests %s (where one can be mounted)',
   (how) => {
-    test('keeps nobody: JavaScript goes on, another filesystem answers, and it is asked again when it answers', async () => {
+    test('delays nothing: JavaScript goes on, another filesystem answers, and it answers again later', async () => {
       const fuse = await mount();
       const [hung, other] = [open(fuse.directory), open('/')];
       expect(await measure(hung)).toMatchObject(ANSWER);

@@ -8,7 +8,7 @@ import { after, closing, makeDirectory, openDescriptors, runNode, thrownBy, thre
 
 const measure = (stats: FilesystemStats) =>
   new Promise<FilesystemReading>((settle) => {
-    // A pending request does not keep the event loop alive: somebody else has to.
+    // A pending request does not keep the event loop alive, so this does.
     const alive = setInterval(() => undefined, 1000);
     stats.request(() => {
       clearInterval(alive);
@@ -56,7 +56,7 @@ test('before the first request nothing is known', () => {
 });
 
 test('bytes, inodes, type and device are those of statfs and stat', async () => {
-  // A small filesystem of its own: nobody else writes there between the readings.
+  // A small filesystem of its own: no other program writes there between the readings.
   const directory = makeDirectory();
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,nr_inodes=1000', 'evictd-test', directory]);
   after(() => void execFileSync('umount', [directory]));
@@ -131,7 +131,7 @@ test('closed with a request under way: the late answer is dropped, the thread an
   await until('no descriptor stays', () => openDescriptors() <= descriptors);
 });
 
-test('one that nobody holds any more ends its thread', async () => {
+test('one without references ends its thread', async () => {
   const { output } = await runNode(`
     const threads = () => fs.readdirSync('/proc/self/task').length;
     const before = threads();

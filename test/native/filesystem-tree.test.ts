@@ -68,7 +68,7 @@ test('what is mounted below belongs to others', async () => {
 test.each<[limit: string, limits: Partial<FilesystemTreeLimits>]>([
   ['in time', { withinMs: 0 }],
   ['in entries', { entries: 5 }],
-])('at a limit %s it tells what it has found by then, and that this is not all', async (_limit, limits) => {
+])('at a limit %s it returns what it has found, marked as incomplete', async (_limit, limits) => {
   const root = filesystem();
   for (let i = 0; i < 10; i += 1) write(join(root, 'a'), String(i), 64);
   const tree = await walk(root, limits);

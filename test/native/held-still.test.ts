@@ -28,8 +28,8 @@ const hasFreezerV1 = existsSync(`${freezerV1}/cgroup.procs`);
 const handle = (cgroup: string) => closing(new native.CgroupHandle(cgroup));
 const anywhere = hasMemoryV1 ? memoryV1 : cgroup2;
 
-describe('SIGSTOP to everybody', () => {
-  test('stops those that are there, in the cgroups below as well, and says when nobody new came', async () => {
+describe('SIGSTOP to all processes', () => {
+  test('stops all processes, in the cgroups below as well, and reports when no new one came', async () => {
     const cgroup = makeCgroup(anywhere);
     mkdirSync(join(cgroup, 'child'));
     const inside = await Promise.all([cgroup, join(cgroup, 'child')].map((directory) => startIn(directory, 'exec sleep 60')));
@@ -47,8 +47,8 @@ describe('SIGSTOP to everybody', () => {
     const held = handle(cgroup);
     await until('them to fork', () => held.processes().length > 4);
     let stopped: number[] = [];
-    // Again and again: a fork that had begun goes through, and its child comes after the last round. Of whoever is stopped none is under way any more:
-    // a reading after that has everybody.
+    // Again and again: a fork that had begun goes through, and its child appears after the last round. A stopped process forks no more, so a reading
+    // after that is complete.
     await until('all stopped', () => {
       expect(held.stop(50).errno).toBe(0);
       stopped = held.processes();
@@ -59,7 +59,7 @@ describe('SIGSTOP to everybody', () => {
     expect(held.processes()).toEqual(stopped);
   });
 
-  test('in one round nobody can be known to be the last', async () => {
+  test('one round cannot show that no process is left', async () => {
     const cgroup = makeCgroup(anywhere);
     await startIn(cgroup, 'exec sleep 60');
     expect(handle(cgroup).stop(1)).toEqual({ rounds: 1, settled: false, errno: 0 });
@@ -105,7 +105,7 @@ describe.each(freezers)('the freezer of %s', (name, mount) => {
     await until('it to be thawed', () => says(cgroup) === thawed);
   });
 
-  test('who is killed while it is frozen ends when it is thawed', async () => {
+  test('a process killed while frozen ends when it is thawed', async () => {
     const cgroup = makeCgroup(mount);
     const child = await startIn(cgroup, 'exec sleep 60');
     const held = handle(cgroup);

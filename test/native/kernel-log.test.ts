@@ -114,7 +114,7 @@ describe('what the OOM killer says of a kill', () => {
     expect(native.parseOomRecords(lines.map(([ms, text], i) => at(ms, text, i)))).toMatchObject([{}, { pid: 77, ...told }]);
   });
 
-  test('of a group whose first had no line: the limit of the group before is not theirs', () => {
+  test('a group without a line for its first kill does not get the limit of the previous group', () => {
     const group = (name: string) => `Tasks in ${name} are going to be killed due to memory.oom.group set`;
     expect(kills(LINE, KILLED, group('/a/victim'), KILLED, KILLED, group('/b'), KILLED)[3]).toMatchObject({
       oomMemcg: undefined,
@@ -128,7 +128,7 @@ describe('what the OOM killer says of a kill', () => {
     expect(native.parseOomRecords([...records, `${head(4)}${KILLED}\n`])).toEqual([{ ...RECORD, sequence: 4 }]);
   });
 
-  test('the kernel says it, and nobody else', () => {
+  test('only records of the kernel itself count', () => {
     expect(native.parseOomRecords([`${head(1, { facility: 1 })}${LINE}\n`, `${head(2, { facility: 1 })}${KILLED}\n`])).toEqual([]);
     expect(kills(`usb 1-1: ${KILLED}`)).toEqual([]);
   });

@@ -98,7 +98,7 @@ function quietly(attempt: () => unknown): void {
   try {
     attempt();
   } catch {
-    // what is asked for here may be gone already
+    // it may be gone already
   }
 }
 
@@ -111,7 +111,7 @@ export function makeDirectory(): string {
 }
 
 /**
- * A file that reads as one number, for whoever samples it. Rewritten in place and always of one length: a writer that truncates first would show an
+ * A file that reads as one number, for samplers. Rewritten in place and always of one length: a writer that truncates first would show an
  * empty file in between, which no kernel file ever is.
  */
 export interface NumberFile {
@@ -144,7 +144,7 @@ export async function startIn(cgroup: string, script: string): Promise<ChildProc
   return child;
 }
 
-/** A process in the cgroup that charges memory as it is told, and gives all of it back when it ends. */
+/** A process in the cgroup that charges memory on request, and frees all of it when it ends. */
 export interface Hog {
   /** Holds so many MiB more; resolves when they are charged. */
   take(mebibytes: number): Promise<void>;
@@ -195,6 +195,14 @@ export async function runNode(script: string, timeoutMs = 20_000): Promise<{ sta
 /** Waits until it is so; fails after `timeoutMs`, which is for a usual machine. */
 export async function until(what: string, condition: () => boolean, timeoutMs = 10_000): Promise<void> {
   await eventually(what, condition, { ms: timeoutMs });
+}
+
+/** The part of one processor that this process uses while it waits: near 1 if a thread spins, whatever else the machine does. */
+export async function processorShare(ms: number): Promise<number> {
+  const [started, before] = [process.hrtime.bigint(), process.cpuUsage()];
+  await pause(ms);
+  const { user, system } = process.cpuUsage(before);
+  return ((user + system) * 1000) / Number(process.hrtime.bigint() - started);
 }
 
 /** How often this thread has waited for anything. */

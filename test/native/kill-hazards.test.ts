@@ -43,7 +43,7 @@ const canChoosePids = ((): boolean => {
 })();
 
 describe.each(hierarchies)('while a cgroup of %s is ended', (_name, mount) => {
-  test('it is removed, and made again under its name: who comes there lives', async () => {
+  test('it is removed and created again under its name: a process that joins it lives', async () => {
     const cgroup = makeCgroup(mount);
     const below = join(cgroup, 'below');
     mkdirSync(below);
@@ -121,7 +121,7 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
       );
     });
 
-  test('a pidfd means who had it before, and harms nobody', async () => {
+  test('a pidfd means the previous process, and harms no other', async () => {
     const output = await inNamespace(`
       const first = await start(5000);
       const pidfd = new native.Pidfd(5000);
@@ -153,8 +153,8 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
     expect(JSON.parse(output)).toEqual([[5000], { found: 0, signalled: 0, errno: 0 }, null]);
   });
 
-  // Between the first reading of cgroup.procs and the second, which is opened when all of the first are held: a FIFO tells when that is.
-  test('whoever gets the number while the members are being held lives', async () => {
+  // Between the first reading of cgroup.procs and the second, which opens when the pidfds of the first are open: a FIFO shows when.
+  test('a process that gets the pid while the pidfds are being opened lives', async () => {
     const directory = makeDirectory();
     const script = `
       set -e
@@ -175,7 +175,7 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
       exec 3>&-
       wait 5000 && echo lived || echo ended by $(($? - 128))`;
     const output = await inNamespace(`
-      // Its errors are not heard: dash says there who was killed.
+      // Its stderr is ignored: dash reports the kill there.
       const writer = spawn('sh', ['-c', ${JSON.stringify(script)}], { stdio: ['ignore', 'pipe', 'ignore'] });
       const said = [];
       writer.stdout.on('data', (text) => said.push(text));

@@ -145,7 +145,7 @@ describe.runIf(hasMemoryV1)('the registration of a v1 memory threshold', () => {
     expect(wakes[0]).toMatchObject({ bits: FIRED, detail: 0 });
   });
 
-  test('says that it was moved where the new limit is crossed already: whoever reads then sees it', async () => {
+  test('reports the move also if the new limit is crossed already, so that the caller reads', async () => {
     const cgroup = makeCgroup(memoryV1);
     const hog = await startHog(cgroup);
     const { owner, wakes } = await watch(cgroup, usage(cgroup) + 256 * MiB);

@@ -43,7 +43,7 @@ describe.runIf(!isEmulated)('the memory of dying processes', () => {
     // Somebody else uses it all up, so that the victim does not run at all.
     await startIn(starved, 'while :; do :; done');
     const throttled = () => Number(/^nr_throttled (\d+)$/m.exec(readFileSync(`${starved}/cpu.stat`, 'utf8'))?.[1]);
-    await until('nobody to run', () => throttled() > 0);
+    await until('the quota to be used up', () => throttled() > 0);
     writeFileSync(`${starved}/cgroup.procs`, readFileSync(`${cgroup}/cgroup.procs`, 'utf8'));
     const held = closing(new native.CgroupHandle(cgroup));
     const reaper = closing(new native.MemoryReaper());

@@ -34,7 +34,7 @@ test('that a process is not reaped yet does not matter: it has exited', async ()
   const shell = spawn('sh', ['-c', 'sleep 600 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] });
   after(() => void shell.kill('SIGKILL'));
   const [line] = (await once(shell.stdout, 'data')) as [Buffer];
-  const orphan = Number(line.toString()); // its parent became `sleep`, which waits for nobody
+  const orphan = Number(line.toString()); // its parent became `sleep`, which does not wait for children
   const { wakes } = watch([orphan]);
   process.kill(orphan, 'SIGKILL');
   await until('GONE', () => wakes.length > 0);
@@ -55,7 +55,7 @@ test(
   90_000 * SLOWNESS,
 );
 
-test('all are gone at the start: GONE, without anybody exiting', async () => {
+test('all are gone at the start: GONE, without an exit', async () => {
   const { pid, child } = startProcess();
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -76,7 +76,7 @@ test('a process outside this pid namespace is missed, the others are watched', a
   expect(thrownBy(() => watch([0]))).toMatchObject({ code: 'EPERM', syscall: 'pidfd_open' });
 });
 
-test('close() ends it: nobody is told, no descriptor is left, also from inside the callback', async () => {
+test('close() ends it: no callback and no descriptor is left, also from inside the callback', async () => {
   const processes = Array.from({ length: 20 }, startProcess);
   const pids = processes.map(({ pid }) => pid);
   watch([]).owner.close(); // the waiter has started

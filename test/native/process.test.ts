@@ -23,7 +23,7 @@ describe('a pidfd', () => {
     expect(signal).toBe('SIGTERM');
   });
 
-  test('of a process that is gone is ESRCH, whoever has the number now', async () => {
+  test('of a process that is gone is ESRCH, also if its pid was reused', async () => {
     const child = sleeper();
     const pidfd = closing(new native.Pidfd(child.pid ?? 0));
     child.kill('SIGKILL');
@@ -49,7 +49,7 @@ describe('a pidfd', () => {
 });
 
 describe('a file lock', () => {
-  test('is held once: EAGAIN for everybody else, in this process and in others', async () => {
+  test('is held once: EAGAIN for all others, in this process and elsewhere', async () => {
     const path = join(makeDirectory(), 'lock');
     const lock = closing(new native.FileLock(path));
     expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -300,7 +300,7 @@ describe('near a limit', () => {
 });
 
 describe('seen', () => {
-  test('who has read a value below the limit is woken again where it is beyond it', async () => {
+  test('a caller that has read a value below the limit is woken again if it is beyond it', async () => {
     const file = makeNumberFile(150);
     const { wakes, owner } = sample([number(file.path)], [1], [100]);
     await until('the crossing', () => wakes.length === 1);
@@ -360,7 +360,7 @@ describe('a filesystem', () => {
     expect(stats.read()[field]).toBeLessThan(limit);
   });
 
-  test('whoever requests a reading meanwhile is told of his own', async () => {
+  test('a request meanwhile is answered by its own reading', async () => {
     const { directory, stats } = mountTmpfs();
     // Often, so that many a request comes while a reading of theirs is under way.
     for (let n = 0; n < 8; n++) open({ filesystem: stats, field: 'inodesFree', limits: [-1], maxRatePerSecond: 1, maxPeriodMs: 1 });

@@ -9,7 +9,7 @@ import { kindOf, storms, type Storm } from './storms.js';
 /** Where each kill takes a second because the machine is emulated, five are no storm. */
 const SLOWER = SLOWNESS;
 const STORM_MS = 5000 * SLOWER;
-/** Longer than a PSI window: what the storm had to tell has been told. */
+/** Longer than a PSI window: all events of the storm have been delivered. */
 const QUIET_MS = 2500 * Math.max(1, SLOWER / 2);
 /** Of each kind: fewer are no storm. */
 const EVENTS = 10;

@@ -33,8 +33,7 @@ class JsFilesystemStats : public Napi::ObjectWrap<Derived>, public WakeTarget {
     target_id_ = environment->Register(this);
   }
 
-  // Node-API throws if a reference cannot be released. No recovery is possible.
-  // NOLINTNEXTLINE(bugprone-exception-escape)
+  // NOLINTNEXTLINE(bugprone-exception-escape): Node-API throws if a reference cannot be released
   ~JsFilesystemStats() override { Release(); }
 
   static Napi::Function Define(Napi::Env env) {

@@ -11,62 +11,59 @@
 #include "watch/linux/memcg_threshold.h"
 #include "watch/linux/oom_control.h"
 
+namespace evictd {
+
 namespace {
 
-void ExitNow(const Napi::CallbackInfo& info) {
-  _exit(static_cast<int>(evictd::IntegerArgument(info[0], "code", 0, 255)));
-}
+void ExitNow(const Napi::CallbackInfo& info) { _exit(static_cast<int>(IntegerArgument(info[0], "code", 0, 255))); }
 
-Napi::Value LockText(const Napi::CallbackInfo& info) {
-  const evictd::LockedText locked = evictd::LockText();
-  return evictd::ObjectOf(info.Env(), {{"bytes", evictd::NumberOf(info.Env(), locked.bytes)},
-                                       {"errno", evictd::NumberOf(info.Env(), locked.error)}});
+Napi::Value LockMachineCode(const Napi::CallbackInfo& info) {
+  const LockedText locked = LockText();
+  return ObjectOf(info.Env(),
+                  {{"bytes", NumberOf(info.Env(), locked.bytes)}, {"errno", NumberOf(info.Env(), locked.error)}});
 }
 
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
-  evictd::Environment::Create(env);
-  using evictd::Bits;
-  using evictd::DeadlineSampler;
-  using evictd::MemcgThreshold;
-  using evictd::OomControl;
-  evictd::ExportShared<evictd::Environment>(env, exports);
+  Environment::Create(env);
+  ExportShared<Environment>(env, exports);
   exports.Set("THRESHOLD", Bits(env, {{"MOVED", MemcgThreshold::kMoved}, {"REFUSED", MemcgThreshold::kRefused}}));
-  exports.Set("EVENTS", Bits(env, {{"LOW", 1},
-                                   {"HIGH", 2},
-                                   {"MAX", 4},
-                                   {"OOM", 8},
-                                   {"OOM_KILL", 16},
-                                   {"OOM_GROUP_KILL", 32},
-                                   {"POPULATED", 64},
-                                   {"FROZEN", 128}}));
+  Napi::Object events = Napi::Object::New(env);
+  unsigned bit = 1;
+  for (const char* name : {"LOW", "HIGH", "MAX", "OOM", "OOM_KILL", "OOM_GROUP_KILL", "POPULATED", "FROZEN"}) {
+    events.Set(name, NumberOf(env, bit));
+    bit <<= 1;
+  }
+  exports.Set("EVENTS", events);
   exports.Set("OOM", Bits(env, {{"UNDER_OOM", OomControl::kUnderOom}, {"OOM_KILL", OomControl::kOomKill}}));
   exports.Set("SAMPLER",
               Bits(env, {{"APPROACHING", DeadlineSampler::kApproaching}, {"CROSSED", DeadlineSampler::kCrossed}}));
-  exports.Set("MemcgThreshold", evictd::DefineMemcgThreshold(env));
-  exports.Set("PsiTrigger", evictd::DefinePsiTrigger(env));
-  exports.Set("MemcgEvents", evictd::DefineMemcgEvents(env));
-  exports.Set("OomControl", evictd::DefineOomControl(env));
-  exports.Set("Sampler", evictd::DefineSampler(env));
-  exports.Set("CgroupTree", evictd::DefineCgroupTree(env));
-  exports.Set("ProcessExit", evictd::DefineProcessExit(env));
-  exports.Set("KernelLog", evictd::DefineKernelLog(env));
-  exports.Set("FileReader", evictd::DefineFileReader(env));
-  exports.Set("CgroupTable", evictd::DefineCgroupTable(env));
-  exports.Set("FilesystemStats", evictd::DefineFilesystemStats(env));
-  exports.Set("DeletedFiles", evictd::DefineDeletedFiles(env));
-  exports.Set("DirectoryUsage", evictd::DefineDirectoryUsage(env));
-  exports.Set("FilesystemTree", evictd::DefineFilesystemTree(env));
-  exports.Set("CgroupHandle", evictd::DefineCgroupHandle(env));
-  exports.Set("Pidfd", evictd::DefinePidfd(env));
-  exports.Set("MemoryReaper", evictd::DefineMemoryReaper(env));
-  exports.Set("NotifySocket", evictd::DefineNotifySocket(env));
-  evictd::DefineFileCalls(env, exports);
-  exports.Set("lockText", Napi::Function::New(env, LockText, "lockText"));
+  exports.Set("MemcgThreshold", DefineMemcgThreshold(env));
+  exports.Set("PsiTrigger", DefinePsiTrigger(env));
+  exports.Set("MemcgEvents", DefineMemcgEvents(env));
+  exports.Set("OomControl", DefineOomControl(env));
+  exports.Set("Sampler", DefineSampler(env));
+  exports.Set("CgroupTree", DefineCgroupTree(env));
+  exports.Set("ProcessExit", DefineProcessExit(env));
+  exports.Set("KernelLog", DefineKernelLog(env));
+  exports.Set("FileReader", DefineFileReader(env));
+  exports.Set("CgroupTable", DefineCgroupTable(env));
+  exports.Set("FilesystemStats", DefineFilesystemStats(env));
+  exports.Set("DeletedFiles", DefineDeletedFiles(env));
+  exports.Set("DirectoryUsage", DefineDirectoryUsage(env));
+  exports.Set("FilesystemTree", DefineFilesystemTree(env));
+  exports.Set("CgroupHandle", DefineCgroupHandle(env));
+  exports.Set("Pidfd", DefinePidfd(env));
+  exports.Set("MemoryReaper", DefineMemoryReaper(env));
+  exports.Set("NotifySocket", DefineNotifySocket(env));
+  DefineFileCalls(env, exports);
+  exports.Set("lockText", Napi::Function::New(env, LockMachineCode, "lockText"));
   exports.Set("exitNow", Napi::Function::New(env, ExitNow, "exitNow"));
-  exports.Set("parseOomRecords", Napi::Function::New(env, evictd::ParseOomRecords, "parseOomRecords"));
+  exports.Set("parseOomRecords", Napi::Function::New(env, ParseOomRecords, "parseOomRecords"));
   return exports;
 }
 
 }  // namespace
 
 NODE_API_MODULE(evictd, Init)
+
+}  // namespace evictd

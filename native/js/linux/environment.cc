@@ -1,7 +1,5 @@
 #include "js/linux/environment.h"
 
-#include <utility>
-
 namespace evictd {
 
 Waiter& Environment::waiter() {

@@ -2,6 +2,13 @@
 
 #include <napi.h>
 
+#include <memory>
+#include <vector>
+
+#include "filesystem/filesystem_stats.h"
+#include "kill/linux/memory_reaper.h"
+#include "read/linux/kernel_text.h"
+
 namespace evictd {
 
 // The constructors of the addon's classes, each defined in the file of its name. First the watches.
@@ -28,5 +35,15 @@ Napi::Function DefineNotifySocket(Napi::Env env);
 void DefineFileCalls(Napi::Env env, Napi::Object exports);
 // For tests: the kills in these records of /dev/kmsg.
 Napi::Value ParseOomRecords(const Napi::CallbackInfo& info);
+
+// Returns nullptr for undefined and for a closed reaper. Throws a TypeError for anything else that is no reaper.
+MemoryReaper* MemoryReaperArgument(const Napi::Value& value, const char* name);
+
+// Returns the object behind a JavaScript FilesystemStats; it expires when JavaScript closes it. Throws a TypeError, or
+// EBADF if it is closed.
+std::weak_ptr<FilesystemStats> FilesystemStatsArgument(const Napi::Value& value, const char* name);
+
+// The contract's FileSpec[]. Throws a TypeError.
+std::vector<FileSpec> FileSpecsArgument(const Napi::Value& value, const char* name);
 
 }  // namespace evictd

@@ -2,6 +2,10 @@
 
 #include <napi.h>
 
+#include <memory>
+
+#include "kill/windows/process_handle.h"
+
 namespace evictd {
 
 // What the addon exports, each defined in the file of its name. First the watches.
@@ -17,5 +21,8 @@ Napi::Value Services(const Napi::CallbackInfo& info);
 void StopServiceOf(const Napi::CallbackInfo& info);
 Napi::Value DebugPrivilege(const Napi::CallbackInfo& info);
 Napi::Value PerformanceInfo(const Napi::CallbackInfo& info);
+
+// The process of a ProcessHandle argument. Throws a TypeError, or ERROR_INVALID_HANDLE if it is closed.
+std::shared_ptr<ProcessHandle> ProcessHandleArgument(const Napi::Value& value, const char* name);
 
 }  // namespace evictd

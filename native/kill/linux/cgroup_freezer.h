@@ -28,7 +28,6 @@ class CgroupFreezer {
     const char* name = nullptr;
     bool v1 = false;
   };
-  // Return 0 or errno.
   static int Open(int directory, Control* control);
   static int Thaw(const Control& control);
   static int ThawBelow(int directory);

@@ -30,8 +30,6 @@ struct Opened {
   UniqueFd pidfd;
 };
 
-bool IsOutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
-
 // A shortage replaces other errors: it decides whether a retry makes sense.
 void KeepError(int error, int* kept) {
   if (error == 0 || error == ESRCH) return;

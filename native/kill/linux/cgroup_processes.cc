@@ -5,10 +5,9 @@
 
 #include <array>
 #include <cerrno>
-#include <string_view>
+#include <limits>
 
 #include "kill/linux/cgroup_children.h"
-#include "kill/linux/cgroup_procs_text.h"
 #include "system/linux/unique_fd.h"
 
 namespace evictd {
@@ -39,6 +38,21 @@ int AppendChildren(int directory, std::vector<pid_t>* pids) {
 }
 
 }  // namespace
+
+void CgroupProcsText::Append(std::string_view piece, std::vector<pid_t>* pids) {
+  for (const char character : piece) {
+    if (character == '\n') {
+      if (line_ == Line::kNumber) pids->push_back(static_cast<pid_t>(number_));
+      line_ = Line::kEmpty;
+      number_ = 0;
+    } else if (character < '0' || character > '9' || line_ == Line::kBad) {
+      line_ = Line::kBad;
+    } else {
+      number_ = number_ * 10 + (character - '0');
+      line_ = number_ <= std::numeric_limits<pid_t>::max() ? Line::kNumber : Line::kBad;
+    }
+  }
+}
 
 int AppendProcesses(int directory, std::vector<pid_t>* pids) {
   const int error = ReadProcesses(directory, pids);

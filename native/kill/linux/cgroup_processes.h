@@ -2,9 +2,25 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace evictd {
+
+// Parses cgroup.procs, one pid a line, in arbitrary pieces. Only complete lines count: a pid that was cut off is
+// another process's pid.
+class CgroupProcsText {
+ public:
+  // Appends the pids of the lines that end in `piece`. Skips lines that are no pid.
+  void Append(std::string_view piece, std::vector<pid_t>* pids);
+
+ private:
+  enum class Line { kEmpty, kNumber, kBad };
+
+  Line line_ = Line::kEmpty;  // the state of a line that continues in the next piece
+  int64_t number_ = 0;
+};
 
 // Appends the pids of a cgroup and of all cgroups below it. Returns 0 or the first errno; what vanished meanwhile is no
 // failure.

@@ -42,9 +42,8 @@ std::optional<uint32_t> ProcessHandle::ExitCode() const {
       throw SystemError(static_cast<int>(GetLastError()), "WaitForSingleObject");
   }
   DWORD code = 0;
-  if (!GetExitCodeProcess(process_.get(), &code)) {
+  if (!GetExitCodeProcess(process_.get(), &code))
     throw SystemError(static_cast<int>(GetLastError()), "GetExitCodeProcess");
-  }
   return static_cast<uint32_t>(code);
 }
 

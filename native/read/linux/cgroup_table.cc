@@ -9,15 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "system/linux/shortage.h"
 #include "system/system_error.h"
 
 namespace evictd {
-
-namespace {
-
-bool IsOutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
-
-}  // namespace
 
 CgroupTable::CgroupTable(std::vector<FileSpec> files, size_t maximum_open)
     : files_(std::move(files)), maximum_open_(maximum_open) {

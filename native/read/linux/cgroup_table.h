@@ -27,10 +27,8 @@ class CgroupTable {
   size_t columns() const { return columns_; }
   // The largest row number that was ever used, plus one.
   size_t rows() const { return rows_.size(); }
-  // Cgroups in the table.
   size_t size() const { return size_; }
   bool Has(size_t row) const { return row < rows_.size() && rows_[row].used; }
-  // The inode of the cgroup's directory.
   uint64_t Id(size_t row) const { return rows_[row].id; }
 
   // Takes the lowest unused row. `neighbours[n - 1]` is the FileSpec's directory n. Throws SystemError.

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
+
+#include "read/linux/digits.h"
 
 namespace evictd {
 
@@ -13,38 +16,18 @@ namespace {
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr size_t kPressureLine = 4;  // avg10, avg60, avg300, total
 
-bool Skip(std::string_view* text, std::string_view expected) {
-  if (text->substr(0, expected.size()) != expected) return false;
-  text->remove_prefix(expected.size());
-  return true;
-}
-
-// At least one decimal digit, within 64 bits.
-bool TakeInteger(std::string_view* text, uint64_t* number) {
-  size_t length = 0;
-  uint64_t sum = 0;
-  for (; length < text->size() && (*text)[length] >= '0' && (*text)[length] <= '9'; length++) {
-    const uint64_t digit = static_cast<uint64_t>((*text)[length] - '0');
-    if (sum > (std::numeric_limits<uint64_t>::max() - digit) / 10) return false;
-    sum = sum * 10 + digit;
-  }
-  text->remove_prefix(length);
-  *number = sum;
-  return length > 0;
-}
-
 // Percentages and load averages: "12.34".
 bool TakePercentage(std::string_view* text, double* value) {
-  uint64_t whole = 0;
-  if (!TakeInteger(text, &whole)) return false;
-  *value = static_cast<double>(whole);
-  if (!Skip(text, ".")) return true;
+  const std::optional<uint64_t> whole = TakeDigits(text);
+  if (!whole) return false;
+  *value = static_cast<double>(*whole);
+  if (!TakeText(text, ".")) return true;
   const size_t before = text->size();
-  uint64_t decimals = 0;
-  if (!TakeInteger(text, &decimals)) return false;
+  const std::optional<uint64_t> decimals = TakeDigits(text);
+  if (!decimals) return false;
   double divisor = 1;
   for (size_t digits = before - text->size(); digits > 0; digits--) divisor *= 10;
-  *value += static_cast<double>(decimals) / divisor;
+  *value += static_cast<double>(*decimals) / divisor;
   return true;
 }
 
@@ -54,11 +37,11 @@ bool ParseValue(std::string_view text, double* value) {
     *value = std::numeric_limits<double>::infinity();
     return true;
   }
-  uint64_t number = 0;
-  if (!TakeInteger(&text, &number)) return false;
+  const std::optional<uint64_t> number = TakeDigits(&text);
+  if (!number) return false;
   const bool kilobytes = text == " kB";
   if (!kilobytes && !text.empty()) return false;
-  *value = static_cast<double>(number) * (kilobytes ? 1024 : 1);
+  *value = static_cast<double>(*number) * (kilobytes ? 1024 : 1);
   return true;
 }
 
@@ -97,12 +80,13 @@ int ParseKeyed(const FileSpec& spec, std::string_view text, double* values) {
 
 bool ParsePressureLine(std::string_view line, double* values) {
   double parsed[kPressureLine];
-  uint64_t total = 0;
-  if (!Skip(&line, " avg10=") || !TakePercentage(&line, &parsed[0])) return false;
-  if (!Skip(&line, " avg60=") || !TakePercentage(&line, &parsed[1])) return false;
-  if (!Skip(&line, " avg300=") || !TakePercentage(&line, &parsed[2])) return false;
-  if (!Skip(&line, " total=") || !TakeInteger(&line, &total) || !line.empty()) return false;
-  parsed[3] = static_cast<double>(total);
+  if (!TakeText(&line, " avg10=") || !TakePercentage(&line, &parsed[0])) return false;
+  if (!TakeText(&line, " avg60=") || !TakePercentage(&line, &parsed[1])) return false;
+  if (!TakeText(&line, " avg300=") || !TakePercentage(&line, &parsed[2])) return false;
+  if (!TakeText(&line, " total=")) return false;
+  const std::optional<uint64_t> total = TakeDigits(&line);
+  if (!total || !line.empty()) return false;
+  parsed[3] = static_cast<double>(*total);
   std::copy_n(parsed, kPressureLine, values);
   return true;
 }
@@ -114,7 +98,7 @@ int ParsePressure(std::string_view text, double* values) {
     const size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
-    double* into = Skip(&line, "some") ? values : Skip(&line, "full") ? values + kPressureLine : nullptr;
+    double* into = TakeText(&line, "some") ? values : TakeText(&line, "full") ? values + kPressureLine : nullptr;
     if (into == nullptr || !ParsePressureLine(line, into)) return EBADMSG;
   }
   return std::isnan(values[0]) || std::isnan(values[kPressureLine]) ? ENODATA : 0;
@@ -125,13 +109,12 @@ int ParseLoadavg(std::string_view text, double* value) {
   if (text.empty() || text.back() != '\n') return EBADMSG;
   double average = 0;
   for (int i = 0; i < 3; i++) {
-    if (!TakePercentage(&text, &average) || !Skip(&text, " ")) return EBADMSG;
+    if (!TakePercentage(&text, &average) || !TakeText(&text, " ")) return EBADMSG;
   }
-  uint64_t running = 0;
-  uint64_t existing = 0;
-  if (!TakeInteger(&text, &running) || !Skip(&text, "/") || !TakeInteger(&text, &existing) || !Skip(&text, " "))
-    return EBADMSG;
-  *value = static_cast<double>(existing);
+  if (!TakeDigits(&text) || !TakeText(&text, "/")) return EBADMSG;
+  const std::optional<uint64_t> existing = TakeDigits(&text);
+  if (!existing || !TakeText(&text, " ")) return EBADMSG;
+  *value = static_cast<double>(*existing);
   return 0;
 }
 
@@ -162,25 +145,19 @@ void ForgetValues(const FileSpec& spec, double* values) { std::fill_n(values, sp
 
 int ParseKernelText(const FileSpec& spec, std::string_view text, double* values) {
   ForgetValues(spec, values);
-  int error = 0;
   switch (spec.format) {
     case TextFormat::kNumber:
-      error = ParseNumber(text, values);
-      break;
+      return ParseNumber(text, values);
     case TextFormat::kKeyed:
-      error = ParseKeyed(spec, text, values);
-      break;
+      return ParseKeyed(spec, text, values);
     case TextFormat::kPressure:
-      error = ParsePressure(text, values);
-      break;
+      return ParsePressure(text, values);
     case TextFormat::kLoadavg:
-      error = ParseLoadavg(text, values);
-      break;
+      return ParseLoadavg(text, values);
     case TextFormat::kOccupied:
-      error = ParseOccupied(text, values);
-      break;
+      return ParseOccupied(text, values);
   }
-  return error;
+  return EBADMSG;
 }
 
 }  // namespace evictd

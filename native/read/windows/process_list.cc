@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "read/windows/process_snapshot.h"
 #include "read/windows/process_times.h"
 #include "system/system_error.h"
 #include "system/windows/unique_handle.h"

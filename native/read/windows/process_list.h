@@ -7,8 +7,6 @@
 #include "read/windows/process_snapshot.h"
 
 namespace evictd {
-
-// The contract explains the fields.
 struct ProcessEntry {
   uint32_t pid = 0;
   uint32_t parent_pid = 0;

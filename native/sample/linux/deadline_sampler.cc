@@ -17,8 +17,6 @@ namespace {
 
 constexpr uint64_t kNsPerSecond = 1'000'000'000;
 constexpr uint64_t kNow = 1;  // 0 would disarm the timer
-
-// Index of a descriptor.
 constexpr size_t kTimer = 0;
 
 }  // namespace

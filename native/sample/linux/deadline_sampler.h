@@ -21,7 +21,6 @@ namespace evictd {
 // a limit counts as not reached, so a value that is already beyond it fires.
 class DeadlineSampler : public WatchSource {
  public:
-  // The contract's SAMPLER bits.
   static constexpr unsigned kApproaching = 1;
   static constexpr unsigned kCrossed = 2;
 

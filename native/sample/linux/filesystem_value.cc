@@ -1,6 +1,5 @@
 #include "sample/linux/filesystem_value.h"
 
-#include <cerrno>
 #include <utility>
 
 namespace evictd {

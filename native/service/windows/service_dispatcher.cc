@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "system/detached_thread.h"
 #include "system/system_error.h"
-#include "system/windows/unique_handle.h"
 #include "system/windows/wide_text.h"
 
 namespace evictd {
@@ -27,20 +27,12 @@ void ServiceDispatcher::Start() {
   if (!running.compare_exchange_strong(none, this)) {
     throw SystemError(ERROR_SERVICE_ALREADY_RUNNING, "StartServiceCtrlDispatcherW");
   }
-  auto held = std::make_unique<std::shared_ptr<ServiceDispatcher>>(shared_from_this());
-  const UniqueHandle thread(CreateThread(nullptr, 0, &Run, held.get(), 0, nullptr));
-  if (!thread) {
-    const DWORD error = GetLastError();
+  try {
+    StartDetachedThread("evictd-service", [held = shared_from_this()] { held->Dispatch(); });
+  } catch (...) {
     running = nullptr;
-    throw SystemError(static_cast<int>(error), "CreateThread");
+    throw;
   }
-  static_cast<void>(held.release());  // the thread owns it
-}
-
-DWORD WINAPI ServiceDispatcher::Run(void* held) {
-  const std::unique_ptr<std::shared_ptr<ServiceDispatcher>> own(static_cast<std::shared_ptr<ServiceDispatcher>*>(held));
-  (*own)->Dispatch();
-  return 0;
 }
 
 void ServiceDispatcher::Dispatch() {

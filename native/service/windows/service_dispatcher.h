@@ -3,7 +3,6 @@
 #include <windows.h>
 
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,7 +40,6 @@ class ServiceDispatcher : public std::enable_shared_from_this<ServiceDispatcher>
   void Close();
 
  private:
-  static DWORD WINAPI Run(void* held);
   static void WINAPI Main(DWORD count, wchar_t** arguments);
   static DWORD WINAPI Handle(DWORD control, DWORD type, void* event, void* dispatcher);
 

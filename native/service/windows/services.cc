@@ -5,7 +5,6 @@
 #include <winsvc.h>
 
 #include <memory>
-#include <utility>
 
 #include "system/system_error.h"
 #include "system/windows/thread.h"
@@ -53,7 +52,6 @@ ServiceEntry EntryOf(const ENUM_SERVICE_STATUS_PROCESSW& found) {
 // The service itself answers the call, within half a minute, so it runs on a separate thread.
 class StopCall {
  public:
-  // Throws SystemError.
   explicit StopCall(const std::string& name)
       : name_(name),
         manager_(OpenManager(SC_MANAGER_CONNECT)),

@@ -5,8 +5,6 @@
 #include <vector>
 
 namespace evictd {
-
-// The contract explains the fields.
 struct ServiceEntry {
   std::string name;
   std::string display_name;

@@ -1,7 +1,5 @@
 #include "system/file_lock.h"
 
-#include <memory>
-
 #include "js/argument.h"
 #include "js/environment.h"
 #include "js/error.h"

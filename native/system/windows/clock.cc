@@ -4,13 +4,8 @@
 
 namespace evictd {
 
-namespace {
-
-constexpr uint64_t kSecondNs = 1000000000;
-
-}  // namespace
-
 uint64_t MonotonicNs() {
+  constexpr uint64_t kSecondNs = 1000000000;
   LARGE_INTEGER frequency = {};
   LARGE_INTEGER counter = {};
   QueryPerformanceFrequency(&frequency);

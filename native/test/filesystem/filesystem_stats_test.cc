@@ -21,7 +21,7 @@ namespace evictd::test {
 
 namespace {
 
-// A FUSE filesystem that never answers, not even its first request, until it is aborted: what a dead network mount is.
+// A FUSE filesystem that never answers, not even the first request, until it is aborted: like a dead network mount.
 class HungMount {
  public:
   explicit HungMount(std::string path) : path_(std::move(path)) {
@@ -38,7 +38,7 @@ class HungMount {
   HungMount(const HungMount&) = delete;
   HungMount& operator=(const HungMount&) = delete;
 
-  // Whoever waits for it gets ENOTCONN or ECONNABORTED.
+  // Waiting calls get ENOTCONN or ECONNABORTED.
   void Abort() { device_.Reset(); }
 
  private:
@@ -68,7 +68,7 @@ TEST("each request is answered once, with the filesystem's figures") {
   CHECK(reading.available_bytes <= reading.free_bytes && reading.free_bytes <= reading.total_bytes);
 }
 
-TEST("a path that is not there is an errno, not an exception") {
+TEST("a missing path is an errno, not an exception") {
   const auto waker = std::make_shared<CountingWaker>();
   FilesystemThreads owners(waker);
   FilesystemStats stats("/none", &owners);
@@ -77,7 +77,7 @@ TEST("a path that is not there is an errno, not an exception") {
   CHECK_EQUAL(stats.Read().error, ENOENT);
 }
 
-TEST("several threads ask and read at once, and the owner goes while requests are under way") {
+TEST("several threads request and read at once, and the owner is destroyed with pending requests") {
   const auto waker = std::make_shared<CountingWaker>();
   for (int round = 0; round < 30; round++) {
     FilesystemThreads owners(waker);
@@ -98,7 +98,7 @@ TEST("several threads ask and read at once, and the owner goes while requests ar
   EVENTUALLY(waker.use_count() == 1);
 }
 
-TEST("a mount that hangs holds back neither another filesystem nor the end of its owner") {
+TEST("a hanging mount delays neither another filesystem nor the destruction of its owner") {
   const TemporaryDirectory directory;
   HungMount hung(directory.path());
   const auto waker = std::make_shared<CountingWaker>();
@@ -114,17 +114,17 @@ TEST("a mount that hangs holds back neither another filesystem nor the end of it
   CHECK(stuck->Read().pending_since_ns > 0);
   CHECK(!stuck->Request());
   stuck.reset();
-  hung.Abort();  // the thread that was left behind ends: the runner counts
+  hung.Abort();  // the thread left behind ends: the runner counts threads
 }
 
-TEST("an owner that goes while its reading hangs tells whoever samples it") {
+TEST("an owner destroyed during a hanging reading notifies the sampler") {
   const TemporaryDirectory directory;
   HungMount hung(directory.path());
   FilesystemThreads owners(std::make_shared<CountingWaker>());
   const auto waker = std::make_shared<CountingWaker>();
   std::optional<FilesystemStats> stuck(std::in_place, directory.path(), &owners);
   stuck->RequestSample(waker);
-  // Nothing tells that the reading has begun: where it has not, this shows nothing.
+  // The test proves its rule only if the reading has begun by then; it passes in any case.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   CHECK_EQUAL(waker->notifications.load(), 0);
   stuck.reset();

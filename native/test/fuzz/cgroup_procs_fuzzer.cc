@@ -1,11 +1,11 @@
-// cgroup.procs: the same pids however the text is cut into pieces, and those that strtoll reads in its whole lines.
+// cgroup.procs: the same pids however the text is cut, and those that strtoll reads in complete lines.
 #include <cstdint>
 #include <cstdlib>
 #include <sstream>
 #include <string>
 
 #include "fuzz/keyed.h"
-#include "kill/linux/cgroup_procs_text.h"
+#include "kill/linux/cgroup_processes.h"
 
 namespace {
 
@@ -25,7 +25,7 @@ std::vector<pid_t> Reference(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using evictd::fuzz::Require;
   if (size == 0) return 0;
-  const size_t cut = data[0];  // the first byte says where the text is cut
+  const size_t cut = data[0];  // the first byte selects the cut
   const evictd::fuzz::Input input(data + 1, size - 1);
   const std::string_view text = input.text();
 

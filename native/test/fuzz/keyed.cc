@@ -13,7 +13,7 @@ namespace evictd::fuzz {
 
 namespace {
 
-// The value of a line, by the C library; NaN where it has none.
+// The value of a line, by the C library; NaN if it has none.
 double Reference(std::string value) {
   value.erase(0, value.find_first_not_of(' '));
   if (value == "max") return std::numeric_limits<double>::infinity();

@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-// What a parser of kernel text is held to, beside not crashing.
+// What a parser of kernel text has to fulfil besides not crashing.
 
 namespace evictd::fuzz {
 
-// Aborts, and so fails the run, where it is not so.
+// Aborts, which fails the run, if the condition is false.
 void Require(bool condition);
 
-// The input on the heap, exactly as long as it is: reading beyond its end is an error that the address sanitizer sees.
+// The input on the heap with its exact length, so that the address sanitizer sees a read beyond its end.
 class Input {
  public:
   Input(const uint8_t* data, size_t size) : bytes_(data, data + size) {}
@@ -23,10 +23,10 @@ class Input {
   std::vector<char> bytes_;
 };
 
-// "key value" lines, against a slow reading of the same text:
-// - each value stands in a line of that key, and is what strtoull reads there;
-// - no error exactly where every key has a value;
-// - of a text cut off anywhere every value is that of the whole text: half a number is no number.
+// "key value" lines, compared with a slow parser:
+// - each value is in a line of that key, and is what strtoull reads there;
+// - no error if and only if every key has a value;
+// - in a text that is cut off, every value is that of the whole text: a part of a number is no number.
 void CheckKeyed(const std::vector<std::string>& keys, std::string_view text);
 
 }  // namespace evictd::fuzz

@@ -1,5 +1,5 @@
-// /dev/kmsg: whatever the log says, what is put together is bounded, a record is a kernel's only where its first line
-// says so, and every number is what the C library reads in its place. One line of the input is one record.
+// /dev/kmsg: combined lines are bounded, a record is the kernel's only if its first line says so, and every number is
+// what the C library reads there. One line of the input is one record.
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace {
 
 using evictd::fuzz::Require;
 
-// 0 where there is none after the last `key`, or one that does not fit.
+// 0 if there is none after the last `key`, or if it does not fit.
 int64_t NumberAfter(const std::string& text, const std::string& key, int64_t unit) {
   const size_t at = text.rfind(key);
   if (at == std::string::npos) return 0;

@@ -1,4 +1,4 @@
-// /proc/meminfo, the keys that evictd reads of it.
+// /proc/meminfo, the keys that evictd reads.
 #include "fuzz/keyed.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

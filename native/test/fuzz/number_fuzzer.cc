@@ -1,4 +1,4 @@
-// Files of one number, and the load average: what is accepted is what printf writes for the value.
+// Files of one number, and the load average: an accepted text is what printf writes for the value.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -14,7 +14,7 @@ namespace evictd::test {
 
 namespace {
 
-// v1 where there is one: there a kill has no help from the kernel.
+// v1 if possible: there the kernel does not help with a kill.
 std::string AnyHierarchy() {
   return access((std::string(kMemoryV1) + "/cgroup.procs").c_str(), F_OK) == 0 ? kMemoryV1 : Cgroup2();
 }
@@ -28,7 +28,7 @@ size_t CountProcesses(const CgroupHandle& handle) {
 
 }  // namespace
 
-TEST("every process of the cgroup gets the signal, and nobody else") {
+TEST("every process of the cgroup gets the signal, and no other") {
   const Cgroup cgroup(AnyHierarchy());
   const Cgroup neighbour(AnyHierarchy());
   Member first(cgroup, "exec sleep 600");

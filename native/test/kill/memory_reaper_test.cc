@@ -19,7 +19,7 @@ namespace evictd::test {
 
 namespace {
 
-// Also of a process that is dying, for as long as it has memory.
+// Also of a dying process that still has memory.
 long ResidentMiB(pid_t pid) {
   long total = 0;
   long resident = 0;
@@ -46,7 +46,7 @@ UniqueFd NoProcess() { return UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC));
 
 }  // namespace
 
-TEST("the memory of a process that was killed and is not scheduled comes back") {
+TEST("the memory of a killed process that is not scheduled is released") {
   const char* const freezer = "/sys/fs/cgroup/freezer";
   if (access((std::string(freezer) + "/cgroup.procs").c_str(), W_OK) != 0) Skip("no freezer of cgroup v1");
   const Cgroup cgroup(freezer);
@@ -68,7 +68,7 @@ TEST("the memory of a process that was killed and is not scheduled comes back") 
   CHECK_EQUAL(reaper.counts().error, 0);
 }
 
-TEST("a process that lives, and one that is gone, are no failure; what is no process is one") {
+TEST("a live process and one that is gone are no failure; a descriptor of no process is one") {
   const Cgroup cgroup(Cgroup2());
   const Member alive(cgroup, "exec sleep 600");
   Member gone(cgroup, "exec sleep 600");
@@ -80,7 +80,7 @@ TEST("a process that lives, and one that is gone, are no failure; what is no pro
     const int number = pidfd.get();
     CHECK(number >= 0);
     reaper.Take(std::move(pidfd));
-    EVENTUALLY(fcntl(number, F_GETFD) < 0);  // its turn has been
+    EVENTUALLY(fcntl(number, F_GETFD) < 0);  // it was processed
     CHECK_EQUAL(reaper.counts().error, 0);
   }
   reaper.Take(NoProcess());
@@ -89,7 +89,7 @@ TEST("a process that lives, and one that is gone, are no failure; what is no pro
   CHECK_EQUAL(kill(alive.pid(), 0), 0);
 }
 
-TEST("several threads give more processes than find room while those die, and others count") {
+TEST("several threads queue more processes than fit while those die, and others read the counts") {
   const Cgroup cgroup(Cgroup2());
   const Member leader(cgroup, "i=1; while [ $i -lt 40 ]; do sleep 600 & i=$((i + 1)); done; exec sleep 600");
   EVENTUALLY(cgroup.Members().size() == 40);
@@ -114,11 +114,11 @@ TEST("several threads give more processes than find room while those die, and ot
   std::thread second(give);
   first.join();
   second.join();
-  // Whatever found no room before, there is some in the end.
+  // There is room again in the end.
   EVENTUALLY((reaper.Take(NoProcess()), reaper.counts().error == EBADF));
 }
 
-TEST("the owner goes while its thread is at work, with processes that wait for their turn") {
+TEST("the owner is destroyed while its thread works and processes are queued") {
   const Cgroup cgroup(Cgroup2());
   const Member member(cgroup, "exec sleep 600");
   for (int round = 0; round < 100; round++) {

@@ -37,7 +37,7 @@ TEST("a row is read on kept descriptors, on its directory alone, and on none") {
   }
 }
 
-TEST("a cgroup that is removed, or made anew under its name, is ENODEV and unknown") {
+TEST("a cgroup that is removed, or created again under its name, is ENODEV and unknown") {
   for (const size_t bound : {100, 1, 0}) {
     Cgroup cgroup(Cgroup2());
     CgroupTable table(Files(), bound);
@@ -64,7 +64,7 @@ TEST("the lowest free row is taken") {
   CHECK_EQUAL(table.size(), size_t{3});
 }
 
-TEST("out of descriptors a row is added, its values unknown, and read again when there are some") {
+TEST("without free descriptors a row is added with unknown values, and read when there are some") {
   const Cgroup cgroup(Cgroup2());
   CgroupTable table(Files(), 100);
   rlimit before = {};
@@ -104,7 +104,7 @@ TEST("cgroups come and go while they are read: good values, or ENODEV") {
       for (const size_t row : rows) {
         const int error = table.Read(row, CgroupTable::kAllFiles, values);
         CHECK(error == 0 || error == ENODEV);
-        // A cgroup may go between two of its files.
+        // A cgroup may vanish between two of its files.
         CHECK(values[0] == 0 || (error != 0 && std::isnan(values[0])));
         CHECK(std::isinf(values[2]) || (error != 0 && std::isnan(values[2])));
       }

@@ -10,7 +10,7 @@ namespace evictd::test {
 
 namespace {
 
-// On the heap and exactly as long as it is, so that the address sanitizer sees a read beyond its end.
+// On the heap with its exact length, so that the address sanitizer sees a read beyond its end.
 int Parse(const FileSpec& spec, const std::string& text, std::vector<double>* values) {
   const std::vector<char> bytes(text.begin(), text.end());
   values->assign(spec.fields(), -1);
@@ -50,7 +50,7 @@ TEST("a number") {
   }
 }
 
-TEST("keys are found wherever they stand, and each is missing by itself") {
+TEST("keys are found at any position, and each can be missing alone") {
   const FileSpec spec = {"", TextFormat::kKeyed, {"MemTotal", "oom_kill", "none"}};
   std::vector<double> values;
   CHECK_EQUAL(Parse(spec, "oom_kill 3\nMemTotalling: 5 kB\nMemTotal:       2 kB\n", &values), ENODATA);
@@ -73,7 +73,7 @@ TEST("text that was cut off anywhere never gives a number that was not there") {
   }
 }
 
-TEST("pressure with both lines, with one, and with a line that makes no sense") {
+TEST("pressure with both lines, with one, and with a malformed line") {
   const std::string some = "some avg10=1.25 avg60=0.50 avg300=0.00 total=7\n";
   const std::string full = "full avg10=100.00 avg60=0.00 avg300=0.00 total=18446744073709551615\n";
   std::vector<double> values;

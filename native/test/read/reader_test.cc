@@ -54,7 +54,7 @@ TEST("a file larger than the buffer is read whole, one beyond 4 MiB is refused, 
   CHECK_EQUAL(errors[1], 0);
 }
 
-TEST("a file whose cgroup was removed is ENODEV once, and read again when it is back") {
+TEST("a file whose cgroup was removed is ENODEV once, and read again when it exists again") {
   Cgroup cgroup(Cgroup2());
   Reader reader({{cgroup.File("cgroup.events"), TextFormat::kKeyed, {"populated"}}});
   double value = 0;

@@ -26,7 +26,7 @@ std::shared_ptr<DeadlineSampler> Sample(const FileSpec& spec, const std::vector<
 
 }  // namespace
 
-TEST("a value that crosses a limit wakes, in both directions, and rests between") {
+TEST("a value that crosses a limit wakes, in both directions, and not in between") {
   const TemporaryDirectory directory;
   const std::string file = directory.File("number");
   CHECK(WriteText(file, "1\n"));

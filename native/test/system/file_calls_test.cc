@@ -26,7 +26,7 @@ void SetAttribute(const std::string& path, const std::string& value) {
 
 std::string TextOf(const std::vector<char>& value) { return std::string(value.begin(), value.end()); }
 
-// A file that lies in memory, on a filesystem that can allocate on every machine.
+// A file in memory, on a filesystem that can allocate on every machine.
 UniqueFd MemoryFile() {
   UniqueFd file(memfd_create("evictd-test", MFD_CLOEXEC));
   if (!file) throw SystemError(errno, "memfd_create");
@@ -42,7 +42,7 @@ int64_t AllocatedBytes(int fd, int64_t* size) {
 
 }  // namespace
 
-TEST("space is given to a file from where it is asked for, and its size stays") {
+TEST("space is reserved at the requested offset, and the file's size stays") {
   const UniqueFd file = MemoryFile();
   CHECK_EQUAL(write(file.get(), "text", 4), ssize_t{4});
   Preallocate(file.get(), 1 << 20, 256 * 1024);
@@ -52,7 +52,7 @@ TEST("space is given to a file from where it is asked for, and its size stays") 
   CHECK_EQUAL(size, int64_t{4});
 }
 
-TEST("space that cannot be given") {
+TEST("space that cannot be reserved") {
   const UniqueFd file = MemoryFile();
   const UniqueFd reading(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
   CHECK_EQUAL(ErrorOf([&] { Preallocate(file.get(), 0, 0); }), EINVAL);
@@ -62,7 +62,7 @@ TEST("space that cannot be given") {
   CHECK_EQUAL(ErrorOf([&] { Preallocate(-1, 0, 1); }), EBADF);
 }
 
-TEST("whoever is interrupted while it gets space gets it all the same") {
+TEST("an interrupted reservation is repeated") {
   const UniqueFd file = MemoryFile();
   const HeldCalls interrupted(SYS_fallocate, [](int call) { return call < 3 ? EINTR : 0; });
   Preallocate(file.get(), 0, 64 * 1024);
@@ -88,15 +88,15 @@ TEST("an attribute is read as it is: bytes of any value, none, and through a sym
   CHECK_EQUAL(ErrorOf([&] { ReadAttribute(directory.File("none"), kName, &value); }), ENOENT);
 }
 
-TEST("an attribute that grows, shrinks or goes while it is read is whole or not there") {
+TEST("an attribute that grows, shrinks or is removed during the read is complete or missing") {
   const UniqueFd memory = MemoryFile();
   const std::string file = "/proc/self/fd/" + std::to_string(memory.get());
   const std::string shorter = "s";
   const std::string longer(1000, 'l');
   SetAttribute(file, shorter);
-  // The length is asked for first, then the value.
+  // The code requests the length first, then the value.
   const HeldCalls changed(SYS_getxattr, [&](int call) {
-    if (call == 1 || call == 4) SetAttribute(file, longer);  // it has grown since: both are asked for again
+    if (call == 1 || call == 4) SetAttribute(file, longer);  // it has grown: both are requested again
     if (call == 5) SetAttribute(file, shorter);
     if (call == 7) CHECK_EQUAL(removexattr(file.c_str(), kName), 0);
     return 0;

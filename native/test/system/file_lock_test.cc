@@ -13,7 +13,7 @@
 
 namespace evictd::test {
 
-TEST("a lock is held by one owner until that one goes") {
+TEST("a lock is held by one owner until that is destroyed") {
   const TemporaryDirectory directory;
   const std::string path = directory.File("lock");
   {

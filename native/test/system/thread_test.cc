@@ -34,7 +34,7 @@ void* Look(void* argument) {
 
 }  // namespace
 
-TEST("a thread has a small stack and every signal blocked, and its maker's mask is as it was") {
+TEST("a thread has a small stack and all signals blocked, and its creator's mask is unchanged") {
   Seen seen;
   sigset_t before;
   sigset_t after;
@@ -46,7 +46,7 @@ TEST("a thread has a small stack and every signal blocked, and its maker's mask 
   for (int signal = 1; signal < 32; signal++) CHECK_EQUAL(sigismember(&before, signal), sigismember(&after, signal));
 }
 
-TEST("where no thread can be made, EAGAIN") {
+TEST("EAGAIN if no thread can be created") {
   const char* const pids = "/sys/fs/cgroup/pids";
   if (access((std::string(pids) + "/cgroup.procs").c_str(), W_OK) != 0) Skip("no pids controller of cgroup v1");
   const Cgroup cgroup(pids);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kHeldBytes = 1 << 20;
 
-// The group that exactly these processes hold; all zero: there is none.
+// The group held by exactly these processes; all zero if there is none.
 DeletedFiles::Group HeldBy(const std::string& path, const std::set<pid_t>& holders) {
   const std::atomic<bool> cancelled{false};
   for (const DeletedFiles::Group& group : DeletedFiles(path).Run(cancelled).groups) {
@@ -31,13 +31,13 @@ UniqueFd Held(const TemporaryDirectory& directory, const char* name) {
   UniqueFd file(open(directory.File(name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   const std::string text(kHeldBytes, 'x');
   CHECK(write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-  CHECK(fsync(file.get()) == 0);  // until then its blocks may not be counted
+  CHECK(fsync(file.get()) == 0);  // before this its blocks may not be counted
   return file;
 }
 
 }  // namespace
 
-TEST("a deleted file that is open counts once, for all that hold it together") {
+TEST("a deleted file that is open counts once, for all its holders together") {
   const TemporaryDirectory directory;
   const std::set<pid_t> me = {getpid()};
   const uint64_t before = HeldBy(directory.path(), me).bytes;
@@ -64,7 +64,7 @@ TEST("a deleted file that is open counts once, for all that hold it together") {
   CHECK(HeldBy(directory.path(), me).bytes >= before + kHeldBytes);
 }
 
-TEST("what is called deleted, has another link or is on another filesystem is not") {
+TEST("a file that is named deleted, has another link or is on another filesystem does not count") {
   const TemporaryDirectory directory;
   const std::set<pid_t> me = {getpid()};
   const uint64_t before = HeldBy(directory.path(), me).inodes;
@@ -79,7 +79,7 @@ TEST("what is called deleted, has another link or is on another filesystem is no
   CHECK_EQUAL(HeldBy("/proc", me).inodes, uint64_t{0});
 }
 
-TEST("a filesystem that is not there is not a complete answer") {
+TEST("the answer for a missing filesystem is not complete") {
   const std::atomic<bool> cancelled{false};
   CHECK(!DeletedFiles("/nowhere/at/all").Run(cancelled).complete);
   const std::atomic<bool> given_up{true};

@@ -1,5 +1,3 @@
-#include "walk/linux/background_walk.h"
-
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -14,8 +12,9 @@
 
 #include "cgroup.h"
 #include "check.h"
-#include "walk/linux/directory_walk.h"
 #include "waker.h"
+#include "walk/linux/background_walk.h"
+#include "walk/linux/directory_walk.h"
 
 namespace evictd::test {
 
@@ -29,7 +28,7 @@ DirectoryUsage::Work Walk(const std::string& path) {
 
 }  // namespace
 
-TEST("a walk counts each file once and rings when it is over") {
+TEST("a walk counts each file once and notifies at its end") {
   const TemporaryDirectory directory;
   CHECK(WriteText(directory.File("first"), "text"));
   CHECK(link(directory.File("first").c_str(), directory.File("second").c_str()) == 0);
@@ -55,7 +54,7 @@ TEST("walks are cancelled at any time, and their threads end") {
   EVENTUALLY(waker.use_count() == 1);
 }
 
-TEST("work that throws is done, and ends nothing else") {
+TEST("work that throws ends without further effect") {
   const auto waker = std::make_shared<CountingWaker>();
   BackgroundWalks walks(waker);
   BackgroundReading<int> reading(

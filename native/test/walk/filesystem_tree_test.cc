@@ -28,7 +28,7 @@ TreeReading::Work WalkOf(const std::string& path) {
 
 }  // namespace
 
-TEST("a tree is walked from its root, and told no deeper than was asked for") {
+TEST("a tree is walked from its root, and reported down to the requested depth") {
   const std::atomic<bool> cancelled(false);
   const auto slashes = [](const std::string& path) { return std::count(path.begin(), path.end(), '/'); };
   const FilesystemTree::Result result = FilesystemTree("/usr/lib", Limits(20'000)).Run(cancelled);
@@ -38,7 +38,7 @@ TEST("a tree is walked from its root, and told no deeper than was asked for") {
   for (const FilesystemTree::Directory& each : result.directories) CHECK(slashes(each.path) <= slashes(root) + 2);
 }
 
-TEST("a path that is not there has no tree") {
+TEST("a missing path has no tree") {
   const std::atomic<bool> cancelled(false);
   const FilesystemTree::Result result = FilesystemTree("/evictd-test-nowhere", Limits(1)).Run(cancelled);
   CHECK(result.directories.empty());

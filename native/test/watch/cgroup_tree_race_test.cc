@@ -16,7 +16,7 @@
 #include "watch/linux/armer.h"
 #include "watch/linux/cgroup_tree.h"
 
-// Trees that are read, added and closed by several threads while cgroups come and go below them.
+// Trees that several threads read, add and close while cgroups come and go below them.
 
 namespace evictd::test {
 
@@ -24,7 +24,7 @@ namespace {
 
 using Depth = CgroupTree::Depth;
 
-// Cgroups two levels deep come and go, for so many rounds.
+// Cgroups on two levels come and go, for some rounds.
 class Storm {
  public:
   explicit Storm(const Cgroup& root, int rounds = INT_MAX) : outer_(root.File("a")), thread_([=] { Run(rounds); }) {}
@@ -62,7 +62,7 @@ void Follow(CgroupTree::Changes changes, std::set<std::string>* known) {
 
 }  // namespace
 
-TEST("each change is told to one of those who ask, though the waiter reads them as well") {
+TEST("each change is returned once, though several threads and the waiter read them") {
   constexpr int kRounds = 500;
   const Cgroup root(Cgroup2());
   Waiter waiter(std::make_shared<CountingWaker>());
@@ -84,7 +84,7 @@ TEST("each change is told to one of those who ask, though the waiter reads them 
   CHECK_EQUAL(vanished.load(), kRounds);
 }
 
-TEST("what is known of all levels is right at the end of a storm") {
+TEST("the known tree is right after a storm of changes") {
   const Cgroup root(Cgroup2());
   Waiter waiter(std::make_shared<CountingWaker>());
   const auto tree = std::make_shared<CgroupTree>(root.path(), Depth::kAll, true);
@@ -124,7 +124,7 @@ TEST("trees are added, woken and closed by two threads while cgroups storm, and 
   }
 }
 
-TEST("a root is removed and made anew while it is watched by name") {
+TEST("a root is removed and created again while it is watched by name") {
   const Cgroup parent(Cgroup2());
   const std::string root = parent.File("root");
   Waiter waiter(std::make_shared<CountingWaker>());

@@ -19,7 +19,7 @@ namespace {
 
 using Depth = CgroupTree::Depth;
 
-// v1 and v2 differ in what inotify tells of them.
+// inotify reports differently on v1 and v2.
 std::vector<std::string> Hierarchies() {
   std::vector<std::string> found;
   for (const std::string mount : {kMemoryV1, "/sys/fs/cgroup/unified", "/sys/fs/cgroup"}) {
@@ -42,7 +42,7 @@ std::string Told(CgroupTree& tree) {
 
 }  // namespace
 
-TEST("cgroups that appear and vanish are told once and in order, as far below as was asked for") {
+TEST("cgroups that appear and vanish are reported once and in order, down to the requested depth") {
   for (const std::string& mount : Hierarchies()) {
     const Cgroup root(mount);
     Make(root.File("old"));
@@ -51,7 +51,7 @@ TEST("cgroups that appear and vanish are told once and in order, as far below as
     CHECK_EQUAL(Told(all), "");
     Make(root.File("old/below"));
     Make(root.File("new"));
-    Make(root.File("new/one"));  // before anybody could watch `new`
+    Make(root.File("new/one"));  // before `new` could be watched
     CHECK_EQUAL(Told(children), " +new");
     CHECK_EQUAL(Told(all), " +old/below +new +new/one");
     for (const char* name : {"new/one", "new", "old/below", "old"}) Drop(root.File(name));
@@ -60,7 +60,7 @@ TEST("cgroups that appear and vanish are told once and in order, as far below as
   }
 }
 
-TEST("a change wakes, and a root that is removed is gone, for the waiter and for whoever asks") {
+TEST("a change wakes, and a removed root is gone, for the waiter and for TakeChanges") {
   for (const std::string& mount : Hierarchies()) {
     Cgroup root(mount);
     const auto waker = std::make_shared<CountingWaker>();
@@ -95,7 +95,7 @@ TEST("a root of v1 that is renamed is gone, and stays so") {
 }
 
 // The kernel's queue holds 16384 by default.
-TEST("of more changes than the kernel keeps it is told that they are lost, and whoever is left is watched") {
+TEST("more changes than the kernel queues are reported as lost, and the remaining cgroups are watched") {
   const Cgroup root(Cgroup2());
   CgroupTree tree(root.path(), Depth::kAll, false);
   for (int i = 0; i < 8200; i++) {
@@ -110,7 +110,7 @@ TEST("of more changes than the kernel keeps it is told that they are lost, and w
   CHECK_EQUAL(Told(tree), " +late/below");
 }
 
-TEST("what is no cgroup, or not there, cannot be watched") {
+TEST("a directory that is no cgroup, or missing, cannot be watched") {
   const TemporaryDirectory directory;
   CHECK_EQUAL(ErrorOf([&] { CgroupTree(directory.path(), Depth::kAll, true); }), ENOENT);
   CHECK_EQUAL(ErrorOf([&] { CgroupTree(directory.File("none"), Depth::kAll, true); }), ENOENT);

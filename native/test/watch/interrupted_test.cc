@@ -1,4 +1,4 @@
-// EINTR: by a signal whose handler asks for no restart, and, where every signal is blocked, by a stop.
+// EINTR: by a signal whose handler does not restart calls and, with all signals blocked, by a stop.
 
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -30,14 +30,14 @@ namespace {
 
 std::atomic<int> taken{0};
 
-// Whether the kernel has put a thread to sleep: S in its stat, behind the name, which may be anything.
+// Whether the kernel has put a thread to sleep: S in its stat, after the name, which may contain anything.
 bool Sleeps(const std::string& task) {
   const std::string stat = ReadText(task + "/stat");
   const size_t name = stat.rfind(") ");
   return name != std::string::npos && stat.compare(name + 2, 1, "S") == 0;
 }
 
-// Runs `call` in a thread of its own and interrupts it there, whenever it waits.
+// Runs `call` in a thread and interrupts it there whenever it waits.
 class Interrupted {
  public:
   template <typename Call>
@@ -94,7 +94,7 @@ TEST("a list of processes is read to its end, interrupted before, between and af
   CHECK_EQUAL(pids[1], 456);
 }
 
-// The kernel log: the one file that waits for something to read and has no position that pread would need.
+// The kernel log: the one file that blocks for data and has no position for pread.
 TEST("a file that is interrupted while it is read is read again") {
   const UniqueFd log(open("/dev/kmsg", O_RDONLY | O_CLOEXEC));
   const UniqueFd writer(open("/dev/kmsg", O_WRONLY | O_CLOEXEC));
@@ -127,7 +127,7 @@ class Counter : public WatchSource {
   UniqueFd event{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 };
 
-// One event, and another for each byte that it is sent; a byte back each time it has woken somebody.
+// Fires once, and once more for each byte it receives; sends a byte after each notification.
 void WakeOnDemand(int demands, int answers) {
   const auto waker = std::make_shared<CountingWaker>();
   Waiter waiter(waker);
@@ -151,7 +151,7 @@ std::string WaiterOf(pid_t process) {
 
 }  // namespace
 
-// No signal is taken there, and epoll_wait is interrupted all the same (signal(7)).
+// No signal is delivered there, yet epoll_wait is interrupted (signal(7)).
 TEST("a process that is stopped and continued is woken as before") {
   int demands[2];
   int answers[2];

@@ -19,7 +19,7 @@
 #include "waker.h"
 #include "watch/linux/kernel_log.h"
 
-// What is lost of the kernel's log, and the log itself.
+// Losses of kernel log records, and of the log itself.
 
 namespace evictd::test {
 
@@ -35,7 +35,7 @@ std::shared_ptr<KernelLog> Open(const std::shared_ptr<Inbox>& inbox) {
   }
 }
 
-// From now on the kernel lets this thread's reads of the descriptor fail so: nothing is lost of the machine's own log.
+// From now on reads of the descriptor on this thread fail in this way, without any loss in the machine's own log.
 void FailReads(int fd, int error) {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -52,9 +52,9 @@ void FailReads(int fd, int error) {
 
 }  // namespace
 
-TEST("a log that cannot be read any more is gone, with its errno, and leaves what it had told") {
+TEST("a log that cannot be read any more is gone, with its errno, and keeps its records") {
   Cgroup cgroup(Cgroup2());
-  // A device that is unplugged: the file of a cgroup, in a mount namespace that ends with this process.
+  // Like an unplugged device: the file of a cgroup, in a mount namespace that ends with this process.
   if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
       mount(cgroup.File("cgroup.procs").c_str(), "/dev/kmsg", nullptr, MS_BIND, nullptr) != 0) {
     Skip("no file can be mounted here");
@@ -76,7 +76,7 @@ TEST("a log that cannot be read any more is gone, with its errno, and leaves wha
   CHECK_EQUAL(inbox->Take().list.size(), size_t{1});
 }
 
-TEST("what the kernel wrote over is counted and told, an interruption is not, and any other failure is the end") {
+TEST("overwritten records are counted and reported, EINTR is not, and any other failure ends the watch") {
   const auto inbox = std::make_shared<Inbox>();
   const auto log = Open(inbox);
   FailReads(log->Descriptors()[0].fd, EPIPE);
@@ -91,7 +91,7 @@ TEST("what the kernel wrote over is counted and told, an interruption is not, an
   CHECK_EQUAL(log->error(), EIO);
 }
 
-TEST("an inbox that nobody empties keeps the last kills and counts the others, whoever takes from it meanwhile") {
+TEST("a full inbox keeps the last kills and counts the others, also with concurrent takes") {
   constexpr uint64_t kKills = 20000;
   Inbox inbox;
   std::atomic<bool> over{false};

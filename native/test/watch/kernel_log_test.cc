@@ -13,7 +13,7 @@
 #include "check.h"
 #include "waker.h"
 
-// The log is the machine's: what it says of others is left aside, and no more is written into it than a test needs.
+// The log belongs to the machine: other records are ignored, and the tests write as few as possible.
 
 namespace evictd::test {
 
@@ -29,7 +29,7 @@ std::shared_ptr<KernelLog> Open(const std::shared_ptr<Inbox>& inbox) {
   }
 }
 
-// The processes of this test that are killed.
+// The name of this test's processes.
 std::string Name() { return "evictd-" + std::to_string(getpid()); }
 
 size_t CountMine(const KernelLog::Records& records) {
@@ -38,7 +38,7 @@ size_t CountMine(const KernelLog::Records& records) {
   return count;
 }
 
-// A process that the kernel's OOM killer has killed when this returns.
+// The kernel's OOM killer has killed a process when this returns.
 void KillByKernel(const Cgroup& cgroup) {
   if (!WriteText(cgroup.File("memory.limit_in_bytes"), "16M")) Skip("no limit can be set");
   WriteText(cgroup.File("memory.memsw.limit_in_bytes"), "16M");
@@ -46,14 +46,14 @@ void KillByKernel(const Cgroup& cgroup) {
   CHECK_EQUAL(WTERMSIG(victim.Wait()), SIGKILL);
 }
 
-// Not by the waiter: when it returns, all that stood in the log was read. Others may write all the time.
+// Without the waiter: reads all records that exist now. Other programs may write all the time.
 void ReadOn(KernelLog* log) {
   for (int batch = 0; batch < 16; batch++) CHECK(log->OnEvent(0, EPOLLIN) != Wake::kGone);
 }
 
 }  // namespace
 
-TEST("whom the OOM killer kills is told, but not whom it killed before, nor what a process writes into the log") {
+TEST("OOM kills are reported, except older ones and those that a process writes into the log") {
   const Cgroup cgroup(MemoryV1());
   KillByKernel(cgroup);
   const auto inbox = std::make_shared<Inbox>();

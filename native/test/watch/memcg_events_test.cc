@@ -51,13 +51,13 @@ TEST("a watch whose cgroup is removed is gone, whether it ever had a process or 
   EVENTUALLY((watched.Take() & 2) != 0);
 }
 
-TEST("a watch of a cgroup, or of a file, that is not there") {
+TEST("a watch of a missing cgroup or file") {
   const Cgroup cgroup(Cgroup2());
   CHECK_EQUAL(ErrorOf([&] { MemcgEvents(cgroup.File("none"), "cgroup.events"); }), ENOENT);
   CHECK_EQUAL(ErrorOf([&] { MemcgEvents(cgroup.path(), "none.events"); }), ENOENT);
 }
 
-TEST("a cgroup is removed and made anew while it is watched by name") {
+TEST("a cgroup is removed and created again while it is watched by name") {
   Cgroup cgroup(Cgroup2());
   const auto waker = std::make_shared<CountingWaker>();
   Waiter waiter(waker);

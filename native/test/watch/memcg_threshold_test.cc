@@ -53,7 +53,7 @@ TEST("a threshold whose cgroup is removed is gone") {
   EVENTUALLY(watched.Take() == 2);
 }
 
-TEST("a threshold of a cgroup that is not there") {
+TEST("a threshold of a missing cgroup") {
   MemoryV1();
   CHECK_EQUAL(ErrorOf([] { MemcgThreshold("/sys/fs/cgroup/memory/evictd-test-none", kMiB); }), ENOENT);
 }

@@ -40,7 +40,7 @@ class Crowd {
 
 }  // namespace
 
-TEST("each exit fires, though nobody has waited for the process, and the last one is the end") {
+TEST("each exit fires, before the process is waited for, and the last one ends the watch") {
   const Crowd crowd(3);
   const auto waker = std::make_shared<CountingWaker>();
   Waiter waiter(waker);
@@ -59,7 +59,7 @@ TEST("each exit fires, though nobody has waited for the process, and the last on
   waiter.Remove(id);
 }
 
-TEST("where nobody is left at the start it is over at once") {
+TEST("without a process at the start the watch is gone at once") {
   pid_t gone = 0;
   {
     const Crowd crowd(1);
@@ -74,7 +74,7 @@ TEST("where nobody is left at the start it is over at once") {
   }
 }
 
-TEST("whoever cannot be held is missed: outside the namespace, or beyond the limit of descriptors") {
+TEST("processes outside the namespace or beyond the descriptor limit count as missed") {
   const Crowd crowd(3);
   std::vector<pid_t> pids = crowd.pids();
   pids.push_back(0);
@@ -87,7 +87,7 @@ TEST("whoever cannot be held is missed: outside the namespace, or beyond the lim
   CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
   std::vector<UniqueFd> held;
   while (const UniqueFd& last = held.emplace_back(open("/dev/null", O_RDONLY))) CHECK(last.get() < 64);
-  held.resize(held.size() - 4);  // and the one that was refused: one for the set, two processes
+  held.resize(held.size() - 4);  // and the refused one: one for the set, two for processes
   const ProcessExit some(crowd.pids());
   CHECK_EQUAL(some.remaining(), size_t{2});
   CHECK_EQUAL(some.missed(), size_t{1});
@@ -95,7 +95,7 @@ TEST("whoever cannot be held is missed: outside the namespace, or beyond the lim
   CHECK_EQUAL(ErrorOf([&] { ProcessExit(crowd.pids()); }), EMFILE);
 }
 
-TEST("of many that exit at once none is missed, and it never looks as if there were more again") {
+TEST("of many exits at once none is missed, and the remaining count never rises") {
   const Crowd crowd(150);
   Waiter waiter(std::make_shared<CountingWaker>());
   const auto source = std::make_shared<ProcessExit>(crowd.pids());

@@ -48,7 +48,7 @@ TEST("a trigger fires when processes wait for the processor") {
   CHECK_EQUAL(source->wakes().Take().bits, 1u);
 }
 
-TEST("a window that the kernel does not allow, and a file that is not there") {
+TEST("a window that the kernel refuses, and a missing file") {
   NeedPressure();
   CHECK_EQUAL(ErrorOf([] { PsiTrigger("/proc/pressure/memory", PsiTrigger::Kind::kFull, 1000, 20000000); }), EINVAL);
   CHECK_EQUAL(ErrorOf([] { PsiTrigger("/proc/pressure/none", PsiTrigger::Kind::kFull, 1000, 2000000); }), ENOENT);

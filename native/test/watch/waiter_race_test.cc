@@ -11,7 +11,7 @@
 #include "waker.h"
 #include "watch/linux/waiter.h"
 
-// Threads that add, remove, post and fire at once: what the thread sanitizer is for.
+// Threads that add, remove, post and fire at once, for the thread sanitizer.
 
 namespace evictd::test {
 
@@ -23,9 +23,9 @@ class StormSource : public WatchSource {
 
   Wake OnEvent(size_t, uint32_t) override {
     if (removed) Fail(__FILE__, __LINE__, "called after Remove");
-    calls_++;  // not atomic: the waiter's thread alone touches it
+    calls_++;  // not atomic: only the waiter's thread uses it
     Detail(1);
-    return calls_ == kGoneAt ? Gone(ENODEV) : Wake::kFired;  // never drained: fires for as long as it is in the set
+    return calls_ == kGoneAt ? Gone(ENODEV) : Wake::kFired;  // never drained: fires as long as it is in the set
   }
 
   static constexpr int kGoneAt = 1000;
@@ -78,14 +78,14 @@ TEST("several threads post to one watch while it is removed") {
     source->removed = true;
     source->wakes().Take();
     for (std::thread& thread : threads) thread.join();
-    // A post that had found the watch before Remove may still be under way only until its thread has ended.
+    // A post that found the watch before Remove can only be under way until its thread has ended.
     source->wakes().Take();
     EVENTUALLY(source.use_count() == 1);
     CHECK_EQUAL(source->wakes().Take().bits, 0u);
   }
 }
 
-TEST("the waiter ends while its watches fire, and lets go of them") {
+TEST("the waiter ends while its watches fire, and releases them") {
   for (int round = 0; round < 50; round++) {
     const auto waker = std::make_shared<CountingWaker>();
     std::vector<std::shared_ptr<StormSource>> sources;

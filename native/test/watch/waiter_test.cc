@@ -16,7 +16,7 @@ namespace evictd::test {
 
 namespace {
 
-// Two eventfds; remembers which was seen last, and fails the test where it is called after it was removed.
+// Two eventfds; records which fired last, and fails the test if it is called after its removal.
 class EventSource : public WatchSource {
  public:
   std::vector<Descriptor> Descriptors() const override { return {{first.get(), EPOLLIN}, {second.get(), EPOLLIN}}; }
@@ -55,7 +55,7 @@ TEST("an event wakes its watch, with the details of that event") {
   CHECK(pending.at_ns > 0);
 }
 
-TEST("a storm that nobody looks at rings once") {
+TEST("a storm of events without a Take notifies once") {
   const auto waker = std::make_shared<CountingWaker>();
   Waiter waiter(waker);
   const auto source = std::make_shared<EventSource>();
@@ -85,7 +85,7 @@ TEST("a watch that is gone leaves the set, says why, and is not called again") {
   EVENTUALLY(source.use_count() == 1);
 }
 
-TEST("a posted wake reaches the watch, and nobody once it was removed") {
+TEST("a posted wake reaches the watch, and has no effect after Remove") {
   const auto waker = std::make_shared<CountingWaker>();
   Waiter waiter(waker);
   const auto source = std::make_shared<EventSource>();
@@ -102,7 +102,7 @@ TEST("a posted wake reaches the watch, and nobody once it was removed") {
   CHECK_EQUAL(source.use_count(), 1);
 }
 
-TEST("a bell that nobody answers is rung again until somebody comes") {
+TEST("a failed notification is repeated until it succeeds") {
   const auto waker = std::make_shared<CountingWaker>();
   waker->answered = false;
   Waiter waiter(waker);
@@ -115,7 +115,7 @@ TEST("a bell that nobody answers is rung again until somebody comes") {
   EVENTUALLY(waker->notifications > notifications);
 }
 
-TEST("likewise where the wake was posted") {
+TEST("a failed notification of a posted wake is repeated too") {
   const auto waker = std::make_shared<CountingWaker>();
   waker->answered = false;
   Waiter waiter(waker);

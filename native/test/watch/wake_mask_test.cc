@@ -8,7 +8,7 @@
 
 namespace evictd::test {
 
-TEST("only the first of several wakes has to ring") {
+TEST("only the first of several wakes needs a notification") {
   WakeMask mask;
   CHECK(mask.Post(Wake::kFired, 0, 1000));
   CHECK(!mask.Post(Wake::kFired, 0, 2000));
@@ -16,7 +16,7 @@ TEST("only the first of several wakes has to ring") {
   CHECK(mask.Post(Wake::kFired, 0, 3000));
 }
 
-TEST("what is taken are all bits, all details, and the time of the first") {
+TEST("Take returns all bits, all details and the time of the first wake") {
   WakeMask mask;
   mask.Post(Wake::kFired, 1, 1024);
   mask.Post(Wake::kGone, 512, 4096);
@@ -36,7 +36,7 @@ TEST("a detail of more than ten bits touches neither the time nor the wake") {
   CHECK_EQUAL(pending.at_ns, 1024u);
 }
 
-TEST("racing posts and takes lose nothing: every ring finds its wake, and its details with it") {
+TEST("racing posts and takes lose nothing: every notification finds its wake with its details") {
   constexpr int kPosts = 50000;
   WakeMask mask;
   std::atomic<int> notifications{0};
@@ -44,7 +44,7 @@ TEST("racing posts and takes lose nothing: every ring finds its wake, and its de
   std::vector<std::thread> posters;
   for (int poster = 0; poster < 4; poster++) {
     posters.emplace_back([&, poster] {
-      // The details repeat the bits of the wake: whoever takes one without the other sees them differ.
+      // The details repeat the wake's bits, so a reader that takes one without the other sees a difference.
       const Wake wake = poster % 2 == 0 ? Wake::kFired : Wake::kGone;
       for (int i = 1; i <= kPosts; i++) {
         if (mask.Post(wake, static_cast<unsigned>(wake), static_cast<uint64_t>(i) * 128)) notifications++;

@@ -1,7 +1,7 @@
-// memory_condition low|high set|clear: the kernel's own events behind CreateMemoryResourceNotification, which Wine has
-// and never sets by itself.
+// memory_condition low|high set|clear: changes the kernel events behind CreateMemoryResourceNotification, which Wine
+// has and never sets itself.
 #include <windows.h>
-// After it, whose types they use.
+// after windows.h, whose types it uses
 #include <winternl.h>
 
 #include <cstring>

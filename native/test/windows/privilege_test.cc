@@ -1,5 +1,5 @@
-// What becomes of the token is seen by another call than the one that changes it, and a token without the privilege is
-// made by taking it away: tried in a process of its own. Exit code: the line of what was not so.
+// Another call than the one under test reads the token, and a token without the privilege is made by removing it, so it
+// runs in its own process. Exit code: the line of the failed check.
 #include "system/windows/privilege.h"
 
 #include <windows.h>

@@ -34,8 +34,6 @@ class DeletedFiles {
   };
 
   static constexpr size_t kMostFiles = 100'000;
-
-  // `path`: any on the filesystem.
   explicit DeletedFiles(std::string path) : path_(std::move(path)) {}
 
   // Checks `cancelled` at each descriptor.

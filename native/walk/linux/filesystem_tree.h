@@ -41,8 +41,6 @@ class FilesystemTree : private DirectoryWalk {
 
   // Keeps the first this many, whatever `parts` is.
   static constexpr size_t kMostDirectories = 4096;
-
-  // `path`: any on the filesystem.
   FilesystemTree(std::string path, Limits limits) : path_(std::move(path)), limits_(limits) {}
 
   Result Run(const std::atomic<bool>& cancelled);

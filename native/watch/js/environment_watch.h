@@ -26,8 +26,7 @@ class EnvironmentWatch : public WakeTarget {
  public:
   using Source = typename Environment::Source;
 
-  // Node-API throws if a reference cannot be released. No recovery is possible.
-  // NOLINTNEXTLINE(bugprone-exception-escape)
+  // NOLINTNEXTLINE(bugprone-exception-escape): Node-API throws if a reference cannot be released
   ~EnvironmentWatch() override {
     // A live watch holds its own object, so it is finalized only after the environment's end has detached it.
     if (environment_ != nullptr) Stop();

@@ -95,9 +95,7 @@ void CgroupTree::Collect() {
 void CgroupTree::Handle(const inotify_event& event) {
   if ((event.mask & IN_Q_OVERFLOW) != 0) {
     Overflow();
-    if (depth_ == Depth::kAll) {
-      WatchAnew();
-    }
+    if (depth_ == Depth::kAll) WatchAnew();
     return;
   }
   if (event.wd == parent_watch_) {

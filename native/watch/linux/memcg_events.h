@@ -24,8 +24,6 @@ class MemcgEvents : public WatchSource {
   // A counter's detail bit is 1 << its index. The first six are in memory.events, the others in cgroup.events.
   static constexpr std::array<const char*, 8> kCounters = {"low",      "high",           "max",       "oom",
                                                            "oom_kill", "oom_group_kill", "populated", "frozen"};
-
-  // Throws SystemError.
   MemcgEvents(const std::string& cgroup, const std::string& file);
 
   std::vector<Descriptor> Descriptors() const override;

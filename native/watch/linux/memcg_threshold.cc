@@ -14,12 +14,6 @@
 
 namespace evictd {
 
-namespace {
-
-enum : size_t { kEvent };
-
-}  // namespace
-
 MemcgThreshold::MemcgThreshold(const std::string& cgroup, uint64_t usage_bytes) : wanted_(usage_bytes) {
   const std::string usage_path = cgroup + "/memory.usage_in_bytes";
   usage_.Reset(OpenForReading(AT_FDCWD, usage_path.c_str()));
@@ -70,7 +64,7 @@ int MemcgThreshold::Register(Waiter* waiter, uint64_t id, uint64_t usage_bytes) 
   if (!fresh) return errno;
   const int error = Write(fresh.get(), usage_bytes);
   // Closes the old eventfd after the new registration, so no crossing is missed in between.
-  return error != 0 ? error : waiter->Exchange(id, kEvent, &event_, &fresh);
+  return error != 0 ? error : waiter->Exchange(id, 0, &event_, &fresh);
 }
 
 int MemcgThreshold::Write(int event, uint64_t usage_bytes) const {

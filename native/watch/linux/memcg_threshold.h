@@ -37,7 +37,6 @@ class MemcgThreshold : public WatchSource {
   bool LeftToArmer() const override { return true; }
 
  private:
-  // Return 0 or errno.
   int Register(Waiter* waiter, uint64_t id, uint64_t usage_bytes);
   int Write(int event, uint64_t usage_bytes) const;
 

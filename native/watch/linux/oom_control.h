@@ -20,8 +20,6 @@ class OomControl : public WatchSource {
   // kUnderOom: tasks wait because the OOM killer is disabled for this cgroup. kOomKill: the kill counter of this cgroup
   // itself changed.
   enum Detail : unsigned { kUnderOom = 1, kOomKill = 2 };
-
-  // Throws SystemError.
   explicit OomControl(const std::string& cgroup);
 
   std::vector<Descriptor> Descriptors() const override;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "read/linux/digits.h"
+
 namespace evictd {
 
 namespace {
@@ -24,25 +26,8 @@ bool EndsWith(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
-// The leading digits; nothing if there are none or too many.
 std::optional<uint64_t> TakeNumber(std::string_view* text) {
-  constexpr uint64_t kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-  uint64_t number = 0;
-  size_t length = 0;
-  while (length < text->size() && (*text)[length] >= '0' && (*text)[length] <= '9') {
-    const uint64_t digit = static_cast<uint64_t>((*text)[length++] - '0');
-    if (number > (kMost - digit) / 10) return std::nullopt;
-    number = number * 10 + digit;
-  }
-  if (length == 0) return std::nullopt;
-  text->remove_prefix(length);
-  return number;
-}
-
-bool TakeText(std::string_view* text, std::string_view prefix) {
-  if (!StartsWith(*text, prefix)) return false;
-  text->remove_prefix(prefix.size());
-  return true;
+  return TakeDigits(text, static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
 }
 
 // The number after the last `key`.

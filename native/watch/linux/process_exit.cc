@@ -51,9 +51,7 @@ ProcessExit::ProcessExit(const std::vector<pid_t>& pids) {
     epoll_event event = {};
     event.events = EPOLLIN;
     event.data.u64 = kNone;
-    if (!none_ || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, none_.get(), &event) != 0) {
-      throw SystemError(errno, "eventfd");
-    }
+    if (!none_ || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, none_.get(), &event) != 0) throw SystemError(errno, "eventfd");
   }
   remaining_ = pidfds_.size();
 }

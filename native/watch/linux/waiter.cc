@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cerrno>
-#include <utility>
 
 #include "system/clock.h"
 #include "system/linux/thread.h"

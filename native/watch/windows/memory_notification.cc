@@ -11,9 +11,8 @@ MemoryNotification::MemoryNotification(MEMORY_RESOURCE_NOTIFICATION_TYPE kind)
 
 bool MemoryNotification::IsSet() const {
   BOOL set = FALSE;
-  if (!QueryMemoryResourceNotification(notification_.get(), &set)) {
+  if (!QueryMemoryResourceNotification(notification_.get(), &set))
     throw SystemError(static_cast<int>(GetLastError()), "QueryMemoryResourceNotification");
-  }
   return set != FALSE;
 }
 

@@ -8,13 +8,10 @@ namespace evictd {
 // The system's notification of low or high memory: signalled as long as the condition lasts.
 class MemoryNotification : public WatchSource {
  public:
-  // Throws SystemError.
   explicit MemoryNotification(MEMORY_RESOURCE_NOTIFICATION_TYPE kind);
 
   HANDLE handle() const override { return notification_.get(); }
   Wake OnSignalled() override { return Wake::kFired; }
-
-  // Throws SystemError.
   bool IsSet() const;
 
  private:

@@ -27,7 +27,6 @@ class WaitThread {
 
   // Starts the thread. Throws SystemError.
   explicit WaitThread(std::shared_ptr<Waker> waker);
-  // Stops and joins the thread.
   ~WaitThread();
   WaitThread(const WaitThread&) = delete;
   WaitThread& operator=(const WaitThread&) = delete;

@@ -1,4 +1,3 @@
-#include "filesystem/linux/js/filesystem_stats.h"
 
 #include <cerrno>
 #include <string>

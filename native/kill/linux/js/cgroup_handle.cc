@@ -6,7 +6,6 @@
 #include "js/error.h"
 #include "js/linux/objects.h"
 #include "js/value.h"
-#include "kill/linux/js/memory_reaper.h"
 
 namespace evictd {
 

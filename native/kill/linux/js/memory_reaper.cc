@@ -1,4 +1,3 @@
-#include "kill/linux/js/memory_reaper.h"
 
 #include <memory>
 #include <string>

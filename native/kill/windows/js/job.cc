@@ -3,13 +3,11 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/value.h"
 #include "js/windows/objects.h"
-#include "kill/windows/js/process_handle.h"
 
 namespace evictd {
 

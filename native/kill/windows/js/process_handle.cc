@@ -1,4 +1,3 @@
-#include "kill/windows/js/process_handle.h"
 
 #include <cstdint>
 #include <limits>
@@ -11,7 +10,7 @@
 #include "js/value.h"
 #include "js/windows/objects.h"
 #include "watch/windows/js/watch.h"
-#include "watch/windows/process_exit.h"
+#include "watch/windows/watch_source.h"
 
 namespace evictd {
 
@@ -20,6 +19,22 @@ namespace {
 constexpr napi_type_tag kTypeTag = {0x6576696374642d77, 0x3a3a70726f636573};
 
 constexpr int64_t kMaximum = std::numeric_limits<uint32_t>::max();
+
+// The exit of a process.
+class ProcessExit : public WatchSource {
+ public:
+  explicit ProcessExit(std::shared_ptr<const ProcessHandle> process) : process_(std::move(process)) {}
+
+  HANDLE handle() const override { return process_->get(); }
+
+  // The last event: the handle stays signalled.
+  Wake OnSignalled() override {
+    return static_cast<Wake>(static_cast<unsigned>(Wake::kFired) | static_cast<unsigned>(Wake::kGone));
+  }
+
+ private:
+  const std::shared_ptr<const ProcessHandle> process_;
+};
 
 class ProcessHandleObject : public WatchObject<ProcessHandleObject> {
  public:
@@ -72,9 +87,7 @@ class ProcessHandleObject : public WatchObject<ProcessHandleObject> {
 
 std::shared_ptr<ProcessHandle> ProcessHandleArgument(const Napi::Value& value, const char* name) {
   const Napi::Object object = ObjectArgument(value, name);
-  if (!object.CheckTypeTag(&kTypeTag)) {
-    ThrowArgumentError(value.Env(), std::string(name) + " must be a ProcessHandle");
-  }
+  if (!object.CheckTypeTag(&kTypeTag)) ThrowArgumentError(value.Env(), std::string(name) + " must be a ProcessHandle");
   return Guarded(value.Env(), [&] { return ProcessHandleObject::Unwrap(object)->process(); });
 }
 

@@ -5,15 +5,12 @@
 #include <cerrno>
 #include <limits>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
 #include "js/value.h"
-#include "read/linux/js/file_spec.h"
 
 namespace evictd {
 

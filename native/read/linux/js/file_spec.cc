@@ -1,9 +1,8 @@
-#include "read/linux/js/file_spec.h"
-
 #include <string>
 #include <utility>
 
 #include "js/argument.h"
+#include "js/linux/objects.h"
 
 namespace evictd {
 

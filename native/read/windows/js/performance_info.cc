@@ -3,12 +3,12 @@
 // after windows.h, whose types it uses
 #include <psapi.h>
 
-#include <initializer_list>
 #include <utility>
 
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/windows/objects.h"
+#include "system/system_error.h"
 
 namespace evictd {
 
@@ -18,9 +18,8 @@ Napi::Value PerformanceInfo(const Napi::CallbackInfo& info) {
   const int64_t size = info[0].IsUndefined() ? sizeof(PERFORMANCE_INFORMATION)
                                              : IntegerArgument(info[0], "size", 0, sizeof(PERFORMANCE_INFORMATION));
   PERFORMANCE_INFORMATION read = {};
-  if (!GetPerformanceInfo(&read, static_cast<DWORD>(size))) {
+  if (!GetPerformanceInfo(&read, static_cast<DWORD>(size)))
     throw ToJavaScript(env, SystemError(static_cast<int>(GetLastError()), "GetPerformanceInfo"));
-  }
   Napi::Object result = Napi::Object::New(env);
   for (const auto& [name, number] :
        {std::pair("commitTotal", read.CommitTotal), std::pair("commitLimit", read.CommitLimit),

@@ -1,16 +1,13 @@
 #include "sample/linux/deadline_sampler.h"
 
 #include <cmath>
-#include <memory>
 #include <string>
 #include <utility>
 
-#include "filesystem/linux/js/filesystem_stats.h"
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/objects.h"
 #include "js/value.h"
-#include "read/linux/js/file_spec.h"
 #include "sample/linux/file_sum.h"
 #include "sample/linux/filesystem_value.h"
 #include "watch/linux/js/watch.h"
@@ -32,9 +29,7 @@ std::unique_ptr<SampledValue> FileSumArgument(const Napi::Object& options) {
   if (fields == 0 || fields != weights.size()) {
     ThrowArgumentError(options.Env(), "weights must have one number per field: " + std::to_string(fields), true);
   }
-  std::unique_ptr<SampledValue> value;
-  Guarded(options.Env(), [&] { value = std::make_unique<FileSum>(std::move(files), std::move(weights)); });
-  return value;
+  return Guarded(options.Env(), [&] { return std::make_unique<FileSum>(std::move(files), std::move(weights)); });
 }
 
 std::unique_ptr<SampledValue> FilesystemArgument(const Napi::Object& options) {
@@ -43,12 +38,9 @@ std::unique_ptr<SampledValue> FilesystemArgument(const Napi::Object& options) {
     ThrowArgumentError(options.Env(), "field must be availableBytes or inodesFree, not " + field);
   }
   const std::weak_ptr<FilesystemStats> stats = FilesystemStatsArgument(options.Get("filesystem"), "filesystem");
-  std::unique_ptr<SampledValue> value;
-  Guarded(options.Env(), [&] {
-    value = std::make_unique<FilesystemValue>(
-        stats, field == "inodesFree" ? FilesystemValue::Field::kInodesFree : FilesystemValue::Field::kAvailableBytes);
-  });
-  return value;
+  const auto which =
+      field == "inodesFree" ? FilesystemValue::Field::kInodesFree : FilesystemValue::Field::kAvailableBytes;
+  return Guarded(options.Env(), [&] { return std::make_unique<FilesystemValue>(stats, which); });
 }
 
 // In nanoseconds, `otherwise` by default.

@@ -1,9 +1,6 @@
 #include "service/windows/service_dispatcher.h"
 
-#include <initializer_list>
 #include <limits>
-#include <memory>
-#include <string>
 #include <utility>
 
 #include "js/argument.h"
@@ -52,8 +49,7 @@ class ServiceDispatcherObject : public Napi::ObjectWrap<ServiceDispatcherObject>
     environment->WatchStarted();
   }
 
-  // Node-API throws if a reference cannot be released. No recovery is possible.
-  // NOLINTNEXTLINE(bugprone-exception-escape)
+  // NOLINTNEXTLINE(bugprone-exception-escape): Node-API throws if a reference cannot be released
   ~ServiceDispatcherObject() override { End(); }
 
   static Napi::Function Define(Napi::Env env) {

@@ -12,8 +12,6 @@
 namespace evictd {
 
 namespace {
-
-// The contract's words.
 const char* StateName(uint32_t state) {
   switch (state) {
     case SERVICE_START_PENDING:

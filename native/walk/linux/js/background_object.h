@@ -35,8 +35,7 @@ class BackgroundObject : public Napi::ObjectWrap<BackgroundObject<Kind>>, public
     self_ = Napi::Persistent(info.This().As<Napi::Object>());
   }
 
-  // Node-API throws if a reference cannot be released. No recovery is possible.
-  // NOLINTNEXTLINE(bugprone-exception-escape)
+  // NOLINTNEXTLINE(bugprone-exception-escape): Node-API throws if a reference cannot be released
   ~BackgroundObject() override { Release(); }
 
   static Napi::Function Define(Napi::Env env) {
@@ -81,9 +80,7 @@ class BackgroundObject : public Napi::ObjectWrap<BackgroundObject<Kind>>, public
 template <typename Result, typename Work>
 std::unique_ptr<BackgroundReading<Result>> InBackground(const Napi::CallbackInfo& info, const std::string& what,
                                                         Work work, BackgroundWalks* walks) {
-  std::unique_ptr<BackgroundReading<Result>> reading;
-  Guarded(info.Env(), [&] { reading = std::make_unique<BackgroundReading<Result>>(what, std::move(work), walks); });
-  return reading;
+  return Guarded(info.Env(), [&] { return std::make_unique<BackgroundReading<Result>>(what, std::move(work), walks); });
 }
 
 }  // namespace evictd

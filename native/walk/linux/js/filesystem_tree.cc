@@ -1,6 +1,5 @@
 #include "walk/linux/filesystem_tree.h"
 
-#include <chrono>
 #include <memory>
 
 #include "js/linux/objects.h"

@@ -1,7 +1,6 @@
 #include "watch/linux/cgroup_tree.h"
 
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "js/argument.h"
@@ -38,8 +37,7 @@ class CgroupTreeObject : public WatchObject<CgroupTreeObject> {
     });
   }
 
-  // Node-API throws if a reference cannot be released. No recovery is possible.
-  // NOLINTNEXTLINE(bugprone-exception-escape)
+  // NOLINTNEXTLINE(bugprone-exception-escape): Node-API throws if a reference cannot be released
   ~CgroupTreeObject() override { Drop(); }
 
   Napi::Value Changes(const Napi::CallbackInfo& info) {

@@ -1,10 +1,8 @@
 #include "watch/linux/kernel_log.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "js/argument.h"
 #include "js/error.h"

@@ -1,10 +1,7 @@
 #include "watch/linux/memcg_events.h"
 
-#include <array>
 #include <cmath>
 #include <memory>
-#include <string>
-#include <utility>
 
 #include "js/argument.h"
 #include "js/error.h"

@@ -1,7 +1,6 @@
 #include "watch/linux/memcg_threshold.h"
 
 #include <memory>
-#include <string>
 
 #include "js/argument.h"
 #include "js/error.h"

@@ -1,7 +1,6 @@
 #include "watch/linux/psi_trigger.h"
 
 #include <memory>
-#include <string>
 
 #include "js/argument.h"
 #include "js/error.h"
