@@ -2,7 +2,6 @@
 
 #include <cstddef>
 
-#include "js/value.h"
 #include "read/windows/process_times.h"
 #include "system/system_error.h"
 #include "system/windows/wide_text.h"

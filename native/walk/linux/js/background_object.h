@@ -10,7 +10,6 @@
 #include "js/argument.h"
 #include "js/error.h"
 #include "js/linux/environment.h"
-#include "js/value.h"
 #include "walk/linux/background_walk.h"
 
 namespace evictd {
