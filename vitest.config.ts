@@ -11,7 +11,7 @@ const system = ['test/native/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/syste
  * `make proof ARGS=system` has the others.
  */
 const core = [
-  'test/native/!(build|churn|environment|leak|storm).test.ts',
+  'test/native/!(build|churn|close|environment|interrupted|kill-hazards|leak|storm).test.ts',
   'test/e2e/{check,dry-run,eviction,journal,reload,restart,soft}.test.ts',
 ];
 
