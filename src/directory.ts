@@ -3,10 +3,9 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoName } from './errors.js';
 
-// Instead of `recursive: true`, which never returns where the kernel says ENOENT below a directory that is there, in /proc or of a mount that is gone
-// (seen with Node 20).
+// `recursive: true` loops for ever if mkdir() fails with ENOENT below an existing directory, as in /proc (seen with Node 20).
 
-/** Makes a directory and those above it that are missing. Throws what mkdir(2) says, EEXIST where it is there and is no directory. */
+/** Makes a directory and its missing parents. Throws the error of mkdir(2); EEXIST: the path exists and is no directory. */
 export function makeDirectorySync(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
@@ -18,7 +17,7 @@ export function makeDirectorySync(path: string, mode: number): void {
   }
 }
 
-/** The same, without waiting. */
+/** The same, asynchronously. */
 export async function makeDirectory(path: string, mode: number): Promise<void> {
   try {
     await mkdir(path, { mode });
@@ -38,35 +37,35 @@ function makeLastSync(path: string, mode: number): void {
   }
 }
 
-/** Somebody else may have made it meanwhile. */
+/** Another process may have made it meanwhile. */
 function unlessThere(error: unknown): void {
   if (errnoName(error) !== 'EEXIST') throw error;
 }
 
-/** libuv's numbers of EPERM and EBUSY on Windows; on Linux, where they do not pass, they have others. */
-const HINDERED: readonly unknown[] = [-4048, -4082];
-/** How long {@link replaceFileSync} tries again. */
-const HINDERED_MS = 200;
+/** libuv's EPERM and EBUSY on Windows; Linux has other numbers. */
+const BUSY_ERRNOS: readonly unknown[] = [-4048, -4082];
+/** How long {@link replaceFileSync} retries. */
+const RETRY_MS = 200;
 
-/** Windows refuses it because somebody has the file open, or is replacing it: that passes. */
-export const isHindered = (error: unknown): boolean => HINDERED.includes((error as NodeJS.ErrnoException | undefined)?.errno);
+/** Whether Windows refused it because another process has the file open or is replacing it. */
+export const isHindered = (error: unknown): boolean => BUSY_ERRNOS.includes((error as NodeJS.ErrnoException | undefined)?.errno);
 
-/** Made beside it and renamed: a reader sees the file before or the file after, a crash leaves the one before. A link in the way is not followed. */
+/** Replaces a file atomically, by rename(2). Does not follow links. */
 export function replaceFileSync(path: string, text: string, mode: number): void {
   const fresh = `${path}.new`;
   rmSync(fresh, { force: true });
   try {
     writeFileSync(fresh, text, { flag: 'wx', mode });
-    renameUnhindered(fresh, path);
+    renameWithRetry(fresh, path);
   } catch (error) {
-    rmSync(fresh, { force: true }); // what a full disk took of it
+    rmSync(fresh, { force: true }); // partial after a full disk
     throw error;
   }
 }
 
-/** Windows replaces no file that somebody has open: readers have theirs for a moment only. */
-function renameUnhindered(from: string, to: string): void {
-  const endMs = performance.now() + HINDERED_MS;
+/** Windows cannot replace an open file; readers have it open only for a moment. */
+function renameWithRetry(from: string, to: string): void {
+  const endMs = performance.now() + RETRY_MS;
   for (;;) {
     try {
       renameSync(from, to);

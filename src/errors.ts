@@ -7,7 +7,7 @@ export interface SourcePosition {
   readonly column?: number;
 }
 
-/** An error for people and machines: a code (docs/errors.md), a message with the value that was seen, a hint that can be acted on. */
+/** An error with a code (docs/errors.md), a message with the observed value, and a hint. */
 export class EvictdError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
@@ -27,7 +27,7 @@ export interface ConfigIssue {
   readonly position: SourcePosition;
 }
 
-/** Everything wrong in a configuration, at once. */
+/** All issues of a configuration. */
 export class ConfigError extends EvictdError {
   readonly issues: readonly ConfigIssue[];
 
@@ -38,7 +38,7 @@ export class ConfigError extends EvictdError {
   }
 }
 
-/** A system call or kernel file refused. `errno` is the symbolic name ('ENOENT'). */
+/** A failed system call or kernel file. `errno` is symbolic ('ENOENT'). */
 export class HostError extends EvictdError {
   readonly errno: string | undefined;
   readonly syscall: string | undefined;
@@ -56,7 +56,7 @@ export class HostError extends EvictdError {
   }
 }
 
-/** A document of the Kubernetes API, or one that claims to be, is not what it should be. `path` as in 'spec.containers[1].name'; '' for the whole. */
+/** A malformed document of the Kubernetes API. `path`: 'spec.containers[1].name', or '' for the document. */
 export class DocumentError extends EvictdError {
   readonly path: string;
 
@@ -66,10 +66,10 @@ export class DocumentError extends EvictdError {
   }
 }
 
-/** A second instance, a missing node cgroup: nothing is wrong with the configuration, the start may succeed later (exit 75). */
+/** A later start may succeed: another instance runs, or the node cgroup is missing (exit 75). */
 export class UnavailableError extends EvictdError {}
 
-/** A file that a command was given to read is not there or may not be read (exit 66), or is not what it should be (exit 65). */
+/** An input file is unreadable (exit 66) or malformed (exit 65). */
 export class InputError extends EvictdError {
   readonly isMissing: boolean;
 
@@ -79,16 +79,16 @@ export class InputError extends EvictdError {
   }
 }
 
-/** A wrong command line (exit 64). */
+/** A usage error (exit 64). */
 export class UsageError extends EvictdError {}
 
-/** 2 → 'ENOENT (no such file or directory)'. `errno` is positive, as kernel files and the addon's arrays have it. */
+/** 2 → 'ENOENT (no such file or directory)'. `errno` is positive. */
 export function errnoText(errno: number): string {
   const [name, meaning] = getSystemErrorMap().get(-errno) ?? [];
   return name === undefined || meaning === undefined ? `error ${String(errno)}` : `${name} (${meaning})`;
 }
 
-/** The symbolic errno ('ENOENT') of what Node or the addon has thrown; undefined for everything else. */
+/** The symbolic errno ('ENOENT') of an error of Node or the addon; undefined: another error. */
 export function errnoName(error: unknown): string | undefined {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
@@ -99,17 +99,17 @@ const SHORTAGES: ReadonlySet<string> = new Set([
   ...['ERROR_WORKING_SET_QUOTA', 'ERROR_NOT_ENOUGH_QUOTA', 'RPC_S_OUT_OF_RESOURCES'],
 ]);
 
-/** Whether evictd itself was short of something (descriptors, memory): it says nothing about what was tried, and passes. */
+/** Whether evictd itself lacked memory or descriptors, which passes. */
 export function isShortage(error: unknown): boolean {
   return isShortageCode((error instanceof HostError ? error.errno : errnoName(error)) ?? '');
 }
 
-/** The same of the symbolic name of an error ('ENOMEM', 'ERROR_COMMITMENT_LIMIT'). */
+/** For a symbolic name ('ENOMEM', 'ERROR_COMMITMENT_LIMIT'). */
 export function isShortageCode(code: string): boolean {
   return SHORTAGES.has(code);
 }
 
-/** The same of an errno of Linux, positive, as the addon returns it. */
+/** For a positive errno of Linux. */
 export function isShortageErrno(errno: number): boolean {
   return isShortageCode(getSystemErrorMap().get(-errno)?.[0] ?? '');
 }

@@ -7,15 +7,15 @@ const CHUNK_BYTES = 64 * 1024;
 
 export interface DocumentFile {
   readonly maxBytes: number;
-  /** How to come by the document. */
+  /** How to get the document. */
   readonly hint: string;
 }
 
 /**
- * What `read` makes of the JSON in a file, '-' for standard input. Integers beyond 2^53 are read as they are. Without Node's streams: on a node
- * without a process id to spare no thread could be made for them.
+ * Parses a JSON file ('-': standard input) and passes it to `read`. Keeps integers beyond 2^53. Reads synchronously: streams need a
+ * thread, which a node without free process IDs cannot create.
  *
- * @throws InputError  it cannot be read, is too large or no JSON, or `read` refuses it with a DocumentError: the message then begins with the file's name
+ * @throws InputError  if the file is unreadable, too large or no JSON, or if `read` throws a DocumentError
  */
 export function readDocument<T>(file: string, { maxBytes, hint }: DocumentFile, read: (document: unknown) => T): T {
   const from = file === '-' ? 'standard input' : file;
@@ -24,8 +24,8 @@ export function readDocument<T>(file: string, { maxBytes, hint }: DocumentFile, 
     return read(parseJson(text));
   } catch (cause) {
     if (cause instanceof SyntaxError) {
-      const what = text.trim() === '' ? 'nothing' : `no JSON: ${cause.message}`;
-      throw new InputError('EVICTD_KUBERNETES_FILE', `${from} holds ${what}`, { isMissing: false, hint, cause });
+      const what = text.trim() === '' ? 'empty' : `no JSON: ${cause.message}`;
+      throw new InputError('EVICTD_KUBERNETES_FILE', `${from} is ${what}`, { isMissing: false, hint, cause });
     }
     if (cause instanceof DocumentError) throw new InputError(cause.code, `${from}: ${cause.message}`, { isMissing: false, hint, cause });
     throw cause;
@@ -42,7 +42,7 @@ function textOf(file: string, from: string, maxBytes: number): string {
   }
   if (bytes !== undefined) return bytes.toString('utf8');
   const most = `${String(maxBytes / 1024 ** 2)} MiB`;
-  throw new InputError('EVICTD_KUBERNETES_FILE', `${from} is larger than such a document can be: more than ${most}`, { isMissing: false });
+  throw new InputError('EVICTD_KUBERNETES_FILE', `${from} is too large: more than ${most}`, { isMissing: false });
 }
 
 /** undefined: more than `maxBytes`. */

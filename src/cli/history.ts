@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { configuredPlatform } from '../compose/configured-platform.js';
 import { loadConfig } from '../config/load.js';
 import { UsageError } from '../errors.js';
-import type { Asked } from './history/asked.js';
+import type { HistoryFilter } from './history/asked.js';
 import type { HistoryEvent } from './history/history-event.js';
 import type { OpenJournal } from './history/journal-files.js';
 import type { ReadingTally } from './history/reading.js';
@@ -67,7 +67,7 @@ export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; read
     const now = nowMs();
     const time = (text: string | undefined, option: string): string | undefined =>
       text === undefined ? undefined : new Date(momentOf(text, option, now)).toISOString();
-    const asked: Asked = {
+    const filter: HistoryFilter = {
       since: time(options.since, '--since'),
       until: time(options.until, '--until'),
       workloads: options.workload,
@@ -76,18 +76,18 @@ export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; read
       types: typesOf(options.type),
       all: options.all ?? false,
     };
-    requireOrder(asked, options);
+    requireOrder(filter, options);
     const journal = files.length > 0 ? await openFiles(files) : await openJournal(placeOf(io, options));
     try {
-      await show(io, journal, asked, options);
+      await show(io, journal, filter, options);
     } finally {
       await journal.close();
     }
   });
 }
 
-async function show(io: Io, journal: OpenJournal, asked: Asked, options: HistoryOptions): Promise<void> {
-  const [{ historyOf }, { eventLine }, { JsonArray }, { Summary }, { Absence }, { summaryJson, summaryText }] = await Promise.all([
+async function show(io: Io, journal: OpenJournal, filter: HistoryFilter, options: HistoryOptions): Promise<void> {
+  const [{ historyOf }, { eventLine }, { JsonArray }, { Summary }, { DowntimeOomKills }, { summaryJson, summaryText }] = await Promise.all([
     import('./history/reading.js'),
     import('./output/history.js'),
     import('./output/history-json.js'),
@@ -100,7 +100,7 @@ async function show(io: Io, journal: OpenJournal, asked: Asked, options: History
   const tally: ReadingTally = { records: 0, unreadable: new Map() };
   const array = new JsonArray();
   const summary = new Summary();
-  const absence = new Absence();
+  const downtime = new DowntimeOomKills();
   let shown = 0;
   const write = (events: readonly HistoryEvent[]): void => {
     shown += events.length;
@@ -111,8 +111,8 @@ async function show(io: Io, journal: OpenJournal, asked: Asked, options: History
   const backwards = reverse || limit < Infinity;
   const kept: HistoryEvent[] = [];
   let left = limit;
-  for await (const events of historyOf(journal, asked, backwards, tally, (record) => {
-    absence.saw(record);
+  for await (const events of historyOf(journal, filter, backwards, tally, (record) => {
+    downtime.add(record);
   })) {
     const wanted = events.slice(0, left);
     left -= wanted.length;
@@ -122,8 +122,8 @@ async function show(io: Io, journal: OpenJournal, asked: Asked, options: History
   }
   write(kept.reverse());
   // The comparison needs every record of OOM kills in order.
-  const comparable = !backwards && (asked.types.length === 0 || asked.types.includes('kernel-oom'));
-  if (comparable) summary.oomKillsUnseen = Number(absence.oomKills);
+  const comparable = !backwards && (filter.types.length === 0 || filter.types.includes('kernel-oom'));
+  if (comparable) summary.oomKillsUnseen = Number(downtime.total);
   if (summarized) io.stdout(output === 'json' ? summaryJson(summary) : summaryText(summary, style, utc));
   else if (output === 'json') io.stdout(array.end());
   for (const problem of journal.problems) io.stderr(`evictd: ${problem}\n`);
@@ -154,7 +154,7 @@ function loadedFor(io: Io, file: string | undefined): ReturnType<typeof loadConf
   }
 }
 
-function requireOrder({ since, until }: Asked, options: HistoryOptions): void {
+function requireOrder({ since, until }: HistoryFilter, options: HistoryOptions): void {
   if (since === undefined || until === undefined || since <= until) return;
   throw new UsageError(
     'EVICTD_HISTORY_TIME',

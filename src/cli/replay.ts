@@ -5,7 +5,7 @@ import { outputOption, USAGE_AND_CONFIG, withHelp } from './help.js';
 import type { Io } from './io.js';
 import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
 import { styleFor } from './output/style.js';
-import { flagText, isDeciding, recordedWith, type OtherConfig } from './replay/other-config.js';
+import { flagText, changesDecisions, recordedWith, type OtherConfig } from './replay/other-config.js';
 
 interface ReplayOptions extends ConfigOptions {
   readonly output: 'text' | 'json';
@@ -52,7 +52,7 @@ function otherConfig({ config, ...flags }: ConfigOptions, warn: (message: string
     return () => loaded;
   }
   const given = Object.keys(flags);
-  if (given.some(isDeciding)) {
+  if (given.some(changesDecisions)) {
     const other = recordedWith(flags);
     return (recorded) => warning(other(recorded));
   }

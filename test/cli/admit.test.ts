@@ -199,13 +199,13 @@ describe('where nothing is known a workload may start, with a warning; not with 
   ])('%s', async (_rule, prepare, code) => {
     const args = prepare();
     const open = await admit(...args);
-    expect(open).toMatchObject({ exit: 0, stdout: `admitted: the conditions of the node are not known (${code})\n` });
+    expect(open).toMatchObject({ exit: 0, stdout: `admitted: the node conditions are unknown (${code})\n` });
     expect(open.stderr).toContain(code);
     expect(open.stderr).toMatch(/\nevictd: warning: admitted: --fail-closed would refuse it\n$/);
 
     // Also behind what is wrong, which ends the reading of the command line.
     for (const closed of [await admit('--fail-closed', ...args), await admit(...args, '--fail-closed')]) {
-      expect(closed).toMatchObject({ exit: 1, stdout: `refused: the conditions of the node are not known (${code})\n` });
+      expect(closed).toMatchObject({ exit: 1, stdout: `refused: the node conditions are unknown (${code})\n` });
       expect(closed.stderr).toMatch(/\nevictd: warning: refused: --fail-closed is set\n$/);
     }
   });
@@ -242,7 +242,7 @@ describe('a critical workload may start whatever the conditions, so that none ne
       const { exit, stdout, stderr } = await admit(...given);
       expect({ exit, stdout }).toEqual({
         exit: 0,
-        stdout: `admitted: a critical workload; the conditions of the node are not known (${code})\n`,
+        stdout: `admitted: a critical workload; the node conditions are unknown (${code})\n`,
       });
       expect(stderr).toContain(code);
       expect(stderr).toMatch(/\nevictd: warning: admitted: a critical workload may always start\n$/);

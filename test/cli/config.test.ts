@@ -47,13 +47,13 @@ async function config(args: readonly string[], yaml: string, dropIn?: string, fa
   return out;
 }
 
-test('check: a line on the configuration, one on the machine, and the notices', async () => {
+test('check: a line about the configuration, one about the machine, and the notices', async () => {
   const yaml =
     'workloads: [{cgroup: /workload.slice}]\nevictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}\n';
   expect(await config(['check', '--log-level', 'warn'], yaml, 'rules: [{match: {path: /a}}]\n')).toEqual({
     stdout:
       'configuration ok: 1 threshold, 1 workload source, 1 rule (from config.yaml, config.d/1.yaml, --log-level)\n' +
-      'checked against this machine: 8GiB of memory, 1 workload there now\n' +
+      'checked against this machine: 8GiB of memory, 1 workload\n' +
       'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] has no effect: it only has match (hint: add critical, priority, requests, terminationGracePeriodSeconds or directories)\n' +
       "warn: config.d/1.yaml:1:24: EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: /a) can never match: it reaches no direct child of /workload.slice (hint: a workload's path is that of its source and its name: /workload.slice/NAME)\n",
     stderr: '',
@@ -65,7 +65,7 @@ test('check: nothing set', async () => {
   expect(await config(['check'], '')).toMatchObject({
     stdout:
       'configuration ok: 3 thresholds, 0 workload sources, 0 rules (from config.yaml)\n' +
-      'checked against this machine: 8GiB of memory, 1 workload there now\n' +
+      'checked against this machine: 8GiB of memory, 1 workload\n' +
       'warn: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd watches and exports, and evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}])\n',
     exit: 0,
   });
@@ -111,14 +111,14 @@ test.each<[rule: string, args: readonly string[], yaml: string, exit: number]>([
 
 test.each<[rule: string, args: readonly string[], line: string]>([
   [
-    '--offline looks at no machine',
+    '--offline reads no machine',
     ['--offline'],
-    'not checked against a machine (--offline): what depends on capacities, notifiers and workloads was skipped',
+    'not checked against a machine (--offline): checks of capacities, notifiers and workloads are skipped',
   ],
   [
-    'one that cannot be read is said, and is no failure',
+    'an unreadable machine is reported and no failure',
     ['--strict'],
-    'not checked against this machine: what depends on capacities, notifiers and workloads was skipped: this is no Linux',
+    'not checked against this machine: checks of capacities, notifiers and workloads are skipped: this is no Linux',
   ],
 ])('check: %s', async (_rule, args, line) => {
   const unavailable = (): MachineFacts => {

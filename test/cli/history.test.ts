@@ -105,13 +105,13 @@ const shown = async (...args: string[]): Promise<string[]> => {
     .map((each) => each.slice('2026-11-21 '.length));
 };
 
-test('a line for each eviction and for what was not evicted; the course of things only where it is asked for', async () => {
+test('a line for each eviction, alert and OOM kill; other records only with --all', async () => {
   write(JOURNAL);
   expect(await shown()).toEqual([
-    '08:10:00.001Z  evicted      batch-a by SIGKILL: memory.available 63.5MiB < 64Mi (hard); gave back 105MiB; signal after 5.37 ms, gone 18.32 ms later',
+    '08:10:00.001Z  evicted      batch-a by SIGKILL: memory.available 63.5MiB < 64Mi (hard); freed 105MiB; signal after 5.37 ms, gone 18.32 ms later',
     '08:20:00.000Z  kernel-oom   the kernel killed tail',
     '08:20:01.000Z  kernel-oom   the kernel killed 3 processes',
-    '08:30:00.000Z  failed       web by SIGTERM (30 s), then SIGKILL (grace period over): pid.available 80 processes < 100 (hard); 2 processes left; signal after 1 ms, gone 40000 ms later, 10000 ms after SIGKILL',
+    '08:30:00.000Z  failed       web by SIGTERM (30 s), then SIGKILL (grace period over): pid.available 80 processes < 100 (hard); 2 processes remain; signal after 1 ms, gone 40000 ms later, 10000 ms after SIGKILL',
     '08:40:00.000Z  alert        there is no workload that may be evicted',
     '08:50:00.000Z  would evict  batch-b by SIGKILL: memory.available 63.5MiB < 64Mi (hard)',
   ]);
@@ -192,7 +192,7 @@ test.each<[args: string[], clocks: string[]]>([
   expect(await clocks(...args)).toEqual(found);
 });
 
-test('json: one array, evictions with their records, others as the journal has them', async () => {
+test('json: one array of evictions and records', async () => {
   write(JOURNAL);
   const { out } = await history('-o', 'json', '--type', 'eviction,kernel-oom');
   const [first, kill, , failed] = JSON.parse(out) as object[];
@@ -212,17 +212,17 @@ test('json: one array, evictions with their records, others as the journal has t
   expect((await history('-o', 'json', '--type', 'torn')).out).toBe('[]\n');
 });
 
-test('the summary: evictions by workload, the OOM kills of the kernel beside them', async () => {
+test('the summary: evictions and OOM kills by workload', async () => {
   write(JOURNAL);
   const { out } = await history('--utc', '--summary');
   expect(out.replaceAll(/ +/g, ' ').split('\n')).toEqual([
     'from 2026-11-21 08:10:00.001Z to 2026-11-21 08:50:00.000Z',
     '',
-    'evictions 1 killed, 1 failed, 1 dry-run; gave back 105MiB',
-    'OOM kills 3 node, 1 workload; node: evictd was too late, or had nobody to evict',
+    'evictions 1 killed, 1 failed, 1 dry-run; freed 105MiB',
+    'OOM kills 3 node, 1 workload; node: evictd was too late, or found no workload to evict',
     'alerts 1 nothing-evictable',
     '',
-    'WORKLOAD EVICTED NOT GAVE BACK OOM NODE OOM OWN OOM ELSE LAST FOR',
+    'WORKLOAD EVICTED NOT EVICTED FREED OOM NODE OOM WORKLOAD OOM OTHER LAST SIGNALS',
     'batch-a 1 - 105MiB - - - 2026-11-21 08:10:00.001Z memory.available',
     '(no workload) - - - 3 - - 2026-11-21 08:20:01.000Z',
     'web - 1 - - 1 - 2026-11-21 08:30:00.000Z pid.available',
@@ -236,10 +236,10 @@ test('the summary: evictions by workload, the OOM kills of the kernel beside the
     alerts: { 'nothing-evictable': 1 },
     workloads: [{ name: 'batch-a', evictions: { killed: 1 } }, { name: '(no workload)' }, { name: 'web' }, { name: 'batch-b' }],
   });
-  expect((await history('--summary', '--type', 'torn')).out).toBe('nothing in this time\n');
+  expect((await history('--summary', '--type', 'torn')).out).toBe('no records in this time\n');
 });
 
-test('what the kernel killed while evictd did not run: its counter has grown from one run to the next of the same boot', async () => {
+test('OOM kills while evictd did not run: the growth of the counter between two runs of a boot', async () => {
   const run = (clock: string, type: string, oomKillsCounted: number, fields: object = {}): string =>
     line(clock, type, { oomKillsCounted, ...fields, message: type });
   write([
@@ -288,7 +288,7 @@ test('what is only in the runtime directory is there, what was moved meanwhile o
   expect(await clocks()).toEqual(['08:00', '08:05']); // an outcome, and a decision
 });
 
-test('lines that are no records are counted, said and in nobody’s way', async () => {
+test('lines that are no records are counted and skipped', async () => {
   write(JOURNAL);
   const file = join(directory, 'state/journal.jsonl');
   appendFileSync(
@@ -304,7 +304,7 @@ test('lines that are no records are counted, said and in nobody’s way', async 
   }
 });
 
-test('nothing found is said, and no failure', async () => {
+test('no match is reported and no failure', async () => {
   write(JOURNAL);
   expect(await history('--workload', 'nobody')).toEqual({
     out: '',
@@ -325,8 +325,8 @@ test('files that are named are read as they stand', async () => {
 });
 
 test.each<[args: string[], code: string, exit: number, message: string]>([
-  [['--since', 'soon'], 'EVICTD_HISTORY_TIME', 64, "--since 'soon' is no time"],
-  [['--until', '2026-02-30'], 'EVICTD_HISTORY_TIME', 64, "--until '2026-02-30' is no time"],
+  [['--since', 'soon'], 'EVICTD_HISTORY_TIME', 64, "--since 'soon' is not a time"],
+  [['--until', '2026-02-30'], 'EVICTD_HISTORY_TIME', 64, "--until '2026-02-30' is not a time"],
   [
     ['--since', '2h', '--until', '3h'],
     'EVICTD_HISTORY_TIME',
@@ -334,7 +334,7 @@ test.each<[args: string[], code: string, exit: number, message: string]>([
     "--since '2h' (2026-11-21T07:00:00.000Z) is after --until '3h' (2026-11-21T06:00:00.000Z)",
   ],
   [['/nonexistent/journal.jsonl'], 'EVICTD_HISTORY_FILE', 66, 'the journal /nonexistent/journal.jsonl cannot be read: ENOENT'],
-  [['/'], 'EVICTD_HISTORY_FILE', 66, '/ is no regular file'],
+  [['/'], 'EVICTD_HISTORY_FILE', 66, '/ is not a regular file'],
   [
     ['--state-directory', '/nonexistent', '--runtime-directory', '/nonexistent'],
     'EVICTD_HISTORY_FILE',

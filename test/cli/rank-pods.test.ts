@@ -58,19 +58,19 @@ const SUMMARY = {
   ],
 };
 
-test('the order of a kubelet: those without statistics, those above their request, the others', async () => {
+test('the order of a kubelet: pods without statistics, pods above their request, the others', async () => {
   const { out, error } = await rank('--pods', file('pods.json', PODS), '--summary', file('summary.json', SUMMARY));
   expect(error).toBeUndefined();
   expect(`\n${out}`).toBe(`
-#  POD           PRIORITY    USES  REQUEST   ABOVE  QOS
-1  shop/new             0       ?        -       -  BestEffort
-2  shop/batch         -10  200MiB    64MiB  136MiB  Burstable
-3  shop/etcd   2000001000   80MiB        -   80MiB  BestEffort  never evicted: static: its manifest would start it again
-4  shop/web             0   32MiB    48MiB       -  Burstable
+#  POD           PRIORITY   USAGE  REQUEST  OVER REQUEST  QOS
+1  shop/new             0       ?        -             -  BestEffort
+2  shop/batch         -10  200MiB    64MiB        136MiB  Burstable
+3  shop/etcd   2000001000   80MiB        -         80MiB  BestEffort  never evicted: static: its manifest would start it again
+4  shop/web             0   32MiB    48MiB             -  Burstable
 
 node node-1: memory.available is 100MiB of 1GiB
 shop/new would be evicted first: it uses an unknown amount, has no request, priority 0
-left out: 1 on other nodes, 2 ended, 1 not on a node yet, 1 listed twice
+left out: 1 on other nodes, 2 ended, 1 not scheduled, 1 listed twice
 `);
 });
 
@@ -125,8 +125,8 @@ describe('documents', () => {
   });
 
   test.each<[rule: string, pods: unknown, summary: unknown, exit: number, message: string]>([
-    ['no JSON', '{"items":', SUMMARY, 65, 'pods.json holds no JSON: '],
-    ['an empty file', '', SUMMARY, 65, 'pods.json holds nothing'],
+    ['no JSON', '{"items":', SUMMARY, 65, 'pods.json is no JSON: '],
+    ['an empty file', '', SUMMARY, 65, 'pods.json is empty'],
     ['another kind', { kind: 'NodeList', items: [] }, SUMMARY, 65, 'pods.json: kind is "NodeList": PodList, List or Pod is expected'],
     [
       'an amount that is none, with its path in the list',

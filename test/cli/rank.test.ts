@@ -31,15 +31,15 @@ const unread = (): OomReading => expect.unreachable('the OOM killer was not aske
 const rank = (given: FakeReading, ...args: string[]): Promise<Ran> =>
   ran((io) => rankCommand({ io, open: () => given, readOomKiller: unread }), args);
 
-test('the order, why, and who is never evicted', async () => {
+test('the order, the reason, and protected workloads', async () => {
   const given = opened(MEMBERS);
   const { out, error } = await rank(given, ...WORKLOADS);
   expect(error).toBeUndefined();
   expect(`\n${out}`).toBe(`
-#  WORKLOAD  PRIORITY    USES  REQUEST   ABOVE
-1  batch          -10  200MiB    64MiB  136MiB
-2  db               0  100MiB        -  100MiB  never evicted: critical
-3  web              0   32MiB    64MiB       -
+#  WORKLOAD  PRIORITY   USAGE  REQUEST  OVER REQUEST
+1  batch          -10  200MiB    64MiB        136MiB
+2  db               0  100MiB        -        100MiB  never evicted: critical
+3  web              0   32MiB    64MiB             -
 
 memory.available: batch would be evicted first: it uses 200MiB, 136MiB above its request of 64MiB, priority -10
 left out: odd: EIO
@@ -48,7 +48,7 @@ left out: odd: EIO
   expect(given.armed).toEqual([]);
 });
 
-test('process ids: priority, then who has most of them, who is counted for this only', async () => {
+test('process IDs: by priority, then by their number', async () => {
   const counts = new Map([
     ['id-web', 40n],
     ['id-db', 900n],
@@ -57,7 +57,7 @@ test('process ids: priority, then who has most of them, who is counted for this 
   const given = opened({ ...MEMBERS, processes: () => counts });
   const { out } = await rank(given, ...WORKLOADS, '-s', 'pid.available');
   expect(`\n${out}`).toBe(`
-#  WORKLOAD  PRIORITY           USES
+#  WORKLOAD  PRIORITY          USAGE
 1  batch          -10    3 processes
 2  db               0  900 processes  never evicted: critical
 3  web              0   40 processes
@@ -116,15 +116,15 @@ test.each<[rule: string, given: Candidates | undefined, args: string[], conclusi
     'a disk on which nobody has anything',
     MEMBERS,
     [...WORKLOADS, '--signal', 'nodefs.available'],
-    /\n\nnothing is evictable: every workload is protected, or would free nothing for nodefs.available\n/,
+    /\n\nnothing is evictable: every workload is protected or frees nothing for nodefs.available\n/,
   ],
-])('%s: said, and no error', async (_rule, given, args, conclusion) => {
+])('%s: stated, without an error', async (_rule, given, args, conclusion) => {
   const { out, error } = await rank(opened(given), ...args);
   expect(error).toBeUndefined();
   expect(out).toMatch(conclusion);
 });
 
-test('a disk: what each has there, what would come back, and how old the oldest part of that is', async () => {
+test('a disk: usage, what an eviction frees, and the age of the measurement', async () => {
   const held = (bytes: bigint): DiskHolding => ({
     uses: { bytes, inodes: 1n },
     frees: { bytes: bytes / 2n, inodes: 1n },
@@ -133,12 +133,12 @@ test('a disk: what each has there, what would come back, and how old the oldest 
   const disks = (path: string): DiskHoldings => ({ nodefs: path === '/web' ? held(8n * Mi) : 'measuring' });
   const { out } = await rank(opened(MEMBERS, { disks }), '-s', 'nodefs.available', ...WORKLOADS);
   const [headings, ...rows] = out.split('\n').map((line) => line.split(/ {2,}/));
-  expect(headings).toEqual(['#', 'WORKLOAD', 'PRIORITY', 'USES', 'FREES', 'MEASURED']);
+  expect(headings).toEqual(['#', 'WORKLOAD', 'PRIORITY', 'USAGE', 'FREES', 'MEASURED']);
   expect(rows.find(([, name]) => name === 'web')).toEqual(['1', 'web', '0', '8MiB', '4MiB', expect.stringMatching(/^2h0m\d+s ago$/)]);
   expect(rows.find(([, name]) => name === 'db')?.slice(3)).toEqual(['?', '?', '?', 'never evicted: critical']);
 });
 
-test('what holds a disk is named, also where nobody can be evicted', async () => {
+test('the largest users of a disk are listed, also if no workload is evictable', async () => {
   const amount = (bytes: bigint) => ({ bytes, inodes: 1n });
   const holders: DiskHolders = {
     imagefs: {
@@ -180,27 +180,27 @@ describe('cgroups without a process', () => {
     return out.split('\n').filter((line) => line.startsWith('no process: '));
   };
 
-  test('are listed with what is on their account, the largest first, and all of it together', async () => {
+  test('are listed with their usage, the largest first, and the sum', async () => {
     expect(await listed(vacant(Mi, undefined, 107n * Mi, 0n))).toEqual([
       'no process: /w2 uses 107MiB',
       'no process: /w0 uses 1MiB',
       'no process: /w1 uses an unknown amount',
       'no process: /w3 uses 0B',
-      'no process: 4 in all use 108MiB',
+      'no process: all 4 use 108MiB',
     ]);
   });
 
-  test('one: no sum', async () => {
+  test('one has no sum', async () => {
     expect(await listed(vacant(Mi))).toEqual(['no process: /w0 uses 1MiB']);
   });
 
-  test('twenty are listed', async () => {
+  test('at most twenty are listed', async () => {
     expect((await listed(vacant(...Array<bigint>(20).fill(Mi)))).slice(19)).toEqual([
       'no process: /w9 uses 1MiB',
-      'no process: 20 in all use 20MiB',
+      'no process: all 20 use 20MiB',
     ]);
     const more = await listed(vacant(...Array<bigint>(21).fill(Mi)));
-    expect(more.slice(20)).toEqual(['no process: 1 more, 21 in all use 21MiB']);
+    expect(more.slice(20)).toEqual(['no process: 1 more; all 21 use 21MiB']);
   });
 
   test('stand below the others, whether the pass or the last look tells', async () => {
@@ -306,11 +306,11 @@ describe('--kernel', () => {
     task(43, 30n, { name: 'cron' }),
   ];
 
-  test('both orders, who is in danger, who is exempt', async () => {
+  test('both orders, endangered workloads and exempt processes', async () => {
     const { out, error } = await kernel(oomReading(tasks), ...WORKLOADS, '--kernel');
     expect(error).toBeUndefined();
     expect(`\n${out}`).toBe(`
-the OOM killer's order for the machine (8GiB, swap included)
+OOM order of the machine (8GiB, swap included)
 
 #  PID  PROCESS   SCORE  ADJ  MEMORY  POINTS  WORKLOAD
 1   40  postgres    700    0  100MiB  100MiB  db
@@ -320,7 +320,7 @@ the OOM killer's order for the machine (8GiB, swap included)
 WORKLOAD  EVICTD  KERNEL  BY
 batch          1       2  java 41
 db             2       1  postgres 40  critical, but the kernel would kill it 1st: consider oomScoreAdj
-web            3       -  -            the kernel kills none of it
+web            3       -  -            the kernel kills none of its processes
 
 out of memory, the kernel would kill postgres (pid 40) of db first; evictd would evict batch
 never killed: at oom_score_adj -1000: sshd 42; process 1: systemd 1; 1 kernel thread
@@ -364,21 +364,21 @@ never killed: at oom_score_adj -1000: sshd 42; process 1: systemd 1; 1 kernel th
 
   const memcg = { memcg: { cgroup: '/w', totalBytes: 256n * Mi } };
   test.each<[rule: string, oom: OomReading, said: RegExp]>([
-    ['nobody', oomReading([]), /^the machine: the kernel finds nobody that it may kill$/m],
-    ['no more than --limit, and how many there are', oomReading([...tasks, task(44, 1n)]), /^… and 2 more \(--limit 4 shows all\)$/m],
+    ['no process', oomReading([]), /^the machine: the kernel finds no process that it may kill$/m],
+    ['--limit lines, and how many more there are', oomReading([...tasks, task(44, 1n)]), /^… and 2 more \(--limit 4\)$/m],
     [
       'a group dies together',
       oomReading(tasks.map((each) => ({ ...each, group: '/g' }))),
-      /kill postgres \(pid 40\) of db and the 2 processes that memory.oom.group joins to it first/,
+      /kill postgres \(pid 40\) of db and the 2 other processes of its memory.oom.group first/,
     ],
     ['a group in its row', oomReading(tasks.map((each) => ({ ...each, group: '/g' }))), /^1 .* db {8}with all of \/g$/m],
     ['v1 has no groups', oomReading(tasks, { cgroupVersion: 1 }), /^cgroup v1 has no memory.oom.group: /m],
     [
       'too close to tell',
       oomReading(tasks, { uncertainBytes: 20n * Mi }),
-      /^postgres \(pid 40\) and java \(pid 41\) are 20MiB apart: it may be either$/m,
+      /^postgres \(pid 40\) and java \(pid 41\) differ by only 20MiB: the kernel may choose either$/m,
     ],
-    ['no limit of its own', oomReading(tasks, { ...memcg, instead: '/w/a' }), /^\/w\/a has no limit of its own: .* where memcg \/w does$/m],
+    ['no limit of its own', oomReading(tasks, { ...memcg, instead: '/w/a' }), /^\/w\/a has no limit of its own: .* of memcg \/w$/m],
     [
       'killing is switched off',
       oomReading(tasks, { ...memcg, settings: { panic: 0, killAllocating: false, killDisabled: true } }),
@@ -391,14 +391,14 @@ never killed: at oom_score_adj -1000: sshd 42; process 1: systemd 1; 1 kernel th
       /^vm.panic_on_oom is 2: /m,
     ],
     [
-      'whoever asks is killed',
+      'the allocating process is killed',
       oomReading(tasks, { settings: { panic: 0, killAllocating: true, killDisabled: false } }),
       /^vm.oom_kill_allocating_task is set/m,
     ],
-    ['a container', oomReading(tasks, { initialPidNamespace: false }), /^seen from inside a container: /m],
-    ['memory nodes', oomReading(tasks, { boundToNodes: 1 }), /^1 process may use some memory nodes only/m],
+    ['a container', oomReading(tasks, { initialPidNamespace: false }), /^in a container: /m],
+    ['memory nodes', oomReading(tasks, { boundToNodes: 1 }), /^1 process may use some NUMA nodes only/m],
     ['unreadable ones', oomReading(tasks, { unreadable: 2 }), /^2 processes could not be read$/m],
-  ])('%s: said', async (_rule, oom, said) => {
+  ])('%s: stated', async (_rule, oom, said) => {
     const { out, error } = await kernel(oom, ...WORKLOADS, '--kernel', '--limit', '2');
     expect(error).toBeUndefined();
     expect(out).toMatch(said);
@@ -416,12 +416,12 @@ never killed: at oom_score_adj -1000: sshd 42; process 1: systemd 1; 1 kernel th
         tasks.map((each) => ({ ...each, group: '/g' })),
         { uncertainBytes: 20n * Mi },
       ),
-      /apart/,
+      /differ by/,
     ],
-    ['far enough apart', oomReading(tasks, { uncertainBytes: 20n * Mi - 1n }), /apart/],
+    ['far enough apart', oomReading(tasks, { uncertainBytes: 20n * Mi - 1n }), /differ by/],
     ['all are listed', oomReading(tasks), /more \(--limit/],
-    ['the advice that is followed already', oomReading(tasks), /consider/, '--oom-score-adj', 'rank'],
-  ])('%s: not said', async (_rule, oom, unsaid, ...args) => {
+    ['advice that is followed already', oomReading(tasks), /consider/, '--oom-score-adj', 'rank'],
+  ])('%s: not stated', async (_rule, oom, unsaid, ...args) => {
     expect((await kernel(oom, ...WORKLOADS, '--kernel', '--limit', '3', ...args)).out).not.toMatch(unsaid);
   });
 
@@ -437,9 +437,9 @@ never killed: at oom_score_adj -1000: sshd 42; process 1: systemd 1; 1 kernel th
     ['the machine', ['--kernel'], undefined],
     ["the node's cgroup", ['--kernel', '--node-cgroup', '/n'], '/n'],
     ['--memcg wins, and needs no --kernel', ['--memcg', '/w', '--node-cgroup', '/n'], '/w'],
-  ])('asked of %s', async (_rule, args, cgroup) => {
+  ])('the OOM of %s', async (_rule, args, cgroup) => {
     asked.length = 0;
-    expect((await kernel(oomReading(tasks), ...args)).out).toMatch(/OOM killer's order/);
+    expect((await kernel(oomReading(tasks), ...args)).out).toMatch(/^OOM order of/);
     expect(asked).toEqual([cgroup]);
   });
 

@@ -52,8 +52,8 @@ test('the steps are carried out, and what each gave is said; one that failed is 
   });
 });
 
-test('without any step there is nothing to do, and it is said', async () => {
-  expect((await run(['--dry-run'], '')).out).toBe('no steps of reclaim are configured: docs/reclaim.md\n');
+test('no configured step', async () => {
+  expect((await run(['--dry-run'], '')).out).toBe('no reclaim steps are configured: docs/reclaim.md\n');
 });
 
 test.each([

@@ -179,22 +179,22 @@ test.each<[rule: string, changes: Readonly<Record<string, unknown>>, differences
 });
 
 test.each<[rule: string, changes: Readonly<Record<string, unknown>>, said: RegExp]>([
-  ['who goes only now is taken for dead', hard('400Mi'), /dead at the next step/],
-  ['who went only in reality stays', hard('10Mi'), /stays, with the memory that it had/],
-  ['only the first difference is certain', hard('10Mi'), /what follows it is a model/],
+  ['a workload that only the other configuration evicts has ended', hard('400Mi'), /has ended at the next step/],
+  ['a workload that only the recorded run evicted stays', hard('10Mi'), /keeps its memory/],
+  ['only the first difference is certain', hard('10Mi'), /later ones are estimates/],
   ['a source that was not recorded', { workloads: [{ cgroup: '/elsewhere' }] }, /\/elsewhere were not recorded/],
-  ['a request that a recorded rule gave', { rules: [] }, /only a recorded rule gave a request/],
-])('what is assumed is said: %s', async (_rule, changes, said) => {
+  ['a request that a recorded rule gave', { rules: [] }, /whose request came only from a recorded rule/],
+])('assumption: %s', async (_rule, changes, said) => {
   const { other } = await json(await recorded(), '--config', configuration(changes));
   expect(other?.assumptions).toContainEqual(expect.stringMatching(said));
 });
 
-test('with the same configuration nothing is assumed but when the node is looked at', async () => {
+test('with the same configuration only the times of the samples are assumed', async () => {
   const { other } = await json(await recorded(), '--config', configuration());
-  expect(other?.assumptions).toEqual([expect.stringMatching(/looked at when the recorded evictd looked/)]);
+  expect(other?.assumptions).toEqual([expect.stringMatching(/sampled when the recorded evictd sampled it/)]);
 });
 
-test('of a dry run nothing is assumed to be dead', async () => {
+test('in a dry run no workload is assumed to end', async () => {
   const { other } = await json(await recorded(LEAK, { dryRun: true }), '--config', configuration(hard('400Mi')));
   expect(other?.differences.map(({ difference }) => difference)).toEqual(['earlier']);
   expect(other?.assumptions).toHaveLength(1);
@@ -244,14 +244,14 @@ test.each<[compatibility: string, seconds: number]>([
   expect(next.map((time, index) => (time - (at('outcome')[index] ?? 0)) / 1_000)).toEqual(next.map(() => seconds));
 });
 
-test('text: who, when and why, and what was assumed', async () => {
+test('text: decisions, differences and assumptions', async () => {
   const { out } = await replay(await recorded(), '--config', configuration(hard('400Mi')));
   expect(out).toMatch(/31 steps\n/);
   expect(out).toMatch(/decision +evicting batch with SIGKILL: memory\.available 224MiB < 256Mi \(hard\)/);
   const told = [...out.matchAll(/^\S+Z {2}(\w+)/gm)].map(([, type]) => type);
   expect(told.slice(0, 5)).toEqual(['threshold', 'condition', 'decision', 'outcome', 'threshold']);
-  expect(out).toMatch(/with the other configuration:\nWHEN +THEN +WORKLOAD +WHY\n.* earlier +batch +by 30\.0 s: evicting batch/);
-  expect(out).toMatch(/assumed:\n {2}- the node is looked at/);
+  expect(out).toMatch(/with the other configuration:\nTIME +CHANGE +WORKLOAD +REASON\n.* earlier +batch +by 30\.0 s: evicting batch/);
+  expect(out).toMatch(/assumptions:\n {2}- the node is sampled/);
 });
 
 test.each<[rule: string, flags: readonly string[], differences: readonly string[], warnings: readonly RegExp[]]>([
@@ -267,29 +267,29 @@ test.each<[rule: string, flags: readonly string[], differences: readonly string[
     ['earlier batch'],
     [],
   ],
-])('flags alone are laid over the recorded configuration: %s', async (_rule, flags, differences, warnings) => {
+])('flags alone override the recorded configuration: %s', async (_rule, flags, differences, warnings) => {
   const { other } = await json(await recorded(LEAK, { written: WRITTEN }), ...flags);
   expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(differences);
   expect(other?.warnings).toEqual(warnings.map((said) => expect.stringMatching(said) as string));
 });
 
 test.each([{ reclaim: [{ step: 'journald' }] }, { workloads: [{ cgroup: '/node' }, { cri: { endpoint: 'unix:///run/c.sock' } }] }])(
-  'what another configuration would reclaim is not known, and it is said: %o',
+  'reclaim of another configuration is unknown, which is a warning: %o',
   async (rest) => {
     const { other } = await json(await recorded(), '--config', configuration({ ...hard('256Mi'), ...rest }));
     expect(other?.differences).toMatchObject([{ difference: 'same', victim: 'batch' }]);
-    expect(other?.warnings).toEqual([expect.stringMatching(/what it would reclaim is taken to give nothing back/)]);
+    expect(other?.warnings).toEqual([expect.stringMatching(/its node-level reclaim counts as freeing nothing/)]);
   },
 );
 
-test('a flag replaces the same one of the recorded command line, and leaves the others', async () => {
+test('a flag replaces the same recorded flag and keeps the others', async () => {
   const flags = { evictionHard: ['memory.available<256Mi,nodefs.available<0%'], workloadCgroup: ['/node'] };
   const file = await recorded(LEAK, { written: { files: [], flags } });
   const { other } = await json(file, '--eviction-hard', 'memory.available<400Mi');
   expect(other?.differences).toMatchObject([{ difference: 'earlier', victim: 'batch' }]);
 });
 
-test('after a reload in the recording flags are laid over what was in force then', async () => {
+test('after a recorded reload flags override the new configuration', async () => {
   const recorded = (written: RecordedConfig['written']): RecordedConfig => ({
     settings: {},
     sources: ['/node'],
@@ -303,16 +303,16 @@ test('after a reload in the recording flags are laid over what was in force then
   await run.end();
   const { other } = await json(it.path, '--eviction-hard', 'memory.available<400Mi');
   expect(other?.differences).toMatchObject([{ difference: 'earlier', victim: 'batch' }]);
-  expect(other?.warnings).toEqual([expect.stringMatching(/names no workloads/)]);
+  expect(other?.warnings).toEqual([expect.stringMatching(/has no workloads/)]);
 });
 
-test('flags alone over a recording that does not hold its configuration are refused', async () => {
+test('flags alone with a recording without its configuration are refused', async () => {
   const { error } = await replay(await recorded(), '--eviction-hard', 'memory.available<400Mi');
-  expect(formatError(error)).toMatch(/EVICTD_RECORDING_CONFIG: .*older evictd[^]*hint: name the configuration .* with --config/);
+  expect(formatError(error)).toMatch(/EVICTD_RECORDING_CONFIG: .*older evictd[^]*hint: add --config/);
   expect(exitCodeOf(error)).toBe(65);
 });
 
-test('flags that are wrong are refused', async () => {
+test('invalid flags are refused', async () => {
   const { error } = await replay(await recorded(LEAK, { written: WRITTEN }), '--eviction-hard', 'memory<1');
   expect(exitCodeOf(error)).toBe(78);
 });
@@ -329,13 +329,13 @@ test.each([
   expect(out).toContain(`evictd: ${flags[0]} changes no decision: replayed as recorded\n`);
 });
 
-test('a configuration without workloads says loudly that it can evict nobody, and what it would have said', async () => {
+test('a configuration without workloads is a warning; its alerts are listed', async () => {
   const { out } = await replay(await recorded(), '--config', configuration({ workloads: [] }));
-  expect(out).toMatch(/with the other configuration:\nWARNING: it names no workloads: whatever happens, nobody can be evicted under it\n/);
-  expect(out).toMatch(/\nit would have said:\n\S+ {2}alert +.*memory\.available/);
+  expect(out).toMatch(/with the other configuration:\nWARNING: it has no workloads, so it evicts nothing\n/);
+  expect(out).toMatch(/\nalerts:\n\S+ {2}alert +.*memory\.available/);
 });
 
-test('who was evicted earlier than in reality is not evicted again while it dies in reality', async () => {
+test('a workload that is evicted earlier is not evicted again while it ends in the recording', async () => {
   const file = await recorded(LEAK, { lingersSeconds: 10 });
   const { other, records } = await json(file, '--config', configuration(hard('400Mi')));
   expect(records.find(({ type }) => type === 'outcome')).toMatchObject({ result: 'killed' });
@@ -344,7 +344,7 @@ test('who was evicted earlier than in reality is not evicted again while it dies
   expect(other?.records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition', 'outcome', 'threshold']);
 });
 
-test('flags are another configuration, too', async () => {
+test('flags change the configuration', async () => {
   const { out } = await replay(
     await recorded(),
     '--config',
@@ -355,15 +355,15 @@ test('flags are another configuration, too', async () => {
   expect(out).toMatch(/not evicted +batch/);
 });
 
-test('cut off: what is whole is replayed, and it is said', async () => {
+test('a recording that is cut off is replayed up to there', async () => {
   const file = await recorded();
   const lines = gunzipSync(readFileSync(file)).toString('utf8');
   writeFileSync(file, gzipSync(lines.slice(0, lines.lastIndexOf('"kind":"step"') + 30)));
   const { out, error } = await replay(file);
   expect(error).toBeUndefined();
-  expect(out).toMatch(/it ends in the middle \(the last line is not whole\): replayed up to there/);
+  expect(out).toMatch(/the recording is cut off \(the last line is not whole\); replayed up to there/);
   truncateSync(file, 600);
-  expect((await replay(file)).out).toMatch(/it (ends in the middle|has no end)/);
+  expect((await replay(file)).out).toMatch(/the recording (is cut off|has no end)/);
 });
 
 const edited = async (edit: (lines: string[]) => readonly string[]): Promise<string> => {
@@ -432,7 +432,7 @@ test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp
   expect(exitCodeOf(error)).toBe(exit);
 });
 
-test('a run that is damaged as a whole is said, and the others are replayed', async () => {
+test('a damaged run is reported, and the others are replayed', async () => {
   const file = await flipped();
   await recorded(LEAK, { file: `${file}.second` });
   appendFileSync(file, readFileSync(`${file}.second`));
@@ -440,20 +440,20 @@ test('a run that is damaged as a whole is said, and the others are replayed', as
   expect(out).toMatch(/: a run cannot be read: the file is damaged: .*\n.*: \/node, .* 31 steps\n/);
 });
 
-test('a recording of one step says so, and one of none that nothing could be replayed', async () => {
+test('recordings of one step and of none', async () => {
   const one = await edited((lines) => lines.slice(0, lines.findIndex((line) => line.includes('"kind":"step"')) + 1).concat(''));
-  expect((await replay(one)).out).toMatch(/, 1 step\n[^]*nothing was decided/);
+  expect((await replay(one)).out).toMatch(/, 1 step\n[^]*no decisions/);
   const none = await edited((lines) => [lines[0] ?? '', '']);
-  expect((await replay(none)).out).toMatch(/, 0 steps\n[^]*nothing could be replayed/);
+  expect((await replay(none)).out).toMatch(/, 0 steps\n[^]*no step could be replayed/);
 });
 
-test('lines without gzip are read, too', async () => {
+test('lines without gzip are read', async () => {
   const file = await edited((lines) => lines);
   expect((await json(file)).records).toHaveLength(5);
   appendFileSync(file, '{"kind":"end","lost":0}\n');
 });
 
-test('an evictd that decides otherwise than the one that recorded says so', async () => {
+test('decisions that differ from the recorded ones are reported', async () => {
   const file = await edited((lines) => lines.map((line) => line.replace('"decisions":[[1,"id-batch"]]', '"decisions":[[1,"id-web"]]')));
-  expect((await json(file)).deviations).toEqual([expect.stringMatching(/the recorded evictd chose id-web, this one chooses id-batch/)]);
+  expect((await json(file)).deviations).toEqual([expect.stringMatching(/the recorded evictd chose id-web, this version chooses id-batch/)]);
 });

@@ -59,7 +59,7 @@ describe(`evictd admit asks the evictd that guards the node (${ON})`, () => {
     await until('it is too old', async () => (await admit(guard)).code === 0);
     expect(performance.now() - killedAt).toBeGreaterThan(5_000); // three intervals from the last tick, which may be an interval old
     const { code, stdout, stderr } = await admit(guard);
-    expect([code, stdout]).toEqual([0, 'admitted: the conditions of the node are not known (EVICTD_CONDITIONS_STALE)\n']);
+    expect([code, stdout]).toEqual([0, 'admitted: the node conditions are unknown (EVICTD_CONDITIONS_STALE)\n']);
     expect(stderr).toMatch(
       /^evictd: EVICTD_CONDITIONS_STALE: .*process \d+\) is from .*Z: \d+\.\ds ago, and evictd reads the node every 3\.0s\n/,
     );

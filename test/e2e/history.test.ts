@@ -29,7 +29,7 @@ test(`the history of an evictd that runs: an eviction is in it before the state 
   expect(stderr).toBe('');
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^\d{4}-\d\d-\d\d [\d:.]+Z {2}evicted {6}batch by SIGKILL: memory\.available [\d.]+MiB < 384Mi \(hard\); gave back [\d.]+MiB; signal after [\d.]+ ms, gone [\d.]+ ms later\n$/,
+    /^\d{4}-\d\d-\d\d [\d:.]+Z {2}evicted {6}batch by SIGKILL: memory\.available [\d.]+MiB < 384Mi \(hard\); freed [\d.]+MiB; signal after [\d.]+ ms, gone [\d.]+ ms later\n$/,
   );
   const json = await evictd('history', ...place, '-o', 'json', '--workload', 'batch');
   expect(JSON.parse(json.stdout)).toMatchObject([

@@ -10,7 +10,7 @@ import type { DemoNode } from './node.js';
 const STOP_WITHIN_MS = 10_000;
 const JOURNAL_FILE = 'journal.jsonl';
 
-/** What the demo reads of the journal (docs/journal.md). */
+/** The fields of a journal record that the demo reads (docs/journal.md). */
 export interface DemoRecord {
   readonly type: string;
   readonly message: string;
@@ -38,22 +38,22 @@ interface LogLine {
 
 export interface DemoGuardOptions {
   readonly node: DemoNode;
-  /** Where it records; undefined: nowhere. */
+  /** Recording file; undefined: no recording. */
   readonly record: string | undefined;
 }
 
-/** A real `evictd run` on the demo's node, with directories of its own, so that it meets no other evictd. */
+/** An `evictd run` on the demo's node, with directories of its own, apart from any other evictd. */
 export class DemoGuard {
   readonly #node: DemoNode;
   readonly #directory: string;
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
   #port: string | undefined;
-  #lastSaid = '';
-  /** What it says against its recording; undefined: nothing so far. */
+  #lastMessage = '';
+  /** Its warning about the recording; undefined: none so far. */
   recordingProblem: string | undefined;
 
-  /** @param onLine  what evictd says */
+  /** @param onLine  gets each log line */
   constructor({ node, record }: DemoGuardOptions, onLine: (level: string, message: string) => void) {
     this.#node = node;
     this.#directory = makeDirectory(node.inMemory);
@@ -70,7 +70,7 @@ export class DemoGuard {
     if (this.#child.stderr) {
       createInterface({ input: this.#child.stderr }).on('line', (text) => {
         const { level, msg, code } = parsed(text);
-        this.#lastSaid = msg;
+        this.#lastMessage = msg;
         this.#port ??= /^metrics are served on .*:(\d+)/.exec(msg)?.[1];
         if (code === 'EVICTD_RECORDING_WRITE' || code === 'EVICTD_RECORDING_LOST') this.recordingProblem ??= msg;
         onLine(level, msg);
@@ -82,24 +82,23 @@ export class DemoGuard {
     return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Whether it guards as configured, by its own word (/readyz). Throws where it has ended. */
+  /** Asks /readyz. Throws if it has ended. */
   async ready(): Promise<boolean> {
     if (!this.running)
       throw new EvictdError(
         'EVICTD_DEMO_GUARD',
-        `evictd run ended: ${this.end ?? ''}${this.#lastSaid === '' ? '' : `; ${this.#lastSaid}`}`,
+        `evictd run ended: ${this.end ?? ''}${this.#lastMessage === '' ? '' : `; ${this.#lastMessage}`}`,
       );
     if (this.#port === undefined) return false;
     return answersOk(`http://127.0.0.1:${this.#port}/readyz`);
   }
 
-  /** The journal in the state directory so far. */
   journal(): DemoRecord[] {
     let text: string;
     try {
       text = readFileSync(join(this.#directory, JOURNAL_FILE), 'utf8');
     } catch {
-      return []; // nothing was written yet
+      return []; // not written yet
     }
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     return whole
@@ -108,13 +107,13 @@ export class DemoGuard {
       .map((line) => JSON.parse(line) as DemoRecord);
   }
 
-  /** How it ended; undefined: it has not. */
+  /** Signal or exit code; undefined: still running. */
   get end(): string | undefined {
     const { exitCode, signalCode } = this.#child;
     return signalCode ?? (exitCode === null ? undefined : `exit code ${String(exitCode)}`);
   }
 
-  /** In order, and at once where that does not end it. */
+  /** Stops it, by SIGKILL after a timeout. */
   async stop(): Promise<void> {
     if (this.running) this.#node.stop(this.#child, this.#directory);
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_WITHIN_MS);
@@ -138,7 +137,7 @@ function answersOk(url: string): Promise<boolean> {
   });
 }
 
-/** @param inMemory  preferred where it is there, as it is for a runtime directory */
+/** @param inMemory  a directory in memory, if there is one */
 function makeDirectory(inMemory: string | undefined): string {
   const name = `evictd-demo-${String(process.pid)}-`;
   try {
@@ -152,7 +151,7 @@ function parsed(text: string): LogLine {
   try {
     return JSON.parse(text) as LogLine;
   } catch {
-    return { level: 'error', msg: text }; // said before there was a log
+    return { level: 'error', msg: text }; // written before the log is open
   }
 }
 

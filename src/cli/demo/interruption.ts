@@ -1,6 +1,6 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Makes signals that would end the process an end in order. They stay caught until `dispose`: a second Ctrl-C does not stop the cleaning up. */
+/** Catches signals until `dispose`, so that the demo cleans up; a second Ctrl-C does not stop that. */
 export class Interruption {
   readonly #controller = new AbortController();
   readonly #caught = (name: NodeJS.Signals): void => {

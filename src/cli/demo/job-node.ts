@@ -5,16 +5,16 @@ import { amountOfBytes } from '../../core/amount.js';
 import type { DemoNode } from './node.js';
 
 const MIB = 1n << 20n;
-/** What may go on beside the demo without its threshold being met; evictd itself takes a part of it. */
+/** Memory that the rest of the machine, and evictd, may use during the demo without meeting the threshold. */
 const MARGIN_BYTES = 512n * MIB;
-/** A leak that nobody ends stops here. */
+/** Limit of a leak. */
 const MOST_BYTES = 2048n * MIB;
 const REMOVE_WITHIN_MS = 10_000;
 const REMOVE_RETRY_MS = 20;
 
-/** On Windows the node is the machine, and each workload a job object of its own; nobody else is named as a workload. */
+/** On Windows the node is the machine, and each workload a job object. */
 export class JobNode implements DemoNode {
-  readonly detached = false; // it would get a console window of its own
+  readonly detached = false; // a detached process gets a console window
   readonly inMemory = undefined;
   readonly oomKillSource = undefined;
   readonly #jobs: DemoJobs;
@@ -30,7 +30,7 @@ export class JobNode implements DemoNode {
   }
 
   get introduction(): string {
-    return `the node is this machine; evictd evicts when ${amountOfBytes(MARGIN_BYTES)} less are available than now, one of three jobs that were made for it`;
+    return `the node is this machine; evictd evicts one of three jobs when ${amountOfBytes(MARGIN_BYTES)} less are available than now`;
   }
 
   get limitBytes(): bigint {

@@ -1,41 +1,41 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** What the demo guards, and the workloads in it: made by the demo, and removed by it. */
+/** The node of the demo and its workloads. The demo creates and removes it. */
 export interface DemoNode {
-  /** The first sentence of the demo. */
+  /** The first line of the demo. */
   readonly introduction: string;
-  /** How much memory it has, for the bars. */
+  /** Its memory. */
   readonly limitBytes: bigint;
-  /** evictd acts when less is available. */
+  /** evictd evicts when less is available. */
   readonly thresholdBytes: bigint;
-  /** As JSON has it. */
+  /** For JSON. */
   readonly described: {
     readonly cgroup: string | null;
     readonly cgroupVersion: 1 | 2 | null;
     readonly limitBytes: number;
     readonly threshold: string;
   };
-  /** A directory of the machine's that lies in memory; undefined: there is none. */
+  /** A directory in memory; undefined: none. */
   readonly inMemory: string | undefined;
-  /** What a workload of the demo is called by evictd. */
+  /** The name of a workload for evictd. */
   nameOf(name: string): string;
-  /** The threshold, the node and the sources, as a configuration has them. To be asked when the workloads have their memory. */
+  /** Configuration keys for threshold, node and sources. Call it when the workloads have allocated their memory. */
   settings(): Readonly<Record<string, unknown>>;
-  /** How a program is started as a part of a workload. */
+  /** The command that starts a program in a workload. */
   command(name: string, program: readonly string[]): readonly [command: string, ...args: string[]];
-  /** It has been started. */
+  /** Call it when the program has started. */
   started(name: string, pid: number): void;
-  /** A session of its own: Ctrl-C is for the demo, which then ends everything in order. */
+  /** Whether children get a session of their own, so that Ctrl-C reaches only the demo. */
   readonly detached: boolean;
-  /** Asks an evictd that was started with this directory to stop. */
+  /** Stops the evictd with this runtime directory. */
   stop(evictd: ChildProcess, directory: string): void;
-  /** What a workload uses, or all of the node; undefined: it cannot be read. */
+  /** Of a workload or the node; undefined: unreadable. */
   workingSetBytes(name?: string): bigint | undefined;
   processes(name: string): readonly number[];
-  /** How many processes the kernel's OOM killer has killed in here. */
+  /** Processes of the node that the OOM killer killed. */
   oomKills(): number;
-  /** Where that is read; undefined: there is no such killer. */
+  /** The file of that count; undefined: no OOM killer. */
   readonly oomKillSource: string | undefined;
-  /** Ends every process in it and removes it. Returns what is left to be done by hand; undefined: nothing. */
+  /** Kills its processes and removes it. Returns what remains to be done by hand; undefined: nothing. */
   remove(): Promise<string | undefined>;
 }

@@ -8,12 +8,11 @@ import type { Check } from './verdict.js';
 export interface DemoReport {
   readonly ok: boolean;
   readonly node: DemoNode['described'];
-  /** Journal records, as docs/journal.md describes them. */
+  /** Journal records (docs/journal.md). */
   readonly decision: DemoRecord | undefined;
   readonly outcome: DemoRecord | undefined;
-  /** All records, in their order. */
   readonly journal: readonly DemoRecord[];
-  /** null: there is no OOM killer. */
+  /** null: the system has no OOM killer. */
   readonly oomKills: { readonly source: string; readonly before: number; readonly after: number } | null;
   readonly workloads: readonly { readonly name: string; readonly alive: boolean; readonly end: string | undefined }[];
   readonly checks: readonly Check[];
@@ -27,11 +26,11 @@ export function reportText(report: DemoReport, style: Style): string {
   const { ok, decision, outcome, oomKills, checks } = report;
   const wrong = checks.filter((check) => !check.ok);
   const title = ok
-    ? style('green', `evictd evicted batch, and only batch${oomKills ? ', before the kernel had to kill' : ''}.`)
-    : style('red', 'The demo did not show what it should:');
+    ? style('green', `evictd evicted batch, and only batch${oomKills ? ', before the OOM killer acted' : ''}.`)
+    : style('red', 'The demo failed:');
   const facts: (readonly [string, string])[] = [
-    ['why', decision === undefined ? 'no decision in the journal' : reason(decision)],
-    ['gave back', outcome === undefined ? 'no outcome in the journal' : outcome.message],
+    ['reason', decision === undefined ? 'no decision in the journal' : reason(decision)],
+    ['outcome', outcome === undefined ? 'no outcome in the journal' : outcome.message],
     ['latency', latency(outcome?.spansMs)],
     ...(oomKills === null
       ? []
@@ -41,13 +40,13 @@ export function reportText(report: DemoReport, style: Style): string {
       report.workloads
         .filter(({ alive }) => alive)
         .map(({ name }) => name)
-        .join(', ') || 'nobody',
+        .join(', ') || 'none',
     ],
   ];
   return [
     '',
     title,
-    ...wrong.map(({ check, seen }) => `  not true: ${check} (${seen})`),
+    ...wrong.map(({ check, seen }) => `  failed: ${check} (${seen})`),
     '',
     ...facts.map(([name, value]) => `  ${style('dim', name.padEnd(10))}  ${value}`),
     '',
@@ -56,19 +55,19 @@ export function reportText(report: DemoReport, style: Style): string {
   ].join('\n');
 }
 
-/** 'memory.available 63.9MiB < 64Mi (hard); batch uses …', without what was done about it. */
+/** 'memory.available 63.9MiB < 64Mi (hard); batch uses …', the message without the action. */
 function reason({ message }: DemoRecord): string {
   return message.slice(message.indexOf(': ') + 2);
 }
 
 function latency(spans: Readonly<Record<string, number>> | undefined): string {
-  if (spans === undefined) return 'not known';
+  if (spans === undefined) return 'unknown';
   const ms = (span: string): string => (spans[span] === undefined ? '?' : `${spans[span].toFixed(2)} ms`);
   const steps = `crossing → wake ${ms('crossingToWake')} → decision ${ms('wakeToDecision')} → signal ${ms('decisionToSignal')} → gone ${ms('signalToGone')}`;
   return `${steps}; crossing → signal ${ms('crossingToSignal')}`;
 }
 
-/** Who would have gone in which order, and why not. */
+/** The eviction order of the decision. */
 function ranking(decision: DemoRecord | undefined): string[] {
   if (decision?.ranking === undefined) return [];
   const rows = decision.ranking.map(({ place, name, priority, workingSetBytes, requestBytes, exceedsRequest, protectedBecause }) => [
@@ -76,12 +75,12 @@ function ranking(decision: DemoRecord | undefined): string[] {
     name,
     amountOfBytes(BigInt(workingSetBytes)),
     requestBytes === 0 ? '-' : amountOfBytes(BigInt(requestBytes)),
-    exceedsRequest ? 'exceeded' : 'within',
+    exceedsRequest ? 'yes' : 'no',
     String(priority),
     name === decision.victim?.name ? 'evicted' : (protectedBecause ?? ''),
   ]);
-  const right = ['PLACE', 'USES', 'REQUEST', 'PRIORITY'];
-  const headings = ['PLACE', 'WORKLOAD', 'USES', 'REQUEST', 'IS', 'PRIORITY', ''];
+  const right = ['#', 'USAGE', 'REQUEST', 'PRIORITY'];
+  const headings = ['#', 'WORKLOAD', 'USAGE', 'REQUEST', 'EXCEEDED', 'PRIORITY', ''];
   return table(
     headings.map((heading) => ({ heading, align: right.includes(heading) ? 'right' : 'left' })),
     rows,

@@ -9,30 +9,30 @@ const REMOVE_WITHIN_MS = 10_000;
 const REMOVE_RETRY_MS = 20;
 
 export interface SandboxPlan {
-  /** Of the cgroup, below the one that it can be made in. */
+  /** Name of the cgroup. */
   readonly name: string;
   readonly limitBytes: bigint;
   readonly thresholdBytes: bigint;
-  /** Of the workloads. */
+  /** Names of the workloads. */
   readonly names: readonly string[];
 }
 
-/** What evictd's own service is spared by is not for its children. */
+/** Resets the negative oom_score_adj of evictd's service, joins the cgroup, and runs the program. */
 const JOIN =
   'read -r adj < /proc/self/oom_score_adj; [ "$adj" -ge 0 ] || echo 0 > /proc/self/oom_score_adj; echo $$ > "$0/cgroup.procs" && exec "$@"';
 
-/** A cgroup of the demo's own, which is the node, and one below it for each workload. */
+/** A cgroup as the node, with a child for each workload. */
 export class Sandbox implements DemoNode {
   readonly detached = true;
   readonly inMemory = '/dev/shm';
   readonly version: 1 | 2;
-  /** As a configuration names it. */
+  /** Below the mount. */
   readonly path: string;
   readonly #hierarchy: CgroupHierarchy;
   readonly #names: readonly string[];
   readonly limitBytes: bigint;
   readonly thresholdBytes: bigint;
-  /** v2: the cgroup.subtree_control that was changed for the demo, to be changed back. */
+  /** v2: the directory whose cgroup.subtree_control the demo changed. */
   readonly #enabledIn: string | undefined;
 
   private constructor(
@@ -51,10 +51,10 @@ export class Sandbox implements DemoNode {
   }
 
   /**
-   * Makes it at the top of the hierarchy or, where that is not allowed, as near to `own` as it is.
+   * Creates the cgroup in the root or, if that is refused, in the nearest ancestor of `own`.
    *
    * @param own  the cgroup of this process, below the mount; undefined: not visible
-   * @throws UnavailableError where no place will have it, with the reason of each
+   * @throws UnavailableError  with the reason of each refusal
    */
   static create(hierarchy: CgroupHierarchy, own: string | undefined, plan: SandboxPlan): Sandbox {
     const refusals: string[] = [];
@@ -67,7 +67,7 @@ export class Sandbox implements DemoNode {
         refusals.push(`${cgroupDirectory(hierarchy, parent)}: ${errno}`);
       }
     }
-    throw new UnavailableError('EVICTD_DEMO_CGROUP', `the demo may not create a cgroup with a memory limit here (${refusals.join('; ')})`, {
+    throw new UnavailableError('EVICTD_DEMO_CGROUP', `cannot create a cgroup with a memory limit (${refusals.join('; ')})`, {
       hint:
         hierarchy.version === 1
           ? 'run it as root where the memory controller is mounted writable (in a container: --privileged)'
@@ -111,7 +111,7 @@ export class Sandbox implements DemoNode {
     };
   }
 
-  /** The machine's disks are none of the demo's business. */
+  /** Disk thresholds are off. */
   settings(): Readonly<Record<string, unknown>> {
     return {
       evictionHard: { 'memory.available': this.#threshold, 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
@@ -124,7 +124,7 @@ export class Sandbox implements DemoNode {
     return name;
   }
 
-  /** It joins the cgroup before the program starts, so that all of its memory is counted there. */
+  /** Joins the cgroup before the program starts, so that all its memory is counted. */
   command(name: string, program: readonly string[]): readonly [string, ...string[]] {
     return ['/bin/sh', '-c', JOIN, this.directory(name), ...program];
   }
@@ -146,7 +146,7 @@ export class Sandbox implements DemoNode {
     return cgroupDirectory(this.#hierarchy, name === undefined ? this.path : `${this.path}/${name}`);
   }
 
-  /** usage − inactive_file, as evictd counts; undefined where it cannot be read. */
+  /** usage − inactive_file, as evictd computes it; undefined: unreadable. */
   workingSetBytes(name?: string): bigint | undefined {
     const [usage, stat, key] =
       this.version === 1
@@ -161,7 +161,7 @@ export class Sandbox implements DemoNode {
     }
   }
 
-  /** How many processes the kernel's OOM killer has killed in here. v1 counts in the victim's own cgroup only, so all are added up. */
+  /** cgroup v1 counts kills only in the victim's cgroup, so this adds all up. */
   oomKills(): number {
     if (this.version === 2) return Number(field(this.#read('memory.events'), 'oom_kill') ?? 0);
     return [undefined, ...this.#names].reduce(
@@ -178,7 +178,6 @@ export class Sandbox implements DemoNode {
     return this.#read('cgroup.procs', name).split('\n').filter(Boolean).map(Number);
   }
 
-  /** Ends every process in it and removes it. Returns what is left to be done by hand; undefined: nothing. */
   async remove(): Promise<string | undefined> {
     const directories = [...this.#names.map((name) => this.directory(name)), this.directory()];
     const attempt = (): Error | undefined => directories.map(killAndRemove).findLast((error) => error !== undefined);
@@ -196,22 +195,22 @@ export class Sandbox implements DemoNode {
   }
 }
 
-/** Lets the children of a v2 cgroup have a memory controller. Throws EBUSY where processes live in it, and it is not the root. */
+/** Enables the memory controller for the children of a v2 cgroup. Throws EBUSY if it has processes and is not the root. */
 function enable(directory: string): string {
   writeFileSync(`${directory}/cgroup.subtree_control`, '+memory');
   return directory;
 }
 
-/** EBUSY: somebody below uses it by now (another demo, perhaps), so it stays. */
+/** Stays enabled after EBUSY: another cgroup uses it. */
 function disable(directory: string): void {
   try {
     writeFileSync(`${directory}/cgroup.subtree_control`, '-memory');
   } catch {
-    // it stays as it is: taking it away from others would be worse
+    // see above
   }
 }
 
-/** One attempt; undefined: it is gone. A killed process needs a moment to leave. */
+/** One attempt; undefined: removed. A killed process takes a moment to exit. */
 function killAndRemove(directory: string): Error | undefined {
   try {
     if (!existsSync(directory)) return undefined;
@@ -229,11 +228,11 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // it ended meanwhile
+    // it has ended
   }
 }
 
-/** `text` as lines of 'key value'. */
+/** The value of `key` in lines of 'key value'. */
 function field(text: string, key: string): string | undefined {
   return new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1];
 }

@@ -5,9 +5,9 @@ import type { DemoNode } from './node.js';
 import type { WorkloadPlan } from './workload.js';
 
 const REFRESH_MS = 40;
-const BAR = 24; // so that a line with its sentence fits 80 columns
+const BAR = 24; // a line fits 80 columns
 
-/** What people see while it runs: what happened, line by line, and on a terminal how much memory everybody has, below. */
+/** Output while the demo runs: a line per event, and on a terminal bars with the memory of each workload. */
 export class Screen {
   readonly #io: Io;
   readonly #style: Style;
@@ -26,12 +26,12 @@ export class Screen {
     this.#redraw(`${this.#style('dim', `${time} s`)}  ${colour === undefined ? text : this.#style(colour, text)}\n`);
   }
 
-  /** Shows usage from now on, until `still`. */
+  /** Shows the bars until `still`. */
   watch(node: DemoNode, plans: readonly WorkloadPlan[]): void {
     if (!this.#io.isTTY) return;
     const style = this.#style;
     const { limitBytes, thresholdBytes, described } = node;
-    const acts = described.cgroup === null ? 'all three' : `evictd acts above ${amountOfBytes(limitBytes - thresholdBytes)}`;
+    const acts = described.cgroup === null ? 'all three' : `evictd evicts above ${amountOfBytes(limitBytes - thresholdBytes)}`;
     this.#gauges = () => [
       '',
       ...plans.map(({ name, what }) => gauge(style, name, node.workingSetBytes(name), limitBytes, 'green', what)),
@@ -41,7 +41,7 @@ export class Screen {
     this.#redraw('');
   }
 
-  /** The gauges stay as they are. */
+  /** Stops updating the bars. */
   still(): void {
     clearInterval(this.#timer);
     if (this.#gauges) this.#redraw('');
@@ -49,7 +49,7 @@ export class Screen {
     this.#drawn = 0;
   }
 
-  /** Text above the gauges, which are drawn again. */
+  /** Prints text above the bars. */
   #redraw(text: string): void {
     const lines = this.#gauges?.() ?? [];
     const erase = this.#drawn > 0 ? `\u001b[${String(this.#drawn)}A\u001b[J` : '';

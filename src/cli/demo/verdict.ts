@@ -1,16 +1,16 @@
 import type { DemoRecord } from './guard.js';
 
-/** What the demo has seen at its end. */
+/** Facts at the end of the demo. */
 export interface DemoFacts {
   readonly records: readonly DemoRecord[];
-  /** undefined: there is no OOM killer. */
+  /** undefined: the system has no OOM killer. */
   readonly oomKills: { readonly before: number; readonly after: number } | undefined;
-  /** Processes left of the workload that leaked. */
+  /** Remaining processes of the leaking workload. */
   readonly leakingProcesses: number;
   readonly survivors: readonly { readonly name: string; readonly answers: boolean; readonly end: string | undefined }[];
-  /** undefined: none was wanted. `problem`: what evictd said about it; undefined: nothing. */
+  /** undefined: no recording. `problem`: a warning of evictd about it. */
   readonly recording?: { readonly file: string; readonly problem: string | undefined };
-  /** How evictd ended when it was asked to. */
+  /** How evictd ended after it was stopped. */
   readonly guardEnd: string;
 }
 
@@ -20,7 +20,7 @@ export interface Check {
   readonly seen: string;
 }
 
-/** What has to be true for the demo to have shown what it promises; each with what was seen. */
+/** The checks of the demo, each with what was observed. */
 export function verdict(facts: DemoFacts, leaking: string): Check[] {
   const { records, oomKills, leakingProcesses, survivors, recording, guardEnd } = facts;
   const decided = records.findIndex(({ type, victim }) => type === 'decision' && victim?.name === leaking);
@@ -29,12 +29,12 @@ export function verdict(facts: DemoFacts, leaking: string): Check[] {
   const others = records.filter(({ type, victim }) => type === 'decision' && victim?.name !== leaking);
   return [
     {
-      check: `${leaking} was evicted by evictd`,
+      check: `evictd evicted ${leaking}`,
       ok: outcome?.result === 'killed' && leakingProcesses === 0,
       seen: outcome?.message ?? 'the journal has no outcome',
     },
     {
-      check: 'nobody else was',
+      check: 'evictd evicted no other workload',
       ok: others.length === 0,
       seen: others.length === 0 ? 'no other decision in the journal' : others.map(({ message }) => message).join('; '),
     },
@@ -42,13 +42,13 @@ export function verdict(facts: DemoFacts, leaking: string): Check[] {
       ? []
       : [
           {
-            check: 'before the kernel: its OOM killer killed nobody',
+            check: 'the OOM killer of the kernel killed no process',
             ok: oomKills.after === oomKills.before,
             seen: `${String(oomKills.before)} kills before, ${String(oomKills.after)} after`,
           },
         ]),
     {
-      check: 'the decision was recorded before what came of it',
+      check: 'the journal has the decision before the outcome',
       ok: decided >= 0 && decided < ended,
       seen: `${String(records.length)} journal records`,
     },
@@ -59,7 +59,13 @@ export function verdict(facts: DemoFacts, leaking: string): Check[] {
     })),
     ...(recording === undefined
       ? []
-      : [{ check: 'it was recorded', ok: recording.problem === undefined, seen: recording.problem ?? `written to ${recording.file}` }]),
-    { check: 'evictd stopped when asked', ok: guardEnd === 'exit code 0', seen: guardEnd },
+      : [
+          {
+            check: 'evictd wrote the recording',
+            ok: recording.problem === undefined,
+            seen: recording.problem ?? `written to ${recording.file}`,
+          },
+        ]),
+    { check: 'evictd stopped on request', ok: guardEnd === 'exit code 0', seen: guardEnd },
   ];
 }

@@ -6,22 +6,21 @@ import type { DemoNode } from './node.js';
 
 const MIB = 1024 * 1024;
 
-/** What a workload is, in the demo's configuration and on its screen. */
 export interface WorkloadPlan {
   readonly name: string;
   readonly what: string;
-  /** Held from the start. */
+  /** Allocated at the start. */
   readonly holdsBytes: number;
   readonly leaks: boolean;
 }
 
 export const WORKLOADS: readonly WorkloadPlan[] = [
   { name: 'db', what: 'critical: never evicted', holdsBytes: 48 * MIB, leaks: false },
-  { name: 'web', what: 'requests 64MiB and stays within', holdsBytes: 24 * MIB, leaks: false },
-  { name: 'batch', what: 'priority -10, is going to leak', holdsBytes: 0, leaks: true },
+  { name: 'web', what: 'requests 64MiB and uses less', holdsBytes: 24 * MIB, leaks: false },
+  { name: 'batch', what: 'priority -10, will leak', holdsBytes: 0, leaks: true },
 ];
 
-/** Says that it has its memory, then answers whatever it is sent; a leaking one takes all the memory that it can get instead. Ends with the demo. */
+/** Writes 'ready', then answers each input, or leaks on the first. Ends with the demo. */
 function program({ holdsBytes, leaks }: WorkloadPlan): string {
   const leak = `for (const kept = []; ; ) {
     const block = Buffer.allocUnsafeSlow(${String(8 * MIB)});
@@ -38,25 +37,25 @@ export class DemoWorkload {
   readonly plan: WorkloadPlan;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #ended: Promise<unknown>;
-  #said = '';
+  #stderr = '';
 
   constructor(plan: WorkloadPlan, node: DemoNode) {
     this.plan = plan;
     const [command, ...args] = node.command(plan.name, [process.execPath, '-e', program(plan)]);
     this.#child = spawn(command, args, { detached: node.detached, windowsHide: true, stdio: ['pipe', 'pipe', 'pipe'] });
     if (this.#child.pid !== undefined) node.started(plan.name, this.#child.pid);
-    this.#child.stdin.on('error', () => undefined); // it ended: that is seen elsewhere
-    this.#child.stderr.on('data', (text: Buffer) => (this.#said += text.toString()));
+    this.#child.stdin.on('error', () => undefined); // it ended; `running` tells
+    this.#child.stderr.on('data', (text: Buffer) => (this.#stderr += text.toString()));
     this.#ended = new Promise((resolve) => this.#child.once('exit', resolve).once('error', resolve));
   }
 
-  /** Resolves when it has its memory. `signal` gives up. */
+  /** Resolves when it has allocated its memory. */
   async ready(signal: AbortSignal): Promise<void> {
     await Promise.race([once(this.#child.stdout, 'data', { signal }), this.#ended]);
     if (this.running) return;
-    const why = this.#said.trim().split('\n').at(-1) ?? '';
-    throw new UnavailableError('EVICTD_DEMO_WORKLOAD', `${this.plan.name} could not be started: ${why}`, {
-      hint: 'the demo must be allowed to move its processes there: run it as root, or inside a delegated cgroup',
+    const why = this.#stderr.trim().split('\n').at(-1) ?? '';
+    throw new UnavailableError('EVICTD_DEMO_WORKLOAD', `cannot start ${this.plan.name}: ${why}`, {
+      hint: 'the demo must move processes into cgroups: run it as root, or in a delegated cgroup',
     });
   }
 
@@ -64,7 +63,7 @@ export class DemoWorkload {
     return this.#child.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** How it ended, for people; undefined: it has not. */
+  /** Signal or exit code; undefined: still running. */
   get end(): string | undefined {
     const { signalCode, exitCode } = this.#child;
     return signalCode ?? (exitCode === null ? undefined : `exit code ${String(exitCode)}`);
@@ -75,7 +74,6 @@ export class DemoWorkload {
     this.#child.stdin.write('now\n');
   }
 
-  /** Whether it answers: more than not being dead. */
   async answers(withinMs: number): Promise<boolean> {
     if (!this.running) return false;
     const answer = once(this.#child.stdout, 'data', { signal: AbortSignal.timeout(withinMs) });
@@ -86,7 +84,7 @@ export class DemoWorkload {
     );
   }
 
-  /** The demo's own end does not wait for it any more. */
+  /** Lets the demo end before it. */
   release(): void {
     this.#child.unref();
     for (const stream of this.#child.stdio) stream?.destroy();

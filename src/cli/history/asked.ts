@@ -1,21 +1,21 @@
 import { compileGlob } from '../../core/glob.js';
 import { resultOf, signalOf, timeOf, typeOf, workloadOf, isPart, type HistoryEvent } from './history-event.js';
 
-/** What is asked of the history. Empty lists and undefined: all. */
-export interface Asked {
-  /** As the journal writes time: UTC, milliseconds. */
+/** Which events to show. Empty lists and undefined: all. */
+export interface HistoryFilter {
+  /** In the journal's format: UTC with milliseconds. */
   readonly since: string | undefined;
   readonly until: string | undefined;
   readonly workloads: readonly string[];
   readonly signals: readonly string[];
   readonly results: readonly string[];
   readonly types: readonly string[];
-  /** Also what belongs to the course of things: thresholds, conditions, starts and stops. */
+  /** Also the types of {@link ON_REQUEST}. */
   readonly all: boolean;
 }
 
-/** Of interest only where somebody asks for them: much of it happens in every shortage, and says nothing of whom it hit. */
-const COURSE: ReadonlySet<string> = new Set([
+/** Types that are shown only on request: they are frequent and affect no workload. */
+const ON_REQUEST: ReadonlySet<string> = new Set([
   'start',
   'stop',
   'reload',
@@ -27,13 +27,12 @@ const COURSE: ReadonlySet<string> = new Set([
   'torn',
 ]);
 
-/** The parts of an eviction are shown as one. */
+/** The parts of an eviction count as 'eviction'. */
 export function typesOf(types: readonly string[]): readonly string[] {
   return types.map((type) => (isPart(type) ? 'eviction' : type));
 }
 
-/** Whether an event is one of those asked for. */
-export function matcherOf({ since, until, workloads, signals, results, types, all }: Asked): (event: HistoryEvent) => boolean {
+export function matcherOf({ since, until, workloads, signals, results, types, all }: HistoryFilter): (event: HistoryEvent) => boolean {
   const globs = workloads.map(compileGlob);
   const isListed = (list: readonly string[], value: string | undefined): boolean =>
     list.length === 0 || (value !== undefined && list.includes(value));
@@ -41,8 +40,7 @@ export function matcherOf({ since, until, workloads, signals, results, types, al
     const time = timeOf(event);
     if ((since !== undefined && time < since) || (until !== undefined && time > until)) return false;
     const type = typeOf(event);
-    // A result is that of an eviction, whatever types are shown otherwise.
-    if (types.length > 0 ? !types.includes(type) : !all && COURSE.has(type)) return false;
+    if (types.length > 0 ? !types.includes(type) : !all && ON_REQUEST.has(type)) return false;
     if (!isListed(signals, signalOf(event)) || !isListed(results, resultOf(event))) return false;
     if (globs.length === 0) return true;
     const { name, path } = workloadOf(event) ?? {};
@@ -51,15 +49,15 @@ export function matcherOf({ since, until, workloads, signals, results, types, al
 }
 
 /**
- * Whether the line of this time and type may matter to anybody: what cannot is not read any further. An outcome that came later belongs to a decision that
- * came in time; where a run begins or ends decides what became of those without one.
+ * Whether to parse a line with this time and type. An outcome after `until` may belong to an earlier decision; starts and stops tell
+ * whether an eviction without an outcome was in flight.
  */
-export function relevanceOf({ since, until, types, all }: Asked): (time: string, type: string) => boolean {
+export function relevanceOf({ since, until, types, all }: HistoryFilter): (time: string, type: string) => boolean {
   return (time, type) => {
     if (since !== undefined && time < since) return false;
     if (type === 'start' || type === 'stop') return true;
     if (until !== undefined && time > until && (type === 'decision' || !isPart(type))) return false;
     if (types.length > 0) return types.includes(isPart(type) ? 'eviction' : type);
-    return all || !COURSE.has(type);
+    return all || !ON_REQUEST.has(type);
   };
 }

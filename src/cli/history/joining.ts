@@ -1,26 +1,26 @@
 import { evictionKey, isPart, type Eviction, type HistoryEvent } from './history-event.js';
 import { objectIn, type JournalRecord } from './journal-record.js';
 
-/** Forwards, an eviction waits for its outcome, and what follows waits with it, so that the order is that of the decisions. So many at most. */
+/** Limit of the events that wait for the outcome of an earlier eviction. */
 const MOST_WAITING = 1_000;
 
-/** Makes events of records, in one direction. */
+/** Joins records to events. */
 export interface Joining {
-  /** Events that are whole now. */
+  /** Returns the events that are complete now. */
   take(record: JournalRecord): readonly HistoryEvent[];
-  /** No record follows. */
+  /** Returns the rest. */
   end(): readonly HistoryEvent[];
 }
 
-type Growing = { -readonly [Key in keyof Eviction]: Eviction[Key] } & { readonly key: string; readonly node: unknown };
+type OpenEviction = { -readonly [Key in keyof Eviction]: Eviction[Key] } & { readonly key: string; readonly node: unknown };
 type Single = Extract<HistoryEvent, { kind: 'record' }>;
 
-/** The oldest record first. */
+/** For records from the oldest to the newest. Events come in the order of their decisions. */
 export class ForwardJoining implements Joining {
-  readonly #queue: (Growing | Single)[] = [];
-  readonly #open = new Map<string, Growing>();
-  /** Their evictd has ended, and nobody goes on with them. The outcomes that the next one writes for them stand around its `start`. */
-  #left: readonly Growing[] = [];
+  readonly #queue: (OpenEviction | Single)[] = [];
+  readonly #open = new Map<string, OpenEviction>();
+  /** Evictions that their evictd left open when it ended. The next evictd writes their outcomes around its `start`. */
+  #left: readonly OpenEviction[] = [];
 
   take(record: JournalRecord): readonly HistoryEvent[] {
     if (record.type !== 'outcome' && record.type !== 'start') this.#giveUp();
@@ -43,7 +43,7 @@ export class ForwardJoining implements Joining {
   #takePart(record: JournalRecord): void {
     const key = evictionKey(record);
     const before = record.type === 'decision' ? undefined : this.#open.get(key);
-    const eviction = before ?? growing(record, key);
+    const eviction = before ?? openEviction(record, key);
     take(eviction, record);
     if (before === undefined) this.#queue.push(eviction);
     if (record.type === 'outcome' || record.dryRun === true) this.#open.delete(key);
@@ -64,7 +64,7 @@ export class ForwardJoining implements Joining {
     for (let [head] = this.#queue; head !== undefined; [head] = this.#queue) {
       if (head.kind === 'eviction' && this.#open.get(head.key) === head) {
         if (this.#queue.length <= MOST_WAITING) break;
-        this.#open.delete(head.key); // its outcome will stand alone
+        this.#open.delete(head.key); // its outcome becomes an event of its own
       }
       whole.push(finished(head));
       this.#queue.shift();
@@ -73,10 +73,10 @@ export class ForwardJoining implements Joining {
   }
 }
 
-/** The newest record first: an outcome is known before its decision comes. */
+/** For records from the newest to the oldest: an outcome comes before its decision. */
 export class BackwardJoining implements Joining {
-  readonly #ends = new Map<string, Growing>();
-  /** Of a node whose last run has ended, or another has begun: the decisions that this one goes on with. */
+  readonly #ends = new Map<string, OpenEviction>();
+  /** By node: the decisions that the run after the present one resumed. */
   readonly #edges = new Map<unknown, ReadonlySet<unknown>>();
 
   take(record: JournalRecord): readonly HistoryEvent[] {
@@ -86,7 +86,7 @@ export class BackwardJoining implements Joining {
       return [{ kind: 'record', record }];
     }
     const key = evictionKey(record);
-    const eviction = this.#ends.get(key) ?? growing(record, key);
+    const eviction = this.#ends.get(key) ?? openEviction(record, key);
     const resumed = this.#edges.get(record.node);
     if (resumed !== undefined && !resumed.has(record.decision)) eviction.seen = 'unseen';
     take(eviction, record);
@@ -96,7 +96,7 @@ export class BackwardJoining implements Joining {
     }
     this.#ends.set(key, eviction);
     if (this.#ends.size <= MOST_WAITING) return [];
-    const [[oldest, orphan] = []] = this.#ends; // its decision stands in a file that is gone
+    const [[oldest, orphan] = []] = this.#ends; // the file with its decision was deleted
     if (oldest !== undefined) this.#ends.delete(oldest);
     return orphan === undefined ? [] : [finished(orphan)];
   }
@@ -108,24 +108,24 @@ export class BackwardJoining implements Joining {
   }
 }
 
-/** The decisions that the run of evictd goes on with, which begins or ends here; undefined: none does, or it decides for nobody (a dry run). */
+/** The decisions that a `start` or `stop` resumes; undefined: another record, or a dry run. */
 function runEdge(record: JournalRecord): ReadonlySet<unknown> | undefined {
   if ((record.type !== 'start' && record.type !== 'stop') || record.dryRun === true) return undefined;
   const { evictions } = objectIn(record, 'resumed');
   return new Set(Array.isArray(evictions) ? evictions.map((each: { readonly decision?: unknown } | null) => each?.decision) : []);
 }
 
-function growing({ node }: JournalRecord, key: string): Growing {
+function openEviction({ node }: JournalRecord, key: string): OpenEviction {
   return { kind: 'eviction', key, node, decision: undefined, escalation: undefined, outcome: undefined, seen: 'in-flight' };
 }
 
-function take(eviction: Growing, record: JournalRecord): void {
+function take(eviction: OpenEviction, record: JournalRecord): void {
   if (record.type === 'decision') eviction.decision = record;
   else if (record.type === 'escalation') eviction.escalation = record;
   else eviction.outcome = record;
 }
 
-function finished(event: Growing | Single): HistoryEvent {
+function finished(event: OpenEviction | Single): HistoryEvent {
   if (event.kind === 'record') return event;
   const { decision, escalation, outcome, seen } = event;
   return { kind: 'eviction', decision, escalation, outcome, seen };

@@ -13,28 +13,28 @@ export interface JournalPlace {
   readonly runtimeDirectory: string;
 }
 
-/** A file of the journal as it was when it was opened. */
+/** An open file of the journal; `size` as of then. */
 export interface JournalFile {
   readonly path: string;
   readonly file: FileHandle;
   readonly size: number;
 }
 
-/** What there is to read, the oldest first. What is only in the runtime directory comes behind all files. */
+/** Files from the oldest to the newest; records that are only in the runtime directory are the newest. */
 export interface OpenJournal {
   readonly files: readonly JournalFile[];
-  /** Lines. */
+  /** Lines of the runtime directory. */
   readonly recent: readonly Buffer[];
-  /** What could not be read and does not make the rest useless, for people. */
+  /** Messages about parts that cannot be read. */
   readonly problems: readonly string[];
   close(): Promise<void>;
 }
 
 /**
- * The journal of an evictd that may be running. First what is only in the runtime directory, then the files: a record that evictd moves meanwhile is found twice, and
- * never not at all. What was found twice counts once.
+ * Opens the journal of an evictd that may be running. It reads the runtime directory before the files, so that a record that evictd moves
+ * meanwhile is found twice, not missed, and drops duplicates.
  *
- * @throws InputError  where there is no journal, or it may not be read
+ * @throws InputError  if there is no journal, or it cannot be read
  */
 export async function openJournal({ stateDirectory, runtimeDirectory }: JournalPlace): Promise<OpenJournal> {
   const { texts, problems } = await recentTexts(runtimeDirectory);
@@ -45,11 +45,7 @@ export async function openJournal({ stateDirectory, runtimeDirectory }: JournalP
   return { ...journal, recent: texts.filter((text) => !moved.has(text)).map((text) => Buffer.from(text)), problems };
 }
 
-/**
- * Files that somebody names, in this order.
- *
- * @throws InputError  where one may not be read
- */
+/** @throws InputError  if a file cannot be read */
 export async function openFiles(paths: readonly string[]): Promise<OpenJournal> {
   const opened: JournalFile[] = [];
   const close = async (): Promise<void> => {
@@ -57,13 +53,13 @@ export async function openFiles(paths: readonly string[]): Promise<OpenJournal> 
   };
   try {
     const seen = new Set<string>();
-    // The newest first: a rotation meanwhile gives a file an older name, under which it is met again.
+    // From the newest: a rotation meanwhile may give a file an older name.
     for (const path of paths.toReversed()) {
-      const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // a pipe that nobody writes to would be waited for
+      const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // does not wait for the writer of a pipe
       const stat = await file.stat({ bigint: true });
       const id = `${String(stat.dev)}:${String(stat.ino)}`;
       opened.unshift({ path, file, size: Number(stat.size) });
-      if (!stat.isFile()) throw new InputError('EVICTD_HISTORY_FILE', `${path} is no regular file`, { isMissing: true });
+      if (!stat.isFile()) throw new InputError('EVICTD_HISTORY_FILE', `${path} is not a regular file`, { isMissing: true });
       if (seen.has(id)) await opened.shift()?.file.close();
       seen.add(id);
     }
@@ -91,10 +87,10 @@ async function journalPaths(directory: string): Promise<string[]> {
     .map((name) => join(directory, name));
 }
 
-/** Of all nodes that are guarded here, each in the order in which it was recorded. */
+/** Of all nodes. */
 async function recentTexts(directory: string): Promise<{ texts: string[]; problems: string[] }> {
   const problem = (error: unknown): string =>
-    `what is only in ${directory} so far is not shown: ${errnoName(error) ?? String(error)}; only root may read it`;
+    `the newest records, in ${directory}, are missing: ${errnoName(error) ?? String(error)}; run as root to read them`;
   let names: string[];
   try {
     names = (await readdir(directory)).filter((name) => name.startsWith('journal-') && !name.endsWith('.new')).sort();
@@ -113,7 +109,7 @@ async function recentTexts(directory: string): Promise<{ texts: string[]; proble
   return { texts, problems };
 }
 
-/** Which of these stand at the end of the files: they were moved there meanwhile. Not more is looked at than they can take. */
+/** The texts that evictd moved to the files meanwhile. Reads only the end of the files. */
 async function textsAtEnd(files: readonly JournalFile[], texts: readonly string[]): Promise<ReadonlySet<string>> {
   const wanted = new Set(texts);
   const found = new Set<string>();
@@ -134,7 +130,7 @@ async function textsAtEnd(files: readonly JournalFile[], texts: readonly string[
 function missing(directory: string): InputError {
   return new InputError('EVICTD_HISTORY_FILE', `there is no journal in ${directory}`, {
     isMissing: true,
-    hint: 'evictd run writes it; name another directory with --state-directory, or the files themselves',
+    hint: 'evictd run writes it; use --state-directory, or name the files',
   });
 }
 
@@ -143,9 +139,7 @@ export function unreadable(path: string, cause: unknown): InputError {
   const denied = errno === 'EACCES' || errno === 'EPERM';
   return new InputError('EVICTD_HISTORY_FILE', `the journal ${path} cannot be read: ${errno ?? String(cause)}`, {
     isMissing: true,
-    hint: denied
-      ? 'run it as root, as evictd itself: the state directory is for root and its group'
-      : 'name the directory with --state-directory, or the files themselves',
+    hint: denied ? 'run it as root: the state directory belongs to root' : 'use --state-directory, or name the files',
     cause,
   });
 }

@@ -1,19 +1,19 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** A line is a record with the ranking of all candidates: some hundred bytes each. What is longer is no journal, and is passed over. */
+/** Longer lines are no records and are skipped. A record with a ranking has some hundred bytes per candidate. */
 const LONGEST_BYTES = 16 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 const NEWLINE = 0x0a;
 const ZEROS = Buffer.alloc(PIECE_BYTES);
 const NOTHING = Buffer.alloc(0);
 
-/** Lines of a piece of the file, without their ends, in the order of reading; valid until the next piece is asked for. `lost`: lines that were too long. */
+/** Lines without line feeds, valid until the next piece. `lost`: lines that were too long. */
 export interface LinePiece {
   readonly lines: readonly Buffer[];
   readonly lost: number;
 }
 
-/** A file that may be written to meanwhile: its first `size` bytes, forwards or backwards. Memory stays at a line and a piece, whatever the size. */
+/** Reads the first `size` bytes of a file that may grow. Needs memory for a line and a piece. */
 export function linePieces(file: FileHandle, size: number, backwards: boolean): AsyncGenerator<LinePiece, void> {
   return backwards ? backwardPieces(file, size) : forwardPieces(file, size);
 }
@@ -23,7 +23,7 @@ async function* forwardPieces(file: FileHandle, size: number): AsyncGenerator<Li
   let rest = new Rest();
   for (let at = 0; at < size;) {
     const { bytesRead } = await file.read(piece, 0, Math.min(PIECE_BYTES, size - at), at);
-    if (bytesRead === 0) break; // it was cut meanwhile
+    if (bytesRead === 0) break; // truncated meanwhile
     at += bytesRead;
     const bytes = piece.subarray(0, bytesRead);
     const first = bytes.indexOf(NEWLINE);
@@ -62,7 +62,7 @@ async function* backwardPieces(file: FileHandle, size: number): AsyncGenerator<L
     rest.prepend(bytes.subarray(to + 1));
     const lines = [rest.bytes];
     const lost = rest.lost;
-    // A negative offset would count from the end.
+    // lastIndexOf() counts a negative offset from the end.
     for (let before = to === 0 ? -1 : bytes.lastIndexOf(NEWLINE, to - 1); before !== -1;) {
       lines.push(bytes.subarray(before + 1, to));
       to = before;
@@ -79,18 +79,16 @@ function lastPiece({ bytes, lost }: Rest): LinePiece {
   return { lines: [withoutPadding(bytes)].filter(isSomething), lost };
 }
 
-/** The part of a line that the pieces so far have. What is allocated ahead of the records is zeros, of any length: they are not kept. */
+/** The part of a line that was read so far. Zeros, which evictd preallocates, are not kept. */
 class Rest {
   #parts: Buffer[] = [];
   #length = 0;
   lost = 0;
 
-  /** Behind what is there. */
   append(bytes: Buffer): void {
     if (this.#takes(bytes)) this.#parts.push(Buffer.from(bytes));
   }
 
-  /** Ahead of what is there. */
   prepend(bytes: Buffer): void {
     if (this.#takes(bytes)) this.#parts.unshift(Buffer.from(bytes));
   }
@@ -109,7 +107,7 @@ class Rest {
   }
 }
 
-/** Without the zeros at both ends: what was allocated and never written, or lost with the power. */
+/** Without zeros at both ends: preallocated space, or data lost in a power failure. */
 function withoutPadding(line: Buffer): Buffer {
   let [from, to] = [0, line.length];
   while (from < to && line[from] === 0) from += 1;

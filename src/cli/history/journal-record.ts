@@ -1,4 +1,4 @@
-/** A line of the journal: docs/journal.md. What a record has beside these depends on its type and on the evictd that wrote it. */
+/** A line of the journal (docs/journal.md). Other fields depend on the type and on the version of evictd. */
 export interface JournalRecord {
   readonly time: string;
   readonly type: string;
@@ -10,13 +10,13 @@ export interface JournalRecord {
 const HEAD = /^\{"time":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)","type":"([^"\\]*)"/;
 const HEAD_BYTES = 128;
 
-/** What stands at the front of a line as evictd writes it; undefined: another front, and only the whole line tells. Most lines need no more than this. */
+/** Time and type without parsing the line, which is enough for most; undefined: parse it. */
 export function headOf(line: Buffer): { readonly time: string; readonly type: string } | undefined {
   const [, time, type] = HEAD.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? [];
   return time === undefined || type === undefined ? undefined : { time, type };
 }
 
-/** undefined: it is no record. Torn, or not written by evictd. */
+/** undefined: no record; torn, or not from evictd. */
 export function recordOf(line: Buffer): JournalRecord | undefined {
   try {
     const record: unknown = JSON.parse(line.toString());
@@ -31,7 +31,7 @@ function isRecord(value: unknown): value is JournalRecord {
   return typeof value.type === 'string' && typeof value.time === 'string' && !Number.isNaN(Date.parse(value.time));
 }
 
-/** A part of a record that should be an object; empty where it is none. */
+/** A field that should be an object; empty if it is none. */
 export function objectIn(record: JournalRecord | undefined, field: string): Readonly<Record<string, unknown>> {
   const value = record?.[field];
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};

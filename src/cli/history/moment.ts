@@ -6,17 +6,17 @@ const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-
 const CLOCK = /^(\d\d):(\d\d)(?::(\d\d))?$/;
 
 /**
- * A moment as people write it, in milliseconds since 1970: '2h' and '1d12h' (so long ago), 'now', 'today', 'yesterday', '08:30' (today), '2026-11-21', '2026-11-21
- * 08:30', '2026-11-21T08:30:00Z', '…+01:00'. Without a zone it is local time ($TZ, /etc/localtime). Days of a span have 24 hours; a day's name stands for its first moment.
+ * Parses a time to milliseconds since 1970: '2h' and '1d12h' (ago), 'now', 'today', 'yesterday', '08:30' (today), '2026-11-21',
+ * '2026-11-21 08:30', '2026-11-21T08:30:00Z', '…+01:00'. The default zone is local. A day in '1d' has 24 hours; 'today' is midnight.
  *
- * @param option  what it was written for, for the error
- * @throws UsageError  where it is none of these, or there is no such day
+ * @param option  for the error
+ * @throws UsageError  for another text, or a day that does not exist
  */
 export function momentOf(text: string, option: string, nowMs: number): number {
   const found = spanMs(text, nowMs) ?? namedMs(text, nowMs) ?? clockMs(text, nowMs) ?? dateMs(text);
   if (found !== undefined && !Number.isNaN(found)) return found;
-  throw new UsageError('EVICTD_HISTORY_TIME', `${option} '${text}' is no time`, {
-    hint: "write 2h, 1d12h, now, today, yesterday, 08:30, 2026-11-21, '2026-11-21 08:30' or 2026-11-21T08:30:00Z; without a zone it is local time",
+  throw new UsageError('EVICTD_HISTORY_TIME', `${option} '${text}' is not a time`, {
+    hint: "use 2h, 1d12h, now, today, yesterday, 08:30, 2026-11-21, '2026-11-21 08:30' or 2026-11-21T08:30:00Z; the default zone is local",
   });
 }
 
@@ -43,7 +43,7 @@ function namedMs(text: string, nowMs: number): number | undefined {
   }
 }
 
-/** A day may have 23 or 25 hours: counted in days of the calendar, not in hours. */
+/** By the calendar: a day may have 23 or 25 hours. */
 function midnightMs(nowMs: number, days: number): number {
   const day = new Date(nowMs);
   return new Date(day.getFullYear(), day.getMonth(), day.getDate() + days).getTime();
@@ -57,7 +57,7 @@ function clockMs(text: string, nowMs: number): number | undefined {
   return day.getTime();
 }
 
-/** The language reads 2026-02-30 as a day of March: a day that there is not is no time. */
+/** Date.parse() takes 2026-02-30 for a day in March, so the day is compared. */
 function dateMs(text: string): number | undefined {
   const [, date, clock = '00:00', zone = ''] = DATE.exec(text) ?? [];
   if (date === undefined) return undefined;
@@ -66,7 +66,7 @@ function dateMs(text: string): number | undefined {
   return Date.parse(`${date}T${clock}${/^[+-]\d{4}$/.test(zone) ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone}`);
 }
 
-/** '2026-11-21 09:27:58.769+01:00', or of `utc` '2026-11-21 08:27:58.769Z'. */
+/** '2026-11-21 09:27:58.769+01:00', or in UTC '2026-11-21 08:27:58.769Z'. */
 export function momentText(ms: number, utc: boolean): string {
   if (utc) return new Date(ms).toISOString().replace('T', ' ');
   const offset = -new Date(ms).getTimezoneOffset();

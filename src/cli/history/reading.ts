@@ -1,42 +1,41 @@
 import { errnoName } from '../../errors.js';
-import { matcherOf, relevanceOf, type Asked } from './asked.js';
+import { matcherOf, relevanceOf, type HistoryFilter } from './asked.js';
 import type { HistoryEvent } from './history-event.js';
 import { unreadable, type OpenJournal } from './journal-files.js';
 import { linePieces } from './journal-lines.js';
 import { headOf, recordOf, type JournalRecord } from './journal-record.js';
 import { BackwardJoining, ForwardJoining } from './joining.js';
 
-/** What was met on the way. */
+/** Counts of the lines that were read. */
 export interface ReadingTally {
-  /** Lines that are records, whether or not they were asked for. */
   records: number;
-  /** Lines that are none, by the file they stand in. */
+  /** Lines that are no records, by file. */
   readonly unreadable: Map<string, number>;
 }
 
 const RECENT = 'the runtime directory';
 
 /**
- * The events that were asked for, in the order of the journal or against it; each piece as soon as it is known. Memory does not grow with the journal.
+ * Yields the matching events, oldest or newest first, while it reads. Memory does not grow with the journal.
  *
- * @param saw  is told of every record that may matter, whether or not it is one of those
+ * @param onRecord  gets every parsed record, also if it does not match
  */
 export async function* historyOf(
   journal: OpenJournal,
-  asked: Asked,
+  filter: HistoryFilter,
   backwards: boolean,
   tally: ReadingTally,
-  saw: (record: JournalRecord) => void = () => undefined,
+  onRecord: (record: JournalRecord) => void = () => undefined,
 ): AsyncGenerator<readonly HistoryEvent[], void> {
-  const matches = matcherOf(asked);
-  const isRelevant = relevanceOf(asked);
+  const matches = matcherOf(filter);
+  const isRelevant = relevanceOf(filter);
   const joining = backwards ? new BackwardJoining() : new ForwardJoining();
   const take = (line: Buffer, path: string): readonly HistoryEvent[] => {
     const record = relevantRecord(line, isRelevant);
     if (record === 'none') tally.unreadable.set(path, (tally.unreadable.get(path) ?? 0) + 1);
     else tally.records += 1;
     if (typeof record !== 'object') return [];
-    saw(record);
+    onRecord(record);
     return joining.take(record).filter(matches);
   };
   const recent = (): HistoryEvent[] => (backwards ? journal.recent.toReversed() : journal.recent).flatMap((line) => take(line, RECENT));
@@ -55,7 +54,7 @@ export async function* historyOf(
   yield joining.end().filter(matches);
 }
 
-/** 'none': the line is no record. 'other': it is one that nobody asked for. */
+/** 'none': the line is no record. 'other': an irrelevant record. */
 function relevantRecord(line: Buffer, isRelevant: (time: string, type: string) => boolean): JournalRecord | 'none' | 'other' {
   const head = headOf(line);
   if (head && !isRelevant(head.time, head.type)) return line.at(-1) === CLOSING ? 'other' : 'none';

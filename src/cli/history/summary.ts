@@ -2,15 +2,14 @@ import { OOM_LIMITS, type OomLimit } from '../../core/kernel-kill.js';
 import { isDryRun, resultOf, signalOf, timeOf, workloadOf, type HistoryEvent } from './history-event.js';
 import { integerIn, textIn, type JournalRecord } from './journal-record.js';
 
-/** Names come and go: beyond so many workloads the rest is added up under one. */
+/** Limit of the listed workloads; the rest is added up. */
 const MOST_WORKLOADS = 10_000;
 const OTHERS = '(others)';
-/** What is killed and belongs to no workload. */
 const NONE = '(no workload)';
 
 export interface WorkloadHistory {
   readonly name: string;
-  /** By result; in a dry run only 'dry-run'. */
+  /** By result. */
   readonly evictions: Record<string, number>;
   freedBytes: bigint;
   readonly signals: Set<string>;
@@ -19,13 +18,12 @@ export interface WorkloadHistory {
   last: string;
 }
 
-/** What a journal adds up to. */
 export class Summary {
   readonly workloads = new Map<string, WorkloadHistory>();
   readonly results: Record<string, number> = {};
   readonly alerts: Record<string, number> = {};
   readonly oomKills = noKills();
-  /** While evictd did not run; undefined: not known. */
+  /** OOM kills while evictd did not run; undefined: unknown. */
   oomKillsUnseen: number | undefined;
   freedBytes = 0n;
   first: string | undefined;

@@ -3,10 +3,10 @@ import { suggestion } from '../../config/key.js';
 import { STORAGE_LIMIT_SIGNALS } from '../../core/eviction-signal.js';
 import { SIGNALS } from '../../core/signal.js';
 
-/** What came of an eviction, as `--result` names it. */
+/** Results of an eviction, for `--result`. */
 export const RESULTS: readonly string[] = ['killed', 'ineffective', 'failed', 'vanished', 'abandoned', 'unseen', 'in-flight', 'dry-run'];
 
-/** Types of records (docs/journal.md), and 'eviction' for what is made of three of them. */
+/** Types of records (docs/journal.md), and 'eviction' for three of them joined. */
 export const TYPES: readonly string[] = [
   'eviction',
   ...[
@@ -30,14 +30,9 @@ export const TYPES: readonly string[] = [
   ...['start', 'reload', 'reload-refused', 'stop', 'torn', 'oversize'],
 ];
 
-/** Signals that a record can have. */
 export const RECORDED_SIGNALS: readonly string[] = [...SIGNALS, ...STORAGE_LIMIT_SIGNALS];
 
-/**
- * An option that may be repeated, and is a list.
- *
- * @throws InvalidArgumentError  for a word that is not `known`: nothing could ever be found
- */
+/** Parses an option that is a list and repeatable. @throws InvalidArgumentError  for a word that is not `known` */
 export function listOf(known: readonly string[]): (text: string, before: readonly string[]) => readonly string[] {
   return (text, before) => {
     const words = listed(text);

@@ -3,20 +3,20 @@ import type { PublishedCondition } from '../../monitor/published-conditions.js';
 import { EvictdError, ConfigError } from '../../errors.js';
 import { formatPosition } from '../errors.js';
 
-/** What `evictd admit` found; unknown: an error came in between, and the answer is the one for want of a better. */
+/** The answer of `evictd admit`; not `known` after an error. */
 export type AdmissionReport =
   | {
       readonly known: true;
       readonly admission: Admission;
       readonly conditions: readonly PublishedCondition[];
       readonly applicant: Applicant;
-      /** The machine goes down, `since`: RFC 3339. Left out: it does not. */
+      /** The machine shuts down since this time (RFC 3339). */
       readonly shutdown?: { readonly since: string };
     }
   | {
       readonly known: false;
       readonly admit: boolean;
-      /** undefined: not known either. */
+      /** undefined: unknown. */
       readonly applicant: Applicant | undefined;
       readonly error: unknown;
     };
@@ -29,28 +29,28 @@ export function isAdmitted(report: AdmissionReport): boolean {
   return report.known ? report.admission.admit : report.admit;
 }
 
-/** One line for the log of the unit. */
+/** One line for the unit's log. */
 export function admissionText(report: AdmissionReport): string {
   if (!report.known) return unknownText(report);
   const { admission, conditions, applicant, shutdown } = report;
-  const who = applicant.critical ? 'a critical workload' : `a ${applicant.qosClass} workload`;
+  const kind = applicant.critical ? 'a critical workload' : `a ${applicant.qosClass} workload`;
   if (!admission.admit) {
     const why = shutdown ? [`shutting down since ${shutdown.since}`] : conditions.map(({ type, since }) => `${type} since ${since}`);
-    return `refused: ${admission.reason}: ${admission.message.trimEnd()} (${who}; ${why.join(', ')})\n`;
+    return `refused: ${admission.reason}: ${admission.message.trimEnd()} (${kind}; ${why.join(', ')})\n`;
   }
   if (conditions.length === 0) return 'admitted: the node has no condition\n';
   const types = conditions.map(({ type }) => type).join(', ');
-  const although = !applicant.critical && applicant.qosClass === 'BestEffort' ? `${who} that tolerates it` : who;
+  const although = !applicant.critical && applicant.qosClass === 'BestEffort' ? `${kind} that tolerates it` : kind;
   return `admitted: ${although}, although the node has ${types}\n`;
 }
 
 function unknownText({ admit, applicant, error }: Unknown): string {
   const code = error instanceof EvictdError ? error.code : DEFECT;
-  const who = applicant?.critical ? 'a critical workload; ' : '';
-  return `${admit ? 'admitted' : 'refused'}: ${who}the conditions of the node are not known (${code})\n`;
+  const kind = applicant?.critical ? 'a critical workload; ' : '';
+  return `${admit ? 'admitted' : 'refused'}: ${kind}the node conditions are unknown (${code})\n`;
 }
 
-/** As docs/admission.md describes it. */
+/** Described in docs/admission.md. */
 export function admissionJson(report: AdmissionReport): string {
   return `${JSON.stringify(report.known ? knownJson(report) : unknownJson(report), undefined, 2)}\n`;
 }

@@ -5,20 +5,20 @@ import type { MemoryReserve } from '../../core/memory-reserve.js';
 import type { MachineFacts } from '../../lint/machine.js';
 import { formatIssue } from '../errors.js';
 
-/** What a configuration was held against. */
+/** The machine with which a configuration was compared. */
 export type CheckedMachine =
   | { readonly kind: 'read'; readonly facts: MachineFacts }
   | { readonly kind: 'offline' }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** A configuration that can be used, and what is to be said about it. */
+/** A valid configuration and the notices about it. */
 export interface Checked {
   readonly loaded: LoadedConfig;
   readonly machine: CheckedMachine;
   readonly notices: readonly ConfigNotice[];
 }
 
-/** One line on the configuration, one on the machine, then what is worth knowing. */
+/** One line about the configuration, one about the machine, then the notices. */
 export function checkedText({ loaded, machine, notices }: Checked): string {
   const { thresholds, workloads, rules } = loaded.config;
   const setBy = [...loaded.origins.values()].flatMap(({ origin }) => (origin.kind === 'set' ? [origin.position.file] : []));
@@ -38,7 +38,7 @@ export function checkedJson({ machine, notices }: Checked): string {
   return `${JSON.stringify({ valid: true, issues: [], notices, machine: machineJson(machine) }, undefined, 2)}\n`;
 }
 
-const SKIPPED = 'what depends on capacities, notifiers and workloads was skipped';
+const SKIPPED = 'checks of capacities, notifiers and workloads are skipped';
 
 function machineText(machine: CheckedMachine): string {
   switch (machine.kind) {
@@ -46,9 +46,9 @@ function machineText(machine: CheckedMachine): string {
       const { capacities, reserve, workloads } = machine.facts;
       const bytes = capacities.get('memory.available');
       const parts = [
-        bytes === undefined ? 'memory not known' : `${amountOfBytes(bytes)} of memory`,
-        reserve === undefined ? 'min_free_kbytes and huge pages not known' : '',
-        workloads === undefined ? '' : `${count(workloads.present.length, 'workload')} there now`,
+        bytes === undefined ? 'memory unknown' : `${amountOfBytes(bytes)} of memory`,
+        reserve === undefined ? 'min_free_kbytes and huge pages unknown' : '',
+        workloads === undefined ? '' : count(workloads.present.length, 'workload'),
       ].filter((part) => part !== '');
       return `checked against this machine: ${parts.join(', ')}`;
     }

@@ -5,10 +5,9 @@ const COLOUR: Readonly<Record<CheckStatus, Colour>> = { ok: 'green', degraded: '
 
 const STATUSES = ['broken', 'degraded', 'ok'] as const satisfies readonly CheckStatus[];
 
-/** How far the summary stands in: a status, and two blanks on each side of it. */
 const STATUS_WIDTH = Math.max(...STATUSES.map(({ length }) => length));
 
-/** For people: a line a check, in groups, the fix below each that is not ok, and at the end the verdict. */
+/** A line per check in groups, each fix below its check, and the overall status. */
 export function doctorText(checks: readonly Check[], style: Style): string {
   const width = Math.max(...checks.map(({ id }) => id.length));
   const lines = checks.flatMap((check, index) => {
@@ -35,12 +34,12 @@ function linesOf({ id, status, summary, fix }: Check, width: number, style: Styl
   return fix === undefined ? [line] : [line, `${margin}${style('dim', 'fix:')} ${fix}`];
 }
 
-/** 'workloads[0]' stands with 'workloads.evictable'. */
+/** 'workloads[0]' and 'workloads.evictable' are one group. */
 function groupOf(check: Check | undefined): string | undefined {
   return check && /^\w+/.exec(check.id)?.[0];
 }
 
-/** 'broken: 1 broken, 2 degraded, 20 ok'; then what is broken, because it may have scrolled away. */
+/** 'broken: 1 broken, 2 degraded, 20 ok', then the broken checks again. */
 function verdict(checks: readonly Check[], style: Style): string {
   const status = worstOf(checks);
   const counts = STATUSES.map((each) => `${String(checks.filter((check) => check.status === each).length)} ${each}`).join(', ');

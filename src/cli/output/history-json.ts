@@ -1,9 +1,6 @@
 import { firstOf, isDryRun, resultOf, timeOf, type HistoryEvent } from '../history/history-event.js';
 
-/**
- * One array, an element a line, written as it is read: a document for whoever parses it whole, and lines for whoever does not. An eviction has its records, as the
- * journal has them; every other element is its record.
- */
+/** A JSON array written while the journal is read, one element per line: an eviction with its records, or a record. */
 export class JsonArray {
   #any = false;
 

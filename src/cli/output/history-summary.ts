@@ -10,30 +10,30 @@ import { table, type Column } from './table.js';
 const COLUMNS: readonly Column[] = [
   { heading: 'WORKLOAD', align: 'left' },
   { heading: 'EVICTED', align: 'right' },
-  { heading: 'NOT', align: 'right' },
-  { heading: 'GAVE BACK', align: 'right' },
+  { heading: 'NOT EVICTED', align: 'right' },
+  { heading: 'FREED', align: 'right' },
   { heading: 'OOM NODE', align: 'right' },
-  { heading: 'OOM OWN', align: 'right' },
-  { heading: 'OOM ELSE', align: 'right' },
+  { heading: 'OOM WORKLOAD', align: 'right' },
+  { heading: 'OOM OTHER', align: 'right' },
   { heading: 'LAST', align: 'left' },
-  { heading: 'FOR', align: 'left' },
+  { heading: 'SIGNALS', align: 'left' },
 ];
 
-/** Killed, no process left: as evictd_evictions_total counts. */
+/** Evictions without a process left, as evictd_evictions_total counts. */
 const evicted = ({ killed = 0, ineffective = 0 }: Readonly<Record<string, number>>): number => killed + ineffective;
 
-/** Evictions by workload, and the kernel's OOM kills beside them. */
+/** Evictions and OOM kills by workload. */
 export function summaryText(summary: Summary, style: Style, utc: boolean): string {
   const { first, last, results, oomKills, oomKillsUnseen = 0, alerts, freedBytes } = summary;
-  if (first === undefined || last === undefined) return 'nothing in this time\n';
+  if (first === undefined || last === undefined) return 'no records in this time\n';
   const lines = [
     `from ${momentText(Date.parse(first), utc)} to ${momentText(Date.parse(last), utc)}`,
     '',
-    `evictions   ${countsText(results)}${freedBytes === 0n ? '' : `; gave back ${amountOfBytes(freedBytes)}`}`,
-    `OOM kills   ${countsText(oomKills)}${oomKills.node === 0 ? '' : style('red', '; node: evictd was too late, or had nobody to evict')}`,
+    `evictions   ${countsText(results)}${freedBytes === 0n ? '' : `; freed ${amountOfBytes(freedBytes)}`}`,
+    `OOM kills   ${countsText(oomKills)}${oomKills.node === 0 ? '' : style('red', '; node: evictd was too late, or found no workload to evict')}`,
     ...(oomKillsUnseen === 0
       ? []
-      : [`            and ${String(oomKillsUnseen)} while evictd did not run: the kernel counted them, the journal does not have them`]),
+      : [`            and ${String(oomKillsUnseen)} while evictd did not run, counted by the kernel but not in the journal`]),
     `alerts      ${countsText(alerts)}`,
   ];
   const rows = ordered(summary).map((workload) => rowOf(workload, utc));
@@ -58,14 +58,14 @@ function rowOf({ name, evictions, freedBytes, oomKills, signals, last }: Workloa
   );
 }
 
-/** Those that were hit most come first. */
+/** By evictions, then OOM kills. */
 function ordered({ workloads }: Summary): WorkloadHistory[] {
   const hits = ({ evictions, oomKills }: WorkloadHistory): number =>
     evicted(evictions) * 1e6 + OOM_LIMITS.reduce((sum, limit) => sum + oomKills[limit], 0);
   return [...workloads.values()].sort((a, b) => hits(b) - hits(a) || (a.name < b.name ? -1 : 1));
 }
 
-/** One document. Names of results and alerts are those of the journal. */
+/** Results and alerts have the names of the journal. */
 export function summaryJson(summary: Summary): string {
   const { first, last, results, oomKills, oomKillsUnseen, alerts, freedBytes } = summary;
   const workloads = ordered(summary).map(({ name, evictions, freedBytes: freed, signals, oomKills: kills, last: latest }) => ({

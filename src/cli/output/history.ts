@@ -5,7 +5,7 @@ import { integerIn, objectIn, textIn, type JournalRecord } from '../history/jour
 import { momentText } from '../history/moment.js';
 import type { Colour, Style } from './style.js';
 
-/** What an eviction came to, in a word. */
+/** The word for each result of an eviction. */
 const LABELS: Readonly<Record<string, readonly [label: string, colour: Colour]>> = {
   killed: ['evicted', 'yellow'],
   ineffective: ['ineffective', 'red'],
@@ -19,7 +19,7 @@ const LABELS: Readonly<Record<string, readonly [label: string, colour: Colour]>>
 const COLOURS: Readonly<Record<string, Colour>> = { alert: 'red', 'kernel-oom': 'red', error: 'red' };
 const WIDTH = 11;
 
-/** One line for each event: when, what, whom, why, and what came of it. Names come from outside: a control character in one writes nothing but itself. */
+/** One line: time, event, workload, reason, result. Names are untrusted, so control characters are escaped. */
 export function eventLine(event: HistoryEvent, style: Style, utc: boolean): string {
   const [label, colour] = labelOf(event);
   const time = momentText(Date.parse(timeOf(event)), utc);
@@ -40,13 +40,11 @@ function labelOf(event: HistoryEvent): readonly [string, Colour | undefined] {
   return LABELS[result] ?? [result, undefined];
 }
 
-/** 'batch by SIGKILL: memory.available 63.5MiB < 64Mi (hard); gave back 105MiB; signal after 5.37 ms, gone 18.3 ms later'. */
+/** 'batch by SIGKILL: memory.available 63.5MiB < 64Mi (hard); freed 105MiB; signal after 5.37 ms, gone 18.3 ms later'. */
 function evictionText(eviction: Eviction): string {
   const { decision, outcome } = eviction;
-  const name = textIn(objectIn(firstOf(eviction), 'victim'), 'name') ?? 'somebody';
-  const why = decision
-    ? `: ${causeText(decision)}`
-    : `: for ${textIn(outcome, 'signal') ?? 'a reason that is not in the journal any more'}`;
+  const name = textIn(objectIn(firstOf(eviction), 'victim'), 'name') ?? 'an unknown workload';
+  const why = decision ? `: ${causeText(decision)}` : `: for ${textIn(outcome, 'signal') ?? 'a signal that is no longer in the journal'}`;
   return [`${name}${meansText(eviction)}${why}`, endText(eviction), timesText(outcome)].filter((part) => part !== '').join('; ');
 }
 
@@ -78,17 +76,17 @@ function endText({ outcome }: Eviction): string {
   const freed = integerIn(outcome, 'freedBytes') ?? 0n;
   switch (textIn(outcome, 'result')) {
     case 'killed':
-      return `gave back ${amountOfBytes(freed)}`;
+      return `freed ${amountOfBytes(freed)}`;
     case 'ineffective':
-      return `gave back only ${amountOfBytes(freed)} of ${amountOfBytes(integerIn(outcome, 'expectedBytes') ?? 0n)}`;
+      return `freed only ${amountOfBytes(freed)} of ${amountOfBytes(integerIn(outcome, 'expectedBytes') ?? 0n)}`;
     case 'failed': {
       const left = integerIn(outcome, 'processesLeft');
-      return textIn(outcome, 'error') ?? (left === undefined ? 'processes are left' : `${counted(left, 'processes')} left`);
+      return textIn(outcome, 'error') ?? (left === undefined ? 'processes remain' : `${counted(left, 'processes')} remain`);
     }
     case 'vanished':
-      return 'it was gone before';
+      return 'it ended before evictd acted';
     case 'abandoned':
-      return textIn(outcome, 'abandoned') ?? 'evictd ended before it was over';
+      return textIn(outcome, 'abandoned') ?? 'evictd ended during the eviction';
     default:
       return '';
   }
@@ -107,10 +105,10 @@ function timesText(outcome: JournalRecord | undefined): string {
   return parts.join(', ');
 }
 
-// eslint-disable-next-line no-control-regex -- what is looked for
+// eslint-disable-next-line no-control-regex -- to escape them
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
 
-/** A workload chooses its name, and a process its own: neither moves the cursor, nor makes two lines of one. */
+/** Escapes control characters in untrusted names. */
 export function printable(text: string): string {
   return text.replace(CONTROL, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }

@@ -59,7 +59,7 @@ function signalJson({ signal, observation, reason, thresholds }: CheckedSignal, 
   };
 }
 
-/** An entry of the list; the readings of its operands stand with the signals. */
+/** An entry of the list `thresholds`; the signals have the values of its operands. */
 function entryJson({ threshold, kind, met }: CheckedEntry): Record<string, unknown> {
   return {
     when: whenText(threshold),

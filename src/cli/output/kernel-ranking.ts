@@ -27,14 +27,14 @@ const WORKLOADS: readonly Column[] = [
   { heading: '', align: 'left' },
 ];
 
-/** The processes in the kernel's order, the workloads in evictd's with their place in the kernel's, then what follows from it. */
+/** Processes in the kernel's order, workloads in evictd's order with their place in the kernel's, then the conclusion. */
 export function kernelText(report: KernelReport, style: Style): string {
   const { ranking, oom, comparison } = report;
   const { workloads } = comparison;
   const paint = (cell: string, row: number): string =>
     workloads[row]?.endangered ? style('yellow', cell) : row === -1 || workloads[row]?.ranked.protection ? style('dim', cell) : cell;
   const lines = [
-    `the OOM killer's order for ${domainText(oom)} (${amountOfBytes(oom.domain.totalBytes)}, swap included)`,
+    `OOM order of ${domainText(oom)} (${amountOfBytes(oom.domain.totalBytes)}, swap included)`,
     '',
     ...processTable(report, style),
     ...(workloads.length > 0
@@ -77,7 +77,7 @@ function processTable(report: KernelReport, style: Style): string[] {
 }
 
 function rest(all: readonly unknown[], { limit }: KernelReport): string[] {
-  return all.length > limit ? [`… and ${String(all.length - limit)} more (--limit ${String(all.length)} shows all)`] : [];
+  return all.length > limit ? [`… and ${String(all.length - limit)} more (--limit ${String(all.length)})`] : [];
 }
 
 function workloadRow(compared: OomComparison, report: KernelReport): string[] {

@@ -6,15 +6,15 @@ import type { OomReading } from '../../core/oom-reading.js';
 import { protectionText } from '../../core/rank.js';
 import type { RankReport } from './ranking.js';
 
-/** evictd's order and the kernel's, as they were read one after the other. */
+/** evictd's order and the kernel's, read one after the other. */
 export interface KernelReport {
   readonly ranking: RankReport;
   readonly oom: OomReading;
   readonly order: OomOrder;
   readonly comparison: OomComparisons;
-  /** How many processes, and how many workloads, are listed. */
+  /** Limit of the listed processes, and of the listed workloads. */
   readonly limit: number;
-  /** Whether evictd marks workloads for the kernel: where it does not, that is the advice. */
+  /** If off, the report recommends it. */
   readonly oomScoreAdj: OomScoreAdjMode;
 }
 
@@ -23,33 +23,33 @@ export function domainText({ domain }: OomReading): string {
   return domain.cgroup === undefined ? 'the machine' : `memcg ${domain.cgroup}`;
 }
 
-/** Whom the kernel would take first, and whether evictd would take the same. */
+/** The first process that the kernel would kill, and whether evictd would evict the same workload. */
 export function kernelConclusion({ ranking, oom, order, comparison }: KernelReport): string {
   const [first] = order.candidates;
-  if (first === undefined) return `${domainText(oom)}: the kernel finds nobody that it may kill`;
+  if (first === undefined) return `${domainText(oom)}: the kernel finds no process that it may kill`;
   const { pid, name } = first.task;
   const owner = comparison.workloadOf(first.task);
   const company = diesWith(first, order).length - 1;
-  const others = company > 0 ? ` and the ${count(company, 'process', 'processes')} that memory.oom.group joins to it` : '';
+  const others = company > 0 ? ` and the ${count(company, 'other process', 'other processes')} of its memory.oom.group` : '';
   const kernel = `out of memory, the kernel would kill ${name} (pid ${String(pid)})${owner ? ` of ${owner.workload.name}` : ''}${others} first`;
   if (!ranking.configured) return `${kernel}; evictd has no workload source to compare with`;
   const victim = ranking.ranked.find(({ protection }) => protection === undefined);
-  if (victim === undefined) return `${kernel}; evictd would evict nobody`;
+  if (victim === undefined) return `${kernel}; evictd would evict nothing`;
   const hit = comparison.workloads.filter(({ by }) => by === first);
   const same = hit.length === 1 && hit[0]?.ranked === victim;
   return same ? `${kernel}, and evictd would evict the same workload` : `${kernel}; evictd would evict ${victim.workload.name}`;
 }
 
-/** What is to be said of a workload: nothing where both agree that it may go. */
+/** Empty if neither evictd nor the kernel protects the workload. */
 export function workloadRemark({ ranked, kernelPlace, endangered }: OomComparison, { oomScoreAdj }: KernelReport): string {
   const { protection } = ranked;
-  if (protection === undefined) return kernelPlace === undefined ? 'the kernel kills none of it' : '';
+  if (protection === undefined) return kernelPlace === undefined ? 'the kernel kills none of its processes' : '';
   const why = protection.kind === 'critical' ? 'critical' : `never evicted (${protectionText(protection)})`;
   const advice = oomScoreAdj === 'off' ? ': consider oomScoreAdj' : '';
   return endangered ? `${why}, but the kernel would kill it ${ordinal(kernelPlace ?? 0)}${advice}` : why;
 }
 
-/** Who is exempt, by why. */
+/** Processes that the kernel never kills, by reason. */
 export function exemptText({ order }: KernelReport): string {
   const of = (exemption: OomExemption): string[] =>
     order.exempt.filter((each) => each.exemption === exemption).map(({ task }) => `${task.name} ${String(task.pid)}`);
@@ -62,38 +62,40 @@ export function exemptText({ order }: KernelReport): string {
     ...(ended > 0 ? [`${count(ended, 'process that has', 'processes that have')} ended`] : []),
     ...(threads > 0 ? [count(threads, 'kernel thread', 'kernel threads')] : []),
   ];
-  return `never killed: ${parts.length > 0 ? parts.join('; ') : 'nobody is exempt'}`;
+  return `never killed: ${parts.length > 0 ? parts.join('; ') : 'no process is exempt'}`;
 }
 
-/** What may make it come otherwise than listed. */
+/** Why the kernel may choose differently. */
 export function notes({ oom, order }: KernelReport): string[] {
   const { settings, domain, instead, cgroupVersion } = oom;
   const memcg = domain.cgroup !== undefined;
   const [first, second] = order.candidates;
   return [
-    ...(instead === undefined ? [] : [`${instead} has no limit of its own: it runs out of memory only where ${domainText(oom)} does`]),
+    ...(instead === undefined ? [] : [`${instead} has no limit of its own: an OOM there is one of ${domainText(oom)}`]),
     ...(settings.killDisabled
-      ? [`memory.oom_control of ${domain.cgroup ?? '/'}: oom_kill_disable is set, so nobody is killed: processes wait`]
+      ? [`memory.oom_control of ${domain.cgroup ?? '/'}: oom_kill_disable is set: processes wait, and the kernel kills none`]
       : []),
     ...(settings.panic > (memcg ? 1 : 0) ? [`vm.panic_on_oom is ${String(settings.panic)}: the kernel panics instead of killing`] : []),
     ...(settings.killAllocating
-      ? ['vm.oom_kill_allocating_task is set: the kernel kills whoever asks for memory, whatever its points']
+      ? ['vm.oom_kill_allocating_task is set: the kernel kills the process that allocates, whatever its points']
       : []),
     ...(first && second && isClose(first, second, oom)
-      ? [`${who(first)} and ${who(second)} are ${amountOfBytes(first.pointsBytes - second.pointsBytes)} apart: it may be either`]
+      ? [
+          `${processText(first)} and ${processText(second)} differ by only ${amountOfBytes(first.pointsBytes - second.pointsBytes)}: the kernel may choose either`,
+        ]
       : []),
     ...(oom.boundToNodes > 0
-      ? [`${count(oom.boundToNodes, 'process', 'processes')} may use some memory nodes only: passed over where another node is short`]
+      ? [`${count(oom.boundToNodes, 'process', 'processes')} may use some NUMA nodes only: not killed if another node is short`]
       : []),
-    ...(oom.initialPidNamespace ? [] : ['seen from inside a container: the kernel also looks at processes that are not visible here']),
+    ...(oom.initialPidNamespace ? [] : ['in a container: the kernel also compares processes that are invisible here']),
     ...(oom.unreadable > 0 ? [`${count(oom.unreadable, 'process', 'processes')} could not be read`] : []),
     ...(cgroupVersion === 1
-      ? ['cgroup v1 has no memory.oom.group: the kernel kills one process, and its workload goes on without it']
+      ? ['cgroup v1 has no memory.oom.group: the kernel kills one process, and the rest of its workload keeps running']
       : []),
   ];
 }
 
-/** Each of the two may be off by what its counters hide. */
+/** Closer than the error of the counters. */
 function isClose(first: OomCandidate, second: OomCandidate, { uncertainBytes }: OomReading): boolean {
   const together = first.task.group !== undefined && first.task.group === second.task.group;
   return !together && first.pointsBytes - second.pointsBytes <= uncertainBytes;
@@ -107,7 +109,7 @@ function named(what: string, names: readonly string[]): string[] {
   return [`${what}: ${[...names.slice(0, NAMED_AT_MOST), ...more].join(', ')}`];
 }
 
-function who({ task }: OomCandidate): string {
+function processText({ task }: OomCandidate): string {
   return `${task.name} (pid ${String(task.pid)})`;
 }
 

@@ -10,24 +10,23 @@ import { metReadings, type CheckReport } from './report.js';
 const STATUS: Readonly<Record<CheckStatus, string>> = { ok: 'OK', soft: 'WARNING', hard: 'CRITICAL', unknown: 'UNKNOWN' };
 
 /**
- * One line as monitoring plugins write it: `CRITICAL - text | perfdata` (Monitoring Plugins Development Guidelines, "Plugin Output" and
- * "Performance data"). A soft threshold is a warning, a hard one critical. The first sentence says what is wrong, the others how the rest stands.
+ * One line, `CRITICAL - text | perfdata` (Monitoring Plugins Development Guidelines, "Plugin Output" and "Performance data"): soft is
+ * WARNING, hard is CRITICAL. Problems come first, then the other signals.
  */
 export function checkNagios({ status, node, signals, entries, problems }: CheckReport): string {
   const bad = metReadings({ signals, entries }).map(comparisonText);
   const troubles = problems
     .filter(({ code }) => status === 'unknown' || code === 'EVICTD_SIGNAL_UNREADABLE')
     .map(({ message, position }) => (position ? `${formatPosition(position)}: ${message}` : message));
-  // Only a wrong configuration has several before the node is known: a pager's line has no room for them.
+  // Without a node these are configuration errors: one fits on the line.
   const more = `and ${String(troubles.length - 1)} more: evictd config check`;
   const trouble = !node && troubles.length > 1 ? [...troubles.slice(0, 1), more] : troubles;
   const rest = signals.flatMap(({ signal, observation, thresholds }) =>
     observation && !isPressure(signal) && !thresholds.some(({ met }) => met === true) ? [amountText(signal, observation)] : [],
   );
-  // Which comes first follows the status: unknown is about what could not be read.
   const fine = entries.filter(({ met }) => met === false).map((entry) => `not met: ${whenText(entry.threshold)} (${readingsText(entry)})`);
   const sentences = status === 'unknown' ? [...trouble, ...bad, ...rest, ...fine] : [...bad, ...trouble, ...rest, ...fine];
-  const text = `${STATUS[status]} - ${sentences.join(', ') || 'nothing is watched'}`.replace(/[\s|]+/g, (gap) =>
+  const text = `${STATUS[status]} - ${sentences.join(', ') || 'no thresholds'}`.replace(/[\s|]+/g, (gap) =>
     gap.includes('|') ? '/' : ' ',
   );
   const perfdata = signals.map(perfdatum).join(' ');
@@ -42,7 +41,7 @@ function amountText(signal: Signal, { available, capacity }: Observation): strin
 
 /** `'memory.available'=1024B;warn;crit;0;max`. A range `N:` alerts below N, which is what a threshold does. `U`: could not be read. */
 function perfdatum({ signal, observation, thresholds }: CheckedSignal): string {
-  if (!observation) return `'${signal}'=U`; // unknown or absent: no number
+  if (!observation) return `'${signal}'=U`; // unknown or absent
   if (isPressure(signal)) return `'${signal}'=${String(percentOf(observation.available))}%;;;0;100`;
   const unit = SIGNAL_FACTS[signal].unit === 'bytes' ? 'B' : '';
   const ranges = [rangeOf('soft', thresholds), rangeOf('hard', thresholds)].join(';');

@@ -11,9 +11,9 @@ import { table, type Column } from './table.js';
 export interface PodRankReport {
   readonly signal: ResourceSignal;
   readonly layout: Layout;
-  /** '': the summary does not say. */
+  /** '': not in the summary. */
   readonly nodeName: string;
-  /** Of the signal, or why there is none. */
+  /** Value of the signal, or why it is unknown. */
   readonly observation: Observation | string;
   readonly ranked: readonly RankedWorkload[];
   readonly leftOut: Omit<NodePods, 'pods'>;
@@ -23,16 +23,16 @@ const COLUMNS: readonly Column[] = [
   { heading: '#', align: 'right' },
   { heading: 'POD', align: 'left' },
   { heading: 'PRIORITY', align: 'right' },
-  { heading: 'USES', align: 'right' },
+  { heading: 'USAGE', align: 'right' },
   { heading: 'REQUEST', align: 'right' },
-  { heading: 'ABOVE', align: 'right' },
+  { heading: 'OVER REQUEST', align: 'right' },
   { heading: 'QOS', align: 'left' },
   { heading: '', align: 'left' },
 ];
 
 const NANO = 1_000_000_000n;
 
-/** A table in the order of eviction, then what would happen, then what was not ranked. */
+/** Pods in eviction order, the conclusion, and the pods that were left out. */
 export function podRankText(report: PodRankReport, style: Style): string {
   const { signal, ranked, leftOut } = report;
   const { resource } = SIGNAL_FACTS[signal];
@@ -55,11 +55,11 @@ export function podRankText(report: PodRankReport, style: Style): string {
 
 function stateText({ signal, nodeName, observation }: PodRankReport): string {
   const node = nodeName === '' ? 'the node' : `node ${nodeName}`;
-  if (typeof observation === 'string') return `${node}: ${signal} is not known: ${observation}`;
+  if (typeof observation === 'string') return `${node}: ${signal} is unknown: ${observation}`;
   return `${node}: ${signal} is ${amountOf(signal, observation.available)} of ${amountOf(signal, observation.capacity)}`;
 }
 
-/** The sentence that answers the question. */
+/** The first pod to be evicted, and why. */
 function conclusion({ signal, ranked }: PodRankReport): string {
   const first = ranked.find(({ protection }) => protection === undefined);
   if (first) return `${first.workload.path} would be evicted first: it ${describeRanked(first, SIGNAL_FACTS[signal].resource)}`;
@@ -70,7 +70,7 @@ function leftOutText({ onOtherNodes, ended, unscheduled, repeated }: PodRankRepo
   const counts: readonly (readonly [count: number, what: string])[] = [
     [onOtherNodes, 'on other nodes'],
     [ended, 'ended'],
-    [unscheduled, 'not on a node yet'],
+    [unscheduled, 'not scheduled'],
     [repeated, 'listed twice'],
   ];
   return counts

@@ -14,16 +14,16 @@ import { table, type Column } from './table.js';
 export interface RankReport {
   readonly signal: ResourceSignal;
   readonly node: NodeIdentity;
-  /** Whether evicting a workload is known to help this signal. */
+  /** Whether an eviction helps this signal. */
   readonly evictable: boolean;
   /** Whether a workload source is configured. */
   readonly configured: boolean;
   readonly ranked: readonly RankedWorkload[];
-  /** The source's cgroups without a process: nothing can be ended there, whatever memory is on their account. */
+  /** Cgroups without a process: they may hold memory, but cannot be evicted. */
   readonly vacant: readonly WorkloadUsage[];
   readonly unreadable: readonly UnreadableWorkload[];
   readonly problems: readonly SourceProblem[];
-  /** Of a disk: what holds most there, workload or not; left out, or undefined: nobody has looked. */
+  /** The largest users of a disk, workloads or not; undefined: not measured. */
   readonly holders?: readonly DiskHolder[] | undefined;
 }
 
@@ -31,20 +31,20 @@ const COLUMNS: readonly Column[] = [
   { heading: '#', align: 'right' },
   { heading: 'WORKLOAD', align: 'left' },
   { heading: 'PRIORITY', align: 'right' },
-  { heading: 'USES', align: 'right' },
+  { heading: 'USAGE', align: 'right' },
   { heading: 'REQUEST', align: 'right' },
-  { heading: 'ABOVE', align: 'right' },
+  { heading: 'OVER REQUEST', align: 'right' },
   { heading: '', align: 'left' },
 ];
 
-/** Nobody can request them. */
-const PIDS_COLUMNS = COLUMNS.filter(({ heading }) => heading !== 'REQUEST' && heading !== 'ABOVE');
-/** Nobody can request a disk on a machine; what matters is what comes back. */
+/** Process IDs have no requests. */
+const PIDS_COLUMNS = COLUMNS.filter(({ heading }) => heading !== 'REQUEST' && heading !== 'OVER REQUEST');
+/** Disks have no requests; the order follows what an eviction frees. */
 const DISK_COLUMNS: readonly Column[] = [
   { heading: '#', align: 'right' },
   { heading: 'WORKLOAD', align: 'left' },
   { heading: 'PRIORITY', align: 'right' },
-  { heading: 'USES', align: 'right' },
+  { heading: 'USAGE', align: 'right' },
   { heading: 'FREES', align: 'right' },
   { heading: 'MEASURED', align: 'right' },
   { heading: '', align: 'left' },
@@ -52,7 +52,7 @@ const DISK_COLUMNS: readonly Column[] = [
 
 const NANO = 1_000_000_000n;
 
-/** A table in the order of eviction, then what would happen, then what could not be ranked. */
+/** Workloads in eviction order, the conclusion, and what could not be ranked. */
 export function rankText(report: RankReport, style: Style): string {
   const { ranked, unreadable, problems } = report;
   const { resource } = SIGNAL_FACTS[report.signal];
@@ -88,17 +88,17 @@ export function problemLines(problems: readonly SourceProblem[], style: Style): 
   return problems.map(({ code, message, hint }) => `${message}${hint === undefined ? '' : ` (${hint})`} ${style('dim', `[${code}]`)}`);
 }
 
-/** The sentence that answers the question. */
+/** The first workload to be evicted, and why. */
 function conclusion({ signal, evictable, configured, ranked, vacant }: RankReport): string {
   if (!evictable)
-    return `${signal}: no workload is known to give ${SIGNAL_FACTS[signal].resource} back; a threshold sets the condition and evicts nobody`;
+    return `${signal}: no eviction is known to free ${SIGNAL_FACTS[signal].resource}; a threshold sets the condition and evicts nothing`;
   if (!configured)
     return 'nothing is evictable: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
   const first = victimOf(ranked);
   if (first) return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first, SIGNAL_FACTS[signal].resource)}`;
   if (ranked.length > 0) {
     const freesNothing = ranked.some(({ protection }) => protection?.kind === 'frees-nothing');
-    return `nothing is evictable: every workload is protected${freesNothing ? `, or would free nothing for ${signal}` : ''}`;
+    return `nothing is evictable: every workload is protected${freesNothing ? ` or frees nothing for ${signal}` : ''}`;
   }
   const empty = vacant.length === 1 ? '1 cgroup has no process' : `${String(vacant.length)} cgroups have no process`;
   return `nothing is evictable: there is no workload${vacant.length > 0 ? ` (${empty})` : ''}`;
@@ -110,7 +110,7 @@ function victimOf(ranked: readonly RankedWorkload[]): RankedWorkload | undefined
 
 const VACANT_LISTED = 20;
 
-/** What no eviction gives back: files in a tmpfs, above all. */
+/** Memory that no eviction frees, mostly files in a tmpfs. */
 function vacantLines({ vacant }: RankReport): string[] {
   const uses = (bytes: bigint | undefined): string => (bytes === undefined ? 'an unknown amount' : amountOfBytes(bytes));
   const listed = largestFirst(vacant).slice(0, VACANT_LISTED);
@@ -119,7 +119,7 @@ function vacantLines({ vacant }: RankReport): string[] {
   return [
     ...listed.map(({ workload, stats }) => `no process: ${workload.path} uses ${uses(stats?.workingSetBytes)}`),
     ...(vacant.length > 1
-      ? [`no process: ${more > 0 ? `${String(more)} more, ` : ''}${String(vacant.length)} in all use ${uses(total)}`]
+      ? [`no process: ${more > 0 ? `${String(more)} more; ` : ''}all ${String(vacant.length)} use ${uses(total)}`]
       : []),
   ];
 }
@@ -129,7 +129,7 @@ function largestFirst(vacant: readonly WorkloadUsage[]): readonly WorkloadUsage[
   return [...vacant].sort((a, b) => Number(used(b) - used(a)) || (a.workload.path < b.workload.path ? -1 : 1));
 }
 
-/** What the order compares. null: not known. */
+/** The values that the order compares. null: unknown. */
 function amountsOf(signal: ResourceSignal, item: RankedWorkload): Record<string, unknown> {
   if (isDiskSignal(signal)) return onDisk(item);
   return SIGNAL_FACTS[signal].resource === 'pids' ? { processes: amountOrNull(item.usage) } : inMemory(item);

@@ -14,9 +14,9 @@ const FREED_COLUMNS: readonly Column[] = [
   { heading: 'FREED', align: 'right' },
   { heading: 'INODES', align: 'right' },
 ];
-const NO_STEPS = 'no steps of reclaim are configured: docs/reclaim.md\n';
+const NO_STEPS = 'no reclaim steps are configured: docs/reclaim.md\n';
 
-/** 'journald  1.2GiB', then what would be run. */
+/** What each step could free, and its commands. */
 export function gainText(gains: readonly NamedGain[]): string {
   if (gains.length === 0) return NO_STEPS;
   const rows = gains.map(({ name, gain }) => [name, amountText(gain), gain.commands.map((argv) => argv.join(' ')).join('; ')]);
@@ -25,9 +25,9 @@ export function gainText(gains: readonly NamedGain[]): string {
 }
 
 function amountText({ bytes, count, unit, commands }: Gain): string {
-  if (commands.length === 0) return 'nothing here';
+  if (commands.length === 0) return 'not available here';
   const items = count === undefined ? [] : [`${String(count)} ${count === 1n ? unit : `${unit}s`}`];
-  return [...(bytes === undefined ? [] : [amountOfBytes(bytes)]), ...items].join(', ') || 'not known';
+  return [...(bytes === undefined ? [] : [amountOfBytes(bytes)]), ...items].join(', ') || 'unknown';
 }
 
 export function gainJson(gains: readonly NamedGain[]): string {

@@ -5,11 +5,11 @@ import type { OtherReport, ReplayReport, RunReport, TimedRecord } from '../repla
 
 const COLOURS = { same: 'dim', earlier: 'yellow', later: 'yellow', missing: 'yellow', additional: 'red' } as const;
 const WORDS: Readonly<Record<Difference['kind'], string>> = {
-  same: 'the same',
+  same: 'same',
   earlier: 'earlier',
   later: 'later',
   missing: 'not evicted',
-  additional: 'in addition',
+  additional: 'additional',
 };
 
 export function replayText({ file, damages, runs }: ReplayReport, style: Style): string {
@@ -25,14 +25,14 @@ function runText(run: RunReport, name: string, isLast: boolean, style: Style): s
   const { records, deviations, other, end, lost, steps } = run;
   return [
     `${name} ${summary(run)}`,
-    ...(end.kind === 'cut' ? [style('yellow', `it ends in the middle (${end.reason}): replayed up to there`)] : []),
-    ...(end.kind === 'open' ? [`it has no end: ${isLast ? 'it is still being written, or ' : ''}evictd was killed`] : []),
-    ...(lost > 0
-      ? [style('yellow', `${stepsText(lost)} ${lost === 1 ? 'is' : 'are'} missing: the disk could not take ${lost === 1 ? 'it' : 'them'}`)]
-      : []),
+    ...(end.kind === 'cut' ? [style('yellow', `the recording is cut off (${end.reason}); replayed up to there`)] : []),
+    ...(end.kind === 'open' ? [`the recording has no end: ${isLast ? 'evictd is still writing it, or ' : ''}evictd was killed`] : []),
+    ...(lost > 0 ? [style('yellow', `${stepsText(lost)} missing: the disk was full or too slow`)] : []),
     '',
-    ...(records.length > 0 ? inOrder(records).map(line) : [steps === 0 ? 'nothing could be replayed' : 'nothing was decided']),
-    ...(deviations.length === 0 ? [] : ['', style('yellow', 'this evictd decides otherwise than the one that recorded:'), ...deviations]),
+    ...(records.length > 0 ? inOrder(records).map(line) : [steps === 0 ? 'no step could be replayed' : 'no decisions']),
+    ...(deviations.length === 0
+      ? []
+      : ['', style('yellow', 'this version of evictd decides differently from the one that recorded:'), ...deviations]),
     ...(other === undefined ? [] : ['', ...otherText(other, style)]),
     '',
   ].join('\n');
@@ -48,10 +48,10 @@ function stepsText(steps: number): string {
   return steps === 1 ? '1 step' : `${String(steps)} steps`;
 }
 
-/** What comes first where several things happen in one step: what became of victims, then what was seen, then what follows from it. */
+/** Order of the records of one step: outcomes, observations, decisions. */
 const ORDER = ['outcome', 'escalation', 'reclaimed', 'threshold', 'condition', 'reclaim', 'decision', 'alert', 'error'];
 
-/** As one would tell it: the journal has a decision first, because it is written first. */
+/** By time, then by {@link ORDER}; the journal writes decisions first. */
 function inOrder(records: readonly TimedRecord[]): readonly TimedRecord[] {
   const rank = ({ record }: TimedRecord): number => ORDER.indexOf(record.type);
   return records.toSorted((a, b) => (a.atNs === b.atNs ? rank(a) - rank(b) : Number(a.atNs - b.atNs)));
@@ -64,12 +64,12 @@ function line({ time, record }: TimedRecord): string {
 function otherText({ differences, records, warnings, assumptions }: OtherReport, style: Style): string[] {
   const alerts = records.filter(({ record }) => record.type === 'alert');
   const rows = differences.map((difference) => [difference.time, WORDS[difference.kind], victimOf(difference), whyOf(difference)]);
-  const headings = ['WHEN', 'THEN', 'WORKLOAD', 'WHY'];
+  const headings = ['TIME', 'CHANGE', 'WORKLOAD', 'REASON'];
   return [
     'with the other configuration:',
     ...warnings.map((text) => style('red', `WARNING: ${text}`)),
     ...(rows.length === 0
-      ? ['nobody is evicted, as recorded']
+      ? ['no evictions, as recorded']
       : table(
           headings.map((heading) => ({ heading, align: 'left' })),
           rows,
@@ -78,9 +78,9 @@ function otherText({ differences, records, warnings, assumptions }: OtherReport,
             return column === 1 && difference ? style(COLOURS[difference.kind], cell) : cell;
           },
         )),
-    ...(alerts.length === 0 ? [] : ['', 'it would have said:', ...alerts.map(line)]),
+    ...(alerts.length === 0 ? [] : ['', 'alerts:', ...alerts.map(line)]),
     '',
-    'assumed:',
+    'assumptions:',
     ...assumptions.map((text) => `  - ${text}`),
   ];
 }
@@ -107,7 +107,7 @@ function seconds(ns: bigint): string {
   return ms < 1_000 ? `${ms.toFixed(0)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** Records as docs/journal.md has them. */
+/** Records have the format of docs/journal.md. */
 export function replayJson({ file, damages, runs }: ReplayReport): string {
   return `${JSON.stringify({ file, damages, runs: runs.map(runJson) }, undefined, 2)}\n`;
 }

@@ -13,7 +13,7 @@ import { operandsOf, type Threshold } from '../../core/threshold.js';
 import { ConfigError, EvictdError, type SourcePosition } from '../../errors.js';
 import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports.js';
 
-/** Trouble that a check met. It makes the status `unknown` only where a configured signal could not be read, or nothing could. */
+/** A problem during a check. The status is `unknown` only if a configured signal, or nothing, could be read. */
 export interface CheckProblem {
   readonly code: string;
   readonly message: string;
@@ -21,21 +21,21 @@ export interface CheckProblem {
   readonly position?: SourcePosition;
 }
 
-/** All that a check has to say; each output format shows what it can. */
+/** The result of a check, for every output format. */
 export interface CheckReport {
   readonly status: CheckStatus;
   readonly exit: (typeof CHECK_EXIT)[CheckStatus];
-  /** Undefined where the check failed before it knew the node. */
+  /** undefined: the check failed earlier. */
   readonly node: NodeIdentity | undefined;
   readonly signals: readonly CheckedSignal[];
-  /** Of the list `thresholds`. */
+  /** Entries of the list `thresholds`. */
   readonly entries: readonly CheckedEntry[];
   readonly conditions: readonly CheckedCondition[];
   readonly notifiers: readonly NotifierState[];
   readonly problems: readonly CheckProblem[];
-  /** Warnings of the configuration that change nothing about what was read: in the JSON only. */
+  /** Configuration warnings that do not affect this check; only in JSON. */
   readonly notices: readonly CheckProblem[];
-  /** One moment on both clocks, to date readings: the monotonic clock, and milliseconds since 1970. */
+  /** One moment on both clocks, to convert times. */
   readonly clock: Clock;
 }
 export interface Clock {
@@ -79,7 +79,7 @@ export function checkReport({ node, observations, thresholds, notifiers, problem
   };
 }
 
-/** A check that failed: every error is `unknown`, also a wrong configuration and a missing node. */
+/** Every error makes a check `unknown`, also a configuration error and a missing node. */
 export function failedReport(error: unknown, clock: Clock): CheckReport {
   return {
     status: 'unknown',
@@ -95,15 +95,15 @@ export function failedReport(error: unknown, clock: Clock): CheckReport {
   };
 }
 
-/** A share of the last seconds needs two readings, and a check makes one. */
+/** A share of time needs two samples, and a check takes one. */
 function standIns(signals: readonly CheckedSignal[]): CheckProblem[] {
   const by = signals.filter(({ observation }) => observation?.standIn !== undefined).map(({ signal }) => signal);
   if (by.length === 0) return [];
-  const message = `${by.join(', ')}: the kernel's average of the last 10 s (avg10) stands for the share of the last pressureWindow, which only a running evictd knows`;
+  const message = `${by.join(', ')}: using the kernel's 10 s average (avg10), because only a running evictd knows the share of the last pressureWindow`;
   return [{ code: 'EVICTD_CHECK_PRESSURE_AVERAGE', message }];
 }
 
-/** Something that was written is not in effect, so that a threshold may be missing from the check. The others are for `config check`. */
+/** A setting has no effect, so that a threshold may be missing from the check. */
 function concernsReading({ code }: ConfigNotice): boolean {
   return code === 'EVICTD_CONFIG_CONTAINERFS' || code === 'EVICTD_CONFIG_DROPIN_NAME';
 }
@@ -119,12 +119,12 @@ function problemOf({ code, message, hint, position }: CheckProblem): CheckProble
   return { code, message, ...(hint === undefined ? {} : { hint }), ...(position === undefined ? {} : { position }) };
 }
 
-/** When a reading was taken, RFC 3339 in UTC. */
+/** RFC 3339 in UTC. */
 export function wallTime(timeNs: bigint, clock: Clock): string {
   return new Date(clock.wallMs - Number(clock.monotonicNs - timeNs) / 1e6).toISOString();
 }
 
-/** The thresholds that are met, with what was read: of the maps, then of the list. */
+/** Met thresholds with their values: those of the maps, then those of the list. */
 export function metReadings({ signals, entries }: Pick<CheckReport, 'signals' | 'entries'>, kind?: CheckStatus): ThresholdReading[] {
   const isShown = (checked: { readonly met: boolean | undefined; readonly kind: CheckStatus }): boolean =>
     checked.met === true && (kind === undefined || checked.kind === kind);

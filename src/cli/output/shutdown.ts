@@ -11,24 +11,24 @@ import type { Style } from './style.js';
 import { table, type Column } from './table.js';
 
 export interface ShutdownReport {
-  /** As late as it can become. Empty: no grace period is configured. */
+  /** The latest times. Empty: no grace period is configured. */
   readonly timeline: readonly ShutdownPhase[];
   readonly along: StoppedAlong;
-  /** Of all groups together, whoever is there. */
+  /** Sum of all groups, with or without workloads. */
   readonly requestedNs: bigint;
-  /** Whether a workload source is. */
+  /** Whether a workload source is configured. */
   readonly configured: boolean;
   readonly inhibitDelay: InhibitDelay;
-  /** Protected: whoever takes the machine down ends them. */
+  /** Protected workloads: the shutdown itself ends them. */
   readonly leftAlone: readonly { readonly workload: Workload; readonly why: Protection }[];
   readonly unreadable: readonly UnreadableWorkload[];
   readonly problems: readonly SourceProblem[];
 }
 
 const COLUMNS: readonly Column[] = [
-  { heading: 'AT', align: 'right' },
+  { heading: 'START', align: 'right' },
   { heading: 'GROUP', align: 'right' },
-  { heading: 'TIME', align: 'right' },
+  { heading: 'PERIOD', align: 'right' },
   { heading: 'WORKLOAD', align: 'left' },
   { heading: 'PRIORITY', align: 'right' },
   { heading: 'GRACE', align: 'right' },
@@ -36,17 +36,17 @@ const COLUMNS: readonly Column[] = [
 ];
 
 const NS_PER_SECOND = 1e9;
-/** How many of those that a workload holds, or takes along, are named. */
+/** Limit of the names in a remark. */
 const MOST_NAMED = 3;
 
-/** A line for each workload in the order of the groups, then what it takes and whether there is time for it. */
+/** Workloads by group, then the time that is needed and whether logind grants it. */
 export function shutdownText(report: ShutdownReport, style: Style): string {
   const { timeline, along, leftAlone, unreadable, problems } = report;
   const rows = timeline.flatMap((phase) => rowsOf(phase, along));
   const lines = [
     ...(rows.length > 0 ? [...table(COLUMNS, rows), ''] : []),
     ...conclusion(report),
-    ...leftAlone.map(({ workload, why }) => `left alone: ${workload.name}: ${protectionText(why)}`),
+    ...leftAlone.map(({ workload, why }) => `not ended: ${workload.name}: ${protectionText(why)}`),
     ...unreadable.map(({ name, reason }) => `left out: ${name}: ${reason}`),
     ...problemLines(problems, style),
   ];
@@ -65,14 +65,14 @@ function rowsOf({ group, startsAtNs }: ShutdownPhase, along: StoppedAlong): stri
   ]);
 }
 
-/** Why it ends when it does. */
+/** Why the workload is in this group. */
 function notes({ protection, path }: Workload, { workloads, gracePeriodNs }: ShutdownGroup, along: readonly Workload[] = []): string {
   const held = workloads.filter((other) => isBelow(other.workload.path, path)).map(({ workload }) => workload);
   return [
     ...(protection?.kind === 'critical' ? ['critical'] : []),
-    ...(gracePeriodNs > 0n ? [] : ['not waited for']),
-    ...(held.length === 0 ? [] : [`holds ${some(held)}`]),
-    ...(along.length === 0 ? [] : [`stops ${some(along)}`]),
+    ...(gracePeriodNs > 0n ? [] : ['not awaited']),
+    ...(held.length === 0 ? [] : [`contains ${some(held)}`]),
+    ...(along.length === 0 ? [] : [`also stops ${some(along)}`]),
   ].join(', ');
 }
 
@@ -82,21 +82,20 @@ function some(all: readonly Workload[]): string {
 }
 
 function conclusion({ timeline, requestedNs, configured, inhibitDelay }: ShutdownReport): string[] {
-  if (timeline.length === 0) return ['nobody would be ended: neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority is set'];
+  if (timeline.length === 0) return ['no workload would be ended: neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority is set'];
   const source =
-    'nobody would be ended: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
+    'no workload would be ended: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
   const isUntimed = timeline.some(({ group }) => group.gracePeriodNs <= 0n && group.workloads.length > 0);
-  const all = isUntimed ? 'all but those that are not waited for' : 'all';
-  const needed = `${all} have ended after ${formatDuration(neededNs(timeline))} at the latest; ${askedText(requestedNs)}`;
+  const all = isUntimed ? 'all awaited workloads' : 'all workloads';
+  const needed = `${all} end within ${formatDuration(neededNs(timeline))}; ${askedText(requestedNs)}`;
   return [configured ? needed : source, delayText(inhibitDelay, requestedNs)];
 }
 
 function delayText(delay: InhibitDelay, requestedNs: bigint): string {
-  if (delay.kind === 'unknown')
-    return `how long a shutdown waits is not known: ${delay.reason}; where logind does not run, it waits for nobody`;
-  const waits = `logind lets a shutdown wait for ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec)`;
-  if (suffices(delay, requestedNs)) return `${waits}: that suffices`;
-  return `${waits}: too short by ${formatDuration(neededDelayNs(requestedNs) - delay.maxNs)}; evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/`;
+  if (delay.kind === 'unknown') return `the inhibit delay is unknown: ${delay.reason}; without logind a shutdown does not wait`;
+  const waits = `InhibitDelayMaxSec of logind is ${formatDuration(delay.maxNs)}`;
+  if (suffices(delay, requestedNs)) return `${waits}: long enough`;
+  return `${waits}: too short by ${formatDuration(neededDelayNs(requestedNs) - delay.maxNs)}; run evictd install --logind-drop-in, or set ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/`;
 }
 
 function neededNs(timeline: readonly ShutdownPhase[]): bigint {

@@ -1,12 +1,10 @@
-/** A column: its heading, and on which side its cells stand. Numbers stand on the right. */
+/** Numbers are aligned right. */
 export interface Column {
   readonly heading: string;
   readonly align: 'left' | 'right';
 }
 
-/**
- * Rows as aligned lines without trailing spaces, the headings first. Colour comes after: `paint` gets a cell that already has its width.
- */
+/** Aligned lines without trailing spaces, the headings first. @param paint  colours a padded cell */
 export function table(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

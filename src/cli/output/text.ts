@@ -14,20 +14,20 @@ const COLUMNS: readonly Column[] = [
   { heading: 'SIGNAL', align: 'left' },
   { heading: 'AVAILABLE', align: 'right' },
   { heading: 'CAPACITY', align: 'right' },
-  { heading: 'LEFT', align: 'right' },
+  { heading: 'AVAIL%', align: 'right' },
   { heading: 'SOFT BELOW', align: 'right' },
   { heading: 'HARD BELOW', align: 'right' },
   { heading: 'STATUS', align: 'left' },
 ];
 
-/** A wrong command line: nothing was tried. */
+/** The code of a usage error. */
 const USAGE = 'EVICTD_USAGE';
 
 const UNWATCHED = 'no threshold';
 const LISTED = 'see below';
 const ABSENT = 'not on this node';
 
-/** For people: the verdict, a table, then only what needs attention. */
+/** The status, a table, then problems. */
 export function checkText(report: CheckReport, style: Style): string {
   const { status, node, signals, entries, conditions, notifiers, problems } = report;
   const [wrong] = problems;
@@ -135,12 +135,12 @@ function paint(cell: string, row: Row | undefined, column: number, style: Style)
   return column === COLUMNS.length - 1 && cell !== UNWATCHED && cell !== LISTED ? style(COLOUR[row.status], cell) : cell;
 }
 
-/** Inodes and processes have no unit in a table: the signal's name says what they are. */
+/** Inodes and processes have no unit in a table. */
 function amountText(signal: Signal, amount: bigint): string {
   return SIGNAL_FACTS[signal].unit === 'bytes' ? amountOfBytes(amount) : String(amount);
 }
 
-/** Cut off, so that 100.0% means all of it. */
+/** Rounded down, so that 100.0% means all. */
 function percentText(available: bigint, capacity: bigint): string {
   if (capacity === 0n) return '-';
   return `${(Number((available * 1000n) / capacity) / 10).toFixed(1)}%`;

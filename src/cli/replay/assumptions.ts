@@ -18,36 +18,33 @@ export interface AssumptionFacts {
   readonly dryRun: boolean;
 }
 
-/** What a replay under another configuration takes for granted, as far as it mattered here; docs/replay.md has all of it. */
+/** The assumptions of a replay with another configuration that mattered here; docs/replay.md has all. */
 export function assumptions(facts: AssumptionFacts): string[] {
   const { config, recorded, recordedPolicy, unrecordedSources, run, differences, dryRun } = facts;
   const has = (kind: Difference['kind']): boolean => differences.some((difference) => difference.kind === kind);
   const found: [boolean, string][] = [
     [
       true,
-      'the node is looked at when the recorded evictd looked: a threshold that only the other configuration has is seen at the next step, not when it is crossed',
+      'the node is sampled when the recorded evictd sampled it: a threshold that only the other configuration has is met at the next step, not at the crossing',
     ],
     [
       !dryRun && (has('additional') || has('earlier')),
-      'who is evicted only by the other configuration is dead at the next step; what it went on using in reality counts as available from then on',
+      'a workload that only the other configuration evicts has ended at the next step; its recorded usage counts as available from then on',
     ],
     [
       !dryRun && (has('missing') || has('later')),
-      'who was evicted only in reality stays, with the memory that it had; what it gave back in reality does not count as available',
+      'a workload that only the recorded run evicted keeps its memory; what its eviction freed does not count as available',
     ],
-    [!dryRun && differences.some(({ kind }) => kind !== 'same'), 'so the first difference is certain, and what follows it is a model'],
+    [!dryRun && differences.some(({ kind }) => kind !== 'same'), 'so the first difference is certain, and later ones are estimates'],
     [
       run.oldestReadingNs !== undefined && run.oldestReadingNs >= SECOND_NS,
-      `workloads were not always read in the step that needed them: the oldest reading used was ${formatDuration(seconds(run.oldestReadingNs ?? 0n))} old`,
+      `workloads were not read in every step: the oldest values used were ${formatDuration(seconds(run.oldestReadingNs ?? 0n))} old`,
     ],
-    [
-      run.unreadSteps > 0,
-      `somebody would have had to go before any workload was read: nobody was evicted there (steps: ${String(run.unreadSteps)})`,
-    ],
-    [unrecordedSources.length > 0, `the workloads of ${unrecordedSources.join(', ')} were not recorded: they are no candidates here`],
+    [run.unreadSteps > 0, `no workload is evicted in ${String(run.unreadSteps)} steps before workloads were first read`],
+    [unrecordedSources.length > 0, `the workloads of ${unrecordedSources.join(', ')} were not recorded and are no candidates`],
     [
       recorded.rules.some((rule) => rule.requestsMemory !== undefined && !config.rules.some((other) => givesRequest(other, rule.match))),
-      "where only a recorded rule gave a request, the workload has none: its cgroup's own guarantee was not recorded",
+      'a workload whose request came only from a recorded rule has none: the guarantee of its cgroup was not recorded',
     ],
     [
       config.monitoringIntervalNs < recordedPolicy.monitoringIntervalNs,

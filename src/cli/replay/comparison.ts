@@ -6,18 +6,18 @@ import type { Decision } from '../../core/eviction.js';
 import type { Policy, State } from '../../core/state.js';
 import type { RecordedCandidates, RecordedConfig, RecordedStep, RecordingHeader } from '../../monitor/recording/format.js';
 import { assumptions } from './assumptions.js';
-import { differences, madeIn, type Made } from './difference.js';
+import { differences, shownDecision, type TimedDecision } from './difference.js';
 import type { OtherConfig } from './other-config.js';
 import { OtherRun } from './other-run.js';
 import type { OtherReport } from './report.js';
-import { Told } from './told.js';
+import { ReplayedRecords } from './journal.js';
 
-/** Another configuration over the same recording. */
+/** Replays a recording with another configuration. */
 export class Comparison {
   readonly #other: OtherConfig;
   readonly #header: RecordingHeader;
   readonly #recordedPolicy: Policy;
-  readonly #told = new Told();
+  readonly #replayed = new ReplayedRecords();
   readonly #run: OtherRun;
   readonly #warnings = new Set<string>();
   #recorded: RecordedConfig;
@@ -43,7 +43,7 @@ export class Comparison {
     this.#warn();
   }
 
-  /** The recorded run has another policy: whether the machine goes down does not depend on the configuration. */
+  /** Follows the recorded policy: a shutdown does not depend on the configuration. */
   follow({ shuttingDown: lasts }: Pick<Policy, 'shuttingDown'>): void {
     const shuttingDown = lasts === true;
     if (shuttingDown === this.#shuttingDown) return;
@@ -56,14 +56,14 @@ export class Comparison {
   }
 
   step(entry: RecordedStep, decided: readonly Decision[], after: RecordedCandidates | undefined, time: string): void {
-    this.#told.add(entry, this.#run.step(entry, decided, after), time);
+    this.#replayed.add(entry, this.#run.step(entry, decided, after), time);
   }
 
-  report(recorded: readonly Made[], timeOf: (atNs: bigint) => string): OtherReport {
-    const found = differences(recorded, this.#told.decisions);
+  report(recorded: readonly TimedDecision[], timeOf: (atNs: bigint) => string): OtherReport {
+    const found = differences(recorded, this.#replayed.decisions);
     return {
-      differences: found.map((difference) => ({ ...difference, time: timeOf(madeIn(difference).atNs) })),
-      records: this.#told.records,
+      differences: found.map((difference) => ({ ...difference, time: timeOf(shownDecision(difference).atNs) })),
+      records: this.#replayed.records,
       warnings: [...this.#warnings],
       assumptions: assumptions({
         config: this.#config,
@@ -82,24 +82,22 @@ export class Comparison {
   }
 
   #policy(): Policy {
-    // What would have been given back nobody knows.
+    // No reclaim: what it would free is unknown.
     const policy: Policy = { ...policyOf(this.#config, this.#header.dryRun, this.#shuttingDown), collections: new Set(), reclaimSteps: [] };
     const { monitoringIntervalNs } = this.#recordedPolicy;
-    // Steps are as far apart as they were: a shorter interval would take each of them for a gap.
+    // Steps keep their recorded distance: with a shorter interval each would be a gap.
     return policy.monitoringIntervalNs < monitoringIntervalNs ? { ...policy, monitoringIntervalNs } : policy;
   }
 
   #warn(): void {
     const { workloads, node, reclaim } = this.#config;
     if (reclaim.length > 0 || workloads.some((source) => 'cri' in source)) {
-      this.#warnings.add('what it would reclaim is taken to give nothing back: how much it would is not known');
+      this.#warnings.add('its node-level reclaim counts as freeing nothing: the real amount is unknown');
     }
     const recorded = this.#header.node.cgroup;
-    if (workloads.length === 0) this.#warnings.add('it names no workloads: whatever happens, nobody can be evicted under it');
+    if (workloads.length === 0) this.#warnings.add('it has no workloads, so it evicts nothing');
     if (cgroupText(node.cgroup) === cgroupText(recorded)) return;
-    this.#warnings.add(
-      `its node is ${cgroupText(node.cgroup)}, of which nothing is known: the readings are those of ${cgroupText(recorded)}`,
-    );
+    this.#warnings.add(`its node is ${cgroupText(node.cgroup)}, but the recorded values are those of ${cgroupText(recorded)}`);
   }
 }
 

@@ -1,21 +1,21 @@
 import type { Decision } from '../../core/eviction.js';
 import type { JournalRecord } from '../../monitor/record.js';
 
-/** A decision with its record, and when it was made. */
-export interface Made {
+/** A decision with its record and time. */
+export interface TimedDecision {
   readonly decision: Decision;
   readonly record: JournalRecord;
   readonly atNs: bigint;
 }
 
-/** What became of a decision under another configuration: who is evicted by both, at the same time or not; by the recorded run only; only now. */
+/** A decision of both runs, at the same time or not; of the recorded run only; of the replay only. */
 export type Difference =
-  | { readonly kind: 'same' | 'earlier' | 'later'; readonly recorded: Made; readonly replayed: Made }
-  | { readonly kind: 'missing'; readonly recorded: Made }
-  | { readonly kind: 'additional'; readonly replayed: Made };
+  | { readonly kind: 'same' | 'earlier' | 'later'; readonly recorded: TimedDecision; readonly replayed: TimedDecision }
+  | { readonly kind: 'missing'; readonly recorded: TimedDecision }
+  | { readonly kind: 'additional'; readonly replayed: TimedDecision };
 
-/** Pairs the decisions by their victims, each with the first that has none; in the order in which they were made. */
-export function differences(recorded: readonly Made[], replayed: readonly Made[]): Difference[] {
+/** Pairs decisions with the same victim in their order. Sorted by time. */
+export function differences(recorded: readonly TimedDecision[], replayed: readonly TimedDecision[]): Difference[] {
   const unpaired = [...replayed];
   const pairedOrMissing = recorded.map((made): Difference => {
     const at = unpaired.findIndex(({ decision }) => decision.victim.workload.id === made.decision.victim.workload.id);
@@ -25,10 +25,10 @@ export function differences(recorded: readonly Made[], replayed: readonly Made[]
     return { kind, recorded: made, replayed: other };
   });
   const additional = unpaired.map((made): Difference => ({ kind: 'additional', replayed: made }));
-  return [...pairedOrMissing, ...additional].sort((a, b) => Number(madeIn(a).atNs - madeIn(b).atNs));
+  return [...pairedOrMissing, ...additional].sort((a, b) => Number(shownDecision(a).atNs - shownDecision(b).atNs));
 }
 
-/** What is shown of it: what the other configuration does, if it does anything. */
-export function madeIn(difference: Difference): Made {
+/** The replayed decision, if there is one. */
+export function shownDecision(difference: Difference): TimedDecision {
   return difference.kind === 'missing' ? difference.recorded : difference.replayed;
 }

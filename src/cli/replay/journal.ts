@@ -6,8 +6,10 @@ import type { Wake } from '../../monitor/ports.js';
 import type { JournalRecord } from '../../monitor/record.js';
 import type { RecordedStep } from '../../monitor/recording/format.js';
 import { afterSignal, lastSignalNs, noSignalSent, type SentSignals } from '../../monitor/sent-signals.js';
+import type { TimedDecision } from './difference.js';
+import type { TimedRecord } from './report.js';
 
-/** The journal records that a run would have written of these steps, in the order of the loop. */
+/** Builds the journal records of a replayed run. */
 export class ReplayedJournal {
   readonly #signals = new Map<number, SentSignals>();
 
@@ -22,10 +24,29 @@ export class ReplayedJournal {
     this.#signals.set(serial, noSignalSent({ crossingNs: atNs, wakeNs: undefined, decisionNs: decidedAtNs }));
   }
 
-  /** Every reading of a victim has the time of the last signal: first that of SIGTERM, or of SIGKILL; then that of SIGKILL. */
+  /** A reading of a victim has the time of the last signal: SIGTERM or SIGKILL, later SIGKILL. */
   #signalled(serial: number, atNs: bigint | undefined): void {
     const before = this.#signals.get(serial);
     if (before === undefined || atNs === undefined || atNs === lastSignalNs(before)) return;
     this.#signals.set(serial, afterSignal(before, before.sent === undefined ? 'signalNs' : 'killNs', { atNs }));
+  }
+}
+
+/** The records and decisions of a replayed run. */
+export class ReplayedRecords {
+  readonly records: TimedRecord[] = [];
+  readonly decisions: TimedDecision[] = [];
+  readonly #journal = new ReplayedJournal();
+
+  /** Returns the decisions among the effects. */
+  add(entry: RecordedStep, effects: readonly Effect[], time: string): readonly Decision[] {
+    const records = this.#journal.records(entry, effects);
+    for (const record of records) this.records.push({ time, atNs: entry.input.nowNs, record });
+    const decided = effects.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
+    for (const decision of decided) {
+      const record = records.find(({ type, decision: serial }) => type === 'decision' && serial === decision.serial);
+      if (record) this.decisions.push({ decision, record, atNs: entry.input.nowNs });
+    }
+    return decided;
   }
 }

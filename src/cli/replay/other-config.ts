@@ -4,11 +4,11 @@ import { loadWritten } from '../../config/load.js';
 import { InputError } from '../../errors.js';
 import type { RecordedConfig } from '../../monitor/recording/format.js';
 
-/** The other configuration, beside a recorded one. It may throw ConfigError and InputError. */
+/** Makes the other configuration from the recorded one. May throw ConfigError and InputError. */
 export type OtherConfig = (recorded: RecordedConfig) => LoadedConfig;
 
-/** Flags that no decision depends on: by commander's names. */
-const NOT_DECIDING: readonly string[] = [
+/** Flags that change no decision, by commander's names. */
+const IRRELEVANT: readonly string[] = [
   'oomScoreAdj',
   'metricsListen',
   'stateDirectory',
@@ -17,28 +17,24 @@ const NOT_DECIDING: readonly string[] = [
   'logLevel',
 ] satisfies (keyof ConfigFlags)[];
 
-export function isDeciding(flag: string): boolean {
-  return !NOT_DECIDING.includes(flag);
+export function changesDecisions(flag: string): boolean {
+  return !IRRELEVANT.includes(flag);
 }
 
-/** As it is written on the command line. */
+/** 'logLevel' → '--log-level'. */
 export function flagText(flag: string): string {
   return `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** The recorded configuration, with flags that win over what it was recorded with. */
+/** The recorded configuration, overridden by flags. */
 export function recordedWith(flags: ConfigFlags): OtherConfig {
   return ({ written }) => {
     if (written === undefined) {
-      const hint = 'name the configuration that they belong to with --config';
-      throw new InputError(
-        'EVICTD_RECORDING_CONFIG',
-        'the recording is of an older evictd: it does not hold what flags could be added to',
-        {
-          isMissing: false,
-          hint,
-        },
-      );
+      const hint = 'add --config with the complete configuration';
+      throw new InputError('EVICTD_RECORDING_CONFIG', 'the recording of an older evictd has no configuration that flags can override', {
+        isMissing: false,
+        hint,
+      });
     }
     return loadWritten(written, flags);
   };

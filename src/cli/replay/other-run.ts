@@ -4,42 +4,42 @@ import { initialState, type Policy, type State } from '../../core/state.js';
 import { step } from '../../core/step.js';
 import type { Candidates, Protection, WorkloadUsage } from '../../core/workload.js';
 import type { RecordedCandidates, RecordedStep } from '../../monitor/recording/format.js';
-import { OtherWorld } from './other-world.js';
+import { ReplayedNode } from './other-world.js';
 
-/** A veto holds for so long: a workload may have been empty then, and be full now. */
+/** How long a recorded veto holds: an empty workload may get processes again. */
 const VETO_NS = 60_000_000_000n;
 
-/** The recorded workloads under the rules of another configuration. */
-export type Reconsider = (usages: readonly WorkloadUsage[]) => readonly WorkloadUsage[];
+/** Applies the rules of the other configuration to recorded workloads. */
+export type ApplyRules = (usages: readonly WorkloadUsage[]) => readonly WorkloadUsage[];
 
-/** A run under another policy over what was recorded, beside the recorded run, which says who was evicted in reality. */
+/** Runs another policy over the recorded inputs. */
 export class OtherRun {
   #policy: Policy;
-  #reconsider: Reconsider;
-  readonly #world = new OtherWorld();
+  #applyRules: ApplyRules;
+  readonly #node = new ReplayedNode();
   readonly #vetoes = new Map<string, { readonly atNs: bigint; readonly protection: Protection | undefined }>();
-  /** The victims of the recorded run, by its serial. */
+  /** Victims of the recorded run, by serial. */
   readonly #recordedVictims = new Map<number, string>();
   #state: State = initialState;
   #notBeforeNs: bigint | undefined;
   #known: Omit<Candidates, 'veto'> | undefined;
-  /** The oldest reading of the workloads that somebody was chosen from; undefined: nobody was. */
+  /** Age of the oldest workload values of a decision; undefined: no decision. */
   oldestReadingNs: bigint | undefined;
-  /** Somebody had to go before any workload was read. */
+  /** Steps with a decision before workloads were first read. */
   unreadSteps = 0;
 
-  constructor(policy: Policy, reconsider: Reconsider) {
+  constructor(policy: Policy, applyRules: ApplyRules) {
     this.#policy = policy;
-    this.#reconsider = reconsider;
+    this.#applyRules = applyRules;
   }
 
   /** In force from the next step on. */
-  reconfigure(policy: Policy, reconsider: Reconsider): void {
+  reconfigure(policy: Policy, applyRules: ApplyRules): void {
     this.#policy = policy;
-    this.#reconsider = reconsider;
+    this.#applyRules = applyRules;
   }
 
-  /** The recording goes on from here. Evictions in flight go on, as after a reload. */
+  /** Continues from a recorded state, with its evictions in flight. */
   resume(state: State): void {
     this.#state = state;
     for (const { decision } of state.evictions) this.#recordedVictims.set(decision.serial, decision.victim.workload.id);
@@ -47,49 +47,49 @@ export class OtherRun {
 
   /**
    * @param recorded  the decisions of the recorded run in this step
-   * @param after  the workloads as read right after this step
+   * @param after  the workloads that were read right after this step
    */
   step(entry: RecordedStep, recorded: readonly Decision[], after: RecordedCandidates | undefined): readonly Effect[] {
     this.#learn(entry, after);
     for (const [serial, reading] of entry.input.victims) {
       const id = this.#recordedVictims.get(serial);
-      if (id !== undefined) this.#world.victim(id, reading);
+      if (id !== undefined) this.#node.victim(id, reading);
     }
     const chosen = recorded.filter(({ dryRun }) => !dryRun);
-    const effects = this.#isWaiting(entry) ? [] : this.#step(entry, this.#victimsInReality(entry, chosen));
+    const effects = this.#isWaiting(entry) ? [] : this.#step(entry, this.#victimsRecorded(entry, chosen));
     for (const { serial, victim } of chosen) {
       this.#recordedVictims.set(serial, victim.workload.id);
-      this.#world.evictedInReality(victim);
+      this.#node.evictedInRecording(victim);
     }
     return effects;
   }
 
-  /** As the loop, which makes no step before. */
+  /** The loop makes no step before. */
   #isWaiting({ input: { nowNs } }: RecordedStep): boolean {
     return this.#notBeforeNs !== undefined && nowNs < this.#notBeforeNs;
   }
 
-  /** Who was being evicted in this step, or was chosen in it. */
-  #victimsInReality({ input }: RecordedStep, chosen: readonly Decision[]): ReadonlySet<string | undefined> {
+  /** Ids of the recorded victims of this step, new or in flight. */
+  #victimsRecorded({ input }: RecordedStep, chosen: readonly Decision[]): ReadonlySet<string | undefined> {
     const dying = [...input.victims.keys()].map((serial) => this.#recordedVictims.get(serial));
     return new Set([...dying, ...chosen.map(({ victim }) => victim.workload.id)]);
   }
 
-  #step(entry: RecordedStep, inReality: ReadonlySet<string | undefined>): readonly Effect[] {
+  #step(entry: RecordedStep, recordedVictims: ReadonlySet<string | undefined>): readonly Effect[] {
     const { state, effects, notBeforeNs } = step(this.#policy, this.#state, {
       ...entry.input,
       reclaimed: undefined,
-      observe: () => this.#world.observations(entry),
+      observe: () => this.#node.observations(entry),
       victims: this.#victims(entry),
       candidates: () => this.#candidates(entry),
-      lastLook: () => this.#world.observations({ observations: entry.lastLooks.at(-1) }),
+      lastLook: () => this.#node.observations({ observations: entry.lastLooks.at(-1) }),
     });
     this.#state = state;
     this.#notBeforeNs = notBeforeNs;
     for (const effect of effects) {
       if (effect.kind !== 'evict' || effect.decision.dryRun) continue;
       const { workload } = effect.decision.victim;
-      this.#world.evictedHere(workload, inReality.has(workload.id));
+      this.#node.evictedInReplay(workload, recordedVictims.has(workload.id));
     }
     return effects;
   }
@@ -99,7 +99,7 @@ export class OtherRun {
     for (const { vetoes } of candidates) for (const [id, protection] of vetoes) this.#vetoes.set(id, { atNs: nowNs, protection });
     if (found === undefined) return;
     this.#known = found.candidates;
-    this.#world.read(found.candidates);
+    this.#node.read(found.candidates);
   }
 
   #candidates({ input: { nowNs } }: RecordedStep): Candidates {
@@ -112,7 +112,7 @@ export class OtherRun {
     if (this.oldestReadingNs === undefined || ageNs > this.oldestReadingNs) this.oldestReadingNs = ageNs;
     return {
       ...known,
-      usages: this.#reconsider(this.#world.usages(known.usages)),
+      usages: this.#applyRules(this.#node.usages(known.usages)),
       veto: ({ id }) => {
         const answer = this.#vetoes.get(id);
         return answer && nowNs - answer.atNs <= VETO_NS ? answer.protection : undefined;
@@ -120,14 +120,14 @@ export class OtherRun {
     };
   }
 
-  /** As recorded where the same workload was being evicted in reality; else it is gone, and stays so. */
+  /** The recorded reading if the recorded run evicts the same workload; else the workload has ended. */
   #victims({ input }: RecordedStep): Map<number, VictimReading> {
     const byId = new Map([...input.victims].map(([serial, reading]) => [this.#recordedVictims.get(serial), reading]));
     return new Map(
       this.#state.evictions.map(({ decision: { serial, victim, decidedAtNs } }) => {
         const { id } = victim.workload;
-        const recorded = this.#world.isGone(id) ? undefined : byId.get(id);
-        if (recorded === undefined) this.#world.goes(id);
+        const recorded = this.#node.hasEnded(id) ? undefined : byId.get(id);
+        if (recorded === undefined) this.#node.end(id);
         return [serial, recorded ?? goneSince(decidedAtNs)];
       }),
     );

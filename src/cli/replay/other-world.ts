@@ -4,53 +4,47 @@ import { isPressure, SIGNAL_FACTS, type Signal } from '../../core/signal.js';
 import type { Candidates, Workload, WorkloadUsage } from '../../core/workload.js';
 import type { RecordedStep } from '../../monitor/recording/format.js';
 
-/** An eviction of the recorded run. */
 interface RecordedEviction {
   readonly usage: WorkloadUsage;
-  /** Of its memory, what it has given back so far. */
+  /** Memory freed so far. */
   freedBytes: bigint;
 }
 
-/**
- * What the node would have looked like if other workloads had been evicted. The assumptions, which the command prints (assumptions.ts):
- * who is evicted only here is gone at the next step, and what it went on using in reality is available here; who was evicted only in reality stays
- * with the memory that it had, which is not available here.
- */
-export class OtherWorld {
-  /** Evicted here before reality did or without it, by workload id: what it uses in reality, as last read. */
-  readonly #gone = new Map<string, bigint>();
-  /** Evicted in reality, by workload id. */
+/** The node as it would be after the replayed evictions, with the assumptions that assumptions.ts prints. */
+export class ReplayedNode {
+  /** Workloads that the replay has ended, by id, with their last recorded usage. */
+  readonly #ended = new Map<string, bigint>();
+  /** Evictions of the recorded run, by workload id. */
   readonly #recorded = new Map<string, RecordedEviction>();
-  /** Evicted here. */
+  /** Workloads that the replay evicted. */
   readonly #evicted = new Set<string>();
   #latest = new Map<string, WorkloadUsage>();
 
-  /** What the workloads use in reality, as last read. */
   read({ usages }: Pick<Candidates, 'usages'>): void {
     this.#latest = new Map(usages.map((usage) => [usage.workload.id, usage]));
-    for (const id of this.#gone.keys()) this.#gone.set(id, this.#latestBytes(id));
+    for (const id of this.#ended.keys()) this.#ended.set(id, this.#latestBytes(id));
   }
 
-  evictedInReality(usage: WorkloadUsage): void {
+  evictedInRecording(usage: WorkloadUsage): void {
     this.#recorded.set(usage.workload.id, { usage, freedBytes: 0n });
   }
 
-  /** @param isVictim  in reality, too, at this moment: then what becomes of it here is what became of it there */
-  evictedHere({ id }: Workload, isVictim: boolean): void {
+  /** @param isVictim  also a recorded victim now: then its recorded end counts */
+  evictedInReplay({ id }: Workload, isVictim: boolean): void {
     this.#evicted.add(id);
-    if (!isVictim) this.goes(id);
+    if (!isVictim) this.end(id);
   }
 
-  /** It is dead here from now on, whatever it does in reality. */
-  goes(id: string): void {
-    if (!this.#gone.has(id)) this.#gone.set(id, this.#latestBytes(id));
+  /** The workload has ended in the replay. */
+  end(id: string): void {
+    if (!this.#ended.has(id)) this.#ended.set(id, this.#latestBytes(id));
   }
 
-  isGone(id: string): boolean {
-    return this.#gone.has(id);
+  hasEnded(id: string): boolean {
+    return this.#ended.has(id);
   }
 
-  /** What became of a victim of reality, as a step was told. */
+  /** The recorded reading of a recorded victim. */
   victim(id: string, { usageBytes, removed, processes }: VictimReading): void {
     const eviction = this.#recorded.get(id);
     if (eviction === undefined) return;
@@ -59,7 +53,7 @@ export class OtherWorld {
     const left = removed ? 0n : usageBytes;
     const freed = left === undefined ? (processes === 0 ? workingSet : eviction.freedBytes) : (stats?.usageBytes ?? workingSet) - left;
     eviction.freedBytes = freed < 0n ? 0n : freed > workingSet ? workingSet : freed;
-    if (this.#gone.has(id)) this.#gone.set(id, workingSet - eviction.freedBytes);
+    if (this.#ended.has(id)) this.#ended.set(id, workingSet - eviction.freedBytes);
   }
 
   observations({ observations }: Pick<RecordedStep, 'observations'>): Observations | undefined {
@@ -69,10 +63,10 @@ export class OtherWorld {
     return { ...observations, observed };
   }
 
-  /** Without those that are gone here, and with those that are gone only in reality. */
+  /** Without workloads that ended in the replay, with those that ended only in the recording. */
   usages(usages: readonly WorkloadUsage[]): readonly WorkloadUsage[] {
     const kept = this.#kept();
-    const present = usages.filter(({ workload: { id } }) => !this.#gone.has(id) && !kept.has(id));
+    const present = usages.filter(({ workload: { id } }) => !this.#ended.has(id) && !kept.has(id));
     return [...present, ...[...kept.values()].map(({ usage }) => usage)];
   }
 
@@ -81,7 +75,7 @@ export class OtherWorld {
   }
 
   #differenceBytes(): bigint {
-    const more = [...this.#gone.values()].reduce((sum, bytes) => sum + bytes, 0n);
+    const more = [...this.#ended.values()].reduce((sum, bytes) => sum + bytes, 0n);
     const less = [...this.#kept().values()].reduce((sum, { freedBytes }) => sum + freedBytes, 0n);
     return more - less;
   }

@@ -12,12 +12,12 @@ import { Comparison } from './comparison.js';
 import type { OtherConfig } from './other-config.js';
 import type { ReplayReport, RunReport } from './report.js';
 import { RecordedRun } from './run.js';
-import { Told } from './told.js';
+import { ReplayedRecords } from './journal.js';
 
 /**
- * Feeds every run of a recording through the step: as recorded and, where there is another configuration, under that beside it.
+ * Replays every run of a recording, and also with another configuration if there is one.
  *
- * @throws InputError  where the file is no recording, or one of its lines is wrong; what `other` throws
+ * @throws InputError  if the file is no recording or has a malformed line; also what `other` throws
  */
 export async function replay(file: string, other: OtherConfig | undefined): Promise<ReplayReport> {
   const stream = await RecordingStream.open(file);
@@ -34,22 +34,21 @@ export async function replay(file: string, other: OtherConfig | undefined): Prom
     } catch (error) {
       if (error instanceof EvictdError) throw error;
       const message = `${file}:${String(line)}: this ${entry.kind} cannot be replayed: ${String(error)}`;
-      const hint = 'the line was changed, or written by an evictd that records otherwise';
+      const hint = 'the line was edited, or written by an incompatible version of evictd';
       throw new InputError('EVICTD_RECORDING_LINE', message, { isMissing: false, hint, cause: error });
     }
   }
   return { file, damages: stream.damages, runs: [...runs, replaying.report(stream.end)] };
 }
 
-/** One run. */
 class Replaying {
   readonly #header: RecordingHeader;
   readonly #other: OtherConfig | undefined;
   readonly #run = new RecordedRun();
-  readonly #told = new Told();
+  readonly #replayed = new ReplayedRecords();
   readonly #deviations: string[] = [];
   #comparison: Comparison | undefined;
-  /** A step of the recorded run that the other configuration has not made yet: workloads that were read right after it belong to it. */
+  /** A recorded step that the other run has not made yet: it also uses the workloads that are read right after it. */
   #pending: { readonly entry: RecordedStep; readonly decided: readonly Decision[] } | undefined;
   #span: { readonly fromNs: bigint; readonly toNs: bigint } | undefined;
   #steps = 0;
@@ -94,9 +93,9 @@ class Replaying {
       span,
       steps: this.#steps,
       lost: this.#lost,
-      records: this.#told.records,
+      records: this.#replayed.records,
       deviations: this.#deviations,
-      other: this.#comparison?.report(this.#told.decisions, (atNs) => this.#time(atNs)),
+      other: this.#comparison?.report(this.#replayed.decisions, (atNs) => this.#time(atNs)),
     };
   }
 
@@ -104,7 +103,7 @@ class Replaying {
     const { nowNs } = entry.input;
     this.#steps += 1;
     this.#span = { fromNs: this.#span?.fromNs ?? nowNs, toNs: nowNs };
-    const decided = this.#told.add(entry, this.#run.step(entry), this.#time(nowNs));
+    const decided = this.#replayed.add(entry, this.#run.step(entry), this.#time(nowNs));
     this.#deviations.push(...deviations(entry.decisions, decided).map((text) => `${this.#time(nowNs)} ${text}`));
     this.#pending = { entry, decided };
   }
@@ -122,8 +121,8 @@ class Replaying {
 }
 
 function deviations(recorded: readonly RecordedDecision[], decided: readonly Decision[]): string[] {
-  const names = (victims: readonly string[]): string => victims.join(', ') || 'nobody';
+  const names = (victims: readonly string[]): string => victims.join(', ') || 'no workload';
   const before = names(recorded.map(({ victim }) => victim));
   const now = names(decided.map(({ victim }) => victim.workload.id));
-  return before === now ? [] : [`the recorded evictd chose ${before}, this one chooses ${now}`];
+  return before === now ? [] : [`the recorded evictd chose ${before}, this version chooses ${now}`];
 }

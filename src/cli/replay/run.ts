@@ -6,7 +6,7 @@ import type { RecordedCandidates, RecordedStep } from '../../monitor/recording/f
 
 const NOTHING: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
-/** The recorded run once more, from what was recorded: the same policy, the same answers. */
+/** Replays the recorded run with its policy and inputs. */
 export class RecordedRun {
   #policy: Policy | undefined;
   #state: State = initialState;
@@ -23,7 +23,7 @@ export class RecordedRun {
     this.#policy = policy;
   }
 
-  /** Goes on from here: steps before are not in the file. */
+  /** Continues from a recorded state. */
   resume(state: State): void {
     this.#state = state;
   }
@@ -38,7 +38,7 @@ export class RecordedRun {
       candidates: () => {
         const answer = candidates[Math.min(answered, candidates.length - 1)];
         answered += 1;
-        return answer === undefined ? NOTHING : answeredAgain(answer);
+        return answer === undefined ? NOTHING : candidatesOf(answer);
       },
       lastLook: () => looks.next().value,
     });
@@ -47,7 +47,7 @@ export class RecordedRun {
   }
 }
 
-/** A recorded answer, with the vetoes that it had. */
-function answeredAgain({ candidates, vetoes, awaited }: RecordedCandidates): Candidates {
+/** Recorded candidates with their vetoes. */
+function candidatesOf({ candidates, vetoes, awaited }: RecordedCandidates): Candidates {
   return { ...candidates, veto: ({ id }) => vetoes.get(id), awaited: ({ id }) => awaited.includes(id) };
 }

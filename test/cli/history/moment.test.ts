@@ -40,7 +40,7 @@ test.each<[text: string, moment: string]>([
   expect(iso(text)).toBe(moment);
 });
 
-test('days are those of the calendar, of 23 and of 25 hours, too', () => {
+test('days of 23 and 25 hours', () => {
   expect(iso('today', '2026-03-29T21:00:00Z')).toBe('2026-03-28T23:00:00.000Z');
   expect(iso('yesterday', '2026-03-30T05:00:00Z')).toBe('2026-03-28T23:00:00.000Z');
   expect(iso('yesterday', '2026-10-26T05:00:00Z')).toBe('2026-10-24T22:00:00.000Z');
@@ -60,12 +60,12 @@ test.each([
   '2026-11-21T08:30+1',
   '2h 3m',
   'today 08:30',
-])("'%s' is none", (text) => {
+])("'%s' is not a time", (text) => {
   expect(() => iso(text)).toThrow(UsageError);
-  expect(() => iso(text)).toThrow(`--since '${text}' is no time`);
+  expect(() => iso(text)).toThrow(`--since '${text}' is not a time`);
 });
 
-test('a time that is shown says its zone', () => {
+test('times are shown with their zone', () => {
   expect(momentText(Date.parse(NOW), false)).toBe('2026-11-21 09:30:15.500+01:00');
   expect(momentText(Date.parse('2026-07-01T23:30:00Z'), false)).toBe('2026-07-02 01:30:00.000+02:00');
   expect(momentText(Date.parse(NOW), true)).toBe('2026-11-21 08:30:15.500Z');

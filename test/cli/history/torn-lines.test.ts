@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Asked } from '../../../src/cli/history/asked.js';
+import type { HistoryFilter } from '../../../src/cli/history/asked.js';
 import { openJournal } from '../../../src/cli/history/journal-files.js';
 import { historyOf } from '../../../src/cli/history/reading.js';
 
-const ALL: Asked = { since: undefined, until: undefined, workloads: [], signals: [], results: [], types: [], all: true };
+const ALL: HistoryFilter = { since: undefined, until: undefined, workloads: [], signals: [], results: [], types: [], all: true };
 const text = (number: number): string =>
   JSON.stringify({
     time: new Date(1_763_712_000_000 + number).toISOString(),

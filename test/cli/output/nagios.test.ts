@@ -53,7 +53,7 @@ test.each<[rule: string, report: CheckReport, line: string]>([
     `UNKNOWN - nodefs.available cannot be read: /var: no answer for 1 s, memory.available 15GiB of 16GiB, pid.available 32000 of 32768 processes${perfdata('16106127360B', "'nodefs.available'=U")}`,
   ],
   ['one line without a second |, whatever the message', failedReport(new Error('a|b\nc  | d'), clock), 'UNKNOWN - a/b c/d\n'],
-  ['nothing to watch', report(reading({}), { thresholds: [] }), 'OK - nothing is watched\n'],
+  ['no thresholds', report(reading({}), { thresholds: [] }), 'OK - no thresholds\n'],
 ])('%s', (_rule, given, line) => {
   expect(checkNagios(given)).toBe(line);
 });

@@ -14,10 +14,10 @@ test.each<[rule: string, report: CheckReport, text: string]>([
     `
 ok: no threshold is met  (node: machine, cgroup v1)
 
-SIGNAL            AVAILABLE  CAPACITY   LEFT  SOFT BELOW  HARD BELOW  STATUS
-memory.available      15GiB     16GiB  93.7%      819MiB      100MiB  ok
-nodefs.available     120GiB    200GiB  60.0%           -       20GiB  ok
-pid.available         32000     32768  97.6%           -         100  ok
+SIGNAL            AVAILABLE  CAPACITY  AVAIL%  SOFT BELOW  HARD BELOW  STATUS
+memory.available      15GiB     16GiB   93.7%      819MiB      100MiB  ok
+nodefs.available     120GiB    200GiB   60.0%           -       20GiB  ok
+pid.available         32000     32768   97.6%           -         100  ok
 `,
   ],
   [
@@ -26,10 +26,10 @@ pid.available         32000     32768  97.6%           -         100  ok
     `
 hard threshold met: memory.available 50MiB < 100Mi (hard)  (node: machine, cgroup v1)
 
-SIGNAL            AVAILABLE  CAPACITY   LEFT  SOFT BELOW  HARD BELOW  STATUS
-memory.available      50MiB     16GiB   0.3%      819MiB      100MiB  hard threshold met
-nodefs.available     120GiB    200GiB  60.0%           -       20GiB  ok
-pid.available         32000     32768  97.6%           -         100  ok
+SIGNAL            AVAILABLE  CAPACITY  AVAIL%  SOFT BELOW  HARD BELOW  STATUS
+memory.available      50MiB     16GiB    0.3%      819MiB      100MiB  hard threshold met
+nodefs.available     120GiB    200GiB   60.0%           -       20GiB  ok
+pid.available         32000     32768   97.6%           -         100  ok
 
 node conditions: MemoryPressure
 notifier psi_trigger on /proc/pressure/memory cannot be armed: EPERM (run as root)
@@ -60,10 +60,10 @@ ignored: 10.yml [EVICTD_CONFIG_DROPIN_NAME]
     `
 unknown: not everything could be checked  (node: machine, cgroup v1)
 
-SIGNAL            AVAILABLE  CAPACITY   LEFT  SOFT BELOW  HARD BELOW  STATUS
-memory.available      15GiB     16GiB  93.7%      819MiB      100MiB  ok
-nodefs.available          ?         ?      ?           -           ?  unknown
-pid.available         32000     32768  97.6%           -         100  ok
+SIGNAL            AVAILABLE  CAPACITY  AVAIL%  SOFT BELOW  HARD BELOW  STATUS
+memory.available      15GiB     16GiB   93.7%      819MiB      100MiB  ok
+nodefs.available          ?         ?       ?           -           ?  unknown
+pid.available         32000     32768   97.6%           -         100  ok
 
 notifier psi_trigger on /proc/pressure/memory cannot be armed: EPERM (run as root); evictd run would poll
 nodefs.available cannot be read: /var: no answer for 1 s [EVICTD_SIGNAL_UNREADABLE]
