@@ -2,11 +2,10 @@ import { Command, InvalidArgumentError } from 'commander';
 import { configuredPlatform } from '../compose/configured-platform.js';
 import { loadConfig } from '../config/load.js';
 import { UsageError } from '../errors.js';
-import type { HistoryFilter } from './history/asked.js';
+import { type HistoryFilter, listed, listOf, RECORDED_SIGNALS, RESULTS, TYPES } from './history/asked.js';
 import type { HistoryEvent } from './history/history-event.js';
 import type { OpenJournal } from './history/journal-files.js';
 import type { ReadingTally } from './history/reading.js';
-import { listed, listOf, RECORDED_SIGNALS, RESULTS, TYPES } from './history/vocabulary.js';
 import type { MakeCommand } from './command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from './help.js';
 import type { Io } from './io.js';
@@ -90,10 +89,10 @@ async function show(io: Io, journal: OpenJournal, filter: HistoryFilter, options
   const [{ historyOf }, { eventLine }, { JsonArray }, { Summary }, { DowntimeOomKills }, { summaryJson, summaryText }] = await Promise.all([
     import('./history/reading.js'),
     import('./output/history.js'),
-    import('./output/history-json.js'),
+    import('./output/history.js'),
     import('./history/summary.js'),
-    import('./history/absence.js'),
-    import('./output/history-summary.js'),
+    import('./history/summary.js'),
+    import('./output/history.js'),
   ]);
   const { limit = Infinity, reverse = false, summary: summarized = false, utc = false, output } = options;
   const style = styleFor(io);

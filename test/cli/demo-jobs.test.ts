@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { JobNode } from '../../src/cli/demo/job-node.js';
-import { verdict } from '../../src/cli/demo/verdict.js';
+import { verdict } from '../../src/cli/demo/report.js';
 import type { DemoJobs } from '../../src/compose/demo-jobs.js';
 
 const GIB = 1n << 30n;
@@ -33,14 +33,14 @@ class Played implements DemoJobs {
   };
 }
 
-test('each workload is a job of the demo, with a limit, and nobody else is one', () => {
+test('each workload is a job with a limit', () => {
   const jobs = new Played();
   const node = new JobNode(jobs, ['db', 'batch']);
   expect(jobs.done).toEqual([`make ${own('db')} 2GiB`, `make ${own('batch')} 2GiB`]);
   expect(node.settings().workloads).toEqual([{ job: own('db') }, { job: own('batch') }]);
 });
 
-test('the threshold is what is left when the workloads have their memory, less half a GiB', () => {
+test('the threshold is 512 MiB below the memory that is available once the workloads have theirs', () => {
   const jobs = new Played();
   const node = new JobNode(jobs, ['db']);
   jobs.available = 7n * GIB;
@@ -53,7 +53,7 @@ test('the threshold is what is left when the workloads have their memory, less h
   });
 });
 
-test('who was started is in his job, and is ended with it', async () => {
+test('a started process is in the job and ends with it', async () => {
   const jobs = new Played();
   const node = new JobNode(jobs, ['db', 'batch']);
   node.started('batch', 12);
@@ -62,7 +62,7 @@ test('who was started is in his job, and is ended with it', async () => {
   expect(jobs.done.slice(2)).toEqual([`end ${own('db')}`, `end ${own('batch')}`, 'close']);
 });
 
-test('where there is no OOM killer nothing is said of one', () => {
+test('without an OOM killer there is no check of it', () => {
   const facts = { records: [], leakingProcesses: 0, survivors: [], guardEnd: 'exit code 0' };
   const checks = (oomKills: { before: number; after: number } | undefined): string[] =>
     verdict({ ...facts, oomKills }, 'batch').map(({ check }) => check);

@@ -43,8 +43,8 @@ describe(`evictd demo (${ON})`, () => {
   test('shows one eviction, says why, and leaves nothing behind', async () => {
     const demo = start();
     expect(await demo.ended, demo.stdout).toBe(0);
-    expect(demo.stdout).toMatch(/evictd evicted batch, and only batch, before the kernel had to kill\./);
-    expect(demo.stdout).toMatch(/why +memory\.available .* < 64Mi \(hard\); batch uses .*, has no request, priority -10/);
+    expect(demo.stdout).toMatch(/evictd evicted batch, and only batch, before the OOM killer acted\./);
+    expect(demo.stdout).toMatch(/reason +memory\.available .* < 64Mi \(hard\); batch uses .*, has no request, priority -10/);
     expect(demo.stdout).toMatch(/latency +crossing → wake [\d.]+ ms → decision [\d.]+ ms → signal [\d.]+ ms → gone [\d.]+ ms/);
     expect(demo.stdout).toMatch(/OOM killer +0 kills before, 0 after/);
     expect(demo.stdout).toMatch(/alive +db, web\n/);
@@ -78,14 +78,14 @@ describe(`evictd demo (${ON})`, () => {
   test.each<[signal: NodeJS.Signals, when: string, said: RegExp]>([
     ['SIGINT', 'while the workloads start', /the node is cgroup/],
     ['SIGTERM', 'while evictd guards', /evictd: .*guarding/],
-    ['SIGHUP', 'during the leak', /leaks now/],
+    ['SIGHUP', 'during the leak', /starts to leak/],
   ])('%s %s: everything is removed, exit 1', async (signal, _when, said) => {
     const demo = start();
     await until('the demo has come so far', () => said.test(demo.stdout));
     demo.kill(signal);
     demo.kill(signal); // an impatient second one does not stop the cleaning up
     expect(await demo.ended).toBe(1);
-    expect(demo.stderr).toBe(`evictd demo: interrupted by ${signal}; everything was removed\n`);
+    expect(demo.stderr).toBe(`evictd demo: interrupted by ${signal}; everything is removed\n`);
     expect(leftovers(demo.pid)).toEqual([]);
   });
 
@@ -106,7 +106,7 @@ describe(`evictd demo (${ON})`, () => {
     const [guard = ''] = processes('run --config ').filter((line) => parentOf(line) === demo.pid);
     process.kill(Number(guard.split(' ')[0]), 'SIGKILL');
     expect(await demo.ended).toBe(1);
-    expect(demo.stdout + demo.stderr).toMatch(/evictd (run ended|stopped when asked \(it ended by itself): SIGKILL/);
+    expect(demo.stdout + demo.stderr).toMatch(/evictd (run ended|stopped on request \(ended early): SIGKILL/);
     expect(leftovers(demo.pid)).toEqual([]);
   });
 
@@ -120,7 +120,7 @@ describe(`evictd demo (${ON})`, () => {
     const [code] = (await once(child, 'close')) as [number];
     expect([code, stderr]).toEqual([
       75,
-      expect.stringMatching(/^evictd: EVICTD_DEMO_CGROUP: the demo may not create a cgroup .*EROFS.*\n {2}hint: run it as root/),
+      expect.stringMatching(/^evictd: EVICTD_DEMO_CGROUP: cannot create a cgroup .*EROFS.*\n {2}hint: run it as root/),
     ]);
   });
 });

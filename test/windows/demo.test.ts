@@ -14,14 +14,14 @@ test('the demo: of its three jobs the one that leaks is evicted, the critical on
   const { status, stdout, stderr } = evictd('demo', '-o', 'json');
   expect(stderr).toBe('');
   const { ok, checks, journal } = JSON.parse(stdout) as Report;
-  const named = checks.map(({ check }) => check.replace(/^evictd-demo-\d+-/, ''));
+  const named = checks.map(({ check }) => check.replace(/evictd-demo-\d+-/, ''));
   expect(named).toEqual([
     'evictd evicted batch',
     'evictd evicted no other workload',
-    'the decision was recorded before what came of it',
+    'the journal has the decision before the outcome',
     'db is alive',
     'web is alive',
-    'evictd stopped when asked',
+    'evictd stopped on request',
   ]);
   expect(checks.filter((check, index) => !check.ok && !BY_WINE.includes(named[index] ?? ''))).toEqual([]);
   expect(journal.find(({ type }) => type === 'decision')?.victim?.name).toMatch(/-batch$/);

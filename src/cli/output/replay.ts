@@ -1,7 +1,6 @@
 import { table } from './table.js';
 import type { Style } from './style.js';
-import type { Difference } from '../replay/difference.js';
-import type { OtherReport, ReplayReport, RunReport, TimedRecord } from '../replay/report.js';
+import type { Difference, OtherReport, ReplayReport, RunReport, TimedRecord } from '../replay/report.js';
 
 const COLOURS = { same: 'dim', earlier: 'yellow', later: 'yellow', missing: 'yellow', additional: 'red' } as const;
 const WORDS: Readonly<Record<Difference['kind'], string>> = {

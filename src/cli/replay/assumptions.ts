@@ -3,7 +3,7 @@ import { formatDuration } from '../../core/duration.js';
 import type { Rule } from '../../core/rule.js';
 import type { Policy } from '../../core/state.js';
 import type { RecordedConfig } from '../../monitor/recording/format.js';
-import type { Difference } from './difference.js';
+import type { Difference } from './report.js';
 import type { OtherRun } from './other-run.js';
 
 const SECOND_NS = 1_000_000_000n;

@@ -6,10 +6,9 @@ import type { Decision } from '../../core/eviction.js';
 import type { Policy, State } from '../../core/state.js';
 import type { RecordedCandidates, RecordedConfig, RecordedStep, RecordingHeader } from '../../monitor/recording/format.js';
 import { assumptions } from './assumptions.js';
-import { differences, shownDecision, type TimedDecision } from './difference.js';
+import { differences, shownDecision, type TimedDecision, type OtherReport } from './report.js';
 import type { OtherConfig } from './other-config.js';
 import { OtherRun } from './other-run.js';
-import type { OtherReport } from './report.js';
 import { ReplayedRecords } from './journal.js';
 
 /** Replays a recording with another configuration. */

@@ -6,8 +6,7 @@ import type { Wake } from '../../monitor/ports.js';
 import type { JournalRecord } from '../../monitor/record.js';
 import type { RecordedStep } from '../../monitor/recording/format.js';
 import { afterSignal, lastSignalNs, noSignalSent, type SentSignals } from '../../monitor/sent-signals.js';
-import type { TimedDecision } from './difference.js';
-import type { TimedRecord } from './report.js';
+import type { TimedDecision, TimedRecord } from './report.js';
 
 /** Builds the journal records of a replayed run. */
 export class ReplayedJournal {
