@@ -413,7 +413,7 @@ test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp
     'without one of its steps',
     () => edited((lines) => lines.filter((line) => !line.includes('"kind":"step","number":7,'))),
     65,
-    /EVICTD_RECORDING_LINE: .* it is step 8 of its run, and step 7 was due/,
+    /EVICTD_RECORDING_LINE: .* it is step 8 of its run, and step 7 was expected/,
   ],
   ['a garbage line', () => insert('garbage'), 65, /EVICTD_RECORDING_LINE: .*:6: it is not a JSON object: "garbage"/],
   ['a line of an unknown kind', () => insert('{"kind":"x"}'), 65, /EVICTD_RECORDING_LINE: .*:6: its kind is "x"/],
