@@ -70,18 +70,14 @@ export class Monitor {
     this.#parts = parts;
     this.#restored = restored;
     this.#state = restored.state;
-    this.#victims = new Victims(parts.evictor, (atNs) => {
-      this.#passOn('victim', atNs);
-    });
+    this.#victims = new Victims(parts.evictor, this.#passOn.bind(this, 'victim'));
     this.#reclaims = new Reclaims(parts.reclaimer, parts.node);
     this.#actors = {
       victims: this.#victims,
       reclaims: this.#reclaims,
       releases: parts.releases,
       reporter: parts.reporter,
-      onReclaimed: () => {
-        this.#passOn('reclaim');
-      },
+      onReclaimed: this.#passOn.bind(this, 'reclaim', undefined),
     };
     this.#policy = policy;
     this.#intervalNs = intervalNs;

@@ -170,7 +170,7 @@ test('what throws when the machine begins to go down, or does not any more, is s
   prepare(true);
   expect(said.slice(0, 2)).toEqual([
     'cannot publish that the machine is shutting down: no more memory',
-    expect.stringContaining('the machine is shutting down: to be ended: '),
+    expect.stringContaining('the machine is shutting down: workloads end in this order: '),
   ]);
   end();
   await eventually('it is let go', () => delays[0]?.releases === 1);

@@ -37,7 +37,7 @@ test('who is going to end, by group; of many the first ten', () => {
   });
   const begins = (...groups: ReturnType<typeof group>[]) => shutdownBegun({ groups, leftAlone: [], unreadable: [] });
   expect(begins(group(0, ['batch', 'web']), group(10, []), group(20, ['db']))).toMatchObject({
-    message: 'the machine is shutting down: to be ended: batch, web within 20s (group 0), then db within 20s (group 20)',
+    message: 'the machine is shutting down: workloads end in this order: batch, web within 20s (group 0), then db within 20s (group 20)',
     neededSeconds: 10,
   });
   expect(begins(group(0, [])).message).toBe('the machine is shutting down: no workload has to end');
@@ -46,7 +46,7 @@ test('who is going to end, by group; of many the first ten', () => {
 });
 
 test.each<[of: readonly EndedWorkload[], late: readonly string[], message: string]>([
-  [[], [], 'the machine may go down: nobody was ended'],
+  [[], [], 'the machine may go down: no workload was ended'],
   [[ended('a'), ended('b')], [], 'the machine may go down: 2 ended in 3s, all in time'],
   [[ended('a'), ended('b', { result: 'told' })], [], 'the machine may go down: 1 ended in 3s, all in time; got SIGTERM, not waited for: b'],
   [
@@ -72,6 +72,6 @@ test('broken off: who has ended, and who was told', () => {
     told: [{ name: 'c' }],
   });
   expect(shutdownAborted({ phase: 'interrupted' }, { ...course, ended: [], ending: [] }).message).toBe(
-    'evictd was stopped and ends no more workloads: nobody has ended',
+    'evictd was stopped and ends no more workloads: no workload has ended',
   );
 });
