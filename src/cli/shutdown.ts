@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { LoadedConfig } from '../config/config.js';
 import { type InhibitDelay, askedText, inhibitDelaySetting, neededDelayNs, suffices } from '../core/inhibit-delay.js';
 import { shutdownGracePeriods, shutdownRequestedNs } from '../core/shutdown-config.js';
-import { groupByPriority, shutdownTurns, stoppedAlong, type ShutdownGroup, type StoppedAlong } from '../core/shutdown-plan.js';
+import { groupByPriority, shutdownGroupIndexes, stoppedAlong, type ShutdownGroup, type StoppedAlong } from '../core/shutdown-plan.js';
 import { latestTimeline, type ShutdownPhase } from '../core/shutdown-timeline.js';
 import { workloadsAtShutdown } from '../core/shutdown-workloads.js';
 import type { MakeCommand } from './command.js';
@@ -57,7 +57,7 @@ async function planShutdown(
     const along = stoppedAlong(candidates, { sinceNs: 0n });
     const all = candidates.usages.map(({ workload }) => workload);
     return {
-      timeline: latestTimeline(groupByPriority(periods, ended, shutdownTurns(periods, all, undefined, along))),
+      timeline: latestTimeline(groupByPriority(periods, ended, shutdownGroupIndexes(periods, all, undefined, along))),
       along,
       requestedNs: shutdownRequestedNs(loaded.config.shutdown),
       configured: loaded.config.workloads.length > 0,

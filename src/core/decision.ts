@@ -149,7 +149,7 @@ export function selectVictim(
 ): Victim | 'awaited' | 'measuring' | undefined {
   const { threshold } = shortfall;
   const least = policy.departures['no-yield'] ? leastYield(shortfall) : undefined;
-  let found = NOBODY;
+  let found = NO_CANDIDATES;
   const isUrgent = thresholdKind(threshold) === 'hard' && filesystemOf(threshold.signal) === undefined;
   const awaitsNs = isUrgent ? HARD_AWAITS_NS : PATIENT_AWAITS_NS;
   const passedOverBy = (item: RankedWorkload): Protection | undefined =>
@@ -183,7 +183,7 @@ export function selectVictim(
   return { ...choice, victim, isHeldUp, unitStop: found.stop?.(victim.workload), holders };
 }
 
-const NOBODY: Candidates = { usages: [], unreadable: [], timeNs: 0n };
+const NO_CANDIDATES: Candidates = { usages: [], unreadable: [], timeNs: 0n };
 
 /** Evicting a workload of another cgroup frees nothing in the cgroup that is short. */
 function outside(

@@ -17,33 +17,33 @@ export interface KillLedger {
   /** Kills that only the total counts and that are accounted for; negative: the total was read before the rest. */
   readonly unplaced: number;
   /** Cgroups of logged kills, one entry each, since the counters were last read. */
-  readonly told: readonly string[];
+  readonly logged: readonly string[];
   readonly open: readonly OpenKills[];
 }
 
 /** Earlier kills do not count. */
 export function openLedger(tally: OomTally): KillLedger {
-  return { tally, unplaced: 0, told: [], open: [] };
+  return { tally, unplaced: 0, logged: [], open: [] };
 }
 
 /** The log reported a kill in this cgroup. */
-export function told(ledger: KillLedger, cgroup: string): KillLedger {
-  return { ...ledger, told: [...ledger.told, cgroup] };
+export function killLogged(ledger: KillLedger, cgroup: string): KillLedger {
+  return { ...ledger, logged: [...ledger.logged, cgroup] };
 }
 
 /**
  * Adds a reading of the counters. The kernel counts before it logs, so every kill logged before the reading began is
  * counted in it. A logged kill without a counter belongs to a removed cgroup or to another node.
  *
- * @param before  entries of `told` when the reading began; later ones may or may not be counted in it
+ * @param before  entries of `logged` when the reading began; later ones may or may not be counted in it
  */
-export function counted(ledger: KillLedger, tally: OomTally, before: number, nowNs: bigint): KillLedger {
+export function countersRead(ledger: KillLedger, tally: OomTally, before: number, nowNs: bigint): KillLedger {
   const placed = killsBetween(ledger.tally, tally);
   const { unplaced, count } = unplacedKills(ledger, tally, placed);
   const nowhere: CountedKills[] = count > 0 ? [{ cgroup: undefined, count, limit: { kind: 'unknown' } }] : [];
   const added = [...placed, ...nowhere].map((kills) => ({ ...kills, sinceNs: nowNs }));
-  const { open, missed } = settle([...ledger.open, ...added], ledger.told);
-  return { tally, unplaced, told: ledger.told.filter((_, index) => index >= before && missed.has(index)), open };
+  const { open, missed } = settle([...ledger.open, ...added], ledger.logged);
+  return { tally, unplaced, logged: ledger.logged.filter((_, index) => index >= before && missed.has(index)), open };
 }
 
 /** Logged kills without a cgroup, matched with counted ones. */
@@ -56,7 +56,7 @@ export interface Claim {
 }
 
 /** The log reported this many kills without a cgroup. Call it after the counters were read. */
-export function claimed(ledger: KillLedger, processes: number): Claim {
+export function claimUnplaced(ledger: KillLedger, processes: number): Claim {
   const [first, ...others] = ledger.open;
   const isOnePlace = first !== undefined && others.every(({ cgroup }) => cgroup === first.cgroup);
   let left = processes;
@@ -93,7 +93,7 @@ function unplacedKills(ledger: KillLedger, tally: OomTally, placed: readonly Cou
  *
  * @returns the open kills, and the indexes of unmatched logged kills
  */
-function settle(open: readonly OpenKills[], kills: KillLedger['told']): { open: readonly OpenKills[]; missed: ReadonlySet<number> } {
+function settle(open: readonly OpenKills[], kills: KillLedger['logged']): { open: readonly OpenKills[]; missed: ReadonlySet<number> } {
   const counts = open.map(({ count }) => count);
   const missed = new Set<number>();
   for (const [entry, cgroup] of kills.entries()) {

@@ -1,6 +1,6 @@
 import { withAncestors } from './cgroup.js';
 import type { ShutdownGracePeriod } from './shutdown-config.js';
-import { SYSTEM_CRITICAL_PRIORITY, type Candidates, type ShutdownTurn, type Workload } from './workload.js';
+import { SYSTEM_CRITICAL_PRIORITY, type Candidates, type ShutdownGroupStart, type Workload } from './workload.js';
 
 /** `gracePeriodNs`: the smaller of its own and its group's. */
 export interface ShutdownWorkload {
@@ -19,12 +19,12 @@ export interface ShutdownGroup extends ShutdownGracePeriod {
  * period of its own is passed on.
  *
  * @param periods  the lowest priority first; of equals the first has that priority, the last the higher ones
- * @param turns  from {@link shutdownTurns}
+ * @param turns  from {@link shutdownGroupIndexes}
  */
 export function groupByPriority(
   periods: readonly ShutdownGracePeriod[],
   workloads: readonly Workload[],
-  turns = shutdownTurns(periods, workloads),
+  turns = shutdownGroupIndexes(periods, workloads),
 ): readonly ShutdownGroup[] {
   return periods.map((period, index) => ({
     ...period,
@@ -41,7 +41,7 @@ export function groupByPriority(
  * @param along  from {@link stoppedAlong}
  * @param before  from an earlier look: no workload moves to an earlier group, even if its children have ended
  */
-export function shutdownTurns(
+export function shutdownGroupIndexes(
   periods: readonly ShutdownGracePeriod[],
   workloads: readonly Workload[],
   before: ReadonlyMap<string, number> = new Map(),
@@ -76,7 +76,7 @@ function withOthers(workloads: readonly Workload[], turns: ReadonlyMap<string, n
 export type StoppedAlong = ReadonlyMap<string, readonly Workload[]>;
 
 /** As far as known. */
-export function stoppedAlong({ usages, stop }: Pick<Candidates, 'usages' | 'stop'>, turn: ShutdownTurn): StoppedAlong {
+export function stoppedAlong({ usages, stop }: Pick<Candidates, 'usages' | 'stop'>, turn: ShutdownGroupStart): StoppedAlong {
   const units = usages.flatMap(({ workload }) => (workload.unit?.manager === 'system' ? [{ workload, name: workload.unit.name }] : []));
   const byName = new Map(units.map(({ workload, name }) => [name, workload]));
   return new Map(

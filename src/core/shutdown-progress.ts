@@ -11,7 +11,7 @@ export interface EndingWorkload {
   readonly workload: Workload;
   /** Index of its group. */
   readonly group: number;
-  readonly toldAtNs: bigint;
+  readonly askedAtNs: bigint;
   /** The smaller of its own and its group's; at least {@link leastGraceNs} if the group has that. */
   readonly gracePeriodNs: bigint;
   /** When SIGKILL is due. */
@@ -92,17 +92,17 @@ export function advanceShutdown(
  * @param group  `gracePeriodNs`: the whole time of the group
  */
 export function killTimeNs(
-  toldAtNs: bigint,
+  askedAtNs: bigint,
   gracePeriodNs: bigint,
   group: { readonly gracePeriodNs: bigint; readonly endsAtNs: bigint },
 ): bigint {
-  const ownNs = toldAtNs + leastGraceNs(gracePeriodNs);
+  const ownNs = askedAtNs + leastGraceNs(gracePeriodNs);
   return group.gracePeriodNs > 0n ? earlier(ownNs, group.endsAtNs) : ownNs;
 }
 
 /** How long systemd may stop other units first. The unit needs the rest to end. */
-export function queueTimeNs(toldAtNs: bigint, killsAtNs: bigint, groupEndsAtNs: bigint): bigint {
-  return ((later(killsAtNs, groupEndsAtNs) - toldAtNs) * 3n) / 4n;
+export function queueTimeNs(askedAtNs: bigint, killsAtNs: bigint, groupEndsAtNs: bigint): bigint {
+  return ((later(killsAtNs, groupEndsAtNs) - askedAtNs) * 3n) / 4n;
 }
 
 /**
@@ -127,7 +127,7 @@ function awaitedUntilNs({ group, killedAtNs }: EndingWorkload, { index, isLast, 
 /** evictd stops waiting for it. */
 export function leftOver(one: EndingWorkload, reading: VictimReading | undefined, nowNs: bigint): EndedWorkload {
   const result = one.killedAtNs === undefined && reading?.error === undefined ? 'told' : 'left';
-  return { ...one, result, afterNs: nowNs - one.toldAtNs, processesLeft: reading?.processes, error: reading?.error };
+  return { ...one, result, afterNs: nowNs - one.askedAtNs, processesLeft: reading?.processes, error: reading?.error };
 }
 
 /** It ended before its time was over, or had none. */
@@ -143,7 +143,7 @@ export function hasEnded({ result }: Pick<EndedWorkload, 'result'>): boolean {
 function endOf(one: EndingWorkload, reading: VictimReading | undefined, isEvicted: boolean, nowNs: bigint): EndedWorkload | undefined {
   if (reading === undefined) return undefined;
   const { processes, vanished, error, passing, stopping } = reading;
-  const end = (result: ShutdownResult): EndedWorkload => ({ ...one, result, afterNs: nowNs - one.toldAtNs });
+  const end = (result: ShutdownResult): EndedWorkload => ({ ...one, result, afterNs: nowNs - one.askedAtNs });
   if (vanished) return end('gone');
   // Its ExecStopPost= may need workloads of later groups.
   if (processes === 0 && stopping && one.killedAtNs === undefined && nowNs < one.killsAtNs) return undefined;

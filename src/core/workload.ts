@@ -216,7 +216,7 @@ export interface UnreadableWorkload {
 }
 
 /** A shutdown is in progress: ended workloads need not come back. */
-export interface ShutdownTurn {
+export interface ShutdownGroupStart {
   /** When its group began (monotonic). What was read since then is certain for the whole group. */
   readonly sinceNs: bigint;
 }
@@ -231,9 +231,9 @@ export interface Candidates {
    * Whether facts about a workload arrive in a moment. The total wait is at most `withinNs`, since the first call or
    * since `shutdown.sinceNs`. Left out: never.
    */
-  readonly awaited?: (workload: Workload, withinNs: bigint, shutdown?: ShutdownTurn) => boolean;
+  readonly awaited?: (workload: Workload, withinNs: bigint, shutdown?: ShutdownGroupStart) => boolean;
   /** How systemd stops a unit; undefined: not a unit of the system manager. Left out: there are no units. */
-  readonly stop?: (workload: Workload, shutdown?: ShutdownTurn) => UnitStop | undefined;
+  readonly stop?: (workload: Workload, shutdown?: ShutdownGroupStart) => UnitStop | undefined;
   /** By workload id. Reads now, which takes a while. Left out: the usages have the counts. */
   readonly processes?: () => ReadonlyMap<string, bigint>;
   /** By path. Called only for disk signals. Left out: the usages have all holdings. */

@@ -1,5 +1,5 @@
 import { concernsNode, kernelKillMessage, oomLimitOf, type GuardedMemory, type KernelKill, type OomLimit } from '../core/kernel-kill.js';
-import { claimed, counted, openLedger, overdue, told, type KillLedger } from '../core/kill-ledger.js';
+import { claimUnplaced, countersRead, killLogged, openLedger, overdue, type KillLedger } from '../core/kill-ledger.js';
 import type { CountedKills, OomTally } from '../core/oom-tally.js';
 import type { Log } from '../log.js';
 import type { Journal } from './journal.js';
@@ -92,7 +92,7 @@ export class OomAccounting implements StepListener {
   }
 
   #beginLook(): Generator<void, OomTally> {
-    this.#loggedBefore = this.#ledger?.told.length ?? 0;
+    this.#loggedBefore = this.#ledger?.logged.length ?? 0;
     this.#unplacedBefore = this.#unplaced.length;
     this.#look = this.#parts.counters.read();
     return this.#look;
@@ -116,7 +116,7 @@ export class OomAccounting implements StepListener {
     this.#look = undefined;
     if (this.#ledger === undefined) return;
     const nowNs = process.hrtime.bigint();
-    const read = this.#place(counted(this.#ledger, tally, this.#loggedBefore, nowNs), this.#unplaced.splice(0, this.#unplacedBefore));
+    const read = this.#place(countersRead(this.#ledger, tally, this.#loggedBefore, nowNs), this.#unplaced.splice(0, this.#unplacedBefore));
     const { ledger, kills } = overdue(read, nowNs, waitNs);
     this.#ledger = ledger;
     for (const each of kills) this.#sayCounted(each);
@@ -135,7 +135,7 @@ export class OomAccounting implements StepListener {
 
   /** The second line of one kill, which the counter has, too. */
   #countAgain({ cgroup }: KernelKill): void {
-    if (this.#ledger && cgroup !== undefined) this.#ledger = told(this.#ledger, cgroup);
+    if (this.#ledger && cgroup !== undefined) this.#ledger = killLogged(this.#ledger, cgroup);
   }
 
   /**
@@ -143,7 +143,7 @@ export class OomAccounting implements StepListener {
    */
   #place(ledger: KillLedger, kills: readonly KernelKill[]): KillLedger {
     if (kills.length === 0) return ledger;
-    const claim = claimed(ledger, kills.length);
+    const claim = claimUnplaced(ledger, kills.length);
     const { cgroup, limit } = claim.place;
     const own = this.#parts.guarded.node === undefined ? kills : kills.slice(0, claim.found);
     for (const kill of own) this.#say({ ...kill, cgroup, limitedCgroup: limit.kind === 'cgroup' ? limit.path : kill.limitedCgroup });
@@ -152,7 +152,7 @@ export class OomAccounting implements StepListener {
 
   #tell(kill: KernelKill, cgroup: string): void {
     if (!concernsNode(kill, this.#parts.guarded.node)) return;
-    if (this.#ledger) this.#ledger = told(this.#ledger, cgroup);
+    if (this.#ledger) this.#ledger = killLogged(this.#ledger, cgroup);
     this.#say(kill);
   }
 

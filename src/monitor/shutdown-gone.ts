@@ -26,7 +26,7 @@ export function goneBeforeSignal(
   const isGone = (one: Workload): boolean =>
     !there.has(one.id) && !isKnown(one.id) && !holding.has(one.path) && hasGone(evictor, unprotected(one));
   const nowNs = process.hrtime.bigint();
-  const seen = { toldAtNs: nowNs, killsAtNs: nowNs, killedAtNs: undefined, result: 'gone', afterNs: 0n } as const;
+  const seen = { askedAtNs: nowNs, killsAtNs: nowNs, killedAtNs: undefined, result: 'gone', afterNs: 0n } as const;
   return planned.flatMap(({ workloads }, group) =>
     workloads.filter(({ workload }) => isGone(workload)).map((member) => ({ ...member, ...seen, group })),
   );

@@ -1,6 +1,6 @@
 import type { Decision } from '../core/eviction.js';
 import { periodRequestedNs, type ShutdownGracePeriod } from '../core/shutdown-config.js';
-import { groupByPriority, shutdownTurns, stoppedAlong, type ShutdownGroup, type ShutdownWorkload } from '../core/shutdown-plan.js';
+import { groupByPriority, shutdownGroupIndexes, stoppedAlong, type ShutdownGroup, type ShutdownWorkload } from '../core/shutdown-plan.js';
 import {
   advanceShutdown,
   earlier,
@@ -12,7 +12,7 @@ import {
   type EndingWorkload,
 } from '../core/shutdown-progress.js';
 import { unprotected, workloadsAtShutdown } from '../core/shutdown-workloads.js';
-import type { Candidates, ShutdownTurn, Workload } from '../core/workload.js';
+import type { Candidates, ShutdownGroupStart, Workload } from '../core/workload.js';
 import { goneBeforeSignal, ancestorPaths } from './shutdown-gone.js';
 import type { ShutdownRunEvents, ShutdownRunParts } from './shutdown-ports.js';
 import type { ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
@@ -100,7 +100,7 @@ export class ShutdownRun {
     const candidates = this.#parts.workloads.candidates();
     const all = candidates.usages.map(({ workload }) => workload);
     const along = stoppedAlong(candidates, { sinceNs: this.#group < 0 ? this.#beganNs : this.#groupBeganNs });
-    this.#turns = shutdownTurns(this.#periods, all, this.#turns, along);
+    this.#turns = shutdownGroupIndexes(this.#periods, all, this.#turns, along);
     return candidates;
   }
 
@@ -174,7 +174,7 @@ export class ShutdownRun {
     const usages = candidates.usages.filter(({ workload }) => isMeant(workload));
     const { ended } = workloadsAtShutdown({ ...candidates, usages });
     const { workloads = [], gracePeriodNs = 0n } = groupByPriority(this.#periods, ended, this.#turns)[this.#group] ?? {};
-    const turn: ShutdownTurn = { sinceNs: this.#groupBeganNs };
+    const turn: ShutdownGroupStart = { sinceNs: this.#groupBeganNs };
     const unsure = workloads.filter(({ workload }) => candidates.awaited?.(workload, awaitAnswerNs(gracePeriodNs), turn) === true);
     const isOver = process.hrtime.bigint() >= this.#endsAtNs;
     const holding = isOver ? new Set<string>() : ancestorPaths([...this.#ending, ...workloads]);
@@ -201,7 +201,7 @@ export class ShutdownRun {
   }
 
   /** Always SIGTERM first: a unit has to be stopped by systemd, which would start it again otherwise. */
-  #signal({ workload, gracePeriodNs }: ShutdownWorkload, candidates: Candidates, turn: ShutdownTurn): EndingWorkload {
+  #signal({ workload, gracePeriodNs }: ShutdownWorkload, candidates: Candidates, turn: ShutdownGroupStart): EndingWorkload {
     const nowNs = process.hrtime.bigint();
     const serial = this.#signalled.size + this.#gone.size + 1;
     const killsAtNs = killTimeNs(nowNs, gracePeriodNs, { gracePeriodNs: this.#graceNs, endsAtNs: this.#endsAtNs });
@@ -214,7 +214,7 @@ export class ShutdownRun {
     const unit = workload.unit && { evictions: 0, stop: candidates.stop?.(workload, turn), hold: undefined, queuesNs };
     this.#victims.begin({ ...ending, ...(unit && { unit }), victim: { workload: unprotected(workload) } }, { atNs: nowNs }, nowNs);
     this.#signalled.add(workload.id);
-    return { serial, workload, group: this.#group, toldAtNs: nowNs, gracePeriodNs, killsAtNs, killedAtNs: undefined };
+    return { serial, workload, group: this.#group, askedAtNs: nowNs, gracePeriodNs, killsAtNs, killedAtNs: undefined };
   }
 
   get #graceNs(): bigint {

@@ -1,5 +1,5 @@
 import { planUnitStop, unsettled, type EmergencyAction, type KnownUnits, type TakesAlong, type UnitStop } from '../core/unit-stop.js';
-import type { Candidates, ShutdownTurn, Workload, WorkloadUsage } from '../core/workload.js';
+import type { Candidates, ShutdownGroupStart, Workload, WorkloadUsage } from '../core/workload.js';
 import type { UnitManager, WorkloadSource } from '../monitor/ports.js';
 
 /** So many are asked for ahead: to ask for all would keep systemd busy. */
@@ -16,14 +16,17 @@ export function withUnitStops(
   isProtected: KnownUnits['isProtected'],
   isListed = isProtected,
 ): WorkloadSource {
-  const knownSince = (shutdown: ShutdownTurn | undefined): Pick<KnownUnits, 'unit'> => ({
+  const knownSince = (shutdown: ShutdownGroupStart | undefined): Pick<KnownUnits, 'unit'> => ({
     unit: (name) => units.unit(name, shutdown?.sinceNs),
   });
-  const planOf = ({ unit, path, protection }: Workload, shutdown?: ShutdownTurn): UnitStop | TakesAlong | EmergencyAction | undefined => {
+  const planOf = (
+    { unit, path, protection }: Workload,
+    shutdown?: ShutdownGroupStart,
+  ): UnitStop | TakesAlong | EmergencyAction | undefined => {
     const known = { ...knownSince(shutdown), isProtected: protection?.kind === 'critical' ? isListed : isProtected };
     return unit?.manager === 'system' ? planUnitStop(unit.name, path, known, shutdown !== undefined) : undefined;
   };
-  const stopOf = (workload: Workload, shutdown?: ShutdownTurn): UnitStop | undefined => {
+  const stopOf = (workload: Workload, shutdown?: ShutdownGroupStart): UnitStop | undefined => {
     const plan = planOf(workload, shutdown);
     if (plan === undefined || isVeto(plan)) return undefined;
     return plan.kind === 'stop' && !units.connect()
@@ -32,7 +35,7 @@ export function withUnitStops(
   };
   const patience = new Patience();
   /** All at once, whether or not one is waited for. At a shutdown a connection that was lost is waited for, too. */
-  const ask = (name: string, withinNs?: bigint, shutdown?: ShutdownTurn): boolean =>
+  const ask = (name: string, withinNs?: bigint, shutdown?: ShutdownGroupStart): boolean =>
     unsettled(name, knownSince(shutdown), shutdown?.sinceNs)
       .map((other) => units.awaited(other, shutdown && withinNs, shutdown?.sinceNs))
       .includes(true) ||

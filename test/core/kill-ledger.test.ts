@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimed, counted, openLedger, overdue, told, type KillLedger } from '../../src/core/kill-ledger.js';
+import { claimUnplaced, countersRead, openLedger, overdue, killLogged, type KillLedger } from '../../src/core/kill-ledger.js';
 import type { OomTally } from '../../src/core/oom-tally.js';
 import { SECOND } from './support.js';
 
@@ -12,7 +12,7 @@ function tally(kills: Readonly<Record<string, number>>, total?: number): OomTall
 }
 
 const open = ({ open: list }: KillLedger): string[] => list.map(({ cgroup, count }) => `${cgroup ?? '?'} ${String(count)}`);
-const look = (ledger: KillLedger, now: OomTally, atNs = 0n): KillLedger => counted(ledger, now, ledger.told.length, atNs);
+const look = (ledger: KillLedger, now: OomTally, atNs = 0n): KillLedger => countersRead(ledger, now, ledger.logged.length, atNs);
 
 test.each<[rule: string, log: string[], counters: Record<string, number>, open: string[]]>([
   ['told and counted', ['/s/a'], { '/s/a': 1 }, []],
@@ -26,29 +26,29 @@ test.each<[rule: string, log: string[], counters: Record<string, number>, open: 
   ['the very same before the nearest', ['/s', '/s/a'], { '/s/a': 1, '/s': 1 }, []],
   ['told and not counted: a cgroup that took its counter with it', ['/s/a', '/s/a'], {}, []],
 ])('%s', (_rule, log, counters, left) => {
-  const ledger = log.reduce(told, openLedger(tally({})));
+  const ledger = log.reduce(killLogged, openLedger(tally({})));
   expect(open(look(ledger, tally(counters)))).toEqual(left);
 });
 
 test('what was told before a reading, and not counted in it, closes nothing later', () => {
-  const ledger = look(told(openLedger(tally({})), '/s/a'), tally({}));
+  const ledger = look(killLogged(openLedger(tally({})), '/s/a'), tally({}));
   expect(open(look(ledger, tally({ '/s/a': 1 })))).toEqual(['/s/a 1']);
 });
 
 test('what was told while the counters were read may be in them or not', () => {
   const began = openLedger(tally({}));
-  const during = told(began, '/s/a');
-  const counts = counted(during, tally({ '/s/a': 1 }), began.told.length, 0n); // it was
+  const during = killLogged(began, '/s/a');
+  const counts = countersRead(during, tally({ '/s/a': 1 }), began.logged.length, 0n); // it was
   expect(open(counts)).toEqual([]);
   expect(open(look(counts, tally({ '/s/a': 2 })))).toEqual(['/s/a 1']);
-  const misses = counted(during, tally({}), began.told.length, 0n); // it was not
+  const misses = countersRead(during, tally({}), began.logged.length, 0n); // it was not
   expect(open(look(misses, tally({ '/s/a': 1 })))).toEqual([]);
 });
 
 test('the log may be late: what was counted before waits, and is due once', () => {
   let ledger = look(openLedger(tally({})), tally({ '/s/a': 2 }), 5n * SECOND);
   expect(overdue(ledger, 5n * SECOND, SECOND).kills).toEqual([]);
-  ledger = look(told(ledger, '/s/a'), tally({ '/s/a': 2 }), 6n * SECOND);
+  ledger = look(killLogged(ledger, '/s/a'), tally({ '/s/a': 2 }), 6n * SECOND);
   const due = overdue(ledger, 6n * SECOND, SECOND);
   expect(due.kills).toMatchObject([{ cgroup: '/s/a', count: 1 }]);
   expect(overdue(due.ledger, 60n * SECOND, SECOND).kills).toEqual([]);
@@ -62,7 +62,7 @@ test('without a log nothing waits', () => {
 test('what only the total shows happened somewhere', () => {
   const ledger = openLedger(tally({ '/s/a': 1 }, 10));
   expect(open(look(ledger, tally({ '/s/a': 2 }, 13)))).toEqual(['/s/a 1', '? 2']);
-  expect(open(look(told(ledger, '/gone/b'), tally({ '/s/a': 2 }, 13)))).toEqual(['/s/a 1', '? 1']);
+  expect(open(look(killLogged(ledger, '/gone/b'), tally({ '/s/a': 2 }, 13)))).toEqual(['/s/a 1', '? 1']);
   expect(open(look(ledger, tally({ '/s/a': 2 })))).toEqual(['/s/a 1']); // no total to be read
 });
 
@@ -81,7 +81,7 @@ test.each<[rule: string, counters: Record<string, number>, processes: number, fo
   ['several, and more to come', { '/s/a': 1, '/s/b': 1 }, 1, 1, undefined, ['/s/b 1']],
   ['none', {}, 1, 0, undefined, []],
 ])('processes of which the log does not say where they lived: %s', (_rule, counters, processes, found, place, left) => {
-  const claim = claimed(look(openLedger(tally({})), tally(counters)), processes);
+  const claim = claimUnplaced(look(openLedger(tally({})), tally(counters)), processes);
   expect([claim.found, claim.place.cgroup]).toEqual([found, place]);
   expect(open(claim.ledger)).toEqual(left);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { suffices } from '../../src/core/inhibit-delay.js';
-import { groupByPriority, shutdownTurns, stoppedAlong } from '../../src/core/shutdown-plan.js';
+import { groupByPriority, shutdownGroupIndexes, stoppedAlong } from '../../src/core/shutdown-plan.js';
 import { latestTimeline } from '../../src/core/shutdown-timeline.js';
 import type { UnitStop } from '../../src/core/unit-stop.js';
 import type { Workload } from '../../src/core/workload.js';
@@ -31,9 +31,9 @@ test.each<[rule: string, inner: Partial<Workload>, outer: Partial<Workload>, gro
 ])('whoever holds one %s ends with the later one', (_rule, inner, outer, group) => {
   const [w, x] = [workload('w', { ...outer, path: '/w' }), workload('x', { ...inner, path: '/w/a/x' })];
   const turns = (all: readonly Workload[], before?: ReadonlyMap<string, number>) =>
-    PERIODS[shutdownTurns(PERIODS, all, before).get(w.id) ?? -1]?.priority;
+    PERIODS[shutdownGroupIndexes(PERIODS, all, before).get(w.id) ?? -1]?.priority;
   expect(turns([w, x])).toBe(group);
-  expect(turns([w], shutdownTurns(PERIODS, [w, x]))).toBe(group);
+  expect(turns([w], shutdownGroupIndexes(PERIODS, [w, x]))).toBe(group);
   expect(turns([w, { ...x, path: '/wx' }])).toBe(turns([w]));
 });
 
@@ -47,7 +47,7 @@ test.each<[rule: string, stop: Partial<UnitStop>, ends: readonly (number | undef
   const all = [unit('db', 0), unit('web', 2_000_000_000)];
   const found = candidates(...all.map((one): [Workload, bigint] => [one, 0n]));
   const along = stoppedAlong({ ...found, stop: ({ name }) => (name === 'db' ? (stop as UnitStop) : undefined) }, { sinceNs: 0n });
-  const turns = shutdownTurns(PERIODS, all, undefined, along);
+  const turns = shutdownGroupIndexes(PERIODS, all, undefined, along);
   expect(all.map(({ id }) => PERIODS[turns.get(id) ?? -1]?.priority)).toEqual(ends);
 });
 
@@ -57,7 +57,7 @@ test('a unit ends with the last of those that are held by one that needs it', ()
     workload('web', { path: '/web' }),
     workload('job', { path: '/web/job', priority: 2_000_000_000 }),
   ];
-  const turns = shutdownTurns(PERIODS, [db, web, job], undefined, new Map([[db.id, [web]]]));
+  const turns = shutdownGroupIndexes(PERIODS, [db, web, job], undefined, new Map([[db.id, [web]]]));
   expect([db, web, job].map(({ id }) => turns.get(id))).toEqual([1, 1, 1]);
 });
 

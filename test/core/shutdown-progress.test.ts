@@ -17,7 +17,7 @@ const told = (of: Partial<EndingWorkload> = {}): EndingWorkload => ({
   serial: 1,
   workload: workload('batch'),
   group: 0,
-  toldAtNs: 0n,
+  askedAtNs: 0n,
   gracePeriodNs: 5n * SECOND,
   killsAtNs: 5n * SECOND,
   killedAtNs: undefined,

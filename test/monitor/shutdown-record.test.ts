@@ -7,7 +7,7 @@ const ended = (name: string, of: Partial<EndedWorkload> = {}): EndedWorkload => 
   serial: 1,
   workload: workload(name),
   group: 0,
-  toldAtNs: 0n,
+  askedAtNs: 0n,
   gracePeriodNs: 10n * SECOND,
   killsAtNs: 10n * SECOND,
   killedAtNs: undefined,
