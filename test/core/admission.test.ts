@@ -13,17 +13,17 @@ const applicant = (qosClass: QosClass, more: Partial<Applicant> = {}): Applicant
   ...more,
 });
 
-describe('who may start', () => {
+describe('admission under conditions', () => {
   test.each<[rule: string, conditions: readonly ConditionType[], applicant: Applicant, refused: string | undefined]>([
-    ['no condition: everybody', [], applicant('BestEffort'), undefined],
+    ['no condition: every workload', [], applicant('BestEffort'), undefined],
     ['memory is short: no best-effort workload', MEMORY, applicant('BestEffort'), '[MemoryPressure]'],
     ['memory is short: a burstable one all the same', MEMORY, applicant('Burstable'), undefined],
     ['memory is short: a guaranteed one all the same', MEMORY, applicant('Guaranteed'), undefined],
     ['memory is short: a critical one whatever its class', MEMORY, applicant('BestEffort', { critical: true }), undefined],
-    ['a disk is short: nobody', ['DiskPressure'], applicant('Guaranteed'), '[DiskPressure]'],
-    ['processes are short: nobody', ['PIDPressure'], applicant('Guaranteed'), '[PIDPressure]'],
+    ['a disk is short: no workload', ['DiskPressure'], applicant('Guaranteed'), '[DiskPressure]'],
+    ['processes are short: no workload', ['PIDPressure'], applicant('Guaranteed'), '[PIDPressure]'],
     ['a disk is short: the critical', ['DiskPressure'], applicant('BestEffort', { critical: true }), undefined],
-    ['memory and more: nobody', ['MemoryPressure', 'PIDPressure'], applicant('Guaranteed'), '[MemoryPressure PIDPressure]'],
+    ['memory and more: no workload', ['MemoryPressure', 'PIDPressure'], applicant('Guaranteed'), '[MemoryPressure PIDPressure]'],
     ['the order is the one given', ['PIDPressure', 'MemoryPressure'], applicant('Burstable'), '[PIDPressure MemoryPressure]'],
     ['memory twice is not memory alone', ['MemoryPressure', 'MemoryPressure'], applicant('Burstable'), '[MemoryPressure MemoryPressure]'],
   ])('%s', (_rule, conditions, who, refused) => {

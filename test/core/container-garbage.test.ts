@@ -13,7 +13,7 @@ const user = (asked: string, made = '') => ({ image: { image: asked }, imageRef:
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 
 test.each<[rule: string, image: RuntimeImage, users: readonly ReturnType<typeof user>[], stays: boolean]>([
-  ['nobody stands on it', image(DIGEST, ['docker.io/library/web:1']), [user('docker.io/library/other:1')], false],
+  ['no container uses it', image(DIGEST, ['docker.io/library/web:1']), [user('docker.io/library/other:1')], false],
   ['by its id', image(DIGEST), [user('web', DIGEST)], true],
   ['by its name', image(DIGEST, ['docker.io/library/web:1']), [user('docker.io/library/web:1')], true],
   ['by its name as people write it', image(DIGEST, ['docker.io/library/web:1']), [user('web:1')], true],

@@ -97,11 +97,13 @@ const alerts = (given: readonly Effect[]): Extract<Effect, { kind: 'alert' }>[] 
   given.flatMap((effect) => (effect.kind === 'alert' ? [effect] : []));
 const decisions = (given: readonly Effect[]) => given.flatMap((effect) => (effect.kind === 'evict' ? [effect.decision] : []));
 
-test('an alert that nobody helps a disk names who holds most of it', () => {
+test('an alert without an evictable workload names what holds most of the disk', () => {
   const [alert] = alerts(effects('nodefs.available', 0n));
   const record = alert && alertRecord(alert);
   expect(record).toMatchObject({ alert: 'nothing-evictable', holders: [{ bytes: 3 * 1024 * 1024 }] });
-  expect(record?.message).toMatch(/no evictable workload would free anything there; nginx \(pid 12\) of \/web holds 3MiB in 1 deleted file$/);
+  expect(record?.message).toMatch(
+    /no evictable workload would free anything there; nginx \(pid 12\) of \/web holds 3MiB in 1 deleted file$/,
+  );
 });
 
 test('so does a decision for a disk, and none for memory', () => {

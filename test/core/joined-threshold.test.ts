@@ -27,7 +27,7 @@ const THRASHING = 'memory.available<10% & memory.pressure.full>40%';
 
 test.each<[rule: string, readings: Readings, met: boolean | undefined]>([
   ['both', { 'memory.available': 50, 'memory.pressure.full': 41 }, true],
-  ['bytes are short, and nobody waits', { 'memory.available': 50, 'memory.pressure.full': 12 }, false],
+  ['bytes are short, and no task stalls', { 'memory.available': 50, 'memory.pressure.full': 12 }, false],
   ['tasks wait, and bytes are there', { 'memory.available': 500, 'memory.pressure.full': 90 }, false],
   ['exactly the share is not above it', { 'memory.available': 50, 'memory.pressure.full': 40 }, false],
   ['a hundredth of a percent above', { 'memory.available': 50, 'memory.pressure.full': 40.01 }, true],
@@ -171,7 +171,7 @@ describe('a step', () => {
     expect(loop.said(2, { 'memory.available': 500 })).toEqual(['cleared']);
   });
 
-  test('and evicts nobody, however long ago it began: an operand that cannot be read is not met', () => {
+  test('it evicts nothing, however old: an unreadable operand is not met', () => {
     const loop = new Loop(policy([listed(THRASHING, 'soft', 10)], { departures: departuresOf('evictd') }));
     loop.said(0, BOTH);
     for (let second = 1; second <= 40; second += 1) expect(loop.said(second, { 'memory.available': 50 })).toEqual([]);

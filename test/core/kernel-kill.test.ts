@@ -18,8 +18,8 @@ test.each<[rule: string, cgroup: string | undefined, node: string | undefined, c
   ['the machine is concerned even where it is not known which', undefined, undefined, true],
   ['a cgroup by those further below', '/node/batch/inner', '/node', true],
   ['a cgroup by its own', '/node', '/node', true],
-  ['not by one whose name begins the same', '/node2/batch', '/node', false],
-  ['not by who lives above', '/', '/node', false],
+  ['not by a cgroup with the same prefix', '/node2/batch', '/node', false],
+  ['not by a parent', '/', '/node', false],
   ['not where it is not known which', undefined, '/node', false],
 ])('%s', (_rule, cgroup, node, concerned) => {
   expect(concernsNode({ ...kill, cgroup }, node)).toBe(concerned);
@@ -39,11 +39,11 @@ test.each<[rule: string, kill: Limit, guarded: GuardedMemory, workload: string |
   ['one above the node cgroup was', limitOf('/'), guarded, '/node/b', 'other'],
   ['the workload itself was', limitOf('/a/b'), machine, '/a/b', 'workload'],
   ['a cgroup within the workload was', limitOf('/a/b/c'), machine, '/a/b', 'workload'],
-  ['one whose name begins the same was', limitOf('/a/bc'), machine, '/a/b', 'other'],
+  ['a cgroup with the same prefix', limitOf('/a/bc'), machine, '/a/b', 'other'],
   ['the slice around several workloads was', limitOf('/a'), machine, '/a/b', 'other'],
-  ['the limit of somebody who is no workload', limitOf('/a/b'), machine, undefined, 'other'],
-  ['the kernel did not say whose', limitOf(undefined), machine, '/a/b', 'unknown'],
-])('whose limit it was: %s', (_rule, said, memory, workload, limit) => {
+  ['the limit of a cgroup that is no workload', limitOf('/a/b'), machine, undefined, 'other'],
+  ['the kernel did not name the cgroup', limitOf(undefined), machine, '/a/b', 'unknown'],
+])('which limit was hit: %s', (_rule, said, memory, workload, limit) => {
   expect(oomLimitOf(said, memory, workload)).toBe(limit);
 });
 

@@ -15,27 +15,27 @@ const open = ({ open: list }: KillLedger): string[] => list.map(({ cgroup, count
 const look = (ledger: KillLedger, now: OomTally, atNs = 0n): KillLedger => countersRead(ledger, now, ledger.logged.length, atNs);
 
 test.each<[rule: string, log: string[], counters: Record<string, number>, open: string[]]>([
-  ['told and counted', ['/s/a'], { '/s/a': 1 }, []],
+  ['logged and counted', ['/s/a'], { '/s/a': 1 }, []],
   ['counted only', [], { '/s/a': 2 }, ['/s/a 2']],
-  ['one of two was told', ['/s/a'], { '/s/a': 2 }, ['/s/a 1']],
-  ['told of another cgroup', ['/s/b'], { '/s/a': 1 }, ['/s/a 1']],
-  ['told of one whose name begins the same', ['/s/ab'], { '/s/a': 1 }, ['/s/a 1']],
-  ['told of a cgroup that is gone: counted by the one above', ['/s/a/gone'], { '/s/a': 1 }, []],
-  ['told of a group, counted further below', ['/s/a'], { '/s/a/inner': 1 }, []],
+  ['one of two was logged', ['/s/a'], { '/s/a': 2 }, ['/s/a 1']],
+  ['logged in another cgroup', ['/s/b'], { '/s/a': 1 }, ['/s/a 1']],
+  ['logged in a cgroup with the same prefix', ['/s/ab'], { '/s/a': 1 }, ['/s/a 1']],
+  ['logged in a removed cgroup: counted by its parent', ['/s/a/gone'], { '/s/a': 1 }, []],
+  ['logged for a group, counted in a descendant', ['/s/a'], { '/s/a/inner': 1 }, []],
   ['the nearest closes', ['/s/a/x'], { '/s': 1, '/s/a': 1 }, ['/s 1']],
   ['the very same before the nearest', ['/s', '/s/a'], { '/s/a': 1, '/s': 1 }, []],
-  ['told and not counted: a cgroup that took its counter with it', ['/s/a', '/s/a'], {}, []],
+  ['logged, not counted: the counter was removed with its cgroup', ['/s/a', '/s/a'], {}, []],
 ])('%s', (_rule, log, counters, left) => {
   const ledger = log.reduce(killLogged, openLedger(tally({})));
   expect(open(look(ledger, tally(counters)))).toEqual(left);
 });
 
-test('what was told before a reading, and not counted in it, closes nothing later', () => {
+test('a kill logged before a reading but not counted in it matches no later count', () => {
   const ledger = look(killLogged(openLedger(tally({})), '/s/a'), tally({}));
   expect(open(look(ledger, tally({ '/s/a': 1 })))).toEqual(['/s/a 1']);
 });
 
-test('what was told while the counters were read may be in them or not', () => {
+test('a kill logged during a reading may be counted in it or not', () => {
   const began = openLedger(tally({}));
   const during = killLogged(began, '/s/a');
   const counts = countersRead(during, tally({ '/s/a': 1 }), began.logged.length, 0n); // it was

@@ -94,7 +94,7 @@ describe('memory.oom.group', () => {
 
   test.each<[rule: string, chosen: number, dead: number[]]>([
     ['all of the group dies but the unkillable', 10, [10, 12]],
-    ['whoever of it is chosen', 12, [10, 12]],
+    ['whichever member is selected', 12, [10, 12]],
     ['without a group: the one', 11, [11]],
   ])('%s', (_rule, chosen, dead) => {
     const candidate = order.candidates.find((each) => each.task.pid === chosen);

@@ -70,7 +70,7 @@ describe('protected, and the kernel would kill it', () => {
   test.each<[rule: string, workloads: Workload[], tasks: OomTask[], endangered: string[]]>([
     ['before one that may go', [workload('db', critical), workload('web')], sized(9n, 5n), ['db']],
     ['after all that may go', [workload('db', critical), workload('web')], sized(5n, 9n), []],
-    ['first of all, and nobody else is there', [workload('db', critical)], sized(5n, 9n), ['db']],
+    ['first, as the only workload', [workload('db', critical)], sized(5n, 9n), ['db']],
     ['only protected ones: the first', [workload('db', critical), workload('web', critical)], sized(9n, 5n), ['db']],
     [
       'before one that the kernel cannot kill',

@@ -32,7 +32,7 @@ function kernelOrder(order: readonly OomPlace[], { values }: OomScoreAdjs, total
 describe('values by rank', () => {
   test.each<[rule: string, order: OomPlace[], total: bigint, values: Record<string, number>, outOfPlace: string[]]>([
     ['the first place has the highest value', [place('a', holding(MIB))], ALL, { a: 1000 }, []],
-    ['nobody: nothing', [], ALL, {}, []],
+    ['no workload: nothing', [], ALL, {}, []],
     ['memory of less than a thousand pages: nothing can be told apart', [place('a', holding(MIB))], 3n * MIB, {}, []],
     ['a workload without processes gets none', [place('a'), place('b', holding(MIB))], ALL, { b: 1000 }, []],
     ['nor one whose processes are all exempt', [place('a', holding(MIB, -1000)), place('b', holding(MIB))], ALL, { b: 1000 }, []],
@@ -125,7 +125,7 @@ const anyOrder = orderOf(process, 30);
 const others = fc.array(process, { maxLength: 3 });
 
 describe('properties', () => {
-  test('whoever is not out of place is hit in the order given, whatever the sizes and the values found', () => {
+  test('workloads in place are hit in the given order, for any sizes and values', () => {
     fc.assert(
       fc.property(anyOrder, others, (order, protectedOnes) => {
         const got = oomScoreAdjsByRank(order, TOTAL, protectedOnes);
@@ -135,7 +135,7 @@ describe('properties', () => {
     );
   });
 
-  test('the first place is 1000, values are between the lowest value found and 1000, and everybody who can be killed has one', () => {
+  test('the first place gets 1000, values lie between the lowest found and 1000, and every killable workload has one', () => {
     fc.assert(
       fc.property(anyOrder, others, (order, protectedOnes) => {
         const { values } = oomScoreAdjsByRank(order, TOTAL, protectedOnes);

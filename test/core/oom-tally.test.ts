@@ -29,9 +29,9 @@ test.each<[rule: string, before: Counters, now: Counters, kills: string[]]>([
   ['the leaf has it, not those above', {}, { '/s': 1, '/s/a': 1 }, ['/s/a 1 none']],
   ['only what is new', { '/s': 3, '/s/a': 3 }, { '/s': 5, '/s/a': 5 }, ['/s/a 2 none']],
   ['several leaves', {}, { '/s': 3, '/s/a': 1, '/s/b': 2 }, ['/s/a 1 none', '/s/b 2 none']],
-  ['a leaf that is gone: the one above has counted it', { '/s': 2, '/s/a': 2 }, { '/s': 4 }, ['/s 2 unknown']],
+  ['a removed leaf: its parent has counted it', { '/s': 2, '/s/a': 2 }, { '/s': 4 }, ['/s 2 unknown']],
   ['the only one is gone, which had a limit: the one above is no leaf for that', { '/s': 0 }, { '/s': 1 }, ['/s 1 unknown']],
-  ['one that is gone beside one that is there', {}, { '/s': 3, '/s/a': 1 }, ['/s 2 unknown', '/s/a 1 none']],
+  ['a removed cgroup beside an existing one', {}, { '/s': 3, '/s/a': 1 }, ['/s 2 unknown', '/s/a 1 none']],
   ['one of the same name is another one', { '/s': 2, '/s/a': 2 }, { '/s': 3, '/s/a#2': 1 }, ['/s/a 1 none']],
   ['its own limit', {}, { '/s': [1, 0], '/s/a': [1, 1] }, ['/s/a 1 /s/a']],
   ['the limit of one above', {}, { '/s': [1, 1], '/s/a': [1, 0] }, ['/s/a 1 /s']],
@@ -45,7 +45,7 @@ test.each<[rule: string, before: Counters, now: Counters, kills: string[]]>([
 test.each<[rule: string, before: Counters, now: Counters, kills: string[]]>([
   ['each counts for itself', {}, { '/s': 1, '/s/a': 2 }, ['/s 1 unknown', '/s/a 2 unknown']],
   ['only what is new', { '/s/a': 2 }, { '/s/a': 3 }, ['/s/a 1 unknown']],
-  ['one that is gone took its counter with it', { '/s/a': 2 }, {}, []],
+  ['a removed cgroup has no counter any more', { '/s/a': 2 }, {}, []],
   ['one of the same name is another one', { '/s/a': 2 }, { '/s/a#2': 1 }, ['/s/a 1 unknown']],
 ])('v1: %s', (_rule, before, now, kills) => {
   expect(killsBetween(tally(before, false), tally(now, false)).map(said).sort()).toEqual(kills);

@@ -15,7 +15,7 @@ function loop(): Timeline {
 test.each<[rule: string, reading: Partial<VictimReading>, pauseSeconds: number]>([
   ['that survived its kill is passed over for a minute', SURVIVED, 60],
   ['that could not be taken hold of, for a second', { processes: undefined, error: 'EMFILE' }, 1],
-  ['that was gone before it was signalled, and is still listed, for a second', { processes: undefined, vanished: true }, 1],
+  ['that ended before the signal and is still listed, for a second', { processes: undefined, vanished: true }, 1],
 ])('one over its limits %s', (_rule, reading, pauseSeconds) => {
   const timeline = loop();
   expect(evicted(timeline.said(0, plenty))).toEqual(['evict big grace 0']);

@@ -18,7 +18,7 @@ const short = [threshold('pid.available', '100')];
 
 test.each<[rule: string, counts: readonly (readonly [Workload, bigint | undefined])[], victim: string]>([
   [
-    'who has most',
+    'the most processes',
     [
       [workload('hog'), 3n],
       [workload('bomb'), 700n],
@@ -34,7 +34,7 @@ test.each<[rule: string, counts: readonly (readonly [Workload, bigint | undefine
     'batch',
   ],
   [
-    'who could not be counted goes last',
+    'an uncounted workload ranks last',
     [
       [workload('unknown'), undefined],
       [workload('batch'), 1n],
@@ -42,7 +42,7 @@ test.each<[rule: string, counts: readonly (readonly [Workload, bigint | undefine
     'batch',
   ],
   [
-    'who may not go is passed over',
+    'a protected workload is passed over',
     [
       [workload('db', { protection: { kind: 'critical' } }), 700n],
       [workload('batch'), 1n],
@@ -54,7 +54,7 @@ test.each<[rule: string, counts: readonly (readonly [Workload, bigint | undefine
   expect(evicted(new Timeline(policy(short), found).said(0, { 'pid.available': 99n }))).toEqual([`evict ${victim} grace 0`]);
 });
 
-test('nobody is counted for memory, or before somebody has to go', () => {
+test('processes are not counted for memory, or before an eviction is due', () => {
   const { found, asked } = counting([workload('hog'), 3n]);
   const loop = new Timeline(policy([...short, threshold('memory.available', '100Mi')]), found);
   loop.said(0, { 'pid.available': 100n, 'memory.available': 50n * Mi });
@@ -70,7 +70,7 @@ describe('after an eviction', () => {
     return begun;
   };
 
-  test('what was killed has its ids until it is reaped: until then nobody else goes', () => {
+  test('killed processes keep their ids until they are reaped: until then no other workload is evicted', () => {
     const begun = loop();
     expect(begun.said(0.1, { 'pid.available': 10n }, gone)).toEqual([]);
     expect(begun.said(2, { 'pid.available': 99n }, gone)).toEqual([]);
@@ -93,7 +93,7 @@ describe('after an eviction', () => {
   test.each<[rule: string, seconds: number, available: bigint, goes: boolean]>([
     ['the min reclaim is owed, and nine tenths are back: it was not enough', 0.2, 100n, true],
     ['one less: wait', 0.2, 99n, false],
-    ['it is never reaped, and nobody else goes', 10.1, 10n, false],
+    ['it is never reaped, and no other workload is evicted', 10.1, 10n, false],
     ['ten seconds are over, and they come back still', 10.1, 18n, false],
   ])('%s', (_rule, seconds, available, goes) => {
     const begun = loop();
@@ -109,7 +109,7 @@ describe('after an eviction', () => {
     return begun;
   };
 
-  test('they come back slowly: the next one goes ten seconds after the last that did', () => {
+  test('ids are freed slowly: the next eviction comes ten seconds after the last one was freed', () => {
     const begun = slowly();
     expect(begun.said(9, { 'pid.available': 14n }, gone)).toEqual([]);
     expect(begun.said(18, { 'pid.available': 17n }, gone)).toEqual([]);

@@ -10,13 +10,13 @@ test.each<[rule: string, processes: readonly TreeProcess[], below: readonly numb
   ['a grandchild older than a child', [p(1, 0, 10), p(4, 1, 20), p(3, 4, 25), p(2, 1, 30)], [1, 4, 3, 2]],
   ['a number that another one had: younger than its child it is no parent', [p(1, 0, 30), p(2, 1, 20)], [1]],
   ['as old as its child it is: the clock goes in ticks', [p(1, 0, 20), p(3, 2, 20), p(2, 1, 20)], [1, 2, 3]],
-  ['whose time is not known is nobody’s child', [p(1, 0, 10), p(2, 1, 0)], [1]],
+  ['an unknown start time: not a child', [p(1, 0, 10), p(2, 1, 0)], [1]],
   ['nor is it where that of the other is not known either', [p(1, 0, 0), p(2, 1, 0)], [1]],
   ['a parent that is not there', [p(1, 9, 10), p(2, 9, 20)], [1]],
   ['its own parent', [p(1, 1, 10)], [1]],
   ['each other’s parents', [p(1, 2, 10), p(2, 1, 20)], [1, 2]],
   ['each other’s parents, of one age: one of them is', [p(1, 2, 10), p(2, 1, 10)], [1]],
-  ['in a circle, of one age: the last of them is nobody’s child', [p(1, 3, 10), p(2, 1, 10), p(3, 2, 10)], [1, 2]],
+  ['a cycle of equal ages: the last is not a child', [p(1, 3, 10), p(2, 1, 10), p(3, 2, 10)], [1, 2]],
   ['of one age, by number', [p(1, 0, 10), p(7, 1, 20), p(5, 1, 20)], [1, 5, 7]],
 ])('below a process: %s', (_rule, processes, below) => {
   const root = p(1, 0, Number(processes.find(({ pid }) => pid === 1)?.createdAt));
@@ -24,20 +24,20 @@ test.each<[rule: string, processes: readonly TreeProcess[], below: readonly numb
   expect(pids(new ProcessTree(processes.toReversed()).below(root))).toEqual(below);
 });
 
-test('below a process that is not there nobody is, whoever has its number', () => {
+test('a process that ended has no descendants, even if its pid is reused', () => {
   const tree = new ProcessTree([p(1, 0, 15), p(2, 1, 20)]);
   expect([tree.below(p(1, 0, 10)), tree.below(p(7, 0, 10))]).toEqual([[], []]);
 });
 
-test('above a process, the nearest first, up to who is not older', () => {
+test('ancestors, the nearest first, up to one that is not older', () => {
   const tree = new ProcessTree([p(1, 9, 50), p(2, 1, 20), p(3, 2, 30), p(4, 3, 40)]);
   expect(pids(tree.above(p(4, 3, 40)))).toEqual([3, 2]);
 });
 
 test.each<[rule: string, processes: readonly TreeProcess[], line: readonly number[]]>([
   ['itself and all that it descends from', [p(1, 0, 10), p(2, 1, 20), p(4, 2, 30), p(3, 2, 30)], [4, 2, 1]],
-  ['the clock was set back: whoever looks younger may have started it', [p(2, 1, 90), p(4, 2, 30), p(1, 0, 80)], [4, 2, 1]],
-  ['and whoever does not tell when it was started', [p(1, 0, 10), p(2, 1, 0), p(4, 2, 30)], [4, 2, 1]],
+  ['the clock was set back: a parent that looks younger counts', [p(2, 1, 90), p(4, 2, 30), p(1, 0, 80)], [4, 2, 1]],
+  ['a parent with an unknown start time counts', [p(1, 0, 10), p(2, 1, 0), p(4, 2, 30)], [4, 2, 1]],
   ['nor is its own known', [p(2, 0, 10), p(4, 2, 0)], [4, 2]],
   ['a parent that has ended', [p(2, 9, 10), p(4, 2, 30)], [4, 2]],
   ['a circle', [p(2, 4, 10), p(4, 2, 30)], [4, 2]],
@@ -46,7 +46,7 @@ test.each<[rule: string, processes: readonly TreeProcess[], line: readonly numbe
   expect([...new ProcessTree(processes).lineOf(4)]).toEqual(line);
 });
 
-test('above a process that is as old as whoever started it', () => {
+test('the ancestors of a process as old as its parent', () => {
   const tree = new ProcessTree([p(1, 0, 10), p(2, 1, 20), p(3, 2, 20)]);
   expect(pids(tree.above(p(3, 2, 20)))).toEqual([2, 1]);
 });

@@ -31,7 +31,7 @@ describe('memory', () => {
       machine('over', 200n * Mi, { priority: 100, requests: { memory: 100n * Mi } }),
       machine('within', 900n * Mi, { priority: -100, requests: { memory: 1000n * Mi } }),
     ],
-    ['lower priority goes first', machine('low', 10n * Mi, { priority: -1 }), machine('high', 500n * Mi, { priority: 0 })],
+    ['lower priority ranks first', machine('low', 10n * Mi, { priority: -1 }), machine('high', 500n * Mi, { priority: 0 })],
     [
       'priorities as far apart as they can be',
       machine('lowest', Mi, { priority: -(2 ** 31) }),
@@ -80,7 +80,7 @@ describe('process ids', () => {
       pod('low', { priority: -1, stats: { processes: 1n } }),
       pod('high', { stats: { processes: 500n } }),
     ],
-    ['more goes first', pod('many', { stats: { processes: 3n } }), pod('few', { stats: { processes: 2n } })],
+    ['more processes rank first', pod('many', { stats: { processes: 3n } }), pod('few', { stats: { processes: 2n } })],
     [
       'requests of memory do not matter',
       pod('many', { requests: { memory: 100n }, stats: { processes: 3n } }),
@@ -91,7 +91,7 @@ describe('process ids', () => {
     expectOrder('pid.available', rows, kubelet);
   });
 
-  test('for the kubelet one without statistics goes first within its priority', () => {
+  test('the kubelet ranks a workload without statistics first within its priority', () => {
     const rows = [
       pod('low', { priority: -1, stats: { processes: 1n } }),
       pod('unknown', { stats: null }),

@@ -30,7 +30,7 @@ test('what the node can do itself comes first, then the configured steps in thei
   expect(timeline.said(0, short(50n)).at(-1)).toBe('reclaim images, journald, package-cache');
 });
 
-test('a command runs for a soft threshold of its signals, and nobody who has to go at once waits for one', () => {
+test('a command runs for soft thresholds of its signals; hard thresholds do not wait for commands', () => {
   const said = (limit: ReturnType<typeof threshold>): string[] => {
     const timeline = new Timeline(policy([limit], { evictable: disk, reclaimSteps: [prune] }), all);
     timeline.said(0, { [limit.signal]: 50n * Mi });
@@ -42,7 +42,7 @@ test('a command runs for a soft threshold of its signals, and nobody who has to 
   expect(hard.said(0, short(50n)).at(-1)).toBe('evict batch grace 0');
 });
 
-test('steps run where nobody can be evicted, too, and then it is said', () => {
+test('steps also run without an evictable workload, and an alert follows', () => {
   const timeline = new Timeline(
     policy([threshold('nodefs.available', '100Mi')], { hasWorkloadSource: false, reclaimSteps: [journald] }),
     all,
@@ -62,7 +62,7 @@ test('what has run is not tried again before the value has changed by a twentiet
   expect(timeline.said(6, short(41n))).toEqual([]);
 });
 
-test('whoever has to go at once waits for a reclaim for a minute, and what that does afterwards takes nobody else', () => {
+test('a hard threshold waits a minute for a reclaim, and the late result of the reclaim evicts nothing more', () => {
   const timeline = new Timeline(
     policy([threshold('nodefs.available', '100Mi', { graceSeconds: 1 }), threshold('nodefs.available', '60Mi')], {
       evictable: disk,

@@ -40,7 +40,7 @@ const stallUntil = (endS: number) => (seconds: number) => ({
   'memory.pressure.full': Math.max(0, Math.min(100, ((endS + 2 - seconds) / 2) * 100)),
 });
 
-test('a stall that one eviction has ended costs nobody else, though the window still holds it', () => {
+test('a stall that an eviction has ended evicts nothing more, though the window still covers it', () => {
   expect(evictionsAt([listed('memory.pressure.full>40%', 'hard')], stallUntil(0.1))).toEqual([0]);
 });
 

@@ -27,7 +27,7 @@ const stop = ({ dependants = [], triggers = [], timers = [], ...what }: Partial<
 });
 const restarting = stop({ restarts: true });
 
-describe('who is kept stopped', () => {
+describe('which units are kept stopped', () => {
   type Row = [rule: string, means: 'asked' | 'killed', evictions: number, stop: UnitStop, expected: string | undefined];
   test.each<Row>([
     ['killed, it restarts as it says', 'killed', 1, restarting, undefined],
@@ -133,7 +133,7 @@ describe('a unit that comes back again and again', () => {
     expect(timeline.said(77, reading, {}, { holdNews: new Map([['batch', 'lost']]) })).toEqual(['start batch']);
   });
 
-  test('while a threshold of the condition is met nobody is started', () => {
+  test('while a threshold of the condition is met no unit is started', () => {
     const timeline = storm();
     timeline.candidates = candidates();
     timeline.memory(11, 50n, gone(2));
@@ -141,7 +141,7 @@ describe('a unit that comes back again and again', () => {
     expect(timeline.memory(76, 500n)).toEqual(['cleared memory.available', 'start batch']);
   });
 
-  test('while systemd cannot be asked nobody is started', () => {
+  test('while systemd cannot be reached no unit is started', () => {
     const timeline = storm();
     timeline.memory(11, 500n, gone(2));
     const reading = { 'memory.available': 500n * Mi };
@@ -155,14 +155,14 @@ describe('a unit that comes back again and again', () => {
     expect(timeline.dueAtNs).toBe(70n * SECOND);
   });
 
-  test('a unit that was gone before it was touched is not kept stopped', () => {
+  test('a unit that ended before evictd acted is not kept stopped', () => {
     const timeline = storm();
     expect(timeline.state.held.size).toBe(1);
     timeline.memory(11, 500n, { 2: { vanished: true, processes: undefined } });
     expect(timeline.state.held.size).toBe(0);
   });
 
-  test('a dry run says that it would be kept stopped, and keeps nobody', () => {
+  test('a dry run reports the hold and holds nothing', () => {
     const timeline = new Timeline(policy([threshold('memory.available', '100Mi', { graceSeconds: 1 })], { dryRun: true }), all(restarting));
     timeline.memory(0, 50n);
     const decided = timeline.at(2, { 'memory.available': 50n * Mi }).find(({ kind }) => kind === 'evict');

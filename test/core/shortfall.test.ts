@@ -27,7 +27,7 @@ test.each<[rule: string, limit: bigint, available: bigint, least: bigint]>([
   expect(leastYield({ limit, observation: { available, capacity: limit, timeNs: 0n, source: 'test' } })).toBe(least);
 });
 
-describe('who helps', () => {
+describe('which workloads help', () => {
   const disks = (nodefs: DiskHolding | 'measuring'): Partial<WorkloadStats> => ({ disks: { nodefs } });
   test.each<[rule: string, signal: ResourceSignal, known: Partial<WorkloadStats>, least: bigint | undefined, because: RegExp | undefined]>([
     ['who frees something', 'nodefs.available', disks(holding(1n)), undefined, undefined],
@@ -39,10 +39,10 @@ describe('who helps', () => {
     ['bytes are not inodes', 'nodefs.available', disks(holding(0n, 9n)), undefined, /free nothing on nodefs/],
     ['memory is another matter', 'memory.available', disks(holding(0n)), 5n, undefined],
     ['who frees just enough', 'nodefs.available', disks(holding(16n)), 16n, undefined],
-    ['not who frees less', 'nodefs.available', disks(holding(15n)), 16n, /next to nothing on nodefs/],
+    ['not a workload that frees less', 'nodefs.available', disks(holding(15n)), 16n, /next to nothing on nodefs/],
     ['inodes likewise', 'nodefs.inodesFree', disks(holding(Gi, 1n)), 2n, /next to nothing/],
     ['who has enough process ids', 'pid.available', { processes: 3n }, 3n, undefined],
-    ['not who has fewer', 'pid.available', { processes: 2n }, 3n, /too few process ids/],
+    ['not a workload with fewer', 'pid.available', { processes: 2n }, 3n, /too few process ids/],
     ['of whom it is not known', 'pid.available', {}, 3n, undefined],
     ['anybody, where nothing is missing', 'pid.available', { processes: 0n }, undefined, undefined],
   ])('%s', (_rule, signal, known, least, because) => {

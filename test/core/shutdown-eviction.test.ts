@@ -9,7 +9,7 @@ const soft = threshold('memory.available', '200Mi', { graceSeconds: 30 });
 const all = candidates([workload('batch'), 300n * Mi]);
 const shuttingDown = (before: Policy): Policy => ({ ...before, shuttingDown: true });
 
-test('while the machine goes down a soft threshold is told and nobody goes for it; when it does not any more its grace period is over', () => {
+test('during a shutdown a soft threshold alerts and evicts nothing; when the shutdown is cancelled its grace period is over', () => {
   const timeline = new Timeline(shuttingDown(policy([soft])), all);
   expect(timeline.memory(0, 150n)).toEqual(['met memory.available', 'MemoryPressure=true']);
   expect(timeline.memory(15, 150n)).toEqual([]);
@@ -35,7 +35,7 @@ test('… nothing is reclaimed for a soft one, and for a hard one it is', () => 
   expect(timeline.said(0, { 'nodefs.available': 50n * Mi })).toContain('reclaim images');
 });
 
-test('… after a reclaim that was begun for a soft one nobody is evicted', () => {
+test('… a reclaim that began for a soft threshold is followed by no eviction', () => {
   const limit = threshold('nodefs.available', '100Mi', { graceSeconds: 1 });
   const reclaiming = policy([limit], { collections: new Set(['images']), evictable: new Set(['ephemeral-storage']) });
   const after = (last: Policy): string[] => {

@@ -28,7 +28,7 @@ test.each<[rule: string, inner: Partial<Workload>, outer: Partial<Workload>, gro
   ['of a higher priority', { priority: 2_000_000_000 }, {}, 2_000_000_000],
   ['of a lower one', {}, { priority: 2_000_000_000 }, 2_000_000_000],
   ['that is more critical', { ...CRITICAL, priority: 2_000_001_000 }, CRITICAL, 2_000_001_000],
-])('whoever holds one %s ends with the later one', (_rule, inner, outer, group) => {
+])('a parent of one %s ends with the later one', (_rule, inner, outer, group) => {
   const [w, x] = [workload('w', { ...outer, path: '/w' }), workload('x', { ...inner, path: '/w/a/x' })];
   const turns = (all: readonly Workload[], before?: ReadonlyMap<string, number>) =>
     PERIODS[shutdownGroupIndexes(PERIODS, all, before).get(w.id) ?? -1]?.priority;
@@ -61,7 +61,7 @@ test('a unit ends with the last of those that are held by one that needs it', ()
   expect([db, web, job].map(({ id }) => turns.get(id))).toEqual([1, 1, 1]);
 });
 
-test('as late as it can become: whoever holds others is told when these have ended', () => {
+test('the latest timeline: a parent is asked to end after its children', () => {
   const [w, x, y] = [
     workload('w', { path: '/w', terminationGracePeriodNs: 3n * SECOND }),
     workload('x', { path: '/w/x', terminationGracePeriodNs: 4n * SECOND }),

@@ -34,14 +34,14 @@ const at = (
 
 test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Parameters<typeof at>[2], result: string | undefined]>([
   ['processes are left', SECOND, {}, {}, undefined],
-  ['nobody is left', SECOND, { processes: 0 }, {}, 'ended'],
-  ['nobody is left, and systemd is not through with it', SECOND, { processes: 0, stopping: true }, {}, undefined],
+  ['no process is left', SECOND, { processes: 0 }, {}, 'ended'],
+  ['no process is left, and systemd is still stopping it', SECOND, { processes: 0, stopping: true }, {}, undefined],
   ['… and its time is over', 5n * SECOND, { processes: 0, stopping: true }, {}, 'ended'],
   ['… and it was killed', 6n * SECOND, { processes: 0, stopping: true }, { one: told(killed) }, 'killed'],
-  ['nobody is left, after it was killed', 6n * SECOND, { processes: 0 }, { one: told(killed) }, 'killed'],
-  ['nobody is left, and an eviction has chosen it', SECOND, { processes: 0 }, { evicted: true }, 'evicted'],
+  ['no process is left after SIGKILL', 6n * SECOND, { processes: 0 }, { one: told(killed) }, 'killed'],
+  ['no process is left, and an eviction has chosen it', SECOND, { processes: 0 }, { evicted: true }, 'evicted'],
   ['… after it was killed all the same', 6n * SECOND, { processes: 0 }, { one: told(killed), evicted: true }, 'killed'],
-  ['it was not there any more', SECOND, { processes: undefined, vanished: true }, {}, 'gone'],
+  ['it had ended before', SECOND, { processes: undefined, vanished: true }, {}, 'gone'],
   ['it cannot be taken hold of', SECOND, { processes: undefined, error: 'EACCES' }, {}, 'left'],
   ['it could not yet be taken hold of', SECOND, { processes: undefined, error: 'EMFILE', passing: true }, {}, undefined],
   ['SIGTERM has failed: SIGKILL is still to come', SECOND, { error: 'EPERM' }, {}, undefined],
@@ -73,21 +73,21 @@ test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Param
   expect([ending[0]?.killsAtNs, kill]).toEqual([killsAtNs, []]);
 });
 
-test('who waits for others until the time of its group is over is killed', () => {
+test("a unit that systemd queues until its group's time is over is killed", () => {
   expect(at(20n * SECOND, { queued: true }, {}).kill).toHaveLength(1);
 });
 
 test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Parameters<typeof at>[2], isOver: boolean]>([
-  ['not while somebody has time', 19n * SECOND, {}, {}, false],
+  ['not while a workload has time left', 19n * SECOND, {}, {}, false],
   ['when the last has ended', SECOND, { processes: 0 }, {}, true],
-  ['when its time is over, whoever is left', 20n * SECOND, {}, { one: told(killed) }, true],
-  ['whoever is left of one before', SECOND, {}, { group: { ...first, index: 1 } }, true],
-  ['the last one waits for these, too', 6n * SECOND - 1n, {}, { one: told(killed), group: { ...last, index: 1 } }, false],
-  ['… for a second, where nobody is in it', 6n * SECOND, {}, { one: told(killed), group: { ...last, index: 1 } }, true],
-  ['the last one waits for who was killed at its end', 20n * SECOND, {}, { group: last }, false],
+  ['when its time is over, with processes left', 20n * SECOND, {}, { one: told(killed) }, true],
+  ['processes of an earlier group are left', SECOND, {}, { group: { ...first, index: 1 } }, true],
+  ['the last group waits for these too', 6n * SECOND - 1n, {}, { one: told(killed), group: { ...last, index: 1 } }, false],
+  ['… for a second, even without workloads of its own', 6n * SECOND, {}, { one: told(killed), group: { ...last, index: 1 } }, true],
+  ['the last group waits for workloads killed at its end', 20n * SECOND, {}, { group: last }, false],
   ['… and no longer than a second', 21n * SECOND, {}, { one: told({ killedAtNs: 20n * SECOND }), group: last }, true],
-  ['its own who was killed has its time', 19n * SECOND, {}, { one: told(killed), group: last }, false],
-  ['one without time waits for nobody', 0n, {}, { group: { ...first, endsAtNs: 0n } }, true],
+  ["its own killed workload has the group's time", 19n * SECOND, {}, { one: told(killed), group: last }, false],
+  ['a group without time does not wait', 0n, {}, { group: { ...first, endsAtNs: 0n } }, true],
   ['the last one without time does not, either', 0n, {}, { group: { ...last, endsAtNs: 0n } }, true],
 ])('a group is over: %s', (_rule, atNs, seen, rest, isOver) => {
   expect(at(atNs, seen, rest).isOver).toBe(isOver);
@@ -96,7 +96,7 @@ test.each<[rule: string, atNs: bigint, seen: Partial<VictimReading>, rest: Param
 test.each<[rule: string, one: EndingWorkload, group: GroupNow, dueAtNs: bigint]>([
   ['its time is over', told(), first, 5n * SECOND],
   ['the time of the group is', told(killed), first, 20n * SECOND],
-  ['nobody is waited for any more', told({ killedAtNs: 20n * SECOND }), last, 21n * SECOND],
+  ['evictd waits for no workload any more', told({ killedAtNs: 20n * SECOND }), last, 21n * SECOND],
 ])('a look is due when %s', (_rule, one, group, dueAtNs) => {
   expect(at(SECOND, {}, { one, group }).dueAtNs).toBe(dueAtNs);
 });

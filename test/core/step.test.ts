@@ -26,7 +26,7 @@ describe('hard threshold', () => {
     expect(loop.asked).toBe(1);
   });
 
-  test('what decides over the victim is not known yet: nothing is said, nobody else goes instead, and it is looked at again soon', () => {
+  test('facts about the victim are outstanding: no alert, no other victim, and a step soon', () => {
     const loop = new Timeline(policy([hard]), { ...all, awaited: ({ name }) => name === 'batch' });
     expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true']);
     expect(loop.dueAtNs).toBe(5_000_000n);
@@ -34,7 +34,7 @@ describe('hard threshold', () => {
     expect(loop.memory(0.005, 99n)).toEqual(['evict batch grace 0']);
   });
 
-  test('the names of those who are left are being looked up: nothing is said, and it is looked at again soon', () => {
+  test('the names of the remaining candidates are being looked up: no alert, and a step soon', () => {
     const unnamed = workload('batch', { protection: { kind: 'untold', what: 'name' } });
     const loop = new Timeline(policy([hard]), candidates([unnamed, 300n * Mi]));
     expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true']);
@@ -65,7 +65,7 @@ describe('hard threshold', () => {
     expect(loop.memory(0.002, 40n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'evict web grace 0']);
   });
 
-  test('enough was given back: nobody else goes, the condition stays for the transition period', () => {
+  test('enough was freed: no further eviction, and the condition stays for the transition period', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     expect(loop.memory(0.01, 350n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'cleared memory.available']);
@@ -73,7 +73,7 @@ describe('hard threshold', () => {
     expect(loop.memory(300, 350n)).toEqual(['MemoryPressure=false']);
   });
 
-  test('min reclaim is owed after a breach, so another one goes above the threshold, too', () => {
+  test('min reclaim is owed after a breach, so the next eviction happens above the threshold too', () => {
     const loop = new Timeline(policy([threshold('memory.available', '100Mi', { minReclaim: '100Mi' })]), all);
     loop.memory(0, 50n);
     loop.candidates = candidates([workload('web'), 50n * Mi]);
@@ -94,14 +94,14 @@ describe('outcome', () => {
     ['processes left: still dying', 0.5, { usageBytes: 299n * Mi }, undefined],
     ['little given back is ineffective, not failed', 0.5, { processes: 0, usageBytes: 271n * Mi }, 'ineffective batch 29Mi'],
     ['a tenth of what it used is enough', 0.5, { processes: 0, usageBytes: 270n * Mi }, 'killed batch 30Mi'],
-    ['a removed cgroup gave back all that it had', 0.5, { processes: 0, usageBytes: undefined, removed: true }, 'killed batch 300Mi'],
-    ['usage that stands still, and nobody waits for it: still dying', 9.999, {}, undefined],
+    ['a removed cgroup freed all its memory', 0.5, { processes: 0, usageBytes: undefined, removed: true }, 'killed batch 300Mi'],
+    ['usage stands still, and no other eviction is due: still dying', 9.999, {}, undefined],
     ['… but not for ever', 10, {}, 'failed batch 0Mi'],
     ['an error of the kill call: failed', 0.001, { error: 'EPERM' }, 'failed batch 0Mi'],
     ['an error that passes: still dying', 0.5, { error: 'EMFILE', passing: true }, undefined],
     ['… but not for ever, either', 10, { error: 'EMFILE', passing: true }, 'failed batch 0Mi'],
-    ['gone before the signal: nothing happened', 0.001, { processes: undefined, vanished: true, error: 'ENOENT' }, 'vanished batch 0Mi'],
-    ['an error, but nobody is left: killed', 0.001, { processes: 0, usageBytes: 0n, error: 'EPERM' }, 'killed batch 300Mi'],
+    ['ended before the signal: nothing happened', 0.001, { processes: undefined, vanished: true, error: 'ENOENT' }, 'vanished batch 0Mi'],
+    ['an error, but no process is left: killed', 0.001, { processes: 0, usageBytes: 0n, error: 'EPERM' }, 'killed batch 300Mi'],
   ])('%s', (_rule, seconds, reading, outcome) => {
     const loop = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
     loop.memory(0, 50n);
@@ -118,7 +118,7 @@ describe('outcome', () => {
     expect(loop.memory(1, 50n, { 1: {} })).toEqual(['failed batch 0Mi', 'evict web grace 0']);
   });
 
-  test('a victim that gave everything back may take its time to exit, until another one is needed', () => {
+  test('a victim that freed everything may take its time to exit, until another eviction is due', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     const dying = { 1: { usageBytes: 1n * Mi } };
@@ -128,7 +128,7 @@ describe('outcome', () => {
     expect(loop.memory(3.1, 50n, dying)).toEqual(['failed batch 299Mi', 'met memory.available', 'evict web grace 0']);
   });
 
-  test('a soft threshold that is still in its grace period needs nobody yet', () => {
+  test('a soft threshold in its grace period makes no eviction due', () => {
     const soft = threshold('memory.available', '224Mi', { graceSeconds: 90 });
     const loop = new Timeline(policy([hard, soft]), all);
     loop.memory(0, 50n);
@@ -167,7 +167,7 @@ describe('outcome', () => {
     expect(loop.memory(1.001, 50n)).toEqual(['evict batch grace 0']);
   });
 
-  test('what grew until it died gave back its peak', () => {
+  test('a victim that grew until it died freed its peak', () => {
     const loop = new Timeline(policy([hard]), all);
     loop.memory(0, 50n);
     loop.memory(0.1, 50n, { 1: { usageBytes: 340n * Mi } });
@@ -220,7 +220,7 @@ describe('soft threshold', () => {
     expect(loop.memory(41, 150n, { 1: {} })).toContain('failed batch 0Mi');
   });
 
-  test('a SIGTERM that not everybody could be sent: SIGKILL is tried all the same', () => {
+  test('SIGTERM failed for some processes: SIGKILL is tried all the same', () => {
     const loop = new Timeline(policy([soft]), all);
     loop.memory(0, 150n);
     loop.memory(30, 150n);
@@ -247,7 +247,7 @@ describe('soft threshold', () => {
   });
 });
 
-describe('who is not evicted', () => {
+describe('which workloads are not evicted', () => {
   test('nodefs, where nothing would come back, sets the condition and alerts once an episode', () => {
     const loop = new Timeline(policy([threshold('nodefs.available', '10%')]), all);
     expect(loop.said(0, { 'nodefs.available': Mi })).toEqual(['met nodefs.available', 'DiskPressure=true', 'alert nothing-evictable']);
@@ -289,7 +289,7 @@ test('one without a process is passed over, and only those before the victim are
   expect(asked).toEqual(['batch', 'web']);
 });
 
-test('one that is gone under its name: the candidates are read once more, and then it is done with', () => {
+test('a candidate that ended: the candidates are read once more, and then the step is over', () => {
   const before = candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
   const loop = new Timeline(policy([hard]), { ...before, veto: ({ name }) => (name === 'batch' ? { kind: 'gone' } : undefined) });
   expect(evicted(loop.memory(0, 1n))).toEqual(['evict web grace 0']);
@@ -329,7 +329,7 @@ describe('dry run', () => {
     expect(evicted(loop.memory(31, 99n))).toEqual([]);
   });
 
-  test('nobody was there at first: the decision follows when somebody is', () => {
+  test('no candidate at first: the decision follows when there is one', () => {
     const loop = new Timeline(policy([hard], { dryRun: true }), candidates());
     expect(loop.memory(0, 1n)).toContain('alert nothing-evictable');
     loop.candidates = all;
@@ -337,7 +337,7 @@ describe('dry run', () => {
   });
 });
 
-test('another configuration: episodes of thresholds that are gone end', () => {
+test('another configuration: episodes of removed thresholds end', () => {
   const loop = new Timeline(policy([soft]), all);
   loop.memory(0, 150n);
   loop.policy = policy([hard]);

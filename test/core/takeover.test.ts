@@ -32,7 +32,7 @@ describe('an evictd that is started again', () => {
   test.each<[rule: string, at: number, gone: Away, evictedAt: number | undefined]>([
     ['within three intervals a grace period goes on', 40, away(20), 60],
     ['exactly three intervals are no gap', 50, away(30), 60],
-    ['after more than three intervals it begins anew: nobody knows what was in between', 51, away(31), 111],
+    ['after more than three intervals it restarts: the time between was not observed', 51, away(31), 111],
     ['the sleep of the machine is a gap, though the monotonic clock does not count it', 25, away(45, 40), 85],
   ])('%s', (_rule, at, gone, evictedAt) => {
     const timeline = new Timeline(policy([soft]), all);
@@ -58,7 +58,7 @@ describe('an evictd that is started again', () => {
     expect(evicted(timeline.memory(1, 150n, { 1: { processes: 0, removed: true } }))).toEqual(['evict batch grace 0']);
   });
 
-  test('numbers its decisions on, and passes over who could not be killed', () => {
+  test('continues the serial, and passes over workloads that could not be killed', () => {
     const timeline = new Timeline(policy([hard]), all);
     timeline.memory(0, 50n);
     timeline.memory(1, 150n, { 1: { processes: 1, error: 'EPERM' } });
@@ -68,7 +68,7 @@ describe('an evictd that is started again', () => {
     expect(decided).toMatchObject([{ serial: 2, victim: { workload: { name: 'web' } } }]);
   });
 
-  test('evicts nobody else for the resource of a victim in flight, and tells what became of it', () => {
+  test('evicts no other workload for the resource of a victim in flight, and reports its outcome', () => {
     const timeline = new Timeline(policy([hard]), all);
     timeline.memory(0, 50n);
     expect(takenOver(timeline, 5, away(5)).size).toBe(0);
@@ -76,7 +76,7 @@ describe('an evictd that is started again', () => {
     expect(timeline.memory(6, 350n, { 1: { processes: 0, removed: true } })).toContain('killed batch 300Mi');
   });
 
-  test('gives who gets SIGKILL once more the time for it', () => {
+  test('restarts the time limit of a victim with SIGKILL', () => {
     const timeline = new Timeline(policy([hard]), all);
     timeline.memory(0, 50n);
     takenOver(timeline, 50, away(50));
@@ -106,7 +106,7 @@ describe('an evictd that is started again', () => {
     expect(abandoned).toEqual(new Map(goesOn ? [] : [[1, `no evictd ran for ${String(seconds)} s`]]));
   });
 
-  test('what is given up is no eviction, and who was given up may be chosen again', () => {
+  test('an abandoned eviction is not counted, and its workload may be selected again', () => {
     const timeline = new Timeline(policy([hard]), all);
     timeline.memory(0, 50n);
     takenOver(timeline, 100, away(100));
@@ -148,7 +148,7 @@ test('rankings are not kept: they stand in the journal', () => {
   expect(savedParts(timeline.state).evictions).toMatchObject([{ decision: { ranking: [], victim: { workload: { name: 'batch' } } } }]);
 });
 
-test('what matters has changed when somebody is chosen, is escalated or has ended; that time goes on is no change', () => {
+test('a decision, an escalation and an outcome are significant changes; the passing of time is not', () => {
   const timeline = new Timeline(policy([threshold('memory.available', '200Mi', { graceSeconds: 1 })]), all);
   const texts = [significance(timeline.state)];
   const after = (...told: Parameters<Timeline['memory']>): void => {
@@ -188,7 +188,7 @@ function run(drawn: Policy, state: State, timeline: readonly Told[], fromNs: big
   return { state, nowNs, effects };
 }
 
-test('whatever it was told before, an evictd that takes over in time decides as the one before would have', () => {
+test('after any history, an evictd that takes over in time decides like its predecessor', () => {
   const timelines = fc.array(anyTold, { maxLength: 8 });
   fc.assert(
     fc.property(anyPolicy, timelines, timelines, (any, before, after) => {
@@ -214,7 +214,7 @@ test('whatever it was told before, an evictd that takes over in time decides as 
   );
 });
 
-test('whatever was left, taking it over throws nothing, keeps every eviction, and a step goes on from it', () => {
+test('takes over any state without throwing, keeps every eviction, and steps from it', () => {
   const timelines = fc.array(anyTold, { maxLength: 8 });
   const gone = fc.record({ awayNs: fc.bigInt(0n, 400n * SECOND), sleptNs: fc.bigInt(0n, 400n * SECOND) });
   fc.assert(

@@ -14,13 +14,13 @@ describe('images are on a filesystem of their own, and it is full', () => {
   const small = pod('small', { stats: { images: files(Gi / 10n, 100n) } });
   const large = pod('large', { stats: { images: files(30n * Gi, 9000n) } });
 
-  test('to the kubelet nobody uses it: all of a priority are equal', () => {
+  test('the kubelet sees no usage of it: all workloads of a priority are equal', () => {
     expect(order(false, [small, large])).toEqual(['small', 'large']);
     expect(order(false, [large, small])).toEqual(['large', 'small']);
     expect(rank('imagefs.available', 'split', [large], departuresOf('kubelet'))[0]?.usage).toBe(0n);
   });
 
-  test('with image-usage the pod goes whose images nobody else uses, and take the most', () => {
+  test('image-usage evicts the pod with the largest images that no other pod uses', () => {
     expect(order(true, [small, large])).toEqual(['large', 'small']);
     expect(named(rank('imagefs.inodesFree', 'split', [small, large], departuresOf('evictd')))).toEqual(['large', 'small']);
   });

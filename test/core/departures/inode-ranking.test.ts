@@ -21,7 +21,7 @@ test('inodes run out: the kubelet takes 1Gi off a million inodes and evicts the 
   expect(order(false)).toEqual(['twelve-files', 'million-files']);
 });
 
-test('with inode-ranking the pod with a million goes', () => {
+test('inode-ranking evicts the pod with a million inodes', () => {
   expect(order(true)).toEqual(['million-files', 'twelve-files']);
 });
 

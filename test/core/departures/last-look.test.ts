@@ -13,32 +13,32 @@ const seen = (mebibytes: bigint): Partial<StepInput> => ({
 });
 
 describe('the shortage ends between the reading of the signal and that of the candidates', () => {
-  test('the kubelet evicts whoever is next', () => {
+  test('the kubelet evicts the next workload', () => {
     const timeline = new Timeline(policy([hard], { departures: without('last-look') }), left);
     expect(evicted(timeline.said(1, SHORT, {}, seen(1600n)))).toHaveLength(1);
   });
 
-  test('with last-look nobody goes, and a step follows at once that knows', () => {
+  test('last-look evicts nothing, and a step follows at once', () => {
     const timeline = new Timeline(policy([hard]), left);
     expect(timeline.said(1, SHORT, {}, seen(1600n))).toEqual(['met memory.available', 'MemoryPressure=true']);
     expect(timeline.dueAtNs).toBeLessThan(1n * SECOND + SECOND / 100n);
     expect(timeline.said(1.005, { 'memory.available': 1600n * Mi })).toEqual(['cleared memory.available']);
   });
 
-  test('nobody is left at all: nothing is said to be wanting', () => {
+  test('no workload is left: there is no alert', () => {
     const timeline = new Timeline(policy([hard]), candidates());
     expect(timeline.said(1, SHORT, {}, seen(1600n))).not.toContain('alert nothing-evictable');
     expect(timeline.said(2, SHORT, {}, seen(90n))).toContain('alert nothing-evictable');
   });
 });
 
-test('a shortage that nobody went for owes no min reclaim', () => {
+test('a shortage without an eviction owes no min reclaim', () => {
   const timeline = new Timeline(policy([hard]), left);
   timeline.at(1, SHORT, {}, seen(120n));
   expect(timeline.said(1.005, { 'memory.available': 120n * Mi }, {}, seen(120n))).toEqual(['cleared memory.available']);
 });
 
-test('still short: it goes in the same step', () => {
+test('still short: it is evicted in the same step', () => {
   const timeline = new Timeline(policy([hard]), left);
   expect(evicted(timeline.said(1, SHORT, {}, seen(99n)))).toEqual(['evict innocent grace 0']);
 });

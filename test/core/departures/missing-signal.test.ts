@@ -15,7 +15,7 @@ test.each([
   expect(evicted(timeline.memory(30, 150n))).toEqual(then);
 });
 
-test('nobody is evicted on a reading that is not there', () => {
+test('a missing reading evicts nothing', () => {
   const soft = threshold('memory.available', '200Mi', { graceSeconds: 30 });
   const timeline = new Timeline(policy([soft]), candidates([workload('batch'), 300n * Mi]));
   for (const at of [0, 10, 20]) timeline.memory(at, 150n);

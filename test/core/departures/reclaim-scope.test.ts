@@ -37,7 +37,7 @@ test.each<[rule: string, available: bigint | undefined, enough: boolean]>([
   expect(said.length).toBe(enough ? 1 : 2);
 });
 
-test('while collections run, nobody is evicted for that resource; another does not wait', () => {
+test('while collections run, nothing is evicted for that resource; another resource does not wait', () => {
   const timeline = loop(policy([]).departures);
   timeline.policy = policy([threshold('imagefs.available', '100Mi'), threshold('memory.available', '100Mi')], {
     evictable: new Set(['memory', 'ephemeral-storage'] as const),

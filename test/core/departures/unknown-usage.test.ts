@@ -23,7 +23,7 @@ describe('memory runs out while the statistics of the database have not come yet
     expect(order(true, 'memory.available', modest, leaking, database)).toEqual(['leaking', 'database', 'modest']);
   });
 
-  test('nobody exceeds a request: the unknown goes first in both', () => {
+  test('no workload exceeds its request: the unknown ranks first in both', () => {
     expect(order(false, 'memory.available', modest, database)).toEqual(['database', 'modest']);
     expect(order(true, 'memory.available', modest, database)).toEqual(['database', 'modest']);
   });
@@ -36,7 +36,7 @@ test('statistics without the number are not a number of 0', () => {
   expect(order(true, 'memory.available', empty, within)).toEqual(['empty', 'within']);
 });
 
-test('of the unknown the lower priority goes first', () => {
+test('of unknown workloads the lower priority ranks first', () => {
   const [low, high] = [pod('low', { priority: -1, stats: null }), pod('high', { requests: { memory: 1n }, stats: null })];
   expect(order(true, 'memory.available', high, low)).toEqual(['low', 'high']);
 });
