@@ -26,6 +26,25 @@ const criApart = {
 };
 
 /**
+ * Makes `import * as name from './module.js'` below src deferred, as `import defer` is going to be: the module is evaluated when one of its exports is
+ * first used. esbuild makes an initialiser of a module that is required.
+ * @type {import('esbuild').Plugin}
+ */
+const deferNamespaces = {
+  name: 'defer-namespaces',
+  setup: (bundling) => {
+    bundling.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      const contents = text.replace(
+        /^import \* as (\w+) from ('\.[^']+');$/gm,
+        'const $1 = new Proxy({} as any, { get: (kept, name) => (kept.module ??= require($2))[name] }) as typeof import($2);',
+      );
+      return contents === text ? undefined : { contents, loader: 'ts' };
+    });
+  },
+};
+
+/**
  * @param {string} entry
  * @param {string} outfile
  * @param {string} banner
@@ -37,7 +56,7 @@ const bundle = async (entry, outfile, banner, options = {}) => {
     outfile,
     banner: { js: banner },
     bundle: true,
-    plugins: [criApart],
+    plugins: [criApart, deferNamespaces],
     external: ['@grpc/proto-loader'], // only grpc-js' channelz service would load it
     platform: 'node',
     target: 'node20.19',

@@ -2,7 +2,7 @@ import { openCgroupEvictor, type VictimHierarchies } from '../actions/kill-cgrou
 import type { Removals } from '../actions/removals.js';
 import { openPodEvictor } from '../actions/stop-pod.js';
 import { openUnitEvictor } from '../actions/stop-unit.js';
-import { openWindowsEvictor } from '../actions/windows-evictor.js';
+import * as windows from '../actions/windows-evictor.js';
 import type { Rule } from '../core/rule.js';
 import { selectHost } from '../host/select.js';
 import type { ContainerRuntime, Evictor, UnitManager } from '../monitor/ports.js';
@@ -29,7 +29,7 @@ export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter
   readonly atShutdown: Evictor;
 } {
   if (selectHost().os === 'windows') {
-    const evictor = openWindowsEvictor(ofWindows(native), criticalPrograms(rules));
+    const evictor = windows.openWindowsEvictor(ofWindows(native), criticalPrograms(rules));
     return { evictor, atShutdown: evictor };
   }
   const cgroups = openCgroupEvictor(native, hierarchies);

@@ -2,5 +2,5 @@ import { selectHost } from '../host/select.js';
 
 /** Ahead of what fills the memory, as far as the system lets evictd. */
 export function goFirst(): void {
-  selectHost().goFirst();
+  selectHost().raisePriority();
 }

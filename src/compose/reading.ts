@@ -10,7 +10,7 @@ import { lookAtDisks, openDiskParts } from './disk-parts.js';
 import { openWorkloads, type Told } from '../workloads/cgroup.js';
 import type { DiskMeasurement } from '../workloads/disk-measurement.js';
 import { FoundFilesystems } from '../workloads/found-filesystems.js';
-import { openWindowsWorkloads } from '../workloads/windows.js';
+import * as windows from '../workloads/windows.js';
 
 export interface Reading {
   readonly node: LinuxNode;
@@ -69,7 +69,7 @@ export function workloadsOf(source: Pick<WorkloadSource, 'candidates'>): readonl
 /** The workloads of a configuration on a node. `watched`: for whoever asks more than once. */
 export function openSources({ config }: LoadedConfig, { identity, hierarchy }: LinuxNode, watched: boolean, told: Told): WorkloadSource {
   const host = selectHost();
-  if (host.os === 'windows') return openWindowsWorkloads(config, ofWindows(native));
+  if (host.os === 'windows') return windows.openWindowsWorkloads(config, ofWindows(native));
   const { unified, systemd, pids } = host.readHierarchies();
   const beside = hierarchy?.version === 1 ? [unified, systemd].filter((one) => one !== undefined) : [];
   return openWorkloads(config, native, { identity, hierarchy, pids, beside }, watched, told);

@@ -18,7 +18,7 @@ import { reloadOf } from './reload.js';
 import { askRuntimes } from './runtimes.js';
 import { examineShutdown } from './shutdown.js';
 import { unitsProblem } from './units.js';
-import { examineWindows } from './windows.js';
+import * as windows from './windows.js';
 import { workloadFacts } from './workloads.js';
 
 /** An idle machine's systemd answers within 50 ms. */
@@ -33,7 +33,7 @@ export interface Examination {
 /** Reads what `run` would read, and more, and judges it. Nothing is changed: what is armed is closed again. */
 export function examineMachine(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<Examination> {
   const { doctor } = selectHost();
-  return doctor ? examineLinux(loaded, filesystemsRead, doctor) : examineWindows(loaded, filesystemsRead);
+  return doctor ? examineLinux(loaded, filesystemsRead, doctor) : windows.examineWindows(loaded, filesystemsRead);
 }
 
 async function examineLinux(loaded: LoadedConfig, filesystemsRead: FilesystemsRead, doctor: DoctorReaders): Promise<Examination> {

@@ -5,7 +5,7 @@ import { constants, setPriority } from 'node:os';
  * Ahead of what fills the memory, which mostly keeps every core busy, too: all threads that there are, V8's helpers among them, whom a collection waits for; and
  * all that come, because threads inherit it. Without the right to it (CAP_SYS_NICE) everything stays as it is.
  */
-export function goFirst(): void {
+export function raisePriority(): void {
   attempt(() => {
     for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), constants.priority.PRIORITY_HIGHEST);
   });

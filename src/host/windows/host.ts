@@ -1,12 +1,12 @@
 import { ofWindows } from '../../native/of-windows.js';
+import type { Host } from '../host.js';
 import { instanceName } from '../instance-lock.js';
 import { noUnits } from '../no-units.js';
-import type { Host } from '../select.js';
 import { readBootId } from './boot-id.js';
 import { lockInstance } from './instance-lock.js';
 import { lockHolder, lockHoldersIn } from './lock-holder.js';
 import { openWindowsNode } from './node.js';
-import { goFirst } from './priority.js';
+import { raisePriority } from './priority.js';
 import { isAdministrator, mayEndOthers } from './privilege.js';
 import { askByFile, listenToRequests } from './requests.js';
 import { openServiceManager } from './service-manager.js';
@@ -23,7 +23,7 @@ export const windowsHost: Host = {
     return openWindowsNode(config, ofWindows(native));
   },
   lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, ofWindows(native), dryRun),
-  goFirst,
+  raisePriority: raisePriority,
   readHierarchies: () => ({ memory: undefined, pids: undefined, freezer: undefined, unified: undefined, systemd: undefined }),
   ownMemoryCgroup: () => undefined,
   mayEndOthers: (native) => mayEndOthers(ofWindows(native)),

@@ -1,0 +1,79 @@
+import type { OperatingSystem } from '../core/operating-system.js';
+import type { ServiceManager } from '../monitor/ports.js';
+import type { Binding } from '../native/binding.js';
+import type { readBootId } from './linux/boot-id.js';
+import type { openContainerRuntime } from './linux/cri/container-runtime.js';
+import type { DoctorReaders } from './linux/doctor/readers.js';
+import type { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
+import type { instanceName, lockInstance } from './linux/instance-lock.js';
+import type { KernelLogWatch } from './linux/kernel-log.js';
+import type { lockHolder, lockHoldersIn, locksHeldBy } from './linux/lock-holder.js';
+import type { readMemoryReserve } from './linux/memory-reserve.js';
+import type { openNode } from './linux/node.js';
+import type { OomCounters } from './linux/oom-counters.js';
+import type { domainOf } from './linux/oom-killer/domain.js';
+import type { readOomKiller } from './linux/oom-killer/killer.js';
+import type { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibit-delay.js';
+import type { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
+import type { openCommandRunner } from './linux/systemd/transient-units.js';
+import type { openUnitManager } from './linux/systemd/unit-manager.js';
+import type { Asked, Requests } from './requests.js';
+
+/** The events of the kernel's OOM killer. */
+export interface KernelKillReaders {
+  readonly KernelLogWatch: typeof KernelLogWatch;
+  readonly OomCounters: typeof OomCounters;
+}
+
+/** What the kernel's OOM killer would choose. */
+export interface OomKillerReaders {
+  readonly read: typeof readOomKiller;
+  readonly domainOf: typeof domainOf;
+}
+
+/** What evictd needs from an operating system. `undefined`: it has no such thing. */
+export interface Host {
+  readonly os: OperatingSystem;
+  readonly openNode: typeof openNode;
+  readonly lockInstance: typeof lockInstance;
+  readonly raisePriority: () => void;
+  readonly readHierarchies: typeof readHierarchies;
+  readonly ownMemoryCgroup: typeof ownMemoryCgroup;
+  /** Whether evictd may end processes of other users. */
+  readonly mayEndOthers: (native: Binding) => boolean;
+  /** root, or an administrator on Windows. */
+  readonly isAdministrator: () => boolean;
+  /** The hint where a right is missing: to end processes of other users, and for everything else. */
+  readonly elevation: { readonly toEndOthers: string; readonly other: string };
+  readonly instanceName: typeof instanceName;
+  readonly lockHolder: typeof lockHolder;
+  readonly lockHoldersIn: typeof lockHoldersIn;
+  readonly locksHeldBy: typeof locksHeldBy;
+  readonly readBootId: typeof readBootId;
+  readonly oomKiller: OomKillerReaders | undefined;
+  readonly readMemoryReserve: typeof readMemoryReserve;
+  readonly kernelKills: KernelKillReaders | undefined;
+  /** Keeps the program's machine code in memory. `errno`: of the first refusal. */
+  readonly lockText: ((native: Binding) => { readonly bytes: number; readonly errno: number }) | undefined;
+  /** Whether a file can be renamed over one that is open. */
+  readonly replacesOpenFiles: boolean;
+  /** Allocates space behind the content of a file and keeps its size. Rejects with Node's errors. */
+  readonly reserve: ((native: Binding, fd: number, offset: number, length: number) => Promise<void>) | undefined;
+  /**
+   * @param env  the service manager's variables are removed from it
+   * @param onStop  the service manager asks evictd to stop, other than by a signal
+   */
+  readonly openServiceManager: (native: Binding, env: NodeJS.ProcessEnv, onStop: () => void) => ServiceManager | undefined;
+  /** Asks a running evictd to read its configuration again. Throws where that is not permitted. */
+  readonly askToReload: (native: Binding, asked: Asked) => void;
+  /** Receives, as the holder of a lock file, requests that do not come as signals. */
+  readonly listenToRequests: (lock: string, requests: Requests) => { close(): void };
+  readonly openUnitManager: typeof openUnitManager;
+  readonly openContainerRuntime: typeof openContainerRuntime | undefined;
+  readonly openCommandRunner: typeof openCommandRunner;
+  readonly readInhibitDelay: typeof readInhibitDelay;
+  readonly awaitInhibitDelay: typeof awaitInhibitDelay;
+  readonly openShutdownDelay: typeof openShutdownDelay;
+  /** The readers of `evictd doctor` for Linux. */
+  readonly doctor: DoctorReaders | undefined;
+}

@@ -1,0 +1,74 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+// Which modules dist/program.cjs evaluates (`make test` builds it first). esbuild makes an initialiser of each module that is loaded later:
+// `var init_NAME = __esm({ "src/….ts"() {…} })`. A copy of the program notes the initialisers that run; all other modules always run.
+
+let directory: string;
+let always: readonly string[];
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-deferred-'));
+  const program = readFileSync('dist/program.cjs', 'utf8');
+  const initialised = new Set([...program.matchAll(/^var init_\w+ = __esm\(\{\n {2}"(src\/[^"]+)"/gm)].map(([, path]) => path));
+  always = [...program.matchAll(/^\/\/ (src\/\S+\.ts)$/gm)].flatMap(([, path = '']) => (initialised.has(path) ? [] : path));
+  const noting = program.replace('= (fn, res, err) => function __init() {', (head) => `${head} if (fn) note(__getOwnPropNames(fn)[0]);`);
+  expect(noting).not.toBe(program);
+  const note = "const note = (path) => require('node:fs').appendFileSync(process.env.NOTED, `${path}\\n`);";
+  writeFileSync(join(directory, 'program.cjs'), `${note}\n${noting}`);
+  symlinkSync(resolve('dist/prebuilds'), join(directory, 'prebuilds'));
+});
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The modules that a command evaluates. */
+async function evaluated(config: object, args: readonly string[], follow?: (child: ChildProcess) => void): Promise<string[]> {
+  const place = mkdtempSync(join(directory, 'run-'));
+  const file = join(place, 'config.json');
+  writeFileSync(file, JSON.stringify({ runtimeDirectory: place, stateDirectory: place, metrics: { listen: 'off' }, ...config }));
+  const child = spawn(process.execPath, [join(directory, 'program.cjs'), ...args, '--config', file], {
+    env: { PATH: process.env.PATH, NOTED: join(place, 'noted.txt') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
+  follow?.(child);
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect([0, 1, 2], output).toContain(code);
+  return [...always, ...readFileSync(join(place, 'noted.txt'), 'utf8').split('\n')];
+}
+
+const WINDOWS = /^src\/(host\/windows|(workloads|actions|compose|install|cli|doctor)\/(.*\/)?windows)/;
+const SYSTEMD = 'src/host/linux/systemd/';
+const CRI = 'src/host/linux/cri/';
+const DOCTOR = /^src\/(host\/linux\/doctor\/|doctor\/(?!check\.ts)|compose\/doctor\/(?!deadline\.ts))/;
+const OTHER_COMMANDS = /^src\/(install|kubernetes|cli\/(demo|replay|history))\//;
+
+test.runIf(process.platform === 'linux')('check evaluates neither Windows nor systemd, CRI, doctor or another command', async () => {
+  const modules = await evaluated({}, ['check']);
+  expect(modules).toContain('src/host/linux/node.ts');
+  const superfluous = modules.filter(
+    (path) => path.startsWith(SYSTEMD) || path.startsWith(CRI) || [WINDOWS, DOCTOR, OTHER_COMMANDS].some((area) => area.test(path)),
+  );
+  expect(superfluous).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux')('rank evaluates CRI where the configuration names a container runtime', async () => {
+  const modules = await evaluated({ workloads: [{ cri: { endpoint: 'unix:///run/evictd-test-nowhere.sock' } }] }, ['rank']);
+  expect(modules.filter((path) => path.startsWith(CRI))).toContain('src/host/linux/cri/container-runtime.ts');
+  expect(modules.filter((path) => WINDOWS.test(path))).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux')('run evaluates no module of Windows', async () => {
+  const modules = await evaluated({}, ['run', '--dry-run'], (child) => {
+    child.stderr?.on('data', (text: Buffer) => {
+      if (text.includes('guarding')) child.kill('SIGTERM');
+    });
+  });
+  expect(modules).toContain('src/compose/guard.ts');
+  expect(modules.filter((path) => WINDOWS.test(path))).toEqual([]);
+});
