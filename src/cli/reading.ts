@@ -1,4 +1,4 @@
-import { FILESYSTEM_PATIENCE_MS, Patience } from '../compose/doctor/deadline.js';
+import { FILESYSTEM_TIMEOUT_MS, Timeouts } from '../compose/doctor/deadline.js';
 import type { LoadedConfig } from '../config/config.js';
 import type { DiskHoldings } from '../core/disk-holding.js';
 import type { DiskHolders } from '../core/held-space.js';
@@ -26,10 +26,10 @@ export interface Reading {
 /** Throws what `run` throws, e.g. if the node cgroup is missing or the addon cannot be loaded. */
 export type OpenReading = (loaded: LoadedConfig) => Promise<Reading> | Reading;
 
-/** Resolves when every filesystem has answered, at the latest after {@link FILESYSTEM_PATIENCE_MS}: one that hangs stays unread. */
+/** Resolves when every filesystem has answered, at the latest after {@link FILESYSTEM_TIMEOUT_MS}: one that hangs stays unread. */
 export async function filesystemsRead(node: Node): Promise<void> {
-  await new Patience().within(
-    FILESYSTEM_PATIENCE_MS,
+  await new Timeouts().within(
+    FILESYSTEM_TIMEOUT_MS,
     () =>
       new Promise<void>((resolve) => {
         node.requestFilesystems((outstanding) => {

@@ -9,7 +9,7 @@ import { PLACES } from '../install/place.js';
 import { runProgram } from '../install/systemctl.js';
 import { windowsPlaces } from '../install/windows-place.js';
 import { addonPath, native } from '../native/index.js';
-import { Patience } from './doctor/deadline.js';
+import { Timeouts } from './doctor/deadline.js';
 import { restore } from './restoration.js';
 import { readInhibitDelay } from './shutdown.js';
 
@@ -29,7 +29,7 @@ export function thisInstallation(): ThisInstallation {
   const { os, isAdministrator, lockHoldersIn } = selectHost();
   const isWindows = os === 'windows';
   let hangs = false;
-  const patience = new Patience();
+  const patience = new Timeouts();
   const machine: Machine = {
     places: isWindows ? { ...PLACES, runtimeDirectory: windowsPlaces(process.env).runtimeDirectory } : PLACES,
     uid: isWindows && isAdministrator() ? 0 : process.getuid?.(),
@@ -59,7 +59,7 @@ export function thisInstallation(): ThisInstallation {
       documentation: beside('docs/operations.md'),
     },
     end: (exitCode) => {
-      if (hangs || patience.exhausted) native.exitNow(exitCode);
+      if (hangs || patience.expired) native.exitNow(exitCode);
     },
   };
 }

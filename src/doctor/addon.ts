@@ -1,10 +1,13 @@
 import { broken, ok, type Check } from './check.js';
+import { defineCheck } from './check-kind.js';
 import type { RuntimeFacts } from './facts/process.js';
 
 const ID = 'process.addon';
 
-/** The native addon, without which nothing watches and nobody is ended. */
+/** Without the addon evictd can neither watch nor evict. */
 export function checkAddon({ addon, abi, napi }: RuntimeFacts): Check {
   if ('file' in addon) return ok(ID, `${addon.file} loads (Node-API ${napi}, ABI ${abi})`, { file: addon.file, abi, napi });
   return broken(ID, addon.failure, addon.hint ?? 'reinstall evictd', { failure: addon.failure, abi, napi });
 }
+
+export const addonCheck = defineCheck(ID, ['runtime'], ({ runtime }) => checkAddon(runtime));

@@ -1,14 +1,17 @@
 import { degraded, ok, type Check } from './check.js';
+import { defineCheck } from './check-kind.js';
 import type { ClockFacts } from './facts/kernel.js';
 
 const ID = 'kernel.clock';
 
-/** What state that survives a restart is dated with. */
+/** The boot id dates the state that evictd keeps over a restart. */
 export function checkClock({ bootId, bootTimeNs }: ClockFacts): Check {
   const details = { bootId: bootId ?? null, upSeconds: bootTimeNs === undefined ? null : Number(bootTimeNs / 1_000_000_000n) };
   if (bootId === undefined) {
-    const said = '/proc/sys/kernel/random/boot_id cannot be read: what was seen before a restart cannot be told from that of another boot';
-    return degraded(ID, said, 'mount /proc whole: a sandbox hides a part of it', details);
+    const summary = 'cannot read /proc/sys/kernel/random/boot_id: evictd cannot tell whether its saved state is of this boot';
+    return degraded(ID, summary, 'mount all of /proc: a sandbox hides a part of it', details);
   }
   return ok(ID, `boot ${bootId}`, details);
 }
+
+export const clockCheck = defineCheck(ID, ['clock'], ({ clock }) => checkClock(clock));

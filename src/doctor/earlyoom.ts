@@ -4,8 +4,8 @@ import type { Rival } from './rival.js';
 const DEFAULT_PERCENT = 10;
 
 /**
- * When earlyoom sends its first SIGTERM (earlyoom(1)): MemAvailable below -m PERCENT (10), or -M KiB, of both the lower. Where there is swap it waits for that, too:
- * -s PERCENT (10) or -S KiB of it free. Percentages are taken of MemTotal here; since 1.8 it takes them of what processes can have, which is less.
+ * When earlyoom sends its first SIGTERM (earlyoom(1)): MemAvailable below the lower of -m PERCENT (default 10) and -M KiB and, with swap, free
+ * swap below -s PERCENT (default 10) or -S KiB. This takes percentages of MemTotal; earlyoom 1.8 takes them of a smaller total.
  */
 export function earlyoomLimit(args: readonly string[], { totalBytes, swapBytes }: Pick<MemoryFacts, 'totalBytes' | 'swapBytes'>): Rival {
   const percent = option(args, 'm');
@@ -15,12 +15,12 @@ export function earlyoomLimit(args: readonly string[], { totalBytes, swapBytes }
     ...(kibibytes === undefined ? [] : [BigInt(Math.floor(kibibytes)) * 1024n]),
   ];
   const bytes = limits.reduce((least, limit) => (limit < least ? limit : least));
-  const swap = swapBytes === 0n ? '' : ` and little swap (-s ${String(option(args, 's') ?? DEFAULT_PERCENT)})`;
-  const said = percent === undefined && kibibytes !== undefined ? `-M ${String(kibibytes)}` : `-m ${String(percent ?? DEFAULT_PERCENT)}`;
-  return { bytes, text: `at little MemAvailable (${said})${swap}` };
+  const swap = swapBytes === 0n ? '' : ` and low swap (-s ${String(option(args, 's') ?? DEFAULT_PERCENT)})`;
+  const limit = percent === undefined && kibibytes !== undefined ? `-M ${String(kibibytes)}` : `-m ${String(percent ?? DEFAULT_PERCENT)}`;
+  return { bytes, text: `on low MemAvailable (${limit})${swap}` };
 }
 
-/** '-m 8,4', '-m8': the first of the pair, which is when it sends SIGTERM. */
+/** '-m 8,4' or '-m8': the first value is for SIGTERM. */
 function option(args: readonly string[], letter: string): number | undefined {
   const index = args.findIndex((arg) => arg.startsWith(`-${letter}`));
   if (index === -1) return undefined;

@@ -2,6 +2,7 @@ import { amountOfBytes } from '../core/amount.js';
 import { jsonInteger } from '../core/integer.js';
 import { FILESYSTEM_ROLES, layoutOf, type FilesystemRole } from '../core/layout.js';
 import { broken, degraded, ok, unseen, type Check } from './check.js';
+import { defineCheck } from './check-kind.js';
 import type { DirectoryAnswer, DirectoryFacts, FilesystemFacts } from './facts/filesystem.js';
 
 const ID = 'filesystem.ROLE';
@@ -25,50 +26,50 @@ const TYPES: ReadonlyMap<number, string> = new Map([
   [0x73717368, 'squashfs'],
 ]);
 const IN_MEMORY: readonly string[] = ['tmpfs', 'ramfs'];
-/** Those that wait for somebody else to answer. */
+/** Filesystems that depend on a server. */
 const MAY_HANG: readonly string[] = ['fuse', 'nfs', 'cifs', 'smb2', 'ceph', '9p'];
 
-/** Enough for a day of evictions: a record with its ranking has some kilobytes. */
+/** For a day of evictions: a record with its ranking has a few kilobytes. */
 const JOURNAL_BYTES = 16n << 20n;
 
-/** The small files in the runtime directory, with those that take their place. */
+/** The small files in the runtime directory, and their replacements. */
 const RUNTIME_BYTES = 64n << 10n;
 
 type There = Extract<DirectoryAnswer, { readonly kind: 'there' }>;
 
-/** The filesystems that evictd watches and writes to. */
+/** The filesystems that evictd watches or writes to. */
 export function checkFilesystems(facts: FilesystemFacts): Check[] {
   const { directories } = facts;
   return directories.map((directory) => {
     const id = ID.replace('ROLE', directory.role);
     const { path, role, answer } = directory;
     if (answer === undefined) {
-      const said = `${path}: its filesystem has not answered within ${String(facts.patienceMs)} ms`;
-      return broken(id, said, HUNG[role], { path, answered: false });
+      const summary = `${path}: its filesystem did not answer within ${String(facts.timeoutMs)} ms`;
+      return broken(id, summary, HUNG[role], { path, answered: false });
     }
     if (answer.kind === 'error') {
-      if (answer.error.startsWith('EACCES')) return unseen(id, path, { unseen: answer.error });
-      return broken(id, `${path}: ${answer.error}`, `look at ${path}, or name another`, { path, error: answer.error });
+      if (answer.error.startsWith('EACCES')) return unseen(id, `filesystem of ${path}`, { unseen: answer.error });
+      return broken(id, `${path}: ${answer.error}`, `check ${path}, or configure another path`, { path, error: answer.error });
     }
     return checkThere(id, directory, answer, facts);
   });
 }
 
-const HUNG_DISK = 'look at what serves it (dmesg, the network); evictd goes on without it, and its thresholds are unknown';
+const HUNG_DISK = 'check its server (dmesg, the network); evictd runs without it and does not know its thresholds';
 const HUNG: Readonly<Record<DirectoryFacts['role'], string>> = {
   nodefs: HUNG_DISK,
   imagefs: HUNG_DISK,
   containerfs: HUNG_DISK,
-  state: 'look at what serves it; evictd goes on, and keeps the journal in the ring until it answers',
+  state: 'check its server; evictd keeps the journal in the ring until it answers',
   runtime: 'set runtimeDirectory to a directory on tmpfs',
 };
 
-function checkThere(id: string, { role, path, isTold }: DirectoryFacts, answer: There, { directories }: FilesystemFacts): Check {
+function checkThere(id: string, { role, path, isReported }: DirectoryFacts, answer: There, { directories }: FilesystemFacts): Check {
   const type = TYPES.get(answer.type) ?? `type 0x${answer.type.toString(16)}`;
   const same = directories.find((other) => other.role !== role && other.answer?.kind === 'there' && other.answer.device === answer.device);
   const isWatched = isFilesystem(role);
-  const where = answer.at === path ? path : `${path} (${isWatched ? 'not there, below' : 'to be made below'} ${answer.at})`;
-  const said = `${where}${isTold ? ', as the container runtime tells' : ''}: ${type}, ${amountOfBytes(answer.availableBytes)} of ${amountOfBytes(answer.totalBytes)} available${same ? `, the filesystem of ${same.role}` : ''}`;
+  const where = answer.at === path ? path : `${path} (${isWatched ? 'does not exist, below' : 'to be created below'} ${answer.at})`;
+  const summary = `${where}${isReported ? ', reported by the container runtime' : ''}: ${type}, ${amountOfBytes(answer.availableBytes)} of ${amountOfBytes(answer.totalBytes)} available${same ? `, same filesystem as ${same.role}` : ''}`;
   const details = {
     path,
     at: answer.at,
@@ -78,16 +79,16 @@ function checkThere(id: string, { role, path, isTold }: DirectoryFacts, answer: 
     totalBytes: jsonInteger(answer.totalBytes),
     answeredMs: Math.round(answer.afterMs * 10) / 10,
     sameAs: same?.role ?? null,
-    told: isTold,
+    reported: isReported,
     refused: answer.refused ?? null,
   };
-  const [worst] = isFilesystem(role) ? diskTroubles(role, path, type, answer, directories) : [...troublesOf(role, type, answer)];
-  if (worst === undefined) return ok(id, said, details);
-  return (worst.isBroken ? broken : degraded)(id, `${said}: ${worst.said}`, worst.fix, details);
+  const [worst] = isFilesystem(role) ? watchedProblems(role, path, type, answer, directories) : [...ownProblems(role, type, answer)];
+  if (worst === undefined) return ok(id, summary, details);
+  return (worst.isBroken ? broken : degraded)(id, `${summary}: ${worst.problem}`, worst.fix, details);
 }
 
-interface Trouble {
-  readonly said: string;
+interface Problem {
+  readonly problem: string;
   readonly fix: string;
   readonly isBroken: boolean;
 }
@@ -97,15 +98,21 @@ function isFilesystem(role: DirectoryFacts['role']): role is FilesystemRole {
 }
 
 /** The worst first. */
-function diskTroubles(role: FilesystemRole, path: string, type: string, { at }: There, directories: readonly DirectoryFacts[]): Trouble[] {
-  const troubles: Trouble[] = [];
+function watchedProblems(
+  role: FilesystemRole,
+  path: string,
+  type: string,
+  { at }: There,
+  directories: readonly DirectoryFacts[],
+): Problem[] {
+  const problems: Problem[] = [];
   if (at !== path) {
-    const fix = `make or mount it, or set filesystems.${role} to another`;
-    troubles.push({ said: 'its thresholds are unknown until it is there', fix, isBroken: false });
+    const fix = `create or mount it, or set filesystems.${role} to another path`;
+    problems.push({ problem: 'its thresholds are unknown until it exists', fix, isBroken: false });
   }
   if (IN_MEMORY.includes(type)) {
     const fix = `set filesystems.${role} to a directory on a disk, or its thresholds to 0%`;
-    troubles.push({ said: 'in memory, which is no disk: its thresholds are unknown', fix, isBroken: false });
+    problems.push({ problem: 'in memory, not on a disk: its thresholds are unknown', fix, isBroken: false });
   }
   const deviceOf = (of: FilesystemRole): bigint | undefined => {
     const answer = directories.find((directory) => directory.role === of)?.answer;
@@ -113,49 +120,55 @@ function diskTroubles(role: FilesystemRole, path: string, type: string, { at }: 
   };
   const { unsupported } = layoutOf({ nodefs: deviceOf('nodefs'), imagefs: deviceOf('imagefs'), containerfs: deviceOf('containerfs') });
   if (role === 'containerfs' && unsupported !== undefined) {
-    troubles.push({ said: unsupported, fix: 'set filesystems.containerfs to where nodefs or imagefs is', isBroken: false });
+    problems.push({ problem: unsupported, fix: 'set filesystems.containerfs to a path on nodefs or imagefs', isBroken: false });
   }
-  return troubles;
+  return problems;
 }
 
 /** The worst first. */
-function* troublesOf(role: 'state' | 'runtime', type: string, answer: There): Generator<Trouble> {
+function* ownProblems(role: 'state' | 'runtime', type: string, answer: There): Generator<Problem> {
   const key = `${role}Directory`;
   const isRuntime = role === 'runtime';
   if (answer.refused !== undefined) {
     yield {
-      said: `it may not be written to (${answer.refused})`,
-      fix: `run evictd as root, or set ${key} to a directory that it may write to`,
+      problem: `not writable (${answer.refused})`,
+      fix: `run evictd as root, or set ${key} to a writable directory`,
       isBroken: isRuntime,
     };
   }
   if (isRuntime && answer.availableBytes < answer.toMakeBytes) {
     yield {
-      said: `the ring of decisions and the state take ${amountOfBytes(answer.toMakeBytes)}: evictd would guard without them, and a kill lose records and evictions in flight`,
-      fix: `free some of ${answer.at}`,
+      problem: `the ring and the saved state need ${amountOfBytes(answer.toMakeBytes)}: without them a crash of evictd loses records and evictions in flight`,
+      fix: `free space in ${answer.at}`,
       isBroken: false,
     };
   } else if (isRuntime && answer.availableBytes < RUNTIME_BYTES) {
-    yield { said: 'no room for what evictd tells others there (conditions, reloads)', fix: `free some of ${answer.at}`, isBroken: false };
+    yield {
+      problem: 'not enough space for the files that evictd publishes (conditions, reloads)',
+      fix: `free space in ${answer.at}`,
+      isBroken: false,
+    };
   }
   if (isRuntime && !IN_MEMORY.includes(type)) {
     yield {
-      said: 'no tmpfs: a full or slow disk can delay a decision',
+      problem: 'not on tmpfs: a full or slow disk can delay a decision',
       fix: 'set runtimeDirectory to a directory on tmpfs',
       isBroken: false,
     };
   }
   if (!isRuntime && IN_MEMORY.includes(type)) {
-    yield { said: 'in memory: the journal does not survive a boot', fix: 'set stateDirectory to a directory on a disk', isBroken: false };
+    yield { problem: 'in memory: a reboot deletes the journal', fix: 'set stateDirectory to a directory on a disk', isBroken: false };
   }
   if (!isRuntime && answer.availableBytes < JOURNAL_BYTES) {
     yield {
-      said: 'no room for the journal',
-      fix: `free some of ${answer.at}: records wait in the ring, and the oldest are lost at last`,
+      problem: 'not enough space for the journal',
+      fix: `free space in ${answer.at}: records wait in the ring, which then drops the oldest`,
       isBroken: false,
     };
   }
   if (MAY_HANG.includes(type)) {
-    yield { said: 'it may hang: evictions do not wait for it, records do', fix: `set ${key} to a local directory`, isBroken: false };
+    yield { problem: 'it may hang: records then wait for it, evictions do not', fix: `set ${key} to a local directory`, isBroken: false };
   }
 }
+
+export const filesystemsCheck = defineCheck(ID, ['filesystems'], ({ filesystems }) => checkFilesystems(filesystems));

@@ -1,19 +1,22 @@
 import { hasCapability } from './capabilities.js';
 import { degraded, ok, type Check } from './check.js';
+import { defineCheck } from './check-kind.js';
 import type { KernelLogFacts } from './facts/kernel.js';
 import type { SubjectFacts } from './facts/process.js';
 import { isUnseen } from './facts/unseen.js';
 
 const ID = 'kernel.log';
 
-/** Whether whom the kernel's OOM killer killed can be read from /dev/kmsg. */
+/** Whether evictd can read OOM kills from /dev/kmsg. */
 export function checkKernelLog({ refused, restricted }: KernelLogFacts, { kind, effective }: SubjectFacts): Check {
   const details = { refused: refused ?? null, restricted: restricted ?? null };
   if (kind === 'this process' || isUnseen(effective)) {
-    if (refused === undefined) return ok(ID, '/dev/kmsg can be read', details);
-    return degraded(ID, `whom the kernel's OOM killer kills is not told: ${refused}`, 'run evictd as root, with CAP_SYSLOG', details);
+    if (refused === undefined) return ok(ID, '/dev/kmsg is readable', details);
+    return degraded(ID, `cannot read OOM kills from /dev/kmsg: ${refused}`, 'run evictd as root, with CAP_SYSLOG', details);
   }
-  if (restricted === false || hasCapability(effective, 'CAP_SYSLOG')) return ok(ID, 'the running evictd may read /dev/kmsg', details);
-  const said = "the running evictd has not CAP_SYSLOG and kernel.dmesg_restrict is on: whom the kernel's OOM killer kills is not told";
-  return degraded(ID, said, 'add CAP_SYSLOG to CapabilityBoundingSet of its unit', details);
+  if (restricted === false || hasCapability(effective, 'CAP_SYSLOG')) return ok(ID, 'the running evictd can read /dev/kmsg', details);
+  const summary = 'the running evictd cannot read OOM kills from /dev/kmsg: it lacks CAP_SYSLOG, and kernel.dmesg_restrict is on';
+  return degraded(ID, summary, 'add CAP_SYSLOG to CapabilityBoundingSet of its unit', details);
 }
+
+export const kernelLogCheck = defineCheck(ID, ['kernelLog', 'subject'], ({ kernelLog, subject }) => checkKernelLog(kernelLog, subject));

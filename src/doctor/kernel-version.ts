@@ -1,16 +1,17 @@
 import { broken, degraded, ok, type Check } from './check.js';
+import { defineCheck } from './check-kind.js';
 import type { KernelFacts, KernelFeature } from './facts/kernel.js';
 
 const ID = 'kernel.version';
 
-/** Since when the kernel has it (man 2 pidfd_open; Documentation/admin-guide/cgroup-v2.rst; man 2 process_mrelease), and what goes without it. */
+/** Sources: man 2 pidfd_open; Documentation/admin-guide/cgroup-v2.rst; man 2 process_mrelease. */
 const FEATURES: Readonly<Record<KernelFeature, { readonly since: string; readonly without: string }>> = {
-  pidfd: { since: '5.3', without: 'no process can be ended safely' },
-  'cgroup.kill': { since: '5.14', without: 'a cgroup is ended process by process' },
-  process_mrelease: { since: '5.15', without: 'the memory of a victim comes back only when it is scheduled' },
+  pidfd: { since: '5.3', without: 'evictd cannot end processes safely' },
+  'cgroup.kill': { since: '5.14', without: 'evictd ends a cgroup process by process' },
+  process_mrelease: { since: '5.15', without: 'the memory of a victim is freed only when it is scheduled' },
 };
 
-/** What evictd needs of the kernel. Tried rather than concluded from the version: distributions add features to old versions, and sandboxes take them away. */
+/** Features are tested, not derived from the version: distributions backport them, sandboxes remove them. */
 export function checkKernelVersion({ release, features }: KernelFacts): Check {
   const names = Object.keys(FEATURES) as KernelFeature[];
   const missing = names.filter((name) => features[name] === false);
@@ -19,8 +20,10 @@ export function checkKernelVersion({ release, features }: KernelFacts): Check {
     const there = names.filter((name) => features[name]);
     return ok(ID, `Linux ${release}${there.length === 0 ? '' : `: ${there.join(', ')}`}`, details);
   }
-  const said = missing.map((name) => `${name} (Linux ${FEATURES[name].since}): ${FEATURES[name].without}`).join('; ');
+  const lacking = missing.map((name) => `${name} (Linux ${FEATURES[name].since}): ${FEATURES[name].without}`).join('; ');
   const latest = FEATURES[missing.at(-1) ?? 'pidfd'].since;
-  const fix = `boot Linux ${latest} or later; in a sandbox, let its system call filter pass ${missing.join(', ')}`;
-  return (missing.includes('pidfd') ? broken : degraded)(ID, `Linux ${release} is without ${said}`, fix, details);
+  const fix = `boot Linux ${latest} or later; in a sandbox, allow ${missing.join(', ')} in its system call filter`;
+  return (missing.includes('pidfd') ? broken : degraded)(ID, `Linux ${release} lacks ${lacking}`, fix, details);
 }
+
+export const kernelVersionCheck = defineCheck(ID, ['kernel'], ({ kernel }) => checkKernelVersion(kernel));

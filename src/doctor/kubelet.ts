@@ -5,21 +5,21 @@ import type { NodeFacts } from './facts/node.js';
 import { hardMemoryLimit } from './memory-limit.js';
 import { precedence } from './rival.js';
 
-/** Who evicts first, evictd or the kubelet. The kubelet looks every 10 s, so that its own threshold alone says what it is late for. */
-export function checkKubelet(id: string, who: string, { memory }: DaemonFacts, node: NodeFacts): Check {
+/** Whether the kubelet evicts before evictd. */
+export function checkKubelet(id: string, process: string, { memory }: DaemonFacts, node: NodeFacts): Check {
   const capacity = node.capacities.get('memory.available');
   if (memory === undefined || capacity === undefined) {
-    const fix = 'compare its evictionHard with that of evictd (kubectl get --raw /api/v1/nodes/NODE/proxy/configz)';
-    return degraded(id, `${who}: at what it evicts cannot be told`, fix, { evictionHard: null });
+    const fix = 'compare its evictionHard with that of evictd: kubectl get --raw /api/v1/nodes/NODE/proxy/configz';
+    return degraded(id, `${process}: unknown hard threshold of memory`, fix, { evictionHard: null });
   }
   const text = `memory.available<${valueText(memory.value)}`;
-  const { isFirst, text: said } = precedence({ bytes: resolve(memory.value, capacity), text: `at ${text}` }, hardMemoryLimit(node));
+  const { isFirst, text: order } = precedence({ bytes: resolve(memory.value, capacity), text: `at ${text}` }, hardMemoryLimit(node));
   const details = { evictionHard: text, isFirst };
-  if (!isFirst) return ok(id, `${who}: ${said}`, details);
+  if (!isFirst) return ok(id, `${process}: ${order}`, details);
   return degraded(
     id,
-    `${who}: ${said}: two evict for one shortage`,
-    `a higher evictionHard.memory.available for evictd than ${valueText(memory.value)}, or a lower one for the kubelet`,
+    `${process}: ${order}: both evict for one shortage`,
+    `set evictionHard.memory.available of evictd above ${valueText(memory.value)}, or lower that of the kubelet`,
     details,
   );
 }

@@ -2,14 +2,14 @@ import { amountOfBytes } from '../core/amount.js';
 import { isListed, resolve, thresholdKind, valueText } from '../core/threshold.js';
 import type { NodeFacts } from './facts/node.js';
 
-/** Where evictd acts at once. */
+/** The hard threshold of evictd. */
 export interface MemoryLimit {
   readonly bytes: bigint;
-  /** 'memory.available<100Mi', with the amount where it was written as a percentage. */
+  /** 'memory.available<5% (400MiB)' */
   readonly text: string;
 }
 
-/** The highest hard threshold of memory.available that stands alone; undefined: there is none, or the capacity is not known. */
+/** The highest hard threshold of memory.available alone; undefined: none, or unknown capacity. */
 export function hardMemoryLimit({ thresholds, capacities }: Pick<NodeFacts, 'thresholds' | 'capacities'>): MemoryLimit | undefined {
   const capacity = capacities.get('memory.available');
   if (capacity === undefined) return undefined;

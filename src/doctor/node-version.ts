@@ -1,4 +1,5 @@
 import { broken, ok, type Check } from './check.js';
+import { defineCheck } from './check-kind.js';
 import type { RuntimeFacts } from './facts/process.js';
 
 const ID = 'process.node';
@@ -13,3 +14,5 @@ export function checkNodeVersion({ node, arch }: Pick<RuntimeFacts, 'node' | 'ar
   if (isNew) return ok(ID, `Node ${node} on ${arch}`, details);
   return broken(ID, `Node ${node} is older than ${OLDEST.join('.')}`, `install Node ${OLDEST.join('.')} or later`, details);
 }
+
+export const nodeVersionCheck = defineCheck(ID, ['runtime'], ({ runtime }) => checkNodeVersion(runtime));

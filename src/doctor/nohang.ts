@@ -1,11 +1,11 @@
 import type { MemoryFacts } from './facts/kernel.js';
 import type { Rival } from './rival.js';
 
-/** When nohang sends its first SIGTERM: soft_threshold_min_mem of its configuration, in '%' of MemTotal or in 'M' (MiB). undefined: the file does not say. */
+/** When nohang sends its first SIGTERM: soft_threshold_min_mem in '%' of MemTotal or in 'M' (MiB). undefined: not set. */
 export function nohangLimit(config: string, { totalBytes }: Pick<MemoryFacts, 'totalBytes'>): Rival | undefined {
   const [, number = '', unit = ''] = /^soft_threshold_min_mem\s*=\s*([\d.]+)\s*([%M])/m.exec(config) ?? [];
   const value = Number.parseFloat(number);
   if (Number.isNaN(value)) return undefined;
   const bytes = unit === '%' ? (totalBytes * BigInt(Math.round(value * 100))) / 10_000n : BigInt(Math.round(value)) * 1_048_576n;
-  return { bytes, text: `at little MemAvailable (soft_threshold_min_mem = ${number} ${unit})` };
+  return { bytes, text: `on low MemAvailable (soft_threshold_min_mem = ${number} ${unit})` };
 }

@@ -1,11 +1,12 @@
 import type { Signal } from '../core/signal.js';
 import { operandsOf, operandText } from '../core/threshold.js';
 import { degraded, ok, type Check, type Detail } from './check.js';
+import { defineCheck } from './check-kind.js';
 import type { NodeFacts, NotifierFacts } from './facts/node.js';
 
 const ID = 'notifier.SIGNAL';
 
-/** What wakes evictd for each signal that has a threshold: armed for real a moment ago, and closed again. */
+/** The notifiers of each signal with a threshold. Doctor armed them for this check and closed them again. */
 export function checkNotifiers(node: NodeFacts): Check[] {
   const { notifiers } = node;
   if (notifiers === undefined) return [];
@@ -31,16 +32,16 @@ function checkSignal(signal: Signal, notifiers: readonly NotifierFacts[], { thre
   ];
   const details = { thresholds: limits, notifiers: notifiers.map(detailOf) };
   const nothing = absent.get(signal);
-  if (nothing !== undefined) return ok(id, `not on this node: ${nothing}`, details);
+  if (nothing !== undefined) return ok(id, `does not exist on this node: ${nothing}`, details);
   const live = notifiers.filter((notifier) => notifier.live);
   const dead = notifiers.filter((notifier) => !notifier.live);
   const refused = dead.map(({ mechanism, reason }) => `${mechanism} cannot be armed: ${reason ?? 'unknown'}`);
   const hints = [...new Set(dead.flatMap(({ hint }) => hint ?? []))].join('; ');
-  const fix = hints === '' ? 'a lower monitoringInterval makes up for some of it' : hints;
+  const fix = hints === '' ? 'shorten monitoringInterval' : hints;
   if (live.length === 0) {
     const seconds = Number(monitoringIntervalNs) / 1e9;
-    const why = refused.length === 0 ? 'there is no notifier for it' : refused.join('; ');
-    return degraded(id, `${limits.join(', ')}: only looked at every ${String(seconds)} s: ${why}`, fix, details);
+    const why = refused.length === 0 ? 'no notifier exists for it' : refused.join('; ');
+    return degraded(id, `${limits.join(', ')}: only polled every ${String(seconds)} s: ${why}`, fix, details);
   }
   const armed = live.map(({ mechanism, target }) => `${mechanism} (${target})`).join(', ');
   const summary = `${limits.join(', ')}: ${[armed, ...refused].join('; ')}`;
@@ -50,3 +51,5 @@ function checkSignal(signal: Signal, notifiers: readonly NotifierFacts[], { thre
 function detailOf({ mechanism, target, live, reason, essential }: NotifierFacts): Detail {
   return { mechanism, target, live, essential, reason: reason ?? null };
 }
+
+export const notifiersCheck = defineCheck(ID, ['node'], ({ node }) => checkNotifiers(node));

@@ -1,12 +1,12 @@
-/** A cgroup of which systemd-oomd kills a descendant. */
+/** systemd-oomd kills a descendant of this cgroup. */
 export interface MonitoredCgroup {
   readonly path: string;
   readonly why: 'swap' | 'pressure';
-  /** 'more than 60.00% for 30s', as oomctl says it. */
+  /** 'pressure 60.00% for 30s' */
   readonly limit: string;
 }
 
-/** What `oomctl` prints: which cgroups systemd-oomd watches (ManagedOOMSwap=kill, ManagedOOMMemoryPressure=kill), and its limits. */
+/** Parses the output of `oomctl`: the monitored cgroups (ManagedOOMSwap=kill, ManagedOOMMemoryPressure=kill) and their limits. */
 export function parseOomctl(text: string): MonitoredCgroup[] {
   const found: MonitoredCgroup[] = [];
   const value = (key: string): string => new RegExp(`^${key}: *(.*)$`, 'm').exec(text)?.[1] ?? '?';

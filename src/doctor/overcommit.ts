@@ -1,6 +1,7 @@
 import { amountOfBytes } from '../core/amount.js';
 import { jsonInteger } from '../core/integer.js';
 import { degraded, ok, type Check } from './check.js';
+import { defineCheck } from './check-kind.js';
 import type { MemoryFacts } from './facts/kernel.js';
 import type { NodeFacts } from './facts/node.js';
 import { hardMemoryLimit } from './memory-limit.js';
@@ -10,8 +11,8 @@ const ID = 'kernel.overcommit';
 const STRICT = 2;
 
 /**
- * With strict accounting malloc fails at CommitLimit (Documentation/mm/overcommit-accounting.rst): a process that cannot bear that ends by itself, whoever it is,
- * and where that is before the threshold evictd never gets to choose.
+ * With strict accounting malloc fails at CommitLimit (Documentation/mm/overcommit-accounting.rst), and the process that allocates may crash. If
+ * that happens before the threshold is met, evictd cannot choose the victim.
  */
 export function checkOvercommit({ overcommitMemory, totalBytes, commitLimitBytes }: MemoryFacts, node: NodeFacts): Check {
   const details = { overcommitMemory: overcommitMemory ?? null, commitLimitBytes: jsonInteger(commitLimitBytes) };
@@ -19,7 +20,10 @@ export function checkOvercommit({ overcommitMemory, totalBytes, commitLimitBytes
   const limit = hardMemoryLimit(node);
   const needed = totalBytes - (limit?.bytes ?? 0n);
   const what = `vm.overcommit_memory=2, CommitLimit ${amountOfBytes(commitLimitBytes)}`;
-  if (commitLimitBytes > needed) return ok(ID, `${what}: allocations fail only beyond what evictd acts at`, details);
-  const said = `${what}: allocations fail before ${limit?.text ?? 'memory is used up'}, which takes ${amountOfBytes(needed)} in use, and whoever asked for them may end`;
-  return degraded(ID, said, 'sysctl vm.overcommit_memory=0, or a larger vm.overcommit_ratio', details);
+  if (commitLimitBytes > needed) return ok(ID, `${what}: the threshold is met before allocations fail`, details);
+  const reached = limit === undefined ? 'memory is used up' : `${limit.text} is met`;
+  const summary = `${what}: allocations fail before ${reached} (at ${amountOfBytes(needed)} in use), and any process may crash`;
+  return degraded(ID, summary, 'sysctl vm.overcommit_memory=0, or raise vm.overcommit_ratio', details);
 }
+
+export const overcommitCheck = defineCheck(ID, ['memory', 'node'], ({ memory, node }) => checkOvercommit(memory, node));

@@ -1,25 +1,21 @@
 import { degraded, ok, type Check } from './check.js';
+import { defineCheck } from './check-kind.js';
 import type { ReclaimFacts } from './facts/reclaim.js';
 
 const ID = 'reclaim.steps';
 
-/** Nothing where no step is configured. */
 export function checkReclaim({ steps, systemd }: ReclaimFacts): Check[] {
   if (steps.length === 0) return [];
   const names = steps.map(({ name }) => name);
   const details = { steps: names, systemd };
   if (!systemd)
-    return [
-      degraded(
-        ID,
-        `${names.join(', ')}: systemd, which would run them, is not the init of this machine`,
-        'remove the key reclaim',
-        details,
-      ),
-    ];
+    return [degraded(ID, `${names.join(', ')}: needs systemd, which is not the init of this machine`, 'remove the key reclaim', details)];
   const without = steps.find(({ missing }) => missing !== undefined);
-  if (without) return [degraded(ID, `${without.name}: ${String(without.missing)} is not there`, 'install it, or remove the step', details)];
+  if (without)
+    return [degraded(ID, `${without.name}: ${String(without.missing)} does not exist`, 'install it, or remove the step', details)];
   const idle = steps.filter(({ commands }) => commands === 0).map(({ name }) => name);
   const rest = idle.length === 0 ? '' : ` (nothing here for ${idle.join(', ')})`;
-  return [ok(ID, `${names.join(', ')}${rest}: evictd reclaim --dry-run says what there would be to gain`, details)];
+  return [ok(ID, `${names.join(', ')}${rest}: evictd reclaim --dry-run estimates what they free`, details)];
 }
+
+export const reclaimCheck = defineCheck(ID, ['reclaim'], ({ reclaim }) => checkReclaim(reclaim));

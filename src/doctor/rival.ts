@@ -1,10 +1,10 @@
 import { amountOfBytes } from '../core/amount.js';
 import type { MemoryLimit } from './memory-limit.js';
 
-/** At how much memory another daemon acts. */
+/** The limit at which another daemon acts. */
 export interface Rival {
   readonly bytes: bigint;
-  /** 'at 10 % of MemAvailable'. */
+  /** 'below 10 % MemAvailable' */
   readonly text: string;
 }
 
@@ -13,7 +13,7 @@ export interface Precedence {
   readonly text: string;
 }
 
-/** Who acts first as memory runs out: whoever has the higher limit. At the same one both do. `ours` undefined: evictd does not act on memory at all. */
+/** The higher limit acts first; at the same limit both do. `ours` undefined: evictd has no hard memory threshold. */
 export function precedence({ bytes, text }: Rival, ours: MemoryLimit | undefined): Precedence {
   const theirs = `it acts ${text} (${amountOfBytes(bytes)})`;
   if (ours === undefined) return { isFirst: true, text: `${theirs}, evictd has no hard threshold of memory` };

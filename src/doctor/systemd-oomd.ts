@@ -6,38 +6,34 @@ import { isUnseen } from './facts/unseen.js';
 import type { WorkloadFacts } from './facts/workloads.js';
 import { parseOomctl } from './oomctl.js';
 
-/** systemd-oomd kills whole cgroups, and only below those that a unit asks it to watch: it matters where workloads of evictd's live there. Without swap it never acts on swap. */
+/** systemd-oomd kills whole cgroups, only below the cgroups that units ask it to monitor. Without swap it does not act on swap. */
 export function checkSystemdOomd(
   id: string,
-  who: string,
+  process: string,
   { settings }: DaemonFacts,
   { listed }: WorkloadFacts,
   { swapBytes }: Pick<MemoryFacts, 'swapBytes'>,
 ): Check {
   const off = 'systemctl disable --now systemd-oomd.service systemd-oomd.socket';
   if (isUnseen(settings))
-    return degraded(id, `${who}: what it watches cannot be told: ${settings.unseen}`, `oomctl shows it; ${off} ends it`, {
+    return degraded(id, `${process}: unknown which cgroups it monitors: ${settings.unseen}`, `see oomctl; ${off} stops it`, {
       monitored: null,
     });
   const monitored = parseOomctl(settings).filter(({ why }) => why === 'pressure' || swapBytes > 0n);
   const details = { monitored: monitored.map(({ path, why, limit }) => ({ path, why, limit })) };
   if (monitored.length === 0)
-    return ok(
-      id,
-      `${who} watches no cgroup${swapBytes === 0n ? ' that is not about swap, which is not there' : ''}: it kills nobody`,
-      details,
-    );
+    return ok(id, `${process} monitors no cgroup${swapBytes === 0n ? ' for pressure, and there is no swap' : ''}`, details);
   const shared = monitored.flatMap((cgroup) => {
     const count = listed.filter(({ path }) => overlap(path, cgroup.path)).length;
     return count === 0
       ? []
-      : [`${cgroup.path} (${cgroup.limit}), in which ${String(count)} ${count === 1 ? 'workload lives' : 'workloads live'}`];
+      : [`${cgroup.path} (${cgroup.limit}), with ${String(count)} ${count === 1 ? 'workload' : 'workloads'} of evictd`];
   });
   const all = monitored.map(({ path, limit }) => `${path} (${limit})`).join(', ');
-  if (shared.length === 0) return ok(id, `${who} watches ${all}: no workload of evictd's lives there`, details);
-  const said = `${who} watches ${shared.join(', ')}: it kills by an order of its own, and knows nothing of evictd's rules`;
-  const fix = `ManagedOOMSwap=auto and ManagedOOMMemoryPressure=auto for these units, or ${off}; ManagedOOMPreference=omit keeps it off a unit`;
-  return degraded(id, said, fix, details);
+  if (shared.length === 0) return ok(id, `${process} monitors ${all}: no workload of evictd is there`, details);
+  const summary = `${process} monitors ${shared.join(', ')}: it kills in its own order and ignores evictd's rules`;
+  const fix = `set ManagedOOMSwap=auto and ManagedOOMMemoryPressure=auto for these units, or ${off}; ManagedOOMPreference=omit exempts a unit`;
+  return degraded(id, summary, fix, details);
 }
 
 function overlap(workload: string, monitored: string): boolean {

@@ -1,21 +1,24 @@
 import { broken, ok, unseen, type Check } from './check.js';
+import { defineCheck } from './check-kind.js';
 import type { RightsFacts } from './facts/windows.js';
 import { isUnseen } from './facts/unseen.js';
 
 const ID = 'process.rights';
 
-/** Without SeDebugPrivilege processes of others are seen, and may not be ended. Mostly an administrator has it. */
+/** Without SeDebugPrivilege evictd cannot end processes of other users. Usually an administrator has it. */
 export function checkRights({ isAdministrator, debugPrivilege }: RightsFacts): Check {
-  if (isUnseen(debugPrivilege)) return unseen(ID, 'whether processes of other users may be ended', debugPrivilege);
+  if (isUnseen(debugPrivilege)) return unseen(ID, 'whether evictd can end processes of other users', debugPrivilege);
   const details = { mayEndOthers: debugPrivilege, isAdministrator };
-  if (debugPrivilege) return ok(ID, 'processes of all users may be ended (SeDebugPrivilege is enabled)', details);
-  const said = 'only processes of this user may be ended';
+  if (debugPrivilege) return ok(ID, 'evictd can end processes of all users (SeDebugPrivilege is enabled)', details);
+  const summary = 'evictd can end only processes of this user';
   return isAdministrator
     ? broken(
         ID,
-        `${said}: this administrator does not have SeDebugPrivilege`,
-        'run it as the service, which is the system and has it; or look at who may debug programs (secpol.msc, user rights assignment)',
+        `${summary}: this administrator does not have SeDebugPrivilege`,
+        'run evictd as the service, which has it; or grant "Debug programs" (secpol.msc, User Rights Assignment)',
         details,
       )
-    : broken(ID, said, 'run it as an administrator, or as the service', details);
+    : broken(ID, summary, 'run evictd as an administrator or as the service', details);
 }
+
+export const rightsCheck = defineCheck(ID, ['rights'], ({ rights }) => checkRights(rights));

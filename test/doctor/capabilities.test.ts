@@ -12,10 +12,10 @@ test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, said
     'without CAP_SYS_RESOURCE',
     { effective: without(24n) },
     'degraded',
-    /has not CAP_SYS_RESOURCE \(pressure windows/,
+    /lacks CAP_SYS_RESOURCE \(for pressure windows/,
     /^grant root CAP_SYS_RESOURCE/,
   ],
-  ['without CAP_KILL nobody is ended', { effective: without(5n) }, 'broken', /has not CAP_KILL/, /CAP_KILL/],
+  ['without CAP_KILL evictd cannot end processes of other users', { effective: without(5n) }, 'broken', /lacks CAP_KILL/, /CAP_KILL/],
   [
     'not root',
     { uid: 1000, effective: 0n },
@@ -38,7 +38,13 @@ test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, said
     /has all/,
     /^$/,
   ],
-  ['it cannot be seen', { effective: { unseen: '/proc/4711/status: ENOENT' } }, 'degraded', /cannot be told: .*ENOENT/, /as root/],
+  [
+    'not readable',
+    { effective: { unseen: '/proc/4711/status: ENOENT' } },
+    'degraded',
+    /^unknown capabilities of evictd: .*ENOENT/,
+    /as root/,
+  ],
 ])('%s', (_rule, facts, status, said, fix) => {
   const check = checkCapabilities(subjectFacts(facts));
   expectCheck(check, 'process.capabilities', status, said);

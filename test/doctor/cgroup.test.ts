@@ -10,22 +10,22 @@ const own = { cgroup: 'own', pid: 'own', user: 'initial' } as const;
 
 describe('cgroup.namespace', () => {
   test.each<[rule: string, facts: Partial<CgroupFacts>, status: CheckStatus, said: RegExp]>([
-    ['a shell on the machine', {}, 'ok', /machine's own namespaces/],
+    ['a shell on the machine', {}, 'ok', /^initial namespaces/],
     [
-      'a container: not its own cgroups, nor its processes',
+      'a container: only its own cgroups and processes',
       { namespaces: own, rootVisible: false },
       'degraded',
-      /only; .*shows a part .*, those of this container/,
+      /only by cgroup\.kill; .*shows only a part .*, those of this container/,
     ],
     [
-      'a process namespace on v1: nobody outside can be ended',
+      'a PID namespace on v1',
       { ...v1, namespaces: { ...own, cgroup: 'initial' } },
       'broken',
-      /cannot be ended on cgroup v1/,
+      /on cgroup v1 evictd cannot end processes outside/,
     ],
-    ['a user namespace', { namespaces: { ...own, user: 'own' } }, 'broken', /root here is nobody outside/],
-    ['mounted read-only', { writable: false }, 'degraded', /may not be written to: no cgroup\.kill/],
-    ['namespaces that cannot be told', { namespaces: { cgroup: undefined, pid: undefined, user: undefined } }, 'ok', /own namespaces/],
+    ['a user namespace', { namespaces: { ...own, user: 'own' } }, 'broken', /root is unprivileged on the host/],
+    ['mounted read-only', { writable: false }, 'degraded', /is not writable: no cgroup\.kill/],
+    ['unknown namespaces', { namespaces: { cgroup: undefined, pid: undefined, user: undefined } }, 'ok', /^initial namespaces/],
   ])('%s', (_rule, facts, status, said) => {
     expectCheck(checkCgroupNamespace(cgroupFacts(facts))[0], 'cgroup.namespace', status, said);
   });
@@ -35,15 +35,15 @@ describe('cgroup.controllers', () => {
   const reached = { path: '/a.slice', stopsAt: undefined };
 
   test.each<[rule: string, delegations: CgroupFacts['delegations'], status: CheckStatus, said: RegExp, fix: RegExp]>([
-    ['all the way', [reached, { path: '/b', stopsAt: undefined }], 'ok', /reaches the children of \/a\.slice, \/b$/, /^$/],
+    ['all the way', [reached, { path: '/b', stopsAt: undefined }], 'ok', /enabled for the children of \/a\.slice, \/b$/, /^$/],
     [
       'it ends in between',
       [reached, { path: '/b/c', stopsAt: '/b' }],
       'broken',
-      /children of \/b\/c \(not handed down by \/b\)/,
+      /children of \/b\/c \(disabled in \/b\)/,
       />\/sys\/fs\/cgroup\/b\/cgroup\.subtree_control$/,
     ],
-    ['it ends at the root', [{ path: '/b', stopsAt: '/' }], 'broken', /by \/\)/, />\/sys\/fs\/cgroup\/cgroup\.subtree_control$/],
+    ['it ends at the root', [{ path: '/b', stopsAt: '/' }], 'broken', /disabled in \/\)/, />\/sys\/fs\/cgroup\/cgroup\.subtree_control$/],
   ])('%s', (_rule, delegations, status, said, fix) => {
     const [check] = checkControllers(cgroupFacts({ delegations }));
     expectCheck(check, 'cgroup.controllers', status, said);

@@ -5,6 +5,7 @@ import { earlyoomLimit } from '../../src/doctor/earlyoom.js';
 import type { DaemonFacts } from '../../src/doctor/facts/daemon.js';
 import { nohangLimit } from '../../src/doctor/nohang.js';
 import { parseOomctl } from '../../src/doctor/oomctl.js';
+import { checkOtherDaemons } from '../../src/doctor/other-daemons.js';
 import { expectCheck, fixture, GIB, hard, memoryFacts, MIB, nodeFacts, workloadFacts } from './support.js';
 
 const beside: Beside = { memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() };
@@ -13,19 +14,19 @@ function daemon(name: DaemonFacts['name'], facts: Partial<DaemonFacts> = {}): Da
   return { name, pid: 236, unit: `${name}.service`, arguments: [], settings: '', memory: undefined, ...facts };
 }
 
-const of = (facts: DaemonFacts, at: Partial<Beside> = {}) => checkDaemons({ found: [facts], hidden: undefined }, { ...beside, ...at })[1];
+const of = (facts: DaemonFacts, at: Partial<Beside> = {}) => checkDaemons({ found: [facts], hidden: undefined }, { ...beside, ...at })[0];
 
 test.each<[rule: string, names: readonly DaemonFacts['name'][], hidden: string | undefined, status: CheckStatus, said: RegExp]>([
-  ['nobody else', [], undefined, 'ok', /^no other eviction daemon runs$/],
-  ['who is there', ['earlyoom', 'kubelet'], undefined, 'ok', /^beside evictd: earlyoom, kubelet$/],
-  ['not everybody could be seen', [], '/proc hides them', 'degraded', /as far as can be seen: \/proc hides them$/],
+  ['none', [], undefined, 'ok', /^no other eviction daemon runs$/],
+  ['two', ['earlyoom', 'kubelet'], undefined, 'ok', /^other eviction daemons: earlyoom, kubelet$/],
+  ['some processes are hidden', [], '/proc hides them', 'degraded', /not all processes are visible: \/proc hides them$/],
 ])('daemon.others: %s', (_rule, names, hidden, status, said) => {
-  expectCheck(checkDaemons({ found: names.map((name) => daemon(name)), hidden }, beside)[0], 'daemon.others', status, said);
+  expectCheck(checkOtherDaemons({ found: names.map((name) => daemon(name)), hidden }), 'daemon.others', status, said);
 });
 
 test('several of one name have ids of their own', () => {
   const checks = checkDaemons({ found: [daemon('kubelet'), daemon('lmkd'), daemon('kubelet')], hidden: undefined }, beside);
-  expect(checks.map(({ id }) => id)).toEqual(['daemon.others', 'daemon.kubelet', 'daemon.lmkd', 'daemon.kubelet#2']);
+  expect(checks.map(({ id }) => id)).toEqual(['daemon.kubelet', 'daemon.lmkd', 'daemon.kubelet#2']);
 });
 
 describe('earlyoom, 8 GiB', () => {
@@ -46,7 +47,7 @@ describe('earlyoom, 8 GiB', () => {
 
   test('with swap it waits for that, too', () => {
     expect(earlyoomLimit([], none).text).not.toMatch(/swap/);
-    expect(earlyoomLimit(['-s', '100'], swap).text).toMatch(/little swap \(-s 100\)$/);
+    expect(earlyoomLimit(['-s', '100'], swap).text).toMatch(/low swap \(-s 100\)$/);
   });
 
   test.each<[rule: string, threshold: string, args: string, status: CheckStatus, said: RegExp]>([
@@ -58,19 +59,13 @@ describe('earlyoom, 8 GiB', () => {
       /^earlyoom \(process 236 of earlyoom\.service\): it acts .*\(819MiB\), before evictd at memory\.available<500Mi/,
     ],
     ['at the same amount both act', '100Mi', '/usr/bin/earlyoom\0-M\x00102400\0', 'degraded', /before evictd/],
-    [
-      'one that comes later is a second net',
-      '500Mi',
-      '/usr/bin/earlyoom\0-M\x00102400\0',
-      'ok',
-      /\(100MiB\), after evictd at memory\.available<500Mi$/,
-    ],
+    ['one that acts later', '500Mi', '/usr/bin/earlyoom\0-M\x00102400\0', 'ok', /\(100MiB\), after evictd at memory\.available<500Mi$/],
   ])('%s', (_rule, threshold, cmdline, status, said) => {
     const node = nodeFacts({ thresholds: hard(`memory.available<${threshold}`) });
     expectCheck(of(daemon('earlyoom', { arguments: cmdline.split('\0').slice(0, -1) }), { node }), 'daemon.earlyoom', status, said);
   });
 
-  test('evictd without a threshold of memory comes after everybody', () => {
+  test('without a hard memory threshold evictd acts last', () => {
     const node = nodeFacts({ thresholds: [] });
     expectCheck(of(daemon('earlyoom'), { node }), 'daemon.earlyoom', 'degraded', /evictd has no hard threshold of memory/);
   });
@@ -87,7 +82,7 @@ describe('nohang, 8 GiB', () => {
 
   test.each<[rule: string, settings: DaemonFacts['settings'], status: CheckStatus, said: RegExp]>([
     ['later than evictd', 'soft_threshold_min_mem = 300 M\n', 'ok', /\(300MiB\), after evictd/],
-    ['a file that cannot be read', { unseen: '/etc/nohang/nohang.conf: EACCES' }, 'degraded', /cannot be told: .*EACCES/],
+    ['a file that cannot be read', { unseen: '/etc/nohang/nohang.conf: EACCES' }, 'degraded', /unknown when it acts: .*EACCES/],
     ['a file that does not say', '', 'degraded', /has no soft_threshold_min_mem/],
   ])('%s', (_rule, settings, status, said) => {
     expectCheck(of(daemon('nohang', { settings })), 'daemon.nohang', status, said);
@@ -110,30 +105,36 @@ describe('systemd-oomd', () => {
 
   test.each<[rule: string, facts: DaemonFacts, at: Partial<Beside>, status: CheckStatus, said: RegExp]>([
     [
-      'workloads live where it watches',
+      'workloads are in a cgroup that it monitors',
       watching,
       { workloads: lives('/evictdtest.slice/a', '/evictdtest.slice/b', '/c') },
       'degraded',
-      /\/evictdtest\.slice \(pressure 40\.00% for 20s\), in which 2 workloads live/,
+      /\/evictdtest\.slice \(pressure 40\.00% for 20s\), with 2 workloads of evictd/,
     ],
     [
-      'elsewhere',
+      'workloads are in other cgroups',
       watching,
       { workloads: lives('/batch.slice/a') },
       'ok',
-      /watches \/evictdtest\.slice .*: no workload of evictd's lives there$/,
+      /monitors \/evictdtest\.slice .*: no workload of evictd is there$/,
     ],
     ['a name that only begins so', watching, { workloads: lives('/evictdtest.slice2/a') }, 'ok', /no workload/],
-    ['it watches a part of a workload', watching, { workloads: lives('/evictdtest.slice') }, 'degraded', /1 workload lives/],
+    ['it watches a part of a workload', watching, { workloads: lives('/evictdtest.slice') }, 'degraded', /with 1 workload of/],
     [
       'with swap it watches the whole machine',
       watching,
       { memory: swap, workloads: lives('/batch.slice/a') },
       'degraded',
-      /watches \/ \(swap used 90\.00%\), in which 1 workload lives/,
+      /monitors \/ \(swap used 90\.00%\), with 1 workload of/,
     ],
-    ['it watches nothing', daemon('systemd-oomd', { settings: '' }), {}, 'ok', /watches no cgroup/],
-    ['oomctl fails', daemon('systemd-oomd', { settings: { unseen: 'oomctl: ENOENT' } }), {}, 'degraded', /cannot be told: oomctl: ENOENT/],
+    ['it watches nothing', daemon('systemd-oomd', { settings: '' }), {}, 'ok', /monitors no cgroup/],
+    [
+      'oomctl fails',
+      daemon('systemd-oomd', { settings: { unseen: 'oomctl: ENOENT' } }),
+      {},
+      'degraded',
+      /unknown which cgroups it monitors: oomctl: ENOENT/,
+    ],
   ])('%s', (_rule, facts, at, status, said) => {
     expectCheck(of(facts, at), 'daemon.systemd-oomd', status, said);
   });
@@ -149,14 +150,14 @@ describe('kubelet', () => {
       'ok',
       /at memory\.available<100Mi \(100MiB\), after evictd at memory\.available<500Mi$/,
     ],
-    ['the same: two for one shortage', at('memory.available<500Mi'), 'degraded', /before evictd .*two evict/],
+    ['the same limit', at('memory.available<500Mi'), 'degraded', /before evictd .*both evict/],
     ['a percentage is of the capacity', at('memory.available<10%'), 'degraded', /\(819MiB\), before evictd/],
-    ['not known', undefined, 'degraded', /at what it evicts cannot be told/],
+    ['not known', undefined, 'degraded', /unknown hard threshold of memory/],
   ])('%s', (_rule, memory, status, said) => {
     expectCheck(of(daemon('kubelet', { memory })), 'daemon.kubelet', status, said);
   });
 });
 
-test.each(['oomd', 'lmkd'] as const)('%s is there: more is not known of it', (name) => {
-  expectCheck(of(daemon(name)), `daemon.${name}`, 'degraded', /rules of its own/);
+test.each(['oomd', 'lmkd'] as const)('%s: unknown rules', (name) => {
+  expectCheck(of(daemon(name)), `daemon.${name}`, 'degraded', /its own rules/);
 });

@@ -17,21 +17,15 @@ const source = {
 test.each<[rule: string, facts: Partial<WorkloadFacts>, status: string, summary: string, fix: string | undefined]>([
   ['one can be', { listed: [web] }, 'ok', '1 of 1 workloads can be evicted', undefined],
   [
-    'who is kept, and why',
+    'protected workloads, by reason',
     { listed: [db, web, { ...db, name: 'pg' }] },
     'ok',
     '1 of 3 workloads can be evicted; not evictable: 2 × critical',
     undefined,
   ],
-  [
-    'what lint says of nothing is loud',
-    { notices: [nothing] },
-    'broken',
-    'NOTHING IS EVICTABLE: no workload source is configured',
-    'name one',
-  ],
+  ['the reason of lint', { notices: [nothing] }, 'broken', 'NOTHING IS EVICTABLE: no workload source is configured', 'name one'],
   ['a source that is not there', { sources: [source] }, 'broken', 'NOTHING IS EVICTABLE: /a is not there', 'make it'],
-  ['all are kept, and lint has not said so', { listed: [db] }, 'broken', 'NOTHING IS EVICTABLE: 1 × critical', 'evictd rank shows all'],
+  ['all are protected, and lint has not reported it', { listed: [db] }, 'broken', 'NOTHING IS EVICTABLE: 1 × critical', 'see evictd rank'],
 ])('%s', (_rule, facts, status, summary, fix) => {
   expect(checkEvictable({ ...none, ...facts })).toMatchObject({ id: 'workloads.evictable', status, summary, fix });
 });

@@ -24,53 +24,63 @@ function directory(role: DirectoryFacts['role'], facts: Partial<There> = {}): Di
     refused: undefined,
     toMakeBytes: 0n,
   } as const;
-  return { role, path, isTold: false, answer: { ...answer, ...facts } };
+  return { role, path, isReported: false, answer: { ...answer, ...facts } };
 }
 
-const check = (directories: readonly DirectoryFacts[]) => checkFilesystems({ directories, patienceMs: 1000 });
+const check = (directories: readonly DirectoryFacts[]) => checkFilesystems({ directories, timeoutMs: 1000 });
 
 test.each<[rule: string, directory: DirectoryFacts, status: CheckStatus, said: RegExp]>([
   ['nodefs', directory('nodefs'), 'ok', /^\/: ext4, 1GiB of 8GiB available$/],
   ['nodefs may be anything', directory('nodefs', { type: FUSE }), 'ok', /fuse/],
-  ['nodefs in memory is none', directory('nodefs', { type: TMPFS }), 'degraded', /tmpfs, .* in memory, which is no disk/],
+  ['nodefs in memory', directory('nodefs', { type: TMPFS }), 'degraded', /tmpfs, .* in memory, not on a disk/],
   [
     'imagefs that is not there yet',
     directory('imagefs', { at: '/' }),
     'degraded',
-    /^\/images \(not there, below \/\): .* until it is there$/,
+    /^\/images \(does not exist, below \/\): .* until it exists$/,
   ],
   [
-    'one that a runtime has told of',
-    { ...directory('imagefs'), isTold: true },
+    'one that a runtime reported',
+    { ...directory('imagefs'), isReported: true },
     'ok',
-    /^\/images, as the container runtime tells: ext4, 1GiB of 8GiB available$/,
+    /^\/images, reported by the container runtime: ext4, 1GiB of 8GiB available$/,
   ],
-  ['one that does not answer', { ...directory('nodefs'), answer: undefined }, 'broken', /has not answered within 1000 ms$/],
+  ['one that does not answer', { ...directory('nodefs'), answer: undefined }, 'broken', /did not answer within 1000 ms$/],
   ['statfs fails', { ...directory('nodefs'), answer: { kind: 'error', error: 'EIO' } }, 'broken', /^\/: EIO$/],
   [
-    'it may not be looked at',
+    'no permission',
     { ...directory('runtime'), answer: { kind: 'error', error: 'EACCES (permission denied)' } },
     'degraded',
-    /cannot be told: EACCES/,
+    /^unknown filesystem of \/run\/evictd: EACCES/,
   ],
   ['the state directory', directory('state'), 'ok', /^\/var\/lib\/evictd: ext4/],
-  ['not made yet', directory('state', { at: '/var/lib' }), 'ok', /to be made below \/var\/lib/],
-  ['a state directory in memory', directory('state', { type: TMPFS }), 'degraded', /does not survive a boot/],
-  ['no room for the journal', directory('state', { availableBytes: 16n * MIB - 1n }), 'degraded', /no room for the journal/],
+  ['not created yet', directory('state', { at: '/var/lib' }), 'ok', /to be created below \/var\/lib/],
+  ['a state directory in memory', directory('state', { type: TMPFS }), 'degraded', /a reboot deletes the journal/],
+  [
+    'not enough space for the journal',
+    directory('state', { availableBytes: 16n * MIB - 1n }),
+    'degraded',
+    /not enough space for the journal/,
+  ],
   ['a state directory that may hang', directory('state', { type: FUSE }), 'degraded', /it may hang/],
-  ['not writable: the journal stays in the ring', directory('state', { refused: 'EROFS' }), 'degraded', /may not be written to \(EROFS\)/],
+  ['not writable: the journal stays in the ring', directory('state', { refused: 'EROFS' }), 'degraded', /not writable \(EROFS\)/],
   ['the runtime directory', directory('runtime'), 'ok', /^\/run\/evictd: tmpfs/],
   ['not writable: evictd would not start', directory('runtime', { refused: 'EACCES' }), 'broken', /EACCES/],
-  ['on a disk', directory('runtime', { type: EXT4 }), 'degraded', /no tmpfs/],
+  ['on a disk', directory('runtime', { type: EXT4 }), 'degraded', /not on tmpfs/],
   ['just enough for ring and state', directory('runtime', { availableBytes: 5n * MIB, toMakeBytes: 5n * MIB }), 'ok', /5MiB of/],
   [
-    'no room for ring and state',
+    'not enough space for ring and state',
     directory('runtime', { availableBytes: 5n * MIB - 1n, toMakeBytes: 5n * MIB }),
     'degraded',
-    /take 5MiB: evictd would guard without them/,
+    /need 5MiB: without them/,
   ],
   ['ring and state are there already', directory('runtime', { availableBytes: 64n << 10n }), 'ok', /64KiB of/],
-  ['… but nothing else has room', directory('runtime', { availableBytes: (64n << 10n) - 1n }), 'degraded', /tells others there/],
+  [
+    '… without space for other files',
+    directory('runtime', { availableBytes: (64n << 10n) - 1n }),
+    'degraded',
+    /files that evictd publishes/,
+  ],
   ['a type without a name here', directory('nodefs', { type: 0x1234 }), 'ok', /type 0x1234/],
 ])('%s', (_rule, facts, status, said) => {
   expectCheck(check([facts])[0], `filesystem.${facts.role}`, status, said);
@@ -91,5 +101,5 @@ test.each<[rule: string, imagefs: bigint, containerfs: bigint, status: CheckStat
 test('which share a filesystem', () => {
   const checks = check([directory('nodefs'), directory('state'), directory('runtime')]);
   expect(checks.map(({ details }) => details.sameAs)).toEqual(['state', 'nodefs', null]);
-  expect(checks[1]?.summary).toMatch(/, the filesystem of nodefs$/);
+  expect(checks[1]?.summary).toMatch(/, same filesystem as nodefs$/);
 });

@@ -5,7 +5,7 @@ import type { KernelFacts } from '../../src/doctor/facts/kernel.js';
 const all = { pidfd: true, 'cgroup.kill': true, process_mrelease: true };
 
 test.each<[rule: string, features: KernelFacts['features'], status: string, said: RegExp]>([
-  ['everything is there', all, 'ok', /^Linux 6\.1\.0: pidfd, cgroup\.kill, process_mrelease$/],
+  ['every feature', all, 'ok', /^Linux 6\.1\.0: pidfd, cgroup\.kill, process_mrelease$/],
   [
     'what could not be tried is neither there nor missing',
     { ...all, 'cgroup.kill': null },
@@ -16,14 +16,14 @@ test.each<[rule: string, features: KernelFacts['features'], status: string, said
     'no cgroup.kill',
     { ...all, 'cgroup.kill': false },
     'degraded',
-    /without cgroup\.kill \(Linux 5\.14\): a cgroup is ended process by process$/,
+    /lacks cgroup\.kill \(Linux 5\.14\): evictd ends a cgroup process by process$/,
   ],
-  ['no process_mrelease', { ...all, process_mrelease: false }, 'degraded', /without process_mrelease \(Linux 5\.15\)/],
+  ['no process_mrelease', { ...all, process_mrelease: false }, 'degraded', /lacks process_mrelease \(Linux 5\.15\)/],
   [
-    'no pidfd: nobody can be ended',
+    'no pidfd: evictd cannot end processes',
     { pidfd: false, 'cgroup.kill': false, process_mrelease: false },
     'broken',
-    /without pidfd \(Linux 5\.3\)/,
+    /lacks pidfd \(Linux 5\.3\)/,
   ],
 ])('%s', (_rule, features, status, said) => {
   const check = checkKernelVersion({ release: '6.1.0', features });

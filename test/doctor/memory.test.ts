@@ -1,26 +1,37 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckStatus } from '../../src/doctor/check.js';
-import type { MemoryFacts, OomFacts } from '../../src/doctor/facts/kernel.js';
+import type { MemoryFacts } from '../../src/doctor/facts/kernel.js';
 import type { NodeFacts } from '../../src/doctor/facts/node.js';
-import { checkOom } from '../../src/doctor/oom.js';
+import { oomCheck } from '../../src/doctor/oom.js';
 import { checkOvercommit } from '../../src/doctor/overcommit.js';
 import { checkSwap } from '../../src/doctor/swap.js';
 import { checkWatermarks } from '../../src/doctor/watermarks.js';
 import { expectCheck, GIB, hard, memoryFacts, MIB, nodeFacts } from './support.js';
 
 describe('kernel.oom', () => {
-  const usual: OomFacts = { panicOnOom: 0, killAllocatingTask: 0, minTtlMs: 0 };
+  const VM = '/proc/sys/vm';
+  const usual = {
+    [`${VM}/panic_on_oom`]: '0\n',
+    [`${VM}/oom_kill_allocating_task`]: '0\n',
+    '/sys/kernel/mm/lru_gen/min_ttl_ms': '0\n',
+  };
 
-  test.each<[rule: string, facts: Partial<OomFacts>, status: CheckStatus, said: RegExp]>([
-    ['the usual', {}, 'ok', /by oom_score$/],
-    ['a kernel without these files', { panicOnOom: undefined, killAllocatingTask: undefined, minTtlMs: undefined }, 'ok', /by oom_score$/],
-    ['a panic when the machine runs out', { panicOnOom: 1 }, 'degraded', /^panic_on_oom=1/],
-    ['a panic for a cgroup', { panicOnOom: 2 }, 'degraded', /^panic_on_oom=2: a cgroup at its own limit is enough/],
-    ['whoever allocates', { killAllocatingTask: 1 }, 'degraded', /oom_score_adj has no say/],
-    ['the kernel keeps a working set', { minTtlMs: 1000 }, 'degraded', /min_ttl_ms=1000/],
-    ['all that is wrong', { panicOnOom: 1, killAllocatingTask: 1 }, 'degraded', /panic_on_oom=1.*; oom_kill_allocating_task=1/],
-  ])('%s', (_rule, facts, status, said) => {
-    expectCheck(checkOom({ ...usual, ...facts }), 'kernel.oom', status, said);
+  test.each<[rule: string, files: Readonly<Record<string, string | undefined>>, status: CheckStatus, summary: RegExp]>([
+    ['the defaults', usual, 'ok', /by oom_score$/],
+    ['a kernel without these files', {}, 'ok', /by oom_score$/],
+    ['a panic when the machine runs out', { ...usual, [`${VM}/panic_on_oom`]: '1\n' }, 'degraded', /^panic_on_oom=1/],
+    ['a panic for a cgroup', { ...usual, [`${VM}/panic_on_oom`]: '2\n' }, 'degraded', /^panic_on_oom=2: .* only a cgroup/],
+    ['the allocating process', { ...usual, [`${VM}/oom_kill_allocating_task`]: '1\n' }, 'degraded', /ignores oom_score_adj/],
+    ['a protected working set', { ...usual, '/sys/kernel/mm/lru_gen/min_ttl_ms': '1000\n' }, 'degraded', /min_ttl_ms=1000/],
+    [
+      'several problems',
+      { ...usual, [`${VM}/panic_on_oom`]: '1\n', [`${VM}/oom_kill_allocating_task`]: '1\n' },
+      'degraded',
+      /panic_on_oom=1.*; oom_kill_allocating_task=1/,
+    ],
+  ])('%s', (_rule, files, status, summary) => {
+    const [check] = [oomCheck.judge({ kernelFile: (path) => files[path] })].flat();
+    expectCheck(check, 'kernel.oom', status, summary);
   });
 });
 
@@ -32,10 +43,15 @@ describe('kernel.overcommit, of 8 GiB with a threshold of 500 MiB', () => {
       'strict, and malloc fails long before',
       { overcommitMemory: 2 },
       'degraded',
-      /CommitLimit 4GiB: allocations fail before memory\.available<500Mi, which takes 7\.51GiB/,
+      /CommitLimit 4GiB: allocations fail before memory\.available<500Mi is met \(at 7\.51GiB in use\)/,
     ],
     ['strict, one byte too little', { overcommitMemory: 2, commitLimitBytes: 8n * GIB - 500n * MIB }, 'degraded', /fail before/],
-    ['strict, one byte more', { overcommitMemory: 2, commitLimitBytes: 8n * GIB - 500n * MIB + 1n }, 'ok', /only beyond/],
+    [
+      'strict, one byte more',
+      { overcommitMemory: 2, commitLimitBytes: 8n * GIB - 500n * MIB + 1n },
+      'ok',
+      /is met before allocations fail/,
+    ],
   ])('%s', (_rule, facts, status, said) => {
     expectCheck(checkOvercommit(memoryFacts(facts), nodeFacts()), 'kernel.overcommit', status, said);
   });
@@ -44,7 +60,7 @@ describe('kernel.overcommit, of 8 GiB with a threshold of 500 MiB', () => {
 test.each<[rule: string, facts: Partial<MemoryFacts>, said: RegExp]>([
   ['none', {}, /^no swap$/],
   ['a disk', { swapBytes: 2n * GIB, swaps: ['/dev/vda2'] }, /^2GiB on \/dev\/vda2, swappiness 60$/],
-  ['zram', { swapBytes: GIB, swaps: ['/dev/zram0'] }, /stays in memory, compressed$/],
+  ['zram', { swapBytes: GIB, swaps: ['/dev/zram0'] }, /keeps swapped pages in memory, compressed$/],
 ])('kernel.swap: %s', (_rule, facts, said) => {
   expectCheck(checkSwap(memoryFacts(facts)), 'kernel.swap', 'ok', said);
 });

@@ -8,8 +8,8 @@ import { expectCheck, GIB, hard, nodeFacts } from './support.js';
 test.each<[rule: string, facts: Partial<NodeFacts>, status: CheckStatus, said: RegExp]>([
   ['the machine', {}, 'ok', /^machine, 8GiB$/],
   ['a cgroup', { name: '/a', isMachine: false, capacities: new Map([['memory.available', GIB]]) }, 'ok', /^\/a, 1GiB$/],
-  ['it is not there', { missing: { message: 'node cgroup /a does not exist', hint: 'make it' } }, 'broken', /does not exist/],
-  ['its memory cannot be read', { capacities: new Map() }, 'broken', /cannot be read/],
+  ['it does not exist', { missing: { message: 'node cgroup /a does not exist', hint: 'make it' } }, 'broken', /does not exist/],
+  ['its memory is not readable', { capacities: new Map() }, 'broken', /cannot read its memory/],
 ])('node.memory: %s', (_rule, facts, status, said) => {
   expectCheck(checkNode(nodeFacts(facts)), 'node.memory', status, said);
 });
@@ -55,10 +55,10 @@ describe('notifier.memory.available', () => {
       'none is live',
       [notifier('sampler', { ...refused, essential: true, hint: undefined })],
       'degraded',
-      /only looked at every 10 s: sampler cannot be armed: EROFS/,
+      /only polled every 10 s: sampler cannot be armed: EROFS/,
       /monitoringInterval/,
     ],
-    ['there is none', [], 'degraded', /only looked at every 10 s: there is no notifier/, /monitoringInterval/],
+    ['there is none', [], 'degraded', /only polled every 10 s: no notifier exists/, /monitoringInterval/],
   ])('%s', (_rule, notifiers, status, said, fix) => {
     const [check] = checkNotifiers(nodeFacts({ notifiers }));
     expectCheck(check, 'notifier.memory.available', status, said);

@@ -13,7 +13,7 @@ test.each<[rule: string, facts: Partial<PressureFacts>, status: 'ok' | 'degraded
     'built in and off by default, as in RHEL',
     { built: 'off by default' },
     'degraded',
-    /switched off by default/,
+    /kernel disables it by default/,
     /^boot with psi=1.*grubby/,
   ],
   ['switched off by hand', { built: 'on', parameter: '0' }, 'degraded', /has psi=0/, /^boot with psi=1: instead of psi=0 in/],
@@ -26,10 +26,10 @@ test.each<[rule: string, facts: Partial<PressureFacts>, status: 'ok' | 'degraded
 
 describe('the shortest window', () => {
   test.each<[rule: string, window: PressureFacts['window'], status: 'ok' | 'degraded', said: RegExp]>([
-    ['with CAP_SYS_RESOURCE on 6.12', { shortestUs: 100_000 }, 'ok', /^the shortest window is 100 ms$/],
+    ['with CAP_SYS_RESOURCE on 6.12', { shortestUs: 100_000 }, 'ok', /^the shortest PSI window is 100 ms$/],
     ['on 6.1', { shortestUs: 500_000 }, 'ok', /500 ms/],
     ['without CAP_SYS_RESOURCE', { shortestUs: 2_000_000 }, 'degraded', /2000 ms/],
-    ['none', { refused: '/proc/pressure/memory: EACCES' }, 'degraded', /takes no trigger: .*EACCES/],
+    ['none', { refused: '/proc/pressure/memory: EACCES' }, 'degraded', /refused a PSI trigger: .*EACCES/],
   ])('%s', (_rule, window, status, said) => {
     expectCheck(checkPressureWindow({ ...absent, state: 'on', window })[0], 'kernel.pressure-window', status, said);
   });

@@ -28,8 +28,8 @@ test('the addon: which, or why not', () => {
 });
 
 test.each<[rule: string, workloads: number, openFiles: number, status: CheckStatus, said: RegExp]>([
-  ['half of the limit', 102, 1024, 'ok', /^1024 descriptors, 102 workloads take 510$/],
-  ['more than half', 103, 1024, 'degraded', /take 515, more than the half/],
+  ['half of the limit', 102, 1024, 'ok', /^1024 descriptors, 102 workloads need 510$/],
+  ['more than half', 103, 1024, 'degraded', /need 515, more than half/],
   ['no limit', 10_000, Infinity, 'ok', /^Infinity descriptors/],
 ])('descriptors: %s', (_rule, count, openFiles, status, said) => {
   const listed = Array.from({ length: count }, (_, index) => ({ name: String(index), path: `/${String(index)}`, hindrance: undefined }));
@@ -39,5 +39,5 @@ test.each<[rule: string, workloads: number, openFiles: number, status: CheckStat
 
 test('limits that cannot be seen', () => {
   const check = checkDescriptors(subjectFacts({ limits: { unseen: 'EACCES' } }), workloadFacts());
-  expectCheck(check, 'process.descriptors', 'degraded', /cannot be told: EACCES/);
+  expectCheck(check, 'process.descriptors', 'degraded', /^unknown limit of open files: EACCES/);
 });

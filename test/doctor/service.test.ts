@@ -4,6 +4,8 @@ import type { CgroupProtection, InstanceFacts, ReloadFacts, ServiceFacts, Subjec
 import { checkInstance } from '../../src/doctor/instance.js';
 import { checkMemoryMin } from '../../src/doctor/memory-min.js';
 import { checkOomScoreAdj } from '../../src/doctor/oom-score-adj.js';
+import { checkRunningConfiguration } from '../../src/doctor/running-configuration.js';
+import { checkRunningVersion } from '../../src/doctor/running-version.js';
 import { checkServiceUnit } from '../../src/doctor/service-unit.js';
 import { checkWatchdog } from '../../src/doctor/watchdog.js';
 import { cgroupFacts, expectCheck, MIB, subjectFacts, unit } from './support.js';
@@ -13,49 +15,54 @@ const running = { kind: 'running' } as const;
 test.each<[rule: string, service: ServiceFacts, status: CheckStatus, said: RegExp]>([
   ['as installed', unit(), 'ok', /^evictd\.service is enabled and active$/],
   ['no systemd', { kind: 'no systemd' }, 'ok', /not the init/],
-  ['systemd does not answer', { kind: 'unseen', unseen: 'systemctl has not answered' }, 'degraded', /has not answered/],
+  ['systemd does not answer', { kind: 'unseen', unseen: 'systemctl did not answer' }, 'degraded', /did not answer/],
   ['not installed', unit({ LoadState: 'not-found', ActiveState: 'inactive' }), 'degraded', /is not installed/],
   ['masked', unit({ LoadState: 'masked', ActiveState: 'inactive' }), 'broken', /is masked/],
   ['failed', unit({ ActiveState: 'failed', SubState: 'failed', Result: 'watchdog' }), 'broken', /and failed \(failed\): watchdog$/],
   ['stopped', unit({ ActiveState: 'inactive', SubState: 'dead' }), 'degraded', /and inactive \(dead\)$/],
   ['on its way', unit({ ActiveState: 'activating', SubState: 'auto-restart' }), 'degraded', /activating \(auto-restart\)/],
   ['the unit file has changed', unit({ NeedDaemonReload: 'yes' }), 'degraded', /has changed since/],
-  ['not at the next boot', unit({ UnitFileState: 'disabled' }), 'degraded', /not started at the next boot/],
+  ['not at the next boot', unit({ UnitFileState: 'disabled' }), 'degraded', /does not start at the next boot/],
 ])('service.unit: %s', (_rule, service, status, said) => {
   expectCheck(checkServiceUnit(service), 'service.unit', status, said);
 });
 
 describe('service.instance, service.version and service.configuration', () => {
-  const taken: ReloadFacts = { refused: undefined };
   const here: InstanceFacts = { kind: 'running', pid: 12, version: '1.2.0' };
 
   test.each<[rule: string, instance: InstanceFacts, service: ServiceFacts, status: CheckStatus, said: RegExp]>([
     ['one runs', here, unit(), 'ok', /^process 12 guards this node$/],
     ['none runs', { kind: 'none' }, { kind: 'no systemd' }, 'degraded', /^no evictd guards this node now$/],
-    ['a dry run', { kind: 'none', dryRun: 12 }, { kind: 'no systemd' }, 'degraded', /^process 12 is a dry run: .* evicts nobody$/],
+    ['a dry run', { kind: 'none', dryRun: 12 }, { kind: 'no systemd' }, 'degraded', /^process 12 is a dry run: it evicts nothing$/],
     ['the service was left in a dry run', { kind: 'none', dryRun: 12 }, unit(), 'degraded', /^process 12 is a dry run: /],
-    ['the service guards something else', { kind: 'none' }, unit(), 'degraded', /is active, and guards another node/],
-    ['it cannot be seen', { kind: 'unseen', unseen: 'EACCES' }, unit(), 'degraded', /cannot be told: EACCES/],
+    ['the service guards something else', { kind: 'none' }, unit(), 'degraded', /is active, but guards another node/],
+    ['its lock is not readable', { kind: 'unseen', unseen: 'EACCES' }, unit(), 'degraded', /^unknown whether .*: EACCES/],
   ])('%s', (_rule, instance, service, status, said) => {
-    expectCheck(checkInstance(instance, service, '1.2.0', taken)[0], 'service.instance', status, said);
+    expectCheck(checkInstance(instance, service), 'service.instance', status, said);
   });
 
   test.each<[rule: string, version: string | undefined, statuses: readonly CheckStatus[]]>([
-    ['the same version', '1.2.0', ['ok', 'ok', 'ok']],
-    ['another one runs since before an upgrade', '1.1.9', ['ok', 'degraded', 'ok']],
-    ['one that does not say its version', undefined, ['ok', 'ok']],
+    ['the same version', '1.2.0', ['ok']],
+    ['one that was started before an upgrade', '1.1.9', ['degraded']],
+    ['unknown version', undefined, []],
   ])('%s', (_rule, version, statuses) => {
-    expect(checkInstance({ ...here, version }, unit(), '1.2.0', taken).map(({ status }) => status)).toEqual(statuses);
+    const checks = checkRunningVersion({ ...here, version }, '1.2.0');
+    expect(checks.map(({ id, status }) => [id, status])).toEqual(statuses.map((status) => ['service.version', status]));
   });
 
   const line = '/etc/evictd/config.yaml:3:5: no such key';
   test.each<[rule: string, reload: ReloadFacts, status: CheckStatus, said: RegExp]>([
-    ['nothing was refused', taken, 'ok', /^it has refused no configuration$/],
-    ['one error', { refused: [line] }, 'degraded', /guards with the one before: \/etc\/evictd\/config\.yaml:3:5: no such key$/],
+    ['nothing was refused', { refused: undefined }, 'ok', /has accepted its configuration$/],
+    ['one error', { refused: [line] }, 'degraded', /keeps the previous one: \/etc\/evictd\/config\.yaml:3:5: no such key$/],
     ['several', { refused: [line, line, line] }, 'degraded', /no such key; and 2 more$/],
-    ['it cannot be seen', { unseen: 'EACCES' }, 'degraded', /cannot be told: EACCES/],
+    ['not readable', { unseen: 'EACCES' }, 'degraded', /^unknown result .*: EACCES/],
   ])('%s', (_rule, reload, status, said) => {
-    expectCheck(checkInstance(here, unit(), '1.2.0', reload)[2], 'service.configuration', status, said);
+    expectCheck(checkRunningConfiguration(here, reload)[0], 'service.configuration', status, said);
+  });
+
+  test('without a running evictd there is neither a version nor a configuration', () => {
+    expect(checkRunningVersion({ kind: 'none' }, '1.2.0')).toEqual([]);
+    expect(checkRunningConfiguration({ kind: 'none' }, { refused: undefined })).toEqual([]);
   });
 });
 
@@ -83,20 +90,20 @@ describe('service.memory-min', () => {
       'as installed',
       { ...running, cgroups: chain(128n * MIB, 128n * MIB) },
       'ok',
-      /evictd\.service 128MiB, \/evictd\.slice 128MiB; it uses 60MiB$/,
+      /evictd\.service 128MiB, \/evictd\.slice 128MiB; evictd uses 60MiB$/,
     ],
     [
       'an ancestor without it takes it away',
       { ...running, cgroups: chain(128n * MIB, 0n) },
       'degraded',
-      /not set in \/evictd\.slice: nothing is protected/,
+      /not set in \/evictd\.slice: no memory is protected/,
     ],
     ['its own is not set', { ...running, cgroups: chain(0n, 128n * MIB) }, 'degraded', /not set in \/evictd\.slice\/evictd\.service/],
     ['one cannot be read', { ...running, cgroups: chain(undefined, 128n * MIB) }, 'degraded', /not set in .*evictd\.service \?/],
     ['the least of them counts', { ...running, cgroups: chain(128n * MIB, 32n * MIB) }, 'degraded', /protects 32MiB of 60MiB/],
     ['exactly what it uses', { ...running, cgroups: chain(128n * MIB, 60n * MIB) }, 'ok', /uses 60MiB/],
     ['in the root cgroup', { ...running, cgroups: [] }, 'degraded', /root cgroup/],
-    ['none runs: what install would give', {}, 'ok', /evictd install: a top-level evictd\.slice/],
+    ['none runs', {}, 'ok', /evictd install makes a top-level evictd\.slice/],
   ])('%s', (_rule, facts, status, said) => {
     expectCheck(checkMemoryMin(subjectFacts(facts), cgroupFacts())[0], 'service.memory-min', status, said);
   });

@@ -8,15 +8,20 @@ const seconds = (count: number): bigint => BigInt(count) * 1_000_000_000n;
 const known = (count: number): ShutdownFacts['delay'] => ({ kind: 'known', maxNs: seconds(count) });
 
 test.each<[rule: string, facts: ShutdownFacts, status: CheckStatus, said: RegExp]>([
-  ['nothing is asked for', { requestedNs: 0n, delay: undefined }, 'ok', /^no time is asked for/],
-  ['exactly as long', { requestedNs: seconds(30), delay: known(32) }, 'ok', /wait for 32s .* needs 30s, and evictd 2s more$/],
+  ['not configured', { requestedNs: 0n, delay: undefined }, 'ok', /^no graceful shutdown/],
+  ['exactly as long', { requestedNs: seconds(30), delay: known(32) }, 'ok', /at most 32s .* needs 30s, and evictd 2s more$/],
   [
     'nothing for evictd itself',
     { requestedNs: seconds(30), delay: known(30) },
     'degraded',
-    /needs 30s, and evictd 2s more: whoever is left/,
+    /needs 30s, and evictd 2s more: then systemd stops the remaining/,
   ],
-  ['too short', { requestedNs: seconds(30), delay: known(5) }, 'degraded', /wait for 5s .* needs 30s, .*: whoever is left/],
+  [
+    'too short',
+    { requestedNs: seconds(30), delay: known(5) },
+    'degraded',
+    /at most 5s .* needs 30s, .*: then systemd stops the remaining/,
+  ],
   ['no logind', { requestedNs: seconds(30), delay: { kind: 'unknown', reason: 'logind does not run' } }, 'degraded', /logind does not run/],
 ])('shutdown.delay: %s', (_rule, facts, status, said) => {
   expectCheck(checkShutdownDelay(facts), 'shutdown.delay', status, said);

@@ -10,8 +10,8 @@ const source: SourceFacts = { key: 'workloads[0]', text: '/a', workloads: 3, unr
 test.each<[rule: string, facts: Partial<SourceFacts>, status: CheckStatus, said: RegExp]>([
   ['three workloads', {}, 'ok', /^\/a: 3 workloads$/],
   ['one', { workloads: 1 }, 'ok', /^\/a: 1 workload$/],
-  ['nobody now', { workloads: 0 }, 'degraded', /no workload is there now/],
-  ['some cannot be read', { unreadable: 2 }, 'degraded', /3 workloads, and 2 that cannot be read/],
+  ['none now', { workloads: 0 }, 'degraded', /no workload exists now/],
+  ['some cannot be read', { unreadable: 2 }, 'degraded', /3 workloads, and 2 that evictd cannot read/],
   ['it is not there', { problems: [{ code: 'EVICTD_SOURCE_MISSING', message: '/a does not exist' }] }, 'degraded', /^\/a does not exist$/],
 ])('workloads[0]: %s', (_rule, facts, status, said) => {
   expectCheck(checkSources(workloadFacts({ sources: [{ ...source, ...facts }] }))[0], 'workloads[0]', status, said);
@@ -21,15 +21,15 @@ test('each source has a check of its own', () => {
   expect(checkSources(workloadFacts({ sources: [source, source] })).map(({ id }) => id)).toEqual(['workloads[0]', 'workloads[1]']);
 });
 
-const warning = { level: 'warn', code: 'EVICTD_LINT_RULE_UNMATCHED', message: 'rules[0] matches nobody', hint: 'check it' } as const;
+const warning = { level: 'warn', code: 'EVICTD_LINT_RULE_UNMATCHED', message: 'rules[0] matches no workload', hint: 'check it' } as const;
 
 test.each<[rule: string, notices: WorkloadFacts['notices'], status: CheckStatus, said: RegExp]>([
-  ['nothing to say', [], 'ok', /does what it looks like/],
-  ['an info is no fault', [{ ...warning, level: 'info' }], 'ok', /./],
-  ['one warning', [warning], 'degraded', /^rules\[0\] matches nobody$/],
+  ['no notices', [], 'ok', /no further warnings/],
+  ['an info is not a warning', [{ ...warning, level: 'info' }], 'ok', /./],
+  ['one warning', [warning], 'degraded', /^rules\[0\] matches no workload$/],
   ['several', [warning, warning, warning], 'degraded', /; and 2 more$/],
   [
-    'what another check says is not said twice',
+    'codes that other checks report are left out',
     [
       { ...warning, code: 'EVICTD_WORKLOADS_NONE' },
       { ...warning, code: 'EVICTD_SOURCE_MISSING' },

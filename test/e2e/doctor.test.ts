@@ -108,12 +108,12 @@ describe(`evictd doctor (${ON})`, () => {
     const running = await new Evictd({ config: guarding(testNode()), args: ['--dry-run'] }).guarding();
     expect((await doctor('--config', running.configFile)).find('service.instance')).toMatchObject({
       status: 'degraded',
-      summary: `process ${String(running.pid)} is a dry run: it says whom it would evict, and evicts nobody`,
+      summary: `process ${String(running.pid)} is a dry run: it evicts nothing`,
       details: { pid: null, dryRun: running.pid },
     });
   });
 
-  test('a configuration that the running evictd has refused is said with its place, until it has taken one over', async () => {
+  test('a configuration that the running evictd has refused, with its position, until it accepts one', async () => {
     const config = guarding(testNode());
     const running = await new Evictd({ config }).guarding();
     const configuration = async (): Promise<Check | undefined> =>
@@ -125,7 +125,7 @@ describe(`evictd doctor (${ON})`, () => {
     running.configure(config); // what doctor reads may be right by now
     expect(await configuration()).toMatchObject({
       status: 'degraded',
-      summary: expect.stringMatching(/guards with the one before: .*config\.yaml:1:\d+: /) as unknown,
+      summary: expect.stringMatching(/keeps the previous one: .*config\.yaml:1:\d+: /) as unknown,
       fix: expect.stringContaining('evictd reload') as unknown,
     });
     expect((await evictd('reload', '--config', running.configFile)).code).toBe(0);
@@ -166,7 +166,7 @@ describe(`evictd doctor (${ON})`, () => {
     const { find } = report(stdout, status);
     expect(status).toBe(2);
     expect(find('process.capabilities')).toMatchObject({ status: 'broken', fix: 'run evictd as root' });
-    expect(find('service.instance')).toMatchObject({ status: 'degraded', summary: expect.stringContaining('cannot be told') as unknown });
+    expect(find('service.instance')).toMatchObject({ status: 'degraded', summary: expect.stringContaining('unknown whether') as unknown });
     expect(find('filesystem.runtime')).toMatchObject({ status: 'degraded', summary: expect.stringContaining('EACCES') as unknown });
     expect(find('cgroup.namespace')).toMatchObject({ status: 'degraded', details: { writable: false } });
     expect(find('workloads.evictable')?.details).toMatchObject({ workloads: 1 });
@@ -187,7 +187,7 @@ describe(`evictd doctor (${ON})`, () => {
     for (const role of ['nodefs', 'state']) {
       expect(find(`filesystem.${role}`)).toMatchObject({
         status: 'broken',
-        summary: expect.stringContaining('has not answered') as unknown,
+        summary: expect.stringContaining('did not answer') as unknown,
       });
     }
     expect(find('filesystem.runtime')?.status).toBe('ok');

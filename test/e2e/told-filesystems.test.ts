@@ -70,7 +70,7 @@ describe.runIf(loopWorks())('images lie where a container runtime says (where lo
       expect.objectContaining({
         id: 'filesystem.imagefs',
         status: 'ok',
-        summary: expect.stringContaining(`${imagefs}, as the container runtime tells: ext4, `) as string,
+        summary: expect.stringContaining(`${imagefs}, reported by the container runtime: ext4, `) as string,
       }),
     );
     await toldTo(/EVICTD_IMAGEFS_UNWATCHED/, 'config', 'check');

@@ -151,7 +151,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     await eventually('the record', () => records('reload-refused').length === 1);
     // Once it is put right and not reloaded yet, doctor, which reads it, says that the running evictd has refused it.
     configure({});
-    expect(evictd('doctor').stdout).toMatch(/it has refused its configuration, and guards with the one before: .*config\.yaml:2:21/);
+    expect(evictd('doctor').stdout).toMatch(/refused its configuration and keeps the previous one: .*config\.yaml:2:21/);
   });
 
   test('reload of a file that has vanished: it fails with its path, and the configuration before stays', async () => {

@@ -19,7 +19,7 @@ test('doctor says that processes of all users may be ended', () => {
   };
   expect(checks.find(({ id }) => id === 'process.rights')).toMatchObject({
     status: 'ok',
-    summary: 'processes of all users may be ended (SeDebugPrivilege is enabled)',
+    summary: 'evictd can end processes of all users (SeDebugPrivilege is enabled)',
     details: { mayEndOthers: true, isAdministrator: true },
   });
 });

@@ -3,12 +3,11 @@ import { EvictdError } from '../../errors.js';
 import type { Binding } from '../../native/binding.js';
 
 export interface LoadedAddon {
-  /** undefined: it cannot be loaded. */
+  /** undefined: it does not load. */
   readonly native: Binding | undefined;
   readonly facts: RuntimeFacts;
 }
 
-/** To doctor an addon that does not load is a finding. */
 export async function loadAddon(): Promise<LoadedAddon> {
   const { arch, version, versions } = process;
   const facts = { node: version, arch, abi: versions.modules, napi: versions.napi ?? '?' };

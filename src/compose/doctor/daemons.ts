@@ -1,15 +1,15 @@
 import type { DaemonFacts, DaemonsFacts } from '../../doctor/facts/daemon.js';
 import { isUnseen } from '../../doctor/facts/unseen.js';
 import type { DoctorReaders } from '../../host/select.js';
-import type { Patience } from './deadline.js';
+import type { Timeouts } from './deadline.js';
 import { kubeletMemory } from './kubelet.js';
 
-const PATIENCE_MS = 1_800;
+const TIMEOUT_MS = 1_800;
 
-export async function examineDaemons(doctor: DoctorReaders, patience: Patience): Promise<DaemonsFacts> {
+export async function examineDaemons(doctor: DoctorReaders, timeouts: Timeouts): Promise<DaemonsFacts> {
   const found = doctor.findDaemons().map(async (seen): Promise<DaemonFacts> => {
-    const silent = { unseen: 'it was not answered in time' };
-    const daemon = (await patience.within(PATIENCE_MS, (signal) => doctor.readDaemon(seen, signal))) ?? {
+    const silent = { unseen: 'no answer in time' };
+    const daemon = (await timeouts.within(TIMEOUT_MS, (signal) => doctor.readDaemon(seen, signal))) ?? {
       ...seen,
       arguments: silent,
       settings: silent,
@@ -18,7 +18,7 @@ export async function examineDaemons(doctor: DoctorReaders, patience: Patience):
     const isKubelet = name === 'kubelet' && !isUnseen(args);
     return {
       ...daemon,
-      memory: isKubelet ? await patience.within(PATIENCE_MS, () => kubeletMemory(`/proc/${String(pid)}/root`, args)) : undefined,
+      memory: isKubelet ? await timeouts.within(TIMEOUT_MS, () => kubeletMemory(`/proc/${String(pid)}/root`, args)) : undefined,
     };
   });
   return { found: await Promise.all(found), hidden: doctor.hiddenProcesses() };

@@ -1,33 +1,31 @@
-/** As long as `check` waits for a filesystem. */
-export const FILESYSTEM_PATIENCE_MS = 1_000;
-/** In how many pieces a wait is counted. */
-const PIECES = 10;
+export const FILESYSTEM_TIMEOUT_MS = 1_000;
+const PARTS = 10;
 
-/** Waits for what may never come. */
-export class Patience {
-  /** Something was given up, and may hang for ever: the process has to be ended then, it does not end by itself. */
-  exhausted = false;
+/** Limits waits for answers that may never come. */
+export class Timeouts {
+  /** A wait ended without an answer: its work may hang for ever and keep the process from ending. */
+  expired = false;
 
   /**
-   * What `work` gives, or undefined when that takes too long; its signal is aborted then. Time counts only while the event loop turns: on a busy machine this process may be
-   * the one that is late, and what has been answered by then was answered.
+   * The result of `work`; undefined: it took too long, and its signal is aborted. The limit is counted in parts, while the event loop turns: on
+   * a busy machine this process itself may be late.
    */
   within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const aborting = new AbortController();
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout;
-      const wait = (pieces: number): void => {
+      const wait = (parts: number): void => {
         timer = setTimeout(() => {
-          if (pieces > 1) {
-            wait(pieces - 1);
+          if (parts > 1) {
+            wait(parts - 1);
             return;
           }
-          this.exhausted = true;
+          this.expired = true;
           resolve(undefined);
           aborting.abort();
-        }, ms / PIECES);
+        }, ms / PARTS);
       };
-      wait(PIECES);
+      wait(PARTS);
       const done = (): void => {
         clearTimeout(timer);
       };

@@ -6,13 +6,13 @@ import type { DoctorReaders } from '../../host/select.js';
 import { RING_BYTES } from '../../monitor/journal.js';
 import { STATE_BYTES } from '../../monitor/state-file.js';
 import type { Binding } from '../../native/binding.js';
-import { FILESYSTEM_PATIENCE_MS, type Patience } from './deadline.js';
+import { FILESYSTEM_TIMEOUT_MS, type Timeouts } from './deadline.js';
 
 /**
- * Nothing is asked without the addon, whose threads may hang in a filesystem.
+ * Reads nothing without the addon: its threads may hang in a filesystem, the threads of Node must not.
  *
- * @param filesystems  those that `run` would go by
- * @param instance  whose ring lies in the runtime directory
+ * @param filesystems  those that `run` would use
+ * @param instance  names the ring and the saved state in the runtime directory
  */
 export async function examineDirectories(
   config: Config,
@@ -20,9 +20,9 @@ export async function examineDirectories(
   instance: string,
   native: Binding | undefined,
   { readDirectory }: Pick<DoctorReaders, 'readDirectory'>,
-  patience: Patience,
+  timeouts: Timeouts,
 ): Promise<FilesystemFacts> {
-  const common = { patienceMs: FILESYSTEM_PATIENCE_MS };
+  const common = { timeoutMs: FILESYSTEM_TIMEOUT_MS };
   if (native === undefined) return { ...common, directories: [] };
   const keeps = [
     { name: `journal-${instance}`, bytes: RING_BYTES },
@@ -30,16 +30,16 @@ export async function examineDirectories(
   ];
   const watched = FILESYSTEM_ROLES.flatMap((role) => {
     const path = filesystems[role];
-    return path === undefined ? [] : [{ role, path, writes: false, isTold: config.filesystems[role] === undefined }];
+    return path === undefined ? [] : [{ role, path, writes: false, isReported: config.filesystems[role] === undefined }];
   });
   const asked = [
     ...watched,
-    { role: 'state' as const, path: config.stateDirectory, writes: true, isTold: false },
-    { role: 'runtime' as const, path: config.runtimeDirectory, writes: true, isTold: false, keeps },
+    { role: 'state' as const, path: config.stateDirectory, writes: true, isReported: false },
+    { role: 'runtime' as const, path: config.runtimeDirectory, writes: true, isReported: false, keeps },
   ];
-  const directories = asked.map(async ({ role, path, isTold, ...rest }): Promise<DirectoryFacts> => {
-    const answer = await patience.within(FILESYSTEM_PATIENCE_MS, () => readDirectory(native, { path: join(path), ...rest }));
-    return { role, path, isTold, answer };
+  const directories = asked.map(async ({ role, path, isReported, ...rest }): Promise<DirectoryFacts> => {
+    const answer = await timeouts.within(FILESYSTEM_TIMEOUT_MS, () => readDirectory(native, { path: join(path), ...rest }));
+    return { role, path, isReported, answer };
   });
   return { ...common, directories: await Promise.all(directories) };
 }

@@ -5,10 +5,10 @@ import type { LoadedConfig } from '../../config/config.js';
 import { isListed, thresholdKind, type Threshold } from '../../core/threshold.js';
 
 /**
- * The hard threshold of memory of a kubelet, from its file and its flags. undefined: it has none, or it cannot be known: the file cannot be read from here, or the
- * kubelet is built into another program (k3s). Where the file's filesystem hangs it never resolves. Never rejects.
+ * The hard memory threshold of a kubelet, from its file and its flags. undefined: none, or unknown: the file is not readable, or the kubelet is
+ * part of another program (k3s). Does not resolve if the file's filesystem hangs. Never rejects.
  *
- * @param root  where the kubelet's files are: it may live in a container
+ * @param root  the root directory of the kubelet, which may run in a container
  */
 export async function kubeletMemory(root: string, [program = '', ...args]: readonly string[]): Promise<Threshold | undefined> {
   if (basename(program) !== 'kubelet') return undefined;
@@ -29,7 +29,7 @@ export async function kubeletMemory(root: string, [program = '', ...args]: reado
 
 async function load(file: string | undefined, flags: NonNullable<Parameters<typeof loadConfig>[0]['flags']>): Promise<LoadedConfig> {
   if (file === undefined) return loadWritten({ files: [], flags: {} }, flags);
-  await access(file); // a configuration is read without yielding: first see that its filesystem answers
+  await access(file); // loadConfig is synchronous: wait for the filesystem first
   return loadConfig({ platform: { os: 'linux' }, file, flags });
 }
 

@@ -10,14 +10,14 @@ import { pause } from './deadline.js';
 import type { AskedRuntimes } from './runtimes.js';
 import { readSources } from './workloads.js';
 
-/** The kernel takes 8 to 32 ms for a registration of v1, one after the other. */
+/** The kernel takes 8 to 32 ms to register a v1 threshold, one after the other. */
 const ARMING_MS = 500;
 const LOOK_MS = 5;
 
 export interface ExaminedNode {
   readonly facts: NodeFacts;
   readonly sources: readonly SourceFacts[];
-  /** undefined: there is no such node, or nothing can be read without the addon. */
+  /** undefined: the node does not exist, or the addon does not load. */
   readonly machine: MachineFacts | undefined;
 }
 
@@ -65,12 +65,12 @@ export async function examineNode(
   }
 }
 
-/** Returns when every v1 threshold has said that it stands. One that is refused says nothing, and has its reason by the end of the time. */
+/** Waits until the kernel has registered every v1 threshold. A refused one sends no event: its reason is known when the time is over. */
 async function arm(node: Node, { config }: LoadedConfig): Promise<void> {
-  let standing = 0;
+  let registered = 0;
   node.arm(config.thresholds, ({ source }: Wake) => {
-    if (source === 'memcg_threshold') standing += 1;
+    if (source === 'memcg_threshold') registered += 1;
   });
   const asked = node.notifiers().filter(({ mechanism, live }) => mechanism === 'memcg_threshold' && live).length;
-  for (let waited = 0; standing < asked && waited < ARMING_MS; waited += LOOK_MS) await pause(LOOK_MS);
+  for (let waited = 0; registered < asked && waited < ARMING_MS; waited += LOOK_MS) await pause(LOOK_MS);
 }

@@ -4,11 +4,11 @@ import type { ReclaimFacts } from '../../doctor/facts/reclaim.js';
 import type { Binding } from '../../native/binding.js';
 import { devicesOf } from '../../native/filesystem-answer.js';
 import { pathsOfStep, stepCommands } from '../../reclaim/step-command.js';
-import { FILESYSTEM_PATIENCE_MS, type Patience } from './deadline.js';
+import { FILESYSTEM_TIMEOUT_MS, type Timeouts } from './deadline.js';
 
 const SYSTEMD = '/run/systemd/system';
 
-/** @param isThere  whether a path is */
+/** @param isThere  whether a path exists */
 export function reclaimFacts(steps: readonly ReclaimStep[], isThere: (path: string) => boolean): ReclaimFacts {
   return {
     steps: steps.map((step) => {
@@ -19,15 +19,15 @@ export function reclaimFacts(steps: readonly ReclaimStep[], isThere: (path: stri
   };
 }
 
-/** What a filesystem that hangs is asked for is not there. */
+/** A path whose filesystem hangs counts as missing. */
 export async function examineReclaim(
   steps: readonly ReclaimStep[],
   native: Binding | undefined,
-  patience: Patience,
+  timeouts: Timeouts,
 ): Promise<ReclaimFacts> {
   if (native === undefined) return reclaimFacts(steps, existsSync);
   const asked = new Set(steps.flatMap((step) => [...pathsOfStep(step), ...programsOf(step, () => true)]).concat(SYSTEMD));
-  const answers = await Promise.all([...asked].map((path) => patience.within(FILESYSTEM_PATIENCE_MS, () => devicesOf(native, [path]))));
+  const answers = await Promise.all([...asked].map((path) => timeouts.within(FILESYSTEM_TIMEOUT_MS, () => devicesOf(native, [path]))));
   const there = new Set(answers.flatMap((devices) => [...(devices?.keys() ?? [])]));
   return reclaimFacts(steps, (path) => there.has(path));
 }

@@ -1,7 +1,7 @@
 import type { InstanceFacts, ReloadFacts } from '../../doctor/facts/process.js';
 import { readReloadAnswer } from '../../monitor/reload-answer.js';
 
-/** That of an evictd before stays behind. */
+/** Ignores the answer of an earlier evictd. */
 export function reloadOf(instance: InstanceFacts, path: string): ReloadFacts {
   if (instance.kind !== 'running') return { refused: undefined };
   try {

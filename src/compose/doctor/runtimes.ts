@@ -5,14 +5,14 @@ import type { Binding } from '../../native/binding.js';
 import { ContainerRuntimes } from '../container-runtimes.js';
 
 export interface AskedRuntimes {
-  /** Those of the sources: each has told, or had the time to. */
+  /** Those of the sources; each has answered or timed out. */
   readonly runtimes: readonly ContainerRuntime[];
-  /** Those that `run` would go by. */
+  /** Those that `run` would use. */
   readonly filesystems: FilesystemPaths;
   close(): void;
 }
 
-/** Asks nobody without the addon, without which nothing can be read. */
+/** Without the addon nothing can be read, so no runtime is asked. */
 export async function askRuntimes(config: Config, native: Binding | undefined): Promise<AskedRuntimes> {
   if (native === undefined) return { runtimes: [], filesystems: config.filesystems, close: () => undefined };
   const { foundFilesystems } = await import('../reading.js');

@@ -1,14 +1,14 @@
 import { shutdownRequestedNs, type ShutdownConfig } from '../../core/shutdown-config.js';
 import type { ShutdownFacts } from '../../doctor/facts/shutdown.js';
 import { selectHost } from '../../host/select.js';
-import type { Patience } from './deadline.js';
+import type { Timeouts } from './deadline.js';
 
-const PATIENCE_MS = 1_500;
+const TIMEOUT_MS = 1_500;
 
-/** logind is asked only where it matters. */
-export async function examineShutdown(shutdown: ShutdownConfig, patience: Patience): Promise<ShutdownFacts> {
+/** Asks logind only if a delay is required. */
+export async function examineShutdown(shutdown: ShutdownConfig, timeouts: Timeouts): Promise<ShutdownFacts> {
   const requestedNs = shutdownRequestedNs(shutdown);
   if (requestedNs <= 0n) return { requestedNs, delay: undefined };
-  const delay = await patience.within(PATIENCE_MS, () => selectHost().readInhibitDelay({ awaited: false }));
-  return { requestedNs, delay: delay ?? { kind: 'unknown', reason: `logind has not answered within ${String(PATIENCE_MS)} ms` } };
+  const delay = await timeouts.within(TIMEOUT_MS, () => selectHost().readInhibitDelay({ awaited: false }));
+  return { requestedNs, delay: delay ?? { kind: 'unknown', reason: `logind did not answer within ${String(TIMEOUT_MS)} ms` } };
 }

@@ -5,12 +5,12 @@ import type { MachineFacts } from '../../lint/machine.js';
 import type { SourceProblem, WorkloadSource } from '../../monitor/ports.js';
 import { lintConfig } from '../lint.js';
 
-/** On cgroup v2, where it is most (workloads/cgroup-files). */
+/** On cgroup v2, which needs most (workloads/cgroup-files). */
 const FILES_EACH = 5;
 
 /**
- * @param machine  undefined: the node is not there, or nothing can be read without the addon
- * @param unreachable  why systemd cannot be asked about units
+ * @param machine  undefined: the node does not exist, or the addon does not load
+ * @param unreachable  why systemd does not answer about units
  */
 export function workloadFacts(
   loaded: LoadedConfig,
@@ -33,7 +33,7 @@ export function workloadFacts(
 }
 
 /**
- * Each entry opened alone: what it yields, whatever kind of source it is.
+ * The workloads of each entry alone.
  *
  * @param open  as `run` opens them
  */

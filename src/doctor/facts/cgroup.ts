@@ -1,22 +1,21 @@
 /** The cgroup filesystem as this process sees it. */
 export interface CgroupFacts {
-  /** Where the memory controller is; undefined: nowhere. */
+  /** The mount of the memory controller; undefined: none. */
   readonly memory: { readonly version: 1 | 2; readonly mountPoint: string } | undefined;
-  /** Whether a cgroup2 mount is there, with controllers or without. */
+  /** Whether cgroup2 is mounted, with or without controllers. */
   readonly unified: boolean;
   /** Whether the mount shows the machine's root cgroup. */
   readonly rootVisible: boolean;
-  /** Whether the mount may be written to. */
   readonly writable: boolean;
-  /** Whether this process is in the machine's own cgroup, process and user namespaces; undefined: it cannot be told. */
+  /** Whether this process is in the initial namespaces; undefined: unknown. */
   readonly namespaces: Readonly<Record<'cgroup' | 'pid' | 'user', 'initial' | 'own' | undefined>>;
-  /** Of the cgroups whose children are workloads; empty on v1, whose hierarchies have their controller everywhere. */
+  /** Of the parents of workloads; empty on v1, where every cgroup has the controller. */
   readonly delegations: readonly DelegationFacts[];
 }
 
-/** Whether the memory controller reaches the children of a cgroup (v2: cgroup.subtree_control of it and of all above). */
+/** Whether the memory controller is enabled for the children of a cgroup (cgroup.subtree_control of it and of its ancestors). */
 export interface DelegationFacts {
   readonly path: string;
-  /** The uppermost cgroup that does not hand it down; undefined: all do. */
+  /** The topmost cgroup that does not enable it; undefined: all do. */
   readonly stopsAt: string | undefined;
 }

@@ -3,21 +3,21 @@ import type { Unseen } from './unseen.js';
 
 export type DaemonName = 'systemd-oomd' | 'earlyoom' | 'nohang' | 'oomd' | 'lmkd' | 'kubelet';
 
-/** Another one that ends processes when memory runs short. */
+/** Another daemon that ends processes when memory runs short. */
 export interface DaemonFacts {
   readonly name: DaemonName;
   readonly pid: number;
-  /** 'earlyoom.service', by its cgroup. */
+  /** From its cgroup: 'earlyoom.service'. */
   readonly unit: string | undefined;
   readonly arguments: readonly string[] | Unseen;
-  /** nohang: its file. systemd-oomd: what oomctl prints. */
+  /** nohang: its configuration file. systemd-oomd: the output of oomctl. */
   readonly settings: string | Unseen;
-  /** kubelet: its hard threshold of memory, where it can be known. */
+  /** kubelet: its hard threshold of memory, if known. */
   readonly memory: Threshold | undefined;
 }
 
 export interface DaemonsFacts {
   readonly found: readonly DaemonFacts[];
-  /** undefined: every process of the machine could be seen. */
+  /** Why some processes are not visible; undefined: all are. */
   readonly hidden: string | undefined;
 }

@@ -1,31 +1,23 @@
-/** What the running kernel was seen to have. `null` in a feature: it could not be tried. */
+/** `null` in a feature: could not be tested. */
 export interface KernelFacts {
-  /** As `uname -r` says it: '6.1.0-56-amd64'. */
+  /** `uname -r`: '6.1.0-56-amd64' */
   readonly release: string;
   readonly features: Readonly<Record<KernelFeature, boolean | null>>;
 }
 
-/** What evictd uses where it is there. */
+/** Features that evictd uses if the kernel has them. */
 export type KernelFeature = 'pidfd' | 'cgroup.kill' | 'process_mrelease';
 
 /** Pressure stall information. */
 export interface PressureFacts {
-  /** `absent`: there is no /proc/pressure. `off`: there is, and it says EOPNOTSUPP. */
+  /** `absent`: no /proc/pressure. `off`: reading it fails with EOPNOTSUPP. */
   readonly state: 'on' | 'off' | 'absent';
-  /** What the kernel was built with (/boot/config-RELEASE or /proc/config.gz); undefined: neither is there. */
+  /** From /boot/config-RELEASE or /proc/config.gz; undefined: neither exists. */
   readonly built: 'on' | 'off by default' | 'without' | undefined;
-  /** What `psi=` on the kernel's command line says; undefined: nothing. */
+  /** `psi=` on the kernel command line. */
   readonly parameter: string | undefined;
-  /** The shortest window that the kernel takes from this process, µs, or why it takes none; undefined: it was not asked. */
+  /** The shortest window that the kernel accepts from this process, or why it refuses; undefined: not tested. */
   readonly window: { readonly shortestUs: number } | { readonly refused: string } | undefined;
-}
-
-/** What the kernel does when it runs out of memory. undefined: it cannot be read, or this kernel has no such thing. */
-export interface OomFacts {
-  readonly panicOnOom: number | undefined;
-  readonly killAllocatingTask: number | undefined;
-  /** /sys/kernel/mm/lru_gen/min_ttl_ms. */
-  readonly minTtlMs: number | undefined;
 }
 
 /** Bytes. */
@@ -34,10 +26,10 @@ export interface MemoryFacts {
   readonly totalBytes: bigint;
   readonly commitLimitBytes: bigint;
   readonly swapBytes: bigint;
-  /** Devices and files, as /proc/swaps names them. */
+  /** The names in /proc/swaps. */
   readonly swaps: readonly string[];
   readonly swappiness: number | undefined;
-  /** The sums over all zones (/proc/zoneinfo); undefined: it cannot be read. */
+  /** Sums over all zones (/proc/zoneinfo); undefined: not readable. */
   readonly watermarks: { readonly minBytes: bigint; readonly lowBytes: bigint; readonly highBytes: bigint } | undefined;
 }
 
@@ -50,6 +42,6 @@ export interface KernelLogFacts {
 
 export interface ClockFacts {
   readonly bootId: string | undefined;
-  /** CLOCK_BOOTTIME; undefined: the addon is not there. */
+  /** CLOCK_BOOTTIME; undefined: no addon. */
   readonly bootTimeNs: bigint | undefined;
 }

@@ -1,8 +1,8 @@
 import type { InhibitDelay } from '../../core/inhibit-delay.js';
 
 export interface ShutdownFacts {
-  /** What the configuration asks for; 0n: nothing. */
+  /** The delay that the configuration requires. */
   readonly requestedNs: bigint;
-  /** undefined: it was not asked for. */
+  /** undefined: not read, because none is required. */
   readonly delay: InhibitDelay | undefined;
 }

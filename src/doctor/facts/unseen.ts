@@ -1,4 +1,4 @@
-/** A fact that could not be had, and why. */
+/** A fact that could not be read, with the reason. */
 export interface Unseen {
   readonly unseen: string;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Patience, pause } from '../../../src/compose/doctor/deadline.js';
+import { Timeouts, pause } from '../../../src/compose/doctor/deadline.js';
 
 /** As a busy machine does: this process gets no turn. */
 function block(ms: number): void {
@@ -7,28 +7,28 @@ function block(ms: number): void {
 }
 
 test('an answer that came while this process was late is an answer', async () => {
-  const patience = new Patience();
-  const answer = patience.within(100, () => pause(200).then(() => true));
+  const timeouts = new Timeouts();
+  const answer = timeouts.within(100, () => pause(200).then(() => true));
   block(400); // in which both are over
-  expect([await answer, patience.exhausted]).toEqual([true, false]);
+  expect([await answer, timeouts.expired]).toEqual([true, false]);
 });
 
 test('what never comes is given up, and told to stop', async () => {
-  const patience = new Patience();
+  const timeouts = new Timeouts();
   let told: AbortSignal | undefined;
-  const answer = await patience.within(20, (signal) => {
+  const answer = await timeouts.within(20, (signal) => {
     told = signal;
     return new Promise<string>(() => {
       // never
     });
   });
-  expect([answer, patience.exhausted]).toEqual([undefined, true]);
+  expect([answer, timeouts.expired]).toEqual([undefined, true]);
   await Promise.resolve();
   expect(told?.aborted).toBe(true);
 });
 
 test('a failure is passed on', async () => {
-  const patience = new Patience();
-  await expect(patience.within(1_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-  expect(patience.exhausted).toBe(false);
+  const timeouts = new Timeouts();
+  await expect(timeouts.within(1_000, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(timeouts.expired).toBe(false);
 });

@@ -19,12 +19,12 @@ test.each<[rule: string, yaml: string, there: readonly string[], status: string,
     /^prune, core-dumps: /,
   ],
   ['what it would look after is not', CORES, [SYSTEMD, '/usr/bin/find'], 'ok', /^core-dumps \(nothing here for core-dumps\)/],
-  ['a program is not', `${CORES}, ${PRUNE}`, [SYSTEMD], 'degraded', /^prune: \/usr\/bin\/docker is not there/],
-  ['systemd is not', PRUNE, ['/usr/bin/docker'], 'degraded', /^prune: systemd/],
+  ['a program is not', `${CORES}, ${PRUNE}`, [SYSTEMD], 'degraded', /^prune: \/usr\/bin\/docker does not exist/],
+  ['systemd is not', PRUNE, ['/usr/bin/docker'], 'degraded', /^prune: needs systemd/],
 ])('%s', (_rule, yaml, there, status, said) => {
   expect(check(yaml, ...there)).toMatchObject([{ id: 'reclaim.steps', status, summary: expect.stringMatching(said) as string }]);
 });
 
-test('without steps nothing is said', () => {
+test('no check without steps', () => {
   expect(check('', SYSTEMD)).toEqual([]);
 });

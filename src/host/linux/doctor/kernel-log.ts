@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import type { KernelLogFacts } from '../../../doctor/facts/kernel.js';
 import { errnoName, errnoText } from '../../../errors.js';
-import { numberIfAny } from './oom.js';
+import { numberIfAny } from './text-file.js';
 
 export function readKernelLog(): KernelLogFacts {
   const restrict = numberIfAny('/proc/sys/kernel/dmesg_restrict');

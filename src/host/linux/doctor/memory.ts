@@ -1,7 +1,6 @@
 import type { MemoryFacts } from '../../../doctor/facts/kernel.js';
 import { readPageSize } from '../page-size.js';
-import { numberIfAny } from './oom.js';
-import { textIfAny } from './text-file.js';
+import { numberIfAny, textIfAny } from './text-file.js';
 
 export function readMemory(): MemoryFacts {
   const meminfo = textIfAny('/proc/meminfo') ?? '';

@@ -6,12 +6,12 @@ import { readInstance } from './instance.js';
 import { readKernel } from './kernel.js';
 import { readKernelLog } from './kernel-log.js';
 import { readMemory } from './memory.js';
-import { readOom } from './oom.js';
 import { readPressure } from './pressure.js';
 import { readService } from './service.js';
 import { readSubject } from './subject.js';
+import { textIfAny } from './text-file.js';
 
-/** What `doctor` asks of Linux: a file a subject, nothing is changed. */
+/** The readers of `doctor` on Linux. They change nothing. */
 export const doctorReaders = {
   readCgroup,
   readClock,
@@ -21,9 +21,9 @@ export const doctorReaders = {
   readDirectory,
   readInstance,
   readKernel,
+  readKernelFile: textIfAny,
   readKernelLog,
   readMemory,
-  readOom,
   readPressure,
   readService,
   readSubject,

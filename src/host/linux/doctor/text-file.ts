@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Unseen } from '../../../doctor/facts/unseen.js';
 import { errnoName } from '../../../errors.js';
 
-/** A file of the kernel's, or a small one of /etc. Nothing of a filesystem that may hang is read so. */
+/** A file of the kernel or a small file of /etc. Not for filesystems that may hang. */
 export function textOf(path: string): string | Unseen {
   try {
     return readFileSync(path, 'utf8');
@@ -11,8 +11,14 @@ export function textOf(path: string): string | Unseen {
   }
 }
 
-/** The same, where it does not matter why it is not to be had. */
+/** undefined: not readable. */
 export function textIfAny(path: string): string | undefined {
   const text = textOf(path);
   return typeof text === 'string' ? text : undefined;
+}
+
+/** A file with one number. */
+export function numberIfAny(path: string): number | undefined {
+  const text = textIfAny(path)?.trim();
+  return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : undefined;
 }

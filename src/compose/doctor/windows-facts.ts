@@ -3,54 +3,67 @@ import { join, win32 } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { Config, LoadedConfig } from '../../config/config.js';
 import { FILESYSTEM_ROLES } from '../../core/layout.js';
-import type { InstanceFacts } from '../../doctor/facts/process.js';
+import { lazyFacts, type LazyFacts } from '../../doctor/check-kind.js';
+import type { WindowsFacts } from '../../doctor/facts.js';
+import type { InstanceFacts, RuntimeFacts } from '../../doctor/facts/process.js';
 import type { RightsFacts, VolumeFacts, WindowsServiceFacts } from '../../doctor/facts/windows.js';
-import { examineWindowsFacts } from '../../doctor/windows-examine.js';
 import { errnoName } from '../../errors.js';
 import { selectHost } from '../../host/select.js';
 import { holderOf } from '../../host/windows/lock-holder.js';
 import { reloadAnswerPath } from '../../monitor/reload-answer.js';
-import { ofWindows } from '../../native/of-windows.js';
+import type { Binding } from '../../native/binding.js';
 import { systemErrorText, thrownText } from '../../native/system-error.js';
 import type { FilesystemReading, WindowsBinding } from '../../native/windows-binding.js';
 import type { FilesystemsRead } from '../machine-facts.js';
-import { loadAddon } from './addon.js';
-import { FILESYSTEM_PATIENCE_MS, Patience } from './deadline.js';
-import type { Examination } from './examination.js';
-import { examineNode } from './node.js';
+import { FILESYSTEM_TIMEOUT_MS, type Timeouts } from './deadline.js';
+import { examineNode, type ExaminedNode } from './node.js';
 import { reloadOf } from './reload.js';
 import { workloadFacts } from './workloads.js';
 
 const ERROR_FILE_NOT_FOUND = 2;
 const ERROR_PATH_NOT_FOUND = 3;
 
-/** The same as on Linux, of what there is on Windows. Nothing is changed. */
-export async function examineWindows(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<Examination> {
+export interface WindowsSources {
+  readonly loaded: LoadedConfig;
+  readonly filesystemsRead: FilesystemsRead;
+  /** undefined: the addon does not load. */
+  readonly addon: Binding | undefined;
+  readonly native: WindowsBinding | undefined;
+  readonly runtime: RuntimeFacts;
+  readonly timeouts: Timeouts;
+}
+
+export function windowsFacts({ loaded, filesystemsRead, addon, native, runtime, timeouts }: WindowsSources): LazyFacts<WindowsFacts> {
   const { config } = loaded;
   const { instanceName, isAdministrator } = selectHost();
-  const patience = new Patience();
-  const { native: addon, facts: runtime } = await loadAddon();
-  const native = addon && ofWindows(addon);
-  const instance = readInstance(config.runtimeDirectory, native);
   const asked = { runtimes: [], filesystems: config.filesystems, close: () => undefined };
-  const volumes = native ? await examineVolumes(config, native, patience) : [];
-  const { facts: node, sources, machine } = await examineNode(loaded, addon, asked, filesystemsRead);
-  const checks = examineWindowsFacts({
-    version: manifest.version,
-    runtime,
-    rights: { isAdministrator: isAdministrator(), debugPrivilege: enableDebugPrivilege(native) },
-    instance,
-    reload: reloadOf(instance, reloadAnswerPath(config.runtimeDirectory, instanceName({ cgroup: undefined }))),
-    service: readService(native),
-    node,
-    volumes,
-    workloads: workloadFacts(loaded, sources, machine, undefined),
+  // Before evictd looks at processes, as `run` does.
+  const debugPrivilege = enableDebugPrivilege(native);
+  let examined: Promise<ExaminedNode> | undefined;
+  const examineNodeOnce = async (): Promise<ExaminedNode> => {
+    await facts.volumes(); // what blocks comes after what waits
+    examined ??= examineNode(loaded, addon, asked, filesystemsRead);
+    return examined;
+  };
+  const facts: LazyFacts<WindowsFacts> = lazyFacts<WindowsFacts>({
+    version: () => manifest.version,
+    runtime: () => runtime,
+    rights: () => ({ isAdministrator: isAdministrator(), debugPrivilege }),
+    instance: () => readInstance(config.runtimeDirectory, native),
+    reload: async () => reloadOf(await facts.instance(), reloadAnswerPath(config.runtimeDirectory, instanceName({ cgroup: undefined }))),
+    windowsService: () => readService(native),
+    volumes: () => (native ? examineVolumes(config, native, timeouts) : []),
+    node: async () => (await examineNodeOnce()).facts,
+    workloads: async () => {
+      const { sources, machine } = await examineNodeOnce();
+      return workloadFacts(loaded, sources, machine, undefined);
+    },
   });
-  return { checks, exitNow: patience.exhausted && native ? (code) => native.exitNow(code) : undefined };
+  return facts;
 }
 
 function readInstance(runtimeDirectory: string, native: WindowsBinding | undefined): InstanceFacts {
-  if (native === undefined) return { kind: 'unseen', unseen: 'processes are not listed without the addon' };
+  if (native === undefined) return { kind: 'unseen', unseen: 'processes cannot be listed without the addon' };
   const { instanceName } = selectHost();
   try {
     const holder = (dryRun: boolean): ReturnType<typeof holderOf> =>
@@ -64,9 +77,8 @@ function readInstance(runtimeDirectory: string, native: WindowsBinding | undefin
   }
 }
 
-/** Before anybody is looked at, as evictd does it. */
 function enableDebugPrivilege(native: WindowsBinding | undefined): RightsFacts['debugPrivilege'] {
-  if (native === undefined) return { unseen: 'privileges are not seen without the addon' };
+  if (native === undefined) return { unseen: 'privileges cannot be read without the addon' };
   try {
     return native.enableDebugPrivilege();
   } catch (error) {
@@ -75,7 +87,7 @@ function enableDebugPrivilege(native: WindowsBinding | undefined): RightsFacts['
 }
 
 function readService(native: WindowsBinding | undefined): WindowsServiceFacts {
-  if (native === undefined) return { unseen: 'services are not listed without the addon' };
+  if (native === undefined) return { unseen: 'services cannot be listed without the addon' };
   try {
     const found = native.services().find(({ name }) => name.toLowerCase() === 'evictd');
     return found ? { state: found.state, pid: found.pid } : { state: 'not installed' };
@@ -84,7 +96,7 @@ function readService(native: WindowsBinding | undefined): WindowsServiceFacts {
   }
 }
 
-function examineVolumes(config: Config, native: WindowsBinding, patience: Patience): Promise<VolumeFacts[]> {
+function examineVolumes(config: Config, native: WindowsBinding, timeouts: Timeouts): Promise<VolumeFacts[]> {
   const asked = [
     ...FILESYSTEM_ROLES.flatMap((role) => {
       const path = config.filesystems[role];
@@ -95,14 +107,14 @@ function examineVolumes(config: Config, native: WindowsBinding, patience: Patien
   ];
   return Promise.all(
     asked.map(async ({ role, path, writes }): Promise<VolumeFacts> => {
-      const answer = await patience.within(FILESYSTEM_PATIENCE_MS, () => readVolume(native, path));
+      const answer = await timeouts.within(FILESYSTEM_TIMEOUT_MS, () => readVolume(native, path));
       const refused = writes && answer && 'at' in answer ? await refusalOf(answer.at) : undefined;
       return { role, path, answer, refused };
     }),
   );
 }
 
-/** Of a directory that is not there yet the one above it is looked at: there it would be made. */
+/** Of a directory that does not exist, the nearest ancestor: evictd would create it there. */
 async function readVolume(native: WindowsBinding, path: string): Promise<VolumeFacts['answer']> {
   let at = path;
   let reading = await statistics(native, at);
