@@ -1,22 +1,22 @@
 import { isBelow, normalCgroupPath } from '../core/cgroup.js';
 import { slicePath } from '../core/unit.js';
 import { isWindowsSource, type WorkloadSourceSpec } from '../core/workload-source.js';
+import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import type { LintSubject } from './subject.js';
 
-/** A source whose workloads do not live in the cgroup that allocatableMemory.available is about: evicting them would not help it, so none of them is. */
+/** Sources outside allocatable.cgroup: evictd does not evict their workloads for allocatableMemory.available, because that would not help. */
 export function lintAllocatable({ thresholds, workloads, allocatable }: LintSubject): Finding[] {
   if (allocatable === undefined || !thresholds.some(({ signal }) => signal === 'allocatableMemory.available')) return [];
   const cgroup = normalCgroupPath(allocatable.cgroup);
   return workloads.flatMap((source, index): Finding[] => {
-    // Where a unit that is named lies, its slice says.
     const outside = placesOf(source).filter(({ path }) => path !== cgroup && !isBelow(path, cgroup));
     return outside.map(({ name, path }): Finding => {
       const some = isBelow(cgroup, path) ? 'some workloads' : 'the workloads';
       return {
         level: 'warn',
         code: 'EVICTD_LINT_OUTSIDE_ALLOCATABLE',
-        message: `${some} of ${name} live outside allocatable.cgroup (${cgroup}): none of them is evicted for allocatableMemory.available`,
+        message: `${some} of ${name} are outside allocatable.cgroup (${cgroup}): evictd does not evict them for allocatableMemory.available`,
         hint: 'name a cgroup that holds all sources, or add a threshold of memory.available for the others',
         key: `workloads[${String(index)}]`,
       };
@@ -26,7 +26,12 @@ export function lintAllocatable({ thresholds, workloads, allocatable }: LintSubj
 
 function placesOf(source: WorkloadSourceSpec): readonly { readonly name: string; readonly path: string }[] {
   if ('systemd' in source) return source.systemd.slices.map((name) => ({ name, path: slicePath(name) }));
-  if ('cri' in source || isWindowsSource(source)) return []; // only its pods say where they live
+  if ('cri' in source || isWindowsSource(source)) return []; // known only per pod
   const path = normalCgroupPath(source.cgroup);
   return [{ name: path, path }];
 }
+
+export const allocatableRule: LintRule = {
+  codes: ['EVICTD_LINT_OUTSIDE_ALLOCATABLE'],
+  find: lintAllocatable,
+};

@@ -2,26 +2,24 @@ import { amountOfBytes } from '../core/amount.js';
 import { formatDuration } from '../core/duration.js';
 import { SIGNAL_FACTS } from '../core/signal.js';
 import { isListed, thresholdKind, type Threshold } from '../core/threshold.js';
+import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import { floorOf } from './floor.js';
 import { limitIn, thresholdKey, thresholdText } from './limit.js';
 import type { MachineFacts } from './machine.js';
 import type { LintSubject } from './subject.js';
 
-/**
- * What one core fills with pages of 4 KiB in a second, at least: 1.5 to 2.5 GB were measured. One core, because one thread that leaks is enough and the
- * sentence is to be true on every machine; several cores, or huge pages, are quicker.
- */
+/** The least that one core allocates: 1.5 to 2.5 GB/s were measured with 4 KiB pages. One leaking thread is enough; huge pages are faster. */
 const BYTES_PER_SECOND = 1_500_000_000n;
 const NS_PER_SECOND = 1_000_000_000n;
 
-/** Memory thresholds that a process which allocates at full speed passes between two looks, or during a grace period that nothing cuts short. */
+/** Memory thresholds that a fast allocation passes between two polls, or during a grace period without a hard threshold. */
 export function lintAllocation(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   const memory = subject.thresholds.filter((threshold) => SIGNAL_FACTS[threshold.signal].resource === 'memory' && !isListed(threshold));
   return memory.flatMap((threshold): Finding[] => {
     const limit = limitIn(threshold.value, machine?.capacities.get(threshold.signal));
     const floor = floorOf(threshold.signal, machine);
-    if (limit === undefined || limit <= floor.amount) return []; // not known, or never met anyway
+    if (limit === undefined || limit <= floor.amount) return []; // unknown, or never met
     const margin = limit - floor.amount;
     const found = thresholdKind(threshold) === 'hard' ? outrun(threshold, margin, subject, machine) : unbacked(threshold, margin, memory);
     return found === undefined ? [] : [{ level: 'warn', key: thresholdKey(threshold, subject), ...found }];
@@ -43,9 +41,9 @@ function outrun(
   return {
     code: 'EVICTD_LINT_OUTRUN',
     message:
-      `${thresholdText(threshold, machine?.capacities.get(threshold.signal))} is looked at every ${interval} only, because neither a notifier nor the sampler ` +
+      `${thresholdText(threshold, machine?.capacities.get(threshold.signal))} is only polled every ${interval}, because neither a notifier nor the sampler ` +
       `can be armed (${why}): one core allocates ${amountOfBytes(allocated)} in that time (1.5 GB/s), and ${amountOfBytes(margin)} are left below the threshold`,
-    hint: `see evictd check for what could not be armed; else shorten monitoringInterval to ${formatDuration(fits(margin))} or raise the threshold`,
+    hint: `see evictd check for the reason; or shorten monitoringInterval to ${formatDuration(fits(margin))} or raise the threshold`,
   };
 }
 
@@ -66,9 +64,14 @@ function allocatedIn(ns: bigint): bigint {
   return (BYTES_PER_SECOND * ns) / NS_PER_SECOND;
 }
 
-/** The longest whole number of 10 ms in which less than `margin` is allocated; not below evictd's shortest interval. */
+/** The longest interval, in steps of 10 ms, in which less than `margin` is allocated; at least evictd's shortest interval. */
 function fits(margin: bigint): bigint {
   const [shortest, step] = [100_000_000n, 10_000_000n];
   const ns = (((margin - 1n) * NS_PER_SECOND) / BYTES_PER_SECOND / step) * step;
   return ns < shortest ? shortest : ns;
 }
+
+export const allocationRule: LintRule = {
+  codes: ['EVICTD_LINT_OUTRUN', 'EVICTD_LINT_SOFT_ALONE'],
+  find: lintAllocation,
+};

@@ -1,8 +1,9 @@
+import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import { isOff } from './limit.js';
 import type { LintSubject } from './subject.js';
 
-/** Entries of the maps by signal that belong to a threshold that is not there. */
+/** Entries of the maps by signal without a threshold. */
 export function lintEntries({ written, thresholds }: LintSubject): Finding[] {
   return [...written.keys()].flatMap((key): Finding[] => {
     const [, map, signal] = /^(evictionMinimumReclaim|evictionSoftGracePeriod)\.(.+)$/.exec(key) ?? [];
@@ -26,3 +27,8 @@ function hasSoft(signal: string, written: ReadonlyMap<string, unknown>): boolean
   const value = written.get(`evictionSoft.${signal}`);
   return value !== undefined && !isOff(value);
 }
+
+export const entriesRule: LintRule = {
+  codes: ['EVICTD_LINT_WITHOUT_THRESHOLD'],
+  find: lintEntries,
+};

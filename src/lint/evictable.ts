@@ -1,15 +1,16 @@
 import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../core/signal.js';
 import { sourceRoots, sourceText } from '../core/workload-source.js';
 import { isWindowsPath } from '../core/windows-path.js';
+import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import { matchesEveryName } from './glob.js';
 import { isOff } from './limit.js';
 import type { MachineFacts, PresentWorkload } from './machine.js';
 import type { LintSubject } from './subject.js';
 
-/** Whether there is anything to evict for, and anybody to evict: each reason alone is enough, so that only the first is told. */
+/** Whether evictd could ever evict a workload. Reports the first reason why not: each is enough. */
 export function lintEvictable(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
-  const found = withoutThreshold(subject) ?? withoutSource(subject) ?? ruledOut(subject) ?? nobodyThere(subject, machine);
+  const found = withoutThreshold(subject) ?? withoutSource(subject) ?? ruledOut(subject) ?? noneNow(subject, machine);
   const missing = (machine?.workloads?.problems ?? []).map(({ root, ...problem }): Finding => ({
     level: 'warn',
     key: entryOf(root, subject),
@@ -18,7 +19,7 @@ export function lintEvictable(subject: LintSubject, machine: MachineFacts | unde
   return [...missing, ...(found === undefined ? [] : [found])];
 }
 
-/** The entry whose workloads are below that cgroup. */
+/** The key of the source with this cgroup. */
 function entryOf(root: string | undefined, { workloads }: LintSubject): string {
   const index = root === undefined ? -1 : workloads.findIndex((source) => sourceRoots([source]).includes(root));
   return index === -1 ? 'workloads' : `workloads[${String(index)}]`;
@@ -30,7 +31,7 @@ function withoutThreshold({ thresholds, workloads, written }: LintSubject): Find
     return {
       level: 'warn',
       code: 'EVICTD_LINT_NO_THRESHOLD',
-      message: `${off === undefined ? 'there is no threshold' : 'every threshold is switched off'}: nothing is watched, and nothing is ever evicted`,
+      message: `${off === undefined ? 'there is no threshold' : 'every threshold is disabled'}: evictd watches nothing and evicts nothing`,
       hint: `set evictionHard.memory.available${off === undefined ? '' : `, or remove the ${off}`}`,
       key: 'evictionHard',
     };
@@ -41,7 +42,7 @@ function withoutThreshold({ thresholds, workloads, written }: LintSubject): Find
   )
     return undefined;
   return nothingEvictable(
-    'there is no threshold of memory, a disk or process ids, and evicting a workload is not known to give anything else back',
+    'no threshold is of memory, a disk or process ids, the resources that an eviction frees',
     'evictionHard',
     'set evictionHard.memory.available',
   );
@@ -60,7 +61,6 @@ function withoutSource({ workloads, filesystems }: LintSubject): Finding | undef
   };
 }
 
-/** Everything is critical, whatever comes. */
 function ruledOut({ rules }: LintSubject): Finding | undefined {
   const index = rules.findIndex(
     ({ critical, match: { name, path, labels } }) =>
@@ -70,47 +70,47 @@ function ruledOut({ rules }: LintSubject): Finding | undefined {
   return {
     level: 'warn',
     code: 'EVICTD_LINT_ALL_CRITICAL',
-    message: `rules[${String(index)}] makes every workload critical: nothing is ever evicted`,
-    hint: 'match only what must never be evicted; a later rule cannot take critical back',
+    message: `rules[${String(index)}] makes every workload critical: evictd evicts nothing`,
+    hint: 'match only workloads that must never be evicted; a later rule cannot undo critical',
     key: `rules[${String(index)}]`,
   };
 }
 
-function nobodyThere({ workloads, rules }: LintSubject, machine: MachineFacts | undefined): Finding | undefined {
+function noneNow({ workloads, rules }: LintSubject, machine: MachineFacts | undefined): Finding | undefined {
   if (machine?.workloads === undefined) return undefined;
   const { present, problems } = machine.workloads;
   const sources = workloads.map(sourceText).join(', ');
   if (present.length === 0) {
-    return problems.length >= sourceRoots(workloads).length // all of them missing: that says it
+    return problems.length >= sourceRoots(workloads).length // all sources are missing, which is reported
       ? undefined
       : nothingEvictable(
-          `there is no workload in ${sources} now`,
+          `no workload exists in ${sources} now`,
           'workloads',
           'every child of a cgroup, every unit below a slice and every pod of a container runtime is a workload: see evictd rank',
         );
   }
   if (present.some(({ hindrance }) => hindrance === undefined)) return undefined;
-  const inhabited = present.filter(({ hindrance }) => hindrance?.kind !== 'vacant');
-  if (inhabited.length > 0 && inhabited.every(({ hindrance }) => hindrance?.kind === 'critical')) {
-    const by = rules.flatMap(({ critical }, index) => (critical && inhabited.some(matchedBy(index)) ? [index] : []));
-    const said = by.map((index) => `rules[${String(index)}] ${namesOf(inhabited.filter(matchedBy(index)))}`).join(', ');
+  const occupied = present.filter(({ hindrance }) => hindrance?.kind !== 'vacant');
+  if (occupied.length > 0 && occupied.every(({ hindrance }) => hindrance?.kind === 'critical')) {
+    const by = rules.flatMap(({ critical }, index) => (critical && occupied.some(matchedBy(index)) ? [index] : []));
+    const perRule = by.map((index) => `rules[${String(index)}] ${namesOf(occupied.filter(matchedBy(index)))}`).join(', ');
     return {
       level: 'warn',
       code: 'EVICTD_LINT_ALL_CRITICAL',
-      message: `every workload that is there now (${String(inhabited.length)}) is critical: ${said}; nothing is evicted`,
-      hint: 'match only what must never be evicted',
+      message: `every workload that exists now (${String(occupied.length)}) is critical: ${perRule}; evictd evicts nothing`,
+      hint: 'match only workloads that must never be evicted',
       key: `rules[${String(by[0] ?? 0)}]`,
     };
   }
   return nothingEvictable(
-    `of the workloads in ${sources} now none may be evicted: ${countsOf(present)}`,
+    `no workload in ${sources} is evictable now: ${countsOf(present)}`,
     'workloads',
-    'see evictd rank for the reasons, one by one',
+    'see evictd rank for the reason of each',
   );
 }
 
 function nothingEvictable(reason: string, key: string, hint: string): Finding {
-  return { level: 'warn', code: 'EVICTD_LINT_NOTHING_EVICTABLE', message: `nothing is evicted: ${reason}`, hint, key };
+  return { level: 'warn', code: 'EVICTD_LINT_NOTHING_EVICTABLE', message: `evictd evicts nothing: ${reason}`, hint, key };
 }
 
 function matchedBy(index: number): (workload: PresentWorkload) => boolean {
@@ -132,3 +132,14 @@ export function namesOf(workloads: readonly PresentWorkload[]): string {
   const rest = names.length - 3;
   return names.slice(0, 3).join(', ') + (rest > 0 ? ` and ${String(rest)} more` : '');
 }
+
+export const evictableRule: LintRule = {
+  codes: [
+    'EVICTD_SOURCE_MISSING',
+    'EVICTD_LINT_NO_THRESHOLD',
+    'EVICTD_WORKLOADS_NONE',
+    'EVICTD_LINT_ALL_CRITICAL',
+    'EVICTD_LINT_NOTHING_EVICTABLE',
+  ],
+  find: lintEvictable,
+};

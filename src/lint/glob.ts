@@ -3,7 +3,7 @@ type Token =
   | { readonly kind: 'any' }
   | { readonly kind: 'run'; readonly slashes: boolean };
 
-/** A pattern of rules (core/glob.ts), taken apart. */
+/** The tokens of a pattern (core/glob.ts). */
 export type Glob = readonly Token[];
 
 export function globOf(pattern: string): Glob {
@@ -13,7 +13,7 @@ export function globOf(pattern: string): Glob {
   });
 }
 
-/** The text itself, also where it has `*` in it: a cgroup may be called so. */
+/** Matches the text itself: the name of a cgroup may contain `*`. */
 export function literal(text: string): Glob {
   return Array.from(text, (character): Token => ({ kind: 'character', character }));
 }
@@ -21,16 +21,16 @@ export function literal(text: string): Glob {
 /** A name: not empty, without a slash. */
 export const ANY_NAME: Glob = globOf('?*');
 
-/** Whether any text at all matches both. */
+/** Whether some text matches both. */
 export function overlap(a: Glob, b: Glob): boolean {
   const seen = new Set<string>();
   const meet = (i: number, j: number): boolean => {
     const key = `${String(i)},${String(j)}`;
-    if (seen.has(key)) return false; // it led nowhere, or is being tried
+    if (seen.has(key)) return false; // tried already
     seen.add(key);
     const [one, other] = [a[i], b[j]];
     if (one === undefined && other === undefined) return true;
-    // A run may be empty, or go on.
+    // A run may be empty or continue.
     if (one?.kind === 'run' && meet(i + 1, j)) return true;
     if (other?.kind === 'run' && meet(i, j + 1)) return true;
     if (one === undefined || other === undefined || !share(one, other)) return false;
@@ -44,7 +44,6 @@ export function matchesEveryName(pattern: string | undefined): boolean {
   return pattern === undefined || /^\*+$/.test(pattern);
 }
 
-/** Whether there is a character that both take. */
 function share(a: Token, b: Token): boolean {
   if (a.kind === 'character' && b.kind === 'character') return a.character === b.character;
   const [one, other] = [takesSlash(a), takesSlash(b)];

@@ -1,10 +1,11 @@
 import { filesystemOf } from '../core/signal.js';
 import { operandsOf } from '../core/threshold.js';
+import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import type { MachineFacts } from './machine.js';
 import type { LintSubject } from './subject.js';
 
-/** Images on a filesystem of their own that only a container runtime has told of: nobody has had to think of it. */
+/** An imagefs that the container runtime reports, that is not configured and has no threshold. */
 export function lintImages({ thresholds, filesystems }: LintSubject, machine: MachineFacts | undefined): Finding[] {
   const isApart = machine?.layout === 'imagefs' || machine?.layout === 'split';
   if (!isApart || filesystems.imagefs !== undefined || filesystems.containerfs !== undefined) return [];
@@ -13,10 +14,14 @@ export function lintImages({ thresholds, filesystems }: LintSubject, machine: Ma
     {
       level: 'warn',
       code: 'EVICTD_IMAGEFS_UNWATCHED',
-      message:
-        'the container runtime has its images on a filesystem that is not nodefs, and no threshold of imagefs is set: nothing is done when it is full',
-      hint: 'set imagefs.available and imagefs.inodesFree, or name filesystems.imagefs, which brings their defaults with it',
+      message: 'the images of the container runtime are not on nodefs, and imagefs has no threshold: evictd does nothing when it is full',
+      hint: 'set imagefs.available and imagefs.inodesFree, or set filesystems.imagefs, which adds their defaults',
       key: 'evictionHard',
     },
   ];
 }
+
+export const imagesRule: LintRule = {
+  codes: ['EVICTD_IMAGEFS_UNWATCHED'],
+  find: lintImages,
+};

@@ -2,14 +2,14 @@ import type { Layout } from '../core/layout.js';
 import type { MemoryReserve } from '../core/memory-reserve.js';
 import type { Signal } from '../core/signal.js';
 
-/** Why a workload would not be evicted. `vacant`: nobody is in it, so that it says nothing about the policy. */
+/** Why evictd would not evict a workload. `vacant`: it has no processes, whatever the policy. */
 export interface Hindrance {
   readonly kind: 'critical' | 'vacant' | 'other';
-  /** For people: 'critical', 'outside the node'. */
+  /** 'critical', 'outside the node' */
   readonly text: string;
 }
 
-/** A workload that is there now. */
+/** A workload that exists now. */
 export interface PresentWorkload {
   readonly name: string;
   readonly path: string;
@@ -18,27 +18,26 @@ export interface PresentWorkload {
   readonly hindrance: Hindrance | undefined;
 }
 
-/** What a machine has to say to a configuration. */
 export interface MachineFacts {
   /** In units of the signal. */
   readonly capacities: ReadonlyMap<Signal, bigint>;
-  /** Signals that could not be read, and why. */
+  /** Signals that could not be read, with the reason. */
   readonly unreadable: ReadonlyMap<Signal, string>;
-  /** Signals that this node does not have at all, and why. */
+  /** Signals that do not exist on this node, with the reason. */
   readonly absent: ReadonlyMap<Signal, string>;
-  /** What pressure signals are about: a v1 cgroup has no pressure of its own. Left out: not known. */
+  /** What pressure signals measure: a v1 cgroup has no pressure of its own. Absent: unknown. */
   readonly pressureOf?: 'machine' | 'cgroup' | 'machine instead of a v1 cgroup';
   readonly reserve: MemoryReserve | undefined;
-  /** Signals of memory on which neither a notifier nor the sampler would wake, and why. */
+  /** Memory signals without a notifier or sampler, with the reason. */
   readonly polled: ReadonlyMap<Signal, string>;
-  /** Which filesystems it has, or which of them has not answered. Left out: not looked for. */
+  /** Its filesystems, or which of them did not answer. Absent: not read. */
   readonly layout?: Layout | { readonly error: string };
-  /** undefined: not looked for. */
+  /** undefined: not read. */
   readonly workloads: PresentWorkloads | undefined;
 }
 
 export interface PresentWorkloads {
   readonly present: readonly PresentWorkload[];
-  /** Sources that are not there. `root`: the cgroup that is missing, as sourceRoots has it. */
+  /** Sources that do not exist. `root`: the missing cgroup, as in sourceRoots. */
   readonly problems: readonly { readonly root?: string; readonly code: string; readonly message: string; readonly hint?: string }[];
 }

@@ -1,15 +1,16 @@
 import { formatDuration } from '../core/duration.js';
 import { SIGNAL_FACTS } from '../core/signal.js';
 import { isListed, thresholdKind, valueText } from '../core/threshold.js';
+import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import type { LintSubject } from './subject.js';
 
-/** Periods that others make shorter or longer than they were written. */
+/** Periods that other settings shorten or lengthen. */
 export function lintPeriods(subject: LintSubject): Finding[] {
   return [...gracePeriods(subject), ...transitionPeriod(subject), ...terminationGraces(subject)];
 }
 
-/** Disks are looked at once an interval; memory and process ids again when a grace period ends. */
+/** evictd reads disks once per interval; memory and process ids also at the end of a grace period. */
 function gracePeriods({ thresholds, monitoringIntervalNs }: LintSubject): Finding[] {
   const disks = thresholds.filter((threshold) => SIGNAL_FACTS[threshold.signal].condition === 'DiskPressure' && !isListed(threshold));
   return disks
@@ -19,8 +20,8 @@ function gracePeriods({ thresholds, monitoringIntervalNs }: LintSubject): Findin
       return {
         level: 'info',
         code: 'EVICTD_LINT_GRACE_PERIOD',
-        message: `${signal}<${valueText(value)}: a grace period of ${formatDuration(gracePeriodNs)} is in effect the monitoring interval of ${interval}: no sooner is it looked at again`,
-        hint: 'a longer grace period, or a shorter monitoringInterval',
+        message: `${signal}<${valueText(value)}: a grace period of ${formatDuration(gracePeriodNs)} lasts until the next poll, a monitoring interval of ${interval}`,
+        hint: 'lengthen the grace period, or shorten monitoringInterval',
         key: `evictionSoftGracePeriod.${signal}`,
       };
     });
@@ -33,14 +34,14 @@ function transitionPeriod({ thresholds, pressureTransitionPeriodNs, monitoringIn
     {
       level: 'info',
       code: 'EVICTD_LINT_TRANSITION_PERIOD',
-      message: `evictionPressureTransitionPeriod ${period} is shorter than the monitoring interval of ${interval}: a condition may come and go with every look`,
-      hint: 'several intervals keep a condition steady',
+      message: `evictionPressureTransitionPeriod ${period} is shorter than the monitoring interval of ${interval}: a condition may change with every poll`,
+      hint: 'set it to several intervals',
       key: 'evictionPressureTransitionPeriod',
     },
   ];
 }
 
-/** Only soft evictions leave a workload time to end. */
+/** Only soft evictions have a termination grace period. */
 function terminationGraces({ thresholds, rules, maxPodGracePeriodNs }: LintSubject): Finding[] {
   if (!thresholds.some((threshold) => thresholdKind(threshold) === 'soft')) return [];
   return rules.flatMap(({ terminationGracePeriodNs: asked }, index): Finding[] => {
@@ -50,10 +51,15 @@ function terminationGraces({ thresholds, rules, maxPodGracePeriodNs }: LintSubje
       {
         level: 'warn',
         code: 'EVICTD_LINT_TERMINATION_GRACE',
-        message: `${key}: ${formatDuration(asked)} is cut to the ${formatDuration(maxPodGracePeriodNs)} of evictionMaxPodGracePeriod`,
+        message: `${key}: ${formatDuration(asked)} is limited to ${formatDuration(maxPodGracePeriodNs)} by evictionMaxPodGracePeriod`,
         hint: 'raise evictionMaxPodGracePeriod',
         key,
       },
     ];
   });
 }
+
+export const periodsRule: LintRule = {
+  codes: ['EVICTD_LINT_GRACE_PERIOD', 'EVICTD_LINT_TRANSITION_PERIOD', 'EVICTD_LINT_TERMINATION_GRACE'],
+  find: lintPeriods,
+};

@@ -1,35 +1,39 @@
-import { lintAllocatable } from './allocatable.js';
-import { lintAllocation } from './allocation.js';
-import { lintEntries } from './entries.js';
-import { lintEvictable } from './evictable.js';
+import { allocatableRule } from './allocatable.js';
+import { allocationRule } from './allocation.js';
+import { entriesRule } from './entries.js';
+import { evictableRule } from './evictable.js';
 import type { Finding } from './finding.js';
+import { imagesRule } from './images.js';
+import type { LintRule } from './lint-rule.js';
 import type { MachineFacts } from './machine.js';
-import { lintImages } from './images.js';
-import { lintPressure } from './pressure.js';
-import { lintPeriods } from './periods.js';
-import { lintReach } from './reach.js';
-import { lintReadings } from './readings.js';
-import { lintRules } from './rules.js';
-import { lintSoftAndHard } from './soft-and-hard.js';
+import { periodsRule } from './periods.js';
+import { pressureRule } from './pressure.js';
+import { reachRule } from './reach.js';
+import { readingsRule } from './readings.js';
+import { rulesRule } from './rules.js';
+import { softAndHardRule } from './soft-and-hard.js';
 import type { LintSubject } from './subject.js';
 
+/** In the order of the report. */
+export const LINT_RULES: readonly LintRule[] = [
+  readingsRule,
+  imagesRule,
+  softAndHardRule,
+  reachRule,
+  allocationRule,
+  entriesRule,
+  pressureRule,
+  periodsRule,
+  evictableRule,
+  allocatableRule,
+  rulesRule,
+];
+
 /**
- * Everything about a configuration that can be used and will not do what it looks like (docs/lint.md).
+ * What a valid configuration does not do although it seems to (docs/lint.md).
  *
- * @param machine  undefined: only what is so on every machine
+ * @param machine  undefined: only findings that hold on every machine
  */
-export function lintPolicy(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
-  return [
-    ...lintReadings(subject, machine),
-    ...lintImages(subject, machine),
-    ...lintSoftAndHard(subject, machine),
-    ...lintReach(subject, machine),
-    ...lintAllocation(subject, machine),
-    ...lintEntries(subject),
-    ...lintPressure(subject, machine),
-    ...lintPeriods(subject),
-    ...lintEvictable(subject, machine),
-    ...lintAllocatable(subject),
-    ...lintRules(subject, machine),
-  ];
+export function lintPolicy(subject: LintSubject, machine: MachineFacts | undefined, rules = LINT_RULES): Finding[] {
+  return rules.flatMap(({ find }) => find(subject, machine));
 }

@@ -1,12 +1,13 @@
 import { amountOf, amountOfBytes } from '../core/amount.js';
 import { isListed, limitOf, valueText, type Threshold } from '../core/threshold.js';
+import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import { floorOf } from './floor.js';
 import { limitIn, limitText, thresholdKey, thresholdText } from './limit.js';
 import type { MachineFacts } from './machine.js';
 import type { LintSubject } from './subject.js';
 
-/** Thresholds that can never be met, that are always met, and those that, once met, can never be repaid. */
+/** Thresholds that are never met, always met, or once met stay met. */
 export function lintReach(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   const found = subject.thresholds
     .filter((threshold) => !isListed(threshold))
@@ -15,11 +16,11 @@ export function lintReach(subject: LintSubject, machine: MachineFacts | undefine
       const own = unreachable(threshold, machine) ?? alwaysMet(threshold, machine);
       return own === undefined ? neverRepaid(threshold, machine) : [{ key, ...own }];
     });
-  // A minimum reclaim is that of the hard and of the soft threshold, and wrong once.
+  // The hard and the soft threshold share a minimum reclaim: report it once.
   return found.filter(({ key, code }, index) => found.findIndex((other) => other.key === key && other.code === code) === index);
 }
 
-/** A threshold is met at strictly less than its value, so that one of exactly the floor is not. */
+/** A threshold is met below its value, not at it: a value equal to the floor is never met. */
 function unreachable(threshold: Threshold, machine: MachineFacts | undefined): Omit<Finding, 'key'> | undefined {
   const { signal, value } = threshold;
   const capacity = machine?.capacities.get(signal);
@@ -31,27 +32,27 @@ function unreachable(threshold: Threshold, machine: MachineFacts | undefined): O
     return {
       level: 'warn',
       code: 'EVICTD_LINT_UNREACHABLE',
-      message: `${subject} is never met: less than nothing is never available`,
-      hint: 'write 0% if it is to be off',
+      message: `${subject} is never met: the available amount is never below 0`,
+      hint: 'write 0% to disable it',
     };
   }
   if (limit <= floor.amount) {
     return {
       level: 'warn',
       code: 'EVICTD_LINT_UNREACHABLE',
-      message: `${subject} is never met: ${floor.text} always counts as available and no process can have it, so the kernel's OOM killer comes first`,
-      hint: `choose more than ${amountOfBytes(floor.amount)}, and some hundred MiB beyond it to have time`,
+      message: `${subject} is never met: ${floor.text} always counts as available, but no process can use it, so the kernel's OOM killer runs first`,
+      hint: `set a value some hundred MiB above ${amountOfBytes(floor.amount)}`,
     };
   }
-  // On cgroups the kernel's memory counts as used; kernelBytes is 0n there.
+  // A cgroup counts the kernel's memory as used: kernelBytes is 0n.
   const kernelBytes = machine?.reserve?.kernelBytes ?? 0n;
   if (floor.amount === 0n || limit > floor.amount + kernelBytes) return undefined;
   const sum = `${floor.text.replace(/ = .*/, '')} + ${amountOfBytes(kernelBytes)} = ${amountOfBytes(floor.amount + kernelBytes)}`;
   return {
     level: 'info',
     code: 'EVICTD_LINT_KERNEL_MEMORY',
-    message: `${subject} is hardly ever met: with what the kernel holds for itself now (slab, stacks, page tables) ${sum} counts as available and no process can have it`,
-    hint: `choose more than ${amountOfBytes(floor.amount + kernelBytes)}`,
+    message: `${subject} is rarely met: with the kernel's own memory now (slab, stacks, page tables) ${sum} counts as available, but no process can use it`,
+    hint: `set a value above ${amountOfBytes(floor.amount + kernelBytes)}`,
   };
 }
 
@@ -64,7 +65,7 @@ function alwaysMet(threshold: Threshold, machine: MachineFacts | undefined): Omi
     level: 'warn',
     code: 'EVICTD_LINT_ALWAYS_MET',
     message: `${thresholdText(threshold, capacity)} is met as soon as anything is in use: the capacity is ${amountOf(signal, capacity)}`,
-    hint: 'choose less than the capacity, or a percentage',
+    hint: 'set a value below the capacity, or a percentage',
   };
 }
 
@@ -79,9 +80,14 @@ function neverRepaid(threshold: Threshold, machine: MachineFacts | undefined): F
     {
       level: 'warn',
       code: 'EVICTD_LINT_NEVER_REPAID',
-      message: `${signal}<${valueText(value)} once met is never repaid: ${sum} of a capacity of ${amountOf(signal, capacity)}, so it stays in force until nothing is in use`,
+      message: `${signal}<${valueText(value)} once met stays met until nothing is in use: ${sum} of a capacity of ${amountOf(signal, capacity)}`,
       hint: `lower evictionMinimumReclaim of ${signal}`,
       key: `evictionMinimumReclaim.${signal}`,
     },
   ];
 }
+
+export const reachRule: LintRule = {
+  codes: ['EVICTD_LINT_UNREACHABLE', 'EVICTD_LINT_KERNEL_MEMORY', 'EVICTD_LINT_ALWAYS_MET', 'EVICTD_LINT_NEVER_REPAID'],
+  find: lintReach,
+};

@@ -1,19 +1,20 @@
 import { isPressure, type Signal } from '../core/signal.js';
 import { isListed, operandsOf, type Threshold } from '../core/threshold.js';
+import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import { thresholdKey } from './limit.js';
 import type { MachineFacts } from './machine.js';
 import type { LintSubject } from './subject.js';
 
-const COPY_HINT = 'enforceNodeAllocatable: [] switches the threshold off that is copied from memory.available, 0% one of its own';
+const COPY_HINT = 'set enforceNodeAllocatable: [] to disable the copy of memory.available, or 0% to disable an entry of its own';
 
-/** Thresholds of signals that the machine does not tell. */
+/** Thresholds of signals that do not exist or cannot be read on this machine. */
 export function lintReadings(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   if (machine === undefined) return [];
   const seen = new Set<string>();
   const containerfs = machine.unreadable.get('containerfs.available');
   const operands = subject.thresholds.flatMap((threshold) => operandsOf(threshold).map(({ signal }) => ({ signal, threshold })));
-  // It has no thresholds of its own, so that nothing else would say so.
+  // It has no thresholds of its own that would report it.
   const unwatched: Finding[] =
     containerfs === undefined || operands.some(({ signal }) => signal.startsWith('containerfs.'))
       ? []
@@ -22,7 +23,7 @@ export function lintReadings(subject: LintSubject, machine: MachineFacts | undef
             level: 'warn',
             code: 'EVICTD_SIGNAL_UNREADABLE',
             message: `containerfs.* cannot be read: ${containerfs}`,
-            hint: 'set filesystems.containerfs to where nodefs or imagefs is',
+            hint: 'set filesystems.containerfs to a path on nodefs or imagefs',
             key: 'filesystems.containerfs',
           },
         ];
@@ -54,10 +55,14 @@ export function lintReadings(subject: LintSubject, machine: MachineFacts | undef
 function hintOf(signal: Signal, threshold: Threshold): string {
   if (isPressure(signal)) return 'boot with psi=1, on a kernel with CONFIG_PSI, or remove the entry';
   if (isCopied(signal)) return COPY_HINT;
-  return isListed(threshold) ? 'remove the entry' : '0% switches its threshold off';
+  return isListed(threshold) ? 'remove the entry' : 'set it to 0% to disable its threshold';
 }
 
-/** It may have no entry of its own that could be 0%. */
 function isCopied(signal: Signal): boolean {
   return signal === 'allocatableMemory.available';
 }
+
+export const readingsRule: LintRule = {
+  codes: ['EVICTD_SIGNAL_UNREADABLE', 'EVICTD_LINT_UNREACHABLE'],
+  find: lintReadings,
+};

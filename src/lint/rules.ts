@@ -4,34 +4,35 @@ import { protectedName } from '../core/protected-units.js';
 import type { Rule } from '../core/rule.js';
 import { sourceRoots } from '../core/workload-source.js';
 import { namesOf } from './evictable.js';
+import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import { globOf, overlap } from './glob.js';
 import type { MachineFacts, PresentWorkload } from './machine.js';
 import { reachOf, type Reach } from './source-reach.js';
 import type { LintSubject } from './subject.js';
 
-/** Rules that match nothing, now or ever, and those that would take back what cannot be taken back. Without a source no rule has anything to match, which is said elsewhere. */
+/** Rules that match nothing or have no effect. Without a source no rule matches, which lintEvictable reports. */
 export function lintRules({ rules, workloads }: LintSubject, machine: MachineFacts | undefined): Finding[] {
   if (workloads.length === 0) return [];
   const reach = reachOf(workloads);
   const roots = sourceRoots(workloads);
   const present = machine?.workloads?.present ?? [];
   return rules.flatMap((rule, index): Finding[] => {
-    const said =
+    const problem =
       (present.some(({ matched }) => matched.includes(index)) ? undefined : neverMatches(rule, reach, roots)) ??
       liftsNothing(rule) ??
-      matchesNobody(rule, index, present) ??
+      matchesNone(rule, index, present) ??
       staysCritical(rules, index, present);
-    if (said === undefined) return [];
+    if (problem === undefined) return [];
     const key = `rules[${String(index)}]`;
-    return [{ level: 'warn', key, ...said, message: `${key} (${matchText(rule)}) ${said.message}` }];
+    return [{ level: 'warn', key, ...problem, message: `${key} (${matchText(rule)}) ${problem.message}` }];
   });
 }
 
-type Said = Pick<Finding, 'code' | 'message' | 'hint'>;
+type Problem = Pick<Finding, 'code' | 'message' | 'hint'>;
 
-/** No workload that there could be has such a name, or such a path. */
-function neverMatches(rule: Rule, reach: Reach, roots: readonly string[]): Said | undefined {
+/** No workload of the sources can have such a name, path or label. */
+function neverMatches(rule: Rule, reach: Reach, roots: readonly string[]): Problem | undefined {
   const { name, path } = rule.match;
   if (protectsAbove(rule, roots)) return undefined;
   const code = 'EVICTD_LINT_RULE_UNREACHABLE';
@@ -39,38 +40,38 @@ function neverMatches(rule: Rule, reach: Reach, roots: readonly string[]): Said 
     return { code, message: `can never match: ${reach.nameText}`, hint: reach.nameHint(name) };
   }
   if (path !== undefined && !reach.paths.some((known) => overlap(globOf(path), known))) {
-    return { code, message: `can never match: it reaches ${reach.pathText}`, hint: reach.pathHint };
+    return { code, message: `can never match: its path matches ${reach.pathText}`, hint: reach.pathHint };
   }
   if (rule.match.labels !== undefined && !reach.hasLabels) {
     const message = 'can never match: only pods of a container runtime have labels';
-    return { code, message, hint: 'name one: workloads: [{cri: {endpoint: unix:///run/containerd/containerd.sock}}]' };
+    return { code, message, hint: 'add one: workloads: [{cri: {endpoint: unix:///run/containerd/containerd.sock}}]' };
   }
   return undefined;
 }
 
-/** Nothing is lost by it, but the name may be mistyped: then what was meant is still protected. */
-function liftsNothing({ liftProtection, match: { name } }: Rule): Said | undefined {
+/** The name may be mistyped, so that the intended unit is still protected. */
+function liftsNothing({ liftProtection, match: { name } }: Rule): Problem | undefined {
   if (liftProtection !== true || name === undefined || protectedName(name) !== undefined) return undefined;
   return {
     code: 'EVICTD_LINT_LIFT_NOTHING',
     message: `lifts the protection of ${name}, which is not on the list of protected units`,
-    hint: 'the list is in docs/systemd.md; remove critical: false and liftProtection where the name is right',
+    hint: 'check the name (docs/systemd.md has the list); if it is right, remove critical: false and liftProtection',
   };
 }
 
-function matchesNobody(rule: Rule, index: number, present: readonly PresentWorkload[]): Said | undefined {
+function matchesNone(rule: Rule, index: number, present: readonly PresentWorkload[]): Problem | undefined {
   const { path } = rule.match;
   if (present.length === 0 || present.some(({ matched }) => matched.includes(index))) return undefined;
   if (protectsAbove(rule, []) && present.some((workload) => path !== undefined && isBelow(path, workload.path))) return undefined;
   return {
     code: 'EVICTD_LINT_RULE_UNMATCHED',
-    message: `matches no workload that is there now: ${namesOf(present)}`,
-    hint: 'a name that changed? evictd rank lists them; nothing is wrong where its workload is not running now',
+    message: `matches no workload that exists now: ${namesOf(present)}`,
+    hint: 'check the names in evictd rank; ignore this if the workload is not running now',
   };
 }
 
-/** `critical: false` where a rule has said true: evictd never takes that back. */
-function staysCritical(rules: readonly Rule[], index: number, present: readonly PresentWorkload[]): Said | undefined {
+/** `critical: false` for a workload that another rule makes critical, which is final. */
+function staysCritical(rules: readonly Rule[], index: number, present: readonly PresentWorkload[]): Problem | undefined {
   if (rules[index]?.critical !== false) return undefined;
   const by = rules.findIndex(
     ({ critical }, other) => critical && present.some(({ matched }) => matched.includes(index) && matched.includes(other)),
@@ -79,12 +80,12 @@ function staysCritical(rules: readonly Rule[], index: number, present: readonly 
   const kept = present.filter(({ matched }) => matched.includes(index) && matched.includes(by));
   return {
     code: 'EVICTD_LINT_CRITICAL_STAYS',
-    message: `says critical: false for ${namesOf(kept)}, which rules[${String(by)}] makes critical: that is never taken back`,
+    message: `has no effect on ${namesOf(kept)}: rules[${String(by)}] makes it critical, and critical: false does not undo that`,
     hint: `narrow rules[${String(by)}]`,
   };
 }
 
-/** A critical cgroup named by its full path protects what contains it: the path may lie below a workload. */
+/** A critical cgroup with a full path protects its ancestors, so the path may be below a workload. */
 function protectsAbove({ critical, match: { path, name } }: Rule, roots: readonly string[]): boolean {
   if (!critical || path === undefined || name !== undefined || !isLiteral(path)) return false;
   return roots.length === 0 || roots.some((root) => isBelow(path, root));
@@ -95,3 +96,8 @@ function matchText({ match: { name, path, labels = {} } }: Rule): string {
   const parts = [...named, ...Object.entries(labels).map(([label, value]) => `label ${label}: ${value}`)];
   return parts.length === 0 ? 'everything' : parts.join(', ');
 }
+
+export const rulesRule: LintRule = {
+  codes: ['EVICTD_LINT_RULE_UNREACHABLE', 'EVICTD_LINT_RULE_UNMATCHED', 'EVICTD_LINT_LIFT_NOTHING', 'EVICTD_LINT_CRITICAL_STAYS'],
+  find: lintRules,
+};

@@ -1,10 +1,11 @@
 import { isListed, thresholdKind, type ThresholdValue } from '../core/threshold.js';
+import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import { limitIn, limitText, thresholdText } from './limit.js';
 import type { MachineFacts } from './machine.js';
 import type { LintSubject } from './subject.js';
 
-/** Soft thresholds that are not above the hard one of their signal. */
+/** Soft thresholds that are not above the hard threshold of their signal. */
 export function lintSoftAndHard(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   const thresholds = subject.thresholds.filter((threshold) => !isListed(threshold));
   const hard = thresholds.filter((threshold) => thresholdKind(threshold) === 'hard');
@@ -20,15 +21,15 @@ export function lintSoftAndHard(subject: LintSubject, machine: MachineFacts | un
         code: 'EVICTD_LINT_SOFT_NOT_ABOVE_HARD',
         message:
           `${thresholdText(one, capacity)} is not above hard ${limitText(signal, above.value, capacity)}: ` +
-          `${firstMet(one.value, above.value, capacity)}, the soft one never gets its grace period`,
-        hint: 'a soft threshold is met while more is left than at the hard one: swap them, or leave the soft one out',
+          `${firstMet(one.value, above.value, capacity)}, so the soft one has no grace period`,
+        hint: 'raise the soft threshold above the hard one, or remove it',
         key: `evictionSoft.${signal}`,
       },
     ];
   });
 }
 
-/** undefined: an amount and a percentage cannot be compared without the capacity. */
+/** undefined: an amount and a percentage, and the capacity is unknown. */
 function isAbove(soft: ThresholdValue, hard: ThresholdValue, capacity: bigint | undefined): boolean | undefined {
   const [a, b] = [limitIn(soft, capacity), limitIn(hard, capacity)];
   if (a !== undefined && b !== undefined) return a > b;
@@ -38,3 +39,8 @@ function isAbove(soft: ThresholdValue, hard: ThresholdValue, capacity: bigint | 
 function firstMet(soft: ThresholdValue, hard: ThresholdValue, capacity: bigint | undefined): string {
   return isAbove(hard, soft, capacity) === true ? 'the hard threshold is met first' : 'both are met at once';
 }
+
+export const softAndHardRule: LintRule = {
+  codes: ['EVICTD_LINT_SOFT_NOT_ABOVE_HARD'],
+  find: lintSoftAndHard,
+};

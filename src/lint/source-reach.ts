@@ -3,7 +3,7 @@ import { slicePath } from '../core/unit.js';
 import { isWindowsSource, type WorkloadSourceSpec } from '../core/workload-source.js';
 import { ANY_NAME, globOf, literal, overlap, type Glob } from './glob.js';
 
-/** What workloads of the sources can be called at all, and what is said of a rule that reaches none. */
+/** The possible names and paths of workloads of the sources, and the texts for a rule that matches none. */
 export interface Reach {
   readonly hasLabels: boolean;
   readonly names: readonly Glob[];
@@ -17,11 +17,10 @@ export interface Reach {
 const UNITS: readonly Glob[] = ['?*.service', '?*.scope'].map(globOf);
 /** 'NAMESPACE/POD', 'NAMESPACE/POD/CONTAINER'. */
 const POD_NAMES: readonly Glob[] = ['?*/?*', '?*/?*/?*'].map(globOf);
-/** Where Docker and Podman put scopes, and what they call them: those have names of their own besides (workloads/container-names). */
+/** Scopes of Docker and Podman, whose containers also have names of their own (workloads/container-names). */
 const HOLDS_CONTAINERS: readonly Glob[] = ['-.slice', 'system.slice', 'machine.slice', 'docker-*.scope', 'libpod-*.scope'].map(globOf);
 const ANY_PATH = globOf('**');
 
-/** A workload is a direct child of a cgroup, by the name of its directory, or a unit, by its name as systemctl has it. */
 export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
   const parents = sources.flatMap((source) => ('cgroup' in source ? normalCgroupPath(source.cgroup) : []));
   const slices = sources.flatMap((source) => ('systemd' in source ? source.systemd.slices : []));
@@ -31,12 +30,12 @@ export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
   const hasUnits = slices.length + units.length > 0;
   const unitNames = [...(slices.length > 0 ? UNITS : []), ...units.map(globOf)];
   const below = (path: string, name: Glob, between: Glob = []): Glob => [...literal(path === '/' ? '/' : `${path}/`), ...between, ...name];
-  const said = [
+  const texts = [
     ...(parents.length > 0 ? [`no direct child of ${parents.join(', ')}`] : []),
     ...(runtimes.length > 0 ? [`no pod of ${runtimes.join(', ')}`] : []),
     ...(hasUnits ? [`no unit of ${[...slices, ...units].join(', ')}`] : []),
   ];
-  // Of programs, jobs and services nearly everything can be the name, and the path is that of a program.
+  // Programs, jobs and services can have almost any name; their path is that of a program.
   const anything = sources.some(isWindowsSource) ? [ANY_PATH] : [];
   return {
     hasLabels: runtimes.length > 0,
@@ -55,20 +54,20 @@ export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
     ],
     nameText:
       parents.length > 0
-        ? "a workload's name is that of a direct child of its source, without a /"
+        ? "a workload's name is the name of a direct child of its source, without a /"
         : hasUnits
-          ? "a workload's name is that of a unit of its source, as systemctl has it"
-          : "a workload's name is that of a pod or a container: NAMESPACE/POD, or NAMESPACE/POD/CONTAINER",
+          ? "a workload's name is the name of a unit of its source, as systemctl shows it"
+          : "a workload's name is NAMESPACE/POD or NAMESPACE/POD/CONTAINER",
     nameHint: (pattern) =>
       runtimes.length > 0 && !pattern.includes('/')
         ? `name: '*/${pattern}' for a pod of any namespace`
         : hasUnits && !pattern.includes('/')
           ? `name: ${pattern.replace(/\.[a-z]*$/, '')}.service`
-          : 'leave the directories out of name, or match by path',
-    pathText: said.join(', '),
+          : 'remove the directories from name, or match by path',
+    pathText: texts.join(', '),
     pathHint:
       parents[0] === undefined
-        ? 'a unit is found by its name, too: match: {name: web.service}'
-        : `a workload's path is that of its source and its name: ${parents[0]}/NAME`,
+        ? 'match the unit by its name: {name: web.service}'
+        : `a workload's path is its source and its name: ${parents[0]}/NAME`,
   };
 }

@@ -4,7 +4,7 @@ import type { ShutdownConfig } from '../core/shutdown-config.js';
 import type { Threshold } from '../core/threshold.js';
 import type { WorkloadSourceSpec } from '../core/workload-source.js';
 
-/** What a configuration says, as far as it is looked at here. */
+/** The parts of a configuration that lint reads. */
 export interface LintSubject {
   readonly thresholds: readonly Threshold[];
   readonly pressureTransitionPeriodNs: bigint;
@@ -14,8 +14,7 @@ export interface LintSubject {
   readonly rules: readonly Rule[];
   readonly shutdown: ShutdownConfig;
   readonly filesystems: FilesystemPaths;
-  /** What allocatableMemory.available is about; undefined: nothing here. */
   readonly allocatable: { readonly cgroup: string; readonly capacity: bigint } | undefined;
-  /** The keys that somebody has set, with the value as text: 'evictionMinimumReclaim.memory.available' → '200Mi'. */
+  /** The keys that are set, with the value as text: 'evictionMinimumReclaim.memory.available' → '200Mi'. */
   readonly written: ReadonlyMap<string, unknown>;
 }

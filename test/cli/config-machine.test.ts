@@ -54,38 +54,38 @@ describe('evictd config check, with the cgroups that are there', () => {
       [/^EVICTD_SOURCE_MISSING workload source SOURCE\/nothing does not exist/],
     ],
     [
-      'nobody lives in the source',
+      'the source is empty',
       'workloads: [{cgroup: DESERTED}]',
       [
-        /^EVICTD_LINT_NOTHING_EVICTABLE nothing is evicted: (there is no workload in DESERTED now|of the workloads in DESERTED now none may be evicted: 1 × it has no process)$/,
+        /^EVICTD_LINT_NOTHING_EVICTABLE evictd evicts nothing: (no workload exists in DESERTED now|no workload in DESERTED is evictable now: 1 × it has no process)$/,
       ],
     ],
     [
       'everything is outside the node',
       'node: {cgroup: DESERTED}\nworkloads: [{cgroup: SOURCE}]',
-      [/^EVICTD_LINT_NOTHING_EVICTABLE nothing is evicted: of the workloads in SOURCE now none may be evicted: 2 × outside the node/],
+      [/^EVICTD_LINT_NOTHING_EVICTABLE evictd evicts nothing: no workload in SOURCE is evictable now: 2 × outside the node/],
     ],
     [
       'rules make all of them critical, each its own',
       'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: web}, critical: true}, {match: {path: "SOURCE/batch-*"}, critical: true}]',
-      ['EVICTD_LINT_ALL_CRITICAL every workload that is there now (2) is critical: rules[0] web, rules[1] batch-1; nothing is evicted'],
+      ['EVICTD_LINT_ALL_CRITICAL every workload that exists now (2) is critical: rules[0] web, rules[1] batch-1; evictd evicts nothing'],
     ],
     [
       'a rule matches nobody',
       'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: "bacth-*"}, priority: -10}]',
-      [/^EVICTD_LINT_RULE_UNMATCHED rules\[0\] \(name: bacth-\*\) matches no workload that is there now: batch-1, (idle, )?web$/],
+      [/^EVICTD_LINT_RULE_UNMATCHED rules\[0\] \(name: bacth-\*\) matches no workload that exists now: batch-1, (idle, )?web$/],
     ],
     [
       'a rule can match nobody',
       'workloads: [{cgroup: SOURCE}]\nrules: [{match: {path: "DESERTED/*"}, priority: -10}]',
-      ['EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: DESERTED/*) can never match: it reaches no direct child of SOURCE'],
+      ['EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: DESERTED/*) can never match: its path matches no direct child of SOURCE'],
     ],
     [
-      'critical is not taken back',
+      'critical is final',
       'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: "[wb]*"}, priority: 1}, {match: {name: "w*"}, critical: true}, {match: {name: web}, critical: false}]',
       [
         /^EVICTD_LINT_RULE_UNMATCHED rules\[0\]/,
-        'EVICTD_LINT_CRITICAL_STAYS rules[2] (name: web) says critical: false for web, which rules[1] makes critical: that is never taken back',
+        'EVICTD_LINT_CRITICAL_STAYS rules[2] (name: web) has no effect on web: rules[1] makes it critical, and critical: false does not undo that',
       ],
     ],
   ])('%s', async (_rule, yaml, said) => {

@@ -55,7 +55,7 @@ test('check: a line about the configuration, one about the machine, and the noti
       'configuration ok: 1 threshold, 1 workload source, 1 rule (from config.yaml, config.d/1.yaml, --log-level)\n' +
       'checked against this machine: 8GiB of memory, 1 workload\n' +
       'warn: config.d/1.yaml:1:9: EVICTD_CONFIG_RULE_EMPTY rules[0] has no effect: it only has match (hint: add critical, priority, requests, terminationGracePeriodSeconds or directories)\n' +
-      "warn: config.d/1.yaml:1:24: EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: /a) can never match: it reaches no direct child of /workload.slice (hint: a workload's path is that of its source and its name: /workload.slice/NAME)\n",
+      "warn: config.d/1.yaml:1:24: EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: /a) can never match: its path matches no direct child of /workload.slice (hint: a workload's path is its source and its name: /workload.slice/NAME)\n",
     stderr: '',
     exit: 0,
   });

@@ -30,11 +30,11 @@ describe('between two looks', () => {
     expect(lintAllocation(subject([hard('100Mi')]), undefined)).toEqual([]);
   });
 
-  test('the sentence has the reason and the arithmetic, the hint an interval that is short enough', () => {
+  test('the message shows the reason and the arithmetic, the hint a short enough interval', () => {
     const facts = machine({ polled, reserve: { totalBytes: 8n * Gi, minFreeBytes: 64n * Mi, hugePagesBytes: 0n, kernelBytes: 0n } });
     const [found] = lintAllocation(subject([hard('500Mi')]), facts);
     expect(found?.message).toBe(
-      'memory.available: hard 500Mi is looked at every 10s only, because neither a notifier nor the sampler can be armed (sampler: EACCES): ' +
+      'memory.available: hard 500Mi is only polled every 10s, because neither a notifier nor the sampler can be armed (sampler: EACCES): ' +
         'one core allocates 13.9GiB in that time (1.5 GB/s), and 436MiB are left below the threshold',
     );
     expect(found?.hint).toContain('shorten monitoringInterval to 300ms');
@@ -49,12 +49,12 @@ describe('during a grace period', () => {
     ['one byte more is left', [soft('1500000001', 1)], undefined],
     ['a hard threshold cuts it short', [hard('100Mi'), soft('1Gi', 30)], undefined],
     ['one of another signal does not', [threshold('nodefs.available', '1Gi'), soft('1Gi', 30)], 'EVICTD_LINT_SOFT_ALONE'],
-    ['disks fill at a rate that nobody knows', [threshold('nodefs.available', '1Gi', { graceSeconds: 30 })], undefined],
+    ['the fill rate of disks is unknown', [threshold('nodefs.available', '1Gi', { graceSeconds: 30 })], undefined],
   ])('%s', (_rule, thresholds, code) => {
     expect(lintAllocation(subject(thresholds), undefined).map((finding) => finding.code)).toEqual(code === undefined ? [] : [code]);
   });
 
-  test('the arithmetic stands in the sentence', () => {
+  test('the message shows the arithmetic', () => {
     expect(lintAllocation(subject([soft('300Mi', 30)], { monitoringIntervalNs: 10n * SECOND }), undefined)[0]?.message).toBe(
       'memory.available: soft 300Mi has no hard threshold behind it: one core allocates 41.9GiB in its grace period of 30s (1.5 GB/s), and 300MiB are left below the threshold',
     );

@@ -32,14 +32,14 @@ describe('without a machine', () => {
     ['… by path', subject(memory, { rules: rule({ path: '/**' }) }), 'EVICTD_LINT_ALL_CRITICAL'],
     ['both must match', subject(memory, { rules: rule({ name: '*', path: '/a/*' }) }), undefined],
     ['* is not every path', subject(memory, { rules: rule({ path: '*' }) }), undefined],
-    ['critical: false makes nobody critical', subject(memory, { rules: rule({}, false) }), undefined],
+    ['critical: false makes no workload critical', subject(memory, { rules: rule({}, false) }), undefined],
   ])('%s', (_rule, looked, code) => {
     expect(lintEvictable(looked, undefined).map((finding) => finding.code)).toEqual(code === undefined ? [] : [code]);
   });
 
   test.each<[rule: string, written: Readonly<Record<string, string>>, message: string, hint: string]>([
-    ['0% is there to be removed', { 'evictionHard.memory.available': '0%' }, 'every threshold is switched off', 'or remove the 0%'],
-    ['100% too', { 'evictionSoft.memory.available': '100%' }, 'every threshold is switched off', 'or remove the 100%'],
+    ['0% is there to be removed', { 'evictionHard.memory.available': '0%' }, 'every threshold is disabled', 'or remove the 0%'],
+    ['100% too', { 'evictionSoft.memory.available': '100%' }, 'every threshold is disabled', 'or remove the 100%'],
     ['nothing is', { evictionPressureTransitionPeriod: '0%' }, 'there is no threshold', 'set evictionHard.memory.available'],
   ])('no threshold: %s', (_rule, written, message, hint) => {
     const [found] = lintEvictable(subject([], { written: new Map(Object.entries(written)) }), undefined);
@@ -49,16 +49,16 @@ describe('without a machine', () => {
 
   test('the rule is named', () => {
     const found = lintEvictable(subject(memory, { rules: rule({}) }), undefined);
-    expect(found).toMatchObject([{ key: 'rules[1]', message: 'rules[1] makes every workload critical: nothing is ever evicted' }]);
+    expect(found).toMatchObject([{ key: 'rules[1]', message: 'rules[1] makes every workload critical: evictd evicts nothing' }]);
   });
 });
 
-describe('with the workloads that are there', () => {
+describe('with the existing workloads', () => {
   test.each<[rule: string, workloads: readonly PresentWorkload[], problems: PresentWorkloads['problems'], codes: readonly string[]]>([
     ['one that may be evicted is enough', [present('a'), present('b', { hindrance: critical })], [], []],
     ['all critical', [present('a', { hindrance: critical })], [], ['EVICTD_LINT_ALL_CRITICAL']],
     [
-      'all critical but those where nobody lives',
+      'all critical except empty ones',
       [present('a', { hindrance: critical }), present('b', { hindrance: vacant })],
       [],
       ['EVICTD_LINT_ALL_CRITICAL'],
@@ -69,19 +69,19 @@ describe('with the workloads that are there', () => {
       [],
       ['EVICTD_LINT_NOTHING_EVICTABLE'],
     ],
-    ['nobody lives in any', [present('a', { hindrance: vacant })], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
+    ['all empty', [present('a', { hindrance: vacant })], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
     ['an empty source', [], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
-    ['a source that is not there says so, once', [], [missing], ['EVICTD_SOURCE_MISSING']],
+    ['a missing source is reported once', [], [missing], ['EVICTD_SOURCE_MISSING']],
     ['… also beside one with workloads', [present('a')], [missing], ['EVICTD_SOURCE_MISSING']],
   ])('%s', (_rule, workloads, problems, codes) => {
     expect(lintEvictable(subject(memory), there(workloads, problems)).map(({ code }) => code)).toEqual(codes);
   });
 
-  test('one of two sources is missing, the other is empty: both are said', () => {
+  test('one of two sources is missing, the other is empty: both are reported', () => {
     const found = lintEvictable(subject(memory, { workloads: [{ cgroup: '/workload.slice' }, { cgroup: '/b' }] }), there([], [missing]));
     expect(found.map(({ code, message }) => [code, message])).toEqual([
       ['EVICTD_SOURCE_MISSING', missing.message],
-      ['EVICTD_LINT_NOTHING_EVICTABLE', 'nothing is evicted: there is no workload in /workload.slice, /b now'],
+      ['EVICTD_LINT_NOTHING_EVICTABLE', 'evictd evicts nothing: no workload exists in /workload.slice, /b now'],
     ]);
   });
 
@@ -93,7 +93,7 @@ describe('with the workloads that are there', () => {
     expect(found[0]).toEqual({ level: 'warn', key: 'workloads[2]', ...missing });
   });
 
-  test('who is critical by which rule', () => {
+  test('the critical workloads of each rule', () => {
     const rules: readonly Rule[] = [
       { match: { name: 'x' }, priority: 1 },
       { match: { name: '?' }, critical: true },
@@ -104,7 +104,7 @@ describe('with the workloads that are there', () => {
     expect(found).toMatchObject([
       {
         key: 'rules[1]',
-        message: 'every workload that is there now (6) is critical: rules[1] a, b, c and 2 more, rules[2] db; nothing is evicted',
+        message: 'every workload that exists now (6) is critical: rules[1] a, b, c and 2 more, rules[2] db; evictd evicts nothing',
       },
     ]);
   });
@@ -112,7 +112,7 @@ describe('with the workloads that are there', () => {
   test('the reasons are counted', () => {
     const workloads = [present('a', { hindrance: outside }), present('b', { hindrance: critical }), present('c', { hindrance: outside })];
     expect(lintEvictable(subject(memory), there(workloads))[0]?.message).toBe(
-      'nothing is evicted: of the workloads in /workload.slice now none may be evicted: 2 × outside the node, 1 × critical',
+      'evictd evicts nothing: no workload in /workload.slice is evictable now: 2 × outside the node, 1 × critical',
     );
   });
 });

@@ -63,9 +63,9 @@ describe('an entry without its threshold', () => {
   });
 });
 
-describe('signals that this machine does not tell', () => {
+describe('signals that this machine does not have', () => {
   const both = [threshold('nodefs.inodesFree', '5%'), threshold('nodefs.inodesFree', '10%', { graceSeconds: 1 })];
-  test('one that cannot be read is said once', () => {
+  test('one that cannot be read is reported once', () => {
     const found = lintReadings(subject(both), machine({ unreadable: new Map([['nodefs.inodesFree', '/data: ENOENT']]) }));
     expect(found).toMatchObject([
       { level: 'warn', code: 'EVICTD_SIGNAL_UNREADABLE', message: 'nodefs.inodesFree cannot be read: /data: ENOENT' },
@@ -86,7 +86,7 @@ describe('signals that this machine does not tell', () => {
 
   const own = { 'evictionHard.allocatableMemory.available': '0%' };
   test.each<[rule: string, signal: Signal, written: Readonly<Record<string, string>>, hint: string, key: string]>([
-    ['0% switches it off', 'nodefs.inodesFree', {}, '0% switches its threshold off', 'evictionHard.nodefs.inodesFree'],
+    ['0% switches it off', 'nodefs.inodesFree', {}, 'set it to 0% to disable its threshold', 'evictionHard.nodefs.inodesFree'],
     ['not a copied one', 'allocatableMemory.available', {}, 'enforceNodeAllocatable: []', 'evictionHard.allocatableMemory.available'],
     ['beside 0% it is the copy', 'allocatableMemory.available', own, 'enforceNodeAllocatable: []', 'evictionHard.memory.available'],
   ])('what to do: %s', (_rule, signal, written, hint, key) => {

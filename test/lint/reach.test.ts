@@ -36,21 +36,21 @@ describe('what no process can have always counts as available', () => {
       'min_free_kbytes',
       8n * Gi,
       { minFreeBytes: 128n * Mi },
-      "memory.available: hard 100Mi is never met: min_free_kbytes 128MiB always counts as available and no process can have it, so the kernel's OOM killer comes first",
+      "memory.available: hard 100Mi is never met: min_free_kbytes 128MiB always counts as available, but no process can use it, so the kernel's OOM killer runs first",
     ],
     [
       'both',
       8n * Gi,
       { minFreeBytes: 64n * Mi, hugePagesBytes: 2n * Gi },
-      "memory.available: hard 100Mi is never met: min_free_kbytes 64MiB + huge pages 2GiB = 2.06GiB always counts as available and no process can have it, so the kernel's OOM killer comes first",
+      "memory.available: hard 100Mi is never met: min_free_kbytes 64MiB + huge pages 2GiB = 2.06GiB always counts as available, but no process can use it, so the kernel's OOM killer runs first",
     ],
     [
       'a cgroup with a limit beyond the machine',
       9n * Gi,
       { minFreeBytes: 64n * Mi },
-      "memory.available: hard 100Mi is never met: capacity 9GiB − (machine's memory 8GiB − min_free_kbytes 64MiB) = 1.06GiB always counts as available and no process can have it, so the kernel's OOM killer comes first",
+      "memory.available: hard 100Mi is never met: capacity 9GiB − (machine's memory 8GiB − min_free_kbytes 64MiB) = 1.06GiB always counts as available, but no process can use it, so the kernel's OOM killer runs first",
     ],
-  ])('the arithmetic stands in the sentence: %s', (_rule, capacity, reserved, message) => {
+  ])('the message shows the arithmetic: %s', (_rule, capacity, reserved, message) => {
     const facts = machine({ reserve: reserve(reserved), capacities: new Map([['memory.available', capacity]]) });
     expect(lintReach(subject([threshold('memory.available', '100Mi')]), facts)[0]?.message).toBe(message);
   });
@@ -66,7 +66,7 @@ describe('what no process can have always counts as available', () => {
   test.each<[rule: string, limit: string, said: boolean]>([
     ['0.0% is kept and is nothing on every machine', '0.0%', true],
     ['one byte may be', '1', false],
-    ['a percentage of what nobody knows', '0.1%', false],
+    ['a percentage of an unknown capacity', '0.1%', false],
   ])('without a machine: %s', (_rule, limit, said) => {
     const found = lintReach(subject([threshold('memory.available', limit)]), undefined);
     expect(found.map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_UNREACHABLE'] : []);
@@ -86,7 +86,7 @@ describe('always met', () => {
     expect(found.map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_ALWAYS_MET'] : []);
   });
 
-  test('the sentence has the capacity', () => {
+  test('the message shows the capacity', () => {
     expect(lintReach(subject([threshold('pid.available', '2k')]), machine())[0]?.message).toBe(
       'pid.available: hard 2k is met as soon as anything is in use: the capacity is 1000 processes',
     );
@@ -106,14 +106,14 @@ describe('never repaid', () => {
     );
   });
 
-  test('said once for the hard and the soft threshold, with the sum', () => {
+  test('reported once for the hard and the soft threshold, with the sum', () => {
     const minReclaim = '90%';
     const thresholds = [
       threshold('memory.available', '1Gi', { minReclaim }),
       threshold('memory.available', '2Gi', { minReclaim, graceSeconds: 9 }),
     ];
     expect(lintReach(subject(thresholds), machine()).map(({ message }) => message)).toEqual([
-      'memory.available<1Gi once met is never repaid: 1Gi + minimum reclaim 90% = 7.19GiB = 8.19GiB of a capacity of 8GiB, so it stays in force until nothing is in use',
+      'memory.available<1Gi once met stays met until nothing is in use: 1Gi + minimum reclaim 90% = 7.19GiB = 8.19GiB of a capacity of 8GiB',
     ]);
   });
 });

@@ -38,7 +38,7 @@ describe('a rule that can never match', () => {
     ['… not if it is a pattern', { match: { path: '/workload.slice/web/*' }, critical: true }, ['/workload.slice'], true],
     ['… nor elsewhere', { match: { path: '/system.slice/web/a' }, critical: true }, ['/workload.slice'], true],
     ['everything', { match: {}, priority: 1 }, ['/workload.slice'], false],
-    ['nothing is said where there is no source', { match: { name: 'a/b' }, priority: 1 }, [], false],
+    ['no finding without a source', { match: { name: 'a/b' }, priority: 1 }, [], false],
   ])('%s', (_rule, rule, sources, said) => {
     expect(lint([rule], undefined, sources).map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_RULE_UNREACHABLE'] : []);
   });
@@ -51,7 +51,7 @@ describe('a rule that can never match', () => {
     expect(lintRules(subject([], { rules, workloads: [{ process: { path: 'C:\\Apps\\**' } }] }), undefined)).toEqual([]);
   });
 
-  test('the sentence names the rule and what it matches', () => {
+  test('the message names the rule and its match', () => {
     const rules: readonly Rule[] = [
       { match: { name: 'web' }, priority: 1 },
       { match: { name: 'a*', path: '/system.slice/**/x' }, priority: 1 },
@@ -59,7 +59,7 @@ describe('a rule that can never match', () => {
     expect(lint(rules, undefined)).toMatchObject([
       {
         key: 'rules[1]',
-        message: 'rules[1] (name: a*, path: /system.slice/**/x) can never match: it reaches no direct child of /workload.slice',
+        message: 'rules[1] (name: a*, path: /system.slice/**/x) can never match: its path matches no direct child of /workload.slice',
       },
     ]);
   });
@@ -75,14 +75,14 @@ describe('a rule about units that can never match', () => {
     ['the name without its end', { name: 'a' }, batch, 'name: a.service'],
     ['a pattern without room for one', { name: 'a-?' }, batch, 'name: a-?.service'],
     ['a socket', { name: 'a.socket' }, batch, 'name: a.service'],
-    ['a name with a slash', { name: 'b/a.service' }, batch, 'leave the directories out of name'],
+    ['a name with a slash', { name: 'b/a.service' }, batch, 'remove the directories from name'],
     ['a unit that is not named', { name: 'a.service' }, web, 'name: a.service'],
     ['one that is', { name: 'web@1.*' }, web, undefined],
     ['a path below the slice, however deep', { path: '/batch.slice/batch-b.slice/a.service' }, batch, undefined],
-    ['a path below another slice', { path: '/other.slice/a.service' }, batch, 'a unit is found by its name'],
-    ['the path of the slice', { path: '/batch.slice' }, batch, 'a unit is found by its name'],
+    ['a path below another slice', { path: '/other.slice/a.service' }, batch, 'match the unit by its name'],
+    ['the path of the slice', { path: '/batch.slice' }, batch, 'match the unit by its name'],
     ['a named unit anywhere', { path: '/x.slice/*' }, web, undefined],
-    ['a named unit by another name', { path: '/x.slice/a.service' }, web, 'a unit is found by its name'],
+    ['a named unit by another name', { path: '/x.slice/a.service' }, web, 'match the unit by its name'],
     ['a name without an end beside a cgroup, whose children are called anything', { name: 'a' }, [...batch, { cgroup: '/x' }], undefined],
   ])('%s', (_rule, match, workloads, hint) => {
     const found = lintRules(subject([], { rules: [{ match, priority: 1 }], workloads }), undefined);
@@ -99,11 +99,11 @@ describe('a rule about units that can never match', () => {
   });
 });
 
-describe('a rule that matches nobody now', () => {
+describe('a rule that matches no workload now', () => {
   test.each<[rule: string, rule_: Rule, names: readonly string[] | undefined, said: boolean]>([
     ['one matches', { match: { name: 'web*' }, priority: 1 }, ['web-1', 'db'], false],
     ['none matches', { match: { name: 'web*' }, priority: 1 }, ['wbe-1', 'db'], true],
-    ['nobody is there, which is said elsewhere', { match: { name: 'web*' }, priority: 1 }, [], false],
+    ['without workloads, which another finding reports', { match: { name: 'web*' }, priority: 1 }, [], false],
     ['no machine was looked at', { match: { name: 'web*' }, priority: 1 }, undefined, false],
     ['a critical cgroup in a workload that is there', { match: { path: '/workload.slice/web/a' }, critical: true }, ['web'], false],
     ['… in one that is not', { match: { path: '/workload.slice/wbe/a' }, critical: true }, ['web'], true],
@@ -111,20 +111,20 @@ describe('a rule that matches nobody now', () => {
     expect(lint([rule], names).map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_RULE_UNMATCHED'] : []);
   });
 
-  test('the sentence names some of those that are there', () => {
+  test('the message names some of the workloads', () => {
     expect(lint([{ match: { name: 'web' }, priority: 1 }], ['d', 'b', 'a', 'c'])[0]?.message).toBe(
-      'rules[0] (name: web) matches no workload that is there now: a, b, c and 1 more',
+      'rules[0] (name: web) matches no workload that exists now: a, b, c and 1 more',
     );
   });
 });
 
-describe('critical is not taken back', () => {
+describe('critical is final', () => {
   const everything: Rule = { match: { name: '*' }, critical: true };
   const batch: Rule = { match: { name: 'batch-*' }, critical: false };
   test.each<[rule: string, rules: readonly Rule[], names: readonly string[], said: boolean]>([
     ['by a later rule', [everything, batch], ['batch-1', 'web'], true],
     ['the order does not matter', [batch, everything], ['batch-1', 'web'], true],
-    ['nobody is of both', [{ match: { name: 'web' }, critical: true }, batch], ['batch-1', 'web'], false],
+    ['no workload matches both', [{ match: { name: 'web' }, critical: true }, batch], ['batch-1', 'web'], false],
     ['false alone', [batch], ['batch-1'], false],
   ])('%s', (_rule, rules, names, said) => {
     expect(lint(rules, names).map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_CRITICAL_STAYS'] : []);
@@ -132,7 +132,7 @@ describe('critical is not taken back', () => {
 
   test('the sentence', () => {
     expect(lint([everything, batch], ['batch-1', 'web'])[0]?.message).toBe(
-      'rules[1] (name: batch-*) says critical: false for batch-1, which rules[0] makes critical: that is never taken back',
+      'rules[1] (name: batch-*) has no effect on batch-1: rules[0] makes it critical, and critical: false does not undo that',
     );
   });
 });
@@ -143,13 +143,13 @@ describe("a rule about a container of Docker's or Podman's", () => {
     ['where Docker puts them', systemd('system.slice'), false],
     ['where Podman puts them', systemd('machine.slice'), false],
     ['by their units', { systemd: { slices: [], units: ['docker-*.scope'] } }, false],
-    ['in a slice of somebody', systemd('batch.slice'), true],
+    ['in another slice', systemd('batch.slice'), true],
   ])('%s', (_rule, source, said) => {
     const found = lintRules(subject([], { rules: [{ match: { name: 'web' }, priority: 1 }], workloads: [source] }), undefined);
     expect(found.map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_RULE_UNREACHABLE'] : []);
   });
 
-  test('… where it is there now nothing is said', () => {
+  test('… no finding if it exists now', () => {
     const workloads = { present: [{ ...present('web'), matched: [0] }], problems: [] };
     const rules = [{ match: { name: 'web' }, priority: 1 }];
     expect(lintRules(subject([], { rules, workloads: [systemd('batch.slice')] }), machine({ workloads }))).toEqual([]);
@@ -164,7 +164,7 @@ describe('a rule about pods that can never match', () => {
     ['a label', { labels: { app: 'web' } }, runtime, undefined],
     ['any path', { path: '/k8s.io/x' }, runtime, undefined],
     ['a pod without its namespace', { name: 'web' }, runtime, "name: '*/web'"],
-    ['a label where nobody has one', { labels: { app: 'web' } }, [{ cgroup: '/x' }], 'cri: {endpoint:'],
+    ['a label without pods', { labels: { app: 'web' } }, [{ cgroup: '/x' }], 'cri: {endpoint:'],
   ])('%s', (_rule, match, workloads, hint) => {
     const [found, ...others] = lintRules(subject([], { rules: [{ match, priority: 1 }], workloads }), undefined);
     expect(others).toEqual([]);

@@ -35,20 +35,15 @@ test.each<[rule: string, soft: string, hard: string, message: string]>([
     'below',
     '500Mi',
     '1Gi',
-    'memory.available: soft 500Mi is not above hard 1Gi: the hard threshold is met first, the soft one never gets its grace period',
+    'memory.available: soft 500Mi is not above hard 1Gi: the hard threshold is met first, so the soft one has no grace period',
   ],
-  [
-    'equal',
-    '1Gi',
-    '1Gi',
-    'memory.available: soft 1Gi is not above hard 1Gi: both are met at once, the soft one never gets its grace period',
-  ],
+  ['equal', '1Gi', '1Gi', 'memory.available: soft 1Gi is not above hard 1Gi: both are met at once, so the soft one has no grace period'],
   [
     'percentages are worked out',
     '5%',
     '1Gi',
-    'memory.available: soft 5% = 409MiB is not above hard 1Gi: the hard threshold is met first, the soft one never gets its grace period',
+    'memory.available: soft 5% = 409MiB is not above hard 1Gi: the hard threshold is met first, so the soft one has no grace period',
   ],
-])('the arithmetic stands in the sentence: %s', (_rule, softLimit, hardLimit, message) => {
+])('the message shows the arithmetic: %s', (_rule, softLimit, hardLimit, message) => {
   expect(lintSoftAndHard(subject([hard(hardLimit), soft(softLimit)]), machine())[0]?.message).toBe(message);
 });
