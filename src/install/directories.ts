@@ -3,13 +3,12 @@ import { relative, resolve } from 'node:path';
 import type { Places } from './place.js';
 import type { InstallStep } from './step.js';
 
-/** Directories that are not those which every unit of evictd's has. */
+/** Directories beyond those that every unit of evictd has. */
 export interface UnitDirectories {
-  /** Names below /run: systemd makes them at every start, since /run is empty after a boot. */
+  /** Names below /run, which systemd creates at every start: /run is empty after a boot. */
   readonly runtime: readonly string[];
-  /** Paths that the sandbox leaves open, as far as they are there. */
+  /** Paths that the sandbox leaves writable, if they exist. */
   readonly writable: readonly string[];
-  /** What `install` does to them. */
   readonly steps: readonly InstallStep[];
 }
 
@@ -27,18 +26,18 @@ export function unitDirectories(
     writable: [...elsewhere, ...shared],
     steps: [
       ...elsewhere.filter((path) => !existsSync(path)).map((path) => ({ action: 'make', path }) as const),
-      ...shared.map((path) => ({ action: 'keep', path, why: 'others use it: who made it has to make it at every boot' }) as const),
+      ...shared.map((path) => ({ action: 'keep', path, why: 'other programs use it; it must be created at every boot' }) as const),
     ],
   };
 }
 
-/** As RuntimeDirectory= takes it; undefined: systemd cannot make it there. A colon parts a name from a link (systemd 255). */
+/** The value for RuntimeDirectory=; undefined: systemd cannot create it. A colon separates a name from a link (systemd 255). */
 function runtimeName(path: string, runtimes: readonly string[]): string | undefined {
   const names = runtimes.map((root) => relative(root, resolve(path)));
   return names.find((name) => name !== '' && !name.startsWith('..') && !name.includes(':'));
 }
 
-/** systemd makes a runtime directory root's alone: not where others have something in it. */
+/** systemd would make it accessible to root only, so not if other programs use it. */
 function isShared(path: string): boolean {
   return existsSync(path) && (statSync(path).mode & 0o077) !== 0 && readdirSync(path).length > 0;
 }

@@ -10,33 +10,32 @@ import { fileText, type InstallStep } from './step.js';
 import { requireTrusted } from './trusted-program.js';
 import { SERVICE, serviceUnit, SLICE, sliceUnit } from './units.js';
 
-export const ORIGIN = 'Written by `evictd install`, removed by `evictd uninstall`. Changes belong into a drop-in: systemctl edit evictd';
+export const ORIGIN = 'Written by `evictd install`, removed by `evictd uninstall`. To change it, use a drop-in: systemctl edit evictd';
 
 export interface InstallRequest {
-  /** Absolute paths, links resolved: Node and the program. */
+  /** Node and the program: absolute paths with links resolved. */
   readonly program: readonly string[];
-  /** What else is loaded by it. */
+  /** Other files that it loads. */
   readonly loads: readonly string[];
-  /** The directory of evictd's package; undefined: it is in none. */
+  /** The directory of evictd's package; undefined: none. */
   readonly root: string | undefined;
   readonly documentation: string | undefined;
-  /** Absolute. The default one is made where it is missing. */
+  /** Absolute. `install` creates the default one if it is missing. */
   readonly configFile: string;
-  /** It was not asked for: the service has it. */
+  /** `configFile` is that of the installed service. */
   readonly configKept: boolean;
-  /** As configured. */
   readonly stateDirectory: string;
   readonly runtimeDirectory: string;
   readonly logind: LogindRequest;
-  /** Start it, too, or start it again where it has changed. */
+  /** Also starts the service, or restarts it if it changed. */
   readonly now: boolean;
   readonly dryRun: boolean;
 }
 
 /**
- * The steps to a service that systemd starts. Where all is done already, none of them changes anything.
+ * The steps that install the service. They change nothing if it is installed already.
  *
- * @throws EvictdError  it cannot be installed here
+ * @throws EvictdError  evictd cannot be installed here
  */
 export function installSteps(request: InstallRequest, machine: Machine): readonly InstallStep[] {
   requireMachine(machine, 'install', !request.dryRun);
@@ -60,19 +59,19 @@ export function installSteps(request: InstallRequest, machine: Machine): readonl
   ];
 }
 
-/** A configuration is the administrator's: one that is there stays. */
+/** An existing configuration stays. */
 function configSteps({ configFile: path, configKept }: InstallRequest, byDefault: string): readonly InstallStep[] {
-  if (configKept) return [{ action: 'keep', path, why: 'the service has it; --config names another' }];
+  if (configKept) return [{ action: 'keep', path, why: 'the service uses it; --config selects another' }];
   if (path !== byDefault) return [];
-  return [existsSync(path) ? { action: 'keep', path, why: 'it is yours' } : { action: 'write', path, text: STARTER_CONFIG }];
+  return [existsSync(path) ? { action: 'keep', path, why: 'your configuration' } : { action: 'write', path, text: STARTER_CONFIG }];
 }
 
 function unitStep(path: string, text: string): InstallStep {
   const present = fileText(path);
   if (present === undefined) return { action: 'write', path, text };
   if (present === 'other' || !isOurs(present.text)) {
-    throw new EvictdError('EVICTD_INSTALL_FOREIGN', `${path} is there, and \`evictd install\` has not written it`, {
-      hint: present === 'other' ? `a link: was the unit masked? systemctl unmask ${SERVICE}` : `move it away: mv ${path} ${path}.old`,
+    throw new EvictdError('EVICTD_INSTALL_FOREIGN', `${path} exists, and \`evictd install\` did not write it`, {
+      hint: present === 'other' ? `it is a link; if the unit is masked: systemctl unmask ${SERVICE}` : `move it: mv ${path} ${path}.old`,
     });
   }
   return present.text === text ? { action: 'keep', path, why: 'unchanged' } : { action: 'write', path, text };

@@ -4,11 +4,12 @@ import { fileText } from './step.js';
 import { wordsOf } from './unit-line.js';
 import { SERVICE } from './units.js';
 
+/** Whether `evictd install` wrote the file. */
 export function isOurs(text: string): boolean {
   return text.startsWith('# Written by `evictd install`');
 }
 
-/** The configuration that the service was installed with; undefined: it is not installed, or has the default one. */
+/** The configuration file of the installed service; undefined: not installed, or the default. */
 export function installedConfigFile({ units, configFile }: Places): string | undefined {
   const unit = fileText(join(units, SERVICE));
   if (typeof unit !== 'object' || !isOurs(unit.text)) return undefined;

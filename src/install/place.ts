@@ -1,18 +1,16 @@
-/** Where an installation lies on a machine. */
 export interface Places {
-  /** Of unit files that an administrator makes; a drop-in is NAME.d beside one. */
+  /** The directory of unit files of the administrator. */
   readonly units: string;
-  /** Of unit files that packages bring. */
+  /** The directories of unit files of packages. */
   readonly packagedUnits: readonly string[];
-  /** sd_booted(3): there while systemd is the init. */
+  /** Exists if systemd is the init (sd_booted(3)). */
   readonly systemd: string;
-  /** A drop-in of logind's. */
   readonly logindDropIn: string;
   readonly configFile: string;
-  /** As StateDirectory= and RuntimeDirectory= make them. */
+  /** Those of StateDirectory= and RuntimeDirectory=. */
   readonly stateDirectory: string;
   readonly runtimeDirectory: string;
-  /** What RuntimeDirectory= counts from, by each of its names; it is empty after a boot. */
+  /** The root of RuntimeDirectory=, by each of its names. */
   readonly runtimes: readonly string[];
 }
 

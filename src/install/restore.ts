@@ -3,10 +3,9 @@ import type { EvictdDirectories } from './restoration.js';
 import type { InstallStep } from './step.js';
 
 /**
- * Gives back what evictds have left that ended without doing so, and says what it was and what is still owed.
+ * Restores what ended evictd processes have changed, and lists what could not be restored.
  *
- * @param runtimeDirectories  where they lived
- * @param forget  units that were kept stopped and stay so
+ * @param forget  units that evictd keeps stopped and that stay stopped
  * @throws EvictdError  not root
  */
 export function restoreSteps(
@@ -15,18 +14,18 @@ export function restoreSteps(
   forget: ReadonlySet<string>,
   machine: Machine,
 ): AsyncIterable<InstallStep> {
-  requireRoot(machine, 'give back what evictd has changed', 'sudo evictd restore');
+  requireRoot(machine, 'restore what evictd has changed', 'sudo evictd restore');
   return (async function* () {
     for (const path of runtimeDirectories) {
       yield* restored({ ...directories, runtimeDirectory: path }, machine, forget);
       const running = machine.running(path);
-      const why = `${usedBy(running)}: it gives back what it has changed when it stops`;
+      const why = `${usedBy(running)}: it restores what it has changed when it stops`;
       if (running.length > 0) yield { action: 'keep', path, why, owed: true };
     }
   })();
 }
 
-/** What was given back, and what could not be. */
+/** The restored items, then those that could not be restored. */
 export async function* restored(
   directories: EvictdDirectories,
   { restore }: Machine,

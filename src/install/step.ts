@@ -4,20 +4,20 @@ import { makeDirectorySync, replaceFileSync } from '../directory.js';
 import { errnoName, EvictdError } from '../errors.js';
 import type { Systemctl } from './systemctl.js';
 
-/** One thing that an installation does, or leaves as it is and says so. */
+/** A step of an installation, or something that it keeps and reports. */
 export type InstallStep =
   | { readonly action: 'write'; readonly path: string; readonly text: string }
   | { readonly action: 'make' | 'remove'; readonly path: string }
-  /** `owed`: it cannot go, because of what evictd has left in it. */
+  /** `owed`: it contains changes of evictd that are not restored. */
   | { readonly action: 'keep'; readonly path: string; readonly why: string; readonly owed?: true }
-  /** What was given back; it is done already. */
+  /** Done already. */
   | { readonly action: 'restore'; readonly path: string; readonly what: string }
   | { readonly action: 'run'; readonly command: readonly string[]; readonly mayFail?: true };
 
 /**
- * Does it.
+ * Carries out a step.
  *
- * @throws EvictdError  what was done before stands, and the same steps can be taken again
+ * @throws EvictdError  earlier steps remain; all steps can be repeated
  */
 export function take(step: InstallStep, systemctl: Systemctl): void {
   switch (step.action) {
@@ -47,7 +47,7 @@ export function take(step: InstallStep, systemctl: Systemctl): void {
   }
 }
 
-/** The text of a regular file; undefined: there is nothing. 'other': something else, a link for example. */
+/** The text of a regular file; undefined: does not exist; 'other': not a regular file, such as a link. */
 export function fileText(path: string): { readonly text: string } | 'other' | undefined {
   try {
     return lstatSync(path).isFile() ? { text: readFileSync(path, 'utf8') } : 'other';
@@ -68,20 +68,21 @@ function onDisk(path: string, action: () => void): void {
 function notOnDisk(path: string, cause: unknown): EvictdError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new EvictdError('EVICTD_INSTALL_FILE', `${path}: ${reason}`, {
-    hint: 'where /etc is read-only, install evictd where its image is made; else look at the disk',
+    hint: 'if /etc is read-only, install evictd when you build the image; otherwise check the disk',
     cause,
   });
 }
 
 function failed(command: readonly string[], status: number | undefined, output: string): EvictdError {
-  const said = output === '' ? '' : `: ${output}`;
+  const outcome = status === undefined ? 'did not exit' : `failed with status ${String(status)}`;
+  const reason = output === '' ? '' : `: ${output}`;
   const [program = ''] = command;
   if (program !== 'systemctl') {
-    return new EvictdError('EVICTD_INSTALL_COMMAND', `${command.join(' ')} ended with ${String(status ?? 'a signal')}${said}`, {
-      hint: 'run it as an administrator; sc.exe query evictd says how the service stands',
+    return new EvictdError('EVICTD_INSTALL_COMMAND', `${command.join(' ')} ${outcome}${reason}`, {
+      hint: 'run it as an administrator; sc.exe query evictd shows the state of the service',
     });
   }
-  return new EvictdError('EVICTD_INSTALL_SYSTEMCTL', `${command.join(' ')} ended with ${String(status ?? 'a signal')}${said}`, {
-    hint: 'systemctl status evictd; journalctl -u evictd -n 30',
+  return new EvictdError('EVICTD_INSTALL_SYSTEMCTL', `${command.join(' ')} ${outcome}${reason}`, {
+    hint: 'see systemctl status evictd and journalctl -u evictd -n 30',
   });
 }

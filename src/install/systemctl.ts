@@ -1,16 +1,15 @@
 import { spawnSync } from 'node:child_process';
 
 export interface CommandResult {
-  /** undefined: it could not be started, or a signal ended it. */
+  /** undefined: not started, or ended by a signal. */
   readonly status: number | undefined;
-  /** What it said, to standard output or error. */
+  /** Standard output and standard error. */
   readonly output: string;
 }
 
-/** Runs a program, by its name and its arguments, without a shell. Only for an installation: nothing that guards starts a process. */
+/** Runs a program without a shell. For installation only: the monitor starts no processes. */
 export type RunProgram = (command: readonly string[]) => CommandResult;
 
-/** A command of systemd. */
 export type Systemctl = RunProgram;
 
 export const runProgram: RunProgram = ([program = '', ...args]) => {

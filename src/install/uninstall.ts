@@ -10,16 +10,16 @@ import { SERVICE, SLICE } from './units.js';
 
 export interface UninstallRequest {
   readonly dryRun: boolean;
-  /** The service's. */
+  /** That of the service. */
   readonly configFile: string;
   readonly directories: EvictdDirectories;
 }
 
 /**
- * The steps back, each of which is worked out when those before it were taken: the service is stopped, which gives back what evictd has changed, and goes; what an
- * evictd that was killed has left is given back, too, or stays where it stands. Configuration and journal stay. What stays is named.
+ * The steps that uninstall the service, each computed after the previous one was carried out: stops the service, which restores what evictd has
+ * changed, removes it, and restores what a killed evictd has changed. Keeps and lists configuration and journal.
  *
- * @throws EvictdError  it cannot be uninstalled here
+ * @throws EvictdError  evictd cannot be uninstalled here
  */
 export function uninstallSteps(request: UninstallRequest, machine: Machine): AsyncIterable<InstallStep> {
   const { dryRun, configFile, directories } = request;
@@ -45,18 +45,15 @@ export function uninstallSteps(request: UninstallRequest, machine: Machine): Asy
     for (const runtimeDirectory of new Set([places.runtimeDirectory, directories.runtimeDirectory])) {
       yield* runtimeSteps({ ...directories, runtimeDirectory }, machine, { dryRun, stops });
     }
-    yield* units
-      .filter((path) => !ours.includes(path) && existsSync(path))
-      .map((path) => keep(path, '`evictd install` has not written it'));
+    yield* units.filter((path) => !ours.includes(path) && existsSync(path)).map((path) => keep(path, '`evictd install` did not write it'));
     yield* configs.filter((path) => existsSync(path)).map((path) => keep(path, 'configuration'));
     const { stateDirectory } = directories;
     const isThere = await machine.isThere(stateDirectory);
-    if (isThere !== false)
-      yield keep(stateDirectory, isThere ? 'the journal' : 'the journal, if it is there: the directory does not answer');
+    if (isThere !== false) yield keep(stateDirectory, isThere ? 'the journal' : 'the journal, perhaps: the directory does not answer');
   })();
 }
 
-/** It outlives a restart of the service, so it is removed here, unless something is owed, or another evictd lives there than the one that is stopped. */
+/** Removes the runtime directory, unless it has changes that are not restored or another evictd uses it. */
 async function* runtimeSteps(
   directories: EvictdDirectories,
   machine: Machine,
@@ -74,7 +71,7 @@ async function* runtimeSteps(
   const main = dryRun && stops ? machine.systemctl(['systemctl', 'show', '--value', '--property=MainPID', SERVICE]).output : undefined;
   const others = machine.running(path).filter((pid) => String(pid) !== main);
   if (others.length > 0) yield keep(path, usedBy(others));
-  else if (path !== machine.places.runtimeDirectory) yield keep(path, 'configured as runtimeDirectory: remove it if nothing else is in it');
+  else if (path !== machine.places.runtimeDirectory) yield keep(path, 'configured as runtimeDirectory: remove it if nothing else uses it');
   else if (!isOwed) yield { action: 'remove', path };
 }
 

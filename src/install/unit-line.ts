@@ -1,17 +1,16 @@
-/** What systemd expands in a command line ($NAME) or anywhere (%n) is left to it: a variable of the unit's environment, an argument each. */
+/** A variable of the unit's environment, which systemd expands. */
 export interface UnitVariable {
   readonly variable: string;
 }
 
 /**
- * A command line as ExecStart= takes it, so that each word arrives as it is here, whatever is in it: systemd.service(5), "Command lines"; systemd.unit(5),
- * "Specifiers".
+ * A command line for ExecStart= that passes each word unchanged: systemd.service(5), "Command lines"; systemd.unit(5), "Specifiers".
  */
 export function commandLine(words: readonly (string | UnitVariable)[]): string {
   return words.map((word) => (typeof word === 'string' ? commandWord(word) : `$${word.variable}`)).join(' ');
 }
 
-/** The words of what `commandLine` has written; a variable is one with `$` before it. */
+/** The words of a line of `commandLine`; a variable begins with `$`. */
 export function wordsOf(line: string): readonly string[] {
   return Array.from(line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g), ([, inQuotes, plain = '']) => {
     const word = inQuotes?.replace(/\\(?:x([0-9a-f]{2})|(.))/g, (_: string, code: string | undefined, escaped: string) =>
@@ -21,7 +20,7 @@ export function wordsOf(line: string): readonly string[] {
   });
 }
 
-/** A path in a list of paths (ReadWritePaths=, RuntimeDirectory=); with `-` before it, it need not be there. */
+/** A path in a list of paths (ReadWritePaths=, RuntimeDirectory=); with `-` before it, it need not exist. */
 export function pathWord(path: string): string {
   return quoted(path.replaceAll('%', '%%'));
 }

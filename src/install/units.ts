@@ -3,42 +3,38 @@ import { commandLine, pathWord } from './unit-line.js';
 export const SERVICE = 'evictd.service';
 export const SLICE = 'evictd.slice';
 
-/** What the service runs. */
 export interface UnitOptions {
-  /** The first line's sentence: who wrote the file. */
+  /** The first line of the file: its origin. */
   readonly origin: string;
-  /** How evictd is called: absolute paths of Node and the program. */
+  /** Absolute paths of Node and the program. */
   readonly program: readonly string[];
   /** The operations page. */
   readonly documentation: string | undefined;
-  /** Named even where it is the default one: a file that is named must be there. */
+  /** Passed with --config even if it is the default: evictd then requires that it exists. */
   readonly configFile: string;
-  /** Names of directories below /run that systemd makes for it, beyond evictd. */
+  /** Directories below /run that systemd creates, besides evictd. */
   readonly runtime: readonly string[];
-  /** Directories that evictd writes to, beyond those that systemd makes for it. */
+  /** Directories that evictd writes to, besides those that systemd creates. */
   readonly writable: readonly string[];
 }
 
-/**
- * At the top of the hierarchy, because memory.min protects only as far as every ancestor has it: in system.slice a service gets none (kernel,
- * admin-guide/cgroup-v2.rst, memory.min).
- */
+/** A top-level slice: memory.min protects only as far as every ancestor has it, and system.slice has none (admin-guide/cgroup-v2.rst). */
 export function sliceUnit(origin: string): string {
   return `# ${origin}
 [Unit]
-Description=evictd and nothing else: its memory is not reclaimed
+Description=evictd only: the kernel does not reclaim its memory
 
 [Slice]
 MemoryMin=${MEMORY_MIN}
-# What fills the memory mostly fills the processors, too. evictd needs little of them, but that at once.
+# Workloads that fill the memory often also use all CPUs. evictd needs little CPU time, but at once.
 CPUWeight=10000
 `;
 }
 
-/** Resident memory of evictd is 60 MiB (docs/benchmarks.md), with Node 24 76; and some for many workloads. */
+/** evictd uses 60 MiB (docs/benchmarks.md), 76 MiB with Node 24, and more for many workloads. */
 const MEMORY_MIN = '128M';
 
-/** The service. Each line that is not systemd's usual says why it is there: an operator reads it with `systemctl cat`. */
+/** The service. A comment explains each unusual line: operators read it with `systemctl cat`. */
 export function serviceUnit({ origin, program, documentation, configFile, runtime, writable }: UnitOptions): string {
   const config = ['--config', configFile];
   const run = commandLine([...program, 'run', ...config, { variable: 'RUN_OPTIONS' }]);
@@ -46,24 +42,24 @@ export function serviceUnit({ origin, program, documentation, configFile, runtim
   return `# ${origin}
 [Unit]
 Description=evictd, the node-pressure eviction monitor
-${documentation === undefined ? '' : `Documentation=file://${encodeURI(documentation)}\n`}# A guard is started again for as long as it takes.
+${documentation === undefined ? '' : `Documentation=file://${encodeURI(documentation)}\n`}# Restart without limit.
 StartLimitIntervalSec=0
 
 [Service]
 Type=notify
 NotifyAccess=main
 SyslogIdentifier=evictd
-# For options of \`evictd run\` alone, like --dry-run: systemctl edit evictd; more than one word as Environment="RUN_OPTIONS=--record FILE"
+# Options of \`evictd run\`, like --dry-run: systemctl edit evictd. Several words: Environment="RUN_OPTIONS=--record FILE"
 Environment=RUN_OPTIONS=
 ExecStart=${run}
-# Checks the files as \`evictd config check\` does: errors fail it, with their places. Evictd is told all the same, keeps the configuration before, and records that.
-# Without errors it returns when evictd has taken them.
+# Fails with the errors that \`evictd config check\` finds; evictd then keeps its configuration and records that.
+# Otherwise returns when evictd has applied the new configuration.
 ExecReload=${reload}
 Restart=always
 RestartSec=1s
-# The command line or the configuration is wrong, or its file is gone: the next start would end the same way.
+# Wrong command line or configuration, or no configuration file: a restart would fail the same way.
 RestartPreventExitStatus=64 78
-# evictd tells of passes over the node, not of time. No core dump: that would take memory and disk when both may be short.
+# evictd notifies after each pass over the node. SIGKILL: a core dump would use memory and disk when both are short.
 WatchdogSec=30s
 WatchdogSignal=SIGKILL
 TimeoutStopSec=25s
@@ -82,10 +78,10 @@ StateDirectory=evictd
 StateDirectoryMode=0750
 RuntimeDirectory=${['evictd', ...runtime].map(pathWord).join(' ')}
 RuntimeDirectoryMode=0700
-# What a restart goes on with: grace periods, evictions in flight, records on their way to the journal.
+# State over a restart: grace periods, evictions in flight, records that are not in the journal yet.
 RuntimeDirectoryPreserve=yes
 ${writable.length === 0 ? '' : `ReadWritePaths=${writable.map((path) => pathWord(`-${path}`)).join(' ')}\n`}
-# Ending processes of others; cgroups delegated to users, and oom_score_adj; PSI windows below 2 s; /dev/kmsg; /proc/PID/fd.
+# In order: end processes; cgroups of users; PSI windows below 2 s and oom_score_adj; /dev/kmsg; /proc/PID/fd.
 CapabilityBoundingSet=CAP_KILL CAP_DAC_OVERRIDE CAP_SYS_RESOURCE CAP_SYSLOG CAP_SYS_PTRACE
 SystemCallFilter=@system-service process_mrelease
 SystemCallErrorNumber=EPERM
@@ -107,7 +103,7 @@ RestrictSUIDSGID=yes
 LockPersonality=yes
 KeyringMode=private
 UMask=0077
-# Left out, because evictd could not do its work: ProtectControlGroups (it writes cgroup.kill), MemoryDenyWriteExecute (V8 compiles), PrivateDevices and
+# Not set, because evictd needs the access: ProtectControlGroups (it writes cgroup.kill), MemoryDenyWriteExecute (V8 compiles), PrivateDevices and
 # ProtectKernelLogs (/dev/kmsg), ProtectProc and ProcSubset (all processes, /proc/pressure), PrivateNetwork (metrics), PrivateUsers and User (root's files).
 
 [Install]

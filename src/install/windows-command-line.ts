@@ -1,7 +1,4 @@
-/**
- * A command line from which a program of Windows gets each word as it is here (CommandLineToArgvW): every word in quotes, a quote in it behind a backslash, and backslashes doubled that
- * stand before a quote.
- */
+/** A command line that passes each word unchanged (CommandLineToArgvW): quotes every word, escapes quotes, doubles backslashes before quotes. */
 export function windowsCommandLine(words: readonly string[]): string {
   return words.map((word) => `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, '$&$&')}"`).join(' ');
 }

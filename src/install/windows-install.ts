@@ -7,25 +7,24 @@ import { windowsCommandLine } from './windows-command-line.js';
 import { requireNoConfig, requireNoLinks, requireTrustedPlace, WINDOWS_SERVICE, type WindowsPlaces } from './windows-place.js';
 import { WINDOWS_STARTER_CONFIG } from './windows-starter-config.js';
 
-/** What an installation needs of Windows. */
 export interface WindowsMachine {
   readonly places: WindowsPlaces;
   readonly isAdministrator: boolean;
   readonly run: RunProgram;
-  /** Processes of evictds that use a runtime directory. */
+  /** evictd processes that use a runtime directory. */
   readonly running: (runtimeDirectory: string) => readonly number[];
 }
 
 export interface WindowsInstallRequest {
-  /** Absolute paths: node.exe and the program. */
+  /** node.exe and the program, absolute paths. */
   readonly program: readonly string[];
-  /** What else is loaded by it. */
+  /** Other files that it loads. */
   readonly loads: readonly string[];
-  /** Absolute. The default one is made where it is missing. */
+  /** Absolute. `install` creates the default one if it is missing. */
   readonly configFile: string;
-  /** Whoever installs has named it, and so knows that it is there. */
+  /** --config names it, so the administrator knows that it exists. */
   readonly configNamed: boolean;
-  /** Start it, too, or start it again where it has changed. */
+  /** Also starts the service, or restarts it if it changed. */
   readonly now: boolean;
   readonly dryRun: boolean;
 }
@@ -33,13 +32,13 @@ export interface WindowsInstallRequest {
 const SYSTEM = '*S-1-5-18';
 const ADMINISTRATORS = '*S-1-5-32-544';
 const FULL = ':(OI)(CI)F';
-/** Where the service manager keeps what it knows: what sc.exe prints of it is in no form that is promised. */
+/** The registry key of services: the output of sc.exe has no documented format. */
 const SERVICES = 'HKLM\\SYSTEM\\CurrentControlSet\\Services';
 
 /**
- * The steps to a service of Windows. Where all is done already, none of them changes anything.
+ * The steps that install the service. They change nothing if it is installed already.
  *
- * @throws EvictdError  it cannot be installed here
+ * @throws EvictdError  evictd cannot be installed here
  */
 export function windowsInstallSteps(request: WindowsInstallRequest, machine: WindowsMachine): readonly InstallStep[] {
   const { places } = machine;
@@ -54,22 +53,22 @@ export function windowsInstallSteps(request: WindowsInstallRequest, machine: Win
   const settings = ['binPath=', line, 'start=', 'auto', 'DisplayName=', 'evictd'];
   return [
     { action: 'make', path: places.data },
-    // Below ProgramData every user may make files, and this directory before: evictd ends processes as the system by what stands here.
+    // Every user can create files below ProgramData, even this directory, whose files decide what evictd ends as SYSTEM.
     run(places, 'icacls.exe', places.data, '/setowner', ADMINISTRATORS, '/T', '/L'),
     run(places, 'icacls.exe', places.data, '/reset', '/T', '/L'),
     run(places, 'icacls.exe', places.data, '/inheritance:r', '/grant:r', `${SYSTEM}${FULL}`, `${ADMINISTRATORS}${FULL}`),
     ...(isNew ? [sc(places, 'create', ...settings)] : present === line ? [] : [sc(places, 'config', ...settings)]),
-    // After it: one that is there before the service may be anybody's.
+    // After the service: any user may have written an earlier one.
     ...configSteps(configFile, places),
     sc(places, 'description', 'Node-pressure eviction monitor: evicts the least important workload, and says why'),
-    // It is started again for as long as it takes: an end that evictd has not told of counts as a failure.
+    // Restarts evictd without limit. An end that evictd did not report counts as a failure.
     sc(places, 'failure', 'reset=', '3600', 'actions=', 'restart/1000/restart/5000/restart/60000'),
     ...(request.now && !isNew && present !== line ? [stop(places)] : []),
     ...(request.now ? [run(places, 'net.exe', 'start', WINDOWS_SERVICE, { mayFail: !isNew && present === line })] : []),
   ];
 }
 
-/** The steps back. Configuration, log and journal stay, and are named. */
+/** The steps that uninstall the service. Keeps and lists configuration, log and journal. */
 export function windowsUninstallSteps(
   { stateDirectory, dryRun }: { readonly stateDirectory: string; readonly dryRun: boolean },
   machine: WindowsMachine,
@@ -81,18 +80,22 @@ export function windowsUninstallSteps(
   return [
     ...(isThere ? [stop(places), sc(places, 'delete')] : []),
     ...(existsSync(places.runtimeDirectory) ? [runtimeStep(machine, isThere)] : []),
-    ...kept.map((path): InstallStep => ({ action: 'keep', path, why: path === stateDirectory ? 'the journal' : 'it is yours' })),
+    ...kept.map((path): InstallStep => ({
+      action: 'keep',
+      path,
+      why: path === stateDirectory ? 'the journal' : 'your configuration or log',
+    })),
   ];
 }
 
-/** @param stops  the service is one of those that use it */
+/** @param stops  the service, which is stopped, is one of the processes that use it */
 function runtimeStep({ places, running }: WindowsMachine, stops: boolean): InstallStep {
   const path = places.runtimeDirectory;
   const others = running(path).slice(stops ? 1 : 0);
-  return others.length === 0 ? { action: 'remove', path } : { action: 'keep', path, why: `process ${others.join(', ')} uses it` };
+  return others.length === 0 ? { action: 'remove', path } : { action: 'keep', path, why: `used by process ${others.join(', ')}` };
 }
 
-/** The command line of the service; undefined: it is not installed. Throws EvictdError where it is somebody else's. */
+/** The command line of the service; undefined: not installed. Throws EvictdError if `evictd install` did not create it. */
 function installedLine({ places, run: runProgram }: WindowsMachine): string | undefined {
   const { status, output } = runProgram([
     win32.join(places.system, 'reg.exe'),
@@ -106,25 +109,27 @@ function installedLine({ places, run: runProgram }: WindowsMachine): string | un
   if (/[\\/]evictd\.js" "run" "--config"/.test(line)) return line;
   throw new EvictdError(
     'EVICTD_INSTALL_FOREIGN',
-    `there is a service ${WINDOWS_SERVICE}, and \`evictd install\` has not made it: ${line}`,
+    `the service ${WINDOWS_SERVICE} exists, and \`evictd install\` did not create it: ${line}`,
     {
-      hint: `sc.exe delete ${WINDOWS_SERVICE}, if nobody needs it`,
+      hint: `if it is not needed: sc.exe delete ${WINDOWS_SERVICE}`,
     },
   );
 }
 
-/** A configuration is the administrator's: one that is there stays. */
+/** An existing configuration stays. */
 function configSteps(path: string, places: WindowsPlaces): readonly InstallStep[] {
   if (path !== places.configFile) return [];
   return [
-    fileText(path) === undefined ? { action: 'write', path, text: WINDOWS_STARTER_CONFIG } : { action: 'keep', path, why: 'it is yours' },
+    fileText(path) === undefined
+      ? { action: 'write', path, text: WINDOWS_STARTER_CONFIG }
+      : { action: 'keep', path, why: 'your configuration' },
   ];
 }
 
 function requireAdministrator({ isAdministrator }: WindowsMachine, what: string, touches: boolean): void {
   if (isAdministrator || !touches) return;
   throw new EvictdError('EVICTD_INSTALL_ROOT', `only an administrator may ${what} a service`, {
-    hint: `evictd ${what} from a prompt that was opened as administrator, or --dry-run to see what it would do`,
+    hint: `run evictd ${what} from an administrator prompt, or use --dry-run`,
   });
 }
 

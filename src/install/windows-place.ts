@@ -5,16 +5,15 @@ import { EvictdError } from '../errors.js';
 /** The name of the service. */
 export const WINDOWS_SERVICE = 'evictd';
 
-/** Where an installation lies on Windows. */
 export interface WindowsPlaces {
-  /** Of evictd alone: '%ProgramData%\evictd'. */
+  /** '%ProgramData%\evictd' */
   readonly data: string;
   readonly configFile: string;
   readonly logFile: string;
   readonly runtimeDirectory: string;
-  /** Of the system's programs: sc.exe, net.exe and icacls.exe are called by their whole paths. */
+  /** The directory of sc.exe, net.exe and icacls.exe. */
   readonly system: string;
-  /** Where administrators alone may write, as Windows sets these up. Not its own directory: 'C:\\Windows\\Temp' is everybody's. */
+  /** Directories that only administrators can write. Not 'C:\\Windows': every user can write 'C:\\Windows\\Temp'. */
   readonly trusted: readonly string[];
 }
 
@@ -32,29 +31,28 @@ export function windowsPlaces(env: NodeJS.ProcessEnv): WindowsPlaces {
 }
 
 /**
- * Nothing in the directory of an installation leads out of it: below ProgramData every user may make it first, and what is made the administrators' then would be what
- * his link leads to.
+ * Refuses links in the directory of an installation: any user can create it first, and icacls would change the target of the link.
  *
- * @throws EvictdError  a link (a junction is one)
+ * @throws EvictdError  a link or a junction
  */
 export function requireNoLinks(directory: string): void {
   const link = linkIn(directory);
   if (link === undefined) return;
-  throw new EvictdError('EVICTD_INSTALL_UNSAFE', `${link} is a link, which evictd has not made, where it writes as the system`, {
-    hint: `look at who has made ${directory}, and remove the link`,
+  throw new EvictdError('EVICTD_INSTALL_UNSAFE', `${link} is a link that evictd did not create, in a directory that it writes as SYSTEM`, {
+    hint: `find out which user created ${directory}, and remove the link`,
   });
 }
 
 /**
- * Before there is a service, everybody may have written the configuration where the default one lies: as the system evictd would end whomever it names. Who has written it Node cannot
- * tell.
+ * Refuses a default configuration that exists before the service: any user may have written it, and it decides what evictd ends as SYSTEM. Node
+ * cannot read the owner.
  *
- * @throws EvictdError  it is there
+ * @throws EvictdError  it exists
  */
 export function requireNoConfig({ data, configFile }: Pick<WindowsPlaces, 'data' | 'configFile'>): void {
   if (!existsSync(configFile)) return;
-  throw new EvictdError('EVICTD_INSTALL_UNSAFE', `${configFile} is there before the service: every user may have written it`, {
-    hint: `look at it; then \`evictd install --config ${configFile}\` takes it as it is, or remove ${data}`,
+  throw new EvictdError('EVICTD_INSTALL_UNSAFE', `${configFile} exists before the service: any user may have written it`, {
+    hint: `check it, then run \`evictd install --config ${configFile}\` to use it, or remove ${data}`,
   });
 }
 
@@ -70,9 +68,10 @@ function linkIn(path: string): string | undefined {
 }
 
 /**
- * What the system runs at every start, administrators alone may change. Node cannot read access lists, so that the places count that Windows protects.
+ * Checks that only administrators can change the files that SYSTEM runs. Node cannot read access lists, so this accepts only directories that
+ * Windows protects.
  *
- * @throws EvictdError  it lies elsewhere
+ * @throws EvictdError  a file is in another directory
  */
 export function requireTrustedPlace(files: readonly string[], { trusted }: Pick<WindowsPlaces, 'trusted'>): void {
   const isBelow = (file: string, directory: string): boolean => {
@@ -83,9 +82,9 @@ export function requireTrustedPlace(files: readonly string[], { trusted }: Pick<
   if (outside === undefined) return;
   throw new EvictdError(
     'EVICTD_INSTALL_UNSAFE',
-    `${outside} lies where others than administrators may write, who could then run anything as the system`,
+    `${outside} is not in a directory that only administrators can write: another user could run programs as SYSTEM`,
     {
-      hint: `copy Node and evictd's package to ${trusted[0] ?? 'C:\\Program Files'}\\evictd, and install from there`,
+      hint: `copy Node and evictd's package to ${trusted[0] ?? 'C:\\Program Files'}\\evictd and install from there`,
     },
   );
 }

@@ -1,22 +1,22 @@
-/** %ProgramData%\evictd\config.yaml of a new installation: what holds by default, and what is to be filled in. With it evictd watches, and evicts nobody. */
-export const WINDOWS_STARTER_CONFIG = `# evictd's configuration. \`evictd config check\` says what is wrong with it and what it will not do, \`evictd reload\` takes it over.
+/** %ProgramData%\evictd\config.yaml of a new installation: the defaults, and no workloads, so that evictd evicts nothing. */
+export const WINDOWS_STARTER_CONFIG = `# Configuration of evictd. \`evictd config check\` checks it, \`evictd reload\` applies it.
 apiVersion: evictd.dev/v1
 kind: EvictdConfiguration
 
-# Whom evictd may evict. Nobody, until it is said here. What Windows needs is never evicted.
+# The workloads that evictd may evict. By default none. evictd never evicts system processes.
 workloads: []
 #  - job: batch
 #  - service: 'worker-*'
 #  - process: { path: 'C:\\Apps\\**' }
 
-# Who is never evicted, and who goes first (the lowest priority).
+# Which workloads evictd never evicts (critical), and which it evicts first (the lowest priority).
 rules: []
 #  - match: { name: 'postgres.exe' }
 #    critical: true
 #  - match: { path: 'C:\\Apps\\batch\\*' }
 #    priority: -10
 
-# When. These are the defaults.
+# When evictd evicts. These are the defaults.
 evictionHard:
   memory.available: 500Mi
   nodefs.available: 10%

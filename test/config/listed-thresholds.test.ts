@@ -20,7 +20,7 @@ test.each<[rule: string, entry: string, id: string]>([
   expect(ids(`thresholds: [${entry}]\n`)).toEqual([id]);
 });
 
-test('the kind is what the entry says, and not its time', () => {
+test('the kind is that of the entry, whatever its grace period', () => {
   const { thresholds } = load({
     'config.yaml': `${OFF}thresholds: [{when: 'memory.available<1Gi', kind: hard, for: 9s}, {when: 'memory.available<1Gi', kind: soft, for: 0s}]\n`,
   }).config;
@@ -144,11 +144,11 @@ describe('compatibility: kubelet', () => {
     expect(errorOf(read).issues[0]?.hint).toMatch(/compatibility: evictd/);
   });
 
-  test('an empty list says nothing', () => {
+  test('an empty list is accepted', () => {
     expect(load({ 'config.yaml': `${KUBELET}thresholds: []\n` }).config.compatibility).toBe('kubelet');
   });
 
-  test('a KubeletConfiguration has no list: it belongs into a drop-in', () => {
+  test('a KubeletConfiguration has no list: use a drop-in', () => {
     const yaml =
       "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nthresholds: [{when: 'memory.available<10%', kind: hard}]\n";
     const { notices } = load({ 'config.yaml': yaml });

@@ -235,7 +235,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | unde
     { evictionHard: ['memory.available<0%'] },
     'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: nodefs.available<10%, nodefs.inodesFree<5%',
   ],
-  ['no default kept, nothing to say', 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}', {}, undefined],
+  ['no default kept: no hint', 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}', {}, undefined],
   [
     'a transition period of zero in a file',
     'evictionPressureTransitionPeriod: 0s',
@@ -263,7 +263,7 @@ test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | unde
   );
 });
 
-test('a drop-in with another ending is not read, and said', () => {
+test('a drop-in with another suffix is ignored with a warning', () => {
   const { config, notices } = load({ 'config.yaml': '', 'config.d/10.yml': 'log: {level: debug}\n' });
   expect(config.log.level).toBe('info');
   expect(notices).toMatchObject([{ level: 'warn', code: 'EVICTD_CONFIG_DROPIN_NAME' }]);
@@ -334,7 +334,7 @@ test('the hint names mergeDefaultEvictionSettings: true only if it is not set', 
   expect(hintOf('mergeDefaultEvictionSettings: true\n')).toBe('set a signal to 0% to disable it: nodefs.available: 0%');
 });
 
-test('the files that were read are told, whether or not they set anything', () => {
+test('the files that were read are listed, whether or not they set anything', () => {
   const { written } = load({ 'config.yaml': '', 'config.d/2.yaml': 'log: {level: warn}\n', 'config.d/1.yaml': '', 'config.d/x.txt': '' });
   expect(written.files.map(({ file }) => file.replace(/^.*\/evictd-test-[^/]*\//, ''))).toEqual([
     'config.yaml',

@@ -293,7 +293,7 @@ test('as the kubelet: NaN% gets through', () => {
   expect(idsOf(load({ 'config.yaml': yaml }))).toEqual(['memory.available<NaN%/0+Inf%']);
 });
 
-test('a KubeletConfiguration says what is enforced and merged; the profile is evictd’s', () => {
+test('a KubeletConfiguration sets what is enforced and merged; compatibility is a key of evictd', () => {
   const kubelet =
     'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nenforceNodeAllocatable: [none]\nmergeDefaultEvictionSettings: false\nevictionHard: {memory.available: 1Gi}\ncompatibility: kubelet\n';
   const loaded = load({ 'config.yaml': kubelet, 'config.d/1.yaml': 'allocatable: {cgroup: /a, capacity: 1Gi}\n' });

@@ -32,7 +32,7 @@ test.each<[wrong: string, entry: string, issue: string]>([
   ['no step', '{keep: 1Gi}', '1:11 EVICTD_CONFIG_VALUE'],
   ['an unknown one', '{step: nope}', '1:18 EVICTD_CONFIG_VALUE'],
   ['a key of another step', '{step: journald, olderThan: 1h}', '1:39 EVICTD_CONFIG_VALUE'],
-  ['nothing says how old', '{step: core-dumps}', '1:11 EVICTD_CONFIG_MISSING'],
+  ['no olderThan', '{step: core-dumps}', '1:11 EVICTD_CONFIG_MISSING'],
   ['an age that would take what was just written', '{step: core-dumps, olderThan: 59s}', '1:41 EVICTD_CONFIG_RANGE'],
   ['a command without a name', '{step: command, command: [/bin/true], signals: [nodefs.available]}', '1:11 EVICTD_CONFIG_MISSING'],
   ['a command that frees nothing', '{step: command, name: a, command: [/bin/true]}', '1:11 EVICTD_CONFIG_MISSING'],

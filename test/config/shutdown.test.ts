@@ -50,7 +50,7 @@ test.each<[rule: string, yaml: string, issues: readonly string[]]>([
   expect(issuesOf(() => load({ 'config.yaml': `${yaml}\n` }))).toEqual(issues.map((at) => `${at} EVICTD_CONFIG_SHUTDOWN`));
 });
 
-test('the message is the kubelet’s, the hint says what to write', () => {
+test('the message is the kubelet’s, the hint names the fix', () => {
   const yaml = 'shutdownGracePeriod: 10s\nshutdownGracePeriodCriticalPods: 30s\n';
   expect(errorOf(() => load({ 'config.yaml': yaml })).issues).toMatchObject([
     {

@@ -20,12 +20,12 @@ test('slices and units, in the order of the files, each once', () => {
   ]);
 });
 
-test.each<[yaml: string, said: string]>([
+test.each<[yaml: string, message: string]>([
   ['{systemd: {slices: [-.slice]}}', 'workloads: -.slice makes every unprotected service of the machine a workload'],
   ["{systemd: {units: ['*.service']}}", 'workloads: *.service makes every unprotected service of the machine a workload'],
-])('%s covers the whole machine: a warning', (yaml, said) => {
+])('%s covers the whole machine: a warning', (yaml, message) => {
   const { notices } = load({ 'config.yaml': `workloads: [${yaml}]\n` });
-  expect(notices.find(({ code }) => code === 'EVICTD_CONFIG_WORKLOADS_ROOT')?.message).toBe(said);
+  expect(notices.find(({ code }) => code === 'EVICTD_CONFIG_WORKLOADS_ROOT')?.message).toBe(message);
 });
 
 describe('what is wrong, where, and what to write', () => {
@@ -79,7 +79,7 @@ describe('liftProtection', () => {
     expect(config.rules).toEqual([{ match: { name: 'sshd.service' }, critical: false, liftProtection: true }]);
   });
 
-  test('false says nothing', () => {
+  test('false has no effect', () => {
     const { config } = load({ 'config.yaml': "rules: [{match: {name: '*'}, liftProtection: false, priority: 1}]\n" });
     expect(config.rules).toEqual([{ match: { name: '*' }, priority: 1 }]);
   });

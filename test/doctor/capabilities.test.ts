@@ -6,7 +6,7 @@ import { expectCheck, subjectFacts, withoutCapabilities as without } from './sup
 
 const unlimited = { openFiles: 1024, lockedBytes: Infinity };
 
-test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, said: RegExp, fix: RegExp]>([
+test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, summary: RegExp, fix: RegExp]>([
   ['root has all', {}, 'ok', /^this process has all/, /^$/],
   [
     'without CAP_SYS_RESOURCE',
@@ -45,8 +45,8 @@ test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, said
     /^unknown capabilities of evictd: .*ENOENT/,
     /as root/,
   ],
-])('%s', (_rule, facts, status, said, fix) => {
+])('%s', (_rule, facts, status, summary, fix) => {
   const check = checkCapabilities(subjectFacts(facts));
-  expectCheck(check, 'process.capabilities', status, said);
+  expectCheck(check, 'process.capabilities', status, summary);
   expect(check.fix ?? '').toMatch(fix);
 });

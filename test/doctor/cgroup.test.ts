@@ -9,7 +9,7 @@ const v1 = { memory: { version: 1, mountPoint: '/sys/fs/cgroup/memory' } } as co
 const own = { cgroup: 'own', pid: 'own', user: 'initial' } as const;
 
 describe('cgroup.namespace', () => {
-  test.each<[rule: string, facts: Partial<CgroupFacts>, status: CheckStatus, said: RegExp]>([
+  test.each<[rule: string, facts: Partial<CgroupFacts>, status: CheckStatus, summary: RegExp]>([
     ['a shell on the machine', {}, 'ok', /^initial namespaces/],
     [
       'a container: only its own cgroups and processes',
@@ -26,15 +26,15 @@ describe('cgroup.namespace', () => {
     ['a user namespace', { namespaces: { ...own, user: 'own' } }, 'broken', /root is unprivileged on the host/],
     ['mounted read-only', { writable: false }, 'degraded', /is not writable: no cgroup\.kill/],
     ['unknown namespaces', { namespaces: { cgroup: undefined, pid: undefined, user: undefined } }, 'ok', /^initial namespaces/],
-  ])('%s', (_rule, facts, status, said) => {
-    expectCheck(checkCgroupNamespace(cgroupFacts(facts))[0], 'cgroup.namespace', status, said);
+  ])('%s', (_rule, facts, status, summary) => {
+    expectCheck(checkCgroupNamespace(cgroupFacts(facts))[0], 'cgroup.namespace', status, summary);
   });
 });
 
 describe('cgroup.controllers', () => {
   const reached = { path: '/a.slice', stopsAt: undefined };
 
-  test.each<[rule: string, delegations: CgroupFacts['delegations'], status: CheckStatus, said: RegExp, fix: RegExp]>([
+  test.each<[rule: string, delegations: CgroupFacts['delegations'], status: CheckStatus, summary: RegExp, fix: RegExp]>([
     ['all the way', [reached, { path: '/b', stopsAt: undefined }], 'ok', /enabled for the children of \/a\.slice, \/b$/, /^$/],
     [
       'it ends in between',
@@ -44,13 +44,13 @@ describe('cgroup.controllers', () => {
       />\/sys\/fs\/cgroup\/b\/cgroup\.subtree_control$/,
     ],
     ['it ends at the root', [{ path: '/b', stopsAt: '/' }], 'broken', /disabled in \/\)/, />\/sys\/fs\/cgroup\/cgroup\.subtree_control$/],
-  ])('%s', (_rule, delegations, status, said, fix) => {
+  ])('%s', (_rule, delegations, status, summary, fix) => {
     const [check] = checkControllers(cgroupFacts({ delegations }));
-    expectCheck(check, 'cgroup.controllers', status, said);
+    expectCheck(check, 'cgroup.controllers', status, summary);
     expect(check?.fix ?? '').toMatch(fix);
   });
 
-  test('v1 has its controller everywhere, and without workloads there is nothing to say', () => {
+  test('v1 has its controller everywhere, and without workloads there is no check', () => {
     expect(checkControllers(cgroupFacts({ ...v1, delegations: [{ path: '/a', stopsAt: '/' }] }))).toEqual([]);
     expect(checkControllers(cgroupFacts())).toEqual([]);
   });

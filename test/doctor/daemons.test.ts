@@ -16,12 +16,12 @@ function daemon(name: DaemonFacts['name'], facts: Partial<DaemonFacts> = {}): Da
 
 const of = (facts: DaemonFacts, at: Partial<Beside> = {}) => checkDaemons({ found: [facts], hidden: undefined }, { ...beside, ...at })[0];
 
-test.each<[rule: string, names: readonly DaemonFacts['name'][], hidden: string | undefined, status: CheckStatus, said: RegExp]>([
+test.each<[rule: string, names: readonly DaemonFacts['name'][], hidden: string | undefined, status: CheckStatus, summary: RegExp]>([
   ['none', [], undefined, 'ok', /^no other eviction daemon runs$/],
   ['two', ['earlyoom', 'kubelet'], undefined, 'ok', /^other eviction daemons: earlyoom, kubelet$/],
   ['some processes are hidden', [], '/proc hides them', 'degraded', /not all processes are visible: \/proc hides them$/],
-])('daemon.others: %s', (_rule, names, hidden, status, said) => {
-  expectCheck(checkOtherDaemons({ found: names.map((name) => daemon(name)), hidden }), 'daemon.others', status, said);
+])('daemon.others: %s', (_rule, names, hidden, status, summary) => {
+  expectCheck(checkOtherDaemons({ found: names.map((name) => daemon(name)), hidden }), 'daemon.others', status, summary);
 });
 
 test('several of one name have ids of their own', () => {
@@ -50,7 +50,7 @@ describe('earlyoom, 8 GiB', () => {
     expect(earlyoomLimit(['-s', '100'], swap).text).toMatch(/low swap \(-s 100\)$/);
   });
 
-  test.each<[rule: string, threshold: string, args: string, status: CheckStatus, said: RegExp]>([
+  test.each<[rule: string, threshold: string, args: string, status: CheckStatus, summary: RegExp]>([
     [
       'as Debian starts it, it is first',
       '500Mi',
@@ -60,9 +60,9 @@ describe('earlyoom, 8 GiB', () => {
     ],
     ['at the same amount both act', '100Mi', '/usr/bin/earlyoom\0-M\x00102400\0', 'degraded', /before evictd/],
     ['one that acts later', '500Mi', '/usr/bin/earlyoom\0-M\x00102400\0', 'ok', /\(100MiB\), after evictd at memory\.available<500Mi$/],
-  ])('%s', (_rule, threshold, cmdline, status, said) => {
+  ])('%s', (_rule, threshold, cmdline, status, summary) => {
     const node = nodeFacts({ thresholds: hard(`memory.available<${threshold}`) });
-    expectCheck(of(daemon('earlyoom', { arguments: cmdline.split('\0').slice(0, -1) }), { node }), 'daemon.earlyoom', status, said);
+    expectCheck(of(daemon('earlyoom', { arguments: cmdline.split('\0').slice(0, -1) }), { node }), 'daemon.earlyoom', status, summary);
   });
 
   test('without a hard memory threshold evictd acts last', () => {
@@ -75,17 +75,17 @@ describe('nohang, 8 GiB', () => {
   test.each<[rule: string, config: string, bytes: bigint | undefined]>([
     ['a percentage', '# comment\nsoft_threshold_min_mem = 5 %\nhard_threshold_min_mem = 2 %\n', (8n * GIB) / 20n],
     ['MiB', 'soft_threshold_min_mem = 300 M\n', 300n * MIB],
-    ['it does not say', 'hard_threshold_min_mem = 2 %\n', undefined],
+    ['not set', 'hard_threshold_min_mem = 2 %\n', undefined],
   ])('%s', (_rule, config, bytes) => {
     expect(nohangLimit(config, memoryFacts())?.bytes).toBe(bytes);
   });
 
-  test.each<[rule: string, settings: DaemonFacts['settings'], status: CheckStatus, said: RegExp]>([
+  test.each<[rule: string, settings: DaemonFacts['settings'], status: CheckStatus, summary: RegExp]>([
     ['later than evictd', 'soft_threshold_min_mem = 300 M\n', 'ok', /\(300MiB\), after evictd/],
     ['a file that cannot be read', { unseen: '/etc/nohang/nohang.conf: EACCES' }, 'degraded', /unknown when it acts: .*EACCES/],
-    ['a file that does not say', '', 'degraded', /has no soft_threshold_min_mem/],
-  ])('%s', (_rule, settings, status, said) => {
-    expectCheck(of(daemon('nohang', { settings })), 'daemon.nohang', status, said);
+    ['a file without it', '', 'degraded', /has no soft_threshold_min_mem/],
+  ])('%s', (_rule, settings, status, summary) => {
+    expectCheck(of(daemon('nohang', { settings })), 'daemon.nohang', status, summary);
   });
 });
 
@@ -103,7 +103,7 @@ describe('systemd-oomd', () => {
   const lives = (...paths: string[]) => workloadFacts({ listed: paths.map((path) => ({ name: path, path, hindrance: undefined })) });
   const watching = daemon('systemd-oomd', { settings: fixture('oomctl') });
 
-  test.each<[rule: string, facts: DaemonFacts, at: Partial<Beside>, status: CheckStatus, said: RegExp]>([
+  test.each<[rule: string, facts: DaemonFacts, at: Partial<Beside>, status: CheckStatus, summary: RegExp]>([
     [
       'workloads are in a cgroup that it monitors',
       watching,
@@ -118,7 +118,7 @@ describe('systemd-oomd', () => {
       'ok',
       /monitors \/evictdtest\.slice .*: no workload of evictd is there$/,
     ],
-    ['a name that only begins so', watching, { workloads: lives('/evictdtest.slice2/a') }, 'ok', /no workload/],
+    ['a name with the same beginning', watching, { workloads: lives('/evictdtest.slice2/a') }, 'ok', /no workload/],
     ['it watches a part of a workload', watching, { workloads: lives('/evictdtest.slice') }, 'degraded', /with 1 workload of/],
     [
       'with swap it watches the whole machine',
@@ -135,15 +135,15 @@ describe('systemd-oomd', () => {
       'degraded',
       /unknown which cgroups it monitors: oomctl: ENOENT/,
     ],
-  ])('%s', (_rule, facts, at, status, said) => {
-    expectCheck(of(facts, at), 'daemon.systemd-oomd', status, said);
+  ])('%s', (_rule, facts, at, status, summary) => {
+    expectCheck(of(facts, at), 'daemon.systemd-oomd', status, summary);
   });
 });
 
 describe('kubelet', () => {
   const at = (threshold: string) => hard(threshold).find(({ signal }) => signal === 'memory.available');
 
-  test.each<[rule: string, memory: DaemonFacts['memory'], status: CheckStatus, said: RegExp]>([
+  test.each<[rule: string, memory: DaemonFacts['memory'], status: CheckStatus, summary: RegExp]>([
     [
       'its default comes after',
       at('memory.available<100Mi'),
@@ -153,8 +153,8 @@ describe('kubelet', () => {
     ['the same limit', at('memory.available<500Mi'), 'degraded', /before evictd .*both evict/],
     ['a percentage is of the capacity', at('memory.available<10%'), 'degraded', /\(819MiB\), before evictd/],
     ['not known', undefined, 'degraded', /unknown hard threshold of memory/],
-  ])('%s', (_rule, memory, status, said) => {
-    expectCheck(of(daemon('kubelet', { memory })), 'daemon.kubelet', status, said);
+  ])('%s', (_rule, memory, status, summary) => {
+    expectCheck(of(daemon('kubelet', { memory })), 'daemon.kubelet', status, summary);
   });
 });
 

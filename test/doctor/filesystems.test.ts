@@ -29,7 +29,7 @@ function directory(role: DirectoryFacts['role'], facts: Partial<There> = {}): Di
 
 const check = (directories: readonly DirectoryFacts[]) => checkFilesystems({ directories, timeoutMs: 1000 });
 
-test.each<[rule: string, directory: DirectoryFacts, status: CheckStatus, said: RegExp]>([
+test.each<[rule: string, directory: DirectoryFacts, status: CheckStatus, summary: RegExp]>([
   ['nodefs', directory('nodefs'), 'ok', /^\/: ext4, 1GiB of 8GiB available$/],
   ['nodefs may be anything', directory('nodefs', { type: FUSE }), 'ok', /fuse/],
   ['nodefs in memory', directory('nodefs', { type: TMPFS }), 'degraded', /tmpfs, .* in memory, not on a disk/],
@@ -82,8 +82,8 @@ test.each<[rule: string, directory: DirectoryFacts, status: CheckStatus, said: R
     /files that evictd publishes/,
   ],
   ['a type without a name here', directory('nodefs', { type: 0x1234 }), 'ok', /type 0x1234/],
-])('%s', (_rule, facts, status, said) => {
-  expectCheck(check([facts])[0], `filesystem.${facts.role}`, status, said);
+])('%s', (_rule, facts, status, summary) => {
+  expectCheck(check([facts])[0], `filesystem.${facts.role}`, status, summary);
 });
 
 test.each<[rule: string, imagefs: bigint, containerfs: bigint, status: CheckStatus]>([

@@ -9,7 +9,7 @@ import { expectCheck, subjectFacts, withoutCapabilities } from './support.js';
 const refused = '/dev/kmsg: EPERM (operation not permitted)';
 const running = { kind: 'running' } as const;
 
-test.each<[rule: string, log: Partial<KernelLogFacts>, subject: Partial<SubjectFacts>, status: CheckStatus, said: RegExp]>([
+test.each<[rule: string, log: Partial<KernelLogFacts>, subject: Partial<SubjectFacts>, status: CheckStatus, summary: RegExp]>([
   ['it was opened', {}, {}, 'ok', /is readable/],
   ['it was refused', { refused }, {}, 'degraded', /^cannot read OOM kills from \/dev\/kmsg: \/dev\/kmsg: EPERM/],
   ['refused to this process, but the running evictd can', { refused, restricted: true }, running, 'ok', /running evictd can/],
@@ -21,8 +21,8 @@ test.each<[rule: string, log: Partial<KernelLogFacts>, subject: Partial<SubjectF
     /lacks CAP_SYSLOG/,
   ],
   ['… and needs none', { restricted: false }, { ...running, effective: 0n }, 'ok', /running evictd can/],
-])('%s', (_rule, log, subject, status, said) => {
-  expectCheck(checkKernelLog({ refused: undefined, restricted: true, ...log }, subjectFacts(subject)), 'kernel.log', status, said);
+])('%s', (_rule, log, subject, status, summary) => {
+  expectCheck(checkKernelLog({ refused: undefined, restricted: true, ...log }, subjectFacts(subject)), 'kernel.log', status, summary);
 });
 
 test('state is dated with the boot', () => {

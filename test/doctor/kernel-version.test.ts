@@ -4,7 +4,7 @@ import type { KernelFacts } from '../../src/doctor/facts/kernel.js';
 
 const all = { pidfd: true, 'cgroup.kill': true, process_mrelease: true };
 
-test.each<[rule: string, features: KernelFacts['features'], status: string, said: RegExp]>([
+test.each<[rule: string, features: KernelFacts['features'], status: string, summary: RegExp]>([
   ['every feature', all, 'ok', /^Linux 6\.1\.0: pidfd, cgroup\.kill, process_mrelease$/],
   [
     'what could not be tried is neither there nor missing',
@@ -25,10 +25,10 @@ test.each<[rule: string, features: KernelFacts['features'], status: string, said
     'broken',
     /lacks pidfd \(Linux 5\.3\)/,
   ],
-])('%s', (_rule, features, status, said) => {
+])('%s', (_rule, features, status, summary) => {
   const check = checkKernelVersion({ release: '6.1.0', features });
   expect(check).toMatchObject({ id: 'kernel.version', status, details: { release: '6.1.0', features } });
-  expect(check.summary).toMatch(said);
+  expect(check.summary).toMatch(summary);
 });
 
 test('the fix names the version that has all that is missing', () => {

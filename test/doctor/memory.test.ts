@@ -36,7 +36,7 @@ describe('kernel.oom', () => {
 });
 
 describe('kernel.overcommit, of 8 GiB with a threshold of 500 MiB', () => {
-  test.each<[rule: string, facts: Partial<MemoryFacts>, status: CheckStatus, said: RegExp]>([
+  test.each<[rule: string, facts: Partial<MemoryFacts>, status: CheckStatus, summary: RegExp]>([
     ['heuristic', {}, 'ok', /^vm\.overcommit_memory=0$/],
     ['always', { overcommitMemory: 1 }, 'ok', /=1$/],
     [
@@ -52,23 +52,23 @@ describe('kernel.overcommit, of 8 GiB with a threshold of 500 MiB', () => {
       'ok',
       /is met before allocations fail/,
     ],
-  ])('%s', (_rule, facts, status, said) => {
-    expectCheck(checkOvercommit(memoryFacts(facts), nodeFacts()), 'kernel.overcommit', status, said);
+  ])('%s', (_rule, facts, status, summary) => {
+    expectCheck(checkOvercommit(memoryFacts(facts), nodeFacts()), 'kernel.overcommit', status, summary);
   });
 });
 
-test.each<[rule: string, facts: Partial<MemoryFacts>, said: RegExp]>([
+test.each<[rule: string, facts: Partial<MemoryFacts>, summary: RegExp]>([
   ['none', {}, /^no swap$/],
   ['a disk', { swapBytes: 2n * GIB, swaps: ['/dev/vda2'] }, /^2GiB on \/dev\/vda2, swappiness 60$/],
   ['zram', { swapBytes: GIB, swaps: ['/dev/zram0'] }, /keeps swapped pages in memory, compressed$/],
-])('kernel.swap: %s', (_rule, facts, said) => {
-  expectCheck(checkSwap(memoryFacts(facts)), 'kernel.swap', 'ok', said);
+])('kernel.swap: %s', (_rule, facts, summary) => {
+  expectCheck(checkSwap(memoryFacts(facts)), 'kernel.swap', 'ok', summary);
 });
 
 describe('kernel.watermarks: min 64, low 80, high 96 MiB', () => {
   const swap = { swapBytes: GIB, swaps: ['/dev/vda2'] };
 
-  test.each<[rule: string, threshold: string, facts: Partial<MemoryFacts>, status: CheckStatus, said: RegExp]>([
+  test.each<[rule: string, threshold: string, facts: Partial<MemoryFacts>, status: CheckStatus, summary: RegExp]>([
     ['far above', 'memory.available<500Mi', {}, 'ok', /is 436MiB above the kernel's reserve: 304 ms/],
     ['exactly the reserve is never met', 'memory.available<64Mi', {}, 'broken', /is never met: the kernel keeps 64MiB/],
     ['19 ms above it', 'memory.available<92Mi', {}, 'degraded', /: 19 ms at 1\.5 GB\/s, too short/],
@@ -82,17 +82,17 @@ describe('kernel.watermarks: min 64, low 80, high 96 MiB', () => {
     ],
     ['above that', 'memory.available<97Mi', swap, 'ok', /: 23 ms/],
     ['swap is watched, too', 'memory.available<96Mi,swap.available<10%', swap, 'ok', /: 22 ms/],
-    ['a percentage is told with its amount', 'memory.available<10%', {}, 'ok', /^memory\.available<10% \(819MiB\)/],
-  ])('%s', (_rule, threshold, facts, status, said) => {
+    ['a percentage is shown with its amount', 'memory.available<10%', {}, 'ok', /^memory\.available<10% \(819MiB\)/],
+  ])('%s', (_rule, threshold, facts, status, summary) => {
     const checks = checkWatermarks(memoryFacts(facts), nodeFacts({ thresholds: hard(threshold) }));
-    expectCheck(checks[0], 'kernel.watermarks', status, said);
+    expectCheck(checks[0], 'kernel.watermarks', status, summary);
   });
 
   test.each<[rule: string, memory: Partial<MemoryFacts>, node: Partial<NodeFacts>]>([
     ['a cgroup has its own limit', {}, { isMachine: false }],
     ['no hard threshold of memory', {}, { thresholds: hard('nodefs.available<10%') }],
     ['zones that cannot be read', { watermarks: undefined }, {}],
-  ])('nothing is said: %s', (_rule, memory, node) => {
+  ])('no check: %s', (_rule, memory, node) => {
     expect(checkWatermarks(memoryFacts(memory), nodeFacts(node))).toEqual([]);
   });
 });

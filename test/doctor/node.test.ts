@@ -5,13 +5,13 @@ import { checkNode } from '../../src/doctor/node.js';
 import { checkNotifiers } from '../../src/doctor/notifiers.js';
 import { expectCheck, GIB, hard, nodeFacts } from './support.js';
 
-test.each<[rule: string, facts: Partial<NodeFacts>, status: CheckStatus, said: RegExp]>([
+test.each<[rule: string, facts: Partial<NodeFacts>, status: CheckStatus, summary: RegExp]>([
   ['the machine', {}, 'ok', /^machine, 8GiB$/],
   ['a cgroup', { name: '/a', isMachine: false, capacities: new Map([['memory.available', GIB]]) }, 'ok', /^\/a, 1GiB$/],
   ['it does not exist', { missing: { message: 'node cgroup /a does not exist', hint: 'make it' } }, 'broken', /does not exist/],
   ['its memory is not readable', { capacities: new Map() }, 'broken', /cannot read its memory/],
-])('node.memory: %s', (_rule, facts, status, said) => {
-  expectCheck(checkNode(nodeFacts(facts)), 'node.memory', status, said);
+])('node.memory: %s', (_rule, facts, status, summary) => {
+  expectCheck(checkNode(nodeFacts(facts)), 'node.memory', status, summary);
 });
 
 describe('notifier.memory.available', () => {
@@ -29,7 +29,7 @@ describe('notifier.memory.available', () => {
   };
   const refused = { live: false, reason: 'EROFS', hint: 'mount it writable' };
 
-  test.each<[rule: string, notifiers: readonly NotifierFacts[], status: CheckStatus, said: RegExp, fix: RegExp]>([
+  test.each<[rule: string, notifiers: readonly NotifierFacts[], status: CheckStatus, summary: RegExp, fix: RegExp]>([
     [
       'two are live',
       [notifier('memcg_threshold', { essential: true }), notifier('sampler')],
@@ -59,14 +59,14 @@ describe('notifier.memory.available', () => {
       /monitoringInterval/,
     ],
     ['there is none', [], 'degraded', /only polled every 10 s: no notifier exists/, /monitoringInterval/],
-  ])('%s', (_rule, notifiers, status, said, fix) => {
+  ])('%s', (_rule, notifiers, status, summary, fix) => {
     const [check] = checkNotifiers(nodeFacts({ notifiers }));
-    expectCheck(check, 'notifier.memory.available', status, said);
+    expectCheck(check, 'notifier.memory.available', status, summary);
     expect(check?.fix ?? '').toMatch(fix);
   });
 });
 
-test('a line for each signal with a threshold; what this node has not is no fault', () => {
+test('a check for each signal with a threshold; a signal that does not exist is ok', () => {
   const thresholds = hard('memory.available<500Mi,swap.available<10%');
   const checks = checkNotifiers(
     nodeFacts({ thresholds, notifiers: [], absent: new Map([['swap.available', 'this machine has no swap']]) }),

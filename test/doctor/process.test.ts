@@ -27,14 +27,14 @@ test('the addon: which, or why not', () => {
   expect(failed.fix).toBe('build it');
 });
 
-test.each<[rule: string, workloads: number, openFiles: number, status: CheckStatus, said: RegExp]>([
+test.each<[rule: string, workloads: number, openFiles: number, status: CheckStatus, summary: RegExp]>([
   ['half of the limit', 102, 1024, 'ok', /^1024 descriptors, 102 workloads need 510$/],
   ['more than half', 103, 1024, 'degraded', /need 515, more than half/],
   ['no limit', 10_000, Infinity, 'ok', /^Infinity descriptors/],
-])('descriptors: %s', (_rule, count, openFiles, status, said) => {
+])('descriptors: %s', (_rule, count, openFiles, status, summary) => {
   const listed = Array.from({ length: count }, (_, index) => ({ name: String(index), path: `/${String(index)}`, hindrance: undefined }));
   const check = checkDescriptors(subjectFacts({ limits: { openFiles, lockedBytes: 0 } }), workloadFacts({ listed }));
-  expectCheck(check, 'process.descriptors', status, said);
+  expectCheck(check, 'process.descriptors', status, summary);
 });
 
 test('limits that cannot be seen', () => {

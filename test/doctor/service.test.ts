@@ -12,7 +12,7 @@ import { cgroupFacts, expectCheck, MIB, subjectFacts, unit } from './support.js'
 
 const running = { kind: 'running' } as const;
 
-test.each<[rule: string, service: ServiceFacts, status: CheckStatus, said: RegExp]>([
+test.each<[rule: string, service: ServiceFacts, status: CheckStatus, summary: RegExp]>([
   ['as installed', unit(), 'ok', /^evictd\.service is enabled and active$/],
   ['no systemd', { kind: 'no systemd' }, 'ok', /not the init/],
   ['systemd does not answer', { kind: 'unseen', unseen: 'systemctl did not answer' }, 'degraded', /did not answer/],
@@ -23,22 +23,22 @@ test.each<[rule: string, service: ServiceFacts, status: CheckStatus, said: RegEx
   ['on its way', unit({ ActiveState: 'activating', SubState: 'auto-restart' }), 'degraded', /activating \(auto-restart\)/],
   ['the unit file has changed', unit({ NeedDaemonReload: 'yes' }), 'degraded', /has changed since/],
   ['not at the next boot', unit({ UnitFileState: 'disabled' }), 'degraded', /does not start at the next boot/],
-])('service.unit: %s', (_rule, service, status, said) => {
-  expectCheck(checkServiceUnit(service), 'service.unit', status, said);
+])('service.unit: %s', (_rule, service, status, summary) => {
+  expectCheck(checkServiceUnit(service), 'service.unit', status, summary);
 });
 
 describe('service.instance, service.version and service.configuration', () => {
   const here: InstanceFacts = { kind: 'running', pid: 12, version: '1.2.0' };
 
-  test.each<[rule: string, instance: InstanceFacts, service: ServiceFacts, status: CheckStatus, said: RegExp]>([
+  test.each<[rule: string, instance: InstanceFacts, service: ServiceFacts, status: CheckStatus, summary: RegExp]>([
     ['one runs', here, unit(), 'ok', /^process 12 guards this node$/],
     ['none runs', { kind: 'none' }, { kind: 'no systemd' }, 'degraded', /^no evictd guards this node now$/],
     ['a dry run', { kind: 'none', dryRun: 12 }, { kind: 'no systemd' }, 'degraded', /^process 12 is a dry run: it evicts nothing$/],
     ['the service was left in a dry run', { kind: 'none', dryRun: 12 }, unit(), 'degraded', /^process 12 is a dry run: /],
     ['the service guards something else', { kind: 'none' }, unit(), 'degraded', /is active, but guards another node/],
     ['its lock is not readable', { kind: 'unseen', unseen: 'EACCES' }, unit(), 'degraded', /^unknown whether .*: EACCES/],
-  ])('%s', (_rule, instance, service, status, said) => {
-    expectCheck(checkInstance(instance, service), 'service.instance', status, said);
+  ])('%s', (_rule, instance, service, status, summary) => {
+    expectCheck(checkInstance(instance, service), 'service.instance', status, summary);
   });
 
   test.each<[rule: string, version: string | undefined, statuses: readonly CheckStatus[]]>([
@@ -51,13 +51,13 @@ describe('service.instance, service.version and service.configuration', () => {
   });
 
   const line = '/etc/evictd/config.yaml:3:5: no such key';
-  test.each<[rule: string, reload: ReloadFacts, status: CheckStatus, said: RegExp]>([
+  test.each<[rule: string, reload: ReloadFacts, status: CheckStatus, summary: RegExp]>([
     ['nothing was refused', { refused: undefined }, 'ok', /has accepted its configuration$/],
     ['one error', { refused: [line] }, 'degraded', /keeps the previous one: \/etc\/evictd\/config\.yaml:3:5: no such key$/],
     ['several', { refused: [line, line, line] }, 'degraded', /no such key; and 2 more$/],
     ['not readable', { unseen: 'EACCES' }, 'degraded', /^unknown result .*: EACCES/],
-  ])('%s', (_rule, reload, status, said) => {
-    expectCheck(checkRunningConfiguration(here, reload)[0], 'service.configuration', status, said);
+  ])('%s', (_rule, reload, status, summary) => {
+    expectCheck(checkRunningConfiguration(here, reload)[0], 'service.configuration', status, summary);
   });
 
   test('without a running evictd there is neither a version nor a configuration', () => {
@@ -66,17 +66,17 @@ describe('service.instance, service.version and service.configuration', () => {
   });
 });
 
-test.each<[rule: string, service: ServiceFacts, status: CheckStatus | undefined, said: RegExp]>([
+test.each<[rule: string, service: ServiceFacts, status: CheckStatus | undefined, summary: RegExp]>([
   ['as installed', unit(), 'ok', /^30s, Restart=always$/],
   ['without', unit({ WatchdogUSec: '0' }), 'degraded', /no watchdog/],
-  ['systemd says infinity, too', unit({ WatchdogUSec: 'infinity' }), 'degraded', /no watchdog/],
+  ['infinity also means none', unit({ WatchdogUSec: 'infinity' }), 'degraded', /no watchdog/],
   ['it does not come back', unit({ Restart: 'on-failure' }), 'degraded', /Restart=on-failure/],
   ['nothing runs', unit({ ActiveState: 'inactive' }), undefined, /./],
   ['no systemd', { kind: 'no systemd' }, undefined, /./],
-])('service.watchdog: %s', (_rule, service, status, said) => {
+])('service.watchdog: %s', (_rule, service, status, summary) => {
   const [check] = checkWatchdog(service);
   if (status === undefined) expect(check).toBeUndefined();
-  else expectCheck(check, 'service.watchdog', status, said);
+  else expectCheck(check, 'service.watchdog', status, summary);
 });
 
 describe('service.memory-min', () => {
@@ -85,7 +85,7 @@ describe('service.memory-min', () => {
     { path: '/evictd.slice', minBytes: slice, usageBytes },
   ];
 
-  test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, said: RegExp]>([
+  test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, summary: RegExp]>([
     [
       'as installed',
       { ...running, cgroups: chain(128n * MIB, 128n * MIB) },
@@ -104,8 +104,8 @@ describe('service.memory-min', () => {
     ['exactly what it uses', { ...running, cgroups: chain(128n * MIB, 60n * MIB) }, 'ok', /uses 60MiB/],
     ['in the root cgroup', { ...running, cgroups: [] }, 'degraded', /root cgroup/],
     ['none runs', {}, 'ok', /evictd install makes a top-level evictd\.slice/],
-  ])('%s', (_rule, facts, status, said) => {
-    expectCheck(checkMemoryMin(subjectFacts(facts), cgroupFacts())[0], 'service.memory-min', status, said);
+  ])('%s', (_rule, facts, status, summary) => {
+    expectCheck(checkMemoryMin(subjectFacts(facts), cgroupFacts())[0], 'service.memory-min', status, summary);
   });
 
   test('v1 has none', () => {
@@ -118,7 +118,7 @@ test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus | und
   ['as installed', { ...running, oomScoreAdj: -999 }, 'ok'],
   ['-900 is enough', { ...running, oomScoreAdj: -900 }, 'ok'],
   ['-899 is not', { ...running, oomScoreAdj: -899 }, 'degraded'],
-  ['of a shell it says nothing', { oomScoreAdj: 0 }, undefined],
+  ['no check for another process', { oomScoreAdj: 0 }, undefined],
 ])('service.oom-score-adj: %s', (_rule, facts, status) => {
   const [check] = checkOomScoreAdj(subjectFacts(facts));
   if (status === undefined) expect(check).toBeUndefined();

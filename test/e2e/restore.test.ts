@@ -24,7 +24,7 @@ describe(`evictd restore (${ON})`, () => {
     const restore = () => evictd('restore', '--config', killed.configFile, '--runtime-directory', join(directory, 'run'));
     expect(await restore()).toMatchObject({
       code: 1,
-      stdout: `keep    ${directory}/run (used by another evictd (process ${String(killed.pid)}): it gives back what it has changed when it stops)\n`,
+      stdout: `keep    ${directory}/run (used by another evictd (process ${String(killed.pid)}): it restores what it has changed when it stops)\n`,
     });
     expect(adjOf(pid)).toBe(1000);
     await killed.stop('SIGKILL');

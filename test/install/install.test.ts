@@ -59,7 +59,7 @@ describe('install', () => {
     expect(unit).toContain(`ReadWritePaths=-${at('srv/journal')}\n`);
   });
 
-  test('a configuration that the service has already is kept, and said', () => {
+  test('the configuration of the installed service is kept', () => {
     const { machine, at } = playedMachine();
     const first = installSteps(request(machine, { configFile: '/srv/my evictd.yaml' }), machine);
     expect(installedConfigFile(machine.places)).toBeUndefined();
@@ -68,13 +68,13 @@ describe('install', () => {
     expect(configFile).toBe('/srv/my evictd.yaml');
     const again = installSteps(request(machine, { configFile: '/srv/my evictd.yaml', configKept: true }), machine);
     expect(again.slice(0, 3)).toEqual([
-      { action: 'keep', path: '/srv/my evictd.yaml', why: 'the service has it; --config names another' },
+      { action: 'keep', path: '/srv/my evictd.yaml', why: 'the service uses it; --config selects another' },
       { action: 'keep', path: at(SLICE), why: 'unchanged' },
       { action: 'keep', path: at(SERVICE), why: 'unchanged' },
     ]);
   });
 
-  test('of the default configuration, and of a unit that somebody else wrote, none is kept', () => {
+  test('neither the default configuration nor that of a foreign unit counts as installed', () => {
     const { machine, at } = playedMachine();
     for (const step of installSteps(request(machine), machine)) take(step, machine.systemctl);
     expect(readFileSync(at(SERVICE), 'utf8')).toContain(`run --config ${at(CONFIG)} $RUN_OPTIONS\n`);
@@ -141,7 +141,7 @@ describe('install', () => {
     expect(ran).toEqual([]);
   });
 
-  test('only root may; everybody may see what it would do', () => {
+  test('only root may install; every user may use --dry-run', () => {
     const { machine } = playedMachine({ uid: 1000 });
     expect(() => installSteps(request(machine), machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_ROOT' }));
     expect(installSteps(request(machine, { dryRun: true }), machine)).toHaveLength(5);
@@ -154,19 +154,19 @@ describe('install', () => {
     expect(() => installSteps(asked, machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_UNSAFE' })); // it lies in /tmp
   });
 
-  test('what systemd says when it fails is in the error', () => {
+  test('the error contains the output of systemctl', () => {
     const { machine } = playedMachine({ systemctl: () => ({ status: 1, output: 'Job for evictd.service failed.' }) });
     expect(() => {
       take({ action: 'run', command: ['systemctl', 'start', 'evictd.service'] }, machine.systemctl);
     }).toThrow(
       expect.objectContaining({
         code: 'EVICTD_INSTALL_SYSTEMCTL',
-        message: 'systemctl start evictd.service ended with 1: Job for evictd.service failed.',
+        message: 'systemctl start evictd.service failed with status 1: Job for evictd.service failed.',
       }),
     );
   });
 
-  test('a file that cannot be written is said with its path', () => {
+  test('the error of a file that cannot be written names its path', () => {
     const { machine, at } = playedMachine();
     put(at('file'), '');
     expect(() => {

@@ -41,7 +41,7 @@ describe('the drop-in of logind', () => {
     expect(ran).toContain(HUP.slice(4));
   });
 
-  test("somebody else's is not touched", async () => {
+  test('a foreign drop-in is not touched', async () => {
     const { machine, at } = playedMachine();
     put(at(DROP_IN), '[Login]\n');
     const path = machine.places.logindDropIn;
@@ -51,7 +51,7 @@ describe('the drop-in of logind', () => {
     expect(existsSync(at(DROP_IN))).toBe(true);
   });
 
-  test('refused where the configuration asks for no time', () => {
+  test('refused if the configuration needs no delay', () => {
     const { machine } = playedMachine();
     const none = request(machine, { logind: asked({ wanted: true, setting: undefined, suffices: undefined }) });
     expect(() => installSteps(none, machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_LOGIND' }));

@@ -7,10 +7,10 @@ test.each<[rule: string, owner: Owner, writer: string | undefined]>([
   ["root's", file(0o100755), undefined],
   ["root's group is root", file(0o100775), undefined],
   ['another group may read', file(0o100750, 0, 50), undefined],
-  ['another group may write', file(0o100775, 0, 50), 'may be written by group 50'],
-  ['everybody may write', file(0o100757), 'may be written by everybody'],
-  ['everybody may make files beside it, and only his own go', file(0o41777), 'may be written by everybody'],
-  ['somebody else may give himself the right', file(0o100444, 1000), 'belongs to user 1000'],
+  ['another group may write', file(0o100775, 0, 50), 'is writable by group 50'],
+  ['all users may write', file(0o100757), 'is writable by all users'],
+  ['a sticky directory', file(0o41777), 'is writable by all users'],
+  ['another owner, who can make it writable', file(0o100444, 1000), 'belongs to user 1000'],
 ])('%s', (_rule, owner, writer) => {
   expect(otherWriter(owner)).toBe(writer);
 });
@@ -30,16 +30,16 @@ test.each<[rule: string, changed: string, repair: string]>([
   ['the package', '/tmp/evictd', ', or: chown -R root:root /tmp/evictd && chmod -R go-w /tmp/evictd'],
   ['a directory in it', '/tmp/evictd/dist', ', or: chown -R root:root /tmp/evictd && chmod -R go-w /tmp/evictd'],
   ['the program', '/usr/bin/node', ', or: chown root:root /usr/bin/node && chmod go-w /usr/bin/node'],
-  ['where the program lies', '/usr/bin', ''],
-])('the one that others can change is named, with what to do: %s', (_rule, changed, repair) => {
+  ['the directory of the program', '/usr/bin', ''],
+])('the error names the file that other users can change, and the fix: %s', (_rule, changed, repair) => {
   const look = (path: string): Owner => file(0o755, path === changed ? 1000 : 0);
   expect(() => {
     requireTrusted(['/usr/bin/node', '/tmp/evictd/dist/evictd.js'], '/tmp/evictd', look);
   }).toThrow(
     expect.objectContaining({
       code: 'EVICTD_INSTALL_UNSAFE',
-      message: `${changed} belongs to user 1000, who could then run anything as root`,
-      hint: `install evictd, and Node, where only root may write (below /opt or /usr/local; npm install --global as root)${repair}`,
+      message: `${changed} belongs to user 1000: another user could run programs as root`,
+      hint: `install evictd and Node in directories that only root can write, below /opt or /usr/local (npm install --global as root)${repair}`,
     }),
   );
 });

@@ -28,7 +28,7 @@ async function uninstalled(machine: Machine, overrides: Partial<UninstallRequest
   return steps;
 }
 
-test('stops, removes units and runtime directory, keeps configuration and journal, and says so', async () => {
+test('stops, removes units and runtime directory, keeps and lists configuration and journal', async () => {
   const { machine, ran, at } = installed();
   put(at(`${UNITS}/evictd.service.d/mine.conf`), '');
   expect(told(await uninstalled(machine), at(''))).toEqual([
@@ -48,13 +48,13 @@ test('stops, removes units and runtime directory, keeps configuration and journa
   expect(told(await uninstalled(machine), at(''))).toEqual(['keep etc/evictd', `keep ${UNITS}/evictd.service.d`, 'keep var/lib/evictd']);
 });
 
-test('a state directory that does not answer is named, and keeps nobody waiting', async () => {
+test('a state directory that does not answer is listed, without a wait', async () => {
   const { machine, at } = installed({ isThere: () => Promise.resolve(undefined) });
-  const why = 'the journal, if it is there: the directory does not answer';
+  const why = 'the journal, perhaps: the directory does not answer';
   expect((await uninstalled(machine)).at(-1)).toEqual({ action: 'keep', path: at('var/lib/evictd'), why });
 });
 
-test('a dry run touches nothing, and the service that would be stopped is nobody else', async () => {
+test('a dry run touches nothing, and does not count the service that it would stop', async () => {
   const restored: string[] = [];
   const restore: Machine['restore'] = ({ runtimeDirectory }) => {
     restored.push(runtimeDirectory);
@@ -65,14 +65,14 @@ test('a dry run touches nothing, and the service that would be stopped is nobody
   expect([existsSync(at('run/evictd')), restored]).toEqual([true, []]);
 });
 
-test('a runtime directory that another evictd lives in stays', async () => {
+test('a runtime directory that another evictd uses stays', async () => {
   const { machine, at } = installed({ running: () => [99] });
   const steps = await uninstalled(machine);
   expect(steps).toContainEqual({ action: 'keep', path: at('run/evictd'), why: 'used by another evictd (process 99)' });
   expect(existsSync(at('run/evictd'))).toBe(true);
 });
 
-test('what an evictd that was killed has left is given back when the service is stopped, and then its directory goes', async () => {
+test('the changes of a killed evictd are restored when the service is stopped, then its directory is removed', async () => {
   const { machine, ran, at } = installed({
     restore: () => {
       ran.push('restore');
@@ -122,7 +122,7 @@ test('in a configured runtime directory nothing is owed either; it may be shared
   expect(existsSync(at('srv/run/machine.lock'))).toBe(true);
 });
 
-test('units that somebody else wrote stay, and nothing is stopped', async () => {
+test('foreign units stay, and nothing is stopped', async () => {
   const { machine, ran, at } = installed();
   put(at(`${UNITS}/evictd.service`), '[Service]\n');
   expect(told(await uninstalled(machine), at(''))).toEqual([

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { commandLine, pathWord, wordsOf } from '../../src/install/unit-line.js';
 
 test.each<[rule: string, word: string, written: string]>([
-  ['a path stands as it is', '/usr/lib/evictd/dist/evictd.js', '/usr/lib/evictd/dist/evictd.js'],
+  ['a path is unchanged', '/usr/lib/evictd/dist/evictd.js', '/usr/lib/evictd/dist/evictd.js'],
   ['a blank does not part it', '/opt/my apps/node', '"/opt/my apps/node"'],
   ['% begins no specifier', '/opt/100%/node', '/opt/100%%/node'],
   ['$ begins no variable', '/opt/$HOME/node', '/opt/$$HOME/node'],

@@ -76,7 +76,7 @@ test('a configuration elsewhere is not made', () => {
   ).toEqual([]);
 });
 
-test("somebody else's service of the name is not touched", () => {
+test('a foreign service of the same name is not touched', () => {
   expect(() => windowsInstallSteps(request, machine('"C:\\other.exe"'))).toThrow(
     expect.objectContaining({ code: 'EVICTD_INSTALL_FOREIGN' }),
   );
@@ -103,8 +103,8 @@ test('the steps back: stopped and deleted; of one that is not there nothing', ()
 });
 
 test.each<[rule: string, line: string | undefined, configNamed: boolean, refused: boolean]>([
-  ['before the service it may be anybody’s', undefined, false, true],
-  ['whoever names it knows it', undefined, true, false],
+  ['before the service any user may have written it', undefined, false, true],
+  ['--config names it', undefined, true, false],
   ['beside the service it is the administrator’s', LINE, false, false],
 ])('a configuration that is there: %s', (_rule, line, configNamed, refused) => {
   const data = mkdtempSync(join(tmpdir(), 'evictd-test-'));

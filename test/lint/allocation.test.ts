@@ -15,7 +15,7 @@ describe('between two looks', () => {
     ['what is never used up does not count: one byte is missing', '1500000001', 1000n, 1n, 'EVICTD_LINT_OUTRUN'],
     ['the shortest interval, 150 MB', '143Mi', 100n, 0n, 'EVICTD_LINT_OUTRUN'],
     ['… with more below the threshold', '150000001', 100n, 0n, undefined],
-    ['never met anyway: that is said elsewhere', '64Mi', 1000n, 64n * Mi, undefined],
+    ['never met, which another finding reports', '64Mi', 1000n, 64n * Mi, undefined],
   ])('%s', (_rule, limit, intervalMs, minFreeBytes, code) => {
     const facts = machine({ polled, reserve: { totalBytes: 8n * Gi, minFreeBytes, hugePagesBytes: 0n, kernelBytes: 0n } });
     const found = lintAllocation(subject([hard(limit)], { monitoringIntervalNs: intervalMs * 1_000_000n }), facts);

@@ -24,7 +24,7 @@ describe('without a machine', () => {
     ['no threshold at all', subject([]), 'EVICTD_LINT_NO_THRESHOLD'],
     ['no threshold at all: also where nothing could be evicted', subject([], { workloads: [] }), 'EVICTD_LINT_NO_THRESHOLD'],
     ['no source', subject(memory, { workloads: [] }), 'EVICTD_WORKLOADS_NONE'],
-    ['a disk may be given back by an eviction', subject([threshold('nodefs.available', '10%')]), undefined],
+    ['an eviction may free disk space', subject([threshold('nodefs.available', '10%')]), undefined],
     ['process ids are', subject([threshold('pid.available', '10%')]), undefined],
     ['a source for memory of its own', subject([threshold('allocatableMemory.available', '1Gi')]), undefined],
     ['a rule for everything', subject(memory, { rules: rule({}) }), 'EVICTD_LINT_ALL_CRITICAL'],

@@ -10,7 +10,7 @@ test.each<[rule: string, signal: Parameters<typeof threshold>[0], layout: Machin
   ['… also where containers are not with them', 'nodefs.available', 'split', {}, true],
   ['imagefs has one', 'imagefs.inodesFree', 'imagefs', {}, false],
   ['images on nodefs', 'nodefs.available', 'single', {}, false],
-  ['named: whoever did has switched its thresholds off', 'nodefs.available', 'imagefs', { imagefs: '/images' }, false],
+  ['configured: its thresholds were disabled on purpose', 'nodefs.available', 'imagefs', { imagefs: '/images' }, false],
   ['not known yet', 'nodefs.available', { error: '/: not read yet' }, {}, false],
   ['not looked for', 'nodefs.available', undefined, {}, false],
 ])('%s', (_rule, signal, layout, named, isSaid) => {

@@ -7,37 +7,37 @@ import { SECOND, threshold } from '../core/support.js';
 import { machine, subject } from './support.js';
 
 describe('grace periods of disks', () => {
-  test.each<[rule: string, signal: Signal, graceSeconds: number, said: boolean]>([
+  test.each<[rule: string, signal: Signal, graceSeconds: number, reported: boolean]>([
     ['as long as the interval', 'nodefs.available', 10, false],
     ['shorter: it is not looked at before', 'nodefs.available', 9, true],
     ['inodes too', 'nodefs.inodesFree', 1, true],
     ['memory is looked at when the grace period ends', 'memory.available', 1, false],
     ['none: it is a hard threshold', 'nodefs.available', 0, false],
-  ])('%s', (_rule, signal, graceSeconds, said) => {
+  ])('%s', (_rule, signal, graceSeconds, reported) => {
     const found = lintPeriods(subject([threshold(signal, '10%', { graceSeconds })]));
-    expect(found.map(({ level, code }) => [level, code])).toEqual(said ? [['info', 'EVICTD_LINT_GRACE_PERIOD']] : []);
+    expect(found.map(({ level, code }) => [level, code])).toEqual(reported ? [['info', 'EVICTD_LINT_GRACE_PERIOD']] : []);
   });
 });
 
-test.each<[rule: string, pressureTransitionPeriodNs: bigint, said: boolean]>([
+test.each<[rule: string, pressureTransitionPeriodNs: bigint, reported: boolean]>([
   ['a transition period as long as the interval', 10n * SECOND, false],
   ['a shorter one', 10n * SECOND - 1n, true],
-])('%s', (_rule, pressureTransitionPeriodNs, said) => {
+])('%s', (_rule, pressureTransitionPeriodNs, reported) => {
   const found = lintPeriods(subject([threshold('memory.available', '1Gi')], { pressureTransitionPeriodNs }));
-  expect(found.map(({ level, code }) => [level, code])).toEqual(said ? [['info', 'EVICTD_LINT_TRANSITION_PERIOD']] : []);
+  expect(found.map(({ level, code }) => [level, code])).toEqual(reported ? [['info', 'EVICTD_LINT_TRANSITION_PERIOD']] : []);
 });
 
 describe("a workload's own termination grace", () => {
-  test.each<[rule: string, seconds: bigint | undefined, graceSeconds: number, said: boolean]>([
+  test.each<[rule: string, seconds: bigint | undefined, graceSeconds: number, reported: boolean]>([
     ['within evictionMaxPodGracePeriod', 10n, 30, false],
     ['beyond it', 11n, 30, true],
     ['none', undefined, 30, false],
     ['a hard eviction leaves none anyway', 60n, 0, false],
-  ])('%s', (_rule, seconds, graceSeconds, said) => {
+  ])('%s', (_rule, seconds, graceSeconds, reported) => {
     const rules = [{ match: { name: 'db' }, ...(seconds === undefined ? {} : { terminationGracePeriodNs: seconds * SECOND }) }];
     const found = lintPeriods(subject([threshold('memory.available', '1Gi', { graceSeconds })], { rules }));
     expect(found.map(({ code, key }) => [code, key])).toEqual(
-      said ? [['EVICTD_LINT_TERMINATION_GRACE', 'rules[0].terminationGracePeriodSeconds']] : [],
+      reported ? [['EVICTD_LINT_TERMINATION_GRACE', 'rules[0].terminationGracePeriodSeconds']] : [],
     );
   });
 });
@@ -72,7 +72,7 @@ describe('signals that this machine does not have', () => {
     ]);
   });
 
-  test('a container filesystem that cannot be watched has no threshold to say so by', () => {
+  test('a container filesystem that cannot be read is reported without a threshold', () => {
     const found = lintReadings(subject(both), machine({ unreadable: new Map([['containerfs.available', 'not supported']]) }));
     expect(found).toMatchObject([
       { code: 'EVICTD_SIGNAL_UNREADABLE', message: 'containerfs.* cannot be read: not supported', key: 'filesystems.containerfs' },

@@ -63,27 +63,27 @@ describe('what no process can have always counts as available', () => {
     expect(lintReach(subject([threshold(signal, '100Mi')]), facts)).toEqual([]);
   });
 
-  test.each<[rule: string, limit: string, said: boolean]>([
+  test.each<[rule: string, limit: string, reported: boolean]>([
     ['0.0% is kept and is nothing on every machine', '0.0%', true],
     ['one byte may be', '1', false],
     ['a percentage of an unknown capacity', '0.1%', false],
-  ])('without a machine: %s', (_rule, limit, said) => {
+  ])('without a machine: %s', (_rule, limit, reported) => {
     const found = lintReach(subject([threshold('memory.available', limit)]), undefined);
-    expect(found.map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_UNREACHABLE'] : []);
+    expect(found.map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_UNREACHABLE'] : []);
   });
 });
 
 describe('always met', () => {
-  test.each<[rule: string, signal: Signal, limit: string, said: boolean]>([
+  test.each<[rule: string, signal: Signal, limit: string, reported: boolean]>([
     ['the capacity itself: only a node without any use would not meet it', 'memory.available', '8Gi', true],
     ['one byte less', 'memory.available', '8589934591', false],
     ['more', 'memory.available', '9Gi', true],
     ['processes', 'pid.available', '1000', true],
     ['… one less', 'pid.available', '999', false],
     ['100.0% is no switch', 'nodefs.available', '100.0%', true],
-  ])('%s', (_rule, signal, limit, said) => {
+  ])('%s', (_rule, signal, limit, reported) => {
     const found = lintReach(subject([threshold(signal, limit)]), machine());
-    expect(found.map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_ALWAYS_MET'] : []);
+    expect(found.map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_ALWAYS_MET'] : []);
   });
 
   test('the message shows the capacity', () => {
@@ -94,15 +94,15 @@ describe('always met', () => {
 });
 
 describe('never repaid', () => {
-  test.each<[rule: string, minReclaim: string, said: boolean]>([
+  test.each<[rule: string, minReclaim: string, reported: boolean]>([
     ['threshold and min reclaim are the whole capacity', '7Gi', true],
     ['one byte less', '7516192767', false],
     ['more than all', '100%', true],
     ['7% of 8Gi and 1Gi', '7%', false],
-  ])('%s', (_rule, minReclaim, said) => {
+  ])('%s', (_rule, minReclaim, reported) => {
     const found = lintReach(subject([threshold('memory.available', '1Gi', { minReclaim })]), machine());
     expect(found.map(({ code, key }) => [code, key])).toEqual(
-      said ? [['EVICTD_LINT_NEVER_REPAID', 'evictionMinimumReclaim.memory.available']] : [],
+      reported ? [['EVICTD_LINT_NEVER_REPAID', 'evictionMinimumReclaim.memory.available']] : [],
     );
   });
 

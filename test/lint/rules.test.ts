@@ -18,7 +18,7 @@ function lint(rules: readonly Rule[], names: readonly string[] | undefined, sour
 }
 
 describe('a rule that can never match', () => {
-  test.each<[rule: string, rule_: Rule, sources: readonly string[], said: boolean]>([
+  test.each<[rule: string, rule_: Rule, sources: readonly string[], reported: boolean]>([
     ['a name', { match: { name: 'web' }, priority: 1 }, ['/workload.slice'], false],
     ['a name with a slash', { match: { name: 'a/web' }, priority: 1 }, ['/workload.slice'], true],
     ['a path of a child', { match: { path: '/workload.slice/web' }, priority: 1 }, ['/workload.slice'], false],
@@ -39,8 +39,8 @@ describe('a rule that can never match', () => {
     ['… nor elsewhere', { match: { path: '/system.slice/web/a' }, critical: true }, ['/workload.slice'], true],
     ['everything', { match: {}, priority: 1 }, ['/workload.slice'], false],
     ['no finding without a source', { match: { name: 'a/b' }, priority: 1 }, [], false],
-  ])('%s', (_rule, rule, sources, said) => {
-    expect(lint([rule], undefined, sources).map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_RULE_UNREACHABLE'] : []);
+  ])('%s', (_rule, rule, sources, reported) => {
+    expect(lint([rule], undefined, sources).map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_RULE_UNREACHABLE'] : []);
   });
 
   test('of programs, jobs and services of Windows nearly everything can be the name', () => {
@@ -100,15 +100,15 @@ describe('a rule about units that can never match', () => {
 });
 
 describe('a rule that matches no workload now', () => {
-  test.each<[rule: string, rule_: Rule, names: readonly string[] | undefined, said: boolean]>([
+  test.each<[rule: string, rule_: Rule, names: readonly string[] | undefined, reported: boolean]>([
     ['one matches', { match: { name: 'web*' }, priority: 1 }, ['web-1', 'db'], false],
     ['none matches', { match: { name: 'web*' }, priority: 1 }, ['wbe-1', 'db'], true],
     ['without workloads, which another finding reports', { match: { name: 'web*' }, priority: 1 }, [], false],
     ['no machine was looked at', { match: { name: 'web*' }, priority: 1 }, undefined, false],
     ['a critical cgroup in a workload that is there', { match: { path: '/workload.slice/web/a' }, critical: true }, ['web'], false],
     ['… in one that is not', { match: { path: '/workload.slice/wbe/a' }, critical: true }, ['web'], true],
-  ])('%s', (_rule, rule, names, said) => {
-    expect(lint([rule], names).map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_RULE_UNMATCHED'] : []);
+  ])('%s', (_rule, rule, names, reported) => {
+    expect(lint([rule], names).map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_RULE_UNMATCHED'] : []);
   });
 
   test('the message names some of the workloads', () => {
@@ -121,13 +121,13 @@ describe('a rule that matches no workload now', () => {
 describe('critical is final', () => {
   const everything: Rule = { match: { name: '*' }, critical: true };
   const batch: Rule = { match: { name: 'batch-*' }, critical: false };
-  test.each<[rule: string, rules: readonly Rule[], names: readonly string[], said: boolean]>([
+  test.each<[rule: string, rules: readonly Rule[], names: readonly string[], reported: boolean]>([
     ['by a later rule', [everything, batch], ['batch-1', 'web'], true],
     ['the order does not matter', [batch, everything], ['batch-1', 'web'], true],
     ['no workload matches both', [{ match: { name: 'web' }, critical: true }, batch], ['batch-1', 'web'], false],
     ['false alone', [batch], ['batch-1'], false],
-  ])('%s', (_rule, rules, names, said) => {
-    expect(lint(rules, names).map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_CRITICAL_STAYS'] : []);
+  ])('%s', (_rule, rules, names, reported) => {
+    expect(lint(rules, names).map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_CRITICAL_STAYS'] : []);
   });
 
   test('the sentence', () => {
@@ -139,14 +139,14 @@ describe('critical is final', () => {
 
 describe("a rule about a container of Docker's or Podman's", () => {
   const systemd = (...slices: readonly string[]): WorkloadSourceSpec => ({ systemd: { slices, units: [] } });
-  test.each<[rule: string, source: WorkloadSourceSpec, said: boolean]>([
+  test.each<[rule: string, source: WorkloadSourceSpec, reported: boolean]>([
     ['where Docker puts them', systemd('system.slice'), false],
     ['where Podman puts them', systemd('machine.slice'), false],
     ['by their units', { systemd: { slices: [], units: ['docker-*.scope'] } }, false],
     ['in another slice', systemd('batch.slice'), true],
-  ])('%s', (_rule, source, said) => {
+  ])('%s', (_rule, source, reported) => {
     const found = lintRules(subject([], { rules: [{ match: { name: 'web' }, priority: 1 }], workloads: [source] }), undefined);
-    expect(found.map(({ code }) => code)).toEqual(said ? ['EVICTD_LINT_RULE_UNREACHABLE'] : []);
+    expect(found.map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_RULE_UNREACHABLE'] : []);
   });
 
   test('… no finding if it exists now', () => {

@@ -7,7 +7,7 @@ import { machine, subject } from './support.js';
 const soft = (limit: string, signal: Signal = 'memory.available') => threshold(signal, limit, { graceSeconds: 30 });
 const hard = (limit: string, signal: Signal = 'memory.available') => threshold(signal, limit);
 
-test.each<[rule: string, soft: string, hard: string, offline: boolean, said: boolean]>([
+test.each<[rule: string, soft: string, hard: string, offline: boolean, reported: boolean]>([
   ['equal: both are met at once', '1Gi', '1Gi', true, true],
   ['one byte above', '1073741825', '1Gi', true, false],
   ['one byte below', '1073741823', '1Gi', true, true],
@@ -19,10 +19,10 @@ test.each<[rule: string, soft: string, hard: string, offline: boolean, said: boo
   ['10% of 8Gi are 858993472: one more as hard', '10%', '858993473', false, true],
   ['… exactly', '10%', '858993472', false, true],
   ['… one less', '10%', '858993471', false, false],
-])('%s', (_rule, softLimit, hardLimit, offline, said) => {
+])('%s', (_rule, softLimit, hardLimit, offline, reported) => {
   const found = lintSoftAndHard(subject([hard(hardLimit), soft(softLimit)]), offline ? undefined : machine());
   expect(found.map(({ code, key }) => [code, key])).toEqual(
-    said ? [['EVICTD_LINT_SOFT_NOT_ABOVE_HARD', 'evictionSoft.memory.available']] : [],
+    reported ? [['EVICTD_LINT_SOFT_NOT_ABOVE_HARD', 'evictionSoft.memory.available']] : [],
   );
 });
 

@@ -57,7 +57,7 @@ test("installed, the service manager starts it, asks it to stop, and learns that
   expect(service()).toBeUndefined();
   const installed = evictd('install', '--now', '--config', configFile);
   expect(installed).toMatchObject({ status: 0, stderr: '' });
-  expect(installed.stdout).toContain(`keep    ${configFile} (it is yours)`);
+  expect(installed.stdout).toContain(`keep    ${configFile} (your configuration)`);
   await eventually('the service runs', () => service()?.state === 'running', { ms: 30_000, circumstances: log });
   await eventually('it has said what it guards', () => log().includes('guarding: machine'), { ms: 30_000, circumstances: log });
   const doctor = JSON.parse(evictd('doctor', '-o', 'json').stdout) as {

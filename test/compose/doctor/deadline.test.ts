@@ -13,7 +13,7 @@ test('an answer that came while this process was late is an answer', async () =>
   expect([await answer, timeouts.expired]).toEqual([true, false]);
 });
 
-test('what never comes is given up, and told to stop', async () => {
+test('work without an answer is given up, and its signal is aborted', async () => {
   const timeouts = new Timeouts();
   let told: AbortSignal | undefined;
   const answer = await timeouts.within(20, (signal) => {

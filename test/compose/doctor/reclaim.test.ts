@@ -10,7 +10,7 @@ const SYSTEMD = '/run/systemd/system';
 const PRUNE = '{step: command, name: prune, command: [/usr/bin/docker, prune], signals: [nodefs.available]}';
 const CORES = '{step: core-dumps, olderThan: 1h}';
 
-test.each<[rule: string, yaml: string, there: readonly string[], status: string, said: RegExp]>([
+test.each<[rule: string, yaml: string, there: readonly string[], status: string, summary: RegExp]>([
   [
     'programs and systemd are there',
     `${PRUNE}, ${CORES}`,
@@ -21,8 +21,8 @@ test.each<[rule: string, yaml: string, there: readonly string[], status: string,
   ['what it would look after is not', CORES, [SYSTEMD, '/usr/bin/find'], 'ok', /^core-dumps \(nothing here for core-dumps\)/],
   ['a program is not', `${CORES}, ${PRUNE}`, [SYSTEMD], 'degraded', /^prune: \/usr\/bin\/docker does not exist/],
   ['systemd is not', PRUNE, ['/usr/bin/docker'], 'degraded', /^prune: needs systemd/],
-])('%s', (_rule, yaml, there, status, said) => {
-  expect(check(yaml, ...there)).toMatchObject([{ id: 'reclaim.steps', status, summary: expect.stringMatching(said) as string }]);
+])('%s', (_rule, yaml, there, status, summary) => {
+  expect(check(yaml, ...there)).toMatchObject([{ id: 'reclaim.steps', status, summary: expect.stringMatching(summary) as string }]);
 });
 
 test('no check without steps', () => {
