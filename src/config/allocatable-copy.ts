@@ -31,7 +31,10 @@ interface Copied {
   readonly entry: Entry<unknown>;
 }
 
-/** With the departure, an evictionHard entry for allocatableMemory.available (`0%` included) replaces the copy; in the kubelet both hold. */
+/**
+ * With the departure, an evictionHard entry for allocatableMemory.available (`0%` included) replaces the copy; in the
+ * kubelet both hold.
+ */
 export function copiesMemory({ evictionHard }: EntryMaps, { enforceAllocatable, departures }: Profile): boolean {
   return enforceAllocatable && !(departures.allocatable && evictionHard.has(COPY));
 }

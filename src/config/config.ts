@@ -17,7 +17,9 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** How evictd sets oom_score_adj. `qos`: as the kubelet does; `rank`: in the order of eviction. */
 export type OomScoreAdjMode = 'off' | 'qos' | 'rank';
 
-/** The cgroup that contains all workloads, as /kubepods does for the kubelet, and the memory that they may use together. */
+/**
+ * The cgroup that contains all workloads, as /kubepods does for the kubelet, and the memory that they may use together.
+ */
 export interface AllocatableConfig {
   /** Path below the mount of the memory controller. */
   readonly cgroup: string;
@@ -60,8 +62,8 @@ export interface Config {
 }
 
 /**
- * Where an effective value comes from. `set`: a file or flag. `follows`: not set itself, derived from another key that is set. `copied`: copied
- * from a hard threshold of memory.available to allocatableMemory.available.
+ * Where an effective value comes from. `set`: a file or flag. `follows`: not set itself, derived from another key that
+ * is set. `copied`: copied from a hard threshold of memory.available to allocatableMemory.available.
  */
 export type Origin =
   | { readonly kind: 'default' }

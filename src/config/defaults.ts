@@ -10,8 +10,9 @@ export function defaultFile(platform: Platform): string {
 /**
  * The defaults, as a configuration.
  *
- * evictionHard: the kubelet's defaults for Linux (v1.36, apis/config/v1beta1/defaults_linux.go); those of imagefs only if one is configured.
- * evictionMaxPodGracePeriod: the kubelet's 0 would make every soft eviction a hard one (departure soft-default-grace).
+ * evictionHard: the kubelet's defaults for Linux (v1.36, apis/config/v1beta1/defaults_linux.go); those of imagefs only
+ * if one is configured. evictionMaxPodGracePeriod: the kubelet's 0 would make every soft eviction a hard one (departure
+ * soft-default-grace).
  */
 const LINUX = {
   compatibility: 'evictd',

@@ -36,7 +36,10 @@ export interface SettingsDocument extends Positions {
   readonly value: unknown;
 }
 
-/** Reads YAML 1.2 with merge keys (`<<`). Undefined: invalid, with all issues in the report. Duplicate keys are reported and the rest is read. An empty file is an empty map. */
+/**
+ * Reads YAML 1.2 with merge keys (`<<`). Undefined: invalid, with all issues in the report. Duplicate keys are reported
+ * and the rest is read. An empty file is an empty map.
+ */
 export function readDocument(file: string, text: string, report: Report): SettingsDocument | undefined {
   const lines = new LineCounter();
   const position = (offset: number): SourcePosition => {

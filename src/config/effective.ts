@@ -14,7 +14,10 @@ import { readShutdown } from './shutdown.js';
 import { checkRules } from './workload-rules.js';
 import { distinctSources } from './workload-sources.js';
 
-/** Merges the layers: a later file wins over an earlier one, a flag over both. Maps by signal and lists add up over the files. */
+/**
+ * Merges the layers: a later file wins over an earlier one, a flag over both. Maps by signal and lists add up over the
+ * files.
+ */
 export function effectiveConfig(given: Layers, platform: Platform, report: Report): Omit<LoadedConfig, 'files' | 'written'> {
   const layers = {
     ...given,
@@ -64,18 +67,7 @@ export function effectiveConfig(given: Layers, platform: Platform, report: Repor
       (layer) => layer.reclaim,
       (items) => distinctSteps(items, compatibility, report),
     ),
-    oomScoreAdj: settings.preset(['oomScoreAdj'], (layer) => layer.oomScoreAdj),
-    metrics: settings.preset(['metrics', 'listen'], (layer) => layer.metrics?.listen).address,
-    journal: {
-      maxBytes: Number(settings.preset(['journal', 'maxSize'], (layer) => layer.journal?.maxSize)),
-      maxFiles: settings.preset(['journal', 'maxFiles'], (layer) => layer.journal?.maxFiles),
-    },
-    stateDirectory: settings.preset(['stateDirectory'], (layer) => layer.stateDirectory),
-    runtimeDirectory: settings.preset(['runtimeDirectory'], (layer) => layer.runtimeDirectory),
-    log: {
-      format: settings.preset(['log', 'format'], (layer) => layer.log?.format),
-      level: settings.preset(['log', 'level'], (layer) => layer.log?.level),
-    },
+    ...readPlaces(settings),
   };
   // The profile's origins come last in `config show`: they are mostly defaults.
   return { config, notices: report.notices, origins: new Map([...origins, ...profileOrigins]) };
@@ -104,6 +96,23 @@ function readNode(settings: LayeredSettings) {
   };
 }
 
+function readPlaces(settings: LayeredSettings) {
+  return {
+    oomScoreAdj: settings.preset(['oomScoreAdj'], (layer) => layer.oomScoreAdj),
+    metrics: settings.preset(['metrics', 'listen'], (layer) => layer.metrics?.listen).address,
+    journal: {
+      maxBytes: Number(settings.preset(['journal', 'maxSize'], (layer) => layer.journal?.maxSize)),
+      maxFiles: settings.preset(['journal', 'maxFiles'], (layer) => layer.journal?.maxFiles),
+    },
+    stateDirectory: settings.preset(['stateDirectory'], (layer) => layer.stateDirectory),
+    runtimeDirectory: settings.preset(['runtimeDirectory'], (layer) => layer.runtimeDirectory),
+    log: {
+      format: settings.preset(['log', 'format'], (layer) => layer.log?.format),
+      level: settings.preset(['log', 'level'], (layer) => layer.log?.level),
+    },
+  };
+}
+
 function refuseWindow({ files, flags }: Layers, { compatibility }: Profile, report: Report): void {
   if (compatibility !== 'kubelet') return;
   for (const layer of [...files, flags].filter(({ settings }) => settings.pressureWindow !== undefined)) {
@@ -123,7 +132,10 @@ function withoutImages(defaults: Layer): Layer {
   return { ...defaults, settings: { ...defaults.settings, evictionHard: Object.fromEntries(hard) } };
 }
 
-/** `evictionPressureTransitionPeriod: 0s` in a file means the default, as in the kubelet, whose defaulting treats 0 as unset; as a flag it means 0. */
+/**
+ * `evictionPressureTransitionPeriod: 0s` in a file means the default, as in the kubelet, whose defaulting treats 0 as
+ * unset; as a flag it means 0.
+ */
 function withoutZeroPeriod(layer: Layer, report: Report): Layer {
   const { evictionPressureTransitionPeriod: period, ...settings } = layer.settings;
   if (period !== 0n) return layer;

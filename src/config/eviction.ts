@@ -49,7 +49,10 @@ export function readThresholds(layers: Layers, profile: Profile, origins: Origin
   return combined.filter((threshold, index) => combined.findIndex((other) => thresholdId(other) === thresholdId(threshold)) === index);
 }
 
-/** Rejects `NaN%`, and `Inf%` as a minimum reclaim. The kubelet accepts them (a threshold of NaN% is never met), so compatibility: kubelet does. */
+/**
+ * Rejects `NaN%`, and `Inf%` as a minimum reclaim. The kubelet accepts them (a threshold of NaN% is never met), so
+ * compatibility: kubelet does.
+ */
 function finite<T extends ThresholdValue | bigint | undefined>(parse: Parse<T>, { compatibility }: Profile): Parse<T> {
   if (compatibility === 'kubelet') return parse;
   return (signal, text) => {
@@ -62,7 +65,8 @@ function finite<T extends ThresholdValue | bigint | undefined>(parse: Parse<T>, 
 }
 
 /**
- * One map over all layers. Files merge entry by entry; a flag replaces the files' map, as in the kubelet; defaults fill in the other signals.
+ * One map over all layers. Files merge entry by entry; a flag replaces the files' map, as in the kubelet; defaults fill
+ * in the other signals.
  *
  * @param merge  false: no defaults if the map is set at all
  */
@@ -87,7 +91,10 @@ function mergesDefaults({ mergeDefaults, departures }: Profile): boolean {
   return mergeDefaults ?? departures['merge-defaults'];
 }
 
-/** Says which defaults a partial evictionHard keeps or drops: evictd keeps them, the kubelet drops them, and an operator may expect either. */
+/**
+ * Says which defaults a partial evictionHard keeps or drops: evictd keeps them, the kubelet drops them, and an operator
+ * may expect either.
+ */
 function noticeDefaults(
   hard: ReadonlyMap<AmountSignal, Entry<ThresholdValue>>,
   { defaults, files, flags }: Layers,

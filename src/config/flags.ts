@@ -52,7 +52,9 @@ const TEXTS = {
   logLevel: ['--log-level', ['log', 'level']],
 } as const;
 
-/** Flags that name workloads, with the entry of `workloads` for each text. Together they replace the list of the files. */
+/**
+ * Flags that name workloads, with the entry of `workloads` for each text. Together they replace the list of the files.
+ */
 const SOURCES = {
   workloadCgroup: ['--workload-cgroup', (cgroup: string) => ({ cgroup })],
   workloadSlice: ['--workload-slice', (slice: string) => ({ systemd: { slices: [slice] } })],
@@ -118,7 +120,10 @@ export function readFlags(flags: ConfigFlags, report: Report): SettingsDocument 
   return { value, at: (path) => find(path, 'value'), keyAt: (path) => find(path, 'key') };
 }
 
-/** `signal<value,…` as the kubelet parses it: ignores white space around each part, and the last entry for a signal wins. */
+/**
+ * `signal<value,…` as the kubelet parses it: ignores white space around each part, and the last entry for a signal
+ * wins.
+ */
 function readPairs(
   name: MapFlag,
   text: string,

@@ -10,8 +10,9 @@ const HEXADECIMAL = /^([+-]?)0x([0-9a-f_]*)(?:\.([0-9a-f_]*))?p([+-]?[0-9][0-9_]
 const FAR = 400n;
 
 /**
- * Parses a number as Go's strconv.ParseFloat(text, 32) does: decimal or hexadecimal, underscores between digits, `inf` and `nan` in any
- * case. Rounds once, half to even: `Math.fround(Number(text))` rounds twice and differs in the last bit for some texts.
+ * Parses a number as Go's strconv.ParseFloat(text, 32) does: decimal or hexadecimal, underscores between digits, `inf`
+ * and `nan` in any case. Rounds once, half to even: `Math.fround(Number(text))` rounds twice and differs in the last
+ * bit for some texts.
  *
  * @throws FloatError  invalid syntax, or beyond the largest 32 bit float
  */

@@ -17,7 +17,9 @@ export interface Layer extends Positions {
 const EVICTD = { apiVersion: 'evictd.dev/v1', kind: 'EvictdConfiguration' } as const;
 const KUBELET = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' } as const;
 
-/** Checks a document. Invalid keys go to the report and are left out. Undefined: the document is not a configuration. */
+/**
+ * Checks a document. Invalid keys go to the report and are left out. Undefined: the document is not a configuration.
+ */
 export function readLayer(document: SettingsDocument, report: Report): Layer | undefined {
   const written = withoutNulls(document.value);
   if (!isRecord(written)) {
@@ -39,8 +41,8 @@ export function readLayer(document: SettingsDocument, report: Report): Layer | u
 }
 
 /**
- * The dialect by apiVersion and kind; a file with neither, or with one of evictd's, is evictd's. If one is right and the other is unknown, the
- * right one decides. Undefined: unknown.
+ * The dialect by apiVersion and kind; a file with neither, or with one of evictd's, is evictd's. If one is right and
+ * the other is unknown, the right one decides. Undefined: unknown.
  */
 function dialectOf(
   written: Readonly<Record<string, unknown>>,
@@ -98,7 +100,10 @@ function hintOfUnused(key: string, value: unknown, read: readonly string[]): str
   return near === undefined ? undefined : `did you mean ${near}?`;
 }
 
-/** Drops keys without a value (`evictionSoft:` with all its entries commented out), except entries of maps by signal: those lack a value. */
+/**
+ * Drops keys without a value (`evictionSoft:` with all its entries commented out), except entries of maps by signal:
+ * those lack a value.
+ */
 function withoutNulls(value: unknown): unknown {
   const prune = (inner: unknown, key: string | undefined): unknown => {
     if (Array.isArray(inner)) return inner.map((item) => prune(item, undefined));

@@ -33,8 +33,9 @@ const OPERATORS = ['<', '>'];
 const KINDS = ['hard', 'soft'] as const satisfies readonly ThresholdKind[];
 
 /**
- * Parses `SIGNAL<AMOUNT` and `PRESSURE>PERCENT`, joined with `&`; white space around each part is ignored. The first operand of memory, a disk
- * or process ids names the starved resource; a threshold without one alerts and evicts nothing.
+ * Parses `SIGNAL<AMOUNT` and `PRESSURE>PERCENT`, joined with `&`; white space around each part is ignored. The first
+ * operand of memory, a disk or process ids names the starved resource; a threshold without one alerts and evicts
+ * nothing.
  *
  * @throws TextError
  */

@@ -96,7 +96,9 @@ export const evictdSchema = z.strictObject({
   ),
 });
 
-/** kind: KubeletConfiguration (kubelet.config.k8s.io/v1beta1): the keys about eviction and shutdown; others are ignored. */
+/**
+ * kind: KubeletConfiguration (kubelet.config.k8s.io/v1beta1): the keys about eviction and shutdown; others are ignored.
+ */
 export const kubeletSchema = z.object(kubeletKeys);
 
 export type Settings = z.output<typeof evictdSchema>;

@@ -9,7 +9,8 @@ const MAX_BYTES = 256 * 1024;
 /**
  * The text of a configuration file without a byte order mark; undefined: not readable, with the issue in the report.
  *
- * Does not block on a FIFO. Checks type, owner and permissions of the open descriptor, so that the file cannot be replaced in between.
+ * Does not block on a FIFO. Checks type, owner and permissions of the open descriptor, so that the file cannot be
+ * replaced in between.
  *
  * @param absent  'allowed': a missing file is not an issue
  */
@@ -68,8 +69,8 @@ function readAll(descriptor: number): Buffer {
 }
 
 /**
- * Reports a directory in which users other than root can replace the file. A sticky directory protects root's files, and so does a read-only
- * mount (a ConfigMap's volume has mode 0777).
+ * Reports a directory in which users other than root can replace the file. A sticky directory protects root's files,
+ * and so does a read-only mount (a ConfigMap's volume has mode 0777).
  */
 export function checkDirectory(directory: string, report: Report): void {
   const { uid, mode } = statSync(directory);

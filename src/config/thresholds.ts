@@ -18,7 +18,8 @@ export function parseSignal(text: string): KubeletSignal {
 /**
  * The value of a threshold; undefined: disabled by the exact text `0%` or `100%`. `0.0%` is kept and never met.
  *
- * A quantity must be positive, a percentage 0 to 100 inclusive (kubelet: parseThresholdStatement). `NaN%` passes, as in the kubelet.
+ * A quantity must be positive, a percentage 0 to 100 inclusive (kubelet: parseThresholdStatement). `NaN%` passes, as in
+ * the kubelet.
  *
  * @throws ThresholdError, QuantityError, FloatError
  */
@@ -36,7 +37,8 @@ export function parseThresholdValue(signal: string, text: string): ThresholdValu
 }
 
 /**
- * A minimum reclaim. A quantity may be zero, a percentage may not; more than 100 % is accepted (kubelet: parseMinimumReclaims).
+ * A minimum reclaim. A quantity may be zero, a percentage may not; more than 100 % is accepted (kubelet:
+ * parseMinimumReclaims).
  *
  * @throws ThresholdError, QuantityError, FloatError
  */
@@ -62,7 +64,10 @@ export function parseGracePeriod(text: string): bigint {
   return gracePeriodNs;
 }
 
-/** The parser of an entry of each map: its value, or undefined if the entry disables the threshold. Throws the kubelet's error. */
+/**
+ * The parser of an entry of each map: its value, or undefined if the entry disables the threshold. Throws the kubelet's
+ * error.
+ */
 export const PARSE_ENTRY = {
   evictionHard: parseThresholdValue,
   evictionSoft: parseThresholdValue,
@@ -84,7 +89,8 @@ export interface ThresholdMaps {
 }
 
 /**
- * Combines the maps, sorted by signal and grace period. A grace period or a minimum reclaim without a threshold is ignored.
+ * Combines the maps, sorted by signal and grace period. A grace period or a minimum reclaim without a threshold is
+ * ignored.
  *
  * @param enforceAllocatable  copies hard memory.available to allocatableMemory.available, with its minimum reclaim
  * @param missing  called with a soft signal without a grace period, and the kubelet's error

@@ -49,7 +49,10 @@ interface Written {
   readonly critical?: boolean | undefined;
 }
 
-/** Why `liftProtection: true` is refused in this rule; undefined: accepted. It exposes a protected unit, so it must be explicit. */
+/**
+ * Why `liftProtection: true` is refused in this rule; undefined: accepted. It exposes a protected unit, so it must be
+ * explicit.
+ */
 function liftRefusal({ match, critical }: Written): LiftRefusal | undefined {
   const { name } = match;
   const refusal = (message: string, hint: string, ...path: string[]): LiftRefusal => ({ message, hint, path, input: true });

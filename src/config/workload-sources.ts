@@ -58,7 +58,10 @@ interface Named {
   readonly path: readonly (string | number)[];
 }
 
-/** Drops an entry if earlier ones have all its names: two files may name the same source. Warns of duplicates and of sources that cover the whole machine. */
+/**
+ * Drops an entry if earlier ones have all its names: two files may name the same source. Warns of duplicates and of
+ * sources that cover the whole machine.
+ */
 export function distinctSources(items: readonly ListItem<WorkloadSourceSpec>[], report: Report): readonly ListItem<WorkloadSourceSpec>[] {
   const seen = new Set<string>();
   return items.filter(({ value, layer, path }) => {

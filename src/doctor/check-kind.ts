@@ -2,8 +2,9 @@ import type { Check } from './check.js';
 import type { DoctorFacts } from './facts.js';
 
 /**
- * A kind of check: the facts that it reads and its judgement over them. To add one, define it in a file of its own and add it to LINUX_CHECKS
- * or WINDOWS_CHECKS (and to docs/doctor.md). A setting of the kernel needs no fact of its own: `kernelFile` reads it.
+ * A kind of check: the facts that it reads and its judgement over them. To add one, define it in a file of its own and
+ * add it to LINUX_CHECKS or WINDOWS_CHECKS (and to docs/doctor.md). A setting of the kernel needs no fact of its own:
+ * `kernelFile` reads it.
  */
 export interface CheckKind<Facts> {
   /** A promise (docs/doctor.md); a part in capitals varies: 'notifier.SIGNAL'. */
@@ -39,7 +40,9 @@ export function lazyFacts<Facts extends object>(readers: FactReaders<Facts>): La
   return Object.fromEntries(lazy) as LazyFacts<Facts>;
 }
 
-/** Runs the checks, in their order. Reads only the facts that they declare; facts that wait are read at the same time. */
+/**
+ * Runs the checks, in their order. Reads only the facts that they declare; facts that wait are read at the same time.
+ */
 export async function examine<Facts extends object>(kinds: readonly CheckKind<Facts>[], facts: LazyFacts<Facts>): Promise<Check[]> {
   const checks = kinds.map(async ({ reads, judge }) => {
     const values = await Promise.all(reads.map(async (name) => [name, await facts[name]()] as const));

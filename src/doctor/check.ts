@@ -1,6 +1,9 @@
 import type { Unseen } from './facts/unseen.js';
 
-/** The verdict of one check. `degraded`: evictd works, but worse than it could; `broken`: it does not work, or not as configured. */
+/**
+ * The verdict of one check. `degraded`: evictd works, but worse than it could; `broken`: it does not work, or not as
+ * configured.
+ */
 export type CheckStatus = 'ok' | 'degraded' | 'broken';
 
 /** A JSON value. */

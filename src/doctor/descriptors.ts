@@ -6,7 +6,10 @@ import type { WorkloadFacts } from './facts/workloads.js';
 
 const ID = 'process.descriptors';
 
-/** The share of the limit for workloads (native/reading.d.ts, CgroupTable). Beyond it evictd opens the files for each reading, which takes several times as long. */
+/**
+ * The share of the limit for workloads (native/reading.d.ts, CgroupTable). Beyond it evictd opens the files for each
+ * reading, which takes several times as long.
+ */
 const SHARE = 0.5;
 
 export function checkDescriptors({ limits }: SubjectFacts, { listed, filesEach }: WorkloadFacts): Check {

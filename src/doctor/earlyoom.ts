@@ -4,8 +4,9 @@ import type { Rival } from './rival.js';
 const DEFAULT_PERCENT = 10;
 
 /**
- * When earlyoom sends its first SIGTERM (earlyoom(1)): MemAvailable below the lower of -m PERCENT (default 10) and -M KiB and, with swap, free
- * swap below -s PERCENT (default 10) or -S KiB. This takes percentages of MemTotal; earlyoom 1.8 takes them of a smaller total.
+ * When earlyoom sends its first SIGTERM (earlyoom(1)): MemAvailable below the lower of -m PERCENT (default 10) and -M
+ * KiB and, with swap, free swap below -s PERCENT (default 10) or -S KiB. This takes percentages of MemTotal; earlyoom
+ * 1.8 takes them of a smaller total.
  */
 export function earlyoomLimit(args: readonly string[], { totalBytes, swapBytes }: Pick<MemoryFacts, 'totalBytes' | 'swapBytes'>): Rival {
   const percent = option(args, 'm');

@@ -9,7 +9,10 @@ const ID = 'service.memory-min';
 
 const INSTALL = 'evictd install makes a top-level evictd.slice and a service, both with MemoryMin';
 
-/** memory.min protects only as far as every ancestor has it (admin-guide/cgroup-v2.rst): a service in system.slice has none. */
+/**
+ * memory.min protects only as far as every ancestor has it (admin-guide/cgroup-v2.rst): a service in system.slice has
+ * none.
+ */
 export function checkMemoryMin({ kind, cgroups }: SubjectFacts, { memory }: CgroupFacts): Check[] {
   if (memory === undefined) return [];
   if (memory.version === 1)

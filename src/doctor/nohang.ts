@@ -1,7 +1,9 @@
 import type { MemoryFacts } from './facts/kernel.js';
 import type { Rival } from './rival.js';
 
-/** When nohang sends its first SIGTERM: soft_threshold_min_mem in '%' of MemTotal or in 'M' (MiB). undefined: not set. */
+/**
+ * When nohang sends its first SIGTERM: soft_threshold_min_mem in '%' of MemTotal or in 'M' (MiB). undefined: not set.
+ */
 export function nohangLimit(config: string, { totalBytes }: Pick<MemoryFacts, 'totalBytes'>): Rival | undefined {
   const [, number = '', unit = ''] = /^soft_threshold_min_mem\s*=\s*([\d.]+)\s*([%M])/m.exec(config) ?? [];
   const value = Number.parseFloat(number);

@@ -10,7 +10,10 @@ interface OomSettings {
   readonly minTtlMs: number | undefined;
 }
 
-/** What the kernel does if evictd is too late (Documentation/admin-guide/sysctl/vm.rst, admin-guide/mm/multigen_lru.rst). */
+/**
+ * What the kernel does if evictd is too late (Documentation/admin-guide/sysctl/vm.rst,
+ * admin-guide/mm/multigen_lru.rst).
+ */
 export const oomCheck = defineCheck(ID, ['kernelFile'], ({ kernelFile }): Check => {
   const settings: OomSettings = {
     panicOnOom: numberIn(kernelFile('/proc/sys/vm/panic_on_oom')),

@@ -6,7 +6,10 @@ export interface MonitoredCgroup {
   readonly limit: string;
 }
 
-/** Parses the output of `oomctl`: the monitored cgroups (ManagedOOMSwap=kill, ManagedOOMMemoryPressure=kill) and their limits. */
+/**
+ * Parses the output of `oomctl`: the monitored cgroups (ManagedOOMSwap=kill, ManagedOOMMemoryPressure=kill) and their
+ * limits.
+ */
 export function parseOomctl(text: string): MonitoredCgroup[] {
   const found: MonitoredCgroup[] = [];
   const value = (key: string): string => new RegExp(`^${key}: *(.*)$`, 'm').exec(text)?.[1] ?? '?';

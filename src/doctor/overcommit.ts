@@ -11,8 +11,8 @@ const ID = 'kernel.overcommit';
 const STRICT = 2;
 
 /**
- * With strict accounting malloc fails at CommitLimit (Documentation/mm/overcommit-accounting.rst), and the process that allocates may crash. If
- * that happens before the threshold is met, evictd cannot choose the victim.
+ * With strict accounting malloc fails at CommitLimit (Documentation/mm/overcommit-accounting.rst), and the process that
+ * allocates may crash. If that happens before the threshold is met, evictd cannot choose the victim.
  */
 export function checkOvercommit({ overcommitMemory, totalBytes, commitLimitBytes }: MemoryFacts, node: NodeFacts): Check {
   const details = { overcommitMemory: overcommitMemory ?? null, commitLimitBytes: jsonInteger(commitLimitBytes) };

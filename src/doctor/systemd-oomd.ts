@@ -6,7 +6,10 @@ import { isUnseen } from './facts/unseen.js';
 import type { WorkloadFacts } from './facts/workloads.js';
 import { parseOomctl } from './oomctl.js';
 
-/** systemd-oomd kills whole cgroups, only below the cgroups that units ask it to monitor. Without swap it does not act on swap. */
+/**
+ * systemd-oomd kills whole cgroups, only below the cgroups that units ask it to monitor. Without swap it does not act
+ * on swap.
+ */
 export function checkSystemdOomd(
   id: string,
   process: string,

@@ -16,8 +16,9 @@ const FILL_BYTES_PER_MS = 1_500_000n;
 const REACTION_MS = 20n;
 
 /**
- * How far the threshold is above the memory that the kernel keeps free. At the zones' `min` allocations reclaim directly, then the OOM killer
- * runs. With swap, kswapd swaps to keep `high` free: a lower threshold is met only when swap is full (mm/page_alloc.c, mm/vmscan.c).
+ * How far the threshold is above the memory that the kernel keeps free. At the zones' `min` allocations reclaim
+ * directly, then the OOM killer runs. With swap, kswapd swaps to keep `high` free: a lower threshold is met only when
+ * swap is full (mm/page_alloc.c, mm/vmscan.c).
  */
 export function checkWatermarks({ watermarks, swapBytes }: MemoryFacts, node: NodeFacts): Check[] {
   const limit = hardMemoryLimit(node);

@@ -31,7 +31,10 @@ export function unitDirectories(
   };
 }
 
-/** The value for RuntimeDirectory=; undefined: systemd cannot create it. A colon separates a name from a link (systemd 255). */
+/**
+ * The value for RuntimeDirectory=; undefined: systemd cannot create it. A colon separates a name from a link (systemd
+ * 255).
+ */
 function runtimeName(path: string, runtimes: readonly string[]): string | undefined {
   const names = runtimes.map((root) => relative(root, resolve(path)));
   return names.find((name) => name !== '' && !name.startsWith('..') && !name.includes(':'));

@@ -7,7 +7,10 @@ export type Owner = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_OTHERS = 0o002;
 
-/** Why users other than root can change a file or a directory; undefined: they cannot. Access lists show in the group bits. */
+/**
+ * Why users other than root can change a file or a directory; undefined: they cannot. Access lists show in the group
+ * bits.
+ */
 export function otherWriter({ uid, gid, mode }: Owner): string | undefined {
   if (uid !== 0) return `belongs to user ${String(uid)}`;
   if ((mode & WRITABLE_BY_OTHERS) !== 0) return 'is writable by all users';

@@ -16,8 +16,9 @@ export interface UninstallRequest {
 }
 
 /**
- * The steps that uninstall the service, each computed after the previous one was carried out: stops the service, which restores what evictd has
- * changed, removes it, and restores what a killed evictd has changed. Keeps and lists configuration and journal.
+ * The steps that uninstall the service, each computed after the previous one was carried out: stops the service, which
+ * restores what evictd has changed, removes it, and restores what a killed evictd has changed. Keeps and lists
+ * configuration and journal.
  *
  * @throws EvictdError  evictd cannot be uninstalled here
  */

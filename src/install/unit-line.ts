@@ -4,7 +4,8 @@ export interface UnitVariable {
 }
 
 /**
- * A command line for ExecStart= that passes each word unchanged: systemd.service(5), "Command lines"; systemd.unit(5), "Specifiers".
+ * A command line for ExecStart= that passes each word unchanged: systemd.service(5), "Command lines"; systemd.unit(5),
+ * "Specifiers".
  */
 export function commandLine(words: readonly (string | UnitVariable)[]): string {
   return words.map((word) => (typeof word === 'string' ? commandWord(word) : `$${word.variable}`)).join(' ');

@@ -18,7 +18,10 @@ export interface UnitOptions {
   readonly writable: readonly string[];
 }
 
-/** A top-level slice: memory.min protects only as far as every ancestor has it, and system.slice has none (admin-guide/cgroup-v2.rst). */
+/**
+ * A top-level slice: memory.min protects only as far as every ancestor has it, and system.slice has none
+ * (admin-guide/cgroup-v2.rst).
+ */
 export function sliceUnit(origin: string): string {
   return `# ${origin}
 [Unit]
@@ -33,6 +36,32 @@ CPUWeight=10000
 
 /** evictd uses 60 MiB (docs/benchmarks.md), 76 MiB with Node 24, and more for many workloads. */
 const MEMORY_MIN = '128M';
+
+const SANDBOX = `# In order: end processes; cgroups of users; PSI windows below 2 s and oom_score_adj; /dev/kmsg; /proc/PID/fd.
+CapabilityBoundingSet=CAP_KILL CAP_DAC_OVERRIDE CAP_SYS_RESOURCE CAP_SYSLOG CAP_SYS_PTRACE
+SystemCallFilter=@system-service process_mrelease
+SystemCallErrorNumber=EPERM
+SystemCallArchitectures=native
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+DevicePolicy=closed
+DeviceAllow=/dev/kmsg r
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=read-only
+PrivateTmp=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+KeyringMode=private
+UMask=0077
+# Not set, because evictd needs the access: ProtectControlGroups (it writes cgroup.kill), MemoryDenyWriteExecute (V8 compiles), PrivateDevices and
+# ProtectKernelLogs (/dev/kmsg), ProtectProc and ProcSubset (all processes, /proc/pressure), PrivateNetwork (metrics), PrivateUsers and User (root's files).
+`;
 
 /** The service. A comment explains each unusual line: operators read it with `systemctl cat`. */
 export function serviceUnit({ origin, program, documentation, configFile, runtime, writable }: UnitOptions): string {
@@ -81,31 +110,7 @@ RuntimeDirectoryMode=0700
 # State over a restart: grace periods, evictions in flight, records that are not in the journal yet.
 RuntimeDirectoryPreserve=yes
 ${writable.length === 0 ? '' : `ReadWritePaths=${writable.map((path) => pathWord(`-${path}`)).join(' ')}\n`}
-# In order: end processes; cgroups of users; PSI windows below 2 s and oom_score_adj; /dev/kmsg; /proc/PID/fd.
-CapabilityBoundingSet=CAP_KILL CAP_DAC_OVERRIDE CAP_SYS_RESOURCE CAP_SYSLOG CAP_SYS_PTRACE
-SystemCallFilter=@system-service process_mrelease
-SystemCallErrorNumber=EPERM
-SystemCallArchitectures=native
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
-DevicePolicy=closed
-DeviceAllow=/dev/kmsg r
-NoNewPrivileges=yes
-ProtectSystem=strict
-ProtectHome=read-only
-PrivateTmp=yes
-ProtectClock=yes
-ProtectHostname=yes
-ProtectKernelModules=yes
-ProtectKernelTunables=yes
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-KeyringMode=private
-UMask=0077
-# Not set, because evictd needs the access: ProtectControlGroups (it writes cgroup.kill), MemoryDenyWriteExecute (V8 compiles), PrivateDevices and
-# ProtectKernelLogs (/dev/kmsg), ProtectProc and ProcSubset (all processes, /proc/pressure), PrivateNetwork (metrics), PrivateUsers and User (root's files).
-
+${SANDBOX}
 [Install]
 WantedBy=multi-user.target
 `;

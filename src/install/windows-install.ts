@@ -53,7 +53,8 @@ export function windowsInstallSteps(request: WindowsInstallRequest, machine: Win
   const settings = ['binPath=', line, 'start=', 'auto', 'DisplayName=', 'evictd'];
   return [
     { action: 'make', path: places.data },
-    // Every user can create files below ProgramData, even this directory, whose files decide what evictd ends as SYSTEM.
+    // Every user can create files below ProgramData, even this directory, whose files decide what evictd ends as
+    // SYSTEM.
     run(places, 'icacls.exe', places.data, '/setowner', ADMINISTRATORS, '/T', '/L'),
     run(places, 'icacls.exe', places.data, '/reset', '/T', '/L'),
     run(places, 'icacls.exe', places.data, '/inheritance:r', '/grant:r', `${SYSTEM}${FULL}`, `${ADMINISTRATORS}${FULL}`),
@@ -95,7 +96,9 @@ function runtimeStep({ places, running }: WindowsMachine, stops: boolean): Insta
   return others.length === 0 ? { action: 'remove', path } : { action: 'keep', path, why: `used by process ${others.join(', ')}` };
 }
 
-/** The command line of the service; undefined: not installed. Throws EvictdError if `evictd install` did not create it. */
+/**
+ * The command line of the service; undefined: not installed. Throws EvictdError if `evictd install` did not create it.
+ */
 function installedLine({ places, run: runProgram }: WindowsMachine): string | undefined {
   const { status, output } = runProgram([
     win32.join(places.system, 'reg.exe'),

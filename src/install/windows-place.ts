@@ -31,7 +31,8 @@ export function windowsPlaces(env: NodeJS.ProcessEnv): WindowsPlaces {
 }
 
 /**
- * Refuses links in the directory of an installation: any user can create it first, and icacls would change the target of the link.
+ * Refuses links in the directory of an installation: any user can create it first, and icacls would change the target
+ * of the link.
  *
  * @throws EvictdError  a link or a junction
  */
@@ -44,8 +45,8 @@ export function requireNoLinks(directory: string): void {
 }
 
 /**
- * Refuses a default configuration that exists before the service: any user may have written it, and it decides what evictd ends as SYSTEM. Node
- * cannot read the owner.
+ * Refuses a default configuration that exists before the service: any user may have written it, and it decides what
+ * evictd ends as SYSTEM. Node cannot read the owner.
  *
  * @throws EvictdError  it exists
  */
@@ -68,8 +69,8 @@ function linkIn(path: string): string | undefined {
 }
 
 /**
- * Checks that only administrators can change the files that SYSTEM runs. Node cannot read access lists, so this accepts only directories that
- * Windows protects.
+ * Checks that only administrators can change the files that SYSTEM runs. Node cannot read access lists, so this accepts
+ * only directories that Windows protects.
  *
  * @throws EvictdError  a file is in another directory
  */

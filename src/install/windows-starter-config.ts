@@ -1,4 +1,7 @@
-/** %ProgramData%\evictd\config.yaml of a new installation: the defaults, and no workloads, so that evictd evicts nothing. */
+/**
+ * %ProgramData%\evictd\config.yaml of a new installation: the defaults, and no workloads, so that evictd evicts
+ * nothing.
+ */
 export const WINDOWS_STARTER_CONFIG = `# Configuration of evictd. \`evictd config check\` checks it, \`evictd reload\` applies it.
 apiVersion: evictd.dev/v1
 kind: EvictdConfiguration

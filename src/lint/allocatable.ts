@@ -5,7 +5,10 @@ import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import type { LintSubject } from './subject.js';
 
-/** Sources outside allocatable.cgroup: evictd does not evict their workloads for allocatableMemory.available, because that would not help. */
+/**
+ * Sources outside allocatable.cgroup: evictd does not evict their workloads for allocatableMemory.available, because
+ * that would not help.
+ */
 export function lintAllocatable({ thresholds, workloads, allocatable }: LintSubject): Finding[] {
   if (allocatable === undefined || !thresholds.some(({ signal }) => signal === 'allocatableMemory.available')) return [];
   const cgroup = normalCgroupPath(allocatable.cgroup);

@@ -9,11 +9,16 @@ import { limitIn, thresholdKey, thresholdText } from './limit.js';
 import type { MachineFacts } from './machine.js';
 import type { LintSubject } from './subject.js';
 
-/** The least that one core allocates: 1.5 to 2.5 GB/s were measured with 4 KiB pages. One leaking thread is enough; huge pages are faster. */
+/**
+ * The least that one core allocates: 1.5 to 2.5 GB/s were measured with 4 KiB pages. One leaking thread is enough; huge
+ * pages are faster.
+ */
 const BYTES_PER_SECOND = 1_500_000_000n;
 const NS_PER_SECOND = 1_000_000_000n;
 
-/** Memory thresholds that a fast allocation passes between two polls, or during a grace period without a hard threshold. */
+/**
+ * Memory thresholds that a fast allocation passes between two polls, or during a grace period without a hard threshold.
+ */
 export function lintAllocation(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
   const memory = subject.thresholds.filter((threshold) => SIGNAL_FACTS[threshold.signal].resource === 'memory' && !isListed(threshold));
   return memory.flatMap((threshold): Finding[] => {
@@ -64,7 +69,10 @@ function allocatedIn(ns: bigint): bigint {
   return (BYTES_PER_SECOND * ns) / NS_PER_SECOND;
 }
 
-/** The longest interval, in steps of 10 ms, in which less than `margin` is allocated; at least evictd's shortest interval. */
+/**
+ * The longest interval, in steps of 10 ms, in which less than `margin` is allocated; at least evictd's shortest
+ * interval.
+ */
 function fits(margin: bigint): bigint {
   const [shortest, step] = [100_000_000n, 10_000_000n];
   const ns = (((margin - 1n) * NS_PER_SECOND) / BYTES_PER_SECOND / step) * step;

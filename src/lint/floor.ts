@@ -13,10 +13,11 @@ export interface Floor {
 const NO_FLOOR: Floor = { amount: 0n, text: '' };
 
 /**
- * available = capacity − (anonymous + file − inactive file pages) includes memory that no process can get: pages that the kernel keeps free
- * (vm.min_free_kbytes: mm/page_alloc.c, __zone_watermark_ok) and huge page pools, which are in MemTotal but not in AnonPages or Cached
- * (mm/hugetlb.c; kubernetes/kubernetes#137984 and #131319). When nothing else is left, allocations fail and the kernel's OOM killer runs. If a
- * cgroup's limit exceeds the memory of the machine, the excess is added.
+ * available = capacity − (anonymous + file − inactive file pages) includes memory that no process can get: pages that
+ * the kernel keeps free (vm.min_free_kbytes: mm/page_alloc.c, __zone_watermark_ok) and huge page pools, which are in
+ * MemTotal but not in AnonPages or Cached (mm/hugetlb.c; kubernetes/kubernetes#137984 and #131319). When nothing else
+ * is left, allocations fail and the kernel's OOM killer runs. If a cgroup's limit exceeds the memory of the machine,
+ * the excess is added.
  */
 export function floorOf(signal: Signal, machine: MachineFacts | undefined): Floor {
   const capacity = machine?.capacities.get(signal);

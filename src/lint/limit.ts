@@ -20,7 +20,10 @@ export function thresholdText(threshold: Threshold, capacity: bigint | undefined
   return `${threshold.signal}: ${thresholdKind(threshold)} ${limitText(threshold.signal, threshold.value, capacity)}`;
 }
 
-/** The key of a threshold. A soft one without a grace period counts as hard. If the signal's own entry is disabled, the threshold is a copy. */
+/**
+ * The key of a threshold. A soft one without a grace period counts as hard. If the signal's own entry is disabled, the
+ * threshold is a copy.
+ */
 export function thresholdKey(threshold: Threshold, { written, thresholds }: LintSubject): string {
   if (isListed(threshold)) return `thresholds[${String(thresholds.filter(isListed).indexOf(threshold))}]`;
   const [hard, soft] = [`evictionHard.${threshold.signal}`, `evictionSoft.${threshold.signal}`];

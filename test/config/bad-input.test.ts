@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { errorOf, issuesOf, load } from './scratch.js';
 
-/** Each row is one thing wrong, and where it is said to be: line and column of the value, or of the key where the key is wrong. */
+/**
+ * Each row is one thing wrong, and where it is said to be: line and column of the value, or of the key where the key is
+ * wrong.
+ */
 test.each<[rule: string, yaml: string, at: string, code: string]>([
   ['unknown key', 'monitorInterval: 3s\n', '1:1', 'UNKNOWN_KEY'],
   ['unknown key in a map', 'log:\n  formt: text\n', '2:3', 'UNKNOWN_KEY'],

@@ -16,12 +16,7 @@ test.each<[rule: string, facts: ShutdownFacts, status: CheckStatus, summary: Reg
     'degraded',
     /needs 30s, and evictd 2s more: then systemd stops the remaining/,
   ],
-  [
-    'too short',
-    { requestedNs: seconds(30), delay: known(5) },
-    'degraded',
-    /at most 5s .* needs 30s, .*: then systemd stops the remaining/,
-  ],
+  ['too short', { requestedNs: seconds(30), delay: known(5) }, 'degraded', /at most 5s .* needs 30s, .*: then systemd stops the remaining/],
   ['no logind', { requestedNs: seconds(30), delay: { kind: 'unknown', reason: 'logind does not run' } }, 'degraded', /logind does not run/],
 ])('shutdown.delay: %s', (_rule, facts, status, summary) => {
   expectCheck(checkShutdownDelay(facts), 'shutdown.delay', status, summary);

@@ -10,7 +10,8 @@ import { scratch } from '../config/scratch.js';
 const TRUSTED = '/proc/version';
 
 /**
- * A machine with systemd in a scratch directory. systemctl is played: where these tests run there is no systemd. test/systemd/install.test.ts has the real one.
+ * A machine with systemd in a scratch directory. systemctl is played: where these tests run there is no systemd.
+ * test/systemd/install.test.ts has the real one.
  */
 export function playedMachine(overrides: Partial<Machine> = {}): { machine: Machine; ran: string[]; at: (path: string) => string } {
   const root = scratch();

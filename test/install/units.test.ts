@@ -12,7 +12,9 @@ const options = {
   writable: [],
 };
 
-/** All values of a key of [Service], in order. What systemd makes of them, test/systemd/install.test.ts asks systemd. */
+/**
+ * All values of a key of [Service], in order. What systemd makes of them, test/systemd/install.test.ts asks systemd.
+ */
 function values(unit: string, key: string): string[] {
   return unit.split('\n').flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
 }

@@ -7,8 +7,8 @@ export class Timeouts {
   expired = false;
 
   /**
-   * The result of `work`; undefined: it took too long, and its signal is aborted. The limit is counted in parts, while the event loop turns: on
-   * a busy machine this process itself may be late.
+   * The result of `work`; undefined: it took too long, and its signal is aborted. The limit is counted in parts, while
+   * the event loop turns: on a busy machine this process itself may be late.
    */
   within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const aborting = new AbortController();

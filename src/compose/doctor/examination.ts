@@ -14,7 +14,10 @@ import * as windows from './windows-facts.js';
 
 export interface Examination {
   readonly checks: readonly Check[];
-  /** Ends the process at once, for when something hangs and the process would not end by itself. undefined: nothing hangs. */
+  /**
+   * Ends the process at once, for when something hangs and the process would not end by itself. undefined: nothing
+   * hangs.
+   */
   readonly exitNow: ((code: number) => never) | undefined;
 }
 

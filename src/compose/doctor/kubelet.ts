@@ -2,11 +2,13 @@ import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { loadConfig, loadWritten } from '../../config/load.js';
 import type { LoadedConfig } from '../../config/config.js';
-import { isListed, thresholdKind, type Threshold } from '../../core/threshold.js';
+import type { Threshold } from '../../core/threshold.js';
+import { isHardMemory } from '../../doctor/memory-limit.js';
 
 /**
- * The hard memory threshold of a kubelet, from its file and its flags. undefined: none, or unknown: the file is not readable, or the kubelet is
- * part of another program (k3s). Does not resolve if the file's filesystem hangs. Never rejects.
+ * The hard memory threshold of a kubelet, from its file and its flags. undefined: none, or unknown: the file is not
+ * readable, or the kubelet is part of another program (k3s). Does not resolve if the file's filesystem hangs. Never
+ * rejects.
  *
  * @param root  the root directory of the kubelet, which may run in a container
  */
@@ -19,9 +21,7 @@ export async function kubeletMemory(root: string, [program = '', ...args]: reado
       compatibility: 'kubelet',
       ...(hard !== undefined && { evictionHard: [hard] }),
     });
-    return config.thresholds.find(
-      (threshold) => threshold.signal === 'memory.available' && !isListed(threshold) && thresholdKind(threshold) === 'hard',
-    );
+    return config.thresholds.find(isHardMemory);
   } catch {
     return undefined;
   }

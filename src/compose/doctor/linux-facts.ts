@@ -40,7 +40,10 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, a
   const cgroup = config.node.cgroup === undefined ? undefined : normalCgroupPath(config.node.cgroup);
   const instanceId = instanceName({ cgroup });
   const waits: Promise<unknown>[] = [];
-  /** Work that waits for another process or a filesystem. It runs beside other waits and before work that blocks, which would make it look late. */
+  /**
+   * Work that waits for another process or a filesystem. It runs beside other waits and before work that blocks, which
+   * would make it look late.
+   */
   const wait = <T>(work: Promise<T>): Promise<T> => {
     waits.push(work);
     return work;

@@ -65,7 +65,10 @@ export async function examineNode(
   }
 }
 
-/** Waits until the kernel has registered every v1 threshold. A refused one sends no event: its reason is known when the time is over. */
+/**
+ * Waits until the kernel has registered every v1 threshold. A refused one sends no event: its reason is known when the
+ * time is over.
+ */
 async function arm(node: Node, { config }: LoadedConfig): Promise<void> {
   let registered = 0;
   node.arm(config.thresholds, ({ source }: Wake) => {

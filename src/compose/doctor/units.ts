@@ -7,7 +7,10 @@ const LOOK_MS = 10;
 /** Exists wherever systemd is the init. */
 const ASKED = 'init.scope';
 
-/** Why systemd does not answer about units, tested with one. undefined: it answers, or it is not the init of this machine. */
+/**
+ * Why systemd does not answer about units, tested with one. undefined: it answers, or it is not the init of this
+ * machine.
+ */
 export async function unitsProblem(): Promise<SourceProblem | undefined> {
   const units = selectHost().openUnitManager();
   try {

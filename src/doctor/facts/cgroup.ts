@@ -13,7 +13,10 @@ export interface CgroupFacts {
   readonly delegations: readonly DelegationFacts[];
 }
 
-/** Whether the memory controller is enabled for the children of a cgroup (cgroup.subtree_control of it and of its ancestors). */
+/**
+ * Whether the memory controller is enabled for the children of a cgroup (cgroup.subtree_control of it and of its
+ * ancestors).
+ */
 export interface DelegationFacts {
   readonly path: string;
   /** The topmost cgroup that does not enable it; undefined: all do. */
