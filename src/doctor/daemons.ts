@@ -9,28 +9,28 @@ import type { WorkloadFacts } from './facts/workloads.js';
 import { checkKubelet } from './kubelet.js';
 import { hardMemoryLimit } from './memory-limit.js';
 import { nohangLimit } from './nohang.js';
-import { precedence, type Rival } from './rival.js';
+import { precedence, type DaemonLimit } from './rival.js';
 import { checkSystemdOomd } from './systemd-oomd.js';
 
 const ID = 'daemon.NAME';
 
-export interface Beside {
+export interface DaemonContext {
   readonly memory: MemoryFacts;
   readonly node: NodeFacts;
   readonly workloads: WorkloadFacts;
 }
 
 /** Other daemons that end processes when memory runs short, and which of them acts first. */
-export function checkDaemons({ found }: DaemonsFacts, beside: Beside): Check[] {
+export function checkDaemons({ found }: DaemonsFacts, context: DaemonContext): Check[] {
   const names = found.map(({ name }) => name);
   // Ids are unique: a second kubelet (in a container of kind) is daemon.kubelet#2.
   return found.map((daemon, index) => {
     const before = names.slice(0, index).filter((name) => name === daemon.name).length;
-    return checkDaemon(daemon, before === 0 ? '' : `#${String(before + 1)}`, beside);
+    return checkDaemon(daemon, before === 0 ? '' : `#${String(before + 1)}`, context);
   });
 }
 
-function checkDaemon(daemon: DaemonFacts, suffix: string, { memory, node, workloads }: Beside): Check {
+function checkDaemon(daemon: DaemonFacts, suffix: string, { memory, node, workloads }: DaemonContext): Check {
   const { name, pid, unit } = daemon;
   const id = ID.replace('NAME', name) + suffix;
   const process = `${name} (process ${String(pid)}${unit === undefined ? '' : ` of ${unit}`})`;
@@ -52,13 +52,13 @@ function checkDaemon(daemon: DaemonFacts, suffix: string, { memory, node, worklo
   }
 }
 
-function limitOf({ name, arguments: args, settings }: DaemonFacts, memory: MemoryFacts): Rival | { readonly unseen: string } {
+function limitOf({ name, arguments: args, settings }: DaemonFacts, memory: MemoryFacts): DaemonLimit | { readonly unseen: string } {
   if (name === 'earlyoom') return isUnseen(args) ? args : earlyoomLimit(args.slice(1), memory);
   if (isUnseen(settings)) return settings;
   return nohangLimit(settings, memory) ?? { unseen: 'its configuration has no soft_threshold_min_mem' };
 }
 
-function compared(id: string, process: string, name: DaemonName, limit: Rival, node: NodeFacts): Check {
+function compared(id: string, process: string, name: DaemonName, limit: DaemonLimit, node: NodeFacts): Check {
   const { isFirst, text } = precedence(limit, hardMemoryLimit(node));
   const details = { limitBytes: Number(limit.bytes), isFirst };
   if (!isFirst) return ok(id, `${process}: ${text}`, details);
@@ -74,6 +74,6 @@ function stop(name: DaemonName): string {
   return `systemctl disable --now ${name}`;
 }
 
-export const daemonsCheck = defineCheck(ID, ['daemons', 'memory', 'node', 'workloads'], ({ daemons, ...beside }) =>
-  checkDaemons(daemons, beside),
+export const daemonsCheck = defineCheck(ID, ['daemons', 'memory', 'node', 'workloads'], ({ daemons, ...context }) =>
+  checkDaemons(daemons, context),
 );

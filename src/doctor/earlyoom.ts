@@ -1,5 +1,5 @@
 import type { MemoryFacts } from './facts/kernel.js';
-import type { Rival } from './rival.js';
+import type { DaemonLimit } from './rival.js';
 
 const DEFAULT_PERCENT = 10;
 
@@ -8,7 +8,10 @@ const DEFAULT_PERCENT = 10;
  * KiB and, with swap, free swap below -s PERCENT (default 10) or -S KiB. This takes percentages of MemTotal; earlyoom
  * 1.8 takes them of a smaller total.
  */
-export function earlyoomLimit(args: readonly string[], { totalBytes, swapBytes }: Pick<MemoryFacts, 'totalBytes' | 'swapBytes'>): Rival {
+export function earlyoomLimit(
+  args: readonly string[],
+  { totalBytes, swapBytes }: Pick<MemoryFacts, 'totalBytes' | 'swapBytes'>,
+): DaemonLimit {
   const percent = option(args, 'm');
   const kibibytes = option(args, 'M');
   const limits = [

@@ -1,10 +1,10 @@
 import type { MemoryFacts } from './facts/kernel.js';
-import type { Rival } from './rival.js';
+import type { DaemonLimit } from './rival.js';
 
 /**
  * When nohang sends its first SIGTERM: soft_threshold_min_mem in '%' of MemTotal or in 'M' (MiB). undefined: not set.
  */
-export function nohangLimit(config: string, { totalBytes }: Pick<MemoryFacts, 'totalBytes'>): Rival | undefined {
+export function nohangLimit(config: string, { totalBytes }: Pick<MemoryFacts, 'totalBytes'>): DaemonLimit | undefined {
   const [, number = '', unit = ''] = /^soft_threshold_min_mem\s*=\s*([\d.]+)\s*([%M])/m.exec(config) ?? [];
   const value = Number.parseFloat(number);
   if (Number.isNaN(value)) return undefined;

@@ -2,7 +2,7 @@ import { amountOfBytes } from '../core/amount.js';
 import type { MemoryLimit } from './memory-limit.js';
 
 /** The limit at which another daemon acts. */
-export interface Rival {
+export interface DaemonLimit {
   readonly bytes: bigint;
   /** 'below 10 % MemAvailable' */
   readonly text: string;
@@ -14,7 +14,7 @@ export interface Precedence {
 }
 
 /** The higher limit acts first; at the same limit both do. `ours` undefined: evictd has no hard memory threshold. */
-export function precedence({ bytes, text }: Rival, ours: MemoryLimit | undefined): Precedence {
+export function precedence({ bytes, text }: DaemonLimit, ours: MemoryLimit | undefined): Precedence {
   const theirs = `it acts ${text} (${amountOfBytes(bytes)})`;
   if (ours === undefined) return { isFirst: true, text: `${theirs}, evictd has no hard threshold of memory` };
   if (bytes >= ours.bytes) return { isFirst: true, text: `${theirs}, before evictd at ${ours.text}` };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckStatus } from '../../src/doctor/check.js';
-import { checkDaemons, type Beside } from '../../src/doctor/daemons.js';
+import { checkDaemons, type DaemonContext } from '../../src/doctor/daemons.js';
 import { earlyoomLimit } from '../../src/doctor/earlyoom.js';
 import type { DaemonFacts } from '../../src/doctor/facts/daemon.js';
 import { nohangLimit } from '../../src/doctor/nohang.js';
@@ -8,13 +8,14 @@ import { parseOomctl } from '../../src/doctor/oomctl.js';
 import { checkOtherDaemons } from '../../src/doctor/other-daemons.js';
 import { expectCheck, fixture, GIB, hard, memoryFacts, MIB, nodeFacts, workloadFacts } from './support.js';
 
-const beside: Beside = { memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() };
+const beside: DaemonContext = { memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() };
 
 function daemon(name: DaemonFacts['name'], facts: Partial<DaemonFacts> = {}): DaemonFacts {
   return { name, pid: 236, unit: `${name}.service`, arguments: [], settings: '', memory: undefined, ...facts };
 }
 
-const of = (facts: DaemonFacts, at: Partial<Beside> = {}) => checkDaemons({ found: [facts], hidden: undefined }, { ...beside, ...at })[0];
+const of = (facts: DaemonFacts, at: Partial<DaemonContext> = {}) =>
+  checkDaemons({ found: [facts], hidden: undefined }, { ...beside, ...at })[0];
 
 test.each<[rule: string, names: readonly DaemonFacts['name'][], hidden: string | undefined, status: CheckStatus, summary: RegExp]>([
   ['none', [], undefined, 'ok', /^no other eviction daemon runs$/],
@@ -103,7 +104,7 @@ describe('systemd-oomd', () => {
   const lives = (...paths: string[]) => workloadFacts({ listed: paths.map((path) => ({ name: path, path, hindrance: undefined })) });
   const watching = daemon('systemd-oomd', { settings: fixture('oomctl') });
 
-  test.each<[rule: string, facts: DaemonFacts, at: Partial<Beside>, status: CheckStatus, summary: RegExp]>([
+  test.each<[rule: string, facts: DaemonFacts, at: Partial<DaemonContext>, status: CheckStatus, summary: RegExp]>([
     [
       'workloads are in a cgroup that it monitors',
       watching,
