@@ -251,7 +251,7 @@ describe('reading', () => {
     ['no file', () => undefined, 'EVICTD_CONDITIONS_ABSENT'],
     ['no runtime directory', () => rmSync(directory, { recursive: true }), 'EVICTD_CONDITIONS_ABSENT'],
     ['a directory', () => mkdirSync(path), 'EVICTD_CONDITIONS_UNREADABLE'],
-    ['a FIFO that nobody writes to', () => void execFileSync('mkfifo', [path]), 'EVICTD_CONDITIONS_UNREADABLE'],
+    ['a FIFO without a writer', () => void execFileSync('mkfifo', [path]), 'EVICTD_CONDITIONS_UNREADABLE'],
     ['a device that never ends', () => symlinkSync('/dev/zero', path), 'EVICTD_CONDITIONS_UNREADABLE'],
     ['a link to itself', () => symlinkSync(path, path), 'EVICTD_CONDITIONS_UNREADABLE'],
     [

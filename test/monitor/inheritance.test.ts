@@ -30,7 +30,7 @@ function bequest(): SavedState {
 }
 const left = (then: Clocks, own = owner): string => savedStateText(own, then, bequest());
 
-test('what was left comes back: the state, the times of signals, and what others keep', () => {
+test('a saved state is restored: the parts, the times of signals, and the sections', () => {
   const { state, signals, sections, abandoned, discarded } = restoreState(left(at(101)), owner, policy([hard]), at(103));
   expect(discarded).toBeUndefined();
   expect(state).toMatchObject({ decisions: 1, conditions: ['MemoryPressure'], lastStepNs: 100n * SECOND, evictions: [{ phase: 'dying' }] });
@@ -39,20 +39,20 @@ test('what was left comes back: the state, the times of signals, and what others
   expect(abandoned.size).toBe(0);
 });
 
-test('what the machine slept counts for what was seen', () => {
+test('the time that the machine slept counts for what was seen', () => {
   const { state, abandoned } = restoreState(left(at(101, 1101)), owner, policy([hard]), at(103, 1203));
   expect(state.lastStepNs).toBe(0n); // 100 of the 102 s were sleep
   expect([...abandoned]).toEqual([[1, 'no evictd ran for 102 s']]);
 });
 
-describe('is discarded, and evictd starts', () => {
+describe('these states are discarded, and evictd starts', () => {
   test.each<[rule: string, text: string, own: typeof owner, now: Clocks, reason: RegExp]>([
     ['a state of another boot', left(at(101)), { ...owner, bootId: 'another' }, at(103), /^it is of another boot$/],
-    ['one of a boot that cannot be told', left(at(101), { ...owner, bootId: '' }), { ...owner, bootId: '' }, at(103), /is not known$/],
+    ['one of a boot that is not known', left(at(101), { ...owner, bootId: '' }), { ...owner, bootId: '' }, at(103), /is not known$/],
     ['one of another node', left(at(101)), { ...owner, node: '/web' }, at(103), /^it is of another node \("machine"\)$/],
     ['one of another node cgroup of that name', left(at(101)), { ...owner, cgroupId: '5' }, at(103), /^it is of another node cgroup/],
-    ['one of a time to come', left(at(101)), owner, at(100), /clocks are ahead/],
-    ['one of a time to come, by the clock that goes on in sleep', left(at(101, 200)), owner, at(103, 199), /clocks are ahead/],
+    ['one of a later time', left(at(101)), owner, at(100), /clocks are ahead/],
+    ['one of a later time, by the clock that includes sleep', left(at(101, 200)), owner, at(103, 199), /clocks are ahead/],
     ['one of a later format', left(at(101)).replace('"format":3', '"format":4'), owner, at(103), /^it has format 4, and this/],
     ['no JSON', left(at(101)).slice(1), owner, at(103), /^it is not a state of evictd/],
     ['other JSON', 'null', owner, at(103), /^it is not a state of evictd/],
@@ -80,7 +80,7 @@ test('a key __proto__ is data like any other', () => {
   expect(Object.entries(sections)).toEqual([['__proto__', { x: 1 }]]);
 });
 
-test('what an older evictd did not remember is as at the beginning', () => {
+test('a part that an older evictd did not save has its initial value', () => {
   const text = left(at(101)).replace('"settled"', '"unknown"');
   expect(restoreState(text, owner, policy([hard]), at(103))).toMatchObject({
     discarded: undefined,
@@ -123,7 +123,7 @@ describe('a part of it that is something else is noticed, whatever it is, and ev
   });
 });
 
-test('whatever a step may remember is taken over', () => {
+test('every state that a step can return is restored', () => {
   const hold = { unit: 'a.service', decision: 1, start: ['a.socket'], owed: [], condition: 'MemoryPressure', untilNs: 5n } as const;
   const stop = {
     kind: 'stop',
@@ -160,18 +160,18 @@ test('whatever a step may remember is taken over', () => {
   );
 });
 
-describe('what is kept stopped, for who goes on with nothing else of it', () => {
+describe('the units that are kept stopped, read without the rest of the state', () => {
   const hold = (unit: string): Hold => ({ unit, decision: 1, start: [unit], owed: [], condition: 'MemoryPressure', untilNs: undefined });
   const { state: known, ...rest } = bequest();
   const held = new Map(['a.service', 'b.service'].map((unit) => [unit, hold(unit)]));
   const text = savedStateText(owner, at(101), { ...rest, state: { ...known, held } });
 
-  test('is told of this boot, whoever’s it is; of another nothing is kept stopped', () => {
+  test('are those of this boot, of any node; a state of another boot keeps none stopped', () => {
     expect(heldIn(text, 'this-boot')).toEqual({ node: 'machine', holds: [hold('a.service'), hold('b.service')] });
     expect(heldIn(text, 'another').holds).toEqual([]);
   });
 
-  test('those that were started are taken out, and nothing else', () => {
+  test('withoutHeld removes those that were started, and nothing else', () => {
     const left = withoutHeld(text, new Set(['a.service']));
     expect(heldIn(left, 'this-boot').holds).toEqual([hold('b.service')]);
     expect(restoreState(left, owner, policy([hard]), at(103))).toMatchObject({ state: { decisions: 1, evictions: [{ phase: 'dying' }] } });

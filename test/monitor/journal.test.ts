@@ -121,7 +121,7 @@ test('a state directory that cannot be written: the error is counted, the record
   await third.close(5_000);
 });
 
-test('a state directory that hangs keeps nobody waiting, and what waited is written when it answers', async () => {
+test('a state directory that hangs delays no caller, and the records are written when it answers', async () => {
   mkdirSync(state);
   execFileSync('mkfifo', [join(state, 'journal.jsonl')]); // opening it for writing waits for a reader
   const it = journal();
@@ -259,7 +259,7 @@ test('two write to one journal: neither loses a record when it is rotated', asyn
   expect(numbers(...names).sort((a, b) => a - b)).toEqual([...counting(0, 60), ...counting(100, 160)]);
 });
 
-test('a file that somebody moves away is noticed, and a new one begun', async () => {
+test('a file that was renamed is noticed, and a new one begun', async () => {
   const it = journal();
   await write(it, 0, 1);
   renameSync(join(state, 'journal.jsonl'), join(state, 'moved'));
@@ -395,7 +395,7 @@ describe('killed in the middle of a rotation, when the full file has its old nam
   };
   const files = (): string[] => readdirSync(state).filter((name) => name.startsWith('journal.jsonl'));
 
-  test('the next one goes on with the rotation', async () => {
+  test('the next one completes the rotation', async () => {
     await interrupted();
     const next = journal({ maxBytes: 64 * 1024 });
     await write(next, 15, 20);

@@ -92,7 +92,7 @@ test('a connection that is lost before it was asked for, too', async () => {
   expect([...it.left().state.held.keys()]).toEqual(['b.service']);
 });
 
-test('who is still being evicted is not asked for, and the signals that went out stay known', async () => {
+test('units that are being evicted are not started, and their sent signals stay known', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member }) => (member === 'EnqueueUnitJob' ? job : { error: 'a.b' });
   const timeline = new Timeline(

@@ -23,7 +23,7 @@ function unitsOf(path: string): SystemdUnits {
 
 const job = { signature: 'uososa(uosos)', body: [1, '/job/1', 'b.service', '/unit/b', 'start', []] };
 
-test('each is started with what belongs to it, in its order; what systemd refuses is told of its unit', async () => {
+test('each is started with its other units, in order; a refusal is reported for its unit', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member, body }) => (member === 'EnqueueUnitJob' && body?.[0] !== 'c.service' ? job : { error: 'a.NoSuchUnit' });
   const released = await startHeldUnits(unitsOf(peer.path), [hold('b.service', 'b.socket'), hold('c.service')], 10_000);

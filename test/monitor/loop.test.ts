@@ -168,7 +168,7 @@ const reclaimer: Reclaimer = {
 
 const two = (): Candidates => candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
 
-test('the decision with its ranking stands in the ring, and the eviction in the state, before the workload is touched', async () => {
+test('the ring has the decision with its ranking, and the state the eviction, before the workload is signalled', async () => {
   const node = new PlayedNode();
   let before: string | undefined;
   const evictor: Evictor = {
@@ -191,7 +191,7 @@ test('the decision with its ranking stands in the ring, and the eviction in the 
   });
 });
 
-test('a kill that fails is not counted, and the next candidate goes at once', async () => {
+test('a failed kill is not counted, and the next candidate is evicted at once', async () => {
   const node = new PlayedNode();
   const evictor: Evictor = {
     begin: ({ name }) => {
@@ -211,7 +211,7 @@ test('a kill that fails is not counted, and the next candidate goes at once', as
   expect(status.count('evictd_evictions_failed_total', 'memory.available')).toBe(1);
 });
 
-test('one that was gone before the signal is neither an eviction nor a failure', async () => {
+test('a victim that was gone before the signal is neither an eviction nor a failure', async () => {
   const node = new PlayedNode();
   const evictor: Evictor = {
     begin: ({ name }) => {
@@ -230,7 +230,7 @@ test('one that was gone before the signal is neither an eviction nor a failure',
   expect(said).toContainEqual(expect.stringContaining('batch ended before it was evicted'));
 });
 
-test('the largest ends by another hand while the candidates are read: nobody goes for what it has given back', () => {
+test('the largest workload ends by itself while the candidates are read: none is evicted for what that has freed', () => {
   const node = new PlayedNode();
   let killed = false;
   const found = (): Candidates => {
@@ -273,7 +273,7 @@ test('SIGKILL is repeated while processes are left', async () => {
   expect(kills).toBe(5);
 });
 
-test('the exit of the last process is looked at when it is told, not at the next look', () => {
+test('the exit of the last process is handled when it is reported, not at the next look', () => {
   const node = new PlayedNode();
   let left = 1;
   const exits: ((atNs: bigint) => void)[] = [];
@@ -301,7 +301,7 @@ test('the exit of the last process is looked at when it is told, not at the next
   expect(node.reads).toBe(reads);
 });
 
-test('a dry run takes hold of nothing', () => {
+test('a dry run opens no victim', () => {
   const node = new PlayedNode();
   const begin = vi.fn<Evictor['begin']>();
   start(node, { begin }, two, { dryRun: true });
@@ -311,7 +311,7 @@ test('a dry run takes hold of nothing', () => {
   expect(said).toContainEqual(expect.stringContaining('dry run: would evict batch'));
 });
 
-test('wakes that decide nothing are looked at in the pace of the sampler, and none is forgotten', async () => {
+test('wakes that decide nothing are handled at the rate of the sampler, and none is lost', async () => {
   const node = new PlayedNode();
   start(node, { begin: () => victim }, two);
   const before = node.reads;
@@ -350,7 +350,7 @@ test('without a workload source candidates are never asked for', () => {
   expect(said).toContainEqual(expect.stringContaining('no workload source is configured'));
 });
 
-test('what has stopped decides nothing, whatever it is told', () => {
+test('after a stop no wake leads to a decision', () => {
   const node = new PlayedNode();
   const begin = vi.fn<Evictor['begin']>();
   start(node, { begin }, two);
@@ -362,7 +362,7 @@ test('what has stopped decides nothing, whatever it is told', () => {
   expect(begin).not.toHaveBeenCalled();
 });
 
-test('collections run, the filesystems are read anew, and only then it is decided whether somebody goes', async () => {
+test('collections run and the filesystems are read before a workload is evicted for a disk', async () => {
   class Disk extends PlayedNode {
     freeMi = 500n;
     requested: ((outstanding: number) => void)[] = [];
@@ -410,7 +410,7 @@ test('a timer that is early, as they are by a part of a millisecond, is waited o
   expect(new Set(woken)).toEqual(new Set(['tick']));
 });
 
-test('listeners are told of every step: what it was told, who was asked for, what came of it', () => {
+test('listeners get every step: its input, the candidates, its result', () => {
   const reports: StepReport[] = [];
   const close = vi.fn();
   listeners.push({ stepped: (report) => reports.push(report), close });
@@ -444,7 +444,7 @@ test('a listener that throws ends neither the loop nor the other listeners, and 
   expect(said.filter((message) => message.includes('TypeError: broken'))).toHaveLength(1);
 });
 
-test('compatibility kubelet: after a kill that failed nobody is chosen for 30 s, whatever wakes', async () => {
+test('compatibility kubelet: after a failed kill no victim is chosen for 30 s, whatever wakes', async () => {
   const node = new PlayedNode();
   const evictor: Evictor = {
     begin: ({ name }) => {
@@ -470,7 +470,7 @@ test('compatibility kubelet: after a kill that failed nobody is chosen for 30 s,
   expect(touched.slice(0, 2)).toEqual(['batch', 'batch']); // a reload with departure failed-kill does not wait on
 });
 
-test('the node is told what was decided on, and of no reading that only warms up or waits', () => {
+test('the node learns which readings were decided on, and not those that only warm up or wait', () => {
   const node = Object.assign(new PlayedNode(), { decided: vi.fn<Node['decided']>() });
   start(node, { begin: () => victim }, two);
   node.decided.mockClear(); // the first pass
@@ -509,7 +509,7 @@ test('a node that needs readings between two passes is looked at, and a pass fol
   expect(sources).not.toContain('sampler'); // which is the native one
 });
 
-test('for the watchdog passes are made as it asks for them, however long the interval, and each is told', async () => {
+test('passes are made as often as the watchdog needs, however long the interval, and each is reported', async () => {
   const node = new PlayedNode();
   const sources: string[] = [];
   const beats: bigint[] = [];
@@ -530,7 +530,7 @@ test('for the watchdog passes are made as it asks for them, however long the int
   expect(node.reads).toBe(sources.length);
 });
 
-test('… and while nobody may be chosen, the node is read for it all the same, and nothing is decided', async () => {
+test('… and while no victim may be chosen, the node is read all the same, and nothing is decided', async () => {
   const node = new PlayedNode();
   const evictor: Evictor = {
     begin: ({ name }) => {
@@ -578,7 +578,7 @@ function before(decided: Partial<Decision>): RestoredState {
   };
 }
 
-test('whom the evictd before was killing, and kept stopped, stays owed, though systemd cannot be asked yet', async () => {
+test('a unit that the evictd before was killing and kept stopped stays held though systemd cannot be reached yet', async () => {
   const name = 'batch.service';
   const hold = { unit: name, decision: 1, start: [name], owed: [], condition: 'MemoryPressure', untilNs: undefined } as const;
   const stop = { kind: 'stop', dependants: [], triggers: [], timers: [], running: [name], restarts: true, along: [] } as const;
@@ -609,7 +609,7 @@ test.each<[rule: string, then: () => Candidates, came: RegExp | undefined]>([
   ['is critical', () => candidates([evicted({ protection: { kind: 'critical' } }), Mi]), /abandoned: it may not be evicted any more/],
   ['is not told of', () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
   ['is what it was', () => candidates([evicted(), Mi]), undefined],
-])('a pod that was told to end before a restart is not let go before its runtime has told that it %s', (_rule, then, came) => {
+])('a pod that got SIGTERM before a restart is not abandoned before its runtime reports that it %s', (_rule, then, came) => {
   let found: () => Candidates = () => ({ ...candidates([workload('web'), Mi]), awaitedRuntimes: [RUNTIME.endpoint] });
   const node = new PlayedNode();
   const alive: KillInProgress = {
@@ -636,7 +636,7 @@ test.each<[now: string, left: number, found: () => Candidates, came: RegExp | un
   ['is named by no source', 1, () => candidates([workload('web'), Mi]), /abandoned: no workload source includes it any more/],
   ['is what it was', 1, two, undefined],
   ['has gone', 0, () => candidates([workload('web'), Mi]), /evicted batch/],
-])('a reload by which who was told to end %s is decided on as a restart would', (_now, left, found, came) => {
+])('a reload after which a terminating victim %s is handled like a restart', (_now, left, found, came) => {
   const sent: string[] = [];
   let processes = 1;
   let configured = two;

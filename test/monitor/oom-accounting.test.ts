@@ -87,7 +87,7 @@ async function look(accounting: OomAccounting, source: WakeSource = 'tick', ...w
 }
 const second = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_050));
 
-test('nothing is looked at while nobody is killed, and what was killed before the start does not count', async () => {
+test('without an OOM kill no counters are read, and kills before the start do not count', async () => {
   counters.kills = { '/s/a': 4 };
   const accounting = start();
   await look(accounting);
@@ -125,7 +125,7 @@ test('without a log they are said as soon as they are seen', async () => {
   expect(said).toEqual(['3 counted a', '1 counted /other']);
 });
 
-test('the kernel says that somebody was killed: his cgroup may be gone at the next tick', async () => {
+test('a notification of an OOM kill is handled at once: the cgroup may be gone at the next tick', async () => {
   hasLog = false;
   const accounting = start('/s');
   counters.kills = { '/s/a': 1 };

@@ -45,8 +45,8 @@ describe('how long it holds', () => {
 
   test.each<[rule: string, written: string, now: string]>([
     ['another boot', 'that-boot', 'this-boot'],
-    ['a boot that could not be told when it was written', '', 'this-boot'],
-    ['a boot that cannot be told now', '', ''],
+    ['a boot that was not known at the time of writing', '', 'this-boot'],
+    ['a boot that is not known now', '', ''],
   ])('%s: it does not', (_rule, written, now) => {
     const text = conditionsText({ ...published, bootId: written });
     expect(() => presentConditions(text, { ...asked, bootId: now })).toThrow(expect.objectContaining({ code: 'EVICTD_CONDITIONS_STALE' }));

@@ -172,7 +172,7 @@ test('node-level reclaim: before, and what it came to', () => {
   expect(alertRecord({ kind: 'alert', alert: 'no-yield', threshold: reclaim.threshold, observation })).toMatchObject({ alert: 'no-yield' });
 });
 
-test('a start says what it goes on with, or why it does not', () => {
+test('a start record has what is continued, or why the saved state was discarded', () => {
   const nothing = { episodes: new Map(), conditions: [], evictions: [] };
   const start = { version: '1.0.0', dryRun: false, recovered: 0, state: nothing, discarded: undefined };
   expect(startRecord(start)).toEqual({ type: 'start', version: '1.0.0', recovered: 0, message: 'evictd 1.0.0 starts' });

@@ -159,7 +159,7 @@ test('what conflicts with it is waited for where nothing is known of it yet: rig
   expect([starts(peer), refused]).toEqual([[], ['b.service conflicts with fallback.service, which is running']]);
 });
 
-test('and where what is known is about to be told anew', async () => {
+test('and where an answer is outdated', async () => {
   const peer = await BusPeer.open();
   knows(peer, { b_2eservice: [INACTIVE, ['Conflicts', ['as', ['fallback.service']]]], fallback_2eservice: [INACTIVE] });
   const units = new SystemdUnits([{ path: peer.path, daemon: false }]);
@@ -192,7 +192,7 @@ test('and where what is known is about to be told anew', async () => {
   expect([starts(peer), refused.splice(0)]).toEqual([[], ['b.service conflicts with fallback.service, which is running']]);
 });
 
-test('of two that are kept stopped and conflict with each other one is started: whose conflicts are known first', async () => {
+test('of two conflicting units that are kept stopped, the one whose conflicts are known first is started', async () => {
   const peer = await BusPeer.open();
   knows(peer, {
     b_2eservice: [INACTIVE, ['Conflicts', ['as', ['c.service']]]],
@@ -207,7 +207,7 @@ test('of two that are kept stopped and conflict with each other one is started: 
   });
 });
 
-test('who was started is taken to run until systemd tells of it, and then for what it is', async () => {
+test('a unit that was started counts as running until systemd reports its state', async () => {
   const peer = await BusPeer.open();
   const units = {
     b_2eservice: [INACTIVE, ['Conflicts', ['as', ['c.service', 'masked.service']]]],
@@ -261,7 +261,7 @@ test('a systemd that loads a unit to tell of it, and then says that it has come,
   expect(Math.max(...reads.values())).toBeLessThan(3); // and once more where it was on the way when the start began
 });
 
-test('whoever is in a hurry is told what is not answered', async () => {
+test('a caller with little time gets the units without an answer', async () => {
   const peer = await BusPeer.open();
   peer.answer = () => undefined;
   const it = await releases(peer);

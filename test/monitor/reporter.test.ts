@@ -27,7 +27,7 @@ const dead = (target: string): NotifierState => {
   };
 };
 
-test('a notifier that stays dead is said once, wherever its target moves', () => {
+test('a notifier that is not live is logged once, wherever its target moves', () => {
   const { reporter: it, said } = reporter();
   it.sources([dead('usage ≥ 1')], []);
   it.sources([dead('usage ≥ 2')], []);
@@ -36,7 +36,7 @@ test('a notifier that stays dead is said once, wherever its target moves', () =>
   ]);
 });
 
-test('it is said when it lives again, and each of two on its own', () => {
+test('a notifier that is live again is logged, each of two on its own', () => {
   const { reporter: it, said } = reporter();
   it.sources([dead('usage ≥ 1'), dead('usage ≥ 9')], []);
   it.sources([{ ...dead('usage ≥ 1'), live: true, reason: undefined }, dead('usage ≥ 9')], []);
@@ -44,7 +44,7 @@ test('it is said when it lives again, and each of two on its own', () => {
   expect(said[2]).toMatch(/^is live again: notifier memcg_threshold on usage ≥ 1/);
 });
 
-test('one that lives and could not be moved is said, and its end', () => {
+test('a live notifier that could not be moved is logged, and when that is over', () => {
   const { reporter: it, said } = reporter();
   const stuck = { ...dead('usage ≥ 1'), live: true };
   it.sources([stuck], []);
@@ -54,7 +54,7 @@ test('one that lives and could not be moved is said, and its end', () => {
   expect(said).toEqual([sentence, `is over: ${sentence}`]);
 });
 
-test('a workload source that is missing is said once, and when it is there', () => {
+test('a missing workload source is logged once, and when it is there', () => {
   const { reporter: it, said } = reporter();
   const missing = { code: 'EVICTD_SOURCE_MISSING', message: '/w does not exist' };
   it.sources([], [missing]);
@@ -63,7 +63,7 @@ test('a workload source that is missing is said once, and when it is there', () 
   expect(said).toEqual(['/w does not exist', 'is solved: /w does not exist']);
 });
 
-test('a step that cannot be made is said once, and when it is over', () => {
+test('an error of a step is logged once, and when it is over', () => {
   const { reporter: it, said } = reporter();
   const nothing = { observed: new Map(), missing: new Map() };
   it.stepFailed('no layout');
@@ -74,7 +74,7 @@ test('a step that cannot be made is said once, and when it is over', () => {
   expect(said).toEqual(['no layout', 'is over: no layout']);
 });
 
-test('what each step of a reclaim gave back is counted, and which of them failed', () => {
+test('what each reclaim step freed is counted, and which of them failed', () => {
   const status = new Status();
   const reading = {
     threshold: threshold('nodefs.available', '100Mi'),

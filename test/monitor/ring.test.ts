@@ -230,7 +230,7 @@ test('a file with holes is replaced by a new one: to write to it would take room
 });
 
 describe('on a full filesystem', () => {
-  test('an earlier one is gone on with, and what the state directory does not have is still there', () => {
+  test('an earlier one is continued, with all records that the state directory does not have', () => {
     const full = fullFilesystem();
     path = join(full.directory, 'ring');
     left((ring) => {

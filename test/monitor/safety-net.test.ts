@@ -136,7 +136,7 @@ describe('by rank', () => {
     expect(adjs()[0]).toBe(0);
   });
 
-  test('whoever the last look protects is not written to either', async () => {
+  test('a workload that the last check protects is not written to either', async () => {
     const { adjs, source, tick } = await setUp('rank');
     source.veto = ({ name }) => (name === 'a' ? { kind: 'self' } : undefined);
     await tick();
@@ -144,7 +144,7 @@ describe('by rank', () => {
     expect(adjs()[1]).toBe(1000);
   });
 
-  test('whoever the kernel would take earlier is named once', async () => {
+  test('a workload that the kernel would kill earlier is named once', async () => {
     const { adjs, tick, log, processes, cgroups, source } = await setUp('rank');
     const [, , c] = cgroups;
     if (c === undefined) throw new Error('no third cgroup');
@@ -197,7 +197,7 @@ describe('when', () => {
     expect([workloads.asked > 0, adjs()[0]]).toEqual([written, written ? 1000 : 0]);
   });
 
-  test('off: nobody is asked, nothing is made', async () => {
+  test('off: no process is read and no file is made', async () => {
     const { adjs, tick, source, file, net } = await setUp('off');
     await tick();
     net.close();
@@ -213,7 +213,7 @@ describe('when', () => {
     expect([source.asked, adjs()]).toEqual([0, [0, 0, 0]]);
   });
 
-  test('a tick while the work of the one before goes on begins nothing', async () => {
+  test('a tick during the work of the last one begins nothing', async () => {
     const { adjs, net, source } = await setUp('rank');
     for (let tick = 0; tick < 5; tick += 1) net.stepped(report('tick'));
     await eventually('values are written', () => adjs()[0] === 1000);
@@ -244,7 +244,7 @@ describe('a pass that fails', () => {
   const failed = (log: CollectedLog): readonly string[] =>
     log.lines.filter((_, index) => log.codes[index] === 'EVICTD_OOM_SCORE_ADJ_FAILED');
 
-  test('no descriptors are left: said once, tried again, and said once more when it has worked meanwhile', async () => {
+  test('without descriptors: logged once, tried again, and logged once more after a success', async () => {
     const { adjs, tick, log, offer } = await setUp('rank');
     await withoutDescriptors(async () => {
       await tick();

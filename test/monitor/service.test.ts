@@ -41,7 +41,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-test('a step in which nothing happens tells nothing', async () => {
+test('a step without an effect sends nothing', async () => {
   service.ready();
   step();
   manager.notify('END=1');
@@ -82,7 +82,7 @@ test('… or before a sign of life', async () => {
   expect(told()).toEqual([READY, 'WATCHDOG=1']);
 });
 
-test('a sign of life is a pass: none is told without one, nor for one that follows the last at once', async () => {
+test('WATCHDOG=1 is sent after a pass, and not for one that follows directly', async () => {
   const dueAtNs = await watched();
   service.beat(dueAtNs - WATCHDOG_NS / 4n - 1n); // the start is a sign of life
   service.beat(dueAtNs);
@@ -104,7 +104,7 @@ test('a sign of life that the manager did not get is due again soon, and not at 
   receiver.resume();
 });
 
-test('where nobody watches, no sign of life is due, or told', async () => {
+test('without a watchdog no pass is due and nothing is sent', async () => {
   expect(service.dueAtNs()).toBeUndefined();
   service.beat(process.hrtime.bigint() + 3600n * WATCHDOG_NS);
   manager.notify('END=1');
@@ -123,7 +123,7 @@ test('a reload that begins takes it back: ready follows', async () => {
   expect(told()).toEqual([READY]);
 });
 
-test('a status that was lost is told with the next step', async () => {
+test('a status that could not be sent is sent with the next step', async () => {
   service.ready();
   await eventually('it to be ready', () => told().length > 0);
   await fallBehind();

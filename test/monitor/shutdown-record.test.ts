@@ -29,7 +29,7 @@ test.each<[of: Partial<EndedWorkload>, message: string]>([
   expect(workloadEnded(ended('web', of), 0).message).toBe(message);
 });
 
-test('who is going to end, by group; of many the first ten', () => {
+test('the workloads that have to end, by group; of many the first ten', () => {
   const group = (priority: number, names: readonly string[]) => ({
     priority,
     gracePeriodNs: 20n * SECOND,
@@ -64,7 +64,7 @@ test.each<[of: readonly EndedWorkload[], late: readonly string[], message: strin
   ).toBe(message);
 });
 
-test('broken off: who has ended, and who was told', () => {
+test('aborted: the workloads that ended, and those that got SIGTERM', () => {
   const course = { tookNs: SECOND, ended: [ended('a'), ended('b', left)], ending: [ended('c')] };
   expect(shutdownAborted({ phase: 'called-off' }, course)).toMatchObject({
     message: 'the shutdown was cancelled: ended, and not started again: a; got SIGTERM, still running: c',

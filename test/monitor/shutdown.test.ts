@@ -139,7 +139,7 @@ test('group by group, the critical one last; the next one as soon as the last of
   expect(told.slice(-2)).toEqual(['over', 'released']);
 });
 
-test('who does not end is killed when its own time is over, and the group goes on with the others', async () => {
+test('a workload that does not end is killed after its own grace period, while the group waits for the others', async () => {
   const stubborn = await start('stubborn', { onTerm: 'ignore' });
   const slow = await start('slow', { onTerm: 'say' });
   open({ rules: [{ match: { name: 'stubborn' }, terminationGracePeriodNs: SECOND }] });
@@ -155,7 +155,7 @@ test('who does not end is killed when its own time is over, and the group goes o
   expect(phase('over')).toMatchObject({ inTime: false, ended: 2, notInTime: [{ name: 'stubborn' }] });
 });
 
-test('a reload in the middle: who is still to be told follows the new rules, and who was told ends all the same', async () => {
+test('a reload during a shutdown: workloads without SIGTERM follow the new rules, and the others end all the same', async () => {
   const slow = await start('slow', { onTerm: 'ignore' });
   const [db, web, api] = [await start('db'), await start('web'), await start('api')];
   const slowly: Rule = { match: { name: 'slow' }, terminationGracePeriodNs: SECOND };
@@ -172,7 +172,7 @@ test('a reload in the middle: who is still to be told follows the new rules, and
   expect(phase('over')).toMatchObject({ late: [] });
 });
 
-test('a reload in the middle: who is in no source any more is not told', async () => {
+test('a reload during a shutdown: a workload that is in no source any more gets no SIGTERM', async () => {
   const [web, db] = [await start('web', { onTerm: 'say' }), await start('db')];
   open({ rules: [critical('db')] });
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
@@ -183,7 +183,7 @@ test('a reload in the middle: who is in no source any more is not told', async (
   expect([ends(), phase('over')?.late, db.alive]).toEqual([['web ended'], [], true]);
 });
 
-test('who does not end is killed when the time of its group is over, and the next group begins', async () => {
+test('a workload that does not end is killed when the time of its group is over, and the next group begins', async () => {
   const stubborn = await start('stubborn', { onTerm: 'ignore' });
   const db = await start('db');
   open({ rules: [critical('db'), { match: { name: 'stubborn' }, terminationGracePeriodNs: LONG_NS }] });
@@ -193,7 +193,7 @@ test('who does not end is killed when the time of its group is over, and the nex
   expect(ends().sort()).toEqual(['db ended', 'stubborn killed']);
 });
 
-test('a group without time is told, and neither killed nor waited for', async () => {
+test('a group without time gets SIGTERM, and is neither killed nor waited for', async () => {
   const db = await start('db', { onTerm: 'say' });
   const batch = await start('batch');
   open({ rules: [critical('db')] });
@@ -207,7 +207,7 @@ test('a group without time is told, and neither killed nor waited for', async ()
   expect(phase('over')).toMatchObject({ inTime: true, ended: 1, told: [{ name: 'db' }], left: [] });
 });
 
-test('who of a group without time has not ended is killed a second later, while the next group ends', async () => {
+test('a workload of a group without time is killed after a second, while the next group ends', async () => {
   const stubborn = await start('stubborn', { onTerm: 'ignore' });
   const db = await start('db', { onTerm: 'say' });
   open({ rules: [critical('db')] });
@@ -220,7 +220,7 @@ test('who of a group without time has not ended is killed a second later, while 
   await released();
 });
 
-test('nobody is touched who is exempt, and who comes too late is named', async () => {
+test('exempt workloads get no signal, and those that start too late are named', async () => {
   const ssh = await start('ssh.service');
   const batch = await start('batch');
   const db = await start('db', { onTerm: 'say' });
@@ -238,7 +238,7 @@ test('nobody is touched who is exempt, and who comes too late is named', async (
   expect(phase('over')).toMatchObject({ inTime: true, late: [{ name: 'late' }] });
 });
 
-test('who comes before the turn of its group ends with it', async () => {
+test('a workload that starts before its group begins ends with it', async () => {
   const batch = await start('batch', { onTerm: 'say' });
   open({ rules: [{ match: { name: 'web*' }, priority: 10 }] });
   shutdown.begin(groups([0, HOUR_NS], [10, HOUR_NS]));
@@ -249,7 +249,7 @@ test('who comes before the turn of its group ends with it', async () => {
   await released();
 });
 
-describe('whoever holds others', () => {
+describe('a workload that contains others', () => {
   test('ends with the last of these, and after them', async () => {
     const team = node.child('team');
     const [db, job] = [await workload(team.child('db'), { onTerm: 'say' }), await workload(team.child('job'))];
@@ -286,7 +286,7 @@ describe('whoever holds others', () => {
     expect(phase('over')).toMatchObject({ left: [], late: [] });
   });
 
-  test('and whose are gone before it is told, is told in its turn', async () => {
+  test('gets SIGTERM in its turn where the others are gone before', async () => {
     const team = node.child('team');
     const [batch, db] = [await start('batch', { onTerm: 'say' }), await workload(team.child('db'))];
     if (memoryHierarchy().version === 1) await workload(team);
@@ -302,7 +302,7 @@ describe('whoever holds others', () => {
   });
 });
 
-test('who has ended by itself before its turn is in the journal when that comes, and was in time', async () => {
+test('a workload that ended by itself before its group is in the journal when the group begins, and was in time', async () => {
   const [batch, web] = [await start('batch', { onTerm: 'say' }), await start('web')];
   await start('db');
   open({ rules: [critical('db'), { match: { name: 'web' }, priority: 10 }] });
@@ -317,7 +317,7 @@ test('who has ended by itself before its turn is in the journal when that comes,
   expect(phase('over')).toMatchObject({ inTime: true, ended: 3, late: [] });
 });
 
-test('a critical one that has ended by itself before the last group is told is in the journal, too', async () => {
+test('a critical one that ended by itself before the last group is in the journal, too', async () => {
   const [batch, db] = [await start('batch', { onTerm: 'say' }), await start('db')];
   open({ rules: [critical('db')] });
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
@@ -331,7 +331,7 @@ test('a critical one that has ended by itself before the last group is told is i
   expect(phase('over')).toMatchObject({ inTime: true, ended: 2, late: [] });
 });
 
-test('called off: nobody else is ended or killed, and who was is named', async () => {
+test('cancelled: no further workload is ended or killed, and those that were are named', async () => {
   const quick = await start('quick');
   const slow = await start('slow', { onTerm: 'say' });
   const db = await start('db');
@@ -374,7 +374,7 @@ test('said twice it begins once; when it is over the machine may go down all the
   expect(told).toEqual(['released']);
 });
 
-test('evictd ends in the middle: nobody is killed by it any more', async () => {
+test('evictd stops during a shutdown: it kills no further workload', async () => {
   const slow = await start('slow', { onTerm: 'say' });
   open({ rules: [{ match: { name: 'slow' }, terminationGracePeriodNs: GRACE_NS }] });
   shutdown.begin(groups([0, HOUR_NS]));
@@ -386,7 +386,7 @@ test('evictd ends in the middle: nobody is killed by it any more', async () => {
   expect(slow.alive).toBe(true);
 });
 
-test('a dry run decides and records, touches nobody and holds nothing', async () => {
+test('a dry run decides and records, sends no signal and delays nothing', async () => {
   const batch = await start('batch');
   open({ dryRun: true });
   shutdown.begin(groups([0, HOUR_NS]));
@@ -396,8 +396,8 @@ test('a dry run decides and records, touches nobody and holds nothing', async ()
   expect(batch.alive).toBe(true);
 });
 
-describe('how somebody ends is going to be known in a moment', () => {
-  test('he is waited for, the others are told at once, and the next group follows when he has ended, too', async () => {
+describe('systemd has not yet answered how a workload ends', () => {
+  test('it is waited for, the others get SIGTERM at once, and the next group follows when it has ended, too', async () => {
     const [batch, web, db] = [await start('batch', { onTerm: 'say' }), await start('web'), await start('db', { onTerm: 'say' })];
     let isKnown = false;
     open({ rules: [critical('db')], also: { awaited: ({ name }) => name === 'batch' && !isKnown } });
@@ -461,7 +461,7 @@ describe('how somebody ends is going to be known in a moment', () => {
     expect(looks()).toBeLessThan(400); // one a millisecond would be a thousand and more
   });
 
-  test('who is known to be exempt then is left alone', async () => {
+  test('a workload that turns out to be exempt is left alone', async () => {
     const batch = await start('batch', { onTerm: 'say' });
     let isKnown = false;
     open({
@@ -478,7 +478,7 @@ describe('how somebody ends is going to be known in a moment', () => {
     expect(phase('over')).toMatchObject({ ended: 0, late: [] });
   });
 
-  test('whoever comes meanwhile is not of the group', async () => {
+  test('a workload that starts meanwhile is not in the group', async () => {
     const batch = await start('batch');
     let isKnown = false;
     open({ also: { awaited: ({ name }) => name === 'batch' && !isKnown } });
@@ -491,7 +491,7 @@ describe('how somebody ends is going to be known in a moment', () => {
   });
 });
 
-test('a container runtime that has told nothing yet is waited for, before anybody is told', async () => {
+test('a container runtime that has not reported yet is waited for before the first SIGTERM', async () => {
   const batch = await start('batch', { onTerm: 'say' });
   let isAwaited = true;
   open({ awaitedRuntimes: () => (isAwaited ? ['unix:///run/c.sock'] : []) });
@@ -516,14 +516,14 @@ test('… for a quarter of the time at most, and the first group has its own all
   expect(over?.tookSeconds).toBeGreaterThanOrEqual((Number(GRACE_NS / SECOND) * 5) / 4);
 });
 
-test('nobody is there: the machine may go down at once', () => {
+test('without workloads the machine may go down at once', () => {
   open();
   shutdown.begin(groups([0, HOUR_NS]));
   expect(told.at(-1)).toBe('released');
   expect(phase('over')).toMatchObject({ inTime: true, ended: 0 });
 });
 
-test('who cannot be ended holds up nobody else', async () => {
+test('a workload that cannot be ended delays no other', async () => {
   const [batch, db] = [await start('batch'), await start('db')];
   const evictor: Evictor = {
     begin: (victim, ...rest) => {
@@ -552,7 +552,7 @@ test('what throws is tried again, and said once: all end in order', async () => 
   expect(told.filter((line) => line.includes('EMFILE'))).toEqual(['warn: cannot continue the shutdown, trying again: EMFILE']);
 });
 
-test('what goes on throwing does not hold the machine up: nobody else is ended, and it is in the journal', async () => {
+test('a lasting error does not delay the machine: no further workload is ended, and the journal has it', async () => {
   const batch = await start('batch');
   const db = await start('db');
   open({ rules: [critical('db')], isUnreadable: () => ends().length > 0 });
@@ -566,7 +566,7 @@ test('what goes on throwing does not hold the machine up: nobody else is ended, 
   expect([shutdown.lasts, told.at(-1)]).toEqual([false, 'called off']);
 });
 
-test('it is tried again for seconds, whoever ends meanwhile', async () => {
+test('it is tried again for seconds, whatever ends meanwhile', async () => {
   const many = await Promise.all(Array.from({ length: 12 }, (_, index) => start(`w${String(index)}`, { onTerm: 'say' })));
   const db = await start('db');
   let hasThrown = 0;

@@ -148,7 +148,7 @@ test.each<[texts: string[]]>([[['oldest', 'older', 'newer']], [['older', 'newer'
 );
 
 describe('on a full filesystem', () => {
-  test('an earlier one is gone on with', () => {
+  test('an earlier one is continued', () => {
     const full = fullFilesystem();
     path = join(full.directory, 'state');
     written('a', 'b');

@@ -33,7 +33,7 @@ function keeping(limit = Infinity, write: (text: string) => void = () => undefin
   return { keeper, texts, said, last };
 }
 
-test('nothing is written at rest, a change at once, and that time goes on once a second', () => {
+test('a change is written at once, passing time once a second, and nothing otherwise', () => {
   const { keeper, texts } = keeping();
   const now = process.hrtime.bigint();
   const quiet = { ...initialState, lastStepNs: 1n };
@@ -67,7 +67,7 @@ test('that a signal was sent is a change', () => {
   expect(last().signals.get(1)).toEqual({ times, sent: 'killNs' });
 });
 
-test('what others keep is written at once, and stays until they say otherwise', () => {
+test('sections are written at once, and stay until they are removed', () => {
   const { keeper, last } = keeping();
   const held = keeper.section('held');
   expect(held.before).toBe('before');
@@ -80,7 +80,7 @@ test('what others keep is written at once, and stays until they say otherwise', 
   expect(last().sections).toEqual({});
 });
 
-test('what cannot be written is said once, and tried again with every step', () => {
+test('a failed write is logged once, and tried again with every step', () => {
   let broken = true;
   const { keeper, texts, said } = keeping(Infinity, () => {
     if (broken) throw new Error('EIO');

@@ -39,7 +39,7 @@ const victims = (evictor: Evictor, graceNs: bigint) => {
   return { all, look: () => all.readings().get(1) };
 };
 
-test('SIGKILL is repeated until nobody is left, also where a shortage keeps it from being sent', () => {
+test('SIGKILL is repeated until no process is left, also where a shortage prevents it', () => {
   const { kill, sent } = played(unsent, unsent, fine);
   const { look } = victims({ begin: () => kill }, 0n);
   expect(look()).toMatchObject({ error: 'EMFILE', passing: true, signalledAtNs: 1n }); // the time limit runs from the first attempt …
@@ -48,7 +48,7 @@ test('SIGKILL is repeated until nobody is left, also where a shortage keeps it f
   expect(sent).toEqual(['KILL', 'KILL', 'KILL', 'KILL']);
 });
 
-test('one process that cannot be signalled does not end it: SIGKILL goes on', () => {
+test('a process that cannot be signalled does not end the eviction: SIGKILL is repeated', () => {
   const { kill, sent } = played(inPart);
   const { look } = victims({ begin: () => kill }, 0n);
   expect([look(), look()]).toMatchObject([{ passing: true }, { passing: true }]);
@@ -64,7 +64,7 @@ test('where nothing can be signalled for good, nothing more is tried', () => {
   expect(sent).toEqual(['KILL']);
 });
 
-test('SIGTERM is repeated only where nobody got it; the grace begins when somebody has', () => {
+test('SIGTERM is repeated only where no process got it; the grace period begins with the first that did', () => {
   const { kill, sent } = played(unsent, inPart);
   const { look } = victims({ begin: () => kill }, 10n);
   expect(look()).toMatchObject({ passing: true, signalledAtNs: 2n });
@@ -125,7 +125,7 @@ test.each<[rule: string, phase: 'terminating' | 'dying', sent: 'signalNs' | 'kil
   ['SIGKILL is repeated', 'dying', 'killNs', ['resume killed', 'KILL']],
   ['an escalation that may not have been sent is', 'dying', 'signalNs', ['resume', 'KILL']],
   ['a SIGKILL that may not have been sent is', 'dying', undefined, ['KILL', 'KILL']],
-])('an eviction of the evictd before goes on: %s', (_rule, phase, sent, signals) => {
+])('an eviction of the evictd before is continued: %s', (_rule, phase, sent, signals) => {
   const { kill, sent: got } = played(fine);
   const { look } = resumed(phase, sent, { begin: () => kill });
   expect(look()).toMatchObject({ processes: 1, vanished: false, error: undefined });
@@ -137,7 +137,7 @@ test.each<[rule: string, phase: 'terminating' | 'dying', sent: 'signalNs' | 'kil
 test.each<[rule: string, begin: Evictor['begin']]>([
   ['its cgroup is gone', gone],
   ['its cgroup is empty', () => ({ ...played(fine).kill, read: () => empty })],
-])('of the evictd before, where %s: it was ended if a signal is known to have been sent, and else nobody knows', (_rule, begin) => {
+])('of the evictd before, where %s: evictd ended it if a signal is known to have been sent, otherwise that is unknown', (_rule, begin) => {
   const known = resumed('terminating', 'signalNs', { begin }).look();
   expect(known).toMatchObject({ processes: 0, vanished: false, error: undefined });
   expect(known?.abandoned).toBeUndefined();
@@ -148,13 +148,13 @@ test.each<[rule: string, begin: Evictor['begin']]>([
   });
 });
 
-test('who has ended before a restart is told to be one that was killed: there may be something to remove', () => {
+test('a victim that ended before a restart counts as killed: the container runtime may have to remove it', () => {
   const { kill, sent } = played(fine);
   resumed('dying', 'killNs', { begin: () => ({ ...kill, read: () => empty }) }, 'no workload source includes it any more');
   expect(sent).toEqual(['resume killed']);
 });
 
-test('who may not be evicted any more is let go, without a signal; who is gone has its outcome', () => {
+test('a victim that may not be evicted any more is abandoned, without a signal; one that is gone has its outcome', () => {
   const { kill, sent } = played(fine);
   const { all, look } = resumed('dying', 'killNs', { begin: () => kill }, 'it may not be evicted any more: critical');
   expect([look(), look()]).toMatchObject([{ processes: 1, abandoned: 'it may not be evicted any more: critical' }, { processes: 1 }]);
@@ -164,7 +164,7 @@ test('who may not be evicted any more is let go, without a signal; who is gone h
   expect(resumed('dying', 'killNs', { begin: gone }, 'critical').look()).toMatchObject({ processes: 0, removed: true });
 });
 
-test('one of the evictd before that cannot be taken hold of for want of descriptors is tried again, and not told to end twice', () => {
+test('one of the evictd before that cannot be opened for lack of descriptors is tried again, without a second SIGTERM', () => {
   const { kill, sent } = played(fine);
   let shortages = 2;
   const begin = (): KillInProgress => {
@@ -177,7 +177,7 @@ test('one of the evictd before that cannot be taken hold of for want of descript
   expect(sent).toEqual(['resume']);
 });
 
-test('who is let go later gets no more signal either, also where it could not be taken hold of', () => {
+test('a victim that is abandoned later gets no signal either, also where it could not be opened', () => {
   const { kill, sent } = played(unsent);
   const { all, look } = victims({ begin: () => kill }, 10n);
   all.abandon(1, 'critical');
@@ -195,7 +195,7 @@ test('who is let go later gets no more signal either, also where it could not be
   expect(sent).toEqual(['TERM']);
 });
 
-test('… and who has gone meanwhile has its outcome', () => {
+test('… and one that has gone meanwhile has its outcome', () => {
   const { kill } = played(fine);
   const { all, look } = victims({ begin: () => ({ ...kill, read: () => empty }) }, 10n);
   all.abandon(1, 'critical');
@@ -203,7 +203,7 @@ test('… and who has gone meanwhile has its outcome', () => {
   expect(look()?.abandoned).toBeUndefined();
 });
 
-test('what is known of the signals is told until it is over', () => {
+test('the sent signals are known until the eviction is over', () => {
   const { kill } = played(fine);
   const { all } = victims({ begin: () => kill }, 10n);
   expect(all.signals().get(1)).toMatchObject({ sent: 'signalNs', times: { signalNs: 1n, killNs: undefined } });

@@ -64,7 +64,7 @@ function report(second: number, rest: Partial<StepReport> = {}): StepReport {
   };
 }
 
-test('every step comes back as it was told: an eviction, its victim, and what was read besides', async () => {
+test('every step is read back as recorded: an eviction, its victim, and the other readings', async () => {
   const it = recorder();
   const run = await new SimulatedRun(it, POLICY, (second) => [
     [web, 100n * Mi],
@@ -199,13 +199,13 @@ test.each<[rule: string, everySeconds: bigint, samples: number]>([
   ['at every tick where that is the pace', 10n, 7],
   ['at every third tick', 30n, 3],
   ['never', 0n, 0],
-])('workloads are read though nobody has to go: %s', async (_rule, everySeconds, samples) => {
+])('workloads are read though no eviction is due: %s', async (_rule, everySeconds, samples) => {
   const it = recorder(undefined, { sampleEveryNs: everySeconds * SECOND });
   await (await new SimulatedRun(it, POLICY, () => [[web, 1n]]).until(60)).end();
   expect(kinds((await read(it.path)).entries).filter((kind) => kind === 'sample')).toHaveLength(samples);
 });
 
-test('a full file makes room for the next, which goes on by itself', async () => {
+test('a full file is followed by the next, which can be read alone', async () => {
   const it = recorder(undefined, { limits: { maxBytes: 3_000, maxAgeMs: 86_400_000 } });
   let second = 0;
   for (let round = 0; round < 6; round++) {
@@ -248,7 +248,7 @@ async function recordedRun(
 const stepTimes = (runs: readonly ReadRun[]): number[][] =>
   runs.map(({ entries }) => stepsIn(entries).map(({ input }) => Number(input.nowNs / SECOND)));
 
-test('a new run goes on behind what earlier ones left, also behind one that was killed', async () => {
+test('a new run continues behind earlier ones, also behind one that was killed', async () => {
   const path = join(scratch(), 'rec.gz');
   await recordedRun(path, [0, 10]);
   await recordedRun(path, [5, 15, 25], 'is killed');
@@ -260,7 +260,7 @@ test('a new run goes on behind what earlier ones left, also behind one that was 
   expect(existsSync(`${path}.1`)).toBe(false);
 });
 
-test('a run whose end the disk has lost does not take the next one along', async () => {
+test('a run whose end is lost does not damage the next one', async () => {
   const path = join(scratch(), 'rec.gz');
   await recordedRun(path, [0]);
   const ended = statSync(path).size;
@@ -351,7 +351,7 @@ test('two that write to one file: the first begins another, says so, and has los
   expect(end.kind).toBe('whole');
 });
 
-test('a run that goes on with what another has left begins with that', async () => {
+test('a run that continues a saved state begins with that state', async () => {
   const initial = { ...initialState, decisions: 7, conditions: ['MemoryPressure'] as const };
   const it = recorder(undefined, { initial });
   it.recorder.stepped(report(0));
