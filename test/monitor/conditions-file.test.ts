@@ -156,7 +156,7 @@ describe('publishing', () => {
     file.stepped(stepped('start'));
     file.close();
     expect(readdirSync(directory)).toEqual([]);
-    file.close(); // twice is fine
+    file.close(); // close() may be called twice
   });
 
   test('what a crash left is replaced', () => {
@@ -230,9 +230,9 @@ describe('where it cannot be written', () => {
   test('a file that says what is no longer true does not stay', () => {
     const file = publisher();
     file.stepped(stepped('start'));
-    mkdirSync(`${path}.new/full`, { recursive: true }); // stands where the next one is to be made
+    mkdirSync(`${path}.new/full`, { recursive: true }); // a directory in the place of the new file
     file.stepped(stepped('tick'));
-    expect(types()).toEqual([]); // nothing has changed: it may grow old
+    expect(types()).toEqual([]); // no change: the file may age
     file.stepped(stepped('memcg_threshold', ['MemoryPressure']));
     expect(read).toThrow(expect.objectContaining({ code: 'EVICTD_CONDITIONS_ABSENT' }));
     rmSync(`${path}.new`, { recursive: true });

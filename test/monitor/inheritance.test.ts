@@ -17,7 +17,7 @@ const at = (monotonicSeconds: number, bootSeconds = monotonicSeconds): Clocks =>
   bootNs: BigInt(bootSeconds) * SECOND,
 });
 
-/** One eviction in flight since second 100, known to have got SIGKILL. */
+/** One eviction in flight since second 100. SIGKILL was sent. */
 function bequest(): SavedState {
   const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
   timeline.memory(100, 50n);
@@ -93,7 +93,7 @@ describe('a part of it that is something else is noticed, whatever it is, and ev
   const whole = JSON.parse(left(at(101))) as Record<string, unknown>;
   const isParent = (value: unknown): value is Record<string | number, unknown> => typeof value === 'object' && value !== null;
   const valueAt = (root: unknown, path: Path): unknown => path.reduce((value, key) => (isParent(value) ? value[key] : undefined), root);
-  /** Every place in it, by the keys that lead there; not into what others keep. */
+  /** Every place in the file, as a list of keys; without the sections. */
   function placesIn(value: unknown, path: Path = []): Path[] {
     if (!isParent(value)) return [];
     return Object.keys(value)

@@ -59,7 +59,7 @@ function journal(limits: Partial<JournalLimits> = {}, instance = 'test', runtime
   });
 }
 
-/** As compose makes it. */
+/** With the options that compose uses. */
 function lockOf(path: string): { close(): void } | undefined {
   try {
     return new native.FileLock(path);
@@ -123,12 +123,12 @@ test('a state directory that cannot be written: the error is counted, the record
 
 test('a state directory that hangs delays no caller, and the records are written when it answers', async () => {
   mkdirSync(state);
-  execFileSync('mkfifo', [join(state, 'journal.jsonl')]); // opening it for writing waits for a reader
+  execFileSync('mkfifo', [join(state, 'journal.jsonl')]); // opening a FIFO for writing waits for a reader
   const it = journal();
   it.record(record('waits'));
   expect(await it.close(50)).toBe(false);
   expect(it.waitingMs).toBeGreaterThan(0);
-  const reader = await open(join(state, 'journal.jsonl'), constants.O_RDONLY | constants.O_NONBLOCK); // lets the waiting thread go
+  const reader = await open(join(state, 'journal.jsonl'), constants.O_RDONLY | constants.O_NONBLOCK); // unblocks the waiting thread
   await vi.waitFor(() => {
     expect(it.waitingMs).toBe(0);
   });
@@ -143,7 +143,7 @@ test('a state directory that hangs delays no caller, and the records are written
 test('records that come while others are written are in the state directory, too, when it is closed', async () => {
   const it = journal();
   it.record(record('first'));
-  await new Promise(setImmediate); // it is being written now
+  await new Promise(setImmediate); // the write is under way
   it.record(record('second'));
   expect(await it.close(5_000)).toBe(true);
   expect(lines()).toHaveLength(2);
@@ -164,7 +164,7 @@ test.each([
       if (restarts) expect(await it.close(5_000)).toBe(false);
       execFileSync('mount', ['-o', 'remount,size=1m', state]);
       const next = restarts ? journal() : it;
-      await vi.waitFor(() => expect(isDrained()).toBe(true), { timeout: 20_000 }); // it is tried again after a second
+      await vi.waitFor(() => expect(isDrained()).toBe(true), { timeout: 20_000 }); // the retry comes after a second
       expect(await next.close(5_000)).toBe(true);
       const torn = lines().findIndex((line) => line.includes('"type":"torn"'));
       expect(torn).toBeGreaterThan(5);
@@ -188,10 +188,10 @@ const numbers = (...names: string[]): number[] =>
   );
 const counting = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
 
-/** Whether the ring knows that the state directory has everything. */
+/** Whether the ring notes that the state directory has everything. */
 const isDrained = (): boolean => undrainedRecords(join(directory, 'journal-test')).length === 0;
 
-/** Which record of the ring the state directory has last: docs/journal.md. */
+/** The last record that the state directory has, by the ring's header (docs/journal.md). */
 function drainedUpTo(): bigint {
   const file = openSync(join(directory, 'journal-test'), 'r');
   const number = Buffer.alloc(8);
@@ -200,7 +200,7 @@ function drainedUpTo(): bigint {
   return number.readBigUInt64LE();
 }
 
-/** One write each, so that each may be the one that is too much. */
+/** One write each, so that every one of them may be the one that is too much. */
 async function write(it: Journal, from: number, to: number): Promise<void> {
   for (let number = from; number < to; number += 1) {
     const before = drainedUpTo();
@@ -245,7 +245,8 @@ test('the space of a file and of the next one is reserved, and their size is tha
 });
 
 test('two write to one journal: neither loses a record when it is rotated', async () => {
-  // As many as there are records: how full a file is hangs on how many come at a time, and the oldest are deleted where there are more.
+  // One file per record: how full a file gets depends on how many records are written together, and surplus files are
+  // deleted.
   const limits = { maxBytes: 64 * 1024, maxFiles: 120 };
   const [one, other] = [journal(limits), journal(limits, 'other')];
   for (let number = 0; number < 60; number += 1) {
@@ -272,7 +273,7 @@ test('what a run before has written, and not noted, is not written a second time
   const killed = journal();
   killed.record(record('0 written'));
   killed.record(record('1 not written'));
-  const ring = readFileSync(join(directory, 'journal-test')); // as if it were killed right now
+  const ring = readFileSync(join(directory, 'journal-test')); // as after a SIGKILL
   await killed.close(5_000);
   const [first] = lines();
   writeFileSync(join(state, 'journal.jsonl'), `${first ?? ''}\n`);
@@ -362,7 +363,7 @@ test('a write that fails takes nothing away that another evictd writes meanwhile
     () => undefined,
   );
   await files.open();
-  const failing = files.append(`${'x'.repeat(16 << 20)}\n`); // more than there is room for
+  const failing = files.append(`${'x'.repeat(16 << 20)}\n`); // more than the file can take
   let written = 0;
   for (const end = performance.now() + 100; performance.now() < end; written += 1)
     appendFileSync(join(state, 'journal.jsonl'), `${String(written)}\n`);

@@ -20,7 +20,7 @@ const owner = { node: 'played', cgroupId: '', bootId: 'this' };
 const hold = (unit: string): Hold => ({ unit, decision: 1, start: [unit], owed: [], condition: 'MemoryPressure', untilNs: undefined });
 const job = { signature: 'uososa(uosos)', body: [1, '/job/1', 'b.service', '/unit/b', 'start', []] };
 
-/** An evictd whose loop has ended, over a systemd that is played on a real socket. */
+/** An evictd whose loop has ended, with a played systemd on a real socket. */
 async function ended(peer: BusPeer, state: State) {
   const units = new SystemdUnits([{ path: peer.path, daemon: false }]);
   onTestFinished(() => {
@@ -86,7 +86,7 @@ test('a connection that is lost before it was asked for, too', async () => {
   const it = await ended(peer, holding('b.service'));
   const released = it.release(10_000);
   await eventually('what conflicts with it is asked', () => peer.calls.some(({ member }) => member === 'GetAll'));
-  peer.close(); // for good
+  peer.close(); // permanently
   await released;
   expect([starts(peer), it.told()]).toEqual([[], [{ type: 'release', unit: 'b.service', errors: ['the connection to systemd was lost'] }]]);
   expect([...it.left().state.held.keys()]).toEqual(['b.service']);

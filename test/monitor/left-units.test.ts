@@ -32,7 +32,7 @@ test('each is started with its other units, in order; a refusal is reported for 
     { kind: 'refused', hold: { unit: 'c.service' }, why: { reasons: ['c.service: it says no'] } },
   ]);
   const asked = peer.calls.filter(({ member }) => member === 'EnqueueUnitJob').map(({ body }) => body?.[0]);
-  // Between the two there is no order: each is asked for when what conflicts with it is known.
+  // The two have no order: each is requested when its conflicts are known.
   expect(asked.filter((unit) => unit !== 'c.service')).toEqual(['b.socket', 'b.service']);
   expect(asked).toHaveLength(3);
 });

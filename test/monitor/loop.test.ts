@@ -32,15 +32,15 @@ let directory: string;
 let monitor: Monitor | undefined;
 let status: Status;
 let said: string[];
-/** What the played evictor saw, the rehearsal left out. */
+/** The workloads that the played evictor was called for, without the rehearsal. */
 let touched: string[];
 let ring: string;
-/** What the next evictd would have found, text by text. */
+/** The texts that were saved. */
 let kept: string[];
-/** What the played reclaimer ran. */
+/** The collections that the played reclaimer ran. */
 let collected: string[];
 let listeners: StepListener[];
-/** When a sign of life is due; each is taken. */
+/** When the watchdog needs a pass. */
 let heartbeat: { dueAtNs: () => bigint | undefined; beat: (nowNs: bigint) => void };
 let journal: Journal;
 
@@ -147,7 +147,7 @@ function start(
   ring = '';
 }
 
-/** Keeps what it is told to in `kept`. */
+/** Saves to `kept`. */
 function keeper(): StateKeeper {
   kept = [];
   return new StateKeeper({
@@ -293,7 +293,7 @@ test('the exit of the last process is handled when it is reported, not at the ne
   left = 0;
   const told = process.hrtime.bigint();
   exits[0]?.(told);
-  expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1); // in this very turn, before any timer
+  expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1); // at once, before any timer
   expect(closed).toBe(1);
   monitor?.stop();
   const reads = node.reads;
@@ -330,7 +330,7 @@ test('an approach after a rest reads what a decision would read and decides noth
   listeners.push({ stepped, close: () => undefined });
   start(node, { begin: () => victim }, found);
   const { reads, arms } = node;
-  await new Promise((resolve) => setTimeout(resolve, 250)); // until caches are taken for cold
+  await new Promise((resolve) => setTimeout(resolve, 250)); // until the caches count as cold
   const atNs = process.hrtime.bigint();
   node.availableMi = 10n;
   for (let swings = 0; swings < 100; swings += 1) node.wake({ source: 'sampler', atNs, approaching: true });
@@ -465,9 +465,9 @@ test('compatibility kubelet: after a failed kill no victim is chosen for 30 s, w
   }
   expect(touched).toEqual(['batch']);
   expect(node.reads).toBe(before);
-  expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1); // as the kubelet counts
+  expect(status.count('evictd_evictions_total', 'memory.available')).toBe(1); // as in the kubelet
   monitor?.reconfigure(policy([hard]), 3600n * SECOND);
-  expect(touched.slice(0, 2)).toEqual(['batch', 'batch']); // a reload with departure failed-kill does not wait on
+  expect(touched.slice(0, 2)).toEqual(['batch', 'batch']); // a reload with departure failed-kill does not wait any more
 });
 
 test('the node learns which readings were decided on, and not those that only warm up or wait', () => {
@@ -506,7 +506,7 @@ test('a node that needs readings between two passes is looked at, and a pass fol
   await vi.waitFor(() => {
     expect(sources).toContain('look');
   });
-  expect(sources).not.toContain('sampler'); // which is the native one
+  expect(sources).not.toContain('sampler'); // in the native layer
 });
 
 test('passes are made as often as the watchdog needs, however long the interval, and each is reported', async () => {
@@ -557,7 +557,7 @@ test('… and while no victim may be chosen, the node is read all the same, and 
   expect(touched).toEqual(['batch']);
 });
 
-/** An eviction of `batch` that an evictd before has decided just now, and whose signal went out. */
+/** An eviction of `batch` that the evictd before has just decided, and whose signal was sent. */
 function before(decided: Partial<Decision>): RestoredState {
   const timeline = new Timeline(policy([hard]), two());
   timeline.memory(100, 10n);

@@ -4,7 +4,8 @@ import type { OomTally } from '../../src/core/oom-tally.js';
 import { OomAccounting } from '../../src/monitor/oom-accounting.js';
 import type { OomCounterReader, WakeSource } from '../../src/monitor/ports.js';
 
-// The kernel cannot be made to be late with its log, nor to say less in it than it counts: here its two sides are played. test/e2e/kernel-oom has the kernel.
+// The kernel's log cannot be delayed or shortened on request: log and counters are played here. test/e2e/kernel-oom has
+// the kernel.
 
 class PlayedCounters implements OomCounterReader {
   kills: Record<string, number> = {};
@@ -94,7 +95,7 @@ test('without an OOM kill no counters are read, and kills before the start do no
   await look(accounting, 'reload');
   expect(counters.looks).toBe(1);
   counters.kills = { '/s/a': 5 };
-  await look(accounting, 'sampler'); // not on the way to an eviction
+  await look(accounting, 'sampler'); // not on the path of an eviction
   expect(counters.looks).toBe(1);
   await look(accounting);
   expect(counters.looks).toBe(2);
@@ -146,7 +147,7 @@ test('the log does not say where: the counters do, where that is one place', asy
   counters.kills = { '/s/a': 4, '/s/b': 1 };
   accounting.killsLogged([kill(4, undefined), kill(5, undefined)]);
   await look(accounting, 'sampler');
-  expect(said.slice(3)).toEqual(['pid 4 ?', 'pid 5 ?']); // either may have been either
+  expect(said.slice(3)).toEqual(['pid 4 ?', 'pid 5 ?']); // the two kills cannot be told apart
   await second();
   await look(accounting);
   expect(said).toHaveLength(5);
@@ -172,7 +173,7 @@ test('the first of a group that is killed as a whole is killed twice, counted tw
   await second();
   await look(accounting);
   expect(said).toEqual(['pid 1 a', 'pid 2 a', 'pid 3 a']);
-  accounting.killsLogged([{ ...kill(1, '/s/b'), sinceBootUs: 1_000_001 }]); // the number is another one's by then
+  accounting.killsLogged([{ ...kill(1, '/s/b'), sinceBootUs: 1_000_001 }]); // the process id is in use again
   expect(said.at(-1)).toBe('pid 1 b');
 });
 

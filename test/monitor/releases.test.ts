@@ -60,7 +60,7 @@ test('an answer that is lost with the connection, and one that the evictd before
   expect(refused).toEqual([]);
 });
 
-test("a unit that runs again though evictd has not started it is somebody's", async () => {
+test('a unit that runs again though evictd has not started it was started by an operator', async () => {
   const peer = await BusPeer.open();
   let state = 'active';
   peer.answer = ({ member }) => {
@@ -71,13 +71,13 @@ test("a unit that runs again though evictd has not started it is somebody's", as
   const reads = (): number => peer.calls.filter(({ member }) => member === 'GetAll').length;
   it.news(held);
   await eventually('it is read', () => reads() === 1);
-  expect(it.news(held).size).toBe(0); // it was not stopped yet
+  expect(it.news(held).size).toBe(0); // it has not stopped yet
   for (const next of ['inactive', 'active']) {
     state = next;
     const before = reads();
     peer.signal('PropertiesChanged', '/org/freedesktop/systemd1/unit/b_2eservice');
     await eventually('it is read again', () => reads() > before);
-    if (next === 'active') expect(await eventually('it is told', () => it.news(held).get('b.service'))).toBe('started by somebody');
+    if (next === 'active') expect(await eventually('the news', () => it.news(held).get('b.service'))).toBe('started by somebody');
     else await new Promise((resolve) => setTimeout(resolve, 100));
     it.news(held);
   }
@@ -137,7 +137,7 @@ test('what conflicts with a unit that runs is not started, nor what would start 
   ]);
 });
 
-/** Units as systemd has them, by the last part of their paths. */
+/** systemd's units, by the last part of their paths. */
 function knows(peer: BusPeer, units: Record<string, readonly unknown[]>): void {
   peer.answer = ({ member, path = '', body: [unit] = [] }) => {
     if (member === 'EnqueueUnitJob')
@@ -166,7 +166,7 @@ test('and where an answer is outdated', async () => {
   onTestFinished(() => {
     units.close();
   });
-  // Not awaited is not known: nobody waits for ever.
+  // Not awaited means unknown: a caller must not wait without limit.
   await eventually(
     'it is known',
     () =>
@@ -247,7 +247,7 @@ test('a systemd that loads a unit to tell of it, and then says that it has come,
     const { member, path = '' } = call;
     if (member === 'GetAll') {
       reads.set(path, (reads.get(path) ?? 0) + 1);
-      // As slow as systemd is on a machine that is short of everything: longer than what was read is sure for.
+      // As slow as systemd is on an overloaded machine: longer than an answer is sure for.
       setTimeout(() => {
         peer.send(reply(call, answer(call) ?? { error: 'a.b' }));
         peer.signal('UnitNew', '/org/freedesktop/systemd1');
@@ -258,7 +258,7 @@ test('a systemd that loads a unit to tell of it, and then says that it has come,
   };
   const it = await releases(peer);
   expect(await it.release([hold], 20_000)).toMatchObject([{ kind: 'started' }]);
-  expect(Math.max(...reads.values())).toBeLessThan(3); // and once more where it was on the way when the start began
+  expect(Math.max(...reads.values())).toBeLessThan(3); // and again where an answer was on its way when the start was requested
 });
 
 test('a caller with little time gets the units without an answer', async () => {

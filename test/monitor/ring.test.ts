@@ -28,7 +28,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** What a process that died left: opened, written to, never closed in an orderly way. */
+/** The file of a process that died without closing it. */
 function left(write: (ring: Ring) => void): Ring['undrained'] {
   const ring = new Ring(path, SIZE);
   write(ring);
@@ -150,7 +150,7 @@ test('a run that is killed at any byte of any write leaves what was not drained,
   const texts = (from: number, to: number): string[] =>
     Array.from({ length: to - from }, (_, i) => `${String(from + i)} ${'x'.repeat(90)}`);
   left((ring) => {
-    for (const text of texts(1, 60)) ring.append(text); // it has wrapped
+    for (const text of texts(1, 60)) ring.append(text); // the ring has wrapped
     ring.drained(40n);
   });
   const before = readFileSync(path);
@@ -173,7 +173,7 @@ test('a run that is killed at any byte of any write leaves what was not drained,
 
 test('the oldest go first, also those at the end of the file that a larger one did not fit behind', () => {
   const ring = new Ring(path, SIZE);
-  // In the second lap the record before the end is a large one: it leaves the last of the first lap as it is.
+  // In the second lap a large record precedes the end, and leaves the last one of the first lap intact.
   for (let i = 0; i < 36; i += 1) ring.append(`small ${'x'.repeat(75)}`);
   for (let i = 0; i < 5; i += 1) ring.append(`large ${'x'.repeat(900)}`);
   ring.append('newest');

@@ -16,7 +16,7 @@ import { eventually } from '../support/eventually.js';
 import { holdMemory } from '../support/hold-memory.js';
 import { adjOf, CollectedLog, freshFile, machineWorkload } from '../support/oom-score-adj.js';
 
-/** Candidates as they are handed over, and how often they were asked for. */
+/** The candidates, and how often they were read. */
 class FakeSource implements WorkloadSource {
   usages: readonly WorkloadUsage[] = [];
   asked = 0;
@@ -88,7 +88,7 @@ async function setUp(mode: OomScoreAdjMode) {
     source.usages = cgroups.map((cgroup, index) => usage(machineWorkload(cgroup, changes[index]), 1n << 20n));
   };
   offer({ priority: -1 }, { priority: 0 }, { priority: 1 });
-  /** All that one tick leads to. */
+  /** Everything that one tick starts. */
   const tick = async (source: WakeSource = 'tick'): Promise<void> => {
     net.stepped(report(source));
     for (let turns = 0; turns < 100; turns += 1) await turn();
@@ -149,7 +149,7 @@ describe('by rank', () => {
     const [, , c] = cgroups;
     if (c === undefined) throw new Error('no third cgroup');
     await holdMemory(c, 64);
-    // Whoever fills it goes when it is full: sleep, sh, tail and its sleep stay.
+    // The process that fills the cgroup ends when it is full: sleep, sh, tail and its sleep stay.
     await eventually('c is the largest by far, and nobody leaves it any more', () => largestIn(c) > 64 << 20 && pidsIn(c).length === 4);
     for (const pid of [processes[1]?.pid, ...pidsIn(c)]) writeFileSync(`/proc/${String(pid)}/oom_score_adj`, '1000');
     source.usages = source.usages.slice(1);

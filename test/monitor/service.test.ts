@@ -18,12 +18,12 @@ const start = async (env: NodeJS.ProcessEnv = {}): Promise<void> => {
   manager = opened;
   service = new Service({ manager, what: 'guarding machine' });
 };
-/** The manager falls so far behind that it can be told nothing. */
+/** The manager is so far behind that nothing can be sent to it. */
 const fallBehind = async (): Promise<void> => {
   await receiver.pause();
   for (let left = 100_000; manager.notify('X=1'); left--) if (left === 0) throw new Error('it takes everything');
 };
-/** It has read all that it was told, so that there is room again. */
+/** The manager has read everything, so that there is room again. */
 const catchUp = async (): Promise<void> => {
   receiver.resume();
   await eventually('it to read again', () => manager.notify('X=2'));
@@ -68,7 +68,7 @@ const watched = async (): Promise<bigint> => {
   await receiver.close();
   await start({ WATCHDOG_USEC: '1000000' });
   const dueAtNs = service.dueAtNs();
-  if (dueAtNs === undefined) throw new Error('nobody watches');
+  if (dueAtNs === undefined) throw new Error('no watchdog');
   return dueAtNs;
 };
 
@@ -84,7 +84,7 @@ test('… or before a sign of life', async () => {
 
 test('WATCHDOG=1 is sent after a pass, and not for one that follows directly', async () => {
   const dueAtNs = await watched();
-  service.beat(dueAtNs - WATCHDOG_NS / 4n - 1n); // the start is a sign of life
+  service.beat(dueAtNs - WATCHDOG_NS / 4n - 1n); // the start counts as a pass
   service.beat(dueAtNs);
   expect(service.dueAtNs()).toBe(dueAtNs + WATCHDOG_NS / 2n);
   service.beat(dueAtNs + WATCHDOG_NS / 4n - 1n);

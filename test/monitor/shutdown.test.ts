@@ -16,20 +16,20 @@ import { memoryHierarchy, testCgroup, type TestCgroup } from '../support/cgroup.
 import { eventually } from '../support/eventually.js';
 import { SLOWNESS } from '../support/slowness.js';
 
-// Real processes in real cgroups, ended by what ends them in a run. Who says that the machine goes down is played: test/systemd has logind.
+// Real processes in real cgroups, ended as in a run. The begin of the shutdown is played: test/systemd has logind.
 
 const CRITICAL_PRIORITY = 2_000_000_000;
 const LONG_NS = 60n * SECOND;
 const SHORT_NS = SECOND / 5n;
 const HOUR_NS = 3_600n * SECOND;
-/** Longer than it takes to be told, and to be seen to have been. */
+/** Longer than a signal and a reading take. */
 const GRACE_NS = BigInt(Math.ceil(3 * SLOWNESS)) * SECOND;
 
 let node: TestCgroup;
 let source: WorkloadSource;
 let shutdown: Shutdown;
 let records: JournalRecord[];
-/** What others were told, in order. */
+/** The signals of the workloads, in order. */
 let told: string[];
 
 beforeEach(() => {
@@ -52,16 +52,16 @@ interface Options {
   readonly beside?: readonly string[];
   readonly dryRun?: boolean;
   readonly evictor?: Evictor;
-  /** What is said of candidates beside what the source says. */
+  /** Answers of the candidates beside those of the source. */
   readonly also?: Pick<Candidates, 'awaited' | 'veto'>;
-  /** Who has told nothing yet. */
+  /** Runtimes that have not reported yet. */
   readonly awaitedRuntimes?: () => readonly string[];
-  /** Whether it cannot be read who is there. */
+  /** Whether reading the candidates fails. */
   readonly isUnreadable?: () => boolean;
   readonly journal?: (record: JournalRecord) => void;
 }
 
-/** Whoever is in these cgroups, by these rules. */
+/** The workloads in these cgroups, by these rules. */
 function sourceOf(rules: readonly Rule[], ...cgroups: readonly string[]): WorkloadSource {
   const hierarchy = memoryHierarchy();
   const identity = { name: node.path, cgroup: node.path, cgroupVersion: hierarchy.version };
@@ -111,11 +111,11 @@ const groups = (...periods: (readonly [priority: number, gracePeriodNs: bigint])
   periods.map(([priority, gracePeriodNs]) => ({ priority, gracePeriodNs }));
 const critical = (name: string): Rule => ({ match: { name }, critical: true });
 const start = (name: string, plan: WorkloadPlan = {}): Promise<Workload> => workload(node.child(name), plan);
-/** Those that have ended, in order, and how. */
+/** Workloads that have ended, in order, with their result. */
 const ends = (): string[] =>
   records.filter(({ type }) => type === 'ended').map((end) => `${(end.workload as { name: string }).name} ${String(end.result)}`);
 const phase = (name: string): JournalRecord | undefined => records.find((record) => record.type === 'shutdown' && record.phase === name);
-/** Whoever was told before, and would be killed after GRACE_NS, would have been. */
+/** A workload with an earlier SIGTERM would be dead by now. */
 const beyondGrace = (): Promise<void> => pause(Number(GRACE_NS / 1_000_000n) + 300 * SLOWNESS);
 const released = (): Promise<boolean> => eventually('the machine may go down', () => told.includes('released'));
 
@@ -167,7 +167,7 @@ test('a reload during a shutdown: workloads without SIGTERM follow the new rules
   await released();
   expect([ends().slice(0, 2), ends().slice(2).sort()]).toEqual([
     ['slow killed', 'api ended'],
-    ['db ended', 'web ended'], // whose turn would have been earlier by the new rules, and later
+    ['db ended', 'web ended'], // the new rules would have changed the order
   ]);
   expect(phase('over')).toMatchObject({ late: [] });
 });
@@ -202,7 +202,7 @@ test('a group without time gets SIGTERM, and is neither killed nor waited for', 
   await released();
   expect(ends()).toEqual(['batch ended', 'db told']);
   await eventually('it was told', () => db.said().includes('term'));
-  await new Promise((done) => setTimeout(done, 1_300)); // longer than anybody has at least
+  await new Promise((done) => setTimeout(done, 1_300)); // longer than the shortest grace period
   expect(db.alive).toBe(true);
   expect(phase('over')).toMatchObject({ inTime: true, ended: 1, told: [{ name: 'db' }], left: [] });
 });
@@ -253,7 +253,7 @@ describe('a workload that contains others', () => {
   test('ends with the last of these, and after them', async () => {
     const team = node.child('team');
     const [db, job] = [await workload(team.child('db'), { onTerm: 'say' }), await workload(team.child('job'))];
-    // On v2 no cgroup has processes beside cgroups below it.
+    // On v2 a cgroup with children has no processes.
     const lead = memoryHierarchy().version === 1 ? await workload(team, { onTerm: 'say' }) : undefined;
     const rules = [
       { match: { name: 'db' }, priority: 10 },
@@ -346,7 +346,7 @@ test('cancelled: no further workload is ended or killed, and those that were are
   expect(shutdown.lasts).toBe(false);
   await beyondGrace();
   expect([slow.alive, db.alive, told.includes('released')]).toEqual([true, true, false]);
-  shutdown.begin(groups([0, SHORT_NS], [CRITICAL_PRIORITY, HOUR_NS])); // the next one is another
+  shutdown.begin(groups([0, SHORT_NS], [CRITICAL_PRIORITY, HOUR_NS])); // the next one has another id
   expect([await slow.ended, await db.ended]).toEqual(['SIGKILL', 'SIGTERM']);
   await released();
 });
@@ -458,7 +458,7 @@ describe('systemd has not yet answered how a workload ends', () => {
     const given = records.find(({ type }) => type === 'ended')?.gracePeriodSeconds as number;
     expect(given).toBeGreaterThan(0);
     expect(given).toBeLessThanOrEqual(1.5);
-    expect(looks()).toBeLessThan(400); // one a millisecond would be a thousand and more
+    expect(looks()).toBeLessThan(400); // one per millisecond would be more than a thousand
   });
 
   test('a workload that turns out to be exempt is left alone', async () => {
@@ -511,7 +511,7 @@ test('… for a quarter of the time at most, and the first group has its own all
   expect(await batch.ended).toBe('SIGKILL');
   await released();
   const [ended, over] = [records.find(({ type }) => type === 'ended'), phase('over')];
-  // Since it was told, which is a moment after its group began. Without a time of its own it would be three quarters.
+  // Since its SIGTERM, which is a moment after its group began. Without a time of its own it would be three quarters.
   expect(ended?.afterSeconds).toBeGreaterThan(Number(GRACE_NS / SECOND) * 0.8);
   expect(over?.tookSeconds).toBeGreaterThanOrEqual((Number(GRACE_NS / SECOND) * 5) / 4);
 });
@@ -543,7 +543,7 @@ test('a workload that cannot be ended delays no other', async () => {
 test('what throws is tried again, and said once: all end in order', async () => {
   await Promise.all([start('batch'), start('db')]);
   let reads = 0;
-  // The plan, and the turn of each group: each of them at the second try.
+  // The plan, and each group, succeed at the second attempt.
   open({ rules: [critical('db')], isUnreadable: () => (reads += 1) % 2 === 1 });
   shutdown.begin(groups([0, HOUR_NS], [CRITICAL_PRIORITY, HOUR_NS]));
   await released();

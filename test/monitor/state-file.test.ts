@@ -18,7 +18,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** Opens it once more, as the next process does. */
+/** Opens the file as the next process does. */
 function found(slotBytes = SLOT): FoundState {
   const file = new StateFile(path, slotBytes);
   file.close();
@@ -63,7 +63,7 @@ test.each<[rule: string, length: number]>([
   const whole = readFileSync(path);
   rmSync(path);
   const target = whole.includes(next, SLOT) ? SLOT : 0;
-  expect(base.includes(older, target)).toBe(true); // the slot of the older one
+  expect(base.includes(older, target)).toBe(true); // the slot of the older text
   const record = whole.subarray(target, target + HEADER + length);
   const outcomes = new Map<string, number>();
   for (let bytes = 0; bytes <= record.length; bytes += 1) {
@@ -80,7 +80,7 @@ test.each<[rule: string, length: number]>([
       outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
     }
   }
-  expect(outcomes.get('torn')).toBeGreaterThanOrEqual(length); // the magic and a sequence that begins alike are the same bytes
+  expect(outcomes.get('torn')).toBeGreaterThanOrEqual(length); // the magic number and the first bytes of the sequence number are unchanged
 });
 
 test('a byte that is another one anywhere in the newest text is noticed', () => {

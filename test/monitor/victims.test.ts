@@ -5,7 +5,8 @@ import type { Evictor, KillInProgress, SignalResult } from '../../src/monitor/po
 import { Victims } from '../../src/monitor/victims.js';
 import { workload } from '../core/support.js';
 
-// What a kernel in need answers cannot be had on request: the kill is played here, and test/actions has the real one.
+// Errors of a kernel under pressure cannot be had on request: the kill is played here, and test/actions has the real
+// one.
 
 const decision = (graceNs: bigint) =>
   ({ serial: 1, graceNs, decidedAtNs: 0n, victim: { workload: workload('batch'), stats: undefined } }) as unknown as Decision;
@@ -15,7 +16,10 @@ const final = { error: 'EPERM' };
 const fine = { error: undefined };
 type Answer = Pick<SignalResult, 'error' | 'passing'>;
 
-/** One that never ends. The answers to its signals in order, the last one again and again; `sent`: which signals they were, at 1, 2, … ns. */
+/**
+ * A kill that never ends. Its answers to signals in order, the last one again and again; `sent`: the signals, at 1, 2,
+ * … ns.
+ */
 function played(...answers: Answer[]) {
   const sent: string[] = [];
   const answer = (name: string): SignalResult => {
@@ -43,7 +47,7 @@ test('SIGKILL is repeated until no process is left, also where a shortage preven
   const { kill, sent } = played(unsent, unsent, fine);
   const { look } = victims({ begin: () => kill }, 0n);
   expect(look()).toMatchObject({ error: 'EMFILE', passing: true, signalledAtNs: 1n }); // the time limit runs from the first attempt …
-  expect(look()).toMatchObject({ error: undefined, signalledAtNs: 3n }); // … until one reached somebody
+  expect(look()).toMatchObject({ error: undefined, signalledAtNs: 3n }); // … until one reached a process
   expect(look()).toMatchObject({ error: undefined, signalledAtNs: 3n });
   expect(sent).toEqual(['KILL', 'KILL', 'KILL', 'KILL']);
 });
@@ -107,7 +111,7 @@ test('… but not one that cannot be for another reason', () => {
   expect(begun).toBe(1);
 });
 
-/** An eviction of the evictd before, which had sent `sent`. */
+/** An eviction of the evictd before, which has sent `sent`. */
 function resumed(phase: 'terminating' | 'dying', sent: 'signalNs' | 'killNs' | undefined, evictor: Evictor, objection?: string) {
   const all = new Victims(evictor, () => undefined);
   const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: sent && 4n, killNs: sent === 'killNs' ? 4n : undefined };

@@ -7,7 +7,7 @@ import { EFFECTS } from '../../../src/monitor/effects/table.js';
 import type { JournalRecord } from '../../../src/monitor/record.js';
 import { Reporter } from '../../../src/monitor/reporter.js';
 
-/** A kind that no step asks for: what one file would export. */
+/** A kind that no step returns. This is all that its file would export. */
 interface Toy {
   readonly kind: 'toy';
   readonly name: string;

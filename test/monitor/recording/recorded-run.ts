@@ -14,7 +14,7 @@ import { candidates, Gi, observations, SECOND } from '../../core/support.js';
 
 export const NODE = { name: '/node', cgroup: '/node', cgroupVersion: 2 } as const;
 
-/** A directory of the test's own. */
+/** A directory of the test. */
 export function scratch(): string {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-recording-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -46,7 +46,7 @@ export function recorder(path = join(scratch(), 'rec.gz'), options: Partial<Reco
   return { recorder: made, path, errors, lost: () => lost };
 }
 
-/** What every workload uses at a second; a workload without an entry is not there. */
+/** What every workload uses at a second. A workload without an entry does not exist then. */
 export type Usages = (second: number) => readonly [Workload, bigint][];
 
 const STAYING: VictimReading = {
@@ -59,15 +59,17 @@ const STAYING: VictimReading = {
 };
 
 export interface Dying {
-  /** What keeps every victim alive; undefined: they die. */
+  /** Why every victim survives; undefined: victims end. */
   readonly killError?: string | undefined;
-  /** For how long a victim goes on using what it used; undefined: it uses nothing from the next step on. */
+  /** For how long a victim still uses its memory; undefined: nothing from the next step on. */
   readonly lingersSeconds?: number | undefined;
-  /** At these seconds somebody ends between the reading of the node and the last look, which finds so much available. */
+  /**
+   * At these seconds a process ends between the reading of the node and the last look, which finds so much available.
+   */
   readonly lastLooks?: ReadonlyMap<number, bigint>;
 }
 
-/** A node of 1Gi whose workloads are all that uses memory. A step every ten seconds. */
+/** A node of 1Gi where only the workloads use memory. A step every ten seconds. */
 export class SimulatedRun {
   readonly reports: StepReport[] = [];
   #policy: Policy;
@@ -102,7 +104,7 @@ export class SimulatedRun {
     });
   }
 
-  /** From the next step on. */
+  /** In force from the next step on. */
   reconfigure(policy: Policy): void {
     this.#policy = policy;
   }
@@ -132,7 +134,7 @@ export class SimulatedRun {
   #readingOf(serial: number): VictimReading {
     if (this.#killError !== undefined) return { ...STAYING, error: this.#killError };
     const victim = this.#evicted.get(serial);
-    if (victim === undefined) throw new Error(`nobody was evicted as ${String(serial)}`);
+    if (victim === undefined) throw new Error(`there is no eviction ${String(serial)}`);
     const signalledAtNs = BigInt(victim.second + 1) * SECOND;
     if (this.#isGone(victim)) return { ...STAYING, processes: 0, usageBytes: 0n, signalledAtNs };
     const [, usageBytes = 0n] = this.#now().find(([{ id }]) => id === victim.id) ?? [];

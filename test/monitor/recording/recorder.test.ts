@@ -140,7 +140,7 @@ test('what a veto answered is remembered with the candidates that it was asked o
   expect([found.veto?.(web), found.veto?.(batch)]).toEqual([vacant, undefined]);
   it.recorder.stepped(report(0, { candidates: [found] }));
   dead = true;
-  expect(found.veto?.(batch)).toEqual(vacant); // oom_score_adj asks, too
+  expect(found.veto?.(batch)).toEqual(vacant); // oom_score_adj asks for candidates, too
   it.recorder.close();
   await it.recorder.flush(5_000);
   const [step] = stepsIn((await read(it.path)).entries);
@@ -228,7 +228,7 @@ test('a full file is followed by the next, which can be read alone', async () =>
   expect(statSync(it.path).size + statSync(`${it.path}.1`).size).toBeLessThan(3 * 3_000);
 });
 
-/** A run that makes these steps; killed: neither closed nor ended. */
+/** A run with these steps. killed: it is not closed. */
 async function recordedRun(
   path: string,
   seconds: readonly number[],
@@ -400,7 +400,7 @@ test('cut off anywhere, it is read up to where it is whole', async () => {
       expect(found.code).toBe('EVICTD_RECORDING_EMPTY');
       continue;
     }
-    expect(['cut', 'open', size > whole.length - 9 ? 'whole' : 'cut']).toContain(found.end.kind); // the last eight bytes are a sum and a length
+    expect(['cut', 'open', size > whole.length - 9 ? 'whole' : 'cut']).toContain(found.end.kind); // the last eight bytes of gzip are a checksum and a length
     const steps = stepsIn(found.entries);
     expect(steps).toEqual(all.slice(0, steps.length));
     lengths.add(steps.length);
@@ -411,7 +411,7 @@ test('cut off anywhere, it is read up to where it is whole', async () => {
 test('after a kill −9 the file has everything up to the last second', async () => {
   const it = recorder();
   it.recorder.stepped(report(0));
-  await it.recorder.flush(5_000); // neither closed nor ended
+  await it.recorder.flush(5_000); // as after a SIGKILL
   it.recorder.stepped(report(10));
   const { entries, end } = await read(it.path);
   expect(end).toEqual({ kind: 'open' });
@@ -431,7 +431,7 @@ test('a damaged block ends it, or is named by its line', async () => {
   bytes.fill(0xff, bytes.length - 400, bytes.length - 200);
   writeFileSync(it.path, bytes);
   const found = await read(it.path).catch((error: unknown) => error as InputError);
-  // Damaged bytes may still give lines: then it is the line that is wrong.
+  // Damaged bytes may still decompress to lines. Then the line is wrong.
   if (found instanceof InputError) expect(found.code).toBe('EVICTD_RECORDING_LINE');
   else expect(found.end).toMatchObject({ kind: 'cut', reason: expect.stringMatching(/damaged/) as string });
   it.recorder.close();
