@@ -22,8 +22,8 @@ import { candidates, Mi, observations, onDisk, policy, SECOND, threshold, worklo
 import { Timeline } from '../core/timeline.js';
 import { eventually } from '../support/eventually.js';
 
-// The ports are played here, because what is shown is the order of things and failures that a real kernel does not give on request; test/e2e has
-// the real ones.
+// The ports are played here: these tests show an order, and failures that a real kernel does not give on request.
+// test/e2e has the real ones.
 
 const RUNTIME = { endpoint: 'unix:///r', podId: 'p', containers: [], isPod: true, labels: {}, byKubelet: false };
 const evicted = (rest: Parameters<typeof workload>[1] = {}): Workload => workload('default/web', { runtime: RUNTIME, ...rest });
