@@ -3,6 +3,7 @@
 // What gRPC takes is a bundle of its own, dist/cri.cjs, which is loaded where a container runtime is asked.
 // Beside them: dist/THIRD-PARTY-LICENSES.txt, because the licences of what is bundled (and compiled into the addon) require their text.
 import { chmod, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 
 /** Headers compiled into the addon: no bundle mentions them. */
@@ -45,6 +46,19 @@ const deferNamespaces = {
 };
 
 /**
+ * Leaves out zod's messages in other languages, a sixth of the program: zod exports them as a namespace, which esbuild keeps as a whole.
+ * @type {import('esbuild').Plugin}
+ */
+const onlyEnglish = {
+  name: 'only-english',
+  setup: (bundling) => {
+    bundling.onResolve({ filter: /\/locales\/index\.js$/ }, ({ path, importer }) =>
+      importer.includes('/node_modules/zod/') ? { path: join(dirname(importer), dirname(path), 'en.js') } : undefined,
+    );
+  },
+};
+
+/**
  * @param {string} entry
  * @param {string} outfile
  * @param {string} banner
@@ -56,7 +70,7 @@ const bundle = async (entry, outfile, banner, options = {}) => {
     outfile,
     banner: { js: banner },
     bundle: true,
-    plugins: [criApart, deferNamespaces],
+    plugins: [criApart, deferNamespaces, onlyEnglish],
     external: ['@grpc/proto-loader'], // only grpc-js' channelz service would load it
     platform: 'node',
     target: 'node20.19',
