@@ -1,12 +1,12 @@
 import type { Missing } from './missing.js';
 
 /**
- * How long a filesystem may take to answer before what it said last no longer counts. A local disk answers in microseconds, a busy network filesystem within seconds;
- * the kubelet's own figures are at most 10 s old.
+ * After this time without an answer, a filesystem's last answer no longer counts. A local disk answers in microseconds,
+ * a busy network filesystem within seconds; the kubelet's figures are at most 10 s old.
  */
 const NO_ANSWER_NS = 10_000_000_000n;
 
-/** Why there is no answer that counts; undefined: there is one. */
+/** The reason why no answer counts; undefined: one does. */
 export function silenceOf(
   path: string,
   { pending, pendingSinceNs, atNs }: { readonly pending: boolean; readonly pendingSinceNs: bigint; readonly atNs: bigint },

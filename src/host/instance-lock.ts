@@ -5,32 +5,34 @@ import { HostError, UnavailableError } from '../errors.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import { isHeldByAnother } from '../native/lock-refusal.js';
 
-/** Held while one evictd guards a node. The kernel gives it back when the process ends, however it ends. */
+/** Held while one evictd guards a node. The kernel releases it when the process ends. */
 export interface InstanceLock {
-  /** What tells this node's files apart from another's in the runtime directory. */
+  /** The name of this node's files in the runtime directory. */
   readonly instance: string;
-  /** Why nobody learns from the runtime directory who holds it, so that `evictd reload` does not find him; undefined: everybody does. */
+  /**
+   * Why the holder could not be written to the runtime directory, so that `evictd reload` does not find it; undefined:
+   * it was.
+   */
   readonly untold: Error | undefined;
   close(): void;
 }
 
-/** How an operating system locks a file, and where it is said who has. */
+/** How an operating system locks a file and records the holder. */
 export interface LockFiles {
   take(path: string): { close(): void };
-  /** Says that this process holds it. Never throws. */
+  /** Records that this process is the holder. Never throws. */
   tell(path: string): Error | undefined;
-  /** Whoever was said to hold it last. */
+  /** The holder that was recorded last. */
   toldPid(path: string): number | undefined;
-  /** Where the runtime directory cannot be used. */
+  /** The hint where the runtime directory cannot be used. */
   readonly hint: string;
 }
 
 /**
- * One evictd per node: two would evict twice for one shortage. Several may run beside each other for different nodes.
+ * Locks a node for one evictd: two would evict twice for one shortage. Different nodes can each have one. A dry run has
+ * a lock of its own and may run beside an evictd that guards.
  *
- * A dry run ends nobody: it has a lock of its own, and may run beside the one that guards.
- *
- * @throws UnavailableError where another holds it; HostError where the runtime directory cannot be used
+ * @throws UnavailableError where another process holds the lock; HostError where the runtime directory cannot be used
  */
 export function takeInstanceLock(runtimeDirectory: string, node: NodeIdentity, files: LockFiles, dryRun: boolean): InstanceLock {
   const instance = instanceName(node, dryRun);
@@ -57,7 +59,7 @@ export function takeInstanceLock(runtimeDirectory: string, node: NodeIdentity, f
   };
 }
 
-/** 'machine', 'cgroup-%2Fworkload.slice'; a name that no directory takes becomes its hash. */
+/** 'machine', 'cgroup-%2Fworkload.slice'; a hash where the name is too long for a file. */
 export function instanceName({ cgroup }: Pick<NodeIdentity, 'cgroup'>, dryRun = false): string {
   const ending = dryRun ? '-dry-run' : '';
   if (cgroup === undefined) return `machine${ending}`;

@@ -1,16 +1,16 @@
 import type { Observation, Observations } from '../core/observation.js';
 import type { Signal } from '../core/signal.js';
 
-/** Why a reading is not there. */
+/** Why there is no reading. */
 export interface Missing {
   readonly missing: string;
-  /** There is nothing to read here, and never will be. */
+  /** Such a reading cannot exist here. */
   readonly absent?: true;
-  /** There will be a reading in a moment. */
+  /** A reading follows in a moment. */
   readonly pending?: true;
 }
 
-/** What a pass over the node gave, by what came of each signal. */
+/** Sorts the results of a pass by kind. */
 export function collect(signals: readonly (readonly [Signal, Observation | Missing])[]): Observations {
   const observed = new Map<Signal, Observation>();
   const missing = new Map<Signal, string>();

@@ -1,6 +1,6 @@
 import type { UnitManager } from '../monitor/ports.js';
 
-/** Where systemd is not the init: no unit is known, and none can be stopped by it. */
+/** Where systemd is not the init: no unit is known. */
 export const noUnits: UnitManager = {
   connect: () => false,
   unit: () => undefined,

@@ -1,14 +1,14 @@
-/** What another process may ask the evictd of a node for, beside the signals that the process edge hears. */
+/** What another process may request, other than by a signal. */
 export interface Requests {
   readonly reload: () => void;
   readonly stop: () => void;
 }
 
-/** Whom to ask. */
+/** The evictd to ask. */
 export interface Asked {
   readonly pid: number;
-  /** The file that he holds. */
+  /** Its lock file. */
   readonly lock: string;
-  /** Whether he holds it still: looked at when nobody else can be meant any more. */
+  /** Whether it still holds the lock: called when the pid can no longer be reused. */
   readonly isStill: () => boolean;
 }

@@ -1,21 +1,21 @@
-/** What the addon asks on a thread of its own. */
+/** A filesystem that the addon asks on a thread of its own. */
 export interface AskedFilesystem {
-  /** false: an answer is awaited, and `onDone` is dropped. */
+  /** false: an answer is pending, and `onDone` is dropped. */
   request(onDone?: () => void): boolean;
   close(): void;
 }
 
-/** A path whose filesystem is asked again and again, and may not answer. */
+/** A path whose filesystem is asked repeatedly, and may not answer. */
 export class WatchedFilesystem<Stats extends AskedFilesystem> {
   readonly path: string;
   readonly stats: Stats;
   readonly #onAnswer: () => void;
-  /** The request that is under way. `onDone`: of the latest who asked, so that a filesystem that hangs gathers nobody. */
+  /** The pending request. Only the latest `onDone` is kept, so that a filesystem that hangs collects no callbacks. */
   #request: { onDone: (() => void) | undefined } | undefined;
 
   /**
-   * @param stats  of `path`; closed with this
-   * @param onAnswer  called at every answer, before whoever has asked
+   * @param stats of `path`; closed with this
+   * @param onAnswer called at every answer, before the request's callback
    */
   constructor(path: string, stats: Stats, onAnswer: () => void) {
     this.path = path;
@@ -23,7 +23,7 @@ export class WatchedFilesystem<Stats extends AskedFilesystem> {
     this.#onAnswer = onAnswer;
   }
 
-  /** An answer is awaited. */
+  /** An answer is pending. */
   get isAsked(): boolean {
     return this.#request !== undefined;
   }
@@ -31,12 +31,12 @@ export class WatchedFilesystem<Stats extends AskedFilesystem> {
   request(onDone?: () => void): void {
     const request = { onDone };
     const isNew = this.stats.request(() => {
-      // An answer is told to who asked for it: one that comes late is not taken for that of the request after it.
+      // A late answer does not count for the next request.
       if (this.#request === request) this.#request = undefined;
       this.#onAnswer();
       request.onDone?.();
     });
-    // Nothing is asked twice: while an answer is under way the addon forgets this callback, and the one before passes it on.
+    // While an answer is pending the addon drops this callback; the pending one calls it.
     if (isNew) this.#request = request;
     else if (this.#request) this.#request.onDone = onDone ?? this.#request.onDone;
   }
@@ -46,11 +46,7 @@ export class WatchedFilesystem<Stats extends AskedFilesystem> {
   }
 }
 
-/**
- * Asks all of these.
- *
- * @param onAnswer  called at each answer, with the number of answers that are still awaited
- */
+/** @param onAnswer  called at each answer, with the number still pending */
 export function requestAll(
   watched: () => readonly Pick<WatchedFilesystem<AskedFilesystem>, 'request' | 'isAsked'>[],
   onAnswer?: (outstanding: number) => void,

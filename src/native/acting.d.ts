@@ -1,34 +1,38 @@
-// The native contract, what acts (see binding.d.ts).
+// The native contract: acting (see binding.d.ts).
 
-/** A cgroup held by its directory: everything goes to this one, never to another created later under the same name. */
+/** A cgroup held by its directory, so that a later cgroup of the same name is never meant. */
 export interface CgroupHandle {
   readonly id: bigint;
   /**
-   * One pass over cgroup.procs of the cgroup and all below it: pidfd_open each, read the membership again, signal those that are still members.
-   * `found`: processes listed in the first reading. `signalled`: signals delivered. `errno` (positive): the first failure other than ESRCH, one for
-   * want of descriptors or memory before all others, else 0 (ENODEV is no failure: the cgroup is gone, found = 0). EPERM also for who is never signalled: pid 1, this process, and processes outside
-   * this pid namespace (listed as 0, each counted). EOPNOTSUPP: a threaded cgroup, whose processes only the domain above it lists.
-   * `atNs`: when the last signal had been sent, monotonic clock; 0n: none was.
-   * `reaper`: is given those that were signalled (with SIGKILL that makes sense), as far as it has room.
+   * One pass over cgroup.procs of the cgroup and its descendants: pidfd_open, read the membership again, signal the
+   * members. `found`: processes in the first reading. `signalled`: signals delivered. `errno` (positive): the first
+   * failure other than ESRCH, want of descriptors or memory first, else 0 (ENODEV, found = 0: the cgroup is gone).
+   * EPERM also for processes that are never signalled: pid 1, this process, and those outside this pid namespace
+   * (listed as 0). EOPNOTSUPP: a threaded cgroup, whose processes its domain lists. `atNs`: when the last signal was
+   * sent, monotonic; 0n: none was. `reaper`: takes the memory of the signalled processes, as far as it has room.
    */
   signal(signal: number, reaper?: MemoryReaper): { found: number; signalled: number; errno: number; atNs: bigint };
   /**
-   * SIGSTOP to everybody, again to whoever a new reading lists besides, until one lists nobody new (`settled`) or `rounds` (1–1000) readings were made.
-   * The stopped fork no more, and make no room for others below a pids limit; but a fork that had begun goes through (SIGSTOP ends none), and its child, not stopped, may be listed
-   * only after that: a later call finds it. `errno` as of `signal`.
+   * Sends SIGSTOP to all processes and repeats for new ones until there is none (`settled`) or `rounds` (1–1000)
+   * readings were made. A fork in progress completes in spite of SIGSTOP; its child may be listed only later, for
+   * another call. `errno` as in `signal`.
    */
   stop(rounds: number): { rounds: number; settled: boolean; errno: number };
   /**
-   * Of a cgroup in a v1 freezer hierarchy (freezer.state), or of v2 (cgroup.freeze). true: all are frozen. false: some were not within `limitMs`
-   * (0–1000), which blocks for as long. Throws where nothing was frozen, ENOENT where the cgroup has neither file. Otherwise `thaw()` must follow, whatever happens
-   * in between: a process that was killed in a frozen v1 cgroup stays until then. It needs no descriptor but that which is kept for it here.
+   * Freezes a cgroup of a v1 freezer hierarchy (freezer.state) or of v2 (cgroup.freeze). true: all are frozen; false:
+   * not within `limitMs` (0–1000), for which it blocks. Throws where nothing was frozen, ENOENT where the cgroup has
+   * neither file. Otherwise `thaw()` must follow: a process killed in a frozen v1 cgroup stays until then. `thaw()`
+   * needs no new descriptor.
    */
   freeze(limitMs: number): boolean;
-  /** Also what somebody else froze, and all cgroups below it. No failure where the cgroup is gone. Throws where a part of it may be frozen still: call again. */
+  /**
+   * Thaws the cgroup and its descendants, whatever froze them. No failure where the cgroup is gone. Throws where a part
+   * may still be frozen: call again.
+   */
   thaw(): void;
-  /** v2 and hybrid: write "1" to cgroup.kill. Throws ENOENT where it does not exist. */
+  /** v2 and hybrid: writes "1" to cgroup.kill. Throws ENOENT where it does not exist. */
   kill(): void;
-  /** pids of the cgroup and all below it, ascending. */
+  /** pids of the cgroup and its descendants, ascending. */
   processes(): number[];
   close(): void;
 }
@@ -41,8 +45,9 @@ export interface Pidfd {
   /** Throws ESRCH when the process is gone. */
   signal(signal: number): void;
   /**
-   * process_mrelease (Linux 5.15): takes the memory of a dying process back without waiting for it to be scheduled. Blocks while it does (5 ms for 100 MiB), and
-   * for the process's mmap lock. Throws ESRCH: it has none any more; EINVAL: it is not dying, or shares its memory with one that is not; ENOSYS.
+   * process_mrelease (Linux 5.15): frees the memory of a dying process without waiting for it to be scheduled. Blocks
+   * meanwhile (5 ms for 100 MiB) and for its mmap lock. Throws ESRCH: no memory left; EINVAL: not dying, or it shares
+   * its memory with a process that is not; ENOSYS.
    */
   release(): void;
   close(): void;
@@ -52,11 +57,11 @@ export interface PidfdConstructor {
 }
 
 /**
- * Takes the memory of dying processes back (`Pidfd.release`) on a thread of its own, made here. `close()` waits for nothing; what has not begun is dropped.
- * 64 processes can wait; who finds no room comes again with the next signal.
+ * Frees the memory of dying processes (`Pidfd.release`) on a thread of its own. `close()` does not wait and drops the
+ * queue. The queue has 64 places; a process without one comes again with the next signal.
  */
 export interface MemoryReaper {
-  /** `released`: processes whose memory was taken back, or was gone already. `errno` (positive): the last failure other than ESRCH and EINVAL. */
+  /** `released`: processes without memory by now. `errno` (positive): the last failure other than ESRCH and EINVAL. */
   counts(): { released: number; errno: number };
   close(): void;
 }
@@ -67,7 +72,10 @@ export interface MemoryReaperConstructor {
 
 /** The service manager's datagram socket (sd_notify(3)). */
 export interface NotifySocket {
-  /** 'NAME=VALUE' lines, as one datagram. Never waits. 0, or the errno (positive): EAGAIN where the manager has fallen behind, EBADF after `close()`. */
+  /**
+   * 'NAME=VALUE' lines, as one datagram. Never waits. Returns 0 or a positive errno: EAGAIN where the manager is
+   * behind, EBADF after `close()`.
+   */
   notify(state: string): number;
   close(): void;
 }
@@ -76,7 +84,9 @@ export interface NotifySocketConstructor {
   new (address: string): NotifySocket;
 }
 
-/** flock(LOCK_EX | LOCK_NB) on a file, created 0600. Throws EWOULDBLOCK (code 'EAGAIN') where another holds it. */
+/**
+ * flock(LOCK_EX | LOCK_NB) on a file, created 0600. Throws EWOULDBLOCK (code 'EAGAIN') where another process holds it.
+ */
 export interface FileLockConstructor {
   new (path: string): { close(): void };
 }

@@ -1,4 +1,4 @@
-/** The result of what the addon does in the background, or why there is none: it is given up after this time. Never rejects. */
+/** The result of a background operation of the addon, or why there is none. Gives up after this time. Never rejects. */
 export function answered<T>(withinMs: number, begin: (onDone: (result: T) => void) => { close(): void }): Promise<T | string> {
   return new Promise((resolve) => {
     let reading: { close(): void } | undefined;

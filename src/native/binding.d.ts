@@ -1,10 +1,10 @@
 /**
- * The contract of the native addon. Mechanism only: it waits, reads and signals; it knows no threshold policy.
+ * The contract of the native addon. It waits, reads and signals; it knows no policy.
  *
- * Every class owns its descriptors; `close()` may be called twice and from inside a callback; the end of the environment closes what is open.
- * Errors are Node-like: `code` ('ENOENT'), `errno` (negative, as libuv's), `syscall`, `path`.
- * An argument of the wrong kind is a TypeError ('ERR_INVALID_ARG_TYPE'), one out of range a RangeError ('ERR_OUT_OF_RANGE'); use after `close()` is EBADF.
- * Times are CLOCK_MONOTONIC nanoseconds, comparable with `process.hrtime.bigint()`.
+ * Every class owns its descriptors; `close()` may be called twice and inside a callback; the end of the environment
+ * closes what is open. Errors are Node-like: `code` ('ENOENT'), `errno` (negative, as libuv's), `syscall`, `path`. A
+ * wrong kind of argument is a TypeError ('ERR_INVALID_ARG_TYPE'), one out of range a RangeError ('ERR_OUT_OF_RANGE');
+ * use after `close()` is EBADF. Times are CLOCK_MONOTONIC nanoseconds, comparable with `process.hrtime.bigint()`.
  */
 import type {
   CgroupHandleConstructor,
@@ -68,23 +68,23 @@ export interface Binding {
   readonly NotifySocket: NotifySocketConstructor;
   readonly FileLock: FileLockConstructor;
   /**
-   * fallocate(2) with FALLOC_FL_KEEP_SIZE, on a thread of libuv's pool: the space is the file's, its size stays. Rejects with ENOSPC, and with EOPNOTSUPP where the
-   * filesystem cannot. `fd` has to stay open until then.
+   * fallocate(2) with FALLOC_FL_KEEP_SIZE on libuv's pool. Rejects with ENOSPC, or EOPNOTSUPP where the filesystem
+   * cannot. `fd` must stay open meanwhile.
    */
   fallocate(fd: number, offset: number, length: number): Promise<void>;
-  /** An extended attribute; undefined: the file has none of that name, or its filesystem none at all. */
+  /** An extended attribute; undefined: the file has none of that name, or the filesystem has none. */
   getxattr(path: string, name: string): Buffer | undefined;
-  /** CLOCK_BOOTTIME: as the monotonic clock, with the time that the machine slept. */
+  /** CLOCK_BOOTTIME: includes the time that the machine slept. */
   bootTimeNs(): bigint;
   /**
-   * Keeps the machine code of this process in memory: mlock2(MLOCK_ONFAULT) on the executable segments of the addon, of Node and of the libraries. Reads
-   * nothing in, and never touches what is V8's own. `bytes`: of the mappings that are locked now. `errno` (positive): the first refusal, else 0; ENOMEM or
-   * EPERM is RLIMIT_MEMLOCK without CAP_IPC_LOCK.
+   * Keeps this process's machine code in memory: mlock2(MLOCK_ONFAULT) on the executable segments of the addon, Node
+   * and the libraries, not of V8's own code. Reads nothing in. `bytes`: locked mappings. `errno` (positive): the first
+   * refusal, else 0; ENOMEM or EPERM is RLIMIT_MEMLOCK without CAP_IPC_LOCK.
    */
   lockText(): { bytes: number; errno: number };
   /** _exit(2): for a shutdown that must not wait for a thread that hangs in a dead filesystem. */
   exitNow(code: number): never;
-  /** For tests: the kills that these records of /dev/kmsg tell of. */
+  /** For tests: the kills in these records of /dev/kmsg. */
   parseOomRecords(records: readonly string[]): OomRecord[];
   /** For tests: live watches of this environment. */
   watchCount(): number;

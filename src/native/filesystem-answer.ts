@@ -3,7 +3,10 @@ import type { Binding, FilesystemReading, FilesystemStats } from './binding.js';
 
 const WITHIN_MS = 5_000;
 
-/** What a filesystem says now; undefined: nothing in time. statfs has a thread of its own, so that nothing else waits for one that hangs. */
+/**
+ * What a filesystem reports now; undefined: no answer in time. statfs has its own thread, so that a filesystem that
+ * hangs blocks nothing else.
+ */
 export async function answerOf(filesystem: FilesystemStats): Promise<FilesystemReading | undefined> {
   const said = await answered<FilesystemReading | undefined>(WITHIN_MS, (onDone) => {
     const isAsked = filesystem.request(() => {
@@ -15,12 +18,12 @@ export async function answerOf(filesystem: FilesystemStats): Promise<FilesystemR
   return typeof said === 'string' ? undefined : said;
 }
 
-/** Which of these paths are there, with the device that each lies on; what does not answer in time is not. */
+/** The existing paths with their devices; paths without an answer in time are left out. */
 export async function devicesOf(native: Pick<Binding, 'FilesystemStats'>, paths: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
   return new Map([...(await answersOf(native, paths))].map(([path, { device }]) => [path, device]));
 }
 
-/** What the filesystems of those of these paths say that are there; what does not answer in time is not. */
+/** What the filesystems of the existing paths report; paths without an answer in time are left out. */
 export async function answersOf(
   native: Pick<Binding, 'FilesystemStats'>,
   paths: readonly string[],

@@ -4,8 +4,8 @@ import { loadAddon } from './load.js';
 const { loaded, path } = loadAddon();
 
 /**
- * The native addon, loaded with this module. On Windows it is that of ./windows-binding.d.ts (`ofWindows`): what is used of it without asking for the system is what both contracts
- * have (`SharedBinding`), or is only called where the configuration asks for something that Windows has not.
+ * The native addon. On Windows it has the contract of ./windows-binding.d.ts (`ofWindows`): code that does not ask for
+ * the system uses only what both contracts have (`SharedBinding`), or what a configuration for Windows cannot ask for.
  */
 export const native = loaded as Binding;
 export const addonPath = path;

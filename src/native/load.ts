@@ -5,7 +5,7 @@ import nodeGypBuild from 'node-gyp-build';
 import { EvictdError } from '../errors.js';
 
 export interface Addon {
-  /** By the contract of the system that it was built for: ./binding.d.ts or ./windows-binding.d.ts. */
+  /** By the contract of its system: ./binding.d.ts or ./windows-binding.d.ts. */
   readonly loaded: unknown;
   readonly path: string;
 }
@@ -13,9 +13,8 @@ export interface Addon {
 let addon: Addon | undefined;
 
 /**
- * The native addon: for this environment (main thread or worker), since its watches wake the thread that loaded it.
- *
- * It lies in prebuilds/ beside the bundle, in dist/prebuilds/ of the tree when the sources run. Throws EVICTD_NATIVE_LOAD.
+ * The addon of this environment (main thread or worker): its watches wake the thread that loaded it. It is in
+ * prebuilds/ beside the bundle, or in dist/prebuilds/ when the sources run. Throws EVICTD_NATIVE_LOAD.
  */
 export function loadAddon(): Addon {
   addon ??= load();
@@ -27,7 +26,7 @@ function load(): Addon {
   const root = roots.find((directory) => existsSync(join(directory, 'prebuilds'))) ?? import.meta.dirname;
   try {
     const path = nodeGypBuild.resolve(root);
-    // `require` by hand: a bundle's own one is not Node's.
+    // A bundle's own `require` is not Node's.
     return { loaded: createRequire(import.meta.url)(path), path };
   } catch (cause) {
     throw new EvictdError('EVICTD_NATIVE_LOAD', `the native addon cannot be loaded from ${join(root, 'prebuilds')}`, {

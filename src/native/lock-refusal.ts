@@ -2,7 +2,7 @@ import { errnoName } from '../errors.js';
 
 const HELD: ReadonlySet<string> = new Set(['EAGAIN', 'ERROR_LOCK_VIOLATION', 'ERROR_SHARING_VIOLATION']);
 
-/** Whether a FileLock could not be had because another holds it. */
+/** Whether another process holds the lock. */
 export function isHeldByAnother(error: unknown): boolean {
   return HELD.has(errnoName(error) ?? '');
 }

@@ -1,26 +1,26 @@
-// The native contract, what reads (see binding.d.ts).
+// The native contract: reading (see binding.d.ts).
 
 /**
- * How a kernel file is read.
- * `number`: one decimal number ("max" reads as Infinity). `keyed`: "key value" lines (memory.stat, memory.events) and "Key: value kB" lines (meminfo;
- * kB become bytes), one value per key. `pressure`: PSI, eight values: some avg10, avg60, avg300 (percent), total (µs), then full.
- * `loadavg`: one value, the number of existing tasks (the denominator of the fourth field). `occupied`: one value, 1 if the file (cgroup.procs) lists
- * anything, else 0; opened for each reading, because v1 answers an open one from a list that it made before.
- * `directory`, in a CgroupTable: 0 (the default) for the cgroup, n for the n-th path `beside` it.
+ * How a kernel file is read. `number`: one decimal number ("max" is Infinity). `keyed`: "key value" lines (memory.stat,
+ * memory.events) and "Key: value kB" lines (meminfo; kB become bytes), a value per key. `pressure`: PSI, eight values:
+ * some avg10, avg60, avg300 (percent), total (µs), then full. `loadavg`: the number of existing tasks (the denominator
+ * of the fourth field). `occupied`: 1 if the file (cgroup.procs) is not empty, else 0; opened for each reading, because
+ * v1 keeps the list of an open file. `directory`, in a CgroupTable: 0 (the default) for the cgroup, n for the n-th path
+ * `beside` it.
  */
 export type FileSpec = { readonly path: string; readonly directory?: number } & (
   { readonly format: 'number' | 'pressure' | 'loadavg' | 'occupied' } | { readonly format: 'keyed'; readonly keys: readonly string[] }
 );
 
 /**
- * Files opened once; `read()` is one pass of preads. Fields stand in `values` in order of the specs; a field that cannot be read is NaN, `errors[file]`
- * has its errno (positive), else 0. EBADMSG: text that the kernel would not write. ENODATA: a key or a PSI line is not in the file, the other
- * fields are good.
+ * Files opened once; `read()` is one pass of preads. `values` has the fields in order of the specs, NaN where
+ * unreadable; `errors[file]` is a positive errno or 0. EBADMSG: not the kernel's format. ENODATA: a key or PSI line is
+ * missing, the other fields are good.
  */
 export interface FileReader {
   readonly values: Float64Array;
   readonly errors: Int32Array;
-  /** Reopens what was missing. Never throws for a file's trouble. */
+  /** Reopens missing files. Never throws for a file's error. */
   read(): void;
   close(): void;
 }
@@ -29,52 +29,56 @@ export interface FileReaderConstructor {
 }
 
 /**
- * Many cgroups, the same files in each, in one pass. `columns` are the specs' fields in order, with paths relative to the cgroup.
- * Row r's fields stand at `values[r * columns + c]`; `errors[r]` is the first errno of the row (ENODEV: the cgroup was removed). A field that is not
- * known is NaN. What lies beside the cgroup and is not there is no error of the row.
+ * Many cgroups with the same files, in one pass. `columns`: the specs' fields in order, with paths relative to the
+ * cgroup. Field c of row r is `values[r * columns + c]`, NaN where unknown; `errors[r]` is the row's first errno
+ * (ENODEV: the cgroup was removed). A missing file beside the cgroup is no error.
  */
 export interface CgroupTable {
   readonly columns: number;
-  /** Cgroups in the table. Rows are numbered from 0; the lowest unused one is taken. */
+  /** Cgroups in the table. The lowest unused row number is taken. */
   readonly size: number;
-  /** One more than the largest row number that was ever used: for how many rows the arrays must have room. */
+  /** The largest row number so far, plus 1: the room that arrays need. */
   readonly rowCount: number;
   /**
-   * Opens the cgroup; returns its row. Rows are reused after `remove`. Throws ENOENT and the like.
-   * `beside`: the directories of the same cgroup in other hierarchies (v1), whether or not they are there.
+   * Opens the cgroup and returns its row. Rows are reused after `remove`. Throws ENOENT and the like. `beside`: the
+   * same cgroup's directories in other hierarchies (v1), existing or not.
    */
   add(cgroup: string, beside?: readonly string[]): number;
-  /** The cgroup's id: the inode of its directory, increasing with creation. */
+  /** The inode of the cgroup's directory, increasing with creation. */
   id(row: number): bigint;
   remove(row: number): void;
   /**
-   * Reads all rows, or the given ones, into arrays of the caller's, and allocates nothing. Rows not in use become NaN and ENODEV. Never throws for a
-   * cgroup's trouble; a RangeError, before anything is read, for an array that is too short and for a given row that is not in use.
+   * Reads all or the given rows into the caller's arrays, and allocates nothing. Unused rows are NaN and ENODEV. Never
+   * throws for a cgroup's error; throws a RangeError, before it reads, for a short array or an unused row.
    *
-   * @param files  bit f: read the table's file f; the fields of the others stay as they are, and `errors` tells of those that were read. Default: all.
+   * @param files bit f: read file f; other fields stay, and `errors` has only the files that were read. Default: all.
    */
   read(values: Float64Array, errors: Int32Array, rows?: Uint32Array, files?: number): void;
   close(): void;
 }
 export interface CgroupTableConstructor {
-  /** At most 32 files. `maxOpenFiles`: beyond this many kept descriptors rows are opened for each read. Default: half of RLIMIT_NOFILE. */
+  /**
+   * At most 32 files. `maxOpenFiles`: rows beyond this many descriptors are opened for each read. Default: half of
+   * RLIMIT_NOFILE.
+   */
   new (files: readonly FileSpec[], options?: { maxOpenFiles?: number }): CgroupTable;
 }
 
 /**
- * statfs of one mount on a helper thread, because it may hang: one thread per path and environment at most. Whoever opens a path that still hangs takes part
- * in the request that is under way.
+ * statfs of a mount on a helper thread, because it may hang: at most one thread per path and environment. A second
+ * object for a path that hangs shares the pending request.
  */
 export interface FilesystemStats {
   /**
-   * The newest result: total, free and available (to unprivileged) bytes, inodes and free inodes (0/0 where the filesystem has none), the time it
-   * was taken (`atNs`, 0n: none yet) and its errno (0: fine). `pending`: a request is under way, since `pendingSinceNs`
-   * (from before this object, where it takes part in an older one).
+   * The newest result: total, free and available (unprivileged) bytes, inodes and free inodes (0/0: the filesystem has
+   * none), its time (`atNs`, 0n: none yet) and errno (0: fine). `pending`: a request is pending since `pendingSinceNs`
+   * (before this object, if it is shared).
    */
   read(): FilesystemReading;
   /**
-   * Asks for a new one. `onDone` is called when it arrived, never from inside a call. While one that was asked for here is pending the call has no effect at all: false,
-   * and its `onDone` is dropped; one that a sampler asked for is none. A pending request does not keep the event loop alive: the filesystem may never answer.
+   * Makes a request; `onDone` is called at its answer, never inside a call. false: one made here is pending, and
+   * `onDone` is dropped; a sampler's request does not count. Does not keep the event loop alive: the filesystem may
+   * never answer.
    */
   request(onDone?: () => void): boolean;
   close(): void;
@@ -97,8 +101,9 @@ export interface FilesystemStatsConstructor {
 }
 
 /**
- * What a directory and all below it take, as `du` counts it, walked on a thread of the lowest priority: allocated blocks and inodes, hard links once, symbolic
- * links not followed, nothing that is mounted below. `close()` gives it up. A walk does not keep the event loop alive: the directory may never answer.
+ * The usage of a directory as `du` counts it, walked on a thread of the lowest priority: allocated blocks and inodes,
+ * hard links once, no symbolic links, no other mounts. `close()` gives up. Does not keep the event loop alive: the
+ * directory may never answer.
  */
 export interface DirectoryUsage {
   close(): void;
@@ -106,68 +111,79 @@ export interface DirectoryUsage {
 export interface DirectoryUsageResult {
   bytes: number;
   inodes: number;
-  /** What could not be read and is not in the sum, and the first errno (positive). What vanished meanwhile is none. */
+  /** Unreadable entries, which the sum lacks, and the first errno (positive). Vanished ones do not count. */
   errors: number;
   errno: number;
-  /** false: the directory could not be opened, or one below was moved away while the walk was in it. The rest is not in the sum. */
+  /** false: the directory could not be opened, or one below was moved during the walk, and the rest is missing. */
   complete: boolean;
   /** st_dev of the directory; 0n: it could not be opened. */
   device: bigint;
 }
 export interface DirectoryUsageConstructor {
-  /** `onDone` is called once, unless it was closed. Throws EAGAIN where 16 of this environment are under way, those included that were closed and hang. */
+  /**
+   * `onDone` is called once, unless closed. Throws EAGAIN where 16 walks of this environment run, including closed ones
+   * that hang.
+   */
   new (path: string, onDone: (result: DirectoryUsageResult) => void): DirectoryUsage;
 }
 
 /**
- * What processes hold open on a filesystem though it is deleted, looked for on a thread of the lowest priority by the descriptors of all processes: regular files
- * without a name, each once. `close()` gives it up. It does not keep the event loop alive.
+ * Deleted files of a filesystem that processes hold open, each once, found by the descriptors of all processes on a
+ * thread of the lowest priority. `close()` gives up. Does not keep the event loop alive.
  */
 export interface DeletedFiles {
   close(): void;
 }
 export interface DeletedFilesResult {
-  /** Files that the same processes hold, together: their space comes back when the last of these is gone. Allocated bytes. */
+  /** Files that the same processes hold: their space is freed when the last of these has ended. Allocated bytes. */
   groups: { pids: number[]; bytes: number; inodes: number }[];
-  /** Processes of which not all descriptors could be looked at: what they hold is not in it. Who ended meanwhile is none. */
+  /** Processes with unreadable descriptors, which the result lacks. Ended ones do not count. */
   unreadable: number;
-  /** false: the filesystem is not there, /proc cannot be listed, or there are more than 100,000 such files. */
+  /** false: no such filesystem, /proc cannot be listed, or more than 100,000 such files. */
   complete: boolean;
-  /** st_dev of the filesystem; 0n: it is not there. */
+  /** st_dev of the filesystem; 0n: no such filesystem. */
   device: bigint;
 }
 export interface DeletedFilesConstructor {
-  /** `path`: any on the filesystem. `onDone` is called once, unless it was closed. Throws EAGAIN as DirectoryUsage does, and counts with FilesystemTree. */
+  /**
+   * `path`: any on the filesystem. `onDone` is called once, unless closed. Throws EAGAIN as DirectoryUsage, together
+   * with FilesystemTree.
+   */
   new (path: string, onDone: (result: DeletedFilesResult) => void): DeletedFiles;
 }
 
 /**
- * The largest directories of a filesystem, each with all below it, walked and counted as a DirectoryUsage is. `close()` gives it up. It does not keep the event
- * loop alive.
+ * The largest directories of a filesystem with their content, counted as in DirectoryUsage. `close()` gives up. Does
+ * not keep the event loop alive.
  */
 export interface FilesystemTree {
   close(): void;
 }
 export interface FilesystemTreeLimits {
-  /** Levels below the root of the filesystem that are told; what lies deeper counts for those above it. */
+  /** Levels below the root that are reported; deeper ones count for their parents. */
   readonly depth: number;
-  /** Of what is in use on the filesystem: what has less than one such part of its bytes and of its inodes is not told. */
+  /** A directory with less than this fraction (1/parts) of the used bytes and inodes is not reported. */
   readonly parts: number;
-  /** It is given up after so long, and after so many entries; what it has counted by then is told. */
+  /** It gives up after this time, and after this many entries, and reports what it has. */
   readonly withinMs: number;
   readonly entries: number;
 }
 export interface FilesystemTreeResult {
-  /** The root first, which is the directory highest above the path that is on its device; none: the path cannot be opened. At most 4097. */
+  /**
+   * The root first: the highest directory above the path on its device; empty: the path cannot be opened. At most 4097.
+   */
   directories: { path: string; bytes: number; inodes: number }[];
   errors: number;
   errno: number;
-  /** false: given up at a limit, or a directory was moved meanwhile. What was not reached is in no sum. */
+  /** false: given up at a limit, or a directory was moved meanwhile; the rest is missing. */
   complete: boolean;
   /** st_dev; 0n: the path cannot be opened. */
   device: bigint;
 }
 export interface FilesystemTreeConstructor {
-  /** `path`: any on the filesystem. `onDone` is called once, unless it was closed. Throws EAGAIN as DirectoryUsage does, and counts with DeletedFiles. */
+  /**
+   * `path`: any on the filesystem. `onDone` is called once, unless closed. Throws EAGAIN as DirectoryUsage, together
+   * with DeletedFiles.
+   */
   new (path: string, onDone: (result: FilesystemTreeResult) => void, limits: FilesystemTreeLimits): FilesystemTree;
 }

@@ -1,6 +1,6 @@
 import { errnoName, isShortageCode } from '../errors.js';
 
-/** Those that are worth words (winerror.h): what disks, shares and processes are refused with. */
+/** Errors that get words (winerror.h): those of disks, shares and processes. */
 const MEANINGS: Readonly<Record<number, readonly [name: string, meaning: string]>> = {
   2: ['ERROR_FILE_NOT_FOUND', 'no such file'],
   3: ['ERROR_PATH_NOT_FOUND', 'no such path'],
@@ -23,18 +23,18 @@ const MEANINGS: Readonly<Record<number, readonly [name: string, meaning: string]
   1816: ['ERROR_NOT_ENOUGH_QUOTA', 'not enough quota'],
 };
 
-/** 3 → 'ERROR_PATH_NOT_FOUND (no such path)'. `errno` is positive, as in the fields of the addon's results. */
+/** 3 → 'ERROR_PATH_NOT_FOUND (no such path)'. `errno` is positive, as in the addon's results. */
 export function systemErrorText(errno: number): string {
   const [name, meaning] = MEANINGS[errno] ?? [];
   return name === undefined || meaning === undefined ? `error ${String(errno)} of Windows` : `${name} (${meaning})`;
 }
 
-/** Whether the system, or evictd, was short of something. `errno` as above. */
+/** Whether the system, or evictd, lacked a resource. `errno` as above. */
 export function isShortageOfWindows(errno: number): boolean {
   return isShortageCode(MEANINGS[errno]?.[0] ?? '');
 }
 
-/** What the addon has thrown, as a sentence without its stack. */
+/** An error of the addon, without its stack. */
 export function thrownText(error: unknown): string {
   const code = errnoName(error);
   const [, meaning] = Object.values(MEANINGS).find(([name]) => name === code) ?? [];

@@ -1,19 +1,23 @@
-// The native contract, what wakes JavaScript (see binding.d.ts).
+// The native contract: waking JavaScript (see binding.d.ts).
 import type { FileSpec, FilesystemStats } from './reading.js';
 
-/** Why a watch woke: bits, because wakes coalesce. FIRED: look now. GONE: the source vanished; the watch has left the set and will not fire again. */
+/** Why a watch woke: bits, because wakes coalesce. FIRED: look now. GONE: the source vanished and the watch is over. */
 export interface WakeBits {
   readonly FIRED: 1;
   readonly GONE: 2;
 }
 
 /**
- * Called on the JavaScript thread. `atNs`: when the waiter thread saw the first of the coalesced events. `detail`: bits of this kind of watch (which counter
- * moved), 0 where it has none to tell. What it throws is an uncaught exception; the other watches are called all the same.
+ * Called on the JavaScript thread. `atNs`: when the waiter thread saw the first of the coalesced events. `detail`: bits
+ * of this kind of watch (which counter moved), or 0. What it throws is an uncaught exception; the other watches are
+ * called all the same.
  */
 export type OnWake = (wake: number, atNs: bigint, detail: number) => void;
 
-/** Live watches keep the event loop (and themselves) alive, as fs.watch does. The environment's first watch starts its two threads, waiter and armer. */
+/**
+ * Live watches keep the event loop (and themselves) alive, as fs.watch does. The first watch starts two threads, waiter
+ * and armer.
+ */
 export interface Watch {
   /** false after `close()` and after GONE. */
   readonly live: boolean;
@@ -21,32 +25,34 @@ export interface Watch {
   close(): void;
 }
 
-/** What a watch is, for people and logs. It may be asked after `close()`. */
+/** Describes a watch; also after `close()`. */
 export interface WatchStatus {
   readonly mechanism: string;
   /** The file or cgroup. */
   readonly target: string;
   readonly live: boolean;
-  /** After GONE: why; after REFUSED: what the kernel said. Positive; 0 where it is not known or all is well. */
+  /** After GONE or REFUSED: why. Positive; 0 where unknown or fine. */
   readonly errno: number;
 }
 
 /**
- * cgroup v1: an eventfd registered in `cgroup.event_control` on `memory.usage_in_bytes`. Fires on crossing in both directions.
+ * cgroup v1: an eventfd registered in `cgroup.event_control` on `memory.usage_in_bytes`. Fires on crossing in both
+ * directions.
  *
- * The constructor opens what registering needs, and throws where that may not be opened. The registration itself, in which the kernel waits for an RCU
- * grace period, is made by the armer's thread: FIRED with the detail bit MOVED says that it stands. A limit that had been crossed by then does not
- * fire: read when it comes. REFUSED: it could not be made (`status().errno`), what stood before stands.
+ * The constructor opens the files, and throws where it may not. The armer's thread registers, because the kernel waits
+ * for an RCU grace period: FIRED with MOVED says that the registration stands. A limit crossed before does not fire:
+ * read then. REFUSED: it failed (`status().errno`), and the former registration stands.
  */
 export interface MemcgThresholdConstructor {
   new (cgroup: string, usageBytes: bigint, onWake: OnWake): ThresholdWatch;
 }
 export interface ThresholdWatch extends Watch {
-  /** The limit that is registered with the kernel now; undefined: none yet, or not live. */
+  /** The registered limit; undefined: none yet, or not live. */
   readonly armed: bigint | undefined;
   /**
-   * Registers another limit, and then drops the former, so that no crossing falls between. Returns at once; MOVED or REFUSED follows. Of several that are
-   * asked for meanwhile only the newest counts, and one wake may answer for all. After `close()` or GONE it does nothing.
+   * Registers another limit, then drops the former, so that no crossing falls between. Returns at once; MOVED or
+   * REFUSED follows. Of several moves the newest counts, and one wake may answer all. No effect after `close()` or
+   * GONE.
    */
   move(usageBytes: bigint): void;
 }
@@ -57,39 +63,42 @@ export interface ThresholdBits {
 }
 
 /**
- * cgroup v1: an eventfd registered on `memory.oom_control`. Fires when the cgroup, or one above it, is out of memory, before the kernel's OOM killer
- * chooses (the detail bits may then be 0), and again when within a second the cgroup's own counter of kills has moved (OOM_KILL).
+ * cgroup v1: an eventfd registered on `memory.oom_control`. Fires when the cgroup or an ancestor is out of memory,
+ * before the OOM killer chooses (the detail bits may then be 0), and again if the cgroup's own kill counter moves
+ * within a second (OOM_KILL).
  */
 export interface OomControlConstructor {
   new (cgroup: string, onWake: OnWake): Watch;
 }
-/** Detail bits of an OomControl. UNDER_OOM: tasks wait, because the OOM killer is switched off. OOM_KILL: a process of this very cgroup was killed. */
+/** UNDER_OOM: tasks wait, because the OOM killer is off. OOM_KILL: a process of this cgroup itself was killed. */
 export interface OomBits {
   readonly UNDER_OOM: 1;
   readonly OOM_KILL: 2;
 }
 
 /**
- * A PSI trigger on /proc/pressure/* or a cgroup's *.pressure. Errors: EINVAL where the window is not allowed (without CAP_SYS_RESOURCE it must be a multiple
- * of 2 s) or the file has no line of this kind (irq has `full` only). `close()` returns at once, the armer's thread closes.
+ * A PSI trigger on /proc/pressure/* or a cgroup's *.pressure. Throws EINVAL where the window is not permitted (without
+ * CAP_SYS_RESOURCE it must be a multiple of 2 s) or the line does not exist (irq has `full` only). `close()` returns at
+ * once, the armer's thread closes.
  */
 export interface PsiTriggerConstructor {
   new (file: string, trigger: { kind: 'some' | 'full'; stallUs: number; windowUs: number }, onWake: OnWake): Watch;
 }
 
 /**
- * cgroup v2: poll of `memory.events` (or `.local`), or of `cgroup.events` (populated, frozen), of a cgroup. GONE within 250 ms after the cgroup was
- * removed: an empty one (cgroup.events says so) is looked at four times a second, and only an empty one can be removed. The detail bits say which counters
- * moved since it fired last: several at a time, because the kernel notifies at most once in 10 ms; none for one that evictd does not know.
+ * cgroup v2: poll of `memory.events` (or `.local`) or of `cgroup.events` (populated, frozen). GONE within 250 ms of the
+ * removal: an empty cgroup is examined four times a second, and only an empty one can be removed. The detail bits are
+ * the counters that moved since the last wake: several, because the kernel notifies at most once in 10 ms; none for
+ * counters that evictd does not know.
  */
 export interface MemcgEventsConstructor {
   new (cgroup: string, file: 'memory.events' | 'memory.events.local' | 'cgroup.events', onWake: OnWake): EventsWatch;
 }
 export interface EventsWatch extends Watch {
-  /** As read when it fired last, or at the start; those that the file has. After `close()` or GONE: as they were when last asked for. */
+  /** The existing counters at the last wake, or at the start. After `close()` or GONE: as last returned. */
   counters(): Readonly<Partial<Record<EventsCounter, number>>>;
 }
-/** The names in memory.events, and in cgroup.events (populated, frozen: 0 or 1). */
+/** The names in memory.events and in cgroup.events (populated, frozen: 0 or 1). */
 export type EventsCounter = Lowercase<keyof EventsBits>;
 /** Detail bits of a MemcgEvents. */
 export interface EventsBits {
@@ -104,19 +113,22 @@ export interface EventsBits {
 }
 
 /**
- * cgroups that appear and vanish below a cgroup (inotify), v1 and v2. Without `onWake` nobody is woken and the event loop is not kept alive: changes stand
- * in the kernel's queue until `changes()` reads them. Detail bit 1 (OVERFLOW): changes were lost. Throws EMFILE (`syscall` inotify_init1: no inotify instance
- * left, fs.inotify.max_user_instances, or no descriptor), ENOSPC (inotify_add_watch: fs.inotify.max_user_watches), ENOENT, ENOTDIR.
+ * cgroups that appear and vanish below a cgroup (inotify), v1 and v2. Without `onWake` there is no wake, the event loop
+ * is not kept alive, and changes wait in the kernel's queue for `changes()`. Detail bit 1 (OVERFLOW): changes were
+ * lost. Throws EMFILE (`syscall` inotify_init1: fs.inotify.max_user_instances, or no descriptor), ENOSPC
+ * (inotify_add_watch: fs.inotify.max_user_watches), ENOENT, ENOTDIR.
  */
 export interface CgroupTreeConstructor {
-  /** `depth` 'children': those directly below the root, one watch. 'all': every level, a watch each. */
+  /** 'children': those directly below the root, one watch. 'all': every level, a watch each. */
   new (root: string, depth: 'children' | 'all', onWake?: OnWake): CgroupTree;
 }
 export interface CgroupTree extends Watch {
   /**
-   * What happened since the last call, in order, undefined where nothing has; every cgroup made before the call is in it. A cgroup may be told twice. A renamed one (v1) vanishes under the old
-   * name and appears under the new one. What vanishes takes all below it along; what lay below an 'appeared' one is told, too. `overflow`: changes were lost (the
-   * kernel's queue holds 16,384), `list` is empty: list anew. `gone`: the root was removed or renamed, or could not be followed (`status().errno`). Never throws.
+   * The changes since the last call in order, undefined where there are none; every cgroup created before the call is
+   * included. A cgroup may be listed twice. A renamed one (v1) vanishes and appears. A vanished one includes its
+   * descendants; the descendants of an appeared one are listed. `overflow`: changes were lost (the queue holds 16,384)
+   * and `list` is empty: list again. `gone`: the root was removed or renamed, or cannot be followed (`status().errno`).
+   * Never throws.
    */
   changes(): CgroupTreeChanges | undefined;
 }
@@ -127,44 +139,48 @@ export interface CgroupTreeChanges {
 }
 
 /**
- * The end of many processes, held by pidfds: FIRED when some have exited (coalesced), GONE when all have; then nothing is left to watch. Those that are gone
- * at the start count as exited. A number is whoever has it when it is opened: read afterwards what the end of all should mean.
+ * The end of many processes, held by pidfds: FIRED when some have exited (coalesced), GONE when all have. Processes
+ * that are gone at the start count as exited. A pid may have been reused when it is opened: verify afterwards.
  */
 export interface ProcessExitConstructor {
-  /** Throws EMFILE and the like where not one of those that exist could be held. */
+  /** Throws EMFILE and the like where none of the existing processes could be held. */
   new (pids: readonly number[], onWake: OnWake): ProcessExit;
 }
 export interface ProcessExit extends Watch {
-  /** Those held that have not exited. 0 after `close()`. */
+  /** Held processes that have not exited. 0 after `close()`. */
   readonly remaining: number;
-  /** Those that could not be held (EMFILE; pid 0, which stands for a process outside this pid namespace): their end is not told. */
+  /** Processes that could not be held (EMFILE; pid 0, which is outside this pid namespace): their end is not seen. */
   readonly missed: number;
 }
 
 /**
- * What the kernel's OOM killer does, from now on, as the kernel log says it (/dev/kmsg). FIRED: `records()` has something. Detail bit 1 (LOST): something was
- * lost. GONE: it cannot be read any more (`status().errno`); what was read before is still in `records()`, until `close()`. Throws EPERM where CAP_SYSLOG is missing (kernel.dmesg_restrict), EACCES, ENOENT.
+ * The kernel's OOM kills from now on, from /dev/kmsg. FIRED: `records()` has something. Detail bit 1 (LOST): records
+ * were lost. GONE: unreadable from now on (`status().errno`); earlier records stay until `close()`. Throws EPERM
+ * without CAP_SYSLOG (kernel.dmesg_restrict), EACCES, ENOENT.
  */
 export interface KernelLogConstructor {
   new (onWake: OnWake): KernelLog;
 }
 export interface KernelLog extends Watch {
-  /** What came since the last call, in order. `overruns`: how often the kernel wrote over what was not read yet; `dropped`: records that nobody took in time. */
+  /**
+   * The records since the last call, in order. `overruns`: how often the kernel overwrote unread records; `dropped`:
+   * records that were not taken in time.
+   */
   records(): { readonly list: readonly OomRecord[]; readonly overruns: number; readonly dropped: number };
 }
-/** One process killed by the OOM killer. Paths as the kernel's first cgroup namespace has them, pids as its first pid namespace. */
+/** A process killed by the OOM killer. Paths and pids as in the initial namespaces. */
 export interface OomRecord {
   readonly sequence: number;
   /** Since boot. */
   readonly timeUs: number;
   /** 'global': the machine was out of memory. 'memcg': a cgroup was at its limit. */
   readonly constraint: 'global' | 'memcg';
-  /** Whose limit; undefined: global, or not said. */
+  /** The limited cgroup; undefined: global, or not reported. */
   readonly oomMemcg: string | undefined;
-  /** Where the process lived; undefined: not said. Of a group that is killed as a whole (memory.oom.group): the group. */
+  /** The process's cgroup; undefined: not reported. With memory.oom.group: the group. */
   readonly taskMemcg: string | undefined;
   readonly pid: number;
-  /** Its comm: 15 bytes at most, chosen by the process. */
+  /** Its comm: at most 15 bytes, chosen by the process. */
   readonly name: string;
   readonly uid: number | undefined;
   readonly totalVmBytes: number;
@@ -176,16 +192,17 @@ export interface OomRecord {
 }
 
 /**
- * Samples a value on the waiter thread: Σ weight × field over the fields of `files` in order, or −1 × a field of `filesystem`, which its own thread reads.
- * Limits are what the value rises to, so what falls to one has a negative weight and a negative limit. It wakes when the value crosses one
- * (CROSSED: from < limit to ≥ limit or back; beyond a limit at the first sample after the start or `setLimits`, too), and when it has come so near to one that
- * it may be there within two of the shortest periods (APPROACHING: once, until it has been twice as far away).
+ * Samples a value on the waiter thread: Σ weight × field of `files` in order, or −1 × a field of `filesystem`, which
+ * its own thread reads. The value rises to its limits; one that falls has negative weights and limits. Wakes when it
+ * crosses a limit (CROSSED: from < to ≥ or back; at the first sample if it is beyond), and when it may reach one within
+ * two of the shortest periods (APPROACHING: once, until it was twice as far away).
  *
- * The next sample comes after a quarter of the time to the nearest limit at the highest rate that was seen, never taken for less than `maxRatePerSecond`
- * nor for more than eight times that; within [minPeriodMs, maxPeriodMs] (1 and 10,000). With `restPeriodMs` it comes no sooner
- * than that while sixteen times the rate of lately would not be at the limit before: what begins to rise then is seen so late at most. Beyond a limit it comes after 100 ms at most. A sample that fails in
- * passing (ENOMEM; any error of a filesystem) only costs that sample. GONE when a file cannot be read any more, or the `filesystem` was closed (EBADF). Throws where
- * a file or a key is missing at the start. While a filesystem hangs there are no samples.
+ * The period is a quarter of the time to the nearest limit at the highest rate seen, taken for at least
+ * `maxRatePerSecond` and at most eight times that, within [minPeriodMs, maxPeriodMs] (1 and 10,000). It is at least
+ * `restPeriodMs` while sixteen times the recent rate would not reach the limit in that time. Beyond a limit it is at
+ * most 100 ms. A transient failure (ENOMEM; any of a filesystem) only costs its sample. GONE when a file becomes
+ * unreadable or the `filesystem` was closed (EBADF). Throws where a file or key is missing at the start. While a
+ * filesystem hangs there are no samples.
  */
 export interface SamplerConstructor {
   new (options: SamplerOptions, onWake: OnWake): SamplerWatch;
@@ -195,7 +212,7 @@ export type SampledValue =
   | { readonly filesystem: FilesystemStats; readonly field: 'availableBytes' | 'inodesFree' };
 export type SamplerOptions = SampledValue & {
   readonly limits: readonly number[];
-  /** What the value is taken to be able to rise by in a second, before it has shown more. */
+  /** The assumed rate, before more was seen. */
   readonly maxRatePerSecond: number;
   readonly minPeriodMs?: number;
   readonly maxPeriodMs?: number;
@@ -205,16 +222,16 @@ export interface SamplerWatch extends Watch {
   /** Samples at once. */
   setLimits(limits: readonly number[]): void;
   /**
-   * The caller has read this value itself and goes by it: a limit that it is below counts as not reached. Where the sampler saw it beyond, it samples
-   * at once, and wakes again if it is.
+   * The caller has read this value: limits above it count as not reached. If the sampler saw it beyond one, it samples
+   * at once, and wakes again if it still is.
    */
   seen(value: number): void;
   status(): WatchStatus & {
-    /** The time to the next sample; 0 before the first, and when not live. */
+    /** 0 before the first sample, and when not live. */
     readonly periodMs: number;
   };
 }
-/** What a sampler's wake says in `detail`. */
+/** `detail` of a sampler's wake. */
 export interface SamplerBits {
   readonly APPROACHING: 1;
   readonly CROSSED: 2;

@@ -6,20 +6,20 @@ import { allocatableMemory, type MemorySource } from './memory.js';
 import { notifierMode, type NotifierMode } from './notifier-mode.js';
 import { readPageSize } from './page-size.js';
 
-/** allocatableMemory.available: what is left of the memory that all workloads may have together, and what wakes on it. */
+/** allocatableMemory.available: what is left of the memory that all workloads share. */
 export interface Allocatable {
   readonly memory: MemorySource;
   readonly notifiers: MemoryNotifiers;
 }
 
-/** The cgroup need not exist yet: until then there is no reading, and nothing is armed. */
+/** The cgroup need not exist yet: until then nothing is read or armed. */
 export function openAllocatable(
   config: { readonly cgroup: string; readonly capacity: bigint } | undefined,
   hierarchy: CgroupHierarchy | undefined,
   native: Binding,
   mode: NotifierMode,
 ): Allocatable | Missing {
-  if (config === undefined) return { missing: 'needs allocatable: {cgroup, capacity}', absent: true }; // nothing here is that signal, as on a kubelet without its pods cgroup
+  if (config === undefined) return { missing: 'needs allocatable: {cgroup, capacity}', absent: true }; // as on a kubelet without its pods cgroup
   if (hierarchy === undefined) return { missing: 'this machine has no cgroup memory controller' };
   const path = normalCgroupPath(config.cgroup);
   const directory = cgroupDirectory(hierarchy, path);
@@ -30,7 +30,7 @@ export function openAllocatable(
     nodeName: path,
     thresholdDirectory: v1 ? directory : undefined,
     workingSet: memory.workingSet,
-    pressureFile: v1 ? undefined : `${directory}/memory.pressure`, // v1 has the machine's only, which the node watches
+    pressureFile: v1 ? undefined : `${directory}/memory.pressure`, // v1 has only the machine's, which the node watches
     eventsDirectory: v1 ? undefined : directory,
     oomDirectory: v1 ? directory : undefined,
     pageSize: readPageSize(),

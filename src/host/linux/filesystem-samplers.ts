@@ -14,7 +14,9 @@ const STOCKS = {
 } as const;
 type StockName = keyof typeof STOCKS;
 
-/** The samplers of a node's filesystems: one for the bytes and one for the inodes of each device, however many signals are about it. */
+/**
+ * The samplers of a node's filesystems: one for bytes and one for inodes of each device, however many signals use it.
+ */
 export class FilesystemSamplers {
   readonly #native: Binding;
   readonly #wake: SlotWake;
@@ -26,10 +28,11 @@ export class FilesystemSamplers {
   }
 
   /**
-   * What has no observation now stays as it is, but for what has turned out to lie in memory: there is no capacity to resolve a percentage with.
+   * A sampler without an observation stays as it is, because a percentage has no capacity to resolve with. It is closed
+   * where the path turned out to be in memory.
    *
-   * @param thresholds  of any signals; those of the devices count
-   * @returns whether one was started, or its limits changed
+   * @param thresholds of any signals
+   * @returns whether a sampler was started or its limits changed
    */
   arm(thresholds: readonly Operand[], devices: readonly FilesystemOnDevice[]): boolean {
     const wanted = new Set<string>();
@@ -50,7 +53,6 @@ export class FilesystemSamplers {
     return armed;
   }
 
-  /** What a pass has read: see SamplerNotifier. */
   seen(devices: readonly FilesystemOnDevice[]): void {
     for (const [stock, device] of stocksOf(devices)) {
       const observation = device[stock];

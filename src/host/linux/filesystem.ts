@@ -10,8 +10,8 @@ export interface FilesystemObservations {
 }
 
 /**
- * What a filesystem has left from the last answer of statfs: the bytes that an ordinary process may still take (f_bavail: without the
- * reserve for root) of all, as the kubelet has them from cAdvisor, and the free inodes of all. Memory is no disk: a full tmpfs is short of memory.
+ * What a filesystem has left by the last statfs: bytes for unprivileged processes (f_bavail, as the kubelet has them
+ * from cAdvisor) and free inodes. A filesystem in memory is no disk: a full tmpfs is a shortage of memory.
  */
 export function filesystemObservations(path: string, reading: FilesystemReading, nowNs: bigint): FilesystemObservations {
   const missing = trouble(path, reading, nowNs);
@@ -22,7 +22,7 @@ export function filesystemObservations(path: string, reading: FilesystemReading,
   return {
     available: observe(reading.availableBytes, reading.totalBytes),
     inodesFree:
-      reading.inodes === 0 // btrfs makes them as it needs them
+      reading.inodes === 0 // btrfs creates inodes as needed
         ? { missing: `the filesystem of ${path} does not count inodes`, absent: true }
         : observe(reading.inodesFree, reading.inodes),
   };
@@ -37,13 +37,13 @@ function trouble(path: string, reading: FilesystemReading, nowNs: bigint): Missi
   return undefined;
 }
 
-/** statfs's f_type of those that have no disk (include/uapi/linux/magic.h); devtmpfs says tmpfs, too. */
+/** statfs's f_type of filesystems without a disk (include/uapi/linux/magic.h); devtmpfs reports tmpfs. */
 const IN_MEMORY: ReadonlyMap<number, string> = new Map([
   [0x01021994, 'tmpfs'],
   [0x858458f6, 'ramfs'],
 ]);
 
-/** The name of a filesystem in memory; undefined: it is another one. */
+/** The name of a filesystem in memory; undefined: it is not in memory. */
 export function memoryFilesystem(fsType: number): string | undefined {
   return IN_MEMORY.get(fsType);
 }

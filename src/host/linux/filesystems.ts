@@ -5,38 +5,44 @@ import { filesystemObservations, type FilesystemObservations, memoryFilesystem }
 
 type WatchedOne = WatchedFilesystem<FilesystemStats>;
 
-/** A filesystem, once for all roles that lie on it. */
+/** A filesystem, once for all roles on it. */
 export interface FilesystemOnDevice extends FilesystemObservations {
   readonly path: string;
   readonly stats: FilesystemStats;
   readonly roles: readonly FilesystemRole[];
-  /** There is nothing to sample, whatever it was before. */
+  /** Nothing to sample. */
   readonly inMemory: boolean;
 }
 
 export interface FilesystemsSeen {
-  /** Or which of several has not answered yet. */
+  /** Or the path that has not answered yet. */
   readonly layout: Layout | { readonly error: string };
   readonly devices: readonly FilesystemOnDevice[];
-  /** Why containerfs.* mean nothing here. */
+  /** Why containerfs.* have no meaning here. */
   readonly unsupported: string | undefined;
 }
 
-/** The filesystems that a node's signals are about: each path asked for itself, so that one that hangs delays no other, each device read once. */
+/**
+ * The filesystems of a node's signals. Each path is asked by itself, so that one that hangs delays no other; each
+ * device is read once.
+ */
 export class Filesystems {
   readonly #native: Binding;
   readonly #onAnswer: () => void;
   #watched: readonly WatchedOne[] = [];
   #roles: readonly (readonly [FilesystemRole, WatchedOne])[] = [];
 
-  /** @param onAnswer  called at every answer, before whoever has asked */
+  /** @param onAnswer  called at every answer, before the callback of the request */
   constructor(native: Binding, configured: FilesystemPaths, onAnswer: () => void) {
     this.#native = native;
     this.#onAnswer = onAnswer;
     this.place(configured);
   }
 
-  /** Other paths from now on; those that stay keep their last answers. Returns what nobody reads any more, to be closed by whoever has given it to others. */
+  /**
+   * Changes the paths; unchanged ones keep their last answers. Returns the unused ones, which the caller closes after
+   * their samplers.
+   */
   place(filesystems: FilesystemPaths): readonly WatchedOne[] {
     const before = this.#watched;
     const byPath = new Map<string, WatchedOne>();
@@ -52,7 +58,7 @@ export class Filesystems {
     return before.filter((watched) => !this.#watched.includes(watched));
   }
 
-  /** @param onAnswer  at each answer, with how many are still awaited */
+  /** @param onAnswer  at each answer, with the number still awaited */
   request(onAnswer?: (outstanding: number) => void): void {
     requestAll(() => this.#watched, onAnswer);
   }

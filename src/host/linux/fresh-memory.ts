@@ -8,19 +8,24 @@ export interface StatisticsOf {
   readonly version: 1 | 2;
 }
 
-/** Less than this is not worth a walk; the kernel itself is not more exact (64 pages for each processor and cgroup, three times). */
+/**
+ * A smaller difference is not worth a walk; the kernel's own error is as large (64 pages for each CPU and cgroup, three
+ * times).
+ */
 const SLACK = 8n << 20n;
 
 /**
- * The inactive_file of a cgroup with others below it, where its memory.stat is behind its usage.
+ * Corrects inactive_file of a cgroup with children where memory.stat is behind the usage.
  *
- * Usage is counted at once. Statistics are collected when somebody reads memory.stat and enough has changed, and every 2 s. A cgroup that has already counted enough does not tell those above it of more (memcg_rstat_updated(),
- * mm/memcontrol.c), and where it came to that in the middle of a reading of theirs they were set back after it: then their memory.stat stands still for up to 2 s, while page cache seems to be memory that is in use (seen with
- * Linux 6.18: 200 MiB read into a cgroup, and none of it in the statistics above it). A cgroup without others below it tells what is so.
+ * Usage is counted at once. The kernel flushes statistics every 2 s, and when memory.stat is read and enough has
+ * changed. A cgroup that has already reported enough does not report more to its parents (memcg_rstat_updated(),
+ * mm/memcontrol.c); if that happens during a flush, the parents' memory.stat stands still for up to 2 s and page cache
+ * looks like memory in use (seen with Linux 6.18: 200 MiB were read into a cgroup, none of it was in the parent's
+ * statistics). A cgroup without children has exact statistics.
  */
 export class FreshMemory {
   readonly #cgroup: StatisticsOf;
-  /** What stands in the usage and in no statistics that are read: the kernel's own memory, at most. */
+  /** Usage that no statistics explain: at most the kernel's own memory. */
   #unexplained = 0n;
   #isBehind = false;
 
@@ -28,12 +33,11 @@ export class FreshMemory {
     this.#cgroup = cgroup;
   }
 
-  /** Of the last reading: it is to be looked at again soon, for nothing may tell of what comes next. */
+  /** The last reading was corrected: read again soon, because no event may follow. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** The same reading where its statistics are those of its usage. */
   of(reading: MemoryReading): MemoryReading {
     this.#isBehind = false;
     const { usage, pages, inactiveFile } = reading;
@@ -51,14 +55,17 @@ export class FreshMemory {
   }
 }
 
-/** Of each cgroup by itself. On v1 all can have pages, on v2 those with nobody below. What has removed cgroups of these left is in the statistics above alone. */
+/**
+ * Sums the cgroups' own counts. On v1 every cgroup can have pages, on v2 only leaves. Pages of removed cgroups are in
+ * the parents' statistics alone.
+ */
 function inactiveFileIn({ directory, version }: StatisticsOf): bigint {
   const children = subdirectories(directory);
   const below = children.reduce((sum, name) => sum + inactiveFileIn({ directory: join(directory, name), version }), 0n);
   return version === 1 || children.length === 0 ? below + ownInactiveFile(directory) : below;
 }
 
-/** A cgroup may be removed at any time: then nothing is in it. */
+/** Empty where the cgroup was removed. */
 function subdirectories(directory: string): string[] {
   try {
     return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));

@@ -7,7 +7,7 @@ import { lockFileText, readLockFile } from './lock-holder.js';
 
 export { instanceName, type InstanceLock } from '../instance-lock.js';
 
-/** By flock(2); who holds it stands in the file itself. */
+/** With flock(2); the file contains the holder. */
 export function lockInstance(runtimeDirectory: string, node: NodeIdentity, native: Binding, dryRun = false): InstanceLock {
   const files = {
     take: (path: string) => new native.FileLock(path),
@@ -18,7 +18,7 @@ export function lockInstance(runtimeDirectory: string, node: NodeIdentity, nativ
   return takeInstanceLock(runtimeDirectory, node, files, dryRun);
 }
 
-/** For who reloads it, for doctor, and for whoever is refused. The page that is there is kept: in a full directory there may be no other. */
+/** For `reload`, `doctor` and the next evictd. Overwrites in place: a full disk may have no other page. */
 function tellHolder(path: string): Error | undefined {
   let fd: number | undefined;
   try {

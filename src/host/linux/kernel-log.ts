@@ -3,15 +3,15 @@ import type { KernelKill } from '../../core/kernel-kill.js';
 import { errnoName, errnoText } from '../../errors.js';
 import type { Binding, KernelLog, OomRecord } from '../../native/binding.js';
 
-/** Who is told of what the kernel log says. */
+/** Receives the kernel log's OOM kills. */
 export interface KernelLogReader {
   /** `lost`: some may be missing. */
   killed(kills: readonly KernelKill[], lost: boolean): void;
-  /** It cannot be read any more; nothing comes until it is opened again. */
+  /** The log cannot be read any more, until it is opened again. */
   gone(reason: string): void;
 }
 
-/** What the kernel's OOM killer does, from the moment that it is open. */
+/** The kills of the kernel's OOM killer since it was opened. */
 export class KernelLogWatch {
   readonly #native: Binding;
   readonly #hierarchy: CgroupHierarchy | undefined;
@@ -28,7 +28,7 @@ export class KernelLogWatch {
     return this.#log?.live === true;
   }
 
-  /** Opens it where it is not open. Tells why it cannot, for people; undefined: it can. */
+  /** Opens the log unless it is open. Returns why it could not. */
   open(): string | undefined {
     if (this.live) return undefined;
     this.close();

@@ -4,14 +4,14 @@ import type { Missing } from '../missing.js';
 
 export type { Missing } from '../missing.js';
 
-/** Kernel files that belong together, and what their fields mean. `read` is pure. */
+/** Kernel files that belong together, and the meaning of their fields. `read` is pure. */
 export interface KernelSource<T> {
   readonly files: readonly FileSpec[];
-  /** `values`: the fields of the files in order, NaN where unknown. `errors`: one errno per file, 0 for fine. */
+  /** `values`: the fields of all files in order, NaN where unknown. `errors`: an errno per file, or 0. */
   read(values: Float64Array, errors: Int32Array): T;
 }
 
-/** The first file that could not be read, as a sentence; undefined: all could. */
+/** The first file that could not be read; undefined: none. */
 export function firstError(files: readonly FileSpec[], errors: Int32Array): Missing | undefined {
   const index = errors.findIndex((errno) => errno !== 0);
   const file = files[index];
@@ -31,7 +31,7 @@ export function fieldCount(file: FileSpec): number {
   }
 }
 
-/** Several sources on one reader: all files are kept open and read in one pass. */
+/** Reads the files of several sources in one pass, with all files kept open. */
 export class KernelPass {
   readonly #reader: FileReader;
   readonly #views = new Map<KernelSource<unknown>, { readonly values: Float64Array; readonly errors: Int32Array }>();
@@ -51,12 +51,12 @@ export class KernelPass {
     }
   }
 
-  /** Reads the files. What was missing is opened again. */
+  /** Opens missing files again. */
   read(): void {
     this.#reader.read();
   }
 
-  /** What the last `read` gave for one of the constructor's sources. */
+  /** What the last `read` gave for one of the sources. */
   of<T>(source: KernelSource<T>): T {
     const view = this.#views.get(source);
     if (view === undefined) throw new Error('a source that is not part of this pass');

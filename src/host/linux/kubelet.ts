@@ -4,15 +4,18 @@ import { errnoName } from '../../errors.js';
 import { daemonName, executableName } from './doctor/daemon-name.js';
 
 const APART_NS = 60_000_000_000n;
-/** What says nothing of the process that was looked at. */
+/** Errors that say nothing about the process. */
 const EXHAUSTED_OR_GONE = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOENT', 'ESRCH'];
 
-/** Whether a kubelet manages a container runtime: its label is on a pod, or it runs on this machine, by the executables of processes, which are looked at once a minute at most. */
+/**
+ * Finds out whether a kubelet manages a container runtime: a pod has its label, or it runs on this machine. Processes
+ * are searched at most once a minute.
+ */
 export class Kubelet {
   readonly #proc: string;
   readonly #linkOf: (path: string) => Promise<string>;
   #looking: Promise<boolean> | undefined;
-  /** As it was last known; until then there may be one. */
+  /** The last result; true until there is one. */
   #runs = true;
   #atNs = 0n;
 
@@ -22,7 +25,10 @@ export class Kubelet {
     this.#linkOf = linkOf;
   }
 
-  /** Of all pods and containers of one runtime. Where processes cannot be looked at, what was known before stays, and they are looked at again with the next question. Never rejects. */
+  /**
+   * @param listed all pods and containers of a runtime. Never rejects: where processes cannot be searched, the last
+   * result counts and the next call searches again
+   */
   async manages(listed: readonly { readonly labels: Readonly<Record<string, string>> }[]): Promise<boolean> {
     return listed.some(({ labels }) => isOfKubelet(labels)) || (await this.#found());
   }
@@ -48,11 +54,11 @@ export class Kubelet {
     return false;
   }
 
-  /** By its executable; by its name where that is closed to evictd. Rejects where that is not known. */
+  /** By its executable, or by its name where evictd may not read that. Rejects where it is unknown. */
   async #isKubelet(directory: string): Promise<boolean> {
     try {
       const executable = await this.#executableOf(directory);
-      // The name of who is not called so need not be read.
+      // With another executable the name need not be read.
       if (executable !== undefined && daemonName({ executable, comm: 'k3s-agent', unit: undefined }) !== 'kubelet') return false;
       const comm = (await readFile(`${directory}/comm`, 'utf8')).trim();
       return executable === undefined ? comm === 'kubelet' : daemonName({ executable, comm, unit: undefined }) === 'kubelet';
@@ -62,13 +68,13 @@ export class Kubelet {
     }
   }
 
-  /** The last part of its path; undefined: evictd may not know. */
+  /** undefined: not permitted. */
   async #executableOf(directory: string): Promise<string | undefined> {
     try {
       return executableName(await this.#linkOf(`${directory}/exe`));
     } catch (error) {
       if (EXHAUSTED_OR_GONE.includes(errnoName(error) ?? '')) throw error;
-      return undefined; // closed to evictd, or a path that is too long
+      return undefined; // not permitted, or the path is too long
     }
   }
 }

@@ -5,23 +5,23 @@ import type { NotifierState } from '../../monitor/ports.js';
 import { SignalSampler } from './signal-sampler.js';
 import type { SlotWake } from './watch-slot.js';
 
-/** A bound that a node is under: the machine's, that of the node's cgroup, or of one above it. */
+/** A limit of the machine, of the node's cgroup or of one above it. */
 export interface Level {
   readonly available: bigint;
   readonly capacity: bigint;
-  /** For people, and no other level's: 'pids.max − pids.current of /demo'. */
+  /** Unique: 'pids.max − pids.current of /demo'. */
   readonly source: string;
-  /** What is used of the capacity, for the sampler: Σ weight × field. */
+  /** What is used, for the sampler: Σ weight × field. */
   readonly used: { readonly files: readonly FileSpec[]; readonly weights: readonly number[] };
 }
 
-/** All levels that have a bound, and the one with the least left: the first of those that have as little. */
+/** All levels with a limit, and the first of those that have the least left. */
 export interface LevelReading {
   readonly narrowest: Level;
   readonly levels: readonly Level[];
 }
 
-/** @param used  as `source.used` counts; what is used beyond the capacity (which may be lowered) leaves nothing */
+/** @param used  as `source.used` counts; usage above a lowered capacity leaves 0 */
 export function level(capacity: number, used: number, source: Pick<Level, 'source' | 'used'>): Level {
   return { available: BigInt(Math.max(capacity - used, 0)), capacity: BigInt(capacity), ...source };
 }
@@ -31,7 +31,7 @@ export function narrowestOf(first: Level, others: readonly Level[]): LevelReadin
   return { narrowest, levels: [first, ...others] };
 }
 
-/** The samplers of a signal that is bounded at several levels, one each: the node runs short where the first of them does. */
+/** Samplers of a signal with a limit at several levels, one for each. */
 export class LevelSamplers {
   readonly #native: Binding;
   readonly #signal: AmountSignal;
@@ -48,8 +48,8 @@ export class LevelSamplers {
   }
 
   /**
-   * @param thresholds  of any signals; those of its own count
-   * @returns whether one was started, or its limits changed
+   * @param thresholds of any signals
+   * @returns whether a sampler was started or its limits changed
    */
   arm(thresholds: readonly Operand[], levels: readonly Level[]): boolean {
     const own = thresholds.filter(({ signal }) => signal === this.#signal);
@@ -57,13 +57,12 @@ export class LevelSamplers {
     for (const level of levels) if (this.#ofLevel(level).arm(own, level)) armed = true;
     for (const [name, sampler] of this.#bySource) {
       if (levels.some(({ source }) => source === name)) continue;
-      sampler.close(); // it has no limit any more, or is gone
+      sampler.close(); // no limit any more, or gone
       this.#bySource.delete(name);
     }
     return armed;
   }
 
-  /** What a pass has read: see SamplerNotifier. */
   seen(levels: readonly Level[]): void {
     for (const level of levels) this.#bySource.get(level.source)?.seen(level);
   }

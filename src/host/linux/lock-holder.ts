@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { errnoName } from '../../errors.js';
 
 /**
- * The process that holds a lock file of evictd's; undefined: nobody does, or the file is not there. By the kernel's word (/proc/locks), not by the number in the
- * file alone: that of an evictd that was killed may be another process's by now.
+ * The process that holds a lock file of evictd; undefined: none, or no such file. Decided by /proc/locks: the pid in
+ * the file of a killed evictd may be another process's by now.
  */
 export function lockHolder(path: string): number | undefined {
   const file = readLockFile(path);
@@ -12,15 +12,15 @@ export function lockHolder(path: string): number | undefined {
   return flockHolders(readFileSync('/proc/locks', 'latin1'), file.inode).find((pid) => pid === file.pid);
 }
 
-/** What stands in a lock file: who wrote it last, whether or not he holds it still. */
+/** The content of a lock file: its last holder. */
 export interface LockFile {
   readonly inode: number;
   readonly pid: number;
-  /** undefined: of an evictd that did not write it. */
+  /** undefined: evictd did not write it. */
   readonly version: string | undefined;
 }
 
-/** undefined: it is not there. */
+/** undefined: no such file. */
 export function readLockFile(path: string): LockFile | undefined {
   return whereThere(() => {
     const [pid, version] = readFileSync(path, 'latin1').split('\n');
@@ -28,7 +28,7 @@ export function readLockFile(path: string): LockFile | undefined {
   });
 }
 
-/** What `readLockFile` reads. */
+/** The counterpart of `readLockFile`. */
 export function lockFileText(pid: number, version: string): string {
   return `${String(pid)}\n${version}\n`;
 }
@@ -39,7 +39,7 @@ export function lockHoldersIn(directory: string): readonly number[] {
   return names.filter((name) => name.endsWith('.lock')).flatMap((name) => lockHolder(join(directory, name)) ?? []);
 }
 
-/** The lock files of evictd's that a process holds, wherever they are; none where its /proc/PID/fd may not be read. */
+/** evictd's lock files that a process holds; none where /proc/PID/fd may not be read. */
 export function locksHeldBy(pid: number): readonly string[] {
   const directory = `/proc/${String(pid)}/fd`;
   try {
@@ -52,8 +52,8 @@ export function locksHeldBy(pid: number): readonly string[] {
 }
 
 /**
- * Of /proc/locks: '1: FLOCK  ADVISORY  WRITE 1234 00:2d:5678 0 EOF'; with '->' behind the number who waits for one. The device is that of the
- * superblock, which stat(2) does not tell on every filesystem (overlay, btrfs), so the inode alone is compared.
+ * Parses /proc/locks: '1: FLOCK ADVISORY WRITE 1234 00:2d:5678 0 EOF'; '->' behind the number marks a waiter. Compares
+ * the inode alone: the device is the superblock's, which stat(2) does not report on overlay and btrfs.
  */
 export function flockHolders(locks: string, inode: number): readonly number[] {
   return locks.split('\n').flatMap((line) => {

@@ -9,27 +9,27 @@ import { refusal } from './refusal.js';
 import { SamplerNotifier } from './sampler-notifier.js';
 import { WatchSlot, type SlotWake } from './watch-slot.js';
 
-/** What there is to watch on a node. */
+/** What to watch on a node. */
 export interface WatchPlan {
   readonly signal: NotifierState['signal'];
-  /** What the memory is of, for people: 'the machine' or the cgroup's path. */
+  /** 'the machine' or the cgroup's path. */
   readonly nodeName: string;
-  /** v1: the cgroup whose usage the kernel compares with thresholds; undefined: the sampler watches. */
+  /** v1: the cgroup whose usage the kernel compares with thresholds; undefined: only the sampler watches. */
   readonly thresholdDirectory: string | undefined;
   readonly workingSet: MemorySource['workingSet'];
-  /** undefined: not to be watched. */
+  /** undefined: not watched. */
   readonly pressureFile: string | undefined;
-  /** v2: the cgroup whose memory.events tells of limits that were hit. */
+  /** v2: the cgroup whose memory.events reports limit hits. */
   readonly eventsDirectory: string | undefined;
-  /** v1: the cgroup whose memory.oom_control tells that the kernel's OOM killer is at work. */
+  /** v1: the cgroup whose memory.oom_control reports the kernel's OOM killer. */
   readonly oomDirectory: string | undefined;
   readonly pageSize: bigint;
 }
 
 /**
- * Everything that wakes on memory. The sampler always watches, too. Beside v1 thresholds, because they compare usage, and what evictd compares is usage −
- * inactive_file: where page cache is reclaimed, or used again, that rises while usage stands still, and a registration may come to lie above all the memory that
- * there is. And while one does not stand yet where it should: the kernel takes 8 to 32 ms for it, which the addon's armer waits for.
+ * All that wakes on memory. The sampler also runs beside v1 thresholds: they compare usage, evictd compares usage −
+ * inactive_file, which rises at the same usage when page cache is reclaimed or used again, so a registration may lie
+ * above all memory. A registration also takes the kernel 8 to 32 ms.
  */
 export class MemoryNotifiers {
   readonly #native: Binding;
@@ -59,9 +59,10 @@ export class MemoryNotifiers {
   }
 
   /**
-   * Watches for these limits, given what was read last.
+   * Watches for these limits, given the last reading.
    *
-   * @returns whether something was armed or moved: what had crossed by then does not wake. A v1 threshold wakes itself when it stands
+   * @returns whether something was armed or moved, so that a limit crossed before does not wake. A v1 threshold wakes
+   * when it is registered
    */
   arm(limits: readonly MemoryLimit[], reading: MemoryReading, nowNs: bigint, onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
@@ -77,7 +78,6 @@ export class MemoryNotifiers {
     return sampled || pressure || events || oom;
   }
 
-  /** What a pass has read. */
   seen({ usage, inactiveFile }: MemoryReading): void {
     this.#sampler.seen(Number(usage - inactiveFile));
   }

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { MemoryReserve } from '../../core/memory-reserve.js';
 
 /**
- * What no process can have of the machine's memory, from /proc/meminfo and /proc/sys/vm/min_free_kbytes.
+ * Memory that no process can have, from /proc/meminfo and /proc/sys/vm/min_free_kbytes.
  *
- * Hugetlb is the size of the pools of every page size; kernels before 4.16 have only HugePages_Total × Hugepagesize, the pool of the default size. The
- * kernel's own memory is what it cannot give back (SUnreclaim) with stacks, page tables and per-CPU areas; what a driver has taken straight from the page allocator
- * stands nowhere.
+ * Hugetlb is the size of all pools; kernels before 4.16 have only HugePages_Total × Hugepagesize, the default pool. The
+ * kernel's own memory is SUnreclaim, stacks, page tables and per-CPU areas; pages that a driver took from the page
+ * allocator are listed nowhere.
  *
- * @returns undefined where one of them is not as expected
+ * @returns undefined where a file is not as expected
  */
 export function parseMemoryReserve(meminfo: string, minFreeKbytes: string): MemoryReserve | undefined {
   const fields = new Map([...meminfo.matchAll(/^(\S+):\s+(\d+)/gm)].map(([, key = '', value = '']) => [key, BigInt(value)]));
@@ -24,7 +24,7 @@ export function parseMemoryReserve(meminfo: string, minFreeKbytes: string): Memo
   };
 }
 
-/** undefined: the files may not be read here, or say something else. */
+/** undefined: not readable, or not as expected. */
 export function readMemoryReserve(): MemoryReserve | undefined {
   try {
     return parseMemoryReserve(readFileSync('/proc/meminfo', 'latin1'), readFileSync('/proc/sys/vm/min_free_kbytes', 'latin1'));

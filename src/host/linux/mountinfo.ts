@@ -1,14 +1,17 @@
-/** A mount, as far as cgroups are concerned (man 5 proc_pid_mountinfo). */
+/** The fields of a mount that evictd needs (man 5 proc_pid_mountinfo). */
 export interface Mount {
-  /** What of the filesystem is mounted; for cgroups the cgroup at the mount point, seen from this process's cgroup namespace. */
+  /** The part of the filesystem that is mounted; for cgroups seen from this process's cgroup namespace. */
   readonly root: string;
   readonly mountPoint: string;
   readonly type: string;
-  /** Of the filesystem: on cgroup v1 the controllers stand among them. */
+  /** The filesystem's: on cgroup v1 the controllers are among them. */
   readonly options: readonly string[];
 }
 
-/** /proc/self/mountinfo, in its order: a later mount hides an earlier one at the same place. Lines that make no sense are left out. */
+/**
+ * /proc/self/mountinfo in its order: a later mount hides an earlier one at the same place. Malformed lines are left
+ * out.
+ */
 export function parseMountinfo(text: string): Mount[] {
   return text.split('\n').flatMap((line) => {
     const [before = '', after] = line.split(' - ');

@@ -18,20 +18,19 @@ import type { OomKillCounter } from './oom-kills.js';
 import type { Level, LevelReading } from './level.js';
 import { SignalSamplers } from './signal-samplers.js';
 
-/** The node, and the hierarchy in which its workloads are found (undefined: this machine has no memory controller). */
+/** The node, and the memory hierarchy of its workloads (undefined: no memory controller). */
 export interface LinuxNode extends Node {
   readonly hierarchy: CgroupHierarchy | undefined;
-  /** Other filesystems from now on: to be requested, and read when they have answered. */
+  /** Changes the filesystems: request them, and read when they have answered. */
   place(filesystems: FilesystemPaths): void;
 }
 
-/** What a node is read from. The reader closes all of it. */
+/** What a node is read from. The reader closes it. */
 export interface NodeParts {
   readonly native: Binding;
   readonly hierarchy: CgroupHierarchy | undefined;
   readonly identity: NodeIdentity;
   readonly filesystems: FilesystemPaths;
-  /** What is going to be asked for. */
   readonly thresholds: readonly Threshold[];
   readonly memory: MemorySource;
   readonly pids: KernelSource<LevelReading | Missing>;
@@ -44,7 +43,7 @@ export interface NodeParts {
 
 type Reading = Observation | Missing;
 
-/** While statistics are behind, nothing may tell of what comes next. */
+/** While statistics are behind, no event may follow. */
 const BEHIND_LOOK_NS = 100_000_000n;
 
 const AWAITED: Missing = { missing: 'no container runtime has told yet where images lie, and filesystems.imagefs does not say it' };
@@ -63,10 +62,10 @@ export class LinuxNodeReader implements LinuxNode {
   #placed: FilesystemPaths;
   #seenFilesystems: FilesystemsSeen;
   #asksAllocatable = false;
-  /** Of what is not configured: since a threshold has asked for it. */
+  /** Not configured, but a threshold asks for them. */
   readonly #askedRoles = new Set<FilesystemRole>();
   readonly #samplers: SignalSamplers;
-  /** What was asked for last: a filesystem's thresholds can be armed when it has answered. */
+  /** Kept to arm a filesystem's thresholds when it has answered. */
   #asked: { readonly operands: readonly Operand[]; readonly onWake: (wake: Wake) => void } | undefined;
 
   constructor(parts: NodeParts) {
@@ -100,12 +99,12 @@ export class LinuxNodeReader implements LinuxNode {
     return observations;
   }
 
-  /** @param own  what is read of evictd's own signals, which only a pass asks for */
+  /** @param extra  readings of signals that the kubelet does not have, which only a full pass reads */
   #observe(own: readonly [Signal, Observation | Missing][] = []): Observations {
     const timeNs = process.hrtime.bigint();
     const pids = this.#pass.of(this.#parts.pids);
     this.#seenFilesystems = this.#filesystems.look(timeNs);
-    // In the order of the kubelet's signals; one without an entry does not compile.
+    // In the order of the kubelet's signals; a missing entry does not compile.
     const readings: Readonly<Record<Exclude<KubeletSignal, DiskSignal>, Reading | undefined>> = {
       'memory.available': this.#memory(this.#parts.memory, timeNs),
       'allocatableMemory.available': this.#allocatable(timeNs),
@@ -132,7 +131,7 @@ export class LinuxNodeReader implements LinuxNode {
   }
 
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
-    // inactive_file and the limits may have moved since the last pass: what is armed follows what is true now.
+    // inactive_file and the limits may have changed since the last pass.
     this.#readPass();
     const { memory, notifiers, allocatable } = this.#parts;
     const operands = thresholds.flatMap(operandsOf);
@@ -219,14 +218,14 @@ export class LinuxNodeReader implements LinuxNode {
     return { available: availableOf(memory), capacity: memory.capacity, timeNs, source: source.description };
   }
 
-  /** Nothing where it is not configured, unless a threshold asks for it. */
+  /** Left out where it is neither configured nor asked for. */
   #allocatable(timeNs: bigint): Reading | undefined {
     const { allocatable } = this.#parts;
     if (!('missing' in allocatable)) return this.#memory(allocatable.memory, timeNs);
     return this.#asksAllocatable ? allocatable : undefined;
   }
 
-  /** nodefs, and of the others those that are configured or asked for. */
+  /** nodefs, and the others where they are configured or asked for. */
   #disks({ devices, unsupported }: FilesystemsSeen): [Signal, Observation | Missing][] {
     return devices.flatMap(({ roles, available, inodesFree }) =>
       roles.flatMap((role): [Signal, Observation | Missing][] => {
@@ -266,10 +265,10 @@ export class LinuxNodeReader implements LinuxNode {
 
   #arm(source: MemorySource, notifiers: MemoryNotifiers, operands: readonly Operand[], onWake: (wake: Wake) => void): boolean {
     const memory = this.#memoryOf(source);
-    if ('missing' in memory) return false; // the cgroup is gone: nothing to compute a limit from
+    if ('missing' in memory) return false; // the cgroup is gone: no limit can be computed
     const limits = operands
       .map((operand) => ({ id: operandText(operand), bytes: resolve(operand.value, memory.capacity) }))
-      .filter(({ bytes }) => bytes > 0n); // less than nothing is never available
+      .filter(({ bytes }) => bytes > 0n); // less than 0 is never available
     return notifiers.arm(limits, memory, process.hrtime.bigint(), onWake);
   }
 }
@@ -278,7 +277,7 @@ function observationOf({ available, capacity, source }: Level, timeNs: bigint): 
   return { available, capacity, source, timeNs };
 }
 
-/** A map's threshold and a joined one may well stand at the same value. */
+/** A map's threshold and a joined one may have the same value. */
 function distinct(operands: readonly Operand[]): Operand[] {
   return [...new Map(operands.map((operand) => [operandText(operand), operand])).values()];
 }

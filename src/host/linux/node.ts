@@ -21,21 +21,21 @@ export type { LinuxNode } from './node-reader.js';
 export type { NotifierMode } from './notifier-mode.js';
 
 export interface NodeConfig {
-  /** `cgroup` undefined: the machine. Else a path below the mount of the memory controller. */
+  /** `cgroup`: a path below the mount of the memory controller; undefined: the machine. */
   readonly node: { readonly cgroup: string | undefined };
   readonly filesystems: FilesystemPaths;
-  /** Of what is not in `filesystems` only what these ask for is read. */
+  /** Filesystems that are not configured are read only where these ask for them. */
   readonly thresholds?: readonly Threshold[];
-  /** What a pressure signal without a suffix is the share of; 2 s where it is left out. */
+  /** The window of a pressure signal without a suffix; default 2 s. */
   readonly pressureWindowNs?: bigint;
-  /** The cgroup that all workloads live in, and the bytes that they may have together. */
+  /** The cgroup of all workloads, and their memory in bytes. */
   readonly allocatable?: { readonly cgroup: string; readonly capacity: bigint } | undefined;
 }
 
 /**
- * Opens everything that a tick reads.
+ * Opens all that a tick reads.
  *
- * @throws UnavailableError where the node cgroup is not there
+ * @throws UnavailableError where the node cgroup does not exist
  */
 export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode = 'arm'): LinuxNode {
   const hierarchies = readHierarchies();
@@ -115,7 +115,7 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, nati
       nodeName: path,
       thresholdDirectory: v1 ? directory : undefined,
       workingSet: memory.workingSet,
-      // v1 cgroups have no pressure of their own: the machine's contains theirs.
+      // v1 cgroups have no pressure of their own; the machine's includes it.
       pressureFile: v1 ? '/proc/pressure/memory' : `${directory}/memory.pressure`,
       eventsDirectory: v1 ? undefined : directory,
       oomDirectory: v1 ? directory : undefined,

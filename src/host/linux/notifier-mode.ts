@@ -3,12 +3,11 @@ import type { Binding, ThresholdWatch, WatchStatus } from '../../native/binding.
 import type { WatchPlan } from './memory-notifiers.js';
 
 /**
- * How far a node goes to be woken. `arm`: everything. `sample`: nothing is ever written to a cgroup or a pressure file (a dry run); the sampler
- * watches, on v1 too. `probe`: as `arm`, to say what could be armed, but nothing is registered with a v1 cgroup: no answer is waited for.
+ * `arm`: arms everything. `sample` (a dry run): writes to no cgroup and no pressure file; the sampler watches, on v1
+ * too. `probe`: as `arm`, to report what could be armed, but registers nothing with a v1 cgroup, which would take time.
  */
 export type NotifierMode = 'arm' | 'sample' | 'probe';
 
-/** The plan and the addon with which a mode watches. */
 export function notifierMode(mode: NotifierMode, plan: WatchPlan, native: Binding): readonly [native: Binding, plan: WatchPlan] {
   switch (mode) {
     case 'arm':
@@ -23,7 +22,7 @@ export function notifierMode(mode: NotifierMode, plan: WatchPlan, native: Bindin
   }
 }
 
-/** Stands for a v1 threshold that could be registered: fails where the files that registering needs may not be opened. Never wakes. */
+/** Stands for a v1 threshold: fails where the files for a registration may not be opened. Never wakes. */
 class ThresholdProbe implements ThresholdWatch {
   live = true;
   armed: bigint | undefined;

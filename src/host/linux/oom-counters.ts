@@ -5,18 +5,18 @@ import type { OomCounterReader } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { machineOomKills, type OomKillCounter } from './oom-kills.js';
 
-/** Kills that come while the tree is looked through would be seen in a part of it: then it is looked through again, so often. */
+/** A kill during the walk would be seen in a part of the tree: then it is walked again, at most this often. */
 const TRIES = 5;
 
 /**
- * The kernel's counters of OOM kills in the cgroups of a node. v2: memory.events, which has those below it; only where it has counted any is looked further down.
- * v1: memory.oom_control, each for itself, so that the whole tree is looked through: some 40 µs a cgroup.
+ * The kernel's OOM kill counters of a node's cgroups. v2: memory.events includes descendants, so the walk follows only
+ * nonzero counters. v1: memory.oom_control counts the cgroup alone, so the whole tree is walked (about 40 µs a cgroup).
  */
 export class OomCounters implements OomCounterReader {
   readonly #machine: OomKillCounter;
   readonly #hierarchy: CgroupHierarchy | undefined;
   readonly #node: string | undefined;
-  /** The machine's, when the tree was read. */
+  /** The machine's counter when the tree was read. */
   #seen: number | undefined;
 
   /** @param node  undefined: the machine */
@@ -63,12 +63,12 @@ export class OomCounters implements OomCounterReader {
       }
       for (const { name } of children) yield* this.#visit(hierarchy, path === '/' ? `/${name}` : `${path}/${name}`, found);
     } catch {
-      // removed meanwhile: on v2 the one above it has counted the same
+      // removed meanwhile: on v2 its parent has counted the same
     }
   }
 }
 
-/** undefined: there is no such file (the root of v2), or it has no such line. */
+/** undefined: no such file (v2's root), or no such line. */
 function counter(file: string, key: string): number | undefined {
   let text: string;
   try {

@@ -2,14 +2,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/cgroup.js';
 import type { Binding, FileSpec } from '../../native/binding.js';
 
-/** Counts the kernel's OOM kills below the node. It only grows. */
+/** Counts the kernel's OOM kills below the node. Only grows. */
 export interface OomKillCounter {
-  /** undefined: the kernel does not tell. */
+  /** undefined: the kernel does not count them. */
   read(): number | undefined;
   close(): void;
 }
 
-/** The machine: all of them. */
 export function machineOomKills(native: Binding): OomKillCounter {
   return counter(native, { path: '/proc/vmstat', format: 'keyed', keys: ['oom_kill'] });
 }
@@ -32,9 +31,9 @@ function counter(native: Binding, file: FileSpec): OomKillCounter {
 }
 
 /**
- * cgroup v1 counts a kill only in memory.oom_control of the victim's own cgroup (mm/memcontrol.c, memcg_memory_event), and the count goes when that cgroup is
- * removed. So the tree is looked through, but only when the machine's counter has moved; what was counted once stays counted. Kills in a
- * cgroup that was removed before anybody looked are lost.
+ * cgroup v1 counts a kill only in memory.oom_control of the victim's cgroup (mm/memcontrol.c, memcg_memory_event), and
+ * the count goes with the cgroup. So the tree is walked when the machine's counter has moved, and counts are kept.
+ * Kills in a cgroup that was removed before the walk are lost.
  */
 class LeafOomKills implements OomKillCounter {
   readonly #machine: OomKillCounter;
@@ -62,11 +61,11 @@ class LeafOomKills implements OomKillCounter {
         if (entry.isDirectory()) this.#lookThrough(`${directory}/${entry.name}`);
       }
     } catch {
-      // removed meanwhile: what it had counted before stays
+      // removed meanwhile: its last count stays
     }
   }
 
-  /** cgroups without a kill are not remembered: the map grows with kills only. */
+  /** Remembers only cgroups with kills, so that the map grows with kills only. */
   #remember(id: bigint, count: number): void {
     if (count > 0) this.#seen.set(id, count);
   }

@@ -23,23 +23,23 @@ import { StallRing } from './stall-ring.js';
 import { StallTrigger } from './stall-trigger.js';
 import type { AmountSource } from './swap.js';
 
-/** Where evictd's own signals of a node are read. */
+/** Where a node's pressure, swap and kernel-available memory are read. */
 export interface OwnSignalsPlan {
   readonly nodeName: string;
   readonly pressure: PressurePlace;
   readonly amounts: Readonly<Record<OwnAmountSignal, AmountSource>>;
-  /** What a pressure signal without a suffix is the share of. */
+  /** The window of a pressure signal without a suffix. */
   readonly windowNs: bigint;
 }
 
-/** How often a window is looked at: a share is known this exactly. */
+/** Readings per window: the precision of a share. */
 const LOOKS_PER_WINDOW = 4n;
-/** How often the kernel moves its averages (kernel/sched/psi.c, PSI_FREQ). */
+/** How often the kernel updates its averages (kernel/sched/psi.c, PSI_FREQ). */
 const AVERAGES_MOVE_NS = 2_000_000_000n;
 
 /**
- * The signals that the kubelet does not have: read only where a threshold asks for them. A share of the last seconds needs readings in between, which
- * `look` makes, and which tell where a share crosses its limit; the kernel's trigger wakes sooner.
+ * Signals that the kubelet does not have, read only where a threshold asks for them. A share of the last seconds needs
+ * readings in between (`look`), which also find a crossing; the kernel's trigger wakes sooner.
  */
 export class OwnSignals {
   readonly #native: Binding;
@@ -52,10 +52,10 @@ export class OwnSignals {
   #rings = new Map<PressureSignal, StallRing>();
   #triggers = new Map<string, StallTrigger>();
   #samplers = new Map<OwnAmountSignal, LevelSamplers>();
-  /** When pressure wants its next reading; undefined: there is none. */
+  /** When pressure is read next; undefined: no pressure is asked for. */
   #lookAtNs: bigint | undefined;
   #lookEveryNs = AVERAGES_MOVE_NS;
-  /** Which operands of pressure were met in what was decided on last. */
+  /** Which operands of pressure the last decision found met. */
   #met = '';
   #onWake: (wake: Wake) => void = () => undefined;
 
@@ -67,18 +67,17 @@ export class OwnSignals {
     this.#sources = { memory: pressureSource(fileOf('memory')), io: pressureSource(fileOf('io')), cpu: pressureSource(fileOf('cpu')) };
   }
 
-  /** True: something was armed or moved, or is read for the first time. */
+  /** @returns whether something was armed or moved, or is read for the first time */
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
     this.#limits = thresholds.flatMap(operandsOf).filter(({ signal }) => isOwn(signal));
     const asked = this.#ask([...new Set(this.#limits.map(({ signal }) => signal))]);
-    this.#pass?.read(); // what is armed follows what is true now
+    this.#pass?.read();
     const triggers = this.#armTriggers();
     const samplers = this.#armSamplers();
     return asked || triggers || samplers;
   }
 
-  /** What is asked for, read now. */
   read(timeNs: bigint): [Signal, Observation | Missing][] {
     if (this.#pass === undefined) return [];
     this.#pass.read();
@@ -88,14 +87,14 @@ export class OwnSignals {
   }
 
   /**
-   * When the next reading is due though nobody wants to know: a share of the last seconds needs readings in between, and where no trigger is armed (a dry run,
-   * a refusal) nothing else sees an average cross its limit before the tick.
+   * When the next reading is due between ticks. Without a trigger (a dry run, a refusal) only these readings find an
+   * average that crosses its limit.
    */
   get lookAtNs(): bigint | undefined {
     return this.#lookAtNs;
   }
 
-  /** Reads what is asked for. True: a threshold of pressure has been crossed since what was decided on last. Until that is decided on, every look says so. */
+  /** @returns whether a threshold of pressure was crossed since the last decision */
   look(timeNs: bigint): boolean {
     const readings = this.read(timeNs);
     this.#looked(timeNs);
@@ -103,7 +102,7 @@ export class OwnSignals {
     return this.#metAmong(new Map(observed)) !== this.#met;
   }
 
-  /** These were read, and a pass has decided on them. */
+  /** A decision was made on these readings. */
   decided(observed: ReadonlyMap<Signal, Observation>, timeNs: bigint): void {
     this.#met = this.#metAmong(observed);
     this.#looked(timeNs);
@@ -125,7 +124,7 @@ export class OwnSignals {
     this.#rings.clear();
   }
 
-  /** Opens what is asked for, where that is not what was asked for before. */
+  /** Opens the sources of these signals, if they changed. */
   #ask(signals: readonly Signal[]): boolean {
     if (signals.length === this.#asked.length && signals.every((signal) => this.#asked.includes(signal))) return false;
     this.#asked = signals;
@@ -146,7 +145,7 @@ export class OwnSignals {
     return true;
   }
 
-  /** A reading that nobody looks at (to warm up) takes the place of no look. */
+  /** A reading outside `look` and `decided` (to warm up) replaces no look. */
   #looked(timeNs: bigint): void {
     if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#lookEveryNs;
   }
@@ -227,7 +226,7 @@ export class OwnSignals {
     return armed;
   }
 
-  /** As the pass has read them; none where it could not. */
+  /** By the last pass; none where it failed. */
   #levels(signal: OwnAmountSignal): readonly Level[] {
     const reading = this.#asked.includes(signal) ? this.#pass?.of(this.#plan.amounts[signal]) : undefined;
     return reading === undefined || 'missing' in reading ? [] : reading.levels;

@@ -4,9 +4,9 @@ import { firstError, type KernelSource, type Missing } from './kernel-source.js'
 import { level, narrowestOf, type LevelReading } from './level.js';
 
 /**
- * pid.available. The machine's as the kubelet has it: min(kernel.pid_max, kernel.threads-max) minus the tasks that exist, threads included, as
- * /proc/loadavg counts them (kubelet: stats/pidlimit/pidlimit_linux.go). Where the node is a cgroup, pids.max − pids.current of it and of each
- * cgroup above it too; the level with the least left counts.
+ * pid.available. Machine: min(kernel.pid_max, kernel.threads-max) − existing tasks, threads included (/proc/loadavg;
+ * kubelet: stats/pidlimit/pidlimit_linux.go). Cgroup: also pids.max − pids.current of it and each ancestor; the level
+ * with the least left counts.
  */
 export function pidsSource(
   cgroup: { readonly hierarchy: CgroupHierarchy; readonly path: string } | undefined,
@@ -32,7 +32,7 @@ export function pidsSource(
       const levels = cgroups.flatMap(({ path, file }, index) => {
         const max = values[machine.length + 2 * index] ?? NaN;
         const current = values[machine.length + 2 * index + 1] ?? NaN;
-        if (!Number.isFinite(max) || Number.isNaN(current)) return []; // no such cgroup there, or no limit
+        if (!Number.isFinite(max) || Number.isNaN(current)) return []; // no such cgroup, or no limit
         return [level(max, current, { source: `pids.max − pids.current of ${path}`, used: { files: [file], weights: [1] } })];
       });
       const source = 'min(pid_max, threads-max) − tasks of /proc/loadavg';

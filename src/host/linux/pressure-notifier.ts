@@ -4,12 +4,12 @@ import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from './psi-window.js';
 import { refusal } from './refusal.js';
 import { WatchSlot, type SlotState, type SlotWake, type WatchFailure } from './watch-slot.js';
 
-/** An additional reason to look at the node: some task waits for memory. */
+/** A further reason to read the node: tasks wait for memory. */
 export class PressureNotifier {
   readonly #native: Binding;
   readonly #file: string;
   readonly #slot: WatchSlot;
-  /** undefined: the kernel has not said yet. */
+  /** undefined: not tried yet. */
   #windowUs: number | undefined;
 
   /** @param file  /proc/pressure/memory, or memory.pressure of a v2 cgroup */
@@ -19,7 +19,7 @@ export class PressureNotifier {
     this.#slot = new WatchSlot('psi_trigger', native.WAKE.GONE, wake);
   }
 
-  /** True: it was armed anew. Stalled for a tenth of the shortest window that is allowed. */
+  /** Arms a stall of a tenth of the shortest permitted window. True: it was armed anew. */
   arm(): boolean {
     if (this.#slot.live) return false;
     const open = (onWake: OnWake): Watch => {

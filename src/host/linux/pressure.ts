@@ -3,16 +3,16 @@ import { errnoText } from '../../errors.js';
 import { constants } from 'node:os';
 import type { KernelSource, Missing } from './kernel-source.js';
 
-/** One line of a pressure file: the averages in percent, and microseconds since the boot or since the cgroup was made. */
+/** A line of a pressure file: averages in percent, and microseconds since boot or since the cgroup was created. */
 export interface StallLine {
   readonly percent: Readonly<Record<Exclude<StallAverage, ''>, number>>;
   readonly totalUs: bigint;
 }
 
-/** Where the pressure on a node is read: 'memory' → /proc/pressure/memory, or memory.pressure of a v2 cgroup. */
+/** Where a node's pressure is read: 'memory' → /proc/pressure/memory, or memory.pressure of a v2 cgroup. */
 export interface PressurePlace {
   readonly fileOf: (resource: StallResource) => string;
-  /** What people should know about where it is read; empty: it is the node's own. */
+  /** Appended to the source; empty: it is the node's own. */
   readonly remark: string;
 }
 

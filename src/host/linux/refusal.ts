@@ -4,7 +4,7 @@ import { errnoName, errnoText } from '../../errors.js';
 import type { WatchStatus } from '../../native/binding.js';
 import type { WatchFailure } from './watch-slot.js';
 
-/** Why the kernel refused a watch, for people. */
+/** Why the kernel refused a watch. */
 export function refusal(error: unknown): WatchFailure {
   const reason = error instanceof Error ? error.message : String(error);
   switch (errnoName(error)) {
@@ -23,7 +23,7 @@ export function refusal(error: unknown): WatchFailure {
 
 const { ENODEV, ENOENT } = constants.errno;
 
-/** Why a watch that was live has ended, for people. */
+/** Why a live watch has ended. */
 export function ending({ target, errno }: Pick<WatchStatus, 'target' | 'errno'>): WatchFailure {
   if (errno === 0 || errno === ENODEV || errno === ENOENT) return { reason: 'what it watched was removed', hint: undefined };
   return refusal(Object.assign(new Error(`${target}: ${errnoText(errno)}`), { code: getSystemErrorName(-errno), syscall: 'read' }));

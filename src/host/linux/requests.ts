@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import type { Binding } from '../../native/binding.js';
 import type { Asked } from '../requests.js';
 
-/** SIGHUP by pidfd, and only to what is evictd still when that is open: another process of the number would be ended by it. */
+/** Sends SIGHUP by pidfd, after it is certain that the pid is still evictd: SIGHUP would end another process. */
 export function askToReload(native: Pick<Binding, 'Pidfd'>, { pid, isStill }: Asked): void {
   const pidfd = new native.Pidfd(pid);
   try {

@@ -2,16 +2,16 @@ import type { Binding, SampledValue, SamplerWatch } from '../../native/binding.j
 import { refusal } from './refusal.js';
 import { WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
 
-/** A value that rises to its limits; what falls to them is taken times −1. */
+/** A value that rises to its limits; one that falls to them is multiplied by −1. */
 export interface Sampled {
   readonly value: SampledValue;
   /** Units per second, before more was seen. */
   readonly assumedRate: number;
-  /** At least this long between two looks while the value does not rise; left out: it may rise at any moment. */
+  /** The shortest period while the value does not rise; left out: it may rise at any moment. */
   readonly restPeriodMs?: number;
 }
 
-/** The native thread samples a value and wakes on a crossing: where the kernel has no thresholds, or refuses them. */
+/** The addon samples a value and wakes on a crossing, where the kernel has no thresholds or refuses them. */
 export class SamplerNotifier {
   readonly #native: Binding;
   readonly #sampled: Sampled;
@@ -30,10 +30,7 @@ export class SamplerNotifier {
     return this.#slot.live;
   }
 
-  /**
-   * @param target  for people
-   * @returns whether it was started, or its limits changed
-   */
+  /** @returns whether it was started or its limits changed */
   arm(limits: readonly number[], target: string): boolean {
     const aim = limits.join(', ');
     this.#target = target;
@@ -52,7 +49,7 @@ export class SamplerNotifier {
         new this.#native.Sampler(
           { ...value, maxRatePerSecond: assumedRate, limits, ...(restPeriodMs !== undefined && { restPeriodMs }) },
           (wake, atNs, detail) => {
-            // GONE may have joined an approach that nobody has heard of yet: then it is not the approach that counts.
+            // GONE may have joined an approach that was not delivered yet: GONE counts.
             if (wake === WAKE.FIRED && detail === SAMPLER.APPROACHING) this.#wake('sampler', atNs, detail, true);
             else onWake(wake, atNs, detail);
           },
@@ -61,12 +58,15 @@ export class SamplerNotifier {
     );
   }
 
-  /** What a pass has read. Where that is below a limit and the thread saw it beyond, a further crossing would not be one to the thread. */
+  /**
+   * A pass has read this value. If the sampler saw it beyond a limit and it is below, the next crossing must wake
+   * again.
+   */
   seen(value: number): void {
     this.#slot.watch?.seen(value);
   }
 
-  /** undefined: it is not needed. */
+  /** undefined: not needed. */
   state(essential: boolean): SlotState | undefined {
     const { watch, failure } = this.#slot;
     if (watch === undefined && failure === undefined) return undefined;

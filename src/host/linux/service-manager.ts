@@ -2,8 +2,8 @@ import type { ServiceManager } from '../../monitor/ports.js';
 import type { Binding, NotifySocket } from '../../native/binding.js';
 
 /**
- * undefined: nobody asks to be told. What the environment says of it is taken out of it: it is meant for this process, not for those that it starts. An
- * address that cannot be used is the same as none.
+ * undefined: no service manager wants notifications, or its address cannot be used. Removes its variables from `env`:
+ * they are not for child processes.
  */
 export function openServiceManager(native: Binding, env: NodeJS.ProcessEnv): ServiceManager | undefined {
   const { NOTIFY_SOCKET: address, WATCHDOG_USEC: watchdogUs, WATCHDOG_PID: watchdogPid } = env;
@@ -15,13 +15,13 @@ export function openServiceManager(native: Binding, env: NodeJS.ProcessEnv): Ser
   try {
     socket = new native.NotifySocket(address);
   } catch {
-    return undefined; // of a kind that evictd does not know (vsock)
+    return undefined; // a kind that evictd does not support (vsock)
   }
   const isMeant = watchdogPid === undefined || Number(watchdogPid) === process.pid;
   return {
     watchdogMs: isMeant ? watchdogMs(watchdogUs) : undefined,
     notify: (...lines) => socket.notify(lines.join('\n')) === 0,
-    // The end of the process says it.
+    // The end of the process reports it.
     ended: () => undefined,
     close: () => {
       socket.close();

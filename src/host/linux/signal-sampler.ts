@@ -5,20 +5,20 @@ import type { Binding } from '../../native/binding.js';
 import { SamplerNotifier, type Sampled } from './sampler-notifier.js';
 import type { SlotWake } from './watch-slot.js';
 
-/** What there is of a resource, in units of its signal. */
+/** An amount of a resource, in units of its signal. */
 export interface Stock {
   readonly available: bigint;
   readonly capacity: bigint;
 }
 
 export interface SampledStock extends Sampled {
-  /** What the value counts: what is used, or, times −1, what is free. */
+  /** The value is what is used, or −1 × what is free. */
   readonly counts: 'used' | 'free';
-  /** What is left, for people: 'pids.max − pids.current of /demo', 'free inodes of /'. */
+  /** 'pids.max − pids.current of /demo', 'free inodes of /'. */
   readonly name: string;
 }
 
-/** Wakes on thresholds of what the kernel has no notification for. */
+/** Wakes on thresholds of resources without kernel notification. */
 export class SignalSampler {
   readonly #sampled: SampledStock;
   readonly #notifier: SamplerNotifier;
@@ -30,24 +30,23 @@ export class SignalSampler {
   }
 
   /**
-   * @param thresholds  of signals that are this stock; without one it is not watched
-   * @returns whether it was started, or its limits changed
+   * @param thresholds of this resource; without any it is not sampled
+   * @returns whether it was started or its limits changed
    */
   arm(thresholds: readonly Operand[], { capacity }: Pick<Stock, 'capacity'>): boolean {
     const { name } = this.#sampled;
     this.#signals = [...new Set(thresholds.map(({ signal }) => signal))];
     const resolved = thresholds.map(({ value }) => resolve(value, capacity));
-    const bounds = [...new Set(resolved)].filter((bound) => bound > 0n); // less than nothing is never available
+    const bounds = [...new Set(resolved)].filter((bound) => bound > 0n); // less than 0 is never available
     if (bounds.length === 0) {
       this.close();
       return false;
     }
-    // Met is strictly below the bound: one unit further.
+    // A threshold is met strictly below the bound: one unit further.
     const limits = bounds.map((bound) => Number(this.#rising({ available: bound - 1n, capacity })));
     return this.#notifier.arm(limits, `${name} < ${bounds.join(', ')}`);
   }
 
-  /** What a pass has read: see SamplerNotifier. */
   seen(stock: Stock): void {
     this.#notifier.seen(Number(this.#rising(stock)));
   }

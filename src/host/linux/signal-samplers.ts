@@ -7,7 +7,7 @@ import { assumedFillRate } from '../fill-rate.js';
 import { type Level, LevelSamplers } from './level.js';
 import type { SlotWake } from './watch-slot.js';
 
-/** The samplers of a node's signals that the kernel does not notify of: its filesystems and its process ids. */
+/** The samplers of signals without kernel notification: filesystems and process ids. */
 export class SignalSamplers {
   readonly #filesystems: FilesystemSamplers;
   readonly #pids: LevelSamplers;
@@ -32,7 +32,6 @@ export class SignalSamplers {
     return this.#pids.arm(thresholds, pids) || armed;
   }
 
-  /** What a pass has read. */
   seen(devices: readonly FilesystemOnDevice[], pids: readonly Level[]): void {
     this.#filesystems.seen(devices);
     this.#pids.seen(pids);

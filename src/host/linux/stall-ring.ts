@@ -1,16 +1,15 @@
 import { WHOLE_SHARE } from '../../core/signal.js';
 
-/** What the kernel had counted at a moment. */
 interface Total {
   readonly timeNs: bigint;
   readonly stalledUs: bigint;
 }
 
-/** More entries than this in one window say no more. */
+/** More entries than this in one window add no precision. */
 const PARTS = 16n;
 /**
- * The last readings of one `total=`, so that the share of the last window is known wherever it begins: between two readings the time is taken for evenly
- * lost. Over more than a window it is not: what was lost before the window must not be held against whoever runs in it.
+ * The last readings of one `total=`, to know the share of the window before any moment by interpolation. A gap of more
+ * than a window is not interpolated: a stall before the window must not count in it.
  */
 export class StallRing {
   readonly #windowNs: bigint;
@@ -20,10 +19,13 @@ export class StallRing {
     this.#windowNs = windowNs;
   }
 
-  /** Takes a reading over, and gives the share of the window before it, in billionths of the wall time; undefined: what was then is not known. */
+  /**
+   * Adds a reading. Returns the share of the window before it in billionths of wall time; undefined: the reading at its
+   * start is unknown.
+   */
   add(timeNs: bigint, stalledUs: bigint): bigint | undefined {
     const newest = this.#totals.at(-1);
-    // A cgroup that was removed and made again counts from 0; a clock cannot run backwards here.
+    // A recreated cgroup counts from 0.
     if (newest !== undefined && (stalledUs < newest.stalledUs || timeNs < newest.timeNs)) this.#totals = [];
     const now = { timeNs, stalledUs };
     const beginNs = timeNs - this.#windowNs;
@@ -35,7 +37,7 @@ export class StallRing {
     return share;
   }
 
-  /** Since `beginNs`, which lies between the two oldest. */
+  /** Since `beginNs`, which lies between the two oldest readings. */
   #share(now: Total, beginNs: bigint): bigint | undefined {
     const [before = now, after = now] = this.#totals;
     const gapNs = after.timeNs - before.timeNs;

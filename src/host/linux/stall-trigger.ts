@@ -5,16 +5,15 @@ import { allowedPsiWindow, PSI_PERIOD_US } from './psi-window.js';
 import { refusal } from './refusal.js';
 import { WatchSlot, type SlotWake } from './watch-slot.js';
 
-/** What a threshold of pressure waits for. */
 export interface StallLimit {
   readonly signal: PressureSignal;
-  /** Billionths of the wall time. */
+  /** Billionths of wall time. */
   readonly share: bigint;
 }
 
 /**
- * The kernel's word that a threshold of pressure may be met: it is read before it counts. An average rises above a value only while some of its periods
- * are above it, so that these wake, too, and again with every period.
+ * The kernel's trigger for a threshold of pressure, which is read before it counts. An average rises above a value only
+ * while some of its periods are above it, so the trigger serves averages, too, and wakes again with every period.
  */
 export class StallTrigger {
   readonly #native: Binding;
@@ -30,7 +29,7 @@ export class StallTrigger {
     this.#file = file;
     this.#limit = limit;
     this.#windowUs = pressureParts(limit.signal).average === '' ? Number(windowNs / 1_000n) : PSI_PERIOD_US;
-    // The kernel wants at least 1 µs; no more of the window than was asked for, also where the window has to be longer: rather too early.
+    // The kernel wants at least 1 µs. Where the window has to be longer than wanted, the stall stays: rather too early.
     this.#stallUs = Math.max(Math.floor((Number(limit.share) / 1e9) * this.#windowUs), 1);
     this.#slot = new WatchSlot('psi_trigger', native.WAKE.GONE, wake);
     this.#armedUs = this.#windowUs;

@@ -8,7 +8,9 @@ export type AmountSource = KernelSource<LevelReading | Missing>;
 
 const meminfo = (...keys: string[]): FileSpec => ({ path: '/proc/meminfo', format: 'keyed', keys });
 
-/** memory.kernelAvailable: what the kernel itself expects to be able to give without swapping (Documentation/filesystems/proc.rst, MemAvailable). */
+/**
+ * memory.kernelAvailable: MemAvailable, the kernel's estimate without swapping (Documentation/filesystems/proc.rst).
+ */
 export function kernelAvailable(isCgroup: boolean): AmountSource {
   const file = meminfo('MemTotal', 'MemAvailable');
   const source = `MemAvailable of /proc/meminfo${isCgroup ? " (the machine's)" : ''}`;
@@ -23,7 +25,7 @@ export function kernelAvailable(isCgroup: boolean): AmountSource {
 
 const swapFile = meminfo('SwapTotal', 'SwapFree');
 
-/** swap.available of the machine. Without any swap there is no such signal: nothing is short of what is not there. */
+/** swap.available of the machine. Without swap there is no such signal. */
 export function machineSwap(isCgroup: boolean): AmountSource {
   const source = `SwapFree of /proc/meminfo${isCgroup ? " (the machine's: a v1 cgroup's swap is not counted apart)" : ''}`;
   return {
@@ -35,7 +37,10 @@ export function machineSwap(isCgroup: boolean): AmountSource {
   };
 }
 
-/** The same of a v2 cgroup: memory.swap.max − memory.swap.current of it and of each above it, and the machine's; the level with the least left counts. */
+/**
+ * swap.available of a v2 cgroup: memory.swap.max − memory.swap.current of it and each ancestor, and the machine's; the
+ * level with the least left counts.
+ */
 export function cgroupSwap(hierarchy: CgroupHierarchy, path: string): AmountSource {
   const cgroups = withAncestors(path).map((cgroup) => {
     const directory = cgroupDirectory(hierarchy, cgroup);
@@ -55,7 +60,7 @@ export function cgroupSwap(hierarchy: CgroupHierarchy, path: string): AmountSour
       if (none && total > 0) return { missing: `${none.cgroup} may not use swap`, absent: true };
       const levels = cgroups.flatMap(({ cgroup, current }, index) => {
         const [used = NaN, limit = NaN] = amounts.slice(2 * index, 2 * index + 2);
-        // v2's root has neither file. What is no less than all there is bounds nothing that the machine's level does not.
+        // v2's root has neither file. A limit of at least the machine's total adds nothing.
         if (Number.isNaN(used) || !(limit < total)) return [];
         const source = `memory.swap.max − memory.swap.current of ${cgroup}`;
         return [level(limit, used, { source, used: { files: [current], weights: [1] } })];

@@ -5,33 +5,35 @@ import { WatchSlot, type SlotState, type SlotWake, type WatchFailure } from './w
 import { registeredUsage, usageThreshold } from '../../core/memcg.js';
 import type { MemoryReading } from './memory.js';
 
-/** A memory threshold of the configuration, resolved: wake when less than `bytes` are available. */
+/** A memory threshold, resolved: wake when less than `bytes` are available. */
 export interface MemoryLimit {
-  /** Tells the thresholds of one configuration apart. */
+  /** Distinguishes the thresholds of a configuration. */
   readonly id: string;
   readonly bytes: bigint;
 }
 
-/** The arming that follows from a registration comes within this time of its wake (the loop paces wakes by 5 ms); later it has another reason. */
+/** A registration's wake is followed by an arming within this time (the loop throttles wakes to 5 ms). */
 const SETTLES_NS = 100_000_000n;
 
-/** Where a threshold should stand: `usage` = `base` + inactive_file, in bytes, both for the same threshold. */
+/** The wanted registration: `usage` = `base` + inactive_file, in bytes. */
 export interface UsageAim {
   readonly base: bigint;
   readonly usage: bigint;
 }
 
-/** One registration of a v1 cgroup's usage with the kernel, made and moved without waiting: when it stands (elsewhere), there is a wake. */
+/**
+ * A registration of a v1 cgroup's usage with the kernel, made and moved without waiting: a wake follows when it stands.
+ */
 export class UsageThreshold {
   readonly #native: Pick<Binding, 'MemcgThreshold' | 'THRESHOLD'>;
   readonly #directory: string;
   readonly #slot: WatchSlot<ThresholdWatch>;
   readonly #wake: SlotWake;
-  /** What the armer was asked for last, unless it refused. */
+  /** The last request, unless it was refused. */
   #asked: UsageAim | undefined;
-  /** When it was heard that it stands where it was asked to; undefined: something has fired since. */
+  /** When the requested registration stood; undefined: another wake came since. */
   #settledNs: bigint | undefined;
-  /** Why it could not be moved last, while it stands elsewhere. */
+  /** Why the last move was refused, while the old registration stands. */
   #unmoved: WatchFailure | undefined;
 
   constructor(native: Binding, directory: string, wake: SlotWake) {
@@ -47,7 +49,6 @@ export class UsageThreshold {
     return this.#slot.live;
   }
 
-  /** Asks for the registration where it is needed. */
   arm(aim: UsageAim, nowNs: bigint): void {
     const { watch } = this.#slot;
     if (watch === undefined) {
@@ -61,7 +62,7 @@ export class UsageThreshold {
     }
   }
 
-  /** @param wished  where it should stand: where it does stand, if that was refused, is the target then */
+  /** @param wished  the wanted usage; after a refused move the target is the usage that stands */
   state(wished: bigint, targetOf: (usage: bigint) => string, essential: boolean): SlotState {
     const { watch } = this.#slot;
     const usage = this.#unmoved === undefined ? wished : (watch?.armed ?? wished);
@@ -75,8 +76,8 @@ export class UsageThreshold {
   }
 
   /**
-   * A registration that stands is a wake, a wake is an arming, and inactive_file has mostly moved by a few pages until then: moved after
-   * it at once, it would never come to rest. What moves a threshold is a crossing, or the next tick.
+   * A registration wakes, a wake arms, and inactive_file has mostly changed by some pages: moving it at once would
+   * never end. A crossing or the next tick moves it.
    */
   #settled(aim: UsageAim, nowNs: bigint): boolean {
     return this.#asked?.base === aim.base && this.#settledNs !== undefined && nowNs - this.#settledNs < SETTLES_NS;
@@ -89,15 +90,15 @@ export class UsageThreshold {
     if (watch !== undefined && (detail & MOVED) !== 0) {
       this.#unmoved = undefined;
       if (watch.armed === this.#asked?.usage) this.#settledNs = process.hrtime.bigint();
-      else if ((detail & REFUSED) !== 0) this.#asked = undefined; // it stands where it was asked to before, and was refused since
+      else if ((detail & REFUSED) !== 0) this.#asked = undefined; // it stands at an earlier request, and the newest was refused
     } else if (watch !== undefined && (detail & REFUSED) !== 0) {
       this.#refused(watch);
-      return; // no reason to look: it would be tried again at once, and the sampler watches
+      return; // no wake: it would be tried again at once, and the sampler watches
     }
     this.#wake('memcg_threshold', atNs, 0);
   }
 
-  /** Tried again at the next arming. What stands elsewhere stays. */
+  /** Tried again at the next arming. */
   #refused(watch: ThresholdWatch): void {
     this.#asked = undefined;
     const code = getSystemErrorName(-watch.status().errno);
@@ -108,7 +109,7 @@ export class UsageThreshold {
   }
 }
 
-/** cgroup v1: one registration with the kernel per memory threshold, moved along with inactive_file and the capacity. */
+/** cgroup v1: a registration with the kernel for each memory threshold, moved with inactive_file and the capacity. */
 export class UsageThresholds {
   readonly #native: Binding;
   readonly #directory: string;
@@ -125,7 +126,7 @@ export class UsageThresholds {
     this.#wake = wake;
   }
 
-  /** Those that do not stand yet say with a wake when they do. */
+  /** Each registration wakes when it stands. */
   arm(limits: readonly MemoryLimit[], { capacity, inactiveFile }: MemoryReading, nowNs: bigint): void {
     this.#forgetAllBut(limits);
     for (const { id, bytes } of limits) {
@@ -134,7 +135,7 @@ export class UsageThresholds {
     }
   }
 
-  /** @param covered  something else wakes on these thresholds, too */
+  /** @param covered  the sampler watches these thresholds, too */
   states(covered: boolean): SlotState[] {
     const targetOf = (usage: bigint): string => `memory.usage_in_bytes ≥ ${String(usage)} of ${this.#nodeName}`;
     return [...this.#entries.values()].map(({ threshold, usage }) => threshold.state(usage, targetOf, threshold.live || !covered));

@@ -2,19 +2,19 @@ import type { NotifierMechanism, NotifierState } from '../../monitor/ports.js';
 import type { OnWake, Watch } from '../../native/binding.js';
 import { ending } from './refusal.js';
 
-/** Why a watch is not live, and what can be done about it. */
+/** Why a watch is not live, and the remedy. */
 export interface WatchFailure {
   readonly reason: string;
   readonly hint: string | undefined;
 }
 
-/** What it watches for is known to who owns it. */
+/** The owner adds the signal. */
 export type SlotState = Omit<NotifierState, 'signal'>;
 
 /** `detail`: the bits of this kind of watch. `approaching`: see Wake. */
 export type SlotWake = (mechanism: NotifierMechanism, atNs: bigint, detail: number, approaching?: true) => void;
 
-/** A place for one watch that should be live: opened, moved and opened again as needed. */
+/** A watch that should be live: opened, moved and reopened as needed. */
 export class WatchSlot<W extends Watch = Watch> {
   readonly mechanism: NotifierMechanism;
   readonly #wake: SlotWake;
@@ -24,7 +24,7 @@ export class WatchSlot<W extends Watch = Watch> {
   /** What the live watch waits for. */
   #aim = '';
 
-  /** @param gone  the bit of a wake that says that the source vanished */
+  /** @param gone  the bit of a wake for a vanished source */
   constructor(mechanism: NotifierMechanism, gone: number, wake: SlotWake) {
     this.mechanism = mechanism;
     this.#gone = gone;
@@ -48,7 +48,9 @@ export class WatchSlot<W extends Watch = Watch> {
     return this.live && this.#aim === aim;
   }
 
-  /** Opens a watch and then closes the one that was there, so that no crossing falls between them. Where it fails the old one stays. */
+  /**
+   * Opens the new watch before it closes the old one, so that no crossing falls between. On failure the old one stays.
+   */
   open(aim: string, open: (onWake: OnWake) => W, explain: (error: unknown) => WatchFailure): boolean {
     const old = this.#watch;
     try {
@@ -63,7 +65,6 @@ export class WatchSlot<W extends Watch = Watch> {
     return true;
   }
 
-  /** The live watch was moved by its own means. */
   moved(aim: string): void {
     this.#aim = aim;
   }
@@ -79,7 +80,6 @@ export class WatchSlot<W extends Watch = Watch> {
     this.#failure = undefined;
   }
 
-  /** The live watch has turned out to be none. */
   fail(failure: WatchFailure): void {
     this.close();
     this.#failure = failure;

@@ -3,7 +3,8 @@ import { ofWindows } from '../../native/of-windows.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
 
 /**
- * What tells this boot from every other: when the first process was made that is still there, which on Windows is the system itself. A clock that is set later does not change it. '': nobody tells.
+ * Identifies this boot: the start of the oldest process, which is the system itself. Setting the clock does not change
+ * it. '': unknown.
  */
 export function readBootId(native: Pick<WindowsBinding, 'processes'> = ofWindows(loadAddon().loaded as object)): string {
   try {

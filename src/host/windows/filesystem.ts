@@ -5,7 +5,10 @@ import { silenceOf } from '../filesystem-silence.js';
 import type { Missing } from '../missing.js';
 import { systemErrorText } from '../../native/system-error.js';
 
-/** What a volume has left, from the last answer: the bytes that the caller may still take, as the kubelet there asks (pkg/volume/util/fs, fs_windows.go). */
+/**
+ * What a volume has left by the last answer: bytes for the caller, as in the kubelet (pkg/volume/util/fs,
+ * fs_windows.go).
+ */
 export function filesystemAvailable(path: string, reading: FilesystemReading, nowNs: bigint): Observation | Missing {
   const silence = silenceOf(path, reading, nowNs);
   if (silence) return silence;
@@ -14,8 +17,8 @@ export function filesystemAvailable(path: string, reading: FilesystemReading, no
 }
 
 /**
- * What two paths on one volume have in common: the drive, or the share, and its size. A volume that is mounted in a folder of another has the drive's letter, but
- * hardly its size to the byte. undefined: it has not answered, or was refused.
+ * Equal for paths on one volume: drive or share, and size. A volume mounted in a folder of another has that drive's
+ * letter, but hardly its size to the byte. undefined: no answer, or an error.
  */
 export function volumeOf(path: string, { atNs, errno, totalBytes }: FilesystemReading): string | undefined {
   if (atNs === 0n || errno !== 0) return undefined;

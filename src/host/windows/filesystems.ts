@@ -6,14 +6,14 @@ import { requestAll, WatchedFilesystem } from '../watched-filesystem.js';
 import { filesystemAvailable, volumeOf } from './filesystem.js';
 
 export interface VolumesSeen {
-  /** Or which of several has not answered yet. */
+  /** Or the path that has not answered yet. */
   readonly layout: Layout | { readonly error: string };
   readonly available: Readonly<Record<FilesystemRole, Observation | Missing>>;
-  /** Why containerfs.* mean nothing here. */
+  /** Why containerfs.* have no meaning here. */
   readonly unsupported: string | undefined;
 }
 
-/** The volumes that a node's signals are about: each path asked for itself, so that a share that hangs delays no other. */
+/** The volumes of a node's signals. Each path is asked by itself, so that a share that hangs delays no other. */
 export class WindowsFilesystems {
   readonly #native: WindowsBinding;
   #watched: readonly WatchedFilesystem<FilesystemStats>[] = [];
@@ -25,7 +25,7 @@ export class WindowsFilesystems {
     this.place(configured);
   }
 
-  /** Other paths from now on; those that stay keep their last answers. */
+  /** Changes the paths; unchanged ones keep their last answers. */
   place(filesystems: FilesystemPaths): void {
     const before = this.#watched;
     this.#paths = pathsByRole(filesystems);
@@ -37,7 +37,7 @@ export class WindowsFilesystems {
     for (const watched of before) if (!this.#watched.includes(watched)) watched.close();
   }
 
-  /** @param onAnswer  at each answer, with how many are still awaited */
+  /** @param onAnswer  at each answer, with the number still awaited */
   request(onAnswer?: (outstanding: number) => void): void {
     requestAll(() => this.#watched, onAnswer);
   }

@@ -15,11 +15,11 @@ const TO_END_OTHERS = 'run it as a service, or as an administrator who has SeDeb
 const AS_ADMINISTRATOR = 'run it as an administrator, or as a service';
 const NO_DELAY = 'Windows lets no program hold a shutdown up for its workloads';
 
-/** Windows: what it has not, cgroups and what hangs on them, says so. */
+/** Windows. Features of Linux report that they are missing. */
 export const windowsHost: Host = {
   os: 'windows',
   openNode: (config, native) => {
-    mayEndOthers(ofWindows(native)); // before anybody is looked at: who may not, sees less of others
+    mayEndOthers(ofWindows(native)); // first, because without the right less is visible of other users' processes
     return openWindowsNode(config, ofWindows(native));
   },
   lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, ofWindows(native), dryRun),
@@ -32,7 +32,7 @@ export const windowsHost: Host = {
   instanceName,
   lockHolder,
   lockHoldersIn,
-  // Nobody tells which files a process has open.
+  // Windows does not report the open files of a process.
   locksHeldBy: () => [],
   readBootId,
   oomKiller: undefined,

@@ -4,7 +4,7 @@ import type { WindowsBinding } from '../../native/windows-binding.js';
 import { takeInstanceLock, type InstanceLock } from '../instance-lock.js';
 import { tellHolder, toldHolder } from './lock-holder.js';
 
-/** By LockFileEx; who holds it stands in a file beside it. */
+/** With LockFileEx; a file beside the lock contains the holder. */
 export function lockInstance(
   runtimeDirectory: string,
   node: NodeIdentity,

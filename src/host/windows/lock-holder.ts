@@ -8,7 +8,7 @@ import type { WindowsBinding } from '../../native/windows-binding.js';
 
 type Processes = Pick<WindowsBinding, 'processes'>;
 
-/** Whoever holds a lock, as he has said it. */
+/** The recorded holder of a lock. */
 export interface Holder {
   readonly pid: number;
   readonly version: string;
@@ -19,12 +19,12 @@ interface Written extends Holder {
   readonly createdAt: string;
 }
 
-/** Beside the lock, because a file that is locked can be neither read nor written by anybody else on Windows. */
+/** Beside the lock, because Windows lets no other process read or write a locked file. */
 function holderPath(lock: string): string {
   return lock.replace(/\.lock$/, '.holder.json');
 }
 
-/** Says that this process holds it. */
+/** Records this process. */
 export function tellHolder(lock: string, version: string, native: Processes): void {
   const createdAt = native.processes().find(({ pid }) => pid === process.pid)?.createdAt ?? 0n;
   const written: Written = { pid: process.pid, version, createdAt: String(createdAt) };
@@ -32,8 +32,8 @@ export function tellHolder(lock: string, version: string, native: Processes): vo
 }
 
 /**
- * The process that holds a lock file of evictd's; undefined: nobody does. What the file says counts as long as that very process is there: with the time of its start a number is one process for ever.
- * Throws where processes cannot be listed, and Node's errors.
+ * The process that holds a lock file of evictd; undefined: none. The record counts while that process exists: pid and
+ * start time identify it. Throws where processes cannot be listed, and Node's errors.
  */
 export function holderOf(lock: string, native: Processes = thisAddon()): Holder | undefined {
   const told = toldHolder(lock);
@@ -45,7 +45,7 @@ export function lockHolder(lock: string): number | undefined {
   return holderOf(lock)?.pid;
 }
 
-/** Whether or not he holds it still. undefined: nobody has said so. */
+/** The record, current or not. undefined: none. */
 export function toldHolder(lock: string): Written | undefined {
   try {
     return JSON.parse(readFileSync(holderPath(lock), 'utf8')) as Written;

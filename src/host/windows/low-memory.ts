@@ -2,7 +2,10 @@ import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { MemoryNotification, WindowsBinding } from '../../native/windows-binding.js';
 import { thrownText } from '../../native/system-error.js';
 
-/** The system's own word that physical memory is low: its limit is nobody's threshold, so that it only wakes, beside the looks. */
+/**
+ * Windows' notification of low physical memory. Its limit is no configured threshold, so it only wakes, beside the
+ * looks.
+ */
 export class LowMemory {
   readonly #native: WindowsBinding;
   #watch: MemoryNotification | undefined;
@@ -13,7 +16,7 @@ export class LowMemory {
     this.#native = native;
   }
 
-  /** Whether it was armed by this call. */
+  /** @returns whether it was armed by this call */
   arm(onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
     if (this.#watch?.live) return false;

@@ -5,27 +5,29 @@ import type { NotifierState } from '../../monitor/ports.js';
 import { assumedFillRate } from '../fill-rate.js';
 import { MACHINE_READERS } from './memory.js';
 
-/** Readings by signal, as a pass has them. */
 export type Observed = ReadonlyMap<Signal, Observation>;
 
 /**
- * A look costs some microseconds. What is committed at one blow has no rate that could be assumed, so that a crossing of the commit limit is seen after this long at the
- * latest; what is written to page by page takes at least the time that the cores need, and a quarter of that is looked at sooner.
+ * A reading costs some microseconds. A commit can use any amount at once, so this is the latest moment at which a
+ * crossing is seen. Writing page by page takes time, and a quarter of that is the period.
  */
 const LONGEST_NS = 250_000_000n;
 const SHORTEST_NS = 10_000_000n;
 
 const WATCHED: ReadonlySet<string> = new Set(Object.keys(MACHINE_READERS));
 
-/** Windows tells of no threshold that anybody else has set: between ticks memory is looked at, the more often the nearer a limit is. */
+/**
+ * Windows has no notification for a chosen threshold: between ticks memory is read, the more often the nearer a limit
+ * is.
+ */
 export class MemoryLooks {
   #operands: readonly Operand[] = [];
   #atNs: bigint | undefined;
   #periodNs = LONGEST_NS;
-  /** Which operands were met in what was decided on last. */
+  /** Which operands the last decision found met. */
   #met = '';
 
-  /** Whether others than before are watched. */
+  /** @returns whether other operands than before are watched */
   arm(operands: readonly Operand[], nowNs: bigint): boolean {
     const before = this.#operands;
     this.#operands = operands.filter(({ signal }) => WATCHED.has(signal));
@@ -35,12 +37,12 @@ export class MemoryLooks {
     return true;
   }
 
-  /** When the next look is due; undefined: never. */
+  /** When the next reading is due; undefined: never. */
   get atNs(): bigint | undefined {
     return this.#atNs;
   }
 
-  /** Whether a threshold was crossed since what was decided on last. */
+  /** Whether a threshold was crossed since the last decision. */
   crossed(observed: Observed, nowNs: bigint): boolean {
     this.#looked(observed, nowNs);
     return this.#metIn(observed) !== this.#met;

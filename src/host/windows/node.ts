@@ -12,17 +12,16 @@ import { MemoryLooks } from './memory-looks.js';
 import { MACHINE_READERS, type commitAvailable } from './memory.js';
 import { thrownText } from '../../native/system-error.js';
 
-/** What of a configuration the node is read by: a cgroup is refused before. */
+/** The configuration of the node; a cgroup is refused before. */
 export interface WindowsNodeConfig {
   readonly filesystems: FilesystemPaths;
   readonly thresholds?: readonly Threshold[];
 }
 
-/** The machine. `WindowsNode` is what `LinuxNode` is there. */
 export interface WindowsNode extends Node {
-  /** No cgroups: nothing that is asked of a hierarchy has an answer. */
+  /** Windows has no cgroups. */
   readonly hierarchy: undefined;
-  /** Other filesystems from now on: to be requested, and read when they have answered. */
+  /** Changes the filesystems: request them, and read when they have answered. */
   place(filesystems: FilesystemPaths): void;
 }
 
@@ -100,7 +99,7 @@ class WindowsNodeReader implements WindowsNode {
     return looks.length === 0 ? [] : [...looks, this.#low.state()];
   }
 
-  /** Windows kills nobody for want of memory: allocations fail. */
+  /** Windows has no OOM killer: allocations fail. */
   oomKills(): undefined {
     return undefined;
   }
@@ -124,7 +123,7 @@ class WindowsNodeReader implements WindowsNode {
     }
   }
 
-  /** nodefs, and of the others those that are configured or asked for. */
+  /** nodefs, and the others where they are configured or asked for. */
   #disk(role: FilesystemRole): [Signal, Observation | Missing][] {
     const isAsked = this.#configured[role] !== undefined || [...this.#asked].some((signal) => filesystemOf(signal) === role);
     if (!isAsked) return [];
@@ -134,7 +133,7 @@ class WindowsNodeReader implements WindowsNode {
     return [[`${role}.available`, missing ?? available[role]], ...absence(`${role}.inodesFree`)];
   }
 
-  /** What every node elsewhere has, and what a threshold asks for though there is no such thing. */
+  /** pid.available, and what a threshold asks for although Windows does not have it. */
   #absent(): [Signal, Missing][] {
     const signals = [...this.#asked].filter((signal) => filesystemOf(signal) === undefined);
     return [...new Set<Signal>(['pid.available', ...signals])].flatMap(absence);

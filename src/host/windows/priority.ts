@@ -1,10 +1,13 @@
 import { constants, setPriority } from 'node:os';
 
-/** Ahead of what fills the memory, which mostly keeps every core busy, too: the class `high`. The one above it, `realtime`, would hold up what Windows itself does. Without the right to it everything stays as it is. */
+/**
+ * Raises the priority class to `high`, because what fills the memory mostly keeps every core busy, too. `realtime`
+ * would delay Windows itself. Without the right it has no effect.
+ */
 export function raisePriority(): void {
   try {
     setPriority(constants.priority.PRIORITY_HIGH);
   } catch {
-    // not allowed
+    // not permitted
   }
 }

@@ -4,7 +4,8 @@ import { errnoName } from '../../errors.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
 
 /**
- * Whether processes of other users may be looked at and ended, from now on: it is SeDebugPrivilege that opens them. The system has it enabled, an administrator has it disabled, and nobody else has it.
+ * Enables SeDebugPrivilege, with which processes of other users can be opened and ended. The system has it enabled, an
+ * administrator has it disabled, others do not have it.
  */
 export function mayEndOthers(native: Pick<WindowsBinding, 'enableDebugPrivilege'>): boolean {
   try {
@@ -14,7 +15,7 @@ export function mayEndOthers(native: Pick<WindowsBinding, 'enableDebugPrivilege'
   }
 }
 
-/** An administrator, or the system: nobody else may list this directory. */
+/** An administrator or the system: no other account may list this directory. */
 export function isAdministrator(systemRoot = process.env.SystemRoot ?? 'C:\\Windows'): boolean {
   try {
     readdirSync(win32.join(systemRoot, 'System32', 'config'));

@@ -9,23 +9,24 @@ const LOOK_MS = 250;
 interface Written {
   readonly pid: number;
   readonly what: 'reload' | 'stop';
-  /** Of this request alone: it stays where it is when it has been heard. */
+  /** Identifies the request: the file stays after it was read. */
   readonly id: string;
 }
 
-/** Beside the lock of an instance: only who may write to the runtime directory can ask for something. */
+/** Beside the lock: only accounts that may write to the runtime directory can make a request. */
 function requestPath(lock: string): string {
   return lock.replace(/\.lock$/, '.request.json');
 }
 
-/** Windows has no signals: a process is asked by a file. */
+/** Windows has no signals, so a request is a file. */
 export function askByFile(lock: string, pid: number, what: Written['what']): void {
   const written: Written = { pid, what, id: randomUUID() };
   replaceFileSync(requestPath(lock), `${JSON.stringify(written)}\n`, 0o600);
 }
 
 /**
- * The file is read four times a second, away from the event loop: its times would tell less, for they change when it is read, too. What stands there from before was for another process.
+ * Reads the file four times a second, asynchronously; its times change on reading, too. A file from before is for
+ * another process.
  */
 export function listenToRequests(lock: string, { reload, stop }: Requests): { close(): void } {
   const path = requestPath(lock);
@@ -51,7 +52,7 @@ export function listenToRequests(lock: string, { reload, stop }: Requests): { cl
   };
 }
 
-/** undefined: there is none, or it is being replaced; then it is looked at again. */
+/** undefined: none, or it is being replaced and is read again. */
 async function readRequest(path: string): Promise<Written | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Written;

@@ -1,17 +1,16 @@
 import type { ServiceManager } from '../../monitor/ports.js';
 import type { ServiceDispatcher, WindowsBinding } from '../../native/windows-binding.js';
 
-/** The name that `evictd install` gives the service. The dispatcher of a process with one service does not look at it. */
+/** The name that `evictd install` gives the service. In a process with one service the dispatcher ignores it. */
 const SERVICE = 'evictd';
-/** An orderly end takes 18 s at most. */
+/** An orderly end takes at most 18 s. */
 const ENDS_WITHIN_MS = 25_000;
 
 /**
- * The service manager of Windows. A process that it has not started learns that from the system at once, and goes on without.
+ * The service manager of Windows. A process that it did not start learns so at once, and runs without it. Of the
+ * notifications for systemd only READY and STOPPING matter here.
  *
- * It wants to hear less than systemd: what stands in the lines beyond READY and STOPPING is for that one.
- *
- * @param onStop  it asks evictd to end, or the machine goes down
+ * @param onStop it asks evictd to stop, or the machine goes down
  */
 export function openServiceManager(native: Pick<WindowsBinding, 'ServiceDispatcher'>, onStop: () => void): ServiceManager {
   return new ServiceControl(native, onStop);
@@ -21,7 +20,7 @@ class ServiceControl implements ServiceManager {
   readonly watchdogMs = undefined;
   readonly #dispatcher: ServiceDispatcher;
   #state: 'uncalled' | 'called' | 'gone' = 'uncalled';
-  /** What it was last told, or is told as soon as it calls. */
+  /** The last state, reported as soon as the manager calls. */
   #told: 'start-pending' | 'running' | 'stop-pending' = 'start-pending';
 
   constructor(native: Pick<WindowsBinding, 'ServiceDispatcher'>, onStop: () => void) {
@@ -38,7 +37,6 @@ class ServiceControl implements ServiceManager {
     });
   }
 
-  /** Of a line that it does not want it is told enough. */
   notify(...lines: readonly string[]): boolean {
     const next = lines.includes('STOPPING=1') ? 'stop-pending' : lines.includes('READY=1') ? 'running' : undefined;
     if (next === undefined || this.#told === 'stop-pending') return true;
@@ -47,7 +45,7 @@ class ServiceControl implements ServiceManager {
     return true;
   }
 
-  /** Whoever starts it again after this finds the lock free. An end that was not told before counts as a failure of the service. */
+  /** After this report the lock is free for the next start. An end without it counts as a failure of the service. */
   ended(): void {
     if (this.#state === 'called') {
       this.#attempt(() => {
@@ -58,7 +56,7 @@ class ServiceControl implements ServiceManager {
     this.#dispatcher.close();
   }
 
-  /** The loop has stopped, and much is still to be written. */
+  /** The loop has stopped, but much is still to be written. */
   close(): void {
     return;
   }
@@ -71,7 +69,7 @@ class ServiceControl implements ServiceManager {
     });
   }
 
-  /** A manager that refuses a report changes nothing about guarding. */
+  /** A refused report does not stop evictd from guarding. */
   #attempt(report: () => void): void {
     try {
       report();

@@ -1,7 +1,7 @@
 const NOT_FOUND = 5;
 const DEADLINE_EXCEEDED = 4;
 
-/** What is gone already need not be removed. */
+/** Treats "not found" as success: what is gone need not be removed. */
 export async function unlessGone(asked: Promise<unknown>): Promise<void> {
   try {
     await asked;
@@ -14,7 +14,7 @@ export function isGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === NOT_FOUND;
 }
 
-/** Without gRPC's own words around it. */
+/** The runtime's message without gRPC's words around it. */
 export function saidBy(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, details } = error as Error & { readonly code?: unknown; readonly details?: unknown };

@@ -1,6 +1,9 @@
 import type { Decoded, Table } from './protobuf.js';
 
-/** What is asked of a container runtime: api.proto beside this says the same for people and for the tests, which read it with another codec. */
+/**
+ * The CRI calls that evictd makes. api.proto beside this file has the same messages for tests, which decode them with
+ * another codec.
+ */
 
 const metadata = { name: [1, 'text'] } as const satisfies Table;
 const sandbox = {
@@ -60,28 +63,28 @@ function call<const I extends Table, const O extends Table>(name: string, input:
 
 export const LIST_PODS = call('ListPodSandbox', {}, { items: [1, { list: sandbox }] });
 export const LIST_CONTAINERS = call('ListContainers', {}, { containers: [1, { list: container }] });
-/** `info`, where it is verbose: JSON of the runtime's own under 'info'. */
+/** `info`, if verbose: the runtime's own JSON under 'info'. */
 export const CONTAINER_STATUS = call(
   'ContainerStatus',
   { containerId: [1, 'text'], verbose: [2, 'flag'] },
   { status: [1, { message: { logPath: [15, 'text'] } }], info: [2, 'texts'] },
 );
-/** As the runtime measured them last: containerd does so every ten seconds. */
+/** The runtime's last measurement: containerd makes one every ten seconds. */
 export const LIST_STATS = call('ListContainerStats', {}, { stats: [1, { list: containerStats }] });
 
-/** Its stop signal, SIGKILL after `timeout` seconds; answered when it has ended. */
+/** Sends its stop signal, and SIGKILL after `timeout` seconds; answers when the container has ended. */
 export const STOP_CONTAINER = call('StopContainer', { containerId: [1, 'text'], timeout: [2, 'whole'] }, {});
-/** Ends it where it still runs. */
+/** Also ends the container if it runs. */
 export const REMOVE_CONTAINER = call('RemoveContainer', { containerId: [1, 'text'] }, {});
-/** Ends its containers that still run, and what holds its namespaces. */
+/** Ends the containers that still run, and the holder of the namespaces. */
 export const STOP_POD = call('StopPodSandbox', { podSandboxId: [1, 'text'] }, {});
-/** With all its containers. */
+/** Also removes its containers. */
 export const REMOVE_POD = call('RemovePodSandbox', { podSandboxId: [1, 'text'] }, {});
 export const VERSION = call('Version', {}, {});
-/** `info`, where it is verbose: JSON of the runtime's own, of containerd its configuration under 'config'. */
+/** `info`, if verbose: the runtime's own JSON; containerd has its configuration under 'config'. */
 export const STATUS = call('Status', { verbose: [1, 'flag'] }, { info: [2, 'texts'] });
 
-/** Of several the first is meant, as by the kubelet; `containerFilesystems`: none where they are those of the images. */
+/** The first one counts, as in the kubelet. `containerFilesystems`: empty where they are those of the images. */
 export const IMAGE_FS_INFO = call(
   'ImageFsInfo',
   {},
@@ -89,7 +92,7 @@ export const IMAGE_FS_INFO = call(
   'ImageService',
 );
 export const LIST_IMAGES = call('ListImages', {}, { images: [1, { list: image }] }, 'ImageService');
-/** All its names; what containers stand on stays for these. */
+/** Removes all its names; the layers that containers use stay. */
 export const REMOVE_IMAGE = call('RemoveImage', { image: [1, { message: imageSpec }] }, {}, 'ImageService');
 
 export type ListedContainer = Decoded<typeof container>;

@@ -2,12 +2,15 @@ import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import type { Call } from './calls.js';
 import { decode, encode, type Decoded, type Encodable, type Table } from './protobuf.js';
 
-/** A list of thousands of pods. */
+/** Enough for a list of thousands of pods. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** A runtime that was restarted is found again within this time. */
+/** A restarted runtime is found again within this time. */
 const MAX_RECONNECT_MS = 5_000;
 
-/** A connection to a container runtime, which is made when it is asked and made again when it is lost. A bundle of its own: nothing of gRPC is loaded where nobody asks. */
+/**
+ * A connection to a container runtime, made on the first call and again after a loss. It is a bundle of its own, so
+ * that gRPC is loaded only where a runtime is configured.
+ */
 export class CriClient {
   readonly #client: Client;
 
@@ -23,7 +26,7 @@ export class CriClient {
     });
   }
 
-  /** Rejects with what the runtime says, with the deadline, or at once where there is no connection. */
+  /** Rejects with the runtime's error, at the deadline, or at once where there is no connection. */
   ask<I extends Table, O extends Table>(
     { path, input, output, headers = {} }: Call<I, O>,
     request: Encodable<I>,

@@ -4,7 +4,7 @@ import type { ListedStats, CONTAINER_STATUS } from './calls.js';
 import type { Decoded } from './protobuf.js';
 
 const NS_PER_MS = 1_000_000n;
-/** A clock that is kept right goes back by no more than this. */
+/** A clock that NTP adjusts goes back by no more than this. */
 const SLEWED_MS = 1_000;
 
 interface Now {
@@ -12,7 +12,7 @@ interface Now {
   readonly unixMs: number;
 }
 
-/** @param logPaths  by the id of the container; '': it is not logged to a file */
+/** @param logPaths  by container id; '': no log file */
 export function containerFiles(stats: readonly ListedStats[], logPaths: ReadonlyMap<string, string>, now: Now): ContainerFiles[] {
   const bytesOf = new Map(stats.map(({ attributes, writableLayer }) => [attributes.id, writableLayer]));
   return [...logPaths].map(([id, logPath]): ContainerFiles => {
@@ -21,7 +21,7 @@ export function containerFiles(stats: readonly ListedStats[], logPaths: Readonly
   });
 }
 
-/** undefined: it is not measured. */
+/** undefined: not measured. */
 function layerOf(
   { timestamp, fsId: { mountpoint }, usedBytes, inodesUsed }: ListedStats['writableLayer'],
   now: Now,
@@ -32,32 +32,38 @@ function layerOf(
   return { directory: directoryOf(mountpoint), amount, atNs: measuredNs };
 }
 
-/** Of containerd's snapshotter devmapper, whose layers lie in a pool of block devices, and not in the directory that it names. */
+/** containerd's snapshotter devmapper has its layers in a pool of block devices, not in the directory that it names. */
 function isThinPool(mountpoint: string): boolean {
   return mountpoint.endsWith('.devmapper');
 }
 
-/** containerd names the directory in which all layers are; CRI-O what is mounted for the container, which is an overlay and no disk. */
+/** containerd names the directory of all layers; CRI-O names the container's mount, which is an overlay and no disk. */
 function directoryOf(mountpoint: string): string {
   return mountpoint.replace(/\/[^/]+\/merged$/, '');
 }
 
-/** By what the clock was set on meanwhile it is older. undefined: it was set back, so that how old it is cannot be told. */
+/**
+ * A measurement seems older by what the clock was set forward meanwhile. undefined: the clock was set back, so its age
+ * is unknown.
+ */
 function atNs(timestampNs: number, { monotonicNs, unixMs }: Now): bigint | undefined {
   const ageMs = unixMs - timestampNs / 1e6;
   if (ageMs < -SLEWED_MS) return undefined;
   return ageMs <= 0 ? monotonicNs : monotonicNs - BigInt(Math.round(ageMs)) * NS_PER_MS;
 }
 
-/** What does not change as long as a container is there. */
+/** Constant while the container exists. */
 export interface ContainerPaths {
   /** linux.cgroupsPath of its OCI specification. */
   readonly cgroupsPath: string;
-  /** '': it is not logged to a file. */
+  /** '': no log file. */
   readonly logPath: string;
 }
 
-/** Of the verbose status, as containerd and CRI-O have it: {"pid": …, "runtimeSpec": {"linux": {"cgroupsPath": …}}}. undefined: it has no such path. */
+/**
+ * From the verbose status of containerd and CRI-O: {"pid": …, "runtimeSpec": {"linux": {"cgroupsPath": …}}}. undefined:
+ * no such path.
+ */
 export function containerPaths({ status, info }: Decoded<(typeof CONTAINER_STATUS)['output']>): ContainerPaths | undefined {
   try {
     const { runtimeSpec } = JSON.parse(info.info ?? '') as { runtimeSpec?: { linux?: { cgroupsPath?: unknown } } };

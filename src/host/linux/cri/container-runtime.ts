@@ -28,19 +28,22 @@ import { deleteRemovedLayers } from './layers.js';
 
 /** A runtime that takes longer hangs. */
 const ANSWERED_WITHIN_MS = 5_000;
-/** A pod is stopped and removed with its network, and layers of many files take their time, as they do to CRI-O, which measures them when it is asked. */
+/** A pod is removed with its network, and layers of many files take long; so does CRI-O when it measures them. */
 const LAYERS_WITHIN_MS = 60_000;
 /** Ticks and decisions may follow each other closely. */
 const APART_NS = 1_000_000_000n;
-/** From one look at the images, and at where they lie, to the next; where they lie is asked for again with the next question where it was not told. */
+/**
+ * The interval between two listings of images and of their filesystems. After a failure the filesystems are asked for
+ * again with the next list.
+ */
 const IMAGES_APART_NS = 60_000_000_000n;
-/** Statuses that are asked for at a time: to ask for all would keep the runtime busy. */
+/** Status calls at a time: all at once would keep the runtime busy. */
 const AT_A_TIME = 8;
 
 /**
- * Asks for pods and containers in the background, and keeps what was said last.
+ * Asks for pods and containers in the background, and keeps the last answer.
  *
- * @param apartNs  from one question to the next, at least
+ * @param apartNs the shortest interval between two lists
  */
 export function openContainerRuntime(endpoint: string, apartNs = APART_NS, kubelet = new Kubelet()): ContainerRuntime {
   return new CriRuntime(endpoint, apartNs, kubelet);
@@ -55,13 +58,13 @@ class CriRuntime implements ContainerRuntime {
   #failure: Error | undefined;
   #asking: Promise<void> | undefined;
   #askedAtNs: bigint | undefined;
-  /** By id, of those that run: it does not change as long as the container is there. */
+  /** By id, for running containers. */
   #paths: ReadonlyMap<string, ContainerPaths> = new Map();
   readonly #kubelet: Kubelet;
   readonly #garbage: GarbageCollection;
   #imagesAtNs: bigint | undefined;
   #filesystems: ReturnType<ContainerRuntime['filesystems']>;
-  /** The latest look at them, unless it came to nothing; it never rejects. */
+  /** The latest question for them, unless it failed. Never rejects. */
   #placing: Promise<void> | undefined;
   #closed = false;
 
@@ -202,7 +205,7 @@ class CriRuntime implements ContainerRuntime {
     this.#client = undefined;
   }
 
-  /** Rejects with what the runtime says. */
+  /** Rejects with the runtime's message. */
   async #answered<T>(ask: (client: CriClient) => Promise<T>): Promise<T> {
     try {
       return await ask(await this.#connected());
@@ -211,7 +214,7 @@ class CriRuntime implements ContainerRuntime {
     }
   }
 
-  /** Loads what that takes: nobody needs gRPC who does not come here. */
+  /** Loads gRPC with the first call. */
   #connected(): Promise<CriClient> {
     if (this.#closed) return Promise.reject(new Error('it is not asked any more'));
     this.#client ??= import('./client.js')
@@ -223,7 +226,7 @@ class CriRuntime implements ContainerRuntime {
     return this.#client;
   }
 
-  /** The same list stays the same value: who reads it need not look again. */
+  /** Keeps the same value for the same list, so that readers need not compare. */
   #tell(workloads: readonly RuntimeWorkload[]): void {
     this.#hasTold = true;
     if (!this.#closed && JSON.stringify(workloads, plain) !== JSON.stringify(this.#workloads, plain)) this.#workloads = workloads;
@@ -252,7 +255,7 @@ class CriRuntime implements ContainerRuntime {
     return runtimeWorkloads(this.endpoint, pods, await this.#kubelet.manages([...items, ...containers]));
   }
 
-  /** Now and then, and beside the rest: who pulls an image now may be about to use it. */
+  /** Beside the other calls, once a minute, to know the age of images. */
   #lookAtImages(client: CriClient): void {
     const nowNs = process.hrtime.bigint();
     if (this.#imagesAtNs === undefined || nowNs - this.#imagesAtNs >= IMAGES_APART_NS) {
@@ -265,7 +268,7 @@ class CriRuntime implements ContainerRuntime {
     });
   }
 
-  /** What it has told before stays until it tells otherwise. */
+  /** The last answer counts until there is another one. */
   async #lookAtFilesystems(client: CriClient): Promise<void> {
     const { imageFilesystems, containerFilesystems } = await client.ask(IMAGE_FS_INFO, {}, ANSWERED_WITHIN_MS);
     const imagefs = imageFilesystems[0]?.fsId.mountpoint ?? '';
@@ -273,7 +276,7 @@ class CriRuntime implements ContainerRuntime {
     if (imagefs.startsWith('/')) this.#filesystems = { imagefs, containerfs: containerfs.startsWith('/') ? containerfs : undefined };
   }
 
-  /** Of those that are not known yet each is asked for. Who has gone meanwhile is left out, and asked for again where it is listed again. */
+  /** Asks for containers that are not known yet. A container that has ended meanwhile is left out. */
   async #pathsOf(containers: readonly ListedContainer[], client: CriClient): Promise<ReadonlyMap<string, ContainerPaths>> {
     const found = new Map<string, ContainerPaths>();
     const unknown: string[] = [];

@@ -25,16 +25,16 @@ const REMOVED_WITHIN_MS = 60_000;
 /** The kubelet's MinAge (images/image_gc_manager.go, v1.36.2). */
 const NEW_NS = 120_000_000_000n;
 
-/** What nobody needs any more of a runtime: containers that have ended, pods without containers, images without users. */
+/** What a runtime keeps without use: ended containers, pods without containers, images without containers. */
 export interface Garbage {
   readonly containers: readonly string[];
   readonly pods: readonly string[];
   readonly images: readonly ListedImage[];
 }
 
-/** Finds it, and removes it. Where a kubelet manages pods all of it is the kubelet's. */
+/** Finds and removes garbage. Where a kubelet manages pods, it is left to the kubelet. */
 export class GarbageCollection {
-  /** When an image was first listed, monotonic clock; those of the first list were there before. */
+  /** When an image was first listed, monotonic clock; the images of the first list count as old. */
   #since: ReadonlyMap<string, bigint> | undefined;
   readonly #kubelet: Kubelet;
 
@@ -42,7 +42,7 @@ export class GarbageCollection {
     this.#kubelet = kubelet;
   }
 
-  /** Notes which images there are, so that new ones are known. */
+  /** Notes which images exist, to know the new ones. */
   async look(client: CriClient): Promise<readonly ListedImage[]> {
     const { images } = await client.ask(LIST_IMAGES, {}, ANSWERED_WITHIN_MS);
     const before = this.#since;
@@ -51,7 +51,7 @@ export class GarbageCollection {
     return images;
   }
 
-  /** Those that a container stands on, whoever has made it. */
+  /** Images that a container uses. */
   async used(client: CriClient): Promise<readonly ListedImage[]> {
     const [images, { containers }] = await Promise.all([this.look(client), client.ask(LIST_CONTAINERS, {}, ANSWERED_WITHIN_MS)]);
     return usedImages(images, containers);
@@ -63,7 +63,7 @@ export class GarbageCollection {
     return { ...deadIn(listed), images: await this.#unused(client, images, listed) };
   }
 
-  /** Removes one kind of it; resolves with what could not be. Rejects where it cannot be found out what there is. */
+  /** Removes one kind of garbage; resolves with what failed. Rejects where the lists cannot be had. */
   async collect(client: CriClient, collection: Collection): Promise<readonly string[]> {
     const errors: string[] = [];
     const attempt = async (what: string, removal: Promise<unknown>): Promise<void> => {
@@ -98,7 +98,7 @@ export class GarbageCollection {
     return { pods, containers, isOfKubelet: await this.#kubelet.manages([...pods, ...containers]) };
   }
 
-  /** @param images  listed before the containers were: whoever has begun with one of them since is among those */
+  /** @param images  listed before the containers, so that a container started since is among those */
   async #unused(client: CriClient, images: readonly ListedImage[], { containers, isOfKubelet }: Listed): Promise<readonly ListedImage[]> {
     if (isOfKubelet) return [];
     const sandboxImage = await sandboxImageOf(client);
@@ -124,7 +124,7 @@ function deadIn({ pods, containers, isOfKubelet }: Listed): Omit<Garbage, 'image
   };
 }
 
-/** As containerd tells; undefined: another runtime, which pins it. */
+/** As containerd reports it; undefined: another runtime, which pins it. */
 async function sandboxImageOf(client: CriClient): Promise<string | undefined> {
   try {
     const { info } = await client.ask(STATUS, { verbose: true }, ANSWERED_WITHIN_MS);

@@ -4,10 +4,10 @@ import type { Table } from './protobuf.js';
 import type { Call } from './calls.js';
 
 const WITHIN_MS = 60_000;
-/** Should evictd end before it has deleted it. */
+/** In case evictd ends before it has deleted the lease. */
 const EXPIRES_AFTER_MS = 120_000;
 
-/** Of containerd's own API (api/services/leases/v1/leases.proto), in the namespace that its CRI plugin has. */
+/** containerd's own API (api/services/leases/v1/leases.proto), in the namespace of its CRI plugin. */
 const NAMESPACE = { 'containerd-namespace': 'k8s.io' };
 const CREATE_LEASE = {
   path: '/containerd.services.leases.v1.Leases/Create',
@@ -23,8 +23,9 @@ const DELETE_LEASE = {
 } as const satisfies Call<Table, Table>;
 
 /**
- * Has the layers of containers that were removed deleted, and waits for it. containerd does that in the background, after a pause of fifty times what the last time took (gc/scheduler, v1.6.20): till then nothing of them
- * has come back. Deleting any lease with `sync` has it done before the answer. Runtimes without leases (CRI-O) delete layers with the container. Never rejects: what fails here containerd makes up for later.
+ * Waits until the layers of removed containers are deleted. containerd deletes them in the background, after a pause of
+ * fifty times the last collection (gc/scheduler, v1.6.20). Deleting any lease with `sync` collects before the answer.
+ * CRI-O has no leases and deletes layers with the container. Never rejects.
  */
 export async function deleteRemovedLayers(client: CriClient): Promise<void> {
   const id = `evictd-${randomUUID()}`;
@@ -33,6 +34,6 @@ export async function deleteRemovedLayers(client: CriClient): Promise<void> {
     await client.ask(CREATE_LEASE, { id, labels }, WITHIN_MS);
     await client.ask(DELETE_LEASE, { id, sync: true }, WITHIN_MS);
   } catch {
-    // see above
+    // containerd collects by itself later
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The part of protocol buffers that CRI's messages are made of (protobuf.dev/programming-guides/encoding): text, whole numbers and flags as varints, messages in messages, lists of
- * these or of texts, and maps of text to text. What a table does not name is skipped.
+ * The part of protocol buffers that CRI's messages use (protobuf.dev/programming-guides/encoding): text, whole numbers
+ * and flags as varints, messages, lists of messages or texts, and maps of text to text. Fields that a table does not
+ * name are skipped.
  */
 export type Kind = 'text' | 'whole' | 'flag' | 'texts' | 'words' | { readonly message: Table } | { readonly list: Table };
 export type Table = Readonly<Record<string, readonly [field: number, kind: Kind]>>;
@@ -23,7 +24,7 @@ type ValueOf<K> = K extends 'text'
 
 /** Every field is there: what was not sent is '', 0, false, {} or []. */
 export type Decoded<T> = { readonly [N in keyof T]: T[N] extends readonly [number, infer K] ? ValueOf<K> : never };
-/** To be sent: what is left out is not. */
+/** A field that is left out is not sent. */
 export type Encodable<T> = { readonly [N in keyof T]?: T[N] extends readonly [number, infer K] ? Input<K> : never };
 type Input<K> = K extends { readonly message: infer T }
   ? Encodable<T>
@@ -38,7 +39,7 @@ const FIXED32 = 5;
 
 const ENTRY = { key: [1, 'text'], value: [2, 'text'] } as const satisfies Table;
 
-/** @param value  whole numbers are not negative */
+/** @param value  whole numbers must not be negative */
 export function encode<T extends Table>(table: T, value: Encodable<T>): Buffer {
   const parts: Buffer[] = [];
   const bytes = (field: number, content: Buffer): void => {
@@ -128,7 +129,7 @@ class Reader {
     return this.at >= this.#buffer.length;
   }
 
-  /** Beyond 2^53 not exact, and of negative numbers the two's complement: none of the fields that are read has either. */
+  /** Not exact beyond 2^53, and two's complement for negative numbers: no field that is read has either. */
   varint(): number {
     let number = 0;
     for (let shift = 1, count = 0; count < 10; count++, shift *= 0x80) {

@@ -4,10 +4,10 @@ import type { CgroupFacts, DelegationFacts } from '../../../doctor/facts/cgroup.
 import { readHierarchies, showsRootCgroup } from '../hierarchies.js';
 import { textIfAny } from './text-file.js';
 
-/** The inodes of the machine's own namespaces: the kernel's constants (include/linux/proc_ns.h, PROC_*_INIT_INO; since 6.18 part of its interface). */
+/** The inodes of the initial namespaces (include/linux/proc_ns.h, PROC_*_INIT_INO; documented interface since 6.18). */
 const INITIAL = { cgroup: 'cgroup:[4026531835]', pid: 'pid:[4026531836]', user: 'user:[4026531837]' } as const;
 
-/** @param parents  the cgroups whose children are workloads; those that are not there are left out */
+/** @param parents  the cgroups whose children are workloads; missing ones are left out */
 export function readCgroup(parents: readonly string[]): CgroupFacts {
   const { memory, unified } = readHierarchies();
   return {
@@ -20,7 +20,7 @@ export function readCgroup(parents: readonly string[]): CgroupFacts {
   };
 }
 
-/** undefined: it is not there. */
+/** undefined: it does not exist. */
 function delegationOf(path: string, hierarchy: CgroupHierarchy): DelegationFacts | undefined {
   const handing = withAncestors(path).map((cgroup) => {
     const controllers = textIfAny(`${cgroupDirectory(hierarchy, cgroup)}/cgroup.subtree_control`);

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { DaemonName } from '../../../doctor/facts/daemon.js';
 
 export interface SeenProcess {
-  /** The last part of its executable's path; undefined: it cannot be seen without root. */
+  /** The base name of its executable; undefined: not visible without root. */
   readonly executable: string | undefined;
   /** Its name, which a process may choose. */
   readonly comm: string;
@@ -28,12 +28,15 @@ const BY_UNIT: Readonly<Record<string, DaemonName>> = {
   'kubelet.service': 'kubelet',
 };
 
-/** The last part of where /proc/PID/exe leads, also when the program was replaced since. */
+/** The base name of the target of /proc/PID/exe, also where the program was replaced since. */
 export function executableName(link: string): string {
   return basename(link.replace(/ \(deleted\)$/, ''));
 }
 
-/** Which eviction daemon a process is; undefined: none. By its executable; where that cannot be seen, by its unit together with its name. */
+/**
+ * Which eviction daemon a process is; undefined: none. Decided by its executable; where that is not visible, by unit
+ * and name together.
+ */
 export function daemonName({ executable, comm, unit }: SeenProcess): DaemonName | undefined {
   if (executable === undefined) {
     const name = unit === undefined ? undefined : BY_UNIT[unit];
@@ -41,12 +44,12 @@ export function daemonName({ executable, comm, unit }: SeenProcess): DaemonName 
   }
   // A script's name is its process's; its executable is the interpreter.
   if (executable.startsWith('python')) return comm === 'nohang' ? 'nohang' : undefined;
-  // The kubelet is built in, and k3s calls itself by what it does.
+  // k3s contains the kubelet and sets its process name to the mode.
   if (executable === 'k3s') return /^k3s-(server|agent)$/.test(comm) ? 'kubelet' : undefined;
   return Object.hasOwn(BY_EXECUTABLE, executable) ? BY_EXECUTABLE[executable] : undefined;
 }
 
-/** The innermost unit of /proc/PID/cgroup: in systemd's own hierarchy on v1 (name=systemd), in the only one on v2. */
+/** The innermost unit of /proc/PID/cgroup: from name=systemd on v1, from the only hierarchy on v2. */
 export function unitOf(procCgroup: string): string | undefined {
   const [, v1] = /^\d+:name=systemd:(.*)$/m.exec(procCgroup) ?? [];
   const [, v2] = /^0::(.*)$/m.exec(procCgroup) ?? [];

@@ -9,7 +9,7 @@ import { textIfAny } from './text-file.js';
 
 export type RunningDaemon = Omit<DaemonFacts, 'memory'>;
 
-/** Every process is looked at by what cannot hang: its executable, its name and its cgroup. */
+/** Reads of each process only what cannot hang: executable, name and cgroup. */
 export function findDaemons(): { readonly name: DaemonName; readonly pid: number; readonly unit: string | undefined }[] {
   const found = pids().flatMap((pid) => {
     const directory = `/proc/${String(pid)}`;
@@ -21,7 +21,7 @@ export function findDaemons(): { readonly name: DaemonName; readonly pid: number
   return found.sort((a, b) => a.pid - b.pid);
 }
 
-/** Why processes of the machine may be hidden from this one; undefined: none is. */
+/** Why processes of the machine may be hidden from this one; undefined: none are. */
 export function hiddenProcesses(): string | undefined {
   if (textIfAny('/proc/1/comm') === undefined) return '/proc hides the processes of others (hidepid)';
   const own = linkIfAny('/proc/self/ns/pid');
@@ -29,8 +29,8 @@ export function hiddenProcesses(): string | undefined {
 }
 
 /**
- * What it was started with, and its settings. A process's command line lies in its memory, and reading it may wait for as long as that is locked: never
- * resolves then. Never rejects.
+ * Arguments and settings of a daemon. Never rejects, and may never resolve: reading a command line waits for the lock
+ * of the process's memory.
  */
 export async function readDaemon(found: ReturnType<typeof findDaemons>[number], signal: AbortSignal): Promise<RunningDaemon> {
   const args = await argumentsOf(found.pid);
@@ -40,7 +40,7 @@ export async function readDaemon(found: ReturnType<typeof findDaemons>[number], 
 async function settingsOf(name: DaemonName, args: readonly string[], signal: AbortSignal): Promise<string | Unseen> {
   switch (name) {
     case 'systemd-oomd':
-      return outputOf('oomctl', [], signal); // D-Bus would start the service for it: only where it runs
+      return outputOf('oomctl', [], signal); // D-Bus would start the service, so it is asked only where it runs
     case 'nohang': {
       const index = args.findIndex((arg) => arg === '-c' || arg === '--config');
       return fileText(index === -1 ? '/etc/nohang/nohang.conf' : (args[index + 1] ?? ''));
@@ -70,7 +70,7 @@ function pids(): number[] {
   return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
 }
 
-/** undefined: a kernel thread, or somebody else's that may not be looked at. */
+/** undefined: a kernel thread, or a process that evictd may not inspect. */
 function executableOf(directory: string): string | undefined {
   const link = linkIfAny(`${directory}/exe`);
   return link === undefined ? undefined : executableName(link);

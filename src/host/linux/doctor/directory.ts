@@ -5,7 +5,7 @@ import { errnoName, errnoText } from '../../../errors.js';
 import type { Binding, FilesystemReading } from '../../../native/binding.js';
 import { constants as os } from 'node:os';
 
-/** What is asked of a directory. Nothing of it blocks; where a filesystem hangs it never resolves. Never rejects. */
+/** A directory to examine. Never rejects; never resolves where the filesystem hangs. */
 export interface AskedDirectory {
   readonly path: string;
   /** Whether evictd writes there. */
@@ -14,7 +14,7 @@ export interface AskedDirectory {
   readonly keeps?: readonly { readonly name: string; readonly bytes: number }[];
 }
 
-/** Of a directory that is not there yet the one above it is looked at: there it would be made. */
+/** For a missing directory the nearest existing parent is examined, where it would be created. */
 export async function readDirectory(
   native: Pick<Binding, 'FilesystemStats'>,
   { path, writes, keeps = [] }: AskedDirectory,
@@ -39,7 +39,6 @@ export async function readDirectory(
   };
 }
 
-/** On a thread of the addon. */
 function statfs(native: Pick<Binding, 'FilesystemStats'>, path: string): Promise<FilesystemReading & { readonly afterMs: number }> {
   const stats = new native.FilesystemStats(path);
   const began = process.hrtime.bigint();
@@ -61,7 +60,7 @@ async function refusalOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** One of another size is made anew. */
+/** A file of another size is created again. */
 async function bytesToMake(path: string, keeps: NonNullable<AskedDirectory['keeps']>): Promise<bigint> {
   const sizes = await Promise.all(keeps.map(({ name }) => sizeOf(join(path, name))));
   return keeps.reduce((sum, { bytes }, index) => (sizes[index] === bytes ? sum : sum + BigInt(bytes)), 0n);

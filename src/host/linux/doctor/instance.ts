@@ -5,10 +5,10 @@ import { flockHolders, readLockFile, type LockFile } from '../lock-holder.js';
 import { textOf } from './text-file.js';
 
 /**
- * Who guards a node: whoever holds the lock in the runtime directory. The lock itself is not tried for: an evictd that starts at that moment would be
- * refused.
+ * The evictd that guards a node: the holder of the lock in the runtime directory. Does not try the lock, because an
+ * evictd that starts at that moment would be refused.
  *
- * @param instance  of instanceName
+ * @param instance of instanceName
  */
 export function readInstance(runtimeDirectory: string, instance: string): InstanceFacts {
   const path = join(runtimeDirectory, `${instance}.lock`);
@@ -23,7 +23,7 @@ export function readInstance(runtimeDirectory: string, instance: string): Instan
   return typeof locks === 'string' ? instanceOf(file, flockHolders(locks, file.inode)) : { kind: 'unseen', unseen: locks.unseen };
 }
 
-/** What the file says counts only where it is locked: it stays behind when its evictd ends. */
+/** The content counts only while the file is locked: it stays when its evictd ends. */
 export function instanceOf({ pid, version }: LockFile, holders: readonly number[]): InstanceFacts {
   if (holders.includes(pid)) return { kind: 'running', pid, version };
   if (holders.includes(0)) return { kind: 'unseen', unseen: 'the lock is held by a process outside this process namespace' };

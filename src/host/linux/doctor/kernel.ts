@@ -5,7 +5,7 @@ import { errnoName } from '../../../errors.js';
 import type { Binding } from '../../../native/binding.js';
 import { readHierarchies } from '../hierarchies.js';
 
-/** @param native  undefined: the addon cannot be loaded, and what only it can try is not known */
+/** @param native  undefined: the addon cannot be loaded, so that what it would try is unknown */
 export function readKernel(native: Pick<Binding, 'Pidfd'> | undefined): KernelFacts {
   const pidfd = native && triedPidfd(native);
   return {
@@ -18,7 +18,7 @@ export function readKernel(native: Pick<Binding, 'Pidfd'> | undefined): KernelFa
   };
 }
 
-/** On this process, which is not dying: a kernel that has process_mrelease says EINVAL to that, and does nothing. */
+/** Tries it on this process, which is not dying: process_mrelease answers EINVAL and does nothing. */
 function triedPidfd({ Pidfd }: Pick<Binding, 'Pidfd'>): { readonly opens: boolean; readonly releases: boolean } {
   let own;
   try {
@@ -36,7 +36,7 @@ function triedPidfd({ Pidfd }: Pick<Binding, 'Pidfd'>): { readonly opens: boolea
   }
 }
 
-/** Every cgroup but the root has the file. null: there is none to look at. */
+/** Every cgroup but the root has the file. null: no such cgroup exists. */
 function hasCgroupKill(mountPoint: string | undefined): boolean | null {
   if (mountPoint === undefined) return null;
   try {

@@ -17,7 +17,7 @@ export function readMemory(): MemoryFacts {
   };
 }
 
-/** The first column behind the heading; the kernel writes blanks in it as \040. */
+/** The first column below the heading; the kernel writes blanks in it as \040. */
 export function swapNames(swaps: string): string[] {
   return swaps
     .split('\n')
@@ -25,9 +25,11 @@ export function swapNames(swaps: string): string[] {
     .flatMap((line) => /^\S+/.exec(line)?.[0] ?? []);
 }
 
-/** /proc/zoneinfo: 'min', 'low' and 'high' of each zone that has memory, in pages, summed up. undefined: there is none. */
+/**
+ * /proc/zoneinfo: the sums of 'min', 'low' and 'high' (pages) over the zones that have memory. undefined: no such zone.
+ */
 export function watermarksOf(zoneinfo: string, pageSize: bigint): MemoryFacts['watermarks'] {
-  // Movable and Device are listed with watermarks of their own where nothing is in them.
+  // Movable and Device are listed with watermarks even when they are empty.
   const zones = zoneinfo.split(/^Node /m).filter((zone) => /^ +managed +[1-9]/m.test(zone));
   const sum = (name: string): bigint =>
     zones.reduce((total, zone) => total + BigInt(new RegExp(`^ +${name} +(\\d+)$`, 'm').exec(zone)?.[1] ?? 0), 0n) * pageSize;

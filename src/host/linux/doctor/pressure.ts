@@ -9,7 +9,7 @@ import { textIfAny } from './text-file.js';
 
 const FILE = '/proc/pressure/memory';
 
-/** @param native  undefined: the kernel cannot be asked for a window */
+/** @param native  undefined: the window cannot be tried */
 export function readPressure(native: Pick<Binding, 'PsiTrigger'> | undefined): PressureFacts {
   const state = stateOf(FILE);
   const config = textIfAny(`/boot/config-${release()}`) ?? runningConfig();
@@ -21,7 +21,7 @@ export function readPressure(native: Pick<Binding, 'PsiTrigger'> | undefined): P
   };
 }
 
-/** What `psi=` says: of several on the kernel's command line the last counts. */
+/** `psi=` on the kernel's command line: the last one counts. */
 export function pressureParameter(cmdline: string): string | undefined {
   return [...cmdline.matchAll(/(?:^|\s)psi=(\S*)/g)].at(-1)?.[1];
 }
@@ -32,7 +32,7 @@ export function pressureBuilt(config: string): PressureFacts['built'] {
   return /^CONFIG_PSI_DEFAULT_DISABLED=y$/m.test(config) ? 'off by default' : 'on';
 }
 
-/** Triggers are made to find out, and closed at once. */
+/** Finds it with triggers that are closed at once. */
 function windowOf(native: Pick<Binding, 'PsiTrigger'>): NonNullable<PressureFacts['window']> {
   try {
     return { shortestUs: allowedPsiWindow(native, FILE, 'some', SHORTEST_PSI_WINDOW_US) };
@@ -41,7 +41,7 @@ function windowOf(native: Pick<Binding, 'PsiTrigger'>): NonNullable<PressureFact
   }
 }
 
-/** Switched off, newer kernels do not make the files, older ones (4.20 to 5.x) answer EOPNOTSUPP. */
+/** With PSI off, newer kernels have no files, older ones (4.20 to 5.x) answer EOPNOTSUPP. */
 function stateOf(path: string): PressureFacts['state'] {
   try {
     const file = openSync(path, 'r');

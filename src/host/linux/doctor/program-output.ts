@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import type { Unseen } from '../../../doctor/facts/unseen.js';
 
 /**
- * What a program prints. Never rejects. Nothing of an eviction goes this way.
+ * What a program prints. Never rejects. No eviction depends on it.
  *
- * @param signal  ends it. Not by execFile's own time limit: that takes the output away of one that has ended already, and was not heard yet
+ * @param signal ends it. execFile's own timeout would lose the output of a program that has just ended
  */
 export function outputOf(program: string, args: readonly string[], signal: AbortSignal): Promise<string | Unseen> {
   return new Promise((resolve) => {

@@ -16,7 +16,6 @@ const PROPERTIES = [
   'Slice',
 ];
 
-/** @param signal  ends the asking */
 export async function readService(signal: AbortSignal): Promise<ServiceFacts> {
   if (!existsSync('/run/systemd/system')) return { kind: 'no systemd' }; // sd_booted(3)
   const shown = await outputOf('systemctl', ['show', 'evictd.service', `--property=${PROPERTIES.join(',')}`], signal);

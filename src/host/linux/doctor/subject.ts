@@ -4,7 +4,7 @@ import { isUnseen, type Unseen } from '../../../doctor/facts/unseen.js';
 import { readHierarchies } from '../hierarchies.js';
 import { textIfAny, textOf } from './text-file.js';
 
-/** @param running  the process that guards the node; undefined: nobody does, and this process stands for it */
+/** @param running  the process that guards the node; undefined: none, and this process is examined */
 export function readSubject(running: number | undefined): SubjectFacts {
   const pid = running ?? process.pid;
   const of = (file: string): string | Unseen => textOf(`/proc/${String(pid)}/${file}`);
@@ -27,7 +27,7 @@ export function parseStatus(status: string): Pick<SubjectFacts, 'uid' | 'effecti
   return { uid: uid === undefined ? none : Number(uid), effective: effective === undefined ? none : BigInt(`0x${effective}`) };
 }
 
-/** The soft ones of /proc/PID/limits. */
+/** The soft limits of /proc/PID/limits. */
 export function parseLimits(limits: string): Exclude<SubjectFacts['limits'], Unseen> {
   const soft = (name: string): number => {
     const [, value = ''] = new RegExp(`^${name}\\s+(\\S+)`, 'm').exec(limits) ?? [];
@@ -53,7 +53,7 @@ function readProtection(path: string, directory: string): CgroupProtection {
   return { path, minBytes: bytesIn(`${directory}/memory.min`), usageBytes: bytesIn(`${directory}/memory.current`) };
 }
 
-/** What memory.min = max amounts to: the kernel counts bytes in 63 bits. */
+/** memory.min = max: the kernel counts bytes in 63 bits. */
 const ALL = 2n ** 63n - 1n;
 
 function bytesIn(path: string): bigint | undefined {

@@ -2,16 +2,16 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { cgroupDirectory, isBelow, withAncestors, type CgroupHierarchy } from '../../../core/cgroup.js';
 import type { OomDomain } from '../../../core/oom-reading.js';
 
-/** Where the kernel's texts are; another directory in tests. */
+/** The kernel's files; tests have other directories. */
 export interface OomRoots {
   readonly proc: string;
   readonly hierarchy: CgroupHierarchy | undefined;
 }
 
-/** Limits from here on mean none: the kernel writes the largest multiple of its page size (v1) or 'max'. */
+/** Larger limits mean none: the kernel writes the largest multiple of its page size (v1) or 'max'. */
 const NO_LIMIT = 2n ** 62n;
 
-/** RAM and swap: what the kernel calls totalram_pages and total_swap_pages. */
+/** RAM and swap: the kernel's totalram_pages and total_swap_pages. */
 export function machineMemory({ proc }: OomRoots): { readonly totalBytes: bigint; readonly swapBytes: bigint } {
   const meminfo = readFileSync(`${proc}/meminfo`, 'utf8');
   const [ram = 0n, swapBytes = 0n] = ['MemTotal', 'SwapTotal'].map((key) => {
@@ -22,8 +22,8 @@ export function machineMemory({ proc }: OomRoots): { readonly totalBytes: bigint
 }
 
 /**
- * The memcg whose OOM one in `path` is: the nearest, itself included, that has a limit; without any the machine. Its size is its own limit and the
- * swap it may use beyond it (mm/memcontrol.c, mem_cgroup_get_max), whatever the limits above it are.
+ * The memcg that an OOM in `path` belongs to: the nearest one with a limit, itself included, else the machine. Its size
+ * is its limit plus the swap that it may use (mm/memcontrol.c, mem_cgroup_get_max), whatever the limits above it.
  */
 export function domainOf(path: string, roots: OomRoots): OomDomain {
   const machine = machineMemory(roots);
@@ -38,7 +38,7 @@ export function domainOf(path: string, roots: OomRoots): OomDomain {
   return { cgroup: undefined, totalBytes: machine.totalBytes };
 }
 
-/** v1 has its own swappiness for each memcg and limits memory and swap together. */
+/** v1 has a swappiness per memcg, and one limit for memory and swap together. */
 function usableSwap(directory: string, limit: bigint, machineSwap: bigint, { proc, hierarchy }: OomRoots): bigint {
   const v1 = hierarchy?.version === 1;
   if (limitIn(v1 ? `${directory}/memory.swappiness` : `${proc}/sys/vm/swappiness`) === 0n) return 0n;
@@ -48,14 +48,14 @@ function usableSwap(directory: string, limit: bigint, machineSwap: bigint, { pro
   return allowed < machineSwap ? allowed : machineSwap;
 }
 
-/** undefined: no such file, or not to be read. 'max' is no limit. */
+/** undefined: not readable. 'max' is no limit. */
 export function limitIn(file: string): bigint | undefined {
   const text = textOf(file)?.trim();
   if (text === 'max') return 2n ** 63n;
   return text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** The memcg and all below it, as the kernel walks them: a parent before its children, the older child first. */
+/** The memcg and its descendants in the kernel's order: a parent before its children, the older child first. */
 export function walk(hierarchy: CgroupHierarchy, path: string): string[] {
   try {
     const directory = cgroupDirectory(hierarchy, path);
@@ -65,11 +65,14 @@ export function walk(hierarchy: CgroupHierarchy, path: string): string[] {
       .sort((a, b) => (a.id < b.id ? -1 : 1));
     return [path, ...children.flatMap(({ name }) => walk(hierarchy, path === '/' ? `/${name}` : `${path}/${name}`))];
   } catch {
-    return [path]; // removed meanwhile: nobody lives there
+    return [path]; // removed meanwhile: it has no processes
   }
 }
 
-/** Which cgroup dies with a process of a cgroup: the highest with memory.oom.group up to the domain (mem_cgroup_get_oom_group). v1 has none. */
+/**
+ * The cgroup that is killed with a process: the highest one with memory.oom.group up to the domain
+ * (mem_cgroup_get_oom_group). v1 has none.
+ */
 export function groupFinder(domain: string | undefined, { hierarchy }: OomRoots): (cgroup: string) => string | undefined {
   const set = new Map<string, boolean>();
   const isSet = (cgroup: string, v2: CgroupHierarchy): boolean => {

@@ -10,15 +10,15 @@ import { readPageSize } from '../page-size.js';
 
 /** PROC_PID_INIT_INO, the same on every kernel (include/linux/proc_ns.h). */
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]';
-/** Resident size is kept in three counters, swap in one; each CPU keeps up to so many pages to itself (lib/percpu_counter.c). */
+/** Resident size has three counters, swap one; each CPU holds back up to this many pages (lib/percpu_counter.c). */
 const COUNTERS = 4;
 const BATCH_AT_LEAST = 32;
 
 /**
- * Reads what the OOM killer would look at now.
+ * Reads what the OOM killer would compare now.
  *
- * @param cgroup  for an OOM in this memcg; undefined: of the machine
- * @throws UnavailableError where it is not there
+ * @param cgroup an OOM in this memcg; undefined: of the machine
+ * @throws UnavailableError where it does not exist
  */
 export function readOomKiller(cgroup: string | undefined, given?: OomRoots): OomReading {
   const roots = given ?? { proc: '/proc', hierarchy: readHierarchies().memory };

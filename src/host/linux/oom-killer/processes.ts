@@ -6,18 +6,18 @@ import { parseMemory, parseTask, type ParsedTask } from './task.js';
 export interface SeenProcess {
   readonly pid: number;
   readonly parsed: ParsedTask;
-  /** Below the mount; undefined: not known. */
+  /** Below the mount; undefined: unknown. */
   readonly cgroup: string | undefined;
 }
 
-/** In the order in which the kernel looks at them. */
+/** In the order in which the kernel compares them. */
 export interface Processes {
   readonly seen: readonly SeenProcess[];
-  /** There, but they could not be read. */
+  /** Running, but not readable. */
   readonly unreadable: number;
 }
 
-/** By age, as the kernel's list of processes is: a new one is added at its end. */
+/** By age, as in the kernel's list of processes: new ones are appended. */
 export function processesOfMachine(roots: OomRoots): Processes {
   const pids = readdirSync(roots.proc).filter((name) => /^\d+$/.test(name));
   const { hierarchy } = roots;
@@ -33,12 +33,12 @@ export function processesOfMachine(roots: OomRoots): Processes {
   return { seen: byAge(seen).map((each) => ({ ...each, cgroup: cgroupOf(each.pid) })), unreadable };
 }
 
-/** cgroup by cgroup. In each, cgroup.procs has the kernel's order on v2; v1 sorts it by pid, and age stands for the order of joining. */
+/** By cgroup. cgroup.procs has the kernel's order on v2; v1 sorts it by pid, so age stands for the order of joining. */
 export function processesOfMemcg(domain: string, roots: OomRoots): Processes {
   const { hierarchy } = roots;
   if (!hierarchy) return { seen: [], unreadable: 0 };
   const all = walk(hierarchy, domain).map((cgroup) => {
-    // A threaded cgroup says EOPNOTSUPP; the domain above it lists its processes.
+    // A threaded cgroup answers EOPNOTSUPP; its domain lists the processes.
     const listed = textOf(`${cgroupDirectory(hierarchy, cgroup)}/cgroup.procs`)?.split('\n') ?? [];
     const pids = [...new Set(listed.filter((line) => line !== '').map(Number))];
     const { seen, unreadable } = look(
@@ -61,7 +61,7 @@ function look(processes: readonly { readonly pid: number; readonly cgroup?: stri
   const seen: SeenProcess[] = [];
   let unreadable = 0;
   for (const { pid, cgroup } of processes) {
-    if (pid === process.pid) continue; // whoever asks is gone by then
+    if (pid === process.pid) continue; // this process would not be there
     const directory = `${proc}/${String(pid)}`;
     const parsed = pid > 0 ? readTask(directory) : undefined; // 0 in cgroup.procs: outside this pid namespace
     if (parsed) seen.push({ pid, parsed, cgroup });
@@ -86,7 +86,7 @@ function readTask(directory: string): ParsedTask | undefined {
   }
 }
 
-/** The first thread of a process may have ended while others live: they have its memory (find_lock_task_mm). */
+/** A process's first thread may have ended before the others, which have its memory (find_lock_task_mm). */
 function memoryOfThreads(directory: string): ParsedTask['memory'] {
   for (const thread of readdirSync(`${directory}/task`)) {
     const memory = parseMemory(textOf(`${directory}/task/${thread}/status`) ?? '');

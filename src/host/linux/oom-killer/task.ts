@@ -1,10 +1,10 @@
 import type { OomMemory } from '../../../core/oom-reading.js';
 
-/** The texts of /proc/PID, unchanged. */
+/** The contents of files in /proc/PID. */
 export interface ProcessTexts {
   readonly status: string;
   readonly stat: string;
-  /** oom_score and oom_score_adj; undefined: could not be read. */
+  /** oom_score and oom_score_adj; undefined: not readable. */
   readonly score: string | undefined;
   readonly scoreAdj: string;
 }
@@ -22,13 +22,13 @@ export interface ParsedTask {
   readonly memoryNodes: string | undefined;
 }
 
-/** In the flags of /proc/PID/stat (include/linux/sched.h): older kernels have no 'Kthread:' in status. */
+/** A flag in /proc/PID/stat (include/linux/sched.h): older kernels have no 'Kthread:' in status. */
 const PF_KTHREAD = 0x0020_0000;
 /** Fields of /proc/PID/stat behind the name: 9 are the flags, 22 is the start. */
 const FLAGS = 9 - 3;
 const START = 22 - 3;
 
-/** undefined: the texts are not what the kernel writes. */
+/** undefined: not as the kernel writes them. */
 export function parseTask({ status, stat, score, scoreAdj }: ProcessTexts): ParsedTask | undefined {
   const fields = stat
     .slice(stat.lastIndexOf(')') + 2)
@@ -40,7 +40,7 @@ export function parseTask({ status, stat, score, scoreAdj }: ProcessTexts): Pars
   const oomScoreAdj = integer(scoreAdj);
   if (name === undefined || !Number.isInteger(flags) || !/^\d+$/.test(startTicks ?? '') || oomScoreAdj === undefined) return undefined;
   return {
-    name: name.replace(/\p{Cc}/gu, '?'), // it may be anything, and goes to terminals
+    name: name.replace(/\p{Cc}/gu, '?'), // untrusted text that goes to terminals
     kernelThread: Math.floor(flags / PF_KTHREAD) % 2 === 1,
     threads: Number(fieldOf(status, 'Threads') ?? 1),
     memory: parseMemory(status),
@@ -51,7 +51,7 @@ export function parseTask({ status, stat, score, scoreAdj }: ProcessTexts): Pars
   };
 }
 
-/** The lines that only a process with memory has; kB are KiB. */
+/** Only a process with memory has these lines; kB are KiB. */
 export function parseMemory(status: string): OomMemory | undefined {
   const [rss, swap, tables] = ['VmRSS', 'VmSwap', 'VmPTE'].map((key) => {
     const [, kib] = /^(\d+) kB$/.exec(fieldOf(status, key) ?? '') ?? [];

@@ -3,7 +3,7 @@ import authenticate from 'dbus-native/lib/handshake.js';
 import { marshall, type DBusMessage } from 'dbus-native/lib/message.js';
 import { MessageReader } from './message-reader.js';
 
-/** Where somebody is to be reached. `daemon`: by way of the bus, which wants to be greeted, and to be told which signals are to be delivered. */
+/** An address. `daemon`: the bus daemon, which wants Hello and match rules. */
 export interface BusAddress {
   readonly path: string;
   readonly daemon: boolean;
@@ -12,8 +12,8 @@ export interface BusAddress {
 }
 
 /**
- * `sender=` is whoever owns that name, which the bus looks up for each signal. It does not keep others from sending the same signal to this connection alone: that needs no
- * rule, and any user may. So a signal says 'look now', and what is so is asked for.
+ * `sender=` is the owner of that name. Any user can still send such a signal to this connection directly, without a
+ * rule. So a signal only says 'look now'.
  */
 const SYSTEMD_RULES = ["type='signal',sender='org.freedesktop.systemd1',path_namespace='/org/freedesktop/systemd1'"];
 
@@ -28,23 +28,25 @@ export interface BusCall {
 
 export type BusReply =
   | { readonly ok: true; readonly body: readonly unknown[] }
-  /** `name`: as D-Bus has it, 'org.freedesktop.DBus.Error.UnknownMethod'; undefined: the connection was lost before the answer. */
+  /**
+   * `name`: D-Bus's, 'org.freedesktop.DBus.Error.UnknownMethod'; undefined: the connection was lost before the answer.
+   */
   | { readonly ok: false; readonly name: string | undefined; readonly message: string };
 
 export interface BusEvents {
-  /** Authenticated: calls go out from now on. */
+  /** Authenticated: calls can be made. */
   readonly up: () => void;
-  /** The connection is over, whether or not it ever was up. Not after `close`. */
+  /** The connection is over, whether or not it was up. Not after `close`. */
   readonly down: (reason: string) => void;
   readonly signal: (member: string, path: string) => void;
 }
 
-/** What systemd does not take off the connection waits here; beyond this it is not there, for all that it is worth. */
+/** Bytes that wait for systemd to read; beyond this the connection counts as down. */
 const QUEUED_AT_MOST_BYTES = 256 * 1024;
 const RETURN = 2;
 const ERROR = 3;
 
-/** One D-Bus connection to systemd, as root (EXTERNAL). Nothing of it waits or throws. */
+/** One D-Bus connection to systemd, as root (EXTERNAL). No call waits or throws. */
 export class BusConnection {
   readonly #socket: Socket;
   readonly #events: BusEvents;
@@ -54,12 +56,12 @@ export class BusConnection {
   #up = false;
   #over = false;
 
-  /** @param signals  the members of those that are told */
+  /** @param signals  the members of signals to deliver */
   constructor({ path, daemon, rules = SYSTEMD_RULES }: BusAddress, signals: readonly string[], events: BusEvents) {
     this.#events = events;
     this.#reader = new MessageReader(signals);
     this.#socket = createConnection(path);
-    // evictd lives for its monitor, not for this.
+    // It does not keep the process alive.
     this.#socket.unref();
     this.#socket.on('error', (error) => {
       this.#end(error.message);
@@ -73,18 +75,18 @@ export class BusConnection {
     });
   }
 
-  /** false: it did not go out, and nothing is answered. */
+  /** false: not sent, and there will be no answer. */
   call(call: BusCall, done: (reply: BusReply) => void): boolean {
     if (!this.#up) return false;
     return this.#call(call, done);
   }
 
-  /** Ends it as if the other side had: whoever waits is told. */
+  /** Ends it as if the peer had: pending calls fail. */
   giveUp(reason: string): void {
     this.#end(reason);
   }
 
-  /** Nobody is told of anything any more. */
+  /** No callback is called after this. */
   close(): void {
     this.#over = true;
     this.#up = false;
@@ -122,7 +124,7 @@ export class BusConnection {
     const { body, ...rest } = call;
     const bytes = marshall({ type: 1, serial: this.#serial, ...rest, ...(body && { body: [...body] }) });
     this.#waiting.set(this.#serial, done);
-    // As much as the kernel takes is written before this returns.
+    // What fits into the socket is written before this returns.
     this.#socket.write(bytes);
     return true;
   }

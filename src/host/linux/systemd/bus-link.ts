@@ -1,8 +1,8 @@
 import { BusConnection, type BusAddress, type BusCall, type BusEvents, type BusReply } from './bus-connection.js';
 
 /**
- * systemd's own socket first: root may use it, and it is there even while the bus daemon is not, or is what has run out of memory. It is no promise of systemd's,
- * so that the bus comes second.
+ * systemd's private socket first: root may use it, and it works while the bus daemon is down or out of memory. It is no
+ * documented interface, so the bus comes second.
  */
 export const SYSTEMD_ADDRESSES: readonly BusAddress[] = [
   { path: '/run/systemd/private', daemon: false },
@@ -11,13 +11,13 @@ export const SYSTEMD_ADDRESSES: readonly BusAddress[] = [
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
-/** Neither up nor over after so long: whoever listens there hangs. */
+/** A peer that takes longer hangs. */
 const CONNECTING_AT_MOST_MS = 5_000;
 
-/** `up`: each time that there is a connection; what was asked for before is answered or lost. `down`: there is none, or none any more; tried again. */
+/** `up`: at each connection; earlier calls are answered or lost. `down`: no connection; it is tried again. */
 export type BusLinkEvents = Pick<BusEvents, 'up' | 'signal'> & Partial<Pick<BusEvents, 'down'>>;
 
-/** A connection to systemd that comes again: systemd closes it when it executes itself anew, and the bus when it is started anew. */
+/** A connection to systemd that is renewed: systemd closes it on daemon-reexec, the bus daemon on a restart. */
 export class BusLink {
   readonly #addresses: readonly BusAddress[];
   readonly #signals: readonly string[];
@@ -41,17 +41,17 @@ export class BusLink {
     return this.#up;
   }
 
-  /** Why there is none, by every way that was tried; undefined: there is one, or none was tried yet. */
+  /** Why there is none, for each address; undefined: there is one, or none was tried yet. */
   get trouble(): string | undefined {
     return this.#up || this.#trouble.length === 0 ? undefined : this.#trouble.join('; ');
   }
 
-  /** false: it did not go out, and nothing is answered. */
+  /** false: not sent, and there will be no answer. */
   call(call: BusCall, done: (reply: BusReply) => void): boolean {
     return this.#connection?.call(call, done) ?? false;
   }
 
-  /** Gives up a connection on which nobody answers. */
+  /** Gives up a connection without answers. */
   renew(reason: string): void {
     if (this.#up) this.#connection?.giveUp(reason);
   }

@@ -1,8 +1,11 @@
-// What is used of the library, which declares types for its whole-bus interface only.
+// The used part of the library, which declares types for its whole-bus interface only.
 
 declare module 'dbus-native/lib/handshake.js' {
   import type { Duplex } from 'node:stream';
-  /** The client's side of the D-Bus authentication, up to BEGIN; what follows on the stream is messages. Calls back once, or never if the stream ends before. */
+  /**
+   * The client's D-Bus authentication up to BEGIN; messages follow on the stream. Calls back once, or never if the
+   * stream ends before.
+   */
   function authenticate(
     stream: Duplex,
     options: { authMethods: readonly string[] },
@@ -27,6 +30,6 @@ declare module 'dbus-native/lib/message.js' {
   }
   /** `message` must have a serial. Throws where the body does not fit the signature. */
   export function marshall(message: DBusMessage): Buffer;
-  /** One whole message. Throws where it is none. */
+  /** One whole message. Throws for anything else. */
   export function unmarshall(bytes: Buffer, options: { returnBigInt: boolean; plainValues: boolean }): DBusMessage;
 }

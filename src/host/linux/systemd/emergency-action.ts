@@ -1,14 +1,14 @@
-/** systemd's own, of whichever kind a unit is. StartLimitAction= can follow its end only where it is started again. */
+/** Of every kind of unit. StartLimitAction= can follow only where systemd restarts the unit. */
 const ACTIONS = ['FailureAction', 'SuccessAction'];
 const STARTS = ['OnFailure', 'OnSuccess'];
-/** Whatever the job mode, to start one of these ends all that runs. */
+/** Starting one of these ends all units, whatever the job mode. */
 const ENDS_ALL =
   /^(reboot|poweroff|halt|kexec|exit|soft-reboot|shutdown|ctrl-alt-del|runlevel[06])\.target$|^systemd-(reboot|poweroff|halt|kexec|exit|soft-reboot)\.service$/;
 
 /**
- * What systemd does to the machine when a unit has ended, as its file says it ('FailureAction=reboot'); undefined: nothing.
+ * What systemd does to the machine when a unit has ended ('FailureAction=reboot'); undefined: nothing.
  *
- * @param unit  its properties of org.freedesktop.systemd1.Unit; one that this systemd does not know is as if not set
+ * @param unit its properties of org.freedesktop.systemd1.Unit; unknown ones count as unset
  */
 export function emergencyActionOf(unit: Readonly<Record<string, unknown>>, restart: string): string | undefined {
   const mayRestart = restart !== '' && restart !== 'no';

@@ -11,11 +11,11 @@ const COMES_WITHIN_NS = 600_000_000_000n;
 export interface InhibitDelayQuestion {
   readonly path?: string;
   readonly withinNs?: bigint;
-  /** false: a process that ends does not wait for it. */
+  /** false: does not keep the process alive. */
   readonly awaited?: boolean;
 }
 
-/** Asks logind once, where it runs: the bus would start it for who asks. */
+/** Asks logind once. It must run already: the bus would start it for a call. */
 export function readInhibitDelay({
   path = SYSTEM_BUS,
   withinNs = ANSWER_WITHIN_NS,
@@ -62,7 +62,10 @@ export function readInhibitDelay({
   });
 }
 
-/** What it is as soon as logind runs, which at a boot may come later than evictd; undefined: it has not come within that time. No process that ends waits for it. */
+/**
+ * The delay once logind runs, which at a boot may start later than evictd; undefined: it did not start in time. Does
+ * not keep the process alive.
+ */
 export function awaitInhibitDelay(path = SYSTEM_BUS, withinNs = COMES_WITHIN_NS): Promise<bigint | undefined> {
   return new Promise((resolve) => {
     const end = (maxNs: bigint | undefined): void => {

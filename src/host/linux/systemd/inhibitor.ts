@@ -5,30 +5,28 @@ import type { Socket } from 'node:net';
 const DIRECTORIES = ['/usr/bin', '/bin', '/run/current-system/sw/bin'];
 const LOCK = ['--what=shutdown', '--mode=delay', '--who=evictd'];
 const PROVED_WITHIN_MS = 20_000;
-/** For what its children leave open. */
+/** For what its children keep open. */
 const CLOSED_WITHIN_MS = 1_000;
 const SAID_AT_MOST = 500;
 
-/** Takes a lock, and holds it for as long as its standard input is open. undefined: it is not there. */
+/** A command that takes a lock and holds it while its standard input is open. undefined: not installed. */
 export type InhibitCommand = (why: string) => readonly string[] | undefined;
 
-/** systemd-inhibit, if there is one. */
 export const inhibitCommand: InhibitCommand = (why) => {
   const directory = DIRECTORIES.find((candidate) => existsSync(`${candidate}/systemd-inhibit`));
   return directory === undefined ? undefined : [`${directory}/systemd-inhibit`, ...LOCK, `--why=${why}`, 'cat'];
 };
 
-/** Neither comes after `close`. */
+/** Neither is called after `close`. */
 export interface InhibitorEvents {
-  /** The lock is there. */
   readonly taken: () => void;
-  /** It is not to be had, or lost. Once. */
+  /** It could not be taken, or was lost. Once. */
   readonly ended: (reason: string) => void;
 }
 
 /**
- * A delay lock of logind's. `systemd-inhibit` has it for as long as its `cat` runs, and that runs for as long as evictd holds its standard input: of an evictd that is killed, in
- * whichever way, nothing remains. What `cat` sends back proves that the lock was taken before.
+ * A delay lock of logind. `systemd-inhibit` holds it while its `cat` runs, and that runs while evictd keeps its
+ * standard input open: a killed evictd leaves nothing. The byte that `cat` echoes proves that the lock was taken.
  */
 export class Inhibitor {
   readonly #child: ChildProcess;
@@ -38,7 +36,10 @@ export class Inhibitor {
   #timer: NodeJS.Timeout | undefined;
   #over = false;
 
-  /** Throws where `spawn` does (ENOMEM), and leaves nothing. What it tells only later (EMFILE, ENFILE, EAGAIN, ENOENT, EACCES) `ended` tells, too. */
+  /**
+   * Throws where `spawn` does (ENOMEM), and leaves nothing. Later failures (EMFILE, ENFILE, EAGAIN, ENOENT, EACCES)
+   * come as `ended`.
+   */
   constructor([program = '', ...args]: readonly string[], events: InhibitorEvents, provedWithinMs = PROVED_WITHIN_MS) {
     this.#events = events;
     const env = { PATH: DIRECTORIES.join(':'), LC_ALL: 'C' };
@@ -49,11 +50,11 @@ export class Inhibitor {
     });
     for (const stream of streamsOf(child)) {
       stream.unref();
-      stream.on('error', () => undefined); // it has ended: that is seen below
+      stream.on('error', () => undefined); // it has ended: handled below
     }
     if (child.pid === undefined) return;
     this.#within(provedWithinMs, `${program} has not answered within ${String(provedWithinMs / 1000)} s`);
-    // evictd lives for its monitor, not for this.
+    // It does not keep the process alive.
     child.unref();
     child.stdout?.once('data', () => {
       this.#taken();
@@ -75,22 +76,23 @@ export class Inhibitor {
     return this.#takenAtNs;
   }
 
-  /** Lets go of the lock. May be called twice. */
+  /** Releases the lock. May be called twice. */
   close(): void {
     this.#over = true;
     clearTimeout(this.#timer);
     for (const stream of streamsOf(this.#child)) stream.destroy();
-    // Without waiting for a `cat` that may be stopped: the lock goes with this process. Where none was made, Node has a pid that was never written, and would signal whoever has it.
+    // Does not wait for a stopped `cat`: the lock goes with systemd-inhibit. After a failed spawn Node's pid is
+    // uninitialised, so it must not be signalled.
     if (this.#child.pid !== undefined) this.#child.kill('SIGTERM');
   }
 
-  /** undefined: it has ended, and another one may have its number. */
+  /** undefined: it has ended, and the pid may be reused. */
   get #pid(): number | undefined {
     const { pid, exitCode, signalCode } = this.#child;
     return exitCode === null && signalCode === null ? pid : undefined;
   }
 
-  /** What comes of a `cat` that was left behind proves nothing. */
+  /** The echo of a `cat` that was left behind proves nothing. */
   #taken(): void {
     const pid = this.#pid;
     if (this.#over || pid === undefined) return;
@@ -116,18 +118,18 @@ export class Inhibitor {
   }
 }
 
-/** None where there were no descriptors left for them. */
+/** None where there were no descriptors. */
 function streamsOf({ stdin, stdout, stderr }: ChildProcess): Socket[] {
   return [stdin, stdout, stderr].filter(Boolean) as unknown as Socket[];
 }
 
-/** What spares evictd of the kernel's OOM killer is not for those that it starts. */
+/** evictd's OOM protection is not for its child processes. */
 function unprotect(pid: number | undefined): void {
   const file = `/proc/${String(pid)}/oom_score_adj`;
   try {
     if (Number(readFileSync(file, 'utf8')) < 0) writeFileSync(file, '0');
   } catch {
-    // It has ended, which is told by itself; or a sandbox forbids it, and it stays as evictd is.
+    // It has ended, or a sandbox forbids it and evictd's value stays.
   }
 }
 

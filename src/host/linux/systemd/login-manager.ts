@@ -2,14 +2,13 @@ import type { BusAddress, BusCall, BusReply } from './bus-connection.js';
 import { BusLink } from './bus-link.js';
 import { PROPERTIES } from './names.js';
 
-/** logind's name on the bus. */
 export const LOGIN = 'org.freedesktop.login1';
 /** logind is on the bus only. */
 export const SYSTEM_BUS = '/run/dbus/system_bus_socket';
 const LOGIN_MANAGER = { path: '/org/freedesktop/login1', interface: `${LOGIN}.Manager`, destination: LOGIN };
 
 const BUS = 'org.freedesktop.DBus';
-/** Whether it is there. The bus would start it for who asks it anything else. */
+/** Whether logind runs. The bus would start it for any other call. */
 export const HAS_LOGIN: BusCall = {
   path: '/org/freedesktop/DBus',
   interface: BUS,
@@ -25,30 +24,29 @@ const RULES = [
   `type='signal',sender='${BUS}',interface='${BUS}',member='NameOwnerChanged',arg0='${LOGIN}'`,
 ];
 
-/** Any user can send a signal, as often as he likes, and each is a reason to ask. */
+/** Any user can send signals at any rate, and each is a reason to ask. */
 const PAUSE_MS = 100;
 
-/** What logind says of itself. */
 export interface LoginView {
-  /** Monotonic, before it was asked. */
+  /** Monotonic, before the call. */
   readonly askedAtNs: bigint;
   /** The machine is about to go down. */
   readonly preparing: boolean;
-  /** Why there is a lock, delay or block, of whatever kind: as whoever took it has said. */
+  /** The reasons of all locks (delay or block), as their holders gave them. */
   readonly inhibitors: ReadonlySet<string>;
 }
 
 export interface LoginEvents {
   readonly seen: (view: LoginView) => void;
-  /** It does not run, or there is no bus: told again when that is over. */
+  /** It does not run, or there is no bus. `seen` follows when that is over. */
   readonly gone: (reason: string) => void;
-  /** It has not said what it was asked for. */
+  /** It did not answer the question. */
   readonly refused: (reason: string) => void;
 }
 
 /**
- * logind, which is asked anew whenever something has happened: it has come, the bus has come, the machine is about to go down or not any more. What a signal says does not
- * count, because any user can send one that looks like logind's; an answer comes from whom was asked.
+ * logind, asked again when logind or the bus has started and when a shutdown begins or is cancelled. The content of a
+ * signal does not count, because any user can forge one; an answer comes from logind.
  */
 export class LoginManager {
   readonly #events: LoginEvents;
@@ -60,7 +58,7 @@ export class LoginManager {
   constructor(path: string, events: LoginEvents) {
     this.#events = events;
     const address: BusAddress = { path, daemon: true, rules: RULES };
-    // Its events come after the call that makes it.
+    // Its events come after the constructor.
     this.#link = new BusLink([address], SIGNALS, {
       up: () => {
         this.look();
@@ -74,7 +72,7 @@ export class LoginManager {
     });
   }
 
-  /** Asks once more after an answer that is still awaited, and a pause after each. */
+  /** Asks after the pending answer and a pause. */
   look(): void {
     this.#again = this.#looks || this.#pause !== undefined;
     if (this.#again) return;
@@ -112,7 +110,7 @@ export class LoginManager {
     if (!isSent) this.#refused(undefined);
   }
 
-  /** Without a name: the connection is over, which is told by itself. */
+  /** Without a name the connection is lost, which `down` reports. */
   #refused(reply: Extract<BusReply, { ok: false }> | undefined): void {
     this.#end(() => {
       if (reply?.name !== undefined) this.#events.refused(`logind cannot be asked: ${reply.message}`);
@@ -136,7 +134,6 @@ function reasonsOf(list: unknown): ReadonlySet<string> {
   return new Set(list.map((lock: unknown) => (Array.isArray(lock) ? String(lock[2]) : '')));
 }
 
-/** The call that reads it. */
 export function managerProperty(name: string): BusCall {
   return { ...LOGIN_MANAGER, interface: PROPERTIES, member: 'Get', signature: 'ss', body: [LOGIN_MANAGER.interface, name] };
 }

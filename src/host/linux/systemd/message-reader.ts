@@ -1,10 +1,10 @@
 import { unmarshall, type DBusMessage } from 'dbus-native/lib/message.js';
 
-/** Of what is kept until it is whole: systemd's replies have some ten KiB. Whatever claims more is no message. */
+/** Bound of a message that is kept; systemd's replies have some ten KiB. */
 const AT_MOST_BYTES = 16 * 1024 * 1024;
-/** By the specification. Any user may send a signal as large as the bus lets through: its body is let go by. */
+/** By the specification. Any user may send a signal this large: its body is skipped. */
 const MESSAGE_AT_MOST_BYTES = 128 * 1024 * 1024;
-/** Of the header of a signal: systemd's paths and members have less than a KiB. */
+/** Bound of a signal's header; systemd's paths and members have less than a KiB. */
 const SIGNAL_FIELDS_AT_MOST_BYTES = 16 * 1024;
 const HEAD_BYTES = 16;
 const RETURN = 2;
@@ -14,7 +14,7 @@ const SIGNAL = 4;
 interface Head {
   readonly type: number;
   readonly fields: number;
-  /** What has to be there before it is looked at. */
+  /** Bytes needed before it is decoded. */
   readonly kept: number;
   readonly all: number;
 }
@@ -22,19 +22,22 @@ interface Head {
 /** Cuts the bytes of a D-Bus connection into messages (D-Bus specification, "Message Format"). */
 export class MessageReader {
   readonly #wanted: readonly string[];
-  /** In pieces, so that each byte is copied once or twice however slowly they come. */
+  /** In pieces, so that each byte is copied once or twice however slowly they arrive. */
   #pieces: Buffer[] = [];
   #length = 0;
   #head: Head | undefined;
-  /** Nobody reads these of what comes next. */
+  /** Bytes still to skip. */
   #passing = 0;
 
-  /** @param wanted  the members of signals that are decoded: systemd tells of every unit of the machine, and to decode all of that would be work for nothing */
+  /** @param wanted  the members of signals to decode; systemd sends signals for every unit */
   constructor(wanted: readonly string[]) {
     this.#wanted = wanted.map((member) => `${member}\0`);
   }
 
-  /** The replies that are complete with these bytes, and the signals of which the header is: these have no body. Throws where the bytes are no messages; nothing can be read after that. */
+  /**
+   * The complete replies, and the signals whose header is complete, without a body. Throws where the bytes are no
+   * messages; then the connection is unusable.
+   */
   push(bytes: Buffer): DBusMessage[] {
     const messages: DBusMessage[] = [];
     this.#keep(bytes);
@@ -66,7 +69,10 @@ export class MessageReader {
     this.#length += rest.length;
   }
 
-  /** By the strings of its header, which cannot be mistaken for each other: systemd's paths begin with /org/, and a member has no slash. The length in front of a path may look like a slash. */
+  /**
+   * By the strings of its header, which cannot be confused: systemd's paths begin with /org/, and a member has no
+   * slash. The length byte before a path may be a slash.
+   */
   #signal(fields: Buffer): DBusMessage[] {
     const text = fields.toString('latin1');
     const member = this.#wanted.find((name) => text.includes(name));

@@ -1,8 +1,7 @@
-/** systemd's name on the bus, and what its interfaces begin with (org.freedesktop.systemd1(5)). */
+/** systemd's bus name and interface prefix (org.freedesktop.systemd1(5)). */
 export const SYSTEMD = 'org.freedesktop.systemd1';
 
-/** Its manager: what a call to it begins with. */
+/** A call to its manager. */
 export const MANAGER = { path: '/org/freedesktop/systemd1', interface: `${SYSTEMD}.Manager`, destination: SYSTEMD };
 
-/** By which every object tells of itself. */
 export const PROPERTIES = 'org.freedesktop.DBus.Properties';

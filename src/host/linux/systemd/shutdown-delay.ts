@@ -5,27 +5,27 @@ import { LoginManager, SYSTEM_BUS, type LoginView } from './login-manager.js';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
-/** Refused so often in a row, it is refused for good. */
+/** Refusals in a row after which the lock is released. */
 const REFUSALS = 5;
 const NS_PER_MS = 1_000_000n;
 const TAKING = 'the lock is being taken';
 const NOT_TO_BE_HAD = 'the lock is not to be had';
 
 /**
- * Asks nobody before `start`.
+ * Sends nothing before `start`.
  *
- * @param holds  false: it listens, and a shutdown does not wait
+ * @param holds false: it only listens, and a shutdown does not wait
  */
 export function openShutdownDelay(holds: boolean): ShutdownDelay {
   return new LoginShutdownDelay(SYSTEM_BUS, holds ? inhibitCommand : undefined);
 }
 
-/** By this it is found again among those that logind lists: a pid is another one there where evictd lives in a pid namespace of its own (a container). */
+/** Finds this lock in logind's list: in a pid namespace (a container) the pid there is another one. */
 function whyOfThisOne(): string {
   return `ends workloads in order (${randomBytes(4).toString('hex')})`;
 }
 
-/** The delay lock of logind's, for as long as the machine does not go down. */
+/** logind's delay lock, held while the machine does not go down. */
 export class LoginShutdownDelay implements ShutdownDelay {
   readonly #path: string;
   readonly #command: InhibitCommand | undefined;
@@ -43,7 +43,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
   #pauseMs = FIRST_PAUSE_MS;
   #closed = false;
 
-  /** @param command  looked for each time: it may be installed later. undefined: no lock is taken */
+  /** @param command  looked up each time, because it may be installed later. undefined: no lock is taken */
   constructor(path: string, command: InhibitCommand | undefined) {
     this.#path = path;
     this.#command = command;
@@ -67,7 +67,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
       refused: (reason) => {
         this.#loginTrouble = reason;
         this.#refusals += 1;
-        // A shutdown would wait for who never hears of it. Who has heard of it lets go by himself.
+        // A shutdown would wait for an evictd that does not learn of it. During a shutdown `release` follows.
         if (this.#refusals >= REFUSALS && !this.#preparing) this.#letGo();
         this.#lookAgain();
         this.#tell();
@@ -75,7 +75,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
     });
   }
 
-  /** Where the machine is not about to go down there is nothing to be let go. */
+  /** Outside a shutdown there is nothing to release. */
   release(): void {
     if (!this.#preparing || this.#released) return;
     this.#released = true;
@@ -97,7 +97,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
     this.#preparing = preparing;
     this.#released &&= preparing;
     const { takenAtNs } = this.#lock ?? {};
-    // One that was taken after logind was asked cannot be in its answer; and while the machine goes down there is no other one to be had.
+    // A lock taken after the question cannot be in the answer; during a shutdown no new lock can be taken.
     if (!preparing && takenAtNs !== undefined && takenAtNs < askedAtNs && !inhibitors.has(this.#why))
       this.#lost('logind has lost the lock');
     if (changed) this.#events?.prepare(preparing);
@@ -105,7 +105,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
     this.#tell();
   }
 
-  /** logind gives nobody a lock while the machine goes down. */
+  /** logind gives no lock during a shutdown. */
   #take(): void {
     if (this.#lock !== undefined || this.#preparing || this.#again !== undefined || this.#closed) return;
     if (this.#command === undefined) {
@@ -143,7 +143,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
     this.#lookAgain();
   }
 
-  /** Whether logind runs is found out before each try: the bus would start it for systemd-inhibit. */
+  /** Asks first whether logind runs: systemd-inhibit would make the bus start it. */
   #lookAgain(): void {
     if (this.#again !== undefined || this.#closed) return;
     this.#again = setTimeout(() => {
@@ -163,7 +163,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
     if (this.#closed) return;
     const before = this.#state;
     const now = this.#seenState();
-    // It takes some milliseconds, and is no news.
+    // Takes some milliseconds, so it is not reported.
     if (now.kind === 'off' && now.reason === TAKING) return;
     if (now.kind === before.kind && (now.kind !== 'off' || before.kind !== 'off' || now.reason === before.reason)) return;
     this.#state = now;
@@ -172,7 +172,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
 
   #seenState(): ShutdownDelayState {
     if (this.#released) return { kind: 'released' };
-    // A lock that is there is of no use to who does not hear when it is asked for.
+    // A lock is useless if evictd does not learn of the shutdown.
     if (this.#loginTrouble !== undefined) return { kind: 'off', reason: this.#loginTrouble };
     if (this.#lock?.takenAtNs !== undefined) return { kind: 'held' };
     return { kind: 'off', reason: this.#preparing ? 'the machine goes down already' : this.#lockTrouble };

@@ -9,12 +9,12 @@ import { unitPath } from './unit-reading.js';
 const NS_PER_US = 1_000n;
 const NS_PER_MS = 1_000_000n;
 const LOOK_MS = 200;
-/** To reach systemd, to start, and to be ended after its time. */
+/** To reach systemd, to start, and to stop after the timeout. */
 const BESIDES_MS = 15_000;
 const STOPPING_US = 5_000_000n;
 const TASKS_AT_MOST = 64n;
 
-/** Commands as transient units of systemd. Where systemd is not the init there is nobody to run them. */
+/** Runs commands as transient units, where systemd is the init. */
 export function openCommandRunner(addresses: readonly BusAddress[] = SYSTEMD_ADDRESSES): CommandRunner {
   if (existsSync('/run/systemd/system')) return new TransientUnits(addresses);
   return { run: () => Promise.resolve('systemd, which would run it outside the sandbox of evictd, is not the init of this machine') };
@@ -30,7 +30,7 @@ class TransientUnits implements CommandRunner {
 
   run(command: LimitedCommand): Promise<string | undefined> {
     this.#started += 1;
-    // One that an evictd before has left behind has another name.
+    // A unit that an earlier evictd left has another name.
     const unit = `evictd-reclaim-${command.name}-${String(process.pid)}-${String(this.#started)}.service`;
     return new Promise((resolve) => {
       new TransientRun(this.#addresses, unit, command, resolve);
@@ -87,7 +87,10 @@ class TransientRun {
     this.#look.unref();
   }
 
-  /** 'a(ssssssouso)': name, description, load state, active state, sub state, followed, object, job, kind of job, object of the job. */
+  /**
+   * 'a(ssssssouso)': name, description, load state, active state, sub state, followed, object, job, kind of job, object
+   * of the job.
+   */
   #judge([units]: readonly unknown[]): void {
     const [found] = Array.isArray(units) ? (units as readonly unknown[]) : [];
     const [, , , active, , , , job] = Array.isArray(found) ? (found as readonly unknown[]) : [];
@@ -100,7 +103,7 @@ class TransientRun {
     const call = { path: unitPath(this.#unit), interface: PROPERTIES, destination: SYSTEMD, member: 'Get' };
     this.#link.call({ ...call, signature: 'ss', body: [`${SYSTEMD}.Service`, 'Result'] }, (reply) => {
       const result = reply.ok ? String(reply.body[0]) : 'failed';
-      // It would stay among the failed units for ever.
+      // Otherwise it stays among the failed units.
       this.#call('ResetFailedUnit', 's', [this.#unit], () => {
         this.#end(`it failed (${result}): journalctl -u ${this.#unit}`);
       });
@@ -123,7 +126,7 @@ class TransientRun {
   }
 }
 
-/** A oneshot service: its start is over when its program is, and its time is that of the start. */
+/** A oneshot service: its start ends with its program, so the start timeout limits it. */
 function propertiesOf({ argv, timeoutNs, memoryMaxBytes, name }: LimitedCommand): readonly unknown[] {
   const [program] = argv;
   return [

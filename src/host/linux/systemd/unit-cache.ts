@@ -3,54 +3,54 @@ import type { BusReply } from './bus-connection.js';
 import type { BusLink } from './bus-link.js';
 import { readUnit, unitCalls, unitPath } from './unit-reading.js';
 
-/** Units that are asked for at a time: systemd has other work, and is asked for the next ones when it has answered. */
+/** Units that are read at a time, to leave systemd time for other work. */
 const READING_AT_ONCE = 8;
-/** What systemd tells of no change of (the properties of `systemctl set-property`) is read again now and then: so many units at a tick … */
+/** systemd does not signal every change (`systemctl set-property`), so units are read again: this many a tick … */
 const REFRESHED_AT_A_TICK = 4;
-/** … and none before it is so old. */
+/** … once they are this old. */
 const OLD_NS = 60_000_000_000n;
-/** What systemd has not said by then it is not about to say: it answers within milliseconds, unless it is in trouble itself. Who has to decide may wait for less. */
+/** systemd answers within milliseconds unless it is in trouble. A decision may wait for less. */
 const AWAITED_AT_MOST_NS = 250_000_000n;
-/** A request that is not answered for so long never will be. */
+/** A request without an answer for so long is lost. */
 const ANSWERED_WITHIN_NS = 10_000_000_000n;
 
 interface Entry {
   readonly name: string;
-  /** It may be stopped: what hangs on it, and what it needs, matters, too. */
+  /** It may be stopped, so its dependencies matter, too. */
   mayGo: boolean;
-  /** Since when somebody would like to know. */
+  /** When it was first asked for. */
   readonly wantedAtNs: bigint;
-  /** undefined: not read yet, or there is none of this name. */
+  /** undefined: not read yet, or no such unit. */
   unit: LoadedUnit | undefined;
-  /** When that was asked for. */
+  /** When the last complete reading was asked for. */
   readAtNs: bigint | undefined;
-  /** That was asked for by who has to decide. */
+  /** That reading was for a decision. */
   decides: boolean;
   stale: boolean;
   /** Since when an answer is awaited. */
   askedAtNs: bigint | undefined;
 }
 
-/** The units that matter, as systemd last told of them. */
+/** The followed units, as systemd last described them. */
 export class UnitCache {
   readonly #link: Pick<BusLink, 'call' | 'renew' | 'up'>;
   readonly #entries = new Map<string, Entry>();
   readonly #namesByPath = new Map<string, string>();
   #reading = 0;
-  /** What was asked for before may hang together otherwise now. */
+  /** Readings from before may lack dependencies. */
   #cameAtNs = 0n;
 
   constructor(link: Pick<BusLink, 'call' | 'renew' | 'up'>) {
     this.#link = link;
   }
 
-  /** As in UnitManager. */
+  /** See UnitManager. */
   get(name: string, sureSinceNs?: bigint): LoadedUnit | undefined {
     const entry = this.#entries.get(name);
     return entry?.unit && { ...entry.unit, stale: isStale(entry), unsure: this.#isUnsure(entry, sureSinceNs) };
   }
 
-  /** These and what hangs on them, and nobody else. */
+  /** Follows these and their dependencies, and no others. */
   follow(names: Iterable<string>, nowNs: bigint): void {
     const wanted = new Set<string>();
     const add = (name: string): void => {
@@ -71,7 +71,7 @@ export class UnitCache {
     this.readOn();
   }
 
-  /** Asks before its turn; as in UnitManager. */
+  /** Reads it first; see UnitManager. */
   awaited(name: string, nowNs: bigint, withinNs = AWAITED_AT_MOST_NS, sureSinceNs?: bigint): boolean {
     if (!this.#entries.has(name)) this.#add(name, true);
     const entry = this.#entries.get(name);
@@ -82,7 +82,7 @@ export class UnitCache {
     return sinceNs !== undefined && nowNs - sinceNs < withinNs;
   }
 
-  /** Something has changed in the unit of this object. */
+  /** A property of the unit with this object path has changed. */
   changed(path: string): void {
     const entry = this.#entries.get(this.#namesByPath.get(path) ?? '');
     if (entry === undefined) return;
@@ -90,18 +90,18 @@ export class UnitCache {
     this.readOn();
   }
 
-  /** A unit has come that may hang on one of these. */
+  /** A new unit may depend on one of these. */
   hasCome(): void {
     this.#cameAtNs = process.hrtime.bigint();
   }
 
-  /** Anything may have changed; what was asked for is not answered any more. */
+  /** Anything may have changed, and pending calls are lost. */
   allChanged(): void {
     this.hasCome();
     for (const entry of this.#entries.values()) entry.stale = true;
   }
 
-  /** Asks for what is not known, as far as it may be asked for now. */
+  /** Reads stale units, as far as the limits allow. */
   readOn(): void {
     if (!this.#link.up) return;
     for (const entry of this.#entries.values()) {
@@ -110,7 +110,7 @@ export class UnitCache {
     }
   }
 
-  /** Not read yet, or before somebody has come; what was read for a decision stands for as long as that may take. */
+  /** Not read yet, or read before a new unit appeared; a reading for a decision counts for as long as that may take. */
   #isUnsure({ readAtNs, decides }: Entry, sureSinceNs = this.#cameAtNs): boolean {
     if (readAtNs === undefined) return true;
     const isOld = readAtNs < this.#cameAtNs && readAtNs < sureSinceNs;
@@ -121,7 +121,7 @@ export class UnitCache {
     const calls = unitCalls(entry.name);
     const replies: BusReply[] = [];
     let left = calls.length;
-    entry.stale = false; // what changes from here on is not in the answer for sure
+    entry.stale = false; // a later change may be missing in the answer
     const atNs = process.hrtime.bigint();
     entry.askedAtNs = atNs;
     this.#reading += 1;
@@ -142,7 +142,7 @@ export class UnitCache {
     this.#reading -= 1;
     entry.askedAtNs = undefined;
     if (replies.some((reply) => !reply.ok && reply.name === undefined)) {
-      entry.stale = true; // the connection was lost: asked again on the next one
+      entry.stale = true; // the connection was lost: read again on the next one
       return;
     }
     entry.unit = readUnit(entry.name, replies, atNs);
@@ -152,7 +152,7 @@ export class UnitCache {
     this.readOn();
   }
 
-  /** What is to be known with it, as far as it is known itself. */
+  /** Adds its dependencies. */
   #attach(entry: Entry): void {
     const { unit } = entry;
     if (unit === undefined) return;
@@ -197,14 +197,14 @@ function isStale({ stale, askedAtNs }: Entry): boolean {
   return stale || askedAtNs !== undefined;
 }
 
-/** It has since it was read, which was before then. */
+/** It has changed since a reading from before then. */
 function hasChanged(entry: Entry, sureSinceNs: bigint | undefined): boolean {
   return sureSinceNs !== undefined && isStale(entry) && (entry.readAtNs ?? 0n) < sureSinceNs;
 }
 
 const LOST: BusReply = { ok: false, name: undefined, message: 'no connection' };
 
-/** What has to be known where this one is to be stopped. */
+/** The units that matter when this one is stopped. */
 function attached(entry: Entry | undefined): readonly string[] {
   if (entry?.unit === undefined || !entry.mayGo) return [];
   const { stopsWith, triggeredBy, needs, neededBy } = entry.unit;

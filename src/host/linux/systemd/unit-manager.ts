@@ -8,13 +8,13 @@ import { noUnits } from '../../no-units.js';
 import { UnitCache } from './unit-cache.js';
 
 /**
- * To stop as systemctl does it: a job that is in the way (a start that is still going on) is given up for this one; what is to go should not come first. A shutdown's
- * jobs cannot be replaced: then systemd refuses. To start gives way to whatever somebody else has asked for meanwhile.
+ * Stopping replaces a conflicting job (a start in progress), as systemctl does; systemd refuses during a shutdown,
+ * whose jobs cannot be replaced. Starting gives way to other jobs.
  */
 const MODE = { stop: 'replace', start: 'fail' } as const;
 const UNKNOWN_METHOD = 'org.freedesktop.DBus.Error.UnknownMethod';
 
-/** systemd's system manager: one connection, made when the first unit is followed. Where systemd is not the init no unit is known. */
+/** systemd's system manager: one connection, made when the first unit is followed. */
 export function openUnitManager(addresses: readonly BusAddress[] = SYSTEMD_ADDRESSES): UnitManager {
   return existsSync('/run/systemd/system') ? new SystemdUnits(addresses) : noUnits; // sd_booted(3)
 }
@@ -22,7 +22,7 @@ export function openUnitManager(addresses: readonly BusAddress[] = SYSTEMD_ADDRE
 export class SystemdUnits implements UnitManager {
   readonly #addresses: readonly BusAddress[];
   #open: { readonly link: BusLink; readonly cache: UnitCache } | undefined;
-  /** EnqueueUnitJob tells which units are concerned; systemd has it since version 246. */
+  /** EnqueueUnitJob reports the affected units (systemd 246). */
   #enqueues = true;
   #watched: ReadonlySet<string> = new Set();
   #closed = false;
@@ -97,10 +97,10 @@ export class SystemdUnits implements UnitManager {
   }
 
   #connect(): { readonly link: BusLink; readonly cache: UnitCache } {
-    // Its events come after the call that makes it.
+    // Its events come after the constructor.
     const link: BusLink = new BusLink(this.#addresses, ['PropertiesChanged', 'Reloading', 'UnitNew'], {
       up: () => {
-        // By the bus systemd tells of changes only where somebody has asked for it; on its own socket it always does.
+        // On the bus systemd sends signals only after Subscribe; on its own socket always.
         link.call({ ...MANAGER, member: 'Subscribe' }, () => undefined);
         cache.allChanged();
         cache.readOn();
@@ -135,7 +135,10 @@ export class SystemdUnits implements UnitManager {
   }
 }
 
-/** 'uososa(uosos)': the job's number, its object, the unit, its object, what the job does; and the same of every other that comes with it. */
+/**
+ * 'uososa(uosos)': the job's number and object, the unit and its object, the job's type; then the same of every other
+ * affected job.
+ */
 function concerned([, , unit, , , others]: readonly unknown[]): string[] {
   const names = Array.isArray(others) ? others.map((other: unknown) => (Array.isArray(other) ? (other[2] as unknown) : undefined)) : [];
   return [unit, ...names].filter((name): name is string => typeof name === 'string');

@@ -3,17 +3,20 @@ import type { BusCall, BusReply } from './bus-connection.js';
 import { emergencyActionOf } from './emergency-action.js';
 import { PROPERTIES, SYSTEMD } from './names.js';
 
-/** What stands for 'infinity' in systemd's numbers of 64 bits. */
+/** 'infinity' in systemd's 64-bit numbers. */
 const INFINITY = 0xffff_ffff_ffff_ffffn;
-/** A guarantee of all that there is. */
+/** A guarantee of all memory. */
 const ALL_BYTES = 2n ** 63n - 1n;
-/** Of the interface of its kind. One by one: all of a service's properties are four times as many, and some are read from its cgroup. */
+/**
+ * Of the interface of its type. Read one by one: a service has four times as many properties, some of them read from
+ * its cgroup.
+ */
 const OWN = ['ControlGroup', 'MemoryMin', 'MemoryLow', 'ManagedOOMPreference', 'TimeoutStopUSec', 'Restart'] as const;
 const STOPS_WITH = ['RequiredBy', 'RequisiteOf', 'BoundBy', 'ConsistsOf', 'PropagatesStopTo'];
 const ENDS_WITH = ['BoundBy', 'PropagatesStopTo'];
 const NEEDS = ['Requires', 'Requisite', 'BindsTo', 'Wants', 'Upholds'];
 const NEEDED_BY = ['RequiredBy', 'RequisiteOf', 'BoundBy', 'WantedBy', 'UpheldBy'];
-/** They are there as long as somebody uses them, or the machine does. */
+/** These units exist as long as they are in use or the machine runs. */
 const NEVER_UNNEEDED = /\.(slice|mount|automount|device|swap)$/;
 const RESTARTS: readonly string[] = [
   'no',
@@ -27,7 +30,10 @@ const RESTARTS: readonly string[] = [
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** systemd's name of a unit's object: whatever is no letter or digit is written as _ and its code (bus_label_escape), and so is a digit that comes first. */
+/**
+ * The object path of a unit: other than letters and digits are written as _ and their code (bus_label_escape), and so
+ * is a leading digit.
+ */
 export function unitPath(name: string): string {
   const bytes = [...Buffer.from(name)];
   const label = bytes.map((byte, index) => {
@@ -37,7 +43,7 @@ export function unitPath(name: string): string {
   return `/org/freedesktop/systemd1/unit/${label.join('') || '_'}`;
 }
 
-/** What has to be asked to know a unit; all go out together. */
+/** The calls that describe a unit; all are sent together. */
 export function unitCalls(name: string): readonly { readonly call: BusCall; readonly property: string | undefined }[] {
   const to = { path: unitPath(name), interface: PROPERTIES, destination: SYSTEMD };
   const all = { ...to, member: 'GetAll', signature: 's', body: [`${SYSTEMD}.Unit`] };
@@ -58,8 +64,8 @@ export function unitCalls(name: string): readonly { readonly call: BusCall; read
 }
 
 /**
- * The unit that these are the answers of, in the order of `unitCalls`. undefined: there is none of that name. What systemd does not know (an older one has no
- * ManagedOOMPreference) is as if nothing were set.
+ * The unit of these answers, in the order of `unitCalls`. undefined: no such unit. A property that this systemd does
+ * not know (ManagedOOMPreference) counts as unset.
  */
 export function readUnit(name: string, replies: readonly BusReply[], readAtNs: bigint): LoadedUnit | undefined {
   const [general, ...own] = replies.map((reply) => (reply.ok ? reply.body[0] : undefined));
