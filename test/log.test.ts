@@ -87,7 +87,7 @@ test.each<LogOptions['format']>(['text', 'systemd', 'json'])(
   },
 );
 
-describe('nobody reads', () => {
+describe('without a reader', () => {
   const COUNT = 20_000; // 2 MB: more than a pipe, a socket and what waits
   const directories: string[] = [];
   const children: ChildProcess[] = [];

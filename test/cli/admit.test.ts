@@ -70,14 +70,14 @@ const pod = (spec: object = {}): object => ({
 });
 
 describe('while the machine shuts down', () => {
-  test.each<[rule: string, args: readonly string[], who: string]>([
-    ['anybody', [], 'a BestEffort workload'],
+  test.each<[rule: string, args: readonly string[], kind: string]>([
+    ['any workload', [], 'a BestEffort workload'],
     ['a critical one, too', ['--name', 'postgres-1'], 'a critical workload'],
-  ])('%s is refused', async (_rule, args, who) => {
+  ])('%s is refused', async (_rule, args, kind) => {
     published(['MemoryPressure'], { shutdown: true });
     const { exit, stdout } = await admit(...args);
     const said = 'refused: NodeShutdown: Pod was rejected as the node is shutting down.';
-    expect([exit, stdout]).toEqual([1, `${said} (${who}; shutting down since ${SINCE})\n`]);
+    expect([exit, stdout]).toEqual([1, `${said} (${kind}; shutting down since ${SINCE})\n`]);
     const { stdout: json } = await admit(...args, '-o', 'json');
     expect(JSON.parse(json)).toMatchObject({ admit: false, known: true, reason: 'NodeShutdown', shutdown: { since: SINCE } });
   });
@@ -175,7 +175,7 @@ describe('where nothing is known a workload may start, with a warning; not with 
     ['garbage', () => (writeFileSync(join(directory, 'machine.conditions.json'), '{'), []), 'EVICTD_CONDITIONS_MALFORMED'],
     ['a runtime directory that is a file', () => ['--runtime-directory', config], 'EVICTD_CONDITIONS_UNREADABLE'],
     ['a wrong configuration', bad({ rulez: [] }), 'EVICTD_CONFIG_UNKNOWN_KEY'],
-    ['a configuration that everybody may write', () => (chmodSync(config, 0o666), []), 'EVICTD_CONFIG_WRITABLE'],
+    ['a world-writable configuration', () => (chmodSync(config, 0o666), []), 'EVICTD_CONFIG_WRITABLE'],
     ['a configuration that is not there', () => ['--config', join(directory, 'nope')], 'EVICTD_CONFIG_FILE_MISSING'],
     ['an unknown option', () => ['--foo'], 'EVICTD_USAGE'],
     ['an option without its value', () => ['--name'], 'EVICTD_USAGE'],

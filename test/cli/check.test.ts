@@ -60,7 +60,7 @@ describe('every failure is 3, in the chosen format', () => {
     ['no such file', missing, ['--config', '/nonexistent/evictd.yaml'], 'no such file'],
     ['an unknown signal', missing, ['--eviction-hard', 'nope<1'], 'nope'],
     ['an unknown option', missing, ['--bogus'], "unknown option '--bogus'"],
-    ['an argument that nobody asked for', missing, ['extra'], 'too many arguments'],
+    ['an unexpected argument', missing, ['extra'], 'too many arguments'],
     ['an option without its value', missing, ['--config'], 'argument missing'],
   ])('%s', async (_rule, open, args, problem) => {
     const nagios = await check(open, '-o', 'nagios', ...args);

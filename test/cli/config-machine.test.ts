@@ -8,7 +8,7 @@ import type { MachineFacts } from '../../src/lint/machine.js';
 import { load, scratch } from '../config/scratch.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
 
-/** A source with three workloads: a process each in `web` and `batch-1`, nobody in `idle`; and one with only `idle`. */
+/** A source with three workloads: a process in each of `web` and `batch-1`, none in `idle`; and a source with only `idle`. */
 let source: TestCgroup;
 let deserted: TestCgroup;
 
@@ -71,12 +71,12 @@ describe('evictd config check, with the cgroups that are there', () => {
       ['EVICTD_LINT_ALL_CRITICAL every workload that exists now (2) is critical: rules[0] web, rules[1] batch-1; evictd evicts nothing'],
     ],
     [
-      'a rule matches nobody',
+      'a rule matches no workload',
       'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: "bacth-*"}, priority: -10}]',
       [/^EVICTD_LINT_RULE_UNMATCHED rules\[0\] \(name: bacth-\*\) matches no workload that exists now: batch-1, (idle, )?web$/],
     ],
     [
-      'a rule can match nobody',
+      'a rule can match no workload',
       'workloads: [{cgroup: SOURCE}]\nrules: [{match: {path: "DESERTED/*"}, priority: -10}]',
       ['EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: DESERTED/*) can never match: its path matches no direct child of SOURCE'],
     ],

@@ -113,7 +113,7 @@ test.each<[rule: string, given: Candidates | undefined, args: string[], conclusi
     /\n\nnothing is evictable: every workload is protected\n$/,
   ],
   [
-    'a disk on which nobody has anything',
+    'a disk without usage',
     MEMBERS,
     [...WORKLOADS, '--signal', 'nodefs.available'],
     /\n\nnothing is evictable: every workload is protected or frees nothing for nodefs.available\n/,
@@ -230,7 +230,7 @@ describe('cgroups without a process', () => {
   });
 });
 
-test('whoever is protected by what lives in it now is no victim', async () => {
+test('a workload that is protected by a process in it is no victim', async () => {
   const given: Candidates = { ...MEMBERS, veto: ({ name }) => (name === 'batch' ? { kind: 'unlisted' } : undefined) };
   const { out } = await rank(opened(given), ...WORKLOADS);
   expect(out).toMatch(/^1 {2}batch .* never evicted: its processes, or the units in it, cannot be listed$/m);

@@ -101,7 +101,7 @@ test('the recorded run once more: decision, outcome, episode and condition', asy
   expect({ deviations, end }).toEqual({ deviations: [], end: 'whole' });
 });
 
-test('a shortage that was over at the last look costs nobody his life here either', async () => {
+test('no eviction if the shortage was over at the last look', async () => {
   const untilReadAt = 90;
   const ends: Usages = (second) => (second <= untilReadAt ? LEAK(second) : LEAK(0));
   const path = await recorded(ends, { lastLooks: new Map([[untilReadAt, 674n * Mi]]) });
@@ -111,7 +111,7 @@ test('a shortage that was over at the last look costs nobody his life here eithe
   expect(other?.differences).toEqual([]);
 });
 
-test('while the machine goes down nobody goes for a soft threshold under another configuration either, and who would have goes when that is called off', async () => {
+test('during a shutdown no soft threshold evicts under another configuration; after its cancellation it does', async () => {
   const it = recorder(undefined, { config: { settings: {}, sources: ['/node'], rules: RULES } });
   const before = policy([threshold('memory.available', '256Mi', { graceSeconds: 1 })]);
   const run = await new SimulatedRun(it, before, LEAK).until(50);
@@ -144,7 +144,7 @@ test('a file that continues another goes on in its state: the outcome of an evic
 test.each<[rule: string, changes: Readonly<Record<string, unknown>>, differences: readonly string[]]>([
   ['the same configuration', {}, ['same batch']],
   ['a higher threshold: the same one, earlier', hard('400Mi'), ['earlier batch']],
-  ['a lower one: nobody goes, though the leak stays with the memory that it had', hard('10Mi'), ['missing batch']],
+  ['a lower one: no eviction, though the leak keeps its memory', hard('10Mi'), ['missing batch']],
   [
     'another victim is protected: the next one goes',
     {
@@ -392,7 +392,7 @@ const insert = (line: string) => edited((lines) => [...lines.slice(0, 5), line, 
 test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp]>([
   ['missing', () => Promise.resolve('/nowhere/rec.gz'), 66, /EVICTD_RECORDING_FILE: \/nowhere\/rec\.gz cannot be read: ENOENT/],
   ['a directory', () => Promise.resolve(scratch()), 66, /EVICTD_RECORDING_FILE: .* it is not a regular file/],
-  ['a pipe that nobody writes to', () => Promise.resolve(pipe()), 66, /EVICTD_RECORDING_FILE: .* it is not a regular file/],
+  ['a pipe without a writer', () => Promise.resolve(pipe()), 66, /EVICTD_RECORDING_FILE: .* it is not a regular file/],
   ['damaged as a whole', () => flipped(), 65, /EVICTD_RECORDING_LINE: .*:1: the file is damaged/],
   ['empty', () => edited(() => []), 65, /EVICTD_RECORDING_EMPTY/],
   ['something else', () => edited(() => ['hello', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: it is not a JSON object: "hello"/],

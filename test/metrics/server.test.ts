@@ -10,9 +10,9 @@ import { observations, threshold } from '../core/support.js';
 import { eventually } from '../support/eventually.js';
 import { parseExposition } from './exposition.js';
 
-/** Nobody is cut off for his slowness, however busy the machine is. */
+/** No client times out, however busy the machine is. */
 const PATIENT_MS = 600_000;
-/** For who is to be cut off. */
+/** For clients that shall time out. */
 const IMPATIENT_MS = 100;
 
 const closers: (() => void)[] = [];
@@ -94,7 +94,7 @@ async function slowClient(port: number, text: string): Promise<Client> {
 const slowClients = (count: number, port: number, text: string): Promise<Client[]> =>
   Promise.all(Array.from({ length: count }, () => slowClient(port, text)));
 
-/** Whoever was cut off takes one of its connections until it has noticed. */
+/** A client that timed out occupies a connection until it notices. */
 const answersAgain = (port: number): Promise<true> =>
   eventually('the server to answer', () =>
     ask(port, '/').then(
