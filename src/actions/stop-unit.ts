@@ -1,6 +1,6 @@
 import type { SystemdAnswer, UnitDecision } from '../core/eviction.js';
 import type { LoadedUnit } from '../core/loaded-unit.js';
-import type { Hold } from '../core/restart-storm.js';
+import type { Hold } from '../core/hold.js';
 import type { Workload } from '../core/workload.js';
 import type { Evictor, KillInProgress, SignalResult, UnitJob, UnitManager, VictimSample } from '../monitor/ports.js';
 

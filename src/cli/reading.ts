@@ -1,7 +1,7 @@
 import { FILESYSTEM_TIMEOUT_MS, Timeouts } from '../compose/doctor/deadline.js';
 import type { LoadedConfig } from '../config/config.js';
-import type { DiskHoldings } from '../core/disk-holding.js';
-import type { DiskHolders } from '../core/held-space.js';
+import type { DiskHoldings } from '../core/disk-amount.js';
+import type { DiskHolders } from '../core/filesystem-holders.js';
 import type { FilesystemRole } from '../core/layout.js';
 import type { Node, SourceProblem, WorkloadSource } from '../monitor/ports.js';
 

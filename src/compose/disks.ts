@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import type { DiskHolder } from '../core/disk-holder.js';
+import type { DiskHolder } from '../core/filesystem-holders.js';
 import { type DiskSignal, filesystemOf } from '../core/signal.js';
 import { operandsOf, type Threshold } from '../core/threshold.js';
 import type { LinuxNode } from '../host/select.js';

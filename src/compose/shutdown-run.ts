@@ -5,7 +5,7 @@ import type { Log } from '../log.js';
 import type { Status } from '../metrics/status.js';
 import type { StepListener, StepReport } from '../monitor/ports.js';
 import { Shutdown, type ShutdownParts } from '../monitor/shutdown.js';
-import type { ShutdownDelay, ShutdownDelayState } from '../monitor/shutdown-ports.js';
+import type { ShutdownDelay, ShutdownDelayState } from '../monitor/shutdown-delay.js';
 
 export interface MachineShutdownParts extends Omit<ShutdownParts, 'release' | 'over' | 'log'> {
   readonly openDelay: () => ShutdownDelay;

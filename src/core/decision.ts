@@ -1,15 +1,9 @@
 import { isBelow } from './cgroup.js';
-import {
-  inFlight,
-  type Decision,
-  type EvictionInFlight,
-  type StorageLimitCause,
-  type ThresholdCause,
-  type UnitDecision,
-} from './eviction.js';
+import { inFlight, type Decision, type EvictionInFlight, type StorageLimitCause, type UnitDecision } from './eviction.js';
+import { type ThresholdCause } from './threshold-cause.js';
 import type { Effect } from './effect.js';
 import { usagesFor } from './usages.js';
-import type { DiskHolder } from './disk-holder.js';
+import type { DiskHolder } from './filesystem-holders.js';
 import { holdersOn } from './held-space.js';
 import { mayComeBefore, rank, type RankedWorkload } from './rank.js';
 import { leastYield, type Shortfall } from './shortfall.js';

@@ -1,49 +1,8 @@
 import { amountOfBytes, counted } from './amount.js';
 import { isBelow } from './cgroup.js';
-import type { DiskAmount } from './disk-holding.js';
 import { formatAge } from './duration.js';
 import { jsonInteger } from './integer.js';
-
-/** What holds space on a filesystem, whether or not an eviction frees it. */
-export type DiskHolder = DeletedFilesHolder | DirectoryHolder | ImageHolder;
-
-/** Processes that hold the same deleted files. */
-export interface DeletedFilesHolder {
-  readonly kind: 'deleted-files';
-  readonly holds: DiskAmount;
-  /** The first few. */
-  readonly processes: readonly HoldingProcess[];
-  /** In total. */
-  readonly count: number;
-}
-
-export interface HoldingProcess {
-  readonly pid: number;
-  /** /proc/PID/comm; '': the process has ended. */
-  readonly name: string;
-  /** undefined: not known. */
-  readonly cgroup: string | undefined;
-}
-
-/** A directory with all below it, except the named directories below it. */
-export interface DirectoryHolder {
-  readonly kind: 'directory';
-  readonly path: string;
-  readonly holds: DiskAmount;
-  readonly besidesNamed: boolean;
-  /** Since it was measured. */
-  readonly ageNs: bigint;
-  /** Some of it could not be read; it holds at least this. */
-  readonly isPartial: boolean;
-}
-
-/** An image that a container uses, so no collection removes it. It is part of a directory, and may share layers. */
-export interface ImageHolder {
-  readonly kind: 'image';
-  readonly name: string;
-  /** Bytes only: runtimes do not report inodes. */
-  readonly holds: DiskAmount;
-}
+import type { DiskHolder, DeletedFilesHolder, DirectoryHolder } from './filesystem-holders.js';
 
 const LOGS = '/var/log';
 const MINUTE_NS = 60_000_000_000n;

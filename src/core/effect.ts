@@ -1,9 +1,9 @@
-import type { DiskHolder } from './disk-holder.js';
+import type { DiskHolder } from './filesystem-holders.js';
 import type { Decision, EscalationReason, Outcome } from './eviction.js';
 import type { Joined } from './joined.js';
 import type { Observation } from './observation.js';
 import type { Reclaim, ReclaimReading } from './reclaim.js';
-import type { Hold } from './restart-storm.js';
+import type { Hold } from './hold.js';
 import type { ConditionType, Resource } from './signal.js';
 import type { Threshold } from './threshold.js';
 

@@ -1,6 +1,7 @@
 import { countedBy } from './usages.js';
 import type { Departures } from './departure.js';
-import type { Decision, EvictionInFlight, ThresholdCause } from './eviction.js';
+import type { Decision, EvictionInFlight } from './eviction.js';
+import type { ThresholdCause } from './threshold-cause.js';
 import type { Observation, Observations } from './observation.js';
 import type { Resource } from './signal.js';
 

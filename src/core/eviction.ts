@@ -1,13 +1,12 @@
-import type { DiskHolder } from './disk-holder.js';
-import type { Joined } from './joined.js';
+import type { DiskHolder } from './filesystem-holders.js';
 import type { Observation } from './observation.js';
 import type { RankedWorkload } from './rank.js';
-import type { Hold } from './restart-storm.js';
+import type { Hold } from './hold.js';
 import type { Resource } from './signal.js';
 import type { StorageBreach } from './storage-limit.js';
-import type { ResourceThreshold } from './threshold.js';
 import type { UnitStop } from './unit-stop.js';
 import type { UnreadableWorkload } from './workload.js';
+import type { ThresholdCause } from './threshold-cause.js';
 
 /** A dying victim blocks further evictions for its resource at most this long, … */
 export const DYING_AT_MOST_NS = 10_000_000_000n;
@@ -19,15 +18,6 @@ const SURVIVED_PAUSE_NS = 60_000_000_000n;
 const UNTOUCHED_PAUSE_NS = 1_000_000_000n;
 /** An eviction that freed less than this part of the victim's usage is ineffective. */
 const EFFECTIVE_SHARE = 10n;
-
-/** A threshold has been met for its grace period. */
-export interface ThresholdCause extends Joined {
-  readonly kind: 'threshold';
-  readonly threshold: ResourceThreshold;
-  readonly observation: Observation;
-  /** In units of the signal, with the min reclaim if it is owed. */
-  readonly limit: bigint;
-}
 
 /** The workload exceeds its own limit of local storage. */
 export interface StorageLimitCause {

@@ -1,37 +1,8 @@
-import type { DeletedFilesHolder, DirectoryHolder, DiskHolder, ImageHolder } from './disk-holder.js';
-import { ofResource, type DiskAmount } from './disk-holding.js';
-import type { FilesystemRole } from './layout.js';
+import type { DirectoryHolder, DiskHolder } from './filesystem-holders.js';
+import { ofResource } from './disk-holding.js';
+import { type DiskAmount } from './disk-amount.js';
 import { SIGNAL_FACTS, type Resource, type ResourceSignal, filesystemOf } from './signal.js';
-
-/** A directory with all below it. */
-export interface DirectoryAmount {
-  /** Absolute, without a trailing slash. */
-  readonly path: string;
-  readonly amount: DiskAmount;
-}
-
-/** The directories of a filesystem down to some depth; small ones are left out. */
-export interface FilesystemDirectories {
-  /** The whole filesystem. */
-  readonly root: DirectoryAmount;
-  readonly below: readonly DirectoryAmount[];
-  /** When the measurement began (monotonic). */
-  readonly atNs: bigint;
-  /** The measurement was stopped, or could not read something; the amounts lack that part. */
-  readonly isPartial: boolean;
-}
-
-/** What holds space on a filesystem. */
-export interface HeldSpace {
-  readonly deleted: readonly DeletedFilesHolder[];
-  /** Left out: not measured. */
-  readonly directories?: FilesystemDirectories;
-  /** Used by containers. */
-  readonly images?: readonly ImageHolder[];
-}
-
-/** By filesystem. Left out: not measured. */
-export type DiskHolders = Partial<Readonly<Record<FilesystemRole, HeldSpace>>>;
+import type { FilesystemDirectories, HeldSpace, DiskHolders } from './filesystem-holders.js';
 
 /** The number that is named, for each kind. */
 const NAMED = 5;

@@ -1,7 +1,8 @@
 import { countedBy, holdingOn } from './usages.js';
 import { amountOfResource } from './amount.js';
 import type { Departures } from './departure.js';
-import { ofResource, type DiskHolding } from './disk-holding.js';
+import { ofResource } from './disk-holding.js';
+import { type DiskHolding } from './disk-amount.js';
 import type { Layout } from './layout.js';
 import { withoutRelief } from './shortfall.js';
 import { SIGNAL_FACTS, type Resource, type ResourceSignal } from './signal.js';

@@ -1,4 +1,4 @@
-import type { DiskAmount } from './disk-holding.js';
+import type { DiskAmount } from './disk-amount.js';
 import type { Joined } from './joined.js';
 import type { Observation, Observations } from './observation.js';
 import type { ResourceSignal } from './signal.js';

@@ -2,6 +2,7 @@ import type { EvictionInFlight } from './eviction.js';
 import { SIGNAL_FACTS, type ConditionType } from './signal.js';
 import type { State } from './state.js';
 import type { UnitStop } from './unit-stop.js';
+import type { Hold } from './hold.js';
 
 /** The time in which evictions of a unit count. */
 const WINDOW_NS = 600_000_000_000n;
@@ -9,25 +10,6 @@ const WINDOW_NS = 600_000_000_000n;
 const STORM = 3;
 /** The minimum time that a unit is kept stopped after its second eviction. */
 const BACK_OFF_NS = 60_000_000_000n;
-
-/** A unit that systemd stopped for evictd and that would have come back. evictd starts it again later. */
-export interface Hold {
-  readonly unit: string;
-  /** The last decision that stopped it. */
-  readonly decision: number;
-  /**
-   * What to start, in order: its sockets, paths and timers, the unit if it restarts by itself, and the units stopped
-   * with it.
-   */
-  readonly start: readonly string[];
-  /** The part that an earlier decision stopped and that was never started, because something else started the unit. */
-  readonly owed: readonly string[];
-  readonly condition: ConditionType;
-  /** Earliest start, and only without a met threshold of the condition; undefined: when the condition has cleared. */
-  readonly untilNs: bigint | undefined;
-  /** systemd was asked to start it, and has not answered yet. */
-  readonly asked?: true;
-}
 
 /**
  * `started`: systemd has accepted or refused the start. `lost`: the connection was lost before the answer. `not

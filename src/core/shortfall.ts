@@ -1,5 +1,5 @@
 import { countedBy, holdingOn } from './usages.js';
-import type { ThresholdCause } from './eviction.js';
+import type { ThresholdCause } from './threshold-cause.js';
 import { SIGNAL_FACTS, type ResourceSignal, filesystemOf } from './signal.js';
 import type { Protection, Workload, WorkloadStats } from './workload.js';
 

@@ -6,7 +6,7 @@ import type { Collection, Layout } from './layout.js';
 import type { Observations } from './observation.js';
 import type { CollectedAt, Reclaim } from './reclaim.js';
 import type { ReclaimStep } from './reclaim-step.js';
-import type { Hold } from './restart-storm.js';
+import type { Hold } from './hold.js';
 import type { ConditionType, Resource, Signal } from './signal.js';
 import type { Threshold } from './threshold.js';
 

@@ -1,7 +1,7 @@
 import { formatDuration } from './duration.js';
 import type { Decision, Outcome, UnitDecision } from './eviction.js';
 import { meansOf } from './means.js';
-import type { Hold } from './restart-storm.js';
+import type { Hold } from './hold.js';
 import type { NotStarted } from './unit-start.js';
 import type { UnitStop } from './unit-stop.js';
 

@@ -1,5 +1,5 @@
 import type { LoadedUnit } from './loaded-unit.js';
-import type { Hold } from './restart-storm.js';
+import type { Hold } from './hold.js';
 
 type Known = (name: string) => LoadedUnit | undefined;
 

@@ -1,5 +1,6 @@
-import { ofResource, type DiskAmount, type DiskHolding, type DiskHoldings } from './disk-holding.js';
-import type { DiskHolders } from './held-space.js';
+import { ofResource } from './disk-holding.js';
+import { type DiskAmount, type DiskHolding, type DiskHoldings } from './disk-amount.js';
+import type { DiskHolders } from './filesystem-holders.js';
 import { filesystemOf, isDiskSignal, SIGNAL_FACTS, type ResourceSignal } from './signal.js';
 import type { Candidates, WorkloadStats, WorkloadUsage } from './workload.js';
 

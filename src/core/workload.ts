@@ -1,5 +1,5 @@
-import type { DiskHoldings } from './disk-holding.js';
-import type { DiskHolders } from './held-space.js';
+import type { DiskHoldings } from './disk-amount.js';
+import type { DiskHolders } from './filesystem-holders.js';
 import type { FilesystemRole } from './layout.js';
 import type { RuntimePart } from './pod-sandbox.js';
 import type { Quantity } from './quantity.js';

@@ -1,4 +1,4 @@
-import type { DiskAmount } from '../core/disk-holding.js';
+import type { DiskAmount } from '../core/disk-amount.js';
 import type { AlertKind } from '../core/effect.js';
 import type { EvictionSignal } from '../core/eviction-signal.js';
 import type { OomLimit } from '../core/kernel-kill.js';

@@ -1,8 +1,8 @@
 import type { RuntimeImage } from '../core/container-garbage.js';
-import type { DiskAmount } from '../core/disk-holding.js';
+import type { DiskAmount } from '../core/disk-amount.js';
 import type { Collection } from '../core/layout.js';
 import type { RuntimePart, RuntimeWorkload } from '../core/pod-sandbox.js';
-import type { SourceProblem } from './ports.js';
+import type { SourceProblem } from './source-problem.js';
 
 /** What a running container has on disks, as its runtime reports. */
 export interface ContainerFiles {

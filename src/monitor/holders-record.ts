@@ -1,4 +1,5 @@
-import { holderJson, holdersText, type DiskHolder } from '../core/disk-holder.js';
+import { holderJson, holdersText } from '../core/disk-holder.js';
+import { type DiskHolder } from '../core/filesystem-holders.js';
 import type { DiskSignal } from '../core/signal.js';
 import type { JournalRecord } from './record.js';
 

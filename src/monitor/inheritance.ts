@@ -1,4 +1,4 @@
-import type { Hold } from '../core/restart-storm.js';
+import type { Hold } from '../core/hold.js';
 import { initialState, type Policy, type State } from '../core/state.js';
 import { takeOver } from '../core/takeover.js';
 import { fromJson, toJson } from './recording/value.js';

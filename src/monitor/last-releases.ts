@@ -1,4 +1,4 @@
-import type { Hold } from '../core/restart-storm.js';
+import type { Hold } from '../core/hold.js';
 import type { State } from '../core/state.js';
 import type { NotStarted } from '../core/unit-start.js';
 import type { Journal } from './journal.js';

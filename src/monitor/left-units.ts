@@ -1,4 +1,4 @@
-import type { Hold } from '../core/restart-storm.js';
+import type { Hold } from '../core/hold.js';
 import type { UnitManager } from './ports.js';
 import { Releases, type ReleaseResult } from './releases.js';
 

@@ -10,10 +10,12 @@ import type { OomScoreAdjTarget } from '../core/oom-score-adj-target.js';
 import type { ResourceSignal, Signal } from '../core/signal.js';
 import type { Policy, State } from '../core/state.js';
 import type { Threshold } from '../core/threshold.js';
+import type { SourceProblem } from './source-problem.js';
 import type { Candidates, Workload } from '../core/workload.js';
 
 export type { ContainerFiles, ContainerRuntime, ReportedFilesystems as ToldFilesystems } from './container-runtime.js';
 export type { ServiceManager } from './service-manager.js';
+export type { SourceProblem } from './source-problem.js';
 export type { UnitJob, UnitManager } from './unit-port.js';
 
 /** What wakes the loop, and when the native layer saw it (monotonic clock). */
@@ -110,13 +112,6 @@ export interface WorkloadSource {
   /** Configured sources that are not there (yet). */
   problems(): readonly SourceProblem[];
   close(): void;
-}
-export interface SourceProblem {
-  /** The cgroup in which the source is looked for; left out: all. */
-  readonly root?: string;
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string;
 }
 
 /** The kernel's counters of OOM kills below the node. */

@@ -1,5 +1,5 @@
 import type { Outcome } from '../core/eviction.js';
-import type { Hold } from '../core/restart-storm.js';
+import type { Hold } from '../core/hold.js';
 import type { State } from '../core/state.js';
 import { whenText } from '../core/threshold.js';
 import { notStartedText } from '../core/unit-message.js';

@@ -1,13 +1,12 @@
-import type { Decision } from '../core/eviction.js';
 import type { Observations } from '../core/observation.js';
-import type { Hold } from '../core/restart-storm.js';
+import type { Hold } from '../core/hold.js';
 import type { State } from '../core/state.js';
 import { notStartedText } from '../core/unit-message.js';
 import type { NotStarted } from '../core/unit-start.js';
 import { operandsOf, type Threshold } from '../core/threshold.js';
 import type { Workload } from '../core/workload.js';
 import type { Log } from '../log.js';
-import type { EffectHandler } from './effects/handler.js';
+import type { EffectReport } from './effects/report.js';
 import type { NotifierState, SourceProblem } from './ports.js';
 import type { Metrics } from './publisher.js';
 import type { JournalRecord } from './record.js';
@@ -32,7 +31,7 @@ export class Reporter {
   }
 
   /** The log line and the metric of an effect, after it was performed. */
-  effect<E>({ log, metric }: EffectHandler<E>, effect: E, record: JournalRecord | undefined): void {
+  effect<E>({ log, metric }: EffectReport<E>, effect: E, record: JournalRecord | undefined): void {
     metric?.(effect, this.#metrics);
     if (log === undefined || record === undefined) return;
     const { level, fields } = log(effect, record);

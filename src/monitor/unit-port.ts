@@ -1,6 +1,6 @@
 import type { SystemdAnswer } from '../core/eviction.js';
 import type { LoadedUnit } from '../core/loaded-unit.js';
-import type { SourceProblem } from './ports.js';
+import type { SourceProblem } from './source-problem.js';
 
 /** A job as `systemctl --no-block` requests it: start or stop, replacing a conflicting job. */
 export interface UnitJob {

@@ -1,4 +1,4 @@
-import type { DiskAmount } from '../core/disk-holding.js';
+import type { DiskAmount } from '../core/disk-amount.js';
 import type { RuntimePart } from '../core/pod-sandbox.js';
 import type { Workload } from '../core/workload.js';
 import type { ContainerFiles, ContainerRuntime, SourceProblem } from '../monitor/ports.js';

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { DiskAmount } from '../core/disk-holding.js';
+import type { DiskAmount } from '../core/disk-amount.js';
 import type { Workload } from '../core/workload.js';
 import { errnoText } from '../errors.js';
 import type { SourceProblem } from '../monitor/ports.js';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { membership, pathBelowMount, withAncestors, type CgroupHierarchy } from '../core/cgroup.js';
-import type { DeletedFilesHolder } from '../core/disk-holder.js';
-import { NOTHING_ON_DISK, type DiskAmount, type DiskHolding, type DiskHoldings } from '../core/disk-holding.js';
-import type { DiskHolders } from '../core/held-space.js';
+import type { DeletedFilesHolder } from '../core/filesystem-holders.js';
+import { NOTHING_ON_DISK, type DiskAmount, type DiskHolding, type DiskHoldings } from '../core/disk-amount.js';
+import type { DiskHolders } from '../core/filesystem-holders.js';
 import { FILESYSTEM_ROLES, pathsByRole, type FilesystemPaths, type FilesystemRole } from '../core/layout.js';
 import type { SourceProblem } from '../monitor/ports.js';
 import type { Binding, DeletedFilesResult } from '../native/binding.js';

@@ -1,5 +1,5 @@
 import { withDisks } from '../core/usages.js';
-import type { DiskHoldings } from '../core/disk-holding.js';
+import type { DiskHoldings } from '../core/disk-amount.js';
 import type { EvictionInFlight } from '../core/eviction.js';
 import { relieved } from '../core/eviction-yield.js';
 import type { FilesystemRole } from '../core/layout.js';

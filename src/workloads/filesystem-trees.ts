@@ -1,4 +1,4 @@
-import type { FilesystemDirectories } from '../core/held-space.js';
+import type { FilesystemDirectories } from '../core/filesystem-holders.js';
 import { pathsByRole, type FilesystemPaths, type FilesystemRole } from '../core/layout.js';
 import { errnoText } from '../errors.js';
 import type { SourceProblem } from '../monitor/ports.js';

@@ -1,4 +1,4 @@
-import type { ImageHolder } from '../core/disk-holder.js';
+import type { ImageHolder } from '../core/filesystem-holders.js';
 import type { ContainerRuntime } from '../monitor/ports.js';
 
 type Asked = Pick<ContainerRuntime, 'endpoint' | 'usedImages'>;

@@ -1,5 +1,6 @@
-import type { DiskHolder } from '../core/disk-holder.js';
-import { holdersOn, type DiskHolders } from '../core/held-space.js';
+import type { DiskHolder } from '../core/filesystem-holders.js';
+import { holdersOn } from '../core/held-space.js';
+import { type DiskHolders } from '../core/filesystem-holders.js';
 import type { FilesystemRole } from '../core/layout.js';
 import { isDiskSignal, type DiskSignal, filesystemOf } from '../core/signal.js';
 import type { StepListener, StepReport } from '../monitor/ports.js';

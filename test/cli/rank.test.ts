@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { rankCommand } from '../../src/cli/rank.js';
 import { ConfigError } from '../../src/errors.js';
-import type { DiskHolding, DiskHoldings } from '../../src/core/disk-holding.js';
-import type { DiskHolders } from '../../src/core/held-space.js';
+import type { DiskHolding, DiskHoldings } from '../../src/core/disk-amount.js';
+import type { DiskHolders } from '../../src/core/filesystem-holders.js';
 import type { Candidates } from '../../src/core/workload.js';
 import type { OomReading } from '../../src/core/oom-reading.js';
 import { oomReading, task } from '../core/oom-support.js';

@@ -3,7 +3,7 @@ import { MachineShutdown } from '../../src/compose/shutdown-run.js';
 import type { ShutdownConfig } from '../../src/core/shutdown-config.js';
 import { Status } from '../../src/metrics/status.js';
 import type { JournalRecord } from '../../src/monitor/record.js';
-import type { ShutdownDelay, ShutdownDelayState, ShutdownEvents } from '../../src/monitor/shutdown-ports.js';
+import type { ShutdownDelay, ShutdownDelayState, ShutdownEvents } from '../../src/monitor/shutdown-delay.js';
 import { candidates, SECOND, workload } from '../core/support.js';
 import { NO_SHUTDOWN } from '../lint/support.js';
 import { eventually } from '../support/eventually.js';

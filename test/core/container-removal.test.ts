@@ -1,6 +1,6 @@
 import { withDisks } from '../../src/core/usages.js';
 import { describe, expect, test } from 'vitest';
-import type { DiskHolding } from '../../src/core/disk-holding.js';
+import type { DiskHolding } from '../../src/core/disk-amount.js';
 import type { Candidates } from '../../src/core/workload.js';
 import { candidates, Mi, observations, policy, threshold, workload } from './support.js';
 import { evicted, Timeline } from './timeline.js';

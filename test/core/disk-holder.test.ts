@@ -1,13 +1,7 @@
 import { withDisks } from '../../src/core/usages.js';
 import { expect, test } from 'vitest';
-import {
-  holderJson,
-  holderLine,
-  holderText,
-  type DeletedFilesHolder,
-  type DirectoryHolder,
-  type ImageHolder,
-} from '../../src/core/disk-holder.js';
+import { holderJson, holderLine, holderText } from '../../src/core/disk-holder.js';
+import { type DeletedFilesHolder, type DirectoryHolder, type ImageHolder } from '../../src/core/filesystem-holders.js';
 import type { Effect } from '../../src/core/effect.js';
 import { alertRecord } from '../../src/monitor/effects/alert.js';
 import { decisionRecord } from '../../src/monitor/effects/evict.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DiskHolding, DiskHoldings } from '../../src/core/disk-holding.js';
+import type { DiskHolding, DiskHoldings } from '../../src/core/disk-amount.js';
 import type { Outcome } from '../../src/core/eviction.js';
 import { describeRanked, rank } from '../../src/core/rank.js';
 import { usagesFor, countedBy, withDisks } from '../../src/core/usages.js';

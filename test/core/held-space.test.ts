@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { holderText } from '../../src/core/disk-holder.js';
-import { holdersOn, type DirectoryAmount, type HeldSpace } from '../../src/core/held-space.js';
+import { holdersOn } from '../../src/core/held-space.js';
+import { type DirectoryAmount, type HeldSpace } from '../../src/core/filesystem-holders.js';
 import { Mi } from './support.js';
 
 /** Megabytes and inodes, by path; the first is the root. */

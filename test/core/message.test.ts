@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { departuresOf } from '../../src/core/departure.js';
 import type { AlertKind } from '../../src/core/effect.js';
-import type { Decision, Outcome, StorageLimitCause, ThresholdCause } from '../../src/core/eviction.js';
+import type { Decision, Outcome, StorageLimitCause } from '../../src/core/eviction.js';
+import type { ThresholdCause } from '../../src/core/threshold-cause.js';
 import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../../src/core/message.js';
 import { parseQuantity } from '../../src/core/quantity.js';
 import { rank } from '../../src/core/rank.js';

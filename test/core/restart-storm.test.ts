@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Decision } from '../../src/core/eviction.js';
-import {
-  afterNews,
-  evictionsBefore,
-  holdOf,
-  withEviction,
-  type Hold,
-  type HoldNews,
-  type StoppedUnit,
-} from '../../src/core/restart-storm.js';
+import { afterNews, evictionsBefore, holdOf, withEviction, type HoldNews, type StoppedUnit } from '../../src/core/restart-storm.js';
+import { type Hold } from '../../src/core/hold.js';
 import type { UnitStop } from '../../src/core/unit-stop.js';
 import type { Candidates } from '../../src/core/workload.js';
 import { candidates, Mi, policy, SECOND, threshold, workload } from './support.js';

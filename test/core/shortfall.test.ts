@@ -1,6 +1,6 @@
 import { withDisks } from '../../src/core/usages.js';
 import { describe, expect, test } from 'vitest';
-import type { DiskHolding, DiskHoldings } from '../../src/core/disk-holding.js';
+import type { DiskHolding, DiskHoldings } from '../../src/core/disk-amount.js';
 import { protectionText } from '../../src/core/rank.js';
 import { leastYield, withoutRelief } from '../../src/core/shortfall.js';
 import type { ResourceSignal } from '../../src/core/signal.js';

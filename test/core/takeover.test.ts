@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../src/core/effect.js';
-import type { Hold } from '../../src/core/restart-storm.js';
+import type { Hold } from '../../src/core/hold.js';
 import { initialState, type Policy, type State } from '../../src/core/state.js';
 import { step } from '../../src/core/step.js';
 import { isWaiting, takeOver, type Away } from '../../src/core/takeover.js';

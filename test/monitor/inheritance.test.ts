@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { initialState } from '../../src/core/state.js';
 import { step } from '../../src/core/step.js';
 import { savedStateText, heldIn, restoreState, withoutHeld, type SavedState, type Clocks } from '../../src/monitor/inheritance.js';
-import type { Hold } from '../../src/core/restart-storm.js';
+import type { Hold } from '../../src/core/hold.js';
 import { fromJson } from '../../src/monitor/recording/value.js';
 import { savedParts, savedStateProblem } from '../../src/monitor/saved-parts.js';
 import { anyPolicy, anyTold } from '../core/arbitrary.js';

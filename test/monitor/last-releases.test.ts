@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { inFlight } from '../../src/core/eviction.js';
-import type { Hold } from '../../src/core/restart-storm.js';
+import type { Hold } from '../../src/core/hold.js';
 import { initialState, type State } from '../../src/core/state.js';
 import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
 import { Status } from '../../src/metrics/status.js';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Hold } from '../../src/core/restart-storm.js';
+import type { Hold } from '../../src/core/hold.js';
 import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
 import { stillStoppedText, startHeldUnits, type StillStopped } from '../../src/monitor/left-units.js';
 import { BusPeer } from '../host/linux/systemd/bus-peer.js';

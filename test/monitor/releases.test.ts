@@ -1,6 +1,6 @@
 import type { DBusMessage } from 'dbus-native/lib/message.js';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Hold } from '../../src/core/restart-storm.js';
+import type { Hold } from '../../src/core/hold.js';
 import type { NotStarted } from '../../src/core/unit-start.js';
 import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
 import { Releases } from '../../src/monitor/releases.js';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { DiskHolders } from '../../src/core/held-space.js';
+import type { DiskHolders } from '../../src/core/filesystem-holders.js';
 import { initialState } from '../../src/core/state.js';
 import type { StepReport } from '../../src/monitor/ports.js';
 import { SpaceWatch } from '../../src/workloads/space-watch.js';

@@ -1,7 +1,8 @@
 import { countedBy } from '../../core/usages.js';
 import { amountOfBytes, amountOfResource } from '../../core/amount.js';
-import { holderJson, holderLine, type DiskHolder } from '../../core/disk-holder.js';
-import type { DiskHolding } from '../../core/disk-holding.js';
+import { holderJson, holderLine } from '../../core/disk-holder.js';
+import { type DiskHolder } from '../../core/filesystem-holders.js';
+import type { DiskHolding } from '../../core/disk-amount.js';
 import { formatAge } from '../../core/duration.js';
 import { jsonInteger, jsonOfNano } from '../../core/integer.js';
 import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';

@@ -1,12 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MemoryReading } from './memory.js';
-
-/** A cgroup with a memory.stat. */
-export interface StatisticsOf {
-  readonly directory: string;
-  readonly version: 1 | 2;
-}
+import type { StatisticsOf } from './memory-statistics.js';
 
 /**
  * A smaller difference is not worth a walk; the kernel's own error is as large (64 pages for each CPU and cgroup, three

@@ -2,7 +2,8 @@ import { errnoName } from '../../errors.js';
 import type { Binding, OnWake, Watch } from '../../native/binding.js';
 import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from './psi-window.js';
 import { refusal } from './refusal.js';
-import { WatchSlot, type SlotState, type SlotWake, type WatchFailure } from './watch-slot.js';
+import { WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
+import { type WatchFailure } from './watch-failure.js';
 
 /** A further reason to read the node: tasks wait for memory. */
 export class PressureNotifier {

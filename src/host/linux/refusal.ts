@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { errnoName, errnoText } from '../../errors.js';
 import type { WatchStatus } from '../../native/binding.js';
-import type { WatchFailure } from './watch-slot.js';
+import type { WatchFailure } from './watch-failure.js';
 
 /** Why the kernel refused a watch. */
 export function refusal(error: unknown): WatchFailure {

@@ -1,7 +1,8 @@
 import { getSystemErrorName } from 'node:util';
 import type { Binding, ThresholdWatch } from '../../native/binding.js';
 import { refusal } from './refusal.js';
-import { WatchSlot, type SlotState, type SlotWake, type WatchFailure } from './watch-slot.js';
+import { WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
+import { type WatchFailure } from './watch-failure.js';
 import { registeredUsage, usageThreshold } from '../../core/memcg.js';
 import type { MemoryReading } from './memory.js';
 

@@ -1,12 +1,7 @@
 import type { NotifierMechanism, NotifierState } from '../../monitor/ports.js';
 import type { OnWake, Watch } from '../../native/binding.js';
 import { ending } from './refusal.js';
-
-/** Why a watch is not live, and the remedy. */
-export interface WatchFailure {
-  readonly reason: string;
-  readonly hint: string | undefined;
-}
+import type { WatchFailure } from './watch-failure.js';
 
 /** The owner adds the signal. */
 export type SlotState = Omit<NotifierState, 'signal'>;

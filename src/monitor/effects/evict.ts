@@ -1,7 +1,8 @@
 import { percentOf } from '../../core/amount.js';
 import type { Effect } from '../../core/effect.js';
 import { evictionSignal } from '../../core/eviction-signal.js';
-import { knownBytes, type Decision, type ThresholdCause } from '../../core/eviction.js';
+import { knownBytes, type Decision } from '../../core/eviction.js';
+import { type ThresholdCause } from '../../core/threshold-cause.js';
 import { jsonInteger } from '../../core/integer.js';
 import { decisionMessage } from '../../core/message.js';
 import { quantityValue } from '../../core/quantity.js';

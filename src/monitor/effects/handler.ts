@@ -1,8 +1,8 @@
 import type { Wake } from '../ports.js';
 import type { JournalRecord } from '../record.js';
-import type { Metrics } from '../publisher.js';
 import type { Reclaims } from '../reclaims.js';
 import type { Releases } from '../releases.js';
+import type { EffectReport } from './report.js';
 import type { Reporter } from '../reporter.js';
 import type { EvictionTimes } from '../sent-signals.js';
 import type { Victims } from '../victims.js';
@@ -25,14 +25,8 @@ export interface RecordContext {
   readonly timesOf: (serial: number) => EvictionTimes | undefined;
 }
 
-/** The log line of an effect; its sentence is the record's `message`. */
-export interface EffectLine {
-  readonly level: 'info' | 'warn' | 'error';
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
 /** What evictd does with one kind of effect. What is left out is not done. */
-export interface EffectHandler<E> {
+export interface EffectHandler<E> extends EffectReport<E> {
   readonly record?: (effect: E, context: RecordContext) => JournalRecord;
   /**
    * The record is written before any effect of the step is performed, so that it survives a kill in between. Left out:
@@ -42,8 +36,6 @@ export interface EffectHandler<E> {
   /** Performing it sends a signal: the state is saved before. */
   readonly isSignal?: (effect: E) => boolean;
   readonly perform?: (effect: E, actors: Actors, wake: Wake, wakeNs: bigint) => void;
-  readonly log?: (effect: E, record: JournalRecord) => EffectLine;
-  readonly metric?: (effect: E, metrics: Metrics) => void;
 }
 
 export interface AnyEffect {

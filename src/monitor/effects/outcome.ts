@@ -8,7 +8,8 @@ import { nodeReading } from '../reading-record.js';
 import type { JournalRecord } from '../record.js';
 import { stoppedWith } from '../unit-record.js';
 import type { EvictionTimes } from '../sent-signals.js';
-import type { EffectHandler, EffectLine } from './handler.js';
+import type { EffectHandler } from './handler.js';
+import type { EffectLine } from './report.js';
 
 const LEVELS: Readonly<Record<Outcome['result'], EffectLine['level']>> = {
   killed: 'warn',

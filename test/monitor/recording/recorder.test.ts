@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { initialState } from '../../../src/core/state.js';
-import type { DiskHoldings } from '../../../src/core/disk-holding.js';
+import type { DiskHoldings } from '../../../src/core/disk-amount.js';
 import type { Protection } from '../../../src/core/workload.js';
 import { InputError } from '../../../src/errors.js';
 import type { StepReport, WorkloadSource } from '../../../src/monitor/ports.js';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { departuresOf } from '../../../src/core/departure.js';
 import { evictionMessage, type EvictionMessage } from './eviction-message.js';
-import type { Decision, StorageLimitCause, ThresholdCause } from '../../../src/core/eviction.js';
+import type { Decision, StorageLimitCause } from '../../../src/core/eviction.js';
+import type { ThresholdCause } from '../../../src/core/threshold-cause.js';
 import { parseQuantity } from '../../../src/core/quantity.js';
 import { rank } from '../../../src/core/rank.js';
 import { SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal.js';

@@ -1,4 +1,5 @@
-import type { Decision, ThresholdCause } from '../../../src/core/eviction.js';
+import type { Decision } from '../../../src/core/eviction.js';
+import type { ThresholdCause } from '../../../src/core/threshold-cause.js';
 import { canonicalText } from '../../../src/core/quantity-format.js';
 import { formatBytes } from '../../../src/core/quantity.js';
 import { SIGNAL_FACTS, type Resource } from '../../../src/core/signal.js';

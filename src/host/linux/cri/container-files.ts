@@ -1,4 +1,4 @@
-import { NOTHING_ON_DISK } from '../../../core/disk-holding.js';
+import { NOTHING_ON_DISK } from '../../../core/disk-amount.js';
 import type { ContainerFiles } from '../../../monitor/ports.js';
 import type { ListedStats, CONTAINER_STATUS } from './calls.js';
 import type { Decoded } from './protobuf.js';

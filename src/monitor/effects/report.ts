@@ -1,0 +1,14 @@
+import type { Metrics } from '../publisher.js';
+import type { JournalRecord } from '../record.js';
+
+/** The log line of an effect; its sentence is the record's `message`. */
+export interface EffectLine {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** What the log and the metrics say of one kind of effect. What is left out is not said. */
+export interface EffectReport<E> {
+  readonly log?: (effect: E, record: JournalRecord) => EffectLine;
+  readonly metric?: (effect: E, metrics: Metrics) => void;
+}
