@@ -22,7 +22,7 @@ import type { Candidates, Protection } from './workload.js';
 const KUBELET_HARD_GRACE_NS = 1_000_000_000n;
 
 /**
- * For a hard threshold of memory or process ids, which keep falling meanwhile. docs/operations.md ("Size thresholds")
+ * For a hard threshold of memory or process ids, which keep falling meanwhile. docs/sizing.md
  * says what to add for that.
  */
 const HARD_AWAITS_NS = 20_000_000n;
