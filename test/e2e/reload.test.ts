@@ -14,7 +14,7 @@ describe(`evictd reload (${ON})`, () => {
     for (const threshold of ['77Mi', '78Mi']) {
       evictd.configure({ ...config, evictionHard: { 'memory.available': threshold } });
       const { code, stdout } = await command('reload', '--config', evictd.configFile);
-      expect([code, stdout]).toEqual([0, `evictd (process ${String(evictd.pid)}) has read its configuration again\n`]);
+      expect([code, stdout]).toEqual([0, `evictd (process ${String(evictd.pid)}) reloaded its configuration\n`]);
       const bytes = await evictd.metric('evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}');
       expect(bytes).toBe(Number.parseInt(threshold) * 1024 * 1024);
     }
@@ -33,7 +33,7 @@ describe(`evictd reload (${ON})`, () => {
     ] as const) {
       evictd.configure(next);
       const { code, stdout, stderr } = await command('reload', '--config', evictd.configFile);
-      expect([code, stdout]).toEqual([0, `evictd (process ${String(evictd.pid)}) has read its configuration again\n`]);
+      expect([code, stdout]).toEqual([0, `evictd (process ${String(evictd.pid)}) reloaded its configuration\n`]);
       expect(stderr).toMatch(said);
       for (const line of stderr.trimEnd().split('\n'))
         await evictd.until(line, () => evictd.log.some(({ msg }) => line === `warning: ${msg}`));
@@ -56,7 +56,7 @@ describe(`evictd reload (${ON})`, () => {
     ] as const) {
       const { code, stderr } = await command('reload', ...file, ...who);
       expect([code, stderr]).toEqual([78, expect.stringMatching(/config\.yaml:1:\d+: EVICTD_CONFIG_THRESHOLD/)]);
-      expect(stderr).toContain(`evictd (process ${String(evictd.pid)}) keeps the configuration before\n`);
+      expect(stderr).toContain(`evictd (process ${String(evictd.pid)}) keeps its present configuration\n`);
       expect(evictd.log.filter(({ code: told }) => told === 'EVICTD_RELOAD_REFUSED')).toHaveLength(refusals);
       expect([await evictd.metric('evictd_config_last_reload_successful'), await threshold()]).toEqual([0, before]);
     }
@@ -74,7 +74,7 @@ describe(`evictd reload (${ON})`, () => {
     writeFileSync(draft, 'nonsense: 1\n', { mode: 0o600 });
     const { code, stderr } = await command('reload', '--config', draft, '--pid', String(evictd.pid));
     expect([code, stderr]).toEqual([78, expect.stringContaining('EVICTD_CONFIG_UNKNOWN_KEY')]);
-    expect(stderr).toContain('was started with other files, and has read those again');
+    expect(stderr).toContain('was started with other files and reloaded those');
     await evictd.recorded('reload');
     const nobody = await command('reload', '--config', draft, '--pid', '1');
     expect([nobody.code, nobody.stderr]).toEqual([
@@ -92,7 +92,7 @@ describe(`evictd reload (${ON})`, () => {
     evictd.configure({ nonsense: 1 });
     const { code, stderr } = await command('reload', '--config', other.configFile);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/EVICTD_RELOAD_REFUSED: .*the one before stays in force: .*EVICTD_CONFIG_UNKNOWN_KEY/);
+    expect(stderr).toMatch(/EVICTD_RELOAD_REFUSED: .*refused the configuration and keeps its present one: .*EVICTD_CONFIG_UNKNOWN_KEY/);
   });
 
   test('nobody guards the node, or another process than the one that was meant: 75', async () => {

@@ -69,7 +69,7 @@ describe(`record and replay (${ON})`, () => {
     const { code, stdout, stderr } = await command('demo', '--record', file, '--output', 'json');
     expect(code, stdout + stderr).toBe(0);
     const { journal, checks } = JSON.parse(stdout) as { journal: readonly JournalLine[]; checks: readonly unknown[] };
-    expect(checks).toContainEqual({ check: 'it was recorded', ok: true, seen: `written to ${file}` });
+    expect(checks).toContainEqual({ check: 'evictd wrote the recording', ok: true, seen: `written to ${file}` });
     const again = await replayed(file);
     expect(again).toMatchObject({ deviations: [], end: 'whole', lost: 0 });
     expect(decided(again.records)).toEqual(decided(journal));
@@ -79,7 +79,7 @@ describe(`record and replay (${ON})`, () => {
 
   test('a demo that cannot record says so, and fails', async () => {
     const { code, stdout } = await command('demo', '--record', '/nowhere/demo.gz');
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/not true: it was recorded \(.*ENOENT.*\/nowhere\/demo\.gz/) as string]);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/failed: evictd wrote the recording \(.*ENOENT.*\/nowhere\/demo\.gz/) as string]);
   });
 
   test('the same configuration gives the decisions of the journal: same order, same fields', async () => {

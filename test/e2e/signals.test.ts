@@ -17,7 +17,7 @@ describe(`signals that set a condition and evict nobody (${ON})`, () => {
     const evictd = await new Evictd({ config }).guarding();
     expect(await evictd.recorded('condition')).toMatchObject({ condition, status: true });
     expect(await evictd.recorded('alert')).toMatchObject({ alert: 'nothing-evictable', signal, kind: 'hard' });
-    expect((await evictd.logged(/no workload that may be evicted and frees something/)).level).toBe('error');
+    expect((await evictd.logged(/: no evictable workload would free anything there/)).level).toBe('error');
     await aWhile();
     expect(batch.alive).toBe(true);
     expect(evictd.journal().map(({ type }) => type)).not.toContain('decision');

@@ -52,7 +52,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
       chmodSync(path, 0o777);
       const { status, stderr } = run(process.execPath, '/var/lib/evictdtest-program/dist/evictd.js', 'install', '--now');
       chmodSync(path, mode);
-      return [status, /EVICTD_INSTALL_UNSAFE: (.*) may be written by everybody/.exec(stderr)?.[1]];
+      return [status, /EVICTD_INSTALL_UNSAFE: (.*) is writable by all users/.exec(stderr)?.[1]];
     });
     rmSync('/var/lib/evictdtest-program', { recursive: true });
     expect(refused).toEqual([
@@ -188,7 +188,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     configure({});
     expect(evictd('install', '--now', '--config', other).status).toBe(0);
     const again = evictd('install', '--now');
-    expect([again.status, again.stdout]).toEqual([0, expect.stringMatching(/^keep {4}\/etc\/evictd\/other\.yaml \(the service has it/)]);
+    expect([again.status, again.stdout]).toEqual([0, expect.stringMatching(/^keep {4}\/etc\/evictd\/other\.yaml \(the service uses it/)]);
     expect(await metric(THRESHOLD)).toBe(13 * MIB);
     systemd('systemctl', 'stop', SERVICE);
     rmSync(directory, { recursive: true });
@@ -278,7 +278,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     await killedForGood();
     const { status, stdout, stderr } = evictd('uninstall');
     expect(adj()).toBe('100');
-    expect([status, stderr]).toEqual([0, expect.stringMatching(/config\.yaml:1:.*\n.*default directories are looked at/s)]);
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/config\.yaml:1:.*\n.*using the default directories because of these errors/s)]);
     expect(stdout).toMatch(/^restore \/run\/evictd \(oom_score_adj of \d+ process(es)?\)\nremove {2}\/run\/evictd\n/m);
     configure({});
     expect(evictd('install', '--now').status).toBe(0);

@@ -121,6 +121,6 @@ test('a second evictd is refused, and a reload is answered by the first', async 
   guard.configure({ evictionHard: { ...UNMET, 'memory.available': '2Mi' } });
   const { status, stdout } = guard.command('reload');
   expect(status).toBe(0);
-  expect(stdout).toContain('has read its configuration again');
+  expect(stdout).toContain('reloaded its configuration');
   await guard.says('the configuration was read again: memory.available<2Mi');
 });
