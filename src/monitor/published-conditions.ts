@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { CONDITION_TYPES, type ConditionType } from '../core/signal.js';
 import { EvictdError } from '../errors.js';
 
@@ -87,40 +88,36 @@ function seconds(ns: bigint): string {
 
 /** undefined: it is not as {@link conditionsText} writes it. */
 function parse(text: string): PublishedConditions | undefined {
-  const file = parseObject(text);
-  if (file === undefined) return undefined;
-  const { node, pid, bootId, updated, shutdown } = file;
-  const updatedNs = nanoseconds(file.updatedNs);
-  const monitoringIntervalNs = nanoseconds(file.monitoringIntervalNs);
-  if (file.format !== FORMAT || typeof node !== 'string' || typeof pid !== 'number' || typeof bootId !== 'string') return undefined;
-  if (typeof updated !== 'string' || updatedNs === undefined || monitoringIntervalNs === undefined) return undefined;
-  if (!Array.isArray(file.conditions) || !file.conditions.every(isCondition)) return undefined;
-  if (shutdown !== undefined && !isShutdown(shutdown)) return undefined;
-  const known = { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions: file.conditions };
+  const { data } = publishedSchema().safeParse(parseJson(text));
+  if (data === undefined) return undefined;
+  const { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions, shutdown } = data;
+  const known = { node, pid, bootId, updatedNs, updated, monitoringIntervalNs, conditions };
   return shutdown === undefined ? known : { ...known, shutdown };
 }
 
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isCondition(value: unknown): value is PublishedCondition {
-  return isObject(value) && typeof value.since === 'string' && CONDITION_TYPES.some((type) => type === value.type);
-}
-
-function isShutdown(value: unknown): value is { readonly since: string } {
-  return isObject(value) && typeof value.since === 'string';
-}
-
-function nanoseconds(value: unknown): bigint | undefined {
-  return typeof value === 'string' && /^\d{1,19}$/.test(value) ? BigInt(value) : undefined;
+/** Built when a file is read: zod takes a moment for it. */
+function publishedSchema() {
+  const nanoseconds = z.pipe(
+    z.string().check(z.regex(/^\d{1,19}$/)),
+    z.transform((text: string) => BigInt(text)),
+  );
+  return z.object({
+    format: z.literal(FORMAT),
+    node: z.string(),
+    pid: z.number(),
+    bootId: z.string(),
+    updatedNs: nanoseconds,
+    updated: z.string(),
+    monitoringIntervalNs: nanoseconds,
+    conditions: z.array(z.object({ type: z.enum(CONDITION_TYPES), since: z.string() })),
+    shutdown: z.optional(z.object({ since: z.string() })),
+  });
 }
