@@ -202,7 +202,7 @@ export class Releases {
   }
 }
 
-/** What a step is told of the units that are kept stopped; nothing where there are none. */
+/** The input of a step about the units that are kept stopped; nothing where there are none. */
 export function heldInput(releases: Releases | undefined, held: State['held']): Pick<StepInput, 'unitsOutOfReach' | 'holdNews'> {
   if (held.size === 0) return {};
   return { unitsOutOfReach: releases?.isDisconnected ?? true, holdNews: releases?.news(held) ?? new Map<string, HoldNews>() };

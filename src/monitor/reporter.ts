@@ -135,7 +135,7 @@ export class Reporter {
 
 /** Another notifier wakes for it, or that would be reported. */
 function stuckMessage({ mechanism, target, reason, hint }: NotifierState): string {
-  return withHint(`notifier ${mechanism} stands on ${target} and could not be moved: ${reason ?? 'unknown'}`, hint);
+  return withHint(`notifier ${mechanism} is still at ${target} and could not be moved: ${reason ?? 'unknown'}`, hint);
 }
 
 function notifierMessage({ mechanism, signal, target, reason, hint, essential }: NotifierState): string {

@@ -29,7 +29,7 @@ export function shutdownBegun({ groups, leftAlone, unreadable }: ShutdownPlan): 
       ({ priority, gracePeriodNs, workloads }) =>
         `${some(workloads.map(({ workload }) => workload.name))} within ${formatDuration(gracePeriodNs)} (group ${String(priority)})`,
     );
-  const who = parts.length === 0 ? 'no workload has to end' : `workloads end in this order: ${parts.join(', then ')}`;
+  const order = parts.length === 0 ? 'no workload has to end' : `workloads end in this order: ${parts.join(', then ')}`;
   return {
     type: 'shutdown',
     phase: 'begins',
@@ -46,7 +46,7 @@ export function shutdownBegun({ groups, leftAlone, unreadable }: ShutdownPlan): 
     neededSeconds: seconds(neededNs),
     leftAlone: leftAlone.map(({ workload: { name, path }, why }) => ({ name, path, why: protectionText(why) })),
     unreadable,
-    message: `the machine is shutting down: ${who}`,
+    message: `the machine is shutting down: ${order}`,
   };
 }
 

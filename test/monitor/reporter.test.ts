@@ -50,7 +50,7 @@ test('a live notifier that could not be moved is logged, and when that is over',
   it.sources([stuck], []);
   it.sources([stuck], []);
   it.sources([{ ...stuck, target: 'usage ≥ 2', reason: undefined }], []);
-  const sentence = 'notifier memcg_threshold stands on usage ≥ 1 and could not be moved: EACCES (run as root)';
+  const sentence = 'notifier memcg_threshold is still at usage ≥ 1 and could not be moved: EACCES (run as root)';
   expect(said).toEqual([sentence, `is over: ${sentence}`]);
 });
 
