@@ -14,7 +14,6 @@ export interface AppendQueueOptions<T> {
    * once a minute.
    */
   readonly write: () => Promise<void>;
-  /** Whether something is to be written though no item waits. */
   readonly hasMore?: () => boolean;
   readonly dropped: (items: readonly T[]) => void;
   /** @param isFirst  of several failures in a row */
@@ -61,7 +60,6 @@ export class AppendQueue<T> {
     return items;
   }
 
-  /** Items that were taken and could not be written. */
   putBack(items: readonly T[]): void {
     this.#items.unshift(...items);
     this.#weight += this.#weightOf(items);
@@ -73,7 +71,6 @@ export class AppendQueue<T> {
     this.#weight = this.#weightOf(this.#items);
   }
 
-  /** What waits, the oldest first. */
   list(): readonly T[] {
     return this.#items;
   }

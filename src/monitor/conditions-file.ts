@@ -11,7 +11,6 @@ const MAX_BYTES = 64 * 1024;
 
 export interface ConditionsFileOptions {
   readonly path: string;
-  /** As in {@link PublishedConditions}. */
   readonly node: string;
   readonly bootId: string;
   readonly log: Pick<Log, 'info' | 'warn'>;
@@ -40,7 +39,6 @@ export class ConditionsFile implements StepListener {
     if (ticked || changed) this.#publish(state.conditions, policy.monitoringIntervalNs, input.nowNs, changed);
   }
 
-  /** A shutdown of the machine begins, or is cancelled: published at once. */
   shuttingDown(lasts: boolean): void {
     this.#shutdownSince = lasts ? new Date().toISOString() : undefined;
     if (this.#last) this.#publish(this.#last.conditions, this.#last.monitoringIntervalNs, process.hrtime.bigint(), true);

@@ -23,7 +23,6 @@ export interface RuntimeFilesystems {
   readonly containerfs: string | undefined;
 }
 
-/** The filesystems that one runtime reports. */
 export interface ReportedFilesystems extends RuntimeFilesystems {
   readonly endpoint: string;
 }
@@ -31,7 +30,6 @@ export interface ReportedFilesystems extends RuntimeFilesystems {
 /** A container runtime, by its CRI socket. Only `reported` and `filesystemsReported` wait, and no method throws. */
 export interface ContainerRuntime {
   readonly endpoint: string;
-  /** It has reported its workloads at least once. */
   readonly hasReported: boolean;
   /** The last report, also after an error: the same value until there is a new report. */
   workloads(): readonly RuntimeWorkload[];

@@ -5,7 +5,6 @@ const ZEROS = Buffer.alloc(65_536);
 /** Errors that pass when files are removed: a full filesystem, or a quota. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'ENOMEM']);
 
-/** Whether a file could not be made for lack of space. */
 export function isNoRoom(error: unknown): error is Error {
   return NO_ROOM.has(errnoName(error) ?? '');
 }
@@ -31,7 +30,6 @@ export class FixedFile {
     this.sizeBytes = sizeBytes;
   }
 
-  /** Writes the first `length` bytes. Throws Node's errors. */
   write(bytes: Buffer, length: number, at: number): void {
     writeSync(this.#fd, bytes, 0, length, at);
   }

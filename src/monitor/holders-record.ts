@@ -3,7 +3,6 @@ import { type DiskHolder } from '../core/filesystem-holders.js';
 import type { DiskSignal } from '../core/signal.js';
 import type { JournalRecord } from './record.js';
 
-/** The largest holders of a filesystem whose signal runs short. */
 export function holdersRecord(signal: DiskSignal, holders: readonly DiskHolder[]): JournalRecord {
   const found = holders.length > 0 ? holdersText(holders) : 'no large holder was found';
   return { type: 'holders', signal, holders: holders.map(holderJson), message: `${signal}: ${found}` };

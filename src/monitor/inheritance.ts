@@ -26,13 +26,11 @@ export interface Clocks {
 /** What evictd saves for the next evictd on this node and boot. */
 export interface SavedState {
   readonly state: SavedParts;
-  /** By serial, of the evictions in flight. */
   readonly signals: ReadonlyMap<number, SentSignals>;
   /** What others save in the same file, by name. */
   readonly sections: Readonly<Record<string, unknown>>;
 }
 
-/** What evictd starts with. */
 export interface RestoredState {
   readonly state: State;
   readonly signals: ReadonlyMap<number, SentSignals>;
@@ -111,7 +109,6 @@ function checked(contents: Readonly<Record<string, unknown>>): Contents {
   return saved as Contents;
 }
 
-/** With the initial value of every part that an older evictd did not save. */
 function completed(contents: Readonly<Record<string, unknown>>): Contents {
   const saved = checked(contents);
   return { ...saved, state: savedParts({ ...initialState, ...saved.state }) };

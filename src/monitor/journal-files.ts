@@ -15,7 +15,6 @@ const LINE_MS = 50;
 export interface JournalLimits {
   /** A file is at most this long, unless a single write is longer. */
   readonly maxBytes: number;
-  /** Including the current one. */
   readonly maxFiles: number;
 }
 
@@ -194,7 +193,6 @@ export class JournalFiles {
     return false;
   }
 
-  /** How many older files there are. */
   async #count(): Promise<number> {
     let count = 0;
     while (await exists(this.#older(count + 1))) count += 1;

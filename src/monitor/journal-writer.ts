@@ -85,7 +85,6 @@ export class JournalWriter {
     this.#events.reserved(this.#files.unreserved);
   }
 
-  /** @param mark  what is written before the records */
   async #append(mark: string): Promise<void> {
     const batch = this.#queue.take(BATCH_BYTES);
     const text = mark + batch.map((record) => `${record.text}\n`).join('');

@@ -5,7 +5,6 @@ import { JournalWriter } from './journal-writer.js';
 import { Ring } from './ring.js';
 import { earlierDecisions, type EarlierDecisions } from './unfinished.js';
 
-/** The space that a journal takes in the runtime directory. */
 export const RING_BYTES = 4 * 1024 * 1024;
 
 export function ringPath(runtimeDirectory: string, instance: string): string {
@@ -22,7 +21,6 @@ export interface JournalOptions {
   readonly dryRun: boolean;
   readonly limits: JournalLimits;
   readonly allocate: Allocate;
-  /** As of {@link JournalFiles}. */
   readonly replacesOpen?: boolean;
   readonly lock: RotationLock;
   readonly onError: (error: Error) => void;

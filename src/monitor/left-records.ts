@@ -4,7 +4,6 @@ import { RING_BYTES } from './journal.js';
 import { journalLine, tornRecord, type JournalRecord } from './record.js';
 import { markDrained, Ring, undrainedRecords } from './ring.js';
 
-/** The result for the records that an evictd has left in its ring. */
 export interface DrainedRing {
   readonly records: number;
   /** Why some of them are only in the ring; undefined: the state directory has all. */

@@ -2,7 +2,6 @@ import type { Hold } from '../core/hold.js';
 import type { UnitManager } from './ports.js';
 import { Releases, type ReleaseResult } from './releases.js';
 
-/** A unit that is still kept stopped, and why. */
 export type StillStopped = Exclude<ReleaseResult, { kind: 'started' }>;
 
 /**

@@ -30,7 +30,6 @@ export interface MonitorParts {
   readonly journal: Journal;
   readonly keeper: StateKeeper;
   readonly reporter: Reporter;
-  /** Called after every step, in this order. */
   readonly listeners: readonly StepListener[];
   readonly heartbeat: Heartbeat;
 }
@@ -60,7 +59,6 @@ export class Monitor {
   #notBeforeNs: bigint | undefined;
   /** A wake that WakeThrottle holds back. */
   #waiting: { readonly wake: Wake; readonly atNs: bigint } | undefined;
-  /** When the last reading began. */
   #readNs = 0n;
   #running = false;
   /** Whether it is still unknown if the configuration permits an eviction in flight. */
@@ -117,12 +115,10 @@ export class Monitor {
     });
   }
 
-  /** Victims that have got SIGTERM and not SIGKILL. */
   get terminating(): readonly Decision[] {
     return this.#state.evictions.filter(({ phase }) => phase === 'terminating').map(({ decision }) => decision);
   }
 
-  /** What the next evictd has to continue. */
   get remaining(): Pick<State, 'held' | 'evictions'> {
     return this.#state;
   }

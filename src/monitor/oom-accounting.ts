@@ -21,9 +21,7 @@ export interface OomAccountingParts {
   readonly log: Pick<Log, 'warn'>;
   readonly journal: Pick<Journal, 'record'>;
   readonly metrics: Pick<Metrics, 'oomKilled'>;
-  /** The kernel's count, for the records. */
   readonly counted: () => OomKillsCounted;
-  /** Whether the kernel log is being read. */
   readonly hasLog: () => boolean;
 }
 
@@ -62,7 +60,6 @@ export class OomAccounting implements StepListener {
     this.#ledger = openLedger(drained(this.#parts.counters.read()));
   }
 
-  /** These kills are in the kernel log. */
   killsLogged(kills: readonly KernelKill[]): void {
     for (const kill of kills) {
       if (this.#isAgain(kill)) this.#countAgain(kill);

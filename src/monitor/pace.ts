@@ -1,4 +1,3 @@
-/** The least distance between two wakes that decide nothing. */
 const SPACING_NS = 5_000_000n;
 
 /**
@@ -8,7 +7,6 @@ const SPACING_NS = 5_000_000n;
 export class WakeThrottle {
   #quietSinceNs: bigint | undefined;
 
-  /** A wake was handled. */
   handled(nowNs: bigint, decided: boolean): void {
     this.#quietSinceNs = decided ? undefined : nowNs;
   }

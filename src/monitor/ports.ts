@@ -93,7 +93,6 @@ export interface Node {
   close(): void;
 }
 
-/** Source of the candidates. */
 export interface WorkloadSource {
   /**
    * Reads all candidates now. cgroups that vanish meanwhile are left out; what cannot be read is named. Never throws.
@@ -114,7 +113,6 @@ export interface WorkloadSource {
   close(): void;
 }
 
-/** The kernel's counters of OOM kills below the node. */
 export interface OomCounterReader {
   /** Whether there was an OOM kill on the machine since the last `read` ended. Cheap. Never throws. */
   readonly moved: boolean;
@@ -195,7 +193,6 @@ export interface Reclaimer {
   run(collections: readonly string[], signal: ResourceSignal): Promise<ReclaimReading>;
 }
 
-/** Runs programs by the service manager. */
 export interface CommandRunner {
   /**
    * Resolves when the program has ended, with its error; undefined: it succeeded. Takes its time limit and some seconds
@@ -222,7 +219,6 @@ export interface StepReport {
 /** Called after every step, when its effects are performed and reported. Must not throw or wait. */
 export interface StepListener {
   stepped(report: StepReport): void;
-  /** The loop has stopped. */
   close(): void;
 }
 
@@ -254,7 +250,6 @@ export interface OomScoreAdjWriter {
    * and `write` again.
    */
   write(target: OomScoreAdjTarget): Generator<void, boolean>;
-  /** Restores all processes but those of these workloads. */
   restoreOthers(targets: readonly OomScoreAdjTarget[]): void;
   /** Restores all processes. Those that fail stay in the file. */
   restore(): RestoredOomScoreAdj;

@@ -4,7 +4,6 @@ import { EvictdError } from '../errors.js';
 
 /** The node conditions that a running evictd publishes in a file of the runtime directory (docs/admission.md). */
 export interface PublishedConditions {
-  /** 'machine', or the path of the node cgroup. */
   readonly node: string;
   readonly pid: number;
   /** The boot that `updatedNs` belongs to. '': could not be read. */
@@ -25,7 +24,6 @@ export interface PublishedCondition {
   readonly since: string;
 }
 
-/** Which conditions are asked for, and when. */
 export interface Asked {
   readonly node: string;
   readonly bootId: string;

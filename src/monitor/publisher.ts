@@ -15,7 +15,6 @@ export interface Metrics {
   /** The readings of a pass. They are kept, not copied. */
   observe(observations: Observations, thresholds: readonly Threshold[]): void;
   condition(type: ConditionType, on: boolean): void;
-  /** An episode of a threshold began. */
   thresholdMet(signal: Signal, kind: ThresholdKind): void;
   /** An eviction has ended with no process left. */
   evicted(signal: EvictionSignal): void;
@@ -32,11 +31,8 @@ export interface Metrics {
    * @param failed  a part of it could not be done
    */
   reclaimed(step: string, freed: DiskAmount, failed: boolean): void;
-  /** The kernel's OOM killer has killed so many processes below the node. */
   oomKilled(limit: OomLimit, processes: number): void;
-  /** How many systemd units are kept stopped. */
   held(units: number): void;
-  /** From the crossing of a threshold to the first signal sent. */
   wakeToSignal(seconds: number): void;
   notifiers(states: readonly NotifierState[]): void;
   /** Workload sources that are missing. Replaces the former list. */

@@ -4,7 +4,6 @@ import type { Resource } from '../core/signal.js';
 
 const NANO = 1_000_000_000n;
 
-/** The identity of a workload, as in every record. */
 export function victimOf({ workload }: RankedWorkload): Record<string, unknown> {
   return { name: workload.name, path: workload.path, id: workload.id };
 }

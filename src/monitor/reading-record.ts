@@ -7,7 +7,6 @@ import type { Observation } from '../core/observation.js';
 import { isPressure, type Signal } from '../core/signal.js';
 import { isListed, resolve, thresholdKind, valueText, whenText, type Operand } from '../core/threshold.js';
 
-/** A threshold with the reading that met it. */
 export function readingOf(reading: ThresholdReading): Record<string, unknown> {
   const { threshold, observation } = reading;
   const { signal, ...values } = operandReading(threshold, observation);

@@ -6,7 +6,6 @@ export class Reclaims {
   readonly #reclaimer: Reclaimer;
   readonly #node: Node;
   #reading: ReclaimReading | undefined;
-  /** The filesystems were read since the collections ran. */
   #ripe = false;
 
   constructor(reclaimer: Reclaimer, node: Node) {

@@ -9,7 +9,6 @@ import { victimOf } from './ranking-row.js';
 /** A record of the journal (docs/journal.md). Integers are numbers up to 2^53, and decimal strings beyond that. */
 export type JournalRecord = Readonly<Record<string, unknown>> & { readonly type: string; readonly message: string };
 
-/** A record as a line of the journal, without its line end. */
 export function journalLine({ type, ...rest }: JournalRecord, of: { readonly node: unknown; readonly dryRun: unknown }): string {
   const { node, dryRun } = of;
   return JSON.stringify({ time: new Date().toISOString(), type, node, dryRun, ...rest });
@@ -20,7 +19,6 @@ export function tornRecord(bytes: number): JournalRecord {
   return { type: 'torn', bytes, message: `the line before this one was cut off after ${String(bytes)} bytes` };
 }
 
-/** What a run begins with. */
 export interface StartFacts {
   readonly version: string;
   readonly dryRun: boolean;
@@ -31,7 +29,6 @@ export interface StartFacts {
   readonly discarded: string | undefined;
 }
 
-/** evictd starts. */
 export function startRecord({ version, dryRun, recovered, state, discarded }: StartFacts): JournalRecord {
   const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the last run were still in the runtime directory`;
   const evictions = state.evictions.map(({ decision, phase }) => ({ decision: decision.serial, victim: victimOf(decision.victim), phase }));
@@ -84,7 +81,6 @@ export function stopRecord(): JournalRecord {
   return { type: 'stop', message: 'evictd stops' };
 }
 
-/** Another configuration is in force from now on. */
 export function reloadRecord(message: string): JournalRecord {
   return { type: 'reload', message };
 }

@@ -41,7 +41,6 @@ export class Releases {
   readonly #onRefused: (hold: Hold, why: NotStarted) => void;
   readonly #knownWithinNs: bigint;
   readonly #asked = new Map<string, Asked>();
-  /** By unit that systemd is starting: when that was requested. */
   readonly #started = new Map<string, bigint>();
   /** By unit: the decision whose stop job systemd has refused. */
   readonly #notStopped = new Map<string, number>();

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { isHindered, replaceFileSync } from '../directory.js';
 import { errnoName } from '../errors.js';
 
-/** The result of a reload. */
 export interface ReloadAnswer {
   readonly pid: number;
   /**
@@ -23,7 +22,6 @@ interface Written {
   readonly warnings?: readonly string[];
 }
 
-/** Beside the lock of an instance. */
 export function reloadAnswerPath(runtimeDirectory: string, instance: string): string {
   return `${runtimeDirectory}/${instance}.reload.json`;
 }

@@ -12,7 +12,6 @@ import type { Metrics } from './publisher.js';
 import type { JournalRecord } from './record.js';
 import { removalText } from './removal-record.js';
 
-/** Key of the error that prevented a step. */
 const STEP = 'step ';
 const STEPS_AGAIN = 'is over';
 
@@ -30,7 +29,6 @@ export class Reporter {
     this.#metrics = metrics;
   }
 
-  /** The log line and the metric of an effect, after it was performed. */
   effect<E>({ log, metric }: EffectReport<E>, effect: E, record: JournalRecord | undefined): void {
     metric?.(effect, this.#metrics);
     if (log === undefined || record === undefined) return;
@@ -74,13 +72,11 @@ export class Reporter {
     });
   }
 
-  /** Of what was evicted; see removalRecord. */
   removal({ name }: Workload, error: string | undefined): void {
     if (error === undefined) this.#log.info(removalText(name, error));
     else this.#log.warn(removalText(name, error), { code: 'EVICTD_CRI_REMOVE' });
   }
 
-  /** How many units are kept stopped. */
   held(units: number): void {
     this.#metrics.held(units);
   }

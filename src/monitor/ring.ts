@@ -13,13 +13,11 @@ export interface RingRecord {
   readonly text: string;
 }
 
-/** The content of a ring's file. */
 interface FoundRing {
   /** The valid ones, oldest first. */
   readonly records: readonly RingRecord[];
   /** The state directory has every record up to this. */
   readonly drained: bigint;
-  /** Behind the newest record. */
   readonly endBytes: number;
   /** The header is that of a ring of this size. */
   readonly isRing: boolean;
@@ -41,7 +39,6 @@ export class Ring {
   #at: number;
   #sequence: bigint;
   #drained: bigint;
-  /** All records of earlier runs, oldest first. */
   before: readonly RingRecord[];
   /** Those that the state directory does not have. */
   undrained: readonly RingRecord[];
@@ -77,7 +74,6 @@ export class Ring {
     }
   }
 
-  /** The last sequence number that was given out. */
   get sequence(): bigint {
     return this.#sequence;
   }

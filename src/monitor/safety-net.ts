@@ -33,7 +33,6 @@ export class OomScoreAdjuster implements StepListener {
   #pass: Generator<void, void> | undefined;
   #values: ReadonlyMap<string, number> = new Map();
   #outOfPlace: ReadonlySet<string> = new Set();
-  /** The last pass has failed. */
   #failing = false;
 
   constructor(mode: OomScoreAdjMode, parts: OomScoreAdjusterParts) {

@@ -110,7 +110,6 @@ function object(shape: z.core.$ZodShape): z.ZodMiniType {
   );
 }
 
-/** One of several forms, by its `kind`. */
 function kinds(forms: Readonly<Record<string, z.core.$ZodShape>>): z.ZodMiniType {
   const [first, ...others] = Object.entries(forms).map(([kind, shape]) => z.looseObject({ kind: z.literal(kind), ...shape }));
   return first === undefined ? z.never() : z.discriminatedUnion('kind', [first, ...others]);

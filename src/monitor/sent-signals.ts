@@ -27,7 +27,6 @@ export function noSignalSent(times: Pick<EvictionTimes, 'crossingNs' | 'wakeNs' 
   return { times: { ...times, signalNs: undefined, killNs: undefined }, sent: undefined };
 }
 
-/** Whether this call is the first that sent the signal. */
 export function isFirstSent({ sent }: SentSignals, signal: SentSignal, { passing }: Pick<SignalResult, 'passing'>): boolean {
   return passing !== 'unsent' && sent !== signal;
 }

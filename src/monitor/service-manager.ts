@@ -7,7 +7,6 @@ export interface ServiceManager {
   readonly watchdogMs: number | undefined;
   /** Sends lines NAME=VALUE: 'READY=1', 'STATUS=…'. false: they could not be sent. */
   notify(...lines: readonly string[]): boolean;
-  /** The process ends now. After `close()`. */
   ended(): void;
   close(): void;
 }

@@ -28,12 +28,11 @@ export class Service implements StepListener, Heartbeat {
   #latestNs: bigint;
   /** READY=1 is still to be sent: without it systemd would end evictd as one that did not start. */
   #isReadyDue = false;
-  /** The status that was sent last. */
   #sentStatus: string;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    this.#sentStatus = this.#status(); // with READY=1
+    this.#sentStatus = this.#status();
     const { watchdogMs } = parts.manager ?? {};
     this.#watchdogNs = watchdogMs === undefined ? undefined : BigInt(Math.round(watchdogMs * 1e6));
     const nowNs = process.hrtime.bigint();
@@ -78,13 +77,11 @@ export class Service implements StepListener, Heartbeat {
     if (this.#isReadyDue || this.#status() !== this.#sentStatus) this.#send();
   }
 
-  /** The loop has stopped. */
   close(): void {
     this.#parts.manager?.notify('STOPPING=1', 'STATUS=stopping');
     this.#parts.manager?.close();
   }
 
-  /** All work is done. */
   ended(): void {
     this.#parts.manager?.ended();
   }

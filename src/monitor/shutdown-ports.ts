@@ -4,7 +4,6 @@ import type { Workload } from '../core/workload.js';
 import type { Evictor, WorkloadSource } from './ports.js';
 import type { ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
 
-/** What a shutdown needs. */
 export interface ShutdownRunParts {
   readonly workloads: Pick<WorkloadSource, 'candidates'>;
   readonly evictor: Evictor;
@@ -12,7 +11,6 @@ export interface ShutdownRunParts {
   readonly isEvicted: (id: string) => boolean;
 }
 
-/** The results of a shutdown. */
 export interface ShutdownRunEvents {
   /** Called before the first signal. */
   planned(plan: ShutdownPlan): void;

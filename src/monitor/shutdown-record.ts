@@ -13,7 +13,6 @@ export interface ShutdownPlan extends Pick<ShutdownWorkloads, 'leftAlone'>, Pick
   readonly groups: readonly ShutdownGroup[];
 }
 
-/** The results of a shutdown so far. */
 export interface ShutdownCourse {
   readonly tookNs: bigint;
   readonly ended: readonly EndedWorkload[];
@@ -115,12 +114,8 @@ export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly W
   };
 }
 
-/** Why a shutdown is not continued. */
 export type ShutdownAbort =
-  | { readonly phase: 'called-off' }
-  /** evictd is stopped. */
-  | { readonly phase: 'interrupted' }
-  | { readonly phase: 'failed'; readonly error: string };
+  { readonly phase: 'called-off' } | { readonly phase: 'interrupted' } | { readonly phase: 'failed'; readonly error: string };
 
 /** The rest of the plan is dropped. Workloads that were signalled may still end, and none is started again. */
 export function shutdownAborted(by: ShutdownAbort, { tookNs, ended, ending }: ShutdownCourse): JournalRecord {
@@ -171,7 +166,6 @@ function semicolon(part: string): string {
   return `; ${part}`;
 }
 
-/** To milliseconds. */
 function seconds(ns: bigint): number {
   return Math.round(Number(ns) / 1e6) / 1e3;
 }

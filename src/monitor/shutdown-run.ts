@@ -32,7 +32,6 @@ export class ShutdownRun {
   readonly #beganNs = process.hrtime.bigint();
   /** undefined: there is no plan yet. */
   #plannedNs: bigint | undefined;
-  /** The groups as planned. */
   #planned: readonly ShutdownGroup[] = [];
   readonly #signalled = new Set<string>();
   /** By workload id: planned workloads that ended before they were signalled. */
@@ -54,7 +53,6 @@ export class ShutdownRun {
   #running = true;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param periods  the lowest priority first */
   constructor(parts: ShutdownRunParts, periods: readonly ShutdownGracePeriod[], events: ShutdownRunEvents) {
     this.#parts = parts;
     this.#periods = periods;

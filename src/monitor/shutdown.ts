@@ -12,7 +12,6 @@ export interface ShutdownParts extends Pick<ShutdownRunParts, 'workloads' | 'evi
   readonly journal: Pick<Journal, 'record'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly dryRun: boolean;
-  /** Lets the machine go down. */
   readonly release: () => void;
   /** The shutdown begins, before the first signal; or it is cancelled. */
   readonly changed: (lasts: boolean) => void;
@@ -101,7 +100,6 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
     run.begin();
   }
 
-  /** The shutdown is cancelled. */
   callOff(): void {
     if (!this.#lasts) return;
     const course = this.#broken();

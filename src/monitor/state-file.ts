@@ -7,10 +7,8 @@ const SLOTS = [0, 1] as const;
 
 /** Enough for evictd: some dozen thresholds and failed kills take a few KiB. */
 const SLOT_BYTES = 128 * 1024;
-/** The space that it takes in the runtime directory. */
 export const STATE_BYTES = SLOTS.length * SLOT_BYTES;
 
-/** The content of the file when it was opened. */
 export interface FoundState {
   /** The newest valid text; undefined: there is none. */
   readonly text: string | undefined;
@@ -29,7 +27,6 @@ export class StateFile {
   #record: Buffer;
   #file: FixedFile | undefined;
   #sequence = 0n;
-  /** The slot that is written next. */
   #slot: number = SLOTS[0];
   /** Why there is no file: no space. */
   #problem: Error | undefined;

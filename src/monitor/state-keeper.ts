@@ -11,7 +11,6 @@ const REFRESH_NS = 1_000_000_000n;
 export interface StateKeeperOptions {
   readonly file: Pick<StateFile, 'fits' | 'write'>;
   readonly owner: StateOwner;
-  /** CLOCK_BOOTTIME. */
   readonly bootNs: () => bigint;
   /** What features have saved, from the evictd before. */
   readonly sections: Readonly<Record<string, unknown>>;
@@ -41,7 +40,6 @@ export class StateKeeper {
     this.#sections = new Map(Object.entries(options.sections));
   }
 
-  /** A part of the file, by name. */
   section(name: string): SavedSection {
     return {
       before: this.#options.sections[name],

@@ -10,9 +10,7 @@ export interface Timetable {
   readonly tickAtNs: bigint;
   /** As the last step asked for. */
   readonly dueAtNs: bigint | undefined;
-  /** A wake that WakeThrottle holds back. */
   readonly wakeAtNs: bigint | undefined;
-  /** A victim is ending. */
   readonly victimAtNs: bigint | undefined;
   /** No decision before; ticks continue, as signs of life. */
   readonly notBeforeNs: bigint | undefined;
@@ -22,7 +20,6 @@ export interface Timetable {
   readonly heartbeatAtNs: bigint | undefined;
 }
 
-/** The earliest of them. */
 export function nextLookNs({ tickAtNs, dueAtNs, wakeAtNs, victimAtNs, notBeforeNs, lookAtNs, heartbeatAtNs }: Timetable): bigint {
   const allowed = [dueAtNs, wakeAtNs, victimAtNs].map((time) =>
     time !== undefined && notBeforeNs !== undefined && time < notBeforeNs ? notBeforeNs : time,

@@ -1,11 +1,9 @@
-/** A journal record as JSON. */
 type Line = Readonly<Record<string, unknown>>;
 
 /** The decisions in the records of earlier runs. */
 export interface EarlierDecisions {
   /** By number: decisions without an outcome. A dry run's are left out. */
   readonly unfinished: ReadonlyMap<number, Line>;
-  /** Decisions with an outcome. */
   readonly over: ReadonlySet<number>;
   /** The highest number; 0: there was none. */
   readonly last: number;

@@ -3,7 +3,6 @@ import { meansOf } from '../core/means.js';
 import { goesWith, signalReason } from '../core/unit-message.js';
 import { victimOf } from './ranking-row.js';
 
-/** The first action of an eviction. */
 export function actionOf({ graceNs, unit, victim }: Decision): string {
   const { ask, kill } = meansOf(victim.workload);
   if (graceNs > 0n) return unit?.stop?.kind === 'stop' ? 'systemd stop' : ask;
@@ -27,7 +26,6 @@ export function unitOf({ victim: { workload }, graceNs, unit }: Decision): Recor
   };
 }
 
-/** The unit of a restart storm. */
 export function stormOf(decision: Decision | undefined): Record<string, unknown> {
   if (decision?.unit === undefined) return {};
   return { decision: decision.serial, victim: victimOf(decision.victim), evictions: decision.unit.evictions };

@@ -46,7 +46,6 @@ export class Victims<D extends Ending = Decision> {
   readonly #onExit: (atNs: bigint) => void;
   readonly #victims = new Map<number, Victim<D>>();
 
-  /** @param onExit  the last process of a victim has exited */
   constructor(evictor: Evictor, onExit: (atNs: bigint) => void) {
     this.#evictor = evictor;
     this.#onExit = onExit;
@@ -115,7 +114,6 @@ export class Victims<D extends Ending = Decision> {
     if (victim !== undefined && !isGone(victim)) victim.abandoned = objection;
   }
 
-  /** SIGKILL from here on. */
   escalate(decision: Pick<D, 'serial'>): void {
     const victim = this.#victims.get(decision.serial);
     if (victim === undefined) return;
@@ -135,7 +133,6 @@ export class Victims<D extends Ending = Decision> {
     return this.#victims.get(serial)?.signals.times;
   }
 
-  /** Closes a victim whose eviction is over. */
   end(serial: number): void {
     this.#victims.get(serial)?.handle.kill?.close();
     this.#victims.delete(serial);

@@ -7,7 +7,6 @@ import type { EffectHandler } from './handler.js';
 
 type Alert = Extract<Effect, { kind: 'alert' }>;
 
-/** A threshold asks for an eviction and evictd cannot make one. */
 export const alert: EffectHandler<Alert> = {
   record: alertRecord,
   log: ({ alert: kind, threshold: { signal } }) => ({ level: 'error', fields: { alert: kind, signal } }),

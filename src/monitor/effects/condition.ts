@@ -1,7 +1,6 @@
 import type { Effect } from '../../core/effect.js';
 import type { EffectHandler } from './handler.js';
 
-/** A node condition begins or ends. */
 export const condition: EffectHandler<Extract<Effect, { kind: 'condition' }>> = {
   record: ({ type, status }) => ({
     type: 'condition',

@@ -7,14 +7,12 @@ import type { Reporter } from '../reporter.js';
 import type { EvictionTimes } from '../sent-signals.js';
 import type { Victims } from '../victims.js';
 
-/** What carries effects out. */
 export interface Actors {
   readonly victims: Victims;
   readonly reclaims: Reclaims;
   /** undefined: there is no systemd, so no unit is kept stopped. */
   readonly releases: Releases | undefined;
   readonly reporter: Reporter;
-  /** Node-level reclaim has ended. */
   readonly onReclaimed: () => void;
 }
 

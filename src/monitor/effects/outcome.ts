@@ -19,7 +19,6 @@ const LEVELS: Readonly<Record<Outcome['result'], EffectLine['level']>> = {
   abandoned: 'warn',
 };
 
-/** An eviction is over. */
 export const outcome: EffectHandler<Extract<Effect, { kind: 'outcome' }>> = {
   record: ({ outcome: over }, { timesOf }) => outcomeRecord(over, timesOf(over.decision.serial)),
   isRecordedFirst: true,

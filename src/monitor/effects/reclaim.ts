@@ -11,7 +11,6 @@ import type { EffectHandler } from './handler.js';
 type Reclaim = Extract<Effect, { kind: 'reclaim' }>;
 type Reclaimed = Extract<Effect, { kind: 'reclaimed' }>;
 
-/** Node-level reclaim begins. */
 export const reclaim: EffectHandler<Reclaim> = {
   record: reclaimRecord,
   isRecordedFirst: true,
@@ -21,7 +20,6 @@ export const reclaim: EffectHandler<Reclaim> = {
   log: ({ reclaim: { threshold, collections } }) => ({ level: 'warn', fields: { signal: threshold.signal, collections } }),
 };
 
-/** Node-level reclaim has ended. */
 export const reclaimed: EffectHandler<Reclaimed> = {
   record: reclaimRecord,
   log: ({ enough, errors, reclaim: { threshold } }) => ({

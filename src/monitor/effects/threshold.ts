@@ -4,7 +4,6 @@ import { thresholdKind } from '../../core/threshold.js';
 import { joinedOf, readingOf } from '../reading-record.js';
 import type { EffectHandler } from './handler.js';
 
-/** An episode of a threshold begins or ends. */
 export const threshold: EffectHandler<Extract<Effect, { kind: 'threshold' }>> = {
   record: (effect) => {
     const { observation, threshold: of, met } = effect;

@@ -19,7 +19,6 @@ export class RecordingFile {
   /** When FILE.1 was begun; undefined: there is none. */
   #olderBegunMs: number | undefined;
 
-  /** @param isContinued  this run has begun FILE, and it is full */
   constructor(path: string, limits: RecordingLimits, isContinued: boolean) {
     this.#path = path;
     this.#limits = limits;

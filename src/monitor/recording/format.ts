@@ -14,7 +14,6 @@ export const RECORDING_FORMAT = 1;
 export interface RecordedConfig {
   /** By key as in a configuration file, for people. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** cgroups whose children are workloads. */
   readonly sources: readonly string[];
   /** Units that are workloads. Left out: none. */
   readonly systemd?: readonly SystemdSource[];
@@ -35,7 +34,6 @@ export interface RecordedConfig {
 /** The first line of every file, and of every run that continues one. */
 export interface RecordingHeader {
   readonly format: number;
-  /** The evictd that recorded it. */
   readonly version: string;
   readonly node: NodeIdentity;
   readonly dryRun: boolean;
@@ -75,7 +73,6 @@ export interface RecordedStep {
 
 /** An entry of a recording, in order of time. */
 export type RecordingEntry =
-  /** In force from the next step on. */
   | { readonly kind: 'policy'; readonly policy: Policy }
   | { readonly kind: 'config'; readonly config: RecordedConfig }
   /** Replaces the state: this file continues another, or steps are missing before it. `lost`: how many. */

@@ -3,7 +3,6 @@ import { errnoName, InputError } from '../../errors.js';
 import { Decompressor } from './decompressor.js';
 import { membersOf } from './member.js';
 
-/** A longer line is in no recording. */
 const LINE_CHARACTERS = 64 * 1024 * 1024;
 
 /** How much is read at once. Of a damaged file everything before the damaged piece is read. */
@@ -74,7 +73,6 @@ class Part {
     return this.#rest === '' ? undefined : 'the last line is not whole';
   }
 
-  /** The lines that are whole now; none behind damage. */
   async add(bytes: Buffer): Promise<readonly string[]> {
     if (this.#isFirst && isGzip(bytes)) this.#decompressor = new Decompressor();
     this.#isFirst = false;

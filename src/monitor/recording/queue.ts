@@ -42,7 +42,6 @@ export class RecordingQueue {
   #file: RecordingFile | undefined;
   /** FILE has been written by this run and is full, or another process writes to it: a new one is begun. */
   #isContinued = false;
-  /** Steps that the file was given and has not written. */
   #unwritten = 0;
   #writing = new RecordingWriting();
   /** What the file has already. */
@@ -76,7 +75,6 @@ export class RecordingQueue {
     this.#queue.push(queued);
   }
 
-  /** No more entries will come. */
   end(): void {
     this.#ending = true;
   }

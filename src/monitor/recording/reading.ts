@@ -23,7 +23,6 @@ export class RecordingLineError extends Error {
   }
 }
 
-/** Whether this is the first line of a run. */
 export function isHeader(text: string): boolean {
   return text.startsWith('{"evictd":');
 }

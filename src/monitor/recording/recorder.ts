@@ -62,7 +62,6 @@ export class Recorder implements StepListener {
     };
   }
 
-  /** Another configuration is in force from the next step on. */
   reconfigured(config: RecordedConfig): void {
     this.#config = config;
   }

@@ -7,7 +7,6 @@ import { isHeader, readHeader, RecordingLineError, RecordingReading } from './re
 export interface RunBegins {
   readonly kind: 'run';
   readonly header: RecordingHeader;
-  /** How the run before ends. */
   readonly before: RecordingEnd;
 }
 
@@ -24,13 +23,11 @@ export type RecordingEnd = { readonly kind: 'whole' } | { readonly kind: 'open' 
 
 /** A recording, from its beginning. Every run is read as far as it is whole. */
 export class RecordingStream {
-  /** Of the first run. */
   readonly header: RecordingHeader;
   readonly #path: string;
   readonly #lines: AsyncGenerator<RecordingLine, string | undefined>;
   /** For each run so far that cannot be read at all: why. */
   readonly damages: string[];
-  /** Of the run that was read last. */
   end: RecordingEnd = { kind: 'open' };
 
   private constructor(path: string, header: RecordingHeader, lines: AsyncGenerator<RecordingLine, string | undefined>, damages: string[]) {
