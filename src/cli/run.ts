@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Guard } from '../compose/guard.js';
-import { goFirst } from '../compose/priority.js';
+import { raisePriority } from '../compose/priority.js';
 import { formatError } from './errors.js';
 import { garbage, keepSmall } from './footprint.js';
 import type { MakeCommand } from './command.js';
@@ -53,7 +53,7 @@ export const run: MakeCommand = (edge) => {
       const loaded = configFromOptions(options);
       const recording = recordingPlan(options);
       keepSmall();
-      goFirst();
+      raisePriority();
       const { exitNow, startGuard } = await import('../compose/guard.js');
       const { collectAll, collectYoung } = garbage();
       const guard = startGuard(loaded, {

@@ -4,7 +4,7 @@ import { lockHolder } from '../host/windows/lock-holder.js';
 import { commitAvailable } from '../host/windows/memory.js';
 import { askByFile } from '../host/windows/requests.js';
 import { native } from '../native/index.js';
-import { ofWindows } from '../native/of-windows.js';
+import { asWindows } from '../native/of-windows.js';
 import type { Job } from '../native/windows-binding.js';
 
 /** What the demo does on Windows: jobs of its own, and what the machine has left. */
@@ -25,7 +25,7 @@ export interface DemoJobs {
 export function openDemoJobs(): DemoJobs | undefined {
   const { os, instanceName } = selectHost();
   if (os !== 'windows') return undefined;
-  const addon = ofWindows(native);
+  const addon = asWindows(native);
   const jobs = new Map<string, Job>();
   const processes = (name: string): readonly number[] => jobs.get(name)?.processes() ?? [];
   return {

@@ -3,7 +3,7 @@ import type { FilesystemPaths } from '../core/layout.js';
 import { selectHost } from '../host/select.js';
 import type { ContainerRuntime } from '../monitor/ports.js';
 import { native } from '../native/index.js';
-import type { Unanswered } from '../native/unanswered.js';
+import type { BackgroundReads } from '../native/unanswered.js';
 import { ContainerMeasurement } from '../workloads/container-measurement.js';
 import { DirectoryMeasurement } from '../workloads/directory-measurement.js';
 import { measureDisks, type DiskMeasurement, type DiskParts } from '../workloads/disk-measurement.js';
@@ -37,7 +37,7 @@ export function lookAtDisks(
   hierarchy: CgroupHierarchy | undefined,
   filesystems: FilesystemPaths,
   parts: OpenedDiskParts,
-  silent?: Unanswered,
+  silent?: BackgroundReads,
 ): Promise<DiskMeasurement> {
   if (selectHost().os !== 'windows') return measureDisks(native, hierarchy, filesystems, parts, silent);
   const nowNs = process.hrtime.bigint();

@@ -9,7 +9,7 @@ import { holdersRecord } from '../monitor/holders-record.js';
 import type { Journal } from '../monitor/journal.js';
 import type { ContainerRuntime, WorkloadSource } from '../monitor/ports.js';
 import { native } from '../native/index.js';
-import { Unanswered } from '../native/unanswered.js';
+import { BackgroundReads } from '../native/unanswered.js';
 import type { DiskMeasurement } from '../workloads/disk-measurement.js';
 import { DiskWatch } from '../workloads/disk-watch.js';
 import { FoundFilesystems } from '../workloads/found-filesystems.js';
@@ -54,7 +54,7 @@ export function openDisks(
   node.place(filesystems);
   const parts = openDiskParts(filesystems, runtimes);
   const { directories, containers, trees, images } = parts;
-  const silent = new Unanswered();
+  const silent = new BackgroundReads();
   const measure = (): Promise<DiskMeasurement> => lookAtDisks(node.hierarchy, filesystems, parts, silent);
   const watch = new DiskWatch({
     measure: async () => {

@@ -9,7 +9,7 @@ import type { ContainerRuntime, Evictor, UnitManager } from '../monitor/ports.js
 import type { Releases } from '../monitor/releases.js';
 import type { Reporter } from '../monitor/reporter.js';
 import { native } from '../native/index.js';
-import { ofWindows } from '../native/of-windows.js';
+import { asWindows } from '../native/of-windows.js';
 import { compileRules, patternsOf, type Named } from '../workloads/rules.js';
 
 export interface EvictorParts {
@@ -29,7 +29,7 @@ export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter
   readonly atShutdown: Evictor;
 } {
   if (selectHost().os === 'windows') {
-    const evictor = windows.openWindowsEvictor(ofWindows(native), criticalPrograms(rules));
+    const evictor = windows.openWindowsEvictor(asWindows(native), criticalPrograms(rules));
     return { evictor, atShutdown: evictor };
   }
   const cgroups = openCgroupEvictor(native, hierarchies);

@@ -105,8 +105,8 @@ export function startGuard(loaded: LoadedConfig, { dryRun, isTTY, env, logFile, 
       lock.close();
     });
     const log = createLog({ ...config.log, isTTY, env, ...(logFile !== undefined && { sink: rotatingFile(logFile) }) });
-    if (lock.untold) {
-      log.warn(`evictd reload will not find this process: ${lock.untold.message}`, { code: 'EVICTD_INSTANCE_UNTOLD' });
+    if (lock.recordError) {
+      log.warn(`evictd reload will not find this process: ${lock.recordError.message}`, { code: 'EVICTD_INSTANCE_UNTOLD' });
     }
     if (!dryRun) lockText(log);
     startThreadPool();

@@ -1,6 +1,6 @@
 import { selectHost } from '../host/select.js';
 
 /** Ahead of what fills the memory, as far as the system lets evictd. */
-export function goFirst(): void {
+export function raisePriority(): void {
   selectHost().raisePriority();
 }

@@ -5,7 +5,7 @@ import type { Workload } from '../core/workload.js';
 import { selectHost, type LinuxNode, type NotifierMode } from '../host/select.js';
 import type { ContainerRuntime, WorkloadSource } from '../monitor/ports.js';
 import { native } from '../native/index.js';
-import { ofWindows } from '../native/of-windows.js';
+import { asWindows } from '../native/of-windows.js';
 import { lookAtDisks, openDiskParts } from './disk-parts.js';
 import { openWorkloads, type Told } from '../workloads/cgroup.js';
 import type { DiskMeasurement } from '../workloads/disk-measurement.js';
@@ -69,7 +69,7 @@ export function workloadsOf(source: Pick<WorkloadSource, 'candidates'>): readonl
 /** The workloads of a configuration on a node. `watched`: for whoever asks more than once. */
 export function openSources({ config }: LoadedConfig, { identity, hierarchy }: LinuxNode, watched: boolean, told: Told): WorkloadSource {
   const host = selectHost();
-  if (host.os === 'windows') return windows.openWindowsWorkloads(config, ofWindows(native));
+  if (host.os === 'windows') return windows.openWindowsWorkloads(config, asWindows(native));
   const { unified, systemd, pids } = host.readHierarchies();
   const beside = hierarchy?.version === 1 ? [unified, systemd].filter((one) => one !== undefined) : [];
   return openWorkloads(config, native, { identity, hierarchy, pids, beside }, watched, told);

@@ -45,7 +45,7 @@ export function askToReload(
   });
   const sinceNs = process.hrtime.bigint();
   allowed(`evictd (process ${String(pid)})`, () => {
-    host.askToReload(native, { pid, lock, isStill: () => host.lockHolder(lock) === pid });
+    host.askToReload(native, { pid, lock, isCurrent: () => host.lockHolder(lock) === pid });
   });
   return {
     pid,

@@ -15,7 +15,7 @@ import { releaseRecord } from '../monitor/effects/release.js';
 import { notReleasedRecord } from '../monitor/record.js';
 import { readStateFile, StateFile } from '../monitor/state-file.js';
 import { native } from '../native/index.js';
-import { isHeldByAnother } from '../native/lock-refusal.js';
+import { isLockHeld } from '../native/lock-refusal.js';
 import { openJournalFiles, ROTATION_LOCK } from './journal.js';
 import { foundFilePath } from './safety-net.js';
 import { stateFilePath } from './takeover.js';
@@ -74,7 +74,7 @@ function lockOf(runtimeDirectory: string, instance: string): { close(): void } |
   try {
     return new native.FileLock(join(runtimeDirectory, `${instance}.lock`));
   } catch (error) {
-    if (isHeldByAnother(error)) return undefined;
+    if (isLockHeld(error)) return undefined;
     throw unusable(runtimeDirectory, error);
   }
 }

@@ -7,7 +7,7 @@ import type { Missing } from './missing.js';
 const NO_ANSWER_NS = 10_000_000_000n;
 
 /** The reason why no answer counts; undefined: one does. */
-export function silenceOf(
+export function missingAnswer(
   path: string,
   { pending, pendingSinceNs, atNs }: { readonly pending: boolean; readonly pendingSinceNs: bigint; readonly atNs: bigint },
   nowNs: bigint,

@@ -17,16 +17,16 @@ import type { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibi
 import type { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
 import type { openCommandRunner } from './linux/systemd/transient-units.js';
 import type { openUnitManager } from './linux/systemd/unit-manager.js';
-import type { Asked, Requests } from './requests.js';
+import type { ReloadTarget, Requests } from './requests.js';
 
 /** The events of the kernel's OOM killer. */
-export interface KernelKillReaders {
+interface KernelKillReaders {
   readonly KernelLogWatch: typeof KernelLogWatch;
   readonly OomCounters: typeof OomCounters;
 }
 
 /** What the kernel's OOM killer would choose. */
-export interface OomKillerReaders {
+interface OomKillerReaders {
   readonly read: typeof readOomKiller;
   readonly domainOf: typeof domainOf;
 }
@@ -65,7 +65,7 @@ export interface Host {
    */
   readonly openServiceManager: (native: Binding, env: NodeJS.ProcessEnv, onStop: () => void) => ServiceManager | undefined;
   /** Asks a running evictd to read its configuration again. Throws where that is not permitted. */
-  readonly askToReload: (native: Binding, asked: Asked) => void;
+  readonly askToReload: (native: Binding, asked: ReloadTarget) => void;
   /** Receives, as the holder of a lock file, requests that do not come as signals. */
   readonly listenToRequests: (lock: string, requests: Requests) => { close(): void };
   readonly openUnitManager: typeof openUnitManager;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeDirectorySync } from '../directory.js';
 import { HostError, UnavailableError } from '../errors.js';
 import type { NodeIdentity } from '../monitor/ports.js';
-import { isHeldByAnother } from '../native/lock-refusal.js';
+import { isLockHeld } from '../native/lock-refusal.js';
 
 /** Held while one evictd guards a node. The kernel releases it when the process ends. */
 export interface InstanceLock {
@@ -13,17 +13,17 @@ export interface InstanceLock {
    * Why the holder could not be written to the runtime directory, so that `evictd reload` does not find it; undefined:
    * it was.
    */
-  readonly untold: Error | undefined;
+  readonly recordError: Error | undefined;
   close(): void;
 }
 
 /** How an operating system locks a file and records the holder. */
-export interface LockFiles {
+interface LockFiles {
   take(path: string): { close(): void };
   /** Records that this process is the holder. Never throws. */
-  tell(path: string): Error | undefined;
+  record(path: string): Error | undefined;
   /** The holder that was recorded last. */
-  toldPid(path: string): number | undefined;
+  recordedPid(path: string): number | undefined;
   /** The hint where the runtime directory cannot be used. */
   readonly hint: string;
 }
@@ -42,7 +42,7 @@ export function takeInstanceLock(runtimeDirectory: string, node: NodeIdentity, f
     makeDirectorySync(runtimeDirectory, 0o700);
     lock = files.take(path);
   } catch (cause) {
-    if (isHeldByAnother(cause)) throw occupied(path, node, files.toldPid(path), cause);
+    if (isLockHeld(cause)) throw occupied(path, node, files.recordedPid(path), cause);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new HostError('EVICTD_RUNTIME_DIRECTORY', `runtime directory ${runtimeDirectory} cannot be used: ${reason}`, {
       hint: files.hint,
@@ -52,7 +52,7 @@ export function takeInstanceLock(runtimeDirectory: string, node: NodeIdentity, f
   }
   return {
     instance,
-    untold: files.tell(path),
+    recordError: files.record(path),
     close: () => {
       lock.close();
     },

@@ -5,10 +5,10 @@ export interface Requests {
 }
 
 /** The evictd to ask. */
-export interface Asked {
+export interface ReloadTarget {
   readonly pid: number;
   /** Its lock file. */
   readonly lock: string;
   /** Whether it still holds the lock: called when the pid can no longer be reused. */
-  readonly isStill: () => boolean;
+  readonly isCurrent: () => boolean;
 }

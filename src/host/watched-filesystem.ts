@@ -1,5 +1,5 @@
 /** A filesystem that the addon asks on a thread of its own. */
-export interface AskedFilesystem {
+interface AskedFilesystem {
   /** false: an answer is pending, and `onDone` is dropped. */
   request(onDone?: () => void): boolean;
   close(): void;

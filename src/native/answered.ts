@@ -1,5 +1,5 @@
 /** The result of a background operation of the addon, or why there is none. Gives up after this time. Never rejects. */
-export function answered<T>(withinMs: number, begin: (onDone: (result: T) => void) => { close(): void }): Promise<T | string> {
+export function withinTime<T>(withinMs: number, begin: (onDone: (result: T) => void) => { close(): void }): Promise<T | string> {
   return new Promise((resolve) => {
     let reading: { close(): void } | undefined;
     const timer = setTimeout(() => {

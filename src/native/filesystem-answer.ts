@@ -1,4 +1,4 @@
-import { answered } from './answered.js';
+import { withinTime } from './answered.js';
 import type { Binding, FilesystemReading, FilesystemStats } from './binding.js';
 
 const WITHIN_MS = 5_000;
@@ -7,8 +7,8 @@ const WITHIN_MS = 5_000;
  * What a filesystem reports now; undefined: no answer in time. statfs has its own thread, so that a filesystem that
  * hangs blocks nothing else.
  */
-export async function answerOf(filesystem: FilesystemStats): Promise<FilesystemReading | undefined> {
-  const said = await answered<FilesystemReading | undefined>(WITHIN_MS, (onDone) => {
+export async function readFilesystem(filesystem: FilesystemStats): Promise<FilesystemReading | undefined> {
+  const said = await withinTime<FilesystemReading | undefined>(WITHIN_MS, (onDone) => {
     const isAsked = filesystem.request(() => {
       onDone(filesystem.read());
     });
@@ -20,18 +20,18 @@ export async function answerOf(filesystem: FilesystemStats): Promise<FilesystemR
 
 /** The existing paths with their devices; paths without an answer in time are left out. */
 export async function devicesOf(native: Pick<Binding, 'FilesystemStats'>, paths: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-  return new Map([...(await answersOf(native, paths))].map(([path, { device }]) => [path, device]));
+  return new Map([...(await readFilesystems(native, paths))].map(([path, { device }]) => [path, device]));
 }
 
 /** What the filesystems of the existing paths report; paths without an answer in time are left out. */
-export async function answersOf(
+export async function readFilesystems(
   native: Pick<Binding, 'FilesystemStats'>,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, FilesystemReading>> {
   const answers = await Promise.all(
     paths.map(async (path) => {
       const filesystem = new native.FilesystemStats(path);
-      const reading = await answerOf(filesystem);
+      const reading = await readFilesystem(filesystem);
       filesystem.close();
       return reading?.errno === 0 ? ([[path, reading]] as const) : [];
     }),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import nodeGypBuild from 'node-gyp-build';
 import { EvictdError } from '../errors.js';
 
-export interface Addon {
+interface Addon {
   /** By the contract of its system: ./binding.d.ts or ./windows-binding.d.ts. */
   readonly loaded: unknown;
   readonly path: string;

@@ -2,7 +2,7 @@ import type { Binding } from './binding.js';
 import type { WindowsBinding } from './windows-binding.js';
 
 /** The addon by its contract on Windows, for callers that have checked the host (host/select.ts). */
-export function ofWindows(native: object): WindowsBinding {
+export function asWindows(native: object): WindowsBinding {
   return native as WindowsBinding;
 }
 

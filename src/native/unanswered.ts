@@ -1,10 +1,10 @@
-import { answered } from './answered.js';
+import { withinTime } from './answered.js';
 
 /**
  * Background reads of the addon that may hang for ever (a dead mount). A read that was given up goes on, and is not
  * started again before it has answered.
  */
-export class Unanswered {
+export class BackgroundReads {
   readonly #hanging = new Set<string>();
 
   /** Given up, and without an answer since. */
@@ -19,7 +19,7 @@ export class Unanswered {
   /** The result, or why there is none. Never rejects. */
   async read<T>(subject: string, withinMs: number, begin: (onDone: (result: T) => void) => void): Promise<T | string> {
     if (this.has(subject)) return 'it still does not answer';
-    return answered<T>(withinMs, (onDone) => {
+    return withinTime<T>(withinMs, (onDone) => {
       begin((result) => {
         this.#hanging.delete(subject);
         onDone(result);

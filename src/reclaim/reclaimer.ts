@@ -5,7 +5,7 @@ import type { ResourceSignal } from '../core/signal.js';
 import { errnoText } from '../errors.js';
 import type { CommandRunner, ContainerRuntime, Reclaimer } from '../monitor/ports.js';
 import type { Binding, FilesystemReading } from '../native/binding.js';
-import { answerOf, devicesOf } from '../native/filesystem-answer.js';
+import { readFilesystem, devicesOf } from '../native/filesystem-answer.js';
 import { pathsOfStep, stepCommands } from './step-command.js';
 
 /** A container runtime, as far as it collects. */
@@ -41,12 +41,12 @@ export class StepReclaimer implements Reclaimer {
     try {
       for (const collection of collections) {
         const step = this.steps.find(({ name }) => name === collection);
-        const before = await answerOf(filesystem);
+        const before = await readFilesystem(filesystem);
         const problem = troubleOf(before);
         if (problem !== undefined) errors.push(`${collection}: ${this.#pathOf(signal)}: ${problem}`);
         else if (isCollection(collection)) errors.push(...(await this.#collect(collection)));
         else if (step && before) errors.push(...(await this.#carryOut(step, before.device)));
-        const after = problem === undefined ? await answerOf(filesystem) : undefined;
+        const after = problem === undefined ? await readFilesystem(filesystem) : undefined;
         const gained = before && after && troubleOf(after) === undefined;
         yields.push({
           collection,

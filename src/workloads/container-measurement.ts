@@ -2,9 +2,9 @@ import type { DiskAmount } from '../core/disk-amount.js';
 import type { RuntimePart } from '../core/pod-sandbox.js';
 import type { Workload } from '../core/workload.js';
 import type { ContainerFiles, ContainerRuntime, SourceProblem } from '../monitor/ports.js';
-import { answered } from '../native/answered.js';
+import { withinTime } from '../native/answered.js';
 import type { Binding, FilesystemReading } from '../native/binding.js';
-import { answersOf } from '../native/filesystem-answer.js';
+import { readFilesystems } from '../native/filesystem-answer.js';
 import type { MeasuredDirectory } from './directory-measurement.js';
 import { LogFiles } from './log-files.js';
 
@@ -59,7 +59,7 @@ export class ContainerMeasurement {
     }
     const asked = this.#runtimes().filter(({ endpoint }) => endpoints.has(endpoint));
     const answers = Promise.all(asked.map((runtime) => this.#asked(runtime)));
-    await answered<undefined>(AWAITED_MS, (onDone) => {
+    await withinTime<undefined>(AWAITED_MS, (onDone) => {
       void answers.then(() => {
         onDone(undefined);
       });
@@ -123,7 +123,7 @@ async function onDisk(
   logs: LogFiles,
   files: readonly ContainerFiles[],
 ): Promise<ReadonlyMap<string, ContainersOnDisk>> {
-  const answers = await answersOf(native, [...new Set(files.flatMap(({ layer }) => layer?.directory ?? []))]);
+  const answers = await readFilesystems(native, [...new Set(files.flatMap(({ layer }) => layer?.directory ?? []))]);
   const found = new Map<string, ContainersOnDisk>();
   for (const { id, layer, logPath } of files) {
     const answer = layer && answers.get(layer.directory);

@@ -4,7 +4,7 @@ import type { Workload } from '../core/workload.js';
 import { errnoText } from '../errors.js';
 import type { SourceProblem } from '../monitor/ports.js';
 import type { Binding, DirectoryUsageResult } from '../native/binding.js';
-import { Unanswered } from '../native/unanswered.js';
+import { BackgroundReads } from '../native/unanswered.js';
 
 /** What a directory of a workload takes. */
 export interface MeasuredDirectory {
@@ -31,7 +31,7 @@ export class DirectoryMeasurement {
   #problems: readonly SourceProblem[] = [];
   #measuring = false;
   #dueNs = 0n;
-  readonly #unanswered = new Unanswered();
+  readonly #unanswered = new BackgroundReads();
 
   constructor(native: Binding) {
     this.#native = native;

@@ -7,7 +7,7 @@ import type { DiskHolders } from '../core/filesystem-holders.js';
 import { FILESYSTEM_ROLES, pathsByRole, type FilesystemPaths, type FilesystemRole } from '../core/layout.js';
 import type { SourceProblem } from '../monitor/ports.js';
 import type { Binding, DeletedFilesResult } from '../native/binding.js';
-import { Unanswered } from '../native/unanswered.js';
+import { BackgroundReads } from '../native/unanswered.js';
 import type { ContainerMeasurement } from './container-measurement.js';
 import { NO_ANSWER_MS, type DirectoryMeasurement, type MeasuredDirectory } from './directory-measurement.js';
 import type { FilesystemTrees } from './filesystem-trees.js';
@@ -63,7 +63,7 @@ export async function measureDisks(
   hierarchy: CgroupHierarchy | undefined,
   configured: FilesystemPaths,
   { directories, containers, trees, images }: DiskParts,
-  silent = new Unanswered(),
+  silent = new BackgroundReads(),
 ): Promise<DiskMeasurement> {
   const beganNs = process.hrtime.bigint();
   const paths = pathsByRole(configured);

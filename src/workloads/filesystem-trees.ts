@@ -3,7 +3,7 @@ import { pathsByRole, type FilesystemPaths, type FilesystemRole } from '../core/
 import { errnoText } from '../errors.js';
 import type { SourceProblem } from '../monitor/ports.js';
 import type { Binding, FilesystemTreeLimits, FilesystemTreeResult } from '../native/binding.js';
-import { Unanswered } from '../native/unanswered.js';
+import { BackgroundReads } from '../native/unanswered.js';
 import { NO_ANSWER_MS } from './directory-measurement.js';
 
 /** Four levels: /var/lib/docker/overlay2. What is given up after half a minute tells what it has found by then. */
@@ -19,7 +19,7 @@ export class FilesystemTrees {
   readonly #found = new Map<string, FilesystemDirectories>();
   readonly #troubles = new Map<string, SourceProblem>();
   readonly #beganNs = new Map<string, bigint>();
-  readonly #unanswered = new Unanswered();
+  readonly #unanswered = new BackgroundReads();
 
   /** @param filesystems  read at every look */
   constructor(native: Binding, filesystems: FilesystemPaths) {

@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { answered } from '../native/answered.js';
+import { withinTime } from '../native/answered.js';
 import type { MeasuredDirectory } from './directory-measurement.js';
 
 /** A local disk answers within milliseconds. */
@@ -33,7 +33,7 @@ export class LogFiles {
       .finally(() => {
         this.#isLooking = false;
       });
-    const found = await answered<readonly MeasuredDirectory[]>(ANSWERED_WITHIN_MS, (onDone) => {
+    const found = await withinTime<readonly MeasuredDirectory[]>(ANSWERED_WITHIN_MS, (onDone) => {
       void looked.then(onDone);
       return { close: () => undefined };
     });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { addonPath } from '../../src/native/index.js';
-import { isHeldByAnother } from '../../src/native/lock-refusal.js';
+import { isLockHeld } from '../../src/native/lock-refusal.js';
 import { native, thrownBy } from './native.js';
 import { spawnSync } from './spawn.js';
 
@@ -34,7 +34,7 @@ test('whoever has it has it alone, in this process and in others, until it is cl
   const lock = new native.FileLock(path);
   const refusal = thrownBy(() => new native.FileLock(path));
   expect(refusal).toMatchObject({ code: 'ERROR_LOCK_VIOLATION', errno: -33, syscall: 'LockFileEx', path });
-  expect(isHeldByAnother(refusal)).toBe(true);
+  expect(isLockHeld(refusal)).toBe(true);
   expect(tried()).toBe(3);
   lock.close();
   lock.close();

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterEach, expect, test, vi } from 'vitest';
 import { native } from '../../src/native/index.js';
-import { Unanswered } from '../../src/native/unanswered.js';
+import { BackgroundReads } from '../../src/native/unanswered.js';
 import { measureDisks, type DiskParts } from '../../src/workloads/disk-measurement.js';
 
 const NOTHING: DiskParts = {
@@ -70,7 +70,7 @@ test('a filesystem that does not answer delays no other, takes no time, and is l
       throw new Error('it is left to go on');
     }
   }
-  const silent = new Unanswered();
+  const silent = new BackgroundReads();
   const fake = { ...native, DeletedFiles } as unknown as typeof native;
   const measure = async (advanceMs: number) => {
     const measured = measureDisks(fake, undefined, { nodefs: '/node', imagefs: '/hung' }, NOTHING, silent);

@@ -4,7 +4,7 @@ import type { Check } from '../../doctor/check.js';
 import { LINUX_CHECKS } from '../../doctor/linux-checks.js';
 import * as windowsChecks from '../../doctor/windows-checks.js';
 import { selectHost, type DoctorReaders } from '../../host/select.js';
-import { ofWindows } from '../../native/of-windows.js';
+import { asWindows } from '../../native/of-windows.js';
 import type { FilesystemsRead } from '../machine-facts.js';
 import { loadAddon } from './addon.js';
 import { Timeouts } from './deadline.js';
@@ -44,7 +44,7 @@ async function examineLinux(loaded: LoadedConfig, filesystemsRead: FilesystemsRe
 async function examineWindows(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<Examination> {
   const timeouts = new Timeouts();
   const { native: addon, facts: runtime } = await loadAddon();
-  const native = addon && ofWindows(addon);
+  const native = addon && asWindows(addon);
   const facts = windows.windowsFacts({ loaded, filesystemsRead, addon, native, runtime, timeouts });
   const checks = await examine(windowsChecks.WINDOWS_CHECKS, facts);
   return { checks, exitNow: timeouts.expired && native ? (code) => native.exitNow(code) : undefined };

@@ -1,10 +1,9 @@
-import { cgroupDirectory, normalCgroupPath, type CgroupHierarchy } from '../../core/cgroup.js';
+import { normalCgroupPath, type CgroupHierarchy } from '../../core/cgroup.js';
 import type { Binding } from '../../native/binding.js';
 import type { Missing } from './kernel-source.js';
-import { MemoryNotifiers } from './memory-notifiers.js';
+import { cgroupPlan, MemoryNotifiers } from './memory-notifiers.js';
 import { allocatableMemory, type MemorySource } from './memory.js';
 import { notifierMode, type NotifierMode } from './notifier-mode.js';
-import { readPageSize } from './page-size.js';
 
 /** allocatableMemory.available: what is left of the memory that all workloads share. */
 export interface Allocatable {
@@ -22,18 +21,7 @@ export function openAllocatable(
   if (config === undefined) return { missing: 'needs allocatable: {cgroup, capacity}', absent: true }; // as on a kubelet without its pods cgroup
   if (hierarchy === undefined) return { missing: 'this machine has no cgroup memory controller' };
   const path = normalCgroupPath(config.cgroup);
-  const directory = cgroupDirectory(hierarchy, path);
-  const v1 = hierarchy.version === 1;
   const memory = allocatableMemory(hierarchy, path, config.capacity);
-  const plan = {
-    signal: 'allocatableMemory.available',
-    nodeName: path,
-    thresholdDirectory: v1 ? directory : undefined,
-    workingSet: memory.workingSet,
-    pressureFile: v1 ? undefined : `${directory}/memory.pressure`, // v1 has only the machine's, which the node watches
-    eventsDirectory: v1 ? undefined : directory,
-    oomDirectory: v1 ? directory : undefined,
-    pageSize: readPageSize(),
-  } as const;
+  const plan = cgroupPlan('allocatableMemory.available', hierarchy, path, memory, undefined); // v1: the node watches the machine's pressure
   return { memory, notifiers: new MemoryNotifiers(...notifierMode(mode, plan, native)) };
 }

@@ -1,7 +1,7 @@
 import type { Observation } from '../../core/observation.js';
 import { errnoText } from '../../errors.js';
 import type { FilesystemReading } from '../../native/binding.js';
-import { silenceOf } from '../filesystem-silence.js';
+import { missingAnswer } from '../filesystem-silence.js';
 import type { Missing } from './kernel-source.js';
 
 export interface FilesystemObservations {
@@ -29,7 +29,7 @@ export function filesystemObservations(path: string, reading: FilesystemReading,
 }
 
 function trouble(path: string, reading: FilesystemReading, nowNs: bigint): Missing | undefined {
-  const silence = silenceOf(path, reading, nowNs);
+  const silence = missingAnswer(path, reading, nowNs);
   if (silence) return silence;
   if (reading.errno !== 0) return { missing: `${path}: ${errnoText(reading.errno)}` };
   const inMemory = memoryFilesystem(reading.fsType);

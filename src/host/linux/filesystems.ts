@@ -1,7 +1,10 @@
 import { FILESYSTEM_ROLES, layoutOf, pathsByRole, type FilesystemPaths, type FilesystemRole, type Layout } from '../../core/layout.js';
+import type { Signal } from '../../core/signal.js';
 import type { Binding, FilesystemReading, FilesystemStats } from '../../native/binding.js';
+import { assumedFillRate, DISK_REST_MS } from '../fill-rate.js';
 import { requestAll, WatchedFilesystem } from '../watched-filesystem.js';
 import { filesystemObservations, type FilesystemObservations, memoryFilesystem } from './filesystem.js';
+import type { SampledResource } from './signal-sampler.js';
 
 type WatchedOne = WatchedFilesystem<FilesystemStats>;
 
@@ -93,4 +96,32 @@ function deviceOf({ atNs, errno, device }: FilesystemReading): bigint | undefine
 function on({ path, stats }: WatchedOne, reading: FilesystemReading, nowNs: bigint): Omit<FilesystemOnDevice, 'roles'> {
   const inMemory = deviceOf(reading) !== undefined && memoryFilesystem(reading.fsType) !== undefined;
   return { path, stats, inMemory, ...filesystemObservations(path, reading, nowNs) };
+}
+
+const STOCKS = {
+  available: { unit: 'bytes', field: 'availableBytes', text: 'available bytes' },
+  inodesFree: { unit: 'inodes', field: 'inodesFree', text: 'free inodes' },
+} as const;
+
+/** Bytes and inodes of each device for the sampler, however many signals are about them. */
+export function filesystemResources(devices: readonly FilesystemOnDevice[]): SampledResource[] {
+  return devices.flatMap((device) => (device.inMemory ? [] : [resourceOf(device, 'available'), resourceOf(device, 'inodesFree')]));
+}
+
+function resourceOf(device: FilesystemOnDevice, stock: keyof typeof STOCKS): SampledResource {
+  const { unit, field, text } = STOCKS[stock];
+  const observation = device[stock];
+  return {
+    signals: device.roles.map((role) => signalOf(role, stock)),
+    name: `${text} of ${device.path}`,
+    counts: 'free',
+    value: { filesystem: device.stats, field },
+    assumedRate: assumedFillRate(unit),
+    restPeriodMs: DISK_REST_MS,
+    amount: 'missing' in observation ? undefined : observation,
+  };
+}
+
+export function signalOf(role: FilesystemRole, stock: keyof typeof STOCKS): Signal {
+  return `${role}.${stock}`;
 }

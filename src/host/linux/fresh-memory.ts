@@ -18,7 +18,7 @@ const SLACK = 8n << 20n;
  * looks like memory in use (seen with Linux 6.18: 200 MiB were read into a cgroup, none of it was in the parent's
  * statistics). A cgroup without children has exact statistics.
  */
-export class FreshMemory {
+export class CurrentStatistics {
   readonly #cgroup: StatisticsOf;
   /** Usage that no statistics explain: at most the kernel's own memory. */
   #unexplained = 0n;

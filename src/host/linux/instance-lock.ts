@@ -11,15 +11,15 @@ export { instanceName, type InstanceLock } from '../instance-lock.js';
 export function lockInstance(runtimeDirectory: string, node: NodeIdentity, native: Binding, dryRun = false): InstanceLock {
   const files = {
     take: (path: string) => new native.FileLock(path),
-    tell: tellHolder,
-    toldPid: (path: string) => readLockFile(path)?.pid,
+    record: recordHolder,
+    recordedPid: (path: string) => readLockFile(path)?.pid,
     hint: 'run evictd as root, or set runtimeDirectory to a directory on tmpfs that it may write to',
   };
   return takeInstanceLock(runtimeDirectory, node, files, dryRun);
 }
 
 /** For `reload`, `doctor` and the next evictd. Overwrites in place: a full disk may have no other page. */
-function tellHolder(path: string): Error | undefined {
+function recordHolder(path: string): Error | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(path, 'r+');

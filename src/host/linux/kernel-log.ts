@@ -4,7 +4,7 @@ import { errnoName, errnoText } from '../../errors.js';
 import type { Binding, KernelLog, OomRecord } from '../../native/binding.js';
 
 /** Receives the kernel log's OOM kills. */
-export interface KernelLogReader {
+interface KernelLogReader {
   /** `lost`: some may be missing. */
   killed(kills: readonly KernelKill[], lost: boolean): void;
   /** The log cannot be read any more, until it is opened again. */

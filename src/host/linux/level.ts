@@ -1,9 +1,7 @@
-import type { FileSpec, Binding } from '../../native/binding.js';
-import type { AmountSignal } from '../../core/signal.js';
-import type { Operand } from '../../core/threshold.js';
-import type { NotifierState } from '../../monitor/ports.js';
-import { SignalSampler } from './signal-sampler.js';
-import type { SlotWake } from './watch-slot.js';
+import type { Signal } from '../../core/signal.js';
+import type { FileSpec } from '../../native/binding.js';
+import { assumedFillRate } from '../fill-rate.js';
+import type { SampledResource } from './signal-sampler.js';
 
 /** A limit of the machine, of the node's cgroup or of one above it. */
 export interface Level {
@@ -31,57 +29,8 @@ export function narrowestOf(first: Level, others: readonly Level[]): LevelReadin
   return { narrowest, levels: [first, ...others] };
 }
 
-/** Samplers of a signal with a limit at several levels, one for each. */
-export class LevelSamplers {
-  readonly #native: Binding;
-  readonly #signal: AmountSignal;
-  readonly #assumedRate: number;
-  readonly #wake: SlotWake;
-  readonly #bySource = new Map<string, SignalSampler>();
-
-  /** @param assumedRate  units per second, before more was seen */
-  constructor(native: Binding, signal: AmountSignal, assumedRate: number, wake: SlotWake) {
-    this.#native = native;
-    this.#signal = signal;
-    this.#assumedRate = assumedRate;
-    this.#wake = wake;
-  }
-
-  /**
-   * @param thresholds of any signals
-   * @returns whether a sampler was started or its limits changed
-   */
-  arm(thresholds: readonly Operand[], levels: readonly Level[]): boolean {
-    const own = thresholds.filter(({ signal }) => signal === this.#signal);
-    let armed = false;
-    for (const level of levels) if (this.#ofLevel(level).arm(own, level)) armed = true;
-    for (const [name, sampler] of this.#bySource) {
-      if (levels.some(({ source }) => source === name)) continue;
-      sampler.close(); // no limit any more, or gone
-      this.#bySource.delete(name);
-    }
-    return armed;
-  }
-
-  seen(levels: readonly Level[]): void {
-    for (const level of levels) this.#bySource.get(level.source)?.seen(level);
-  }
-
-  states(): NotifierState[] {
-    return [...this.#bySource.values()].flatMap((sampler) => sampler.states());
-  }
-
-  close(): void {
-    for (const sampler of this.#bySource.values()) sampler.close();
-    this.#bySource.clear();
-  }
-
-  #ofLevel({ source, used }: Level): SignalSampler {
-    const known = this.#bySource.get(source);
-    if (known) return known;
-    const sampled = { counts: 'used', value: used, assumedRate: this.#assumedRate, name: source } as const;
-    const sampler = new SignalSampler(this.#native, sampled, this.#wake);
-    this.#bySource.set(source, sampler);
-    return sampler;
-  }
+/** A resource for the sampler of each level: the node runs short where the first of them does. */
+export function levelResources(signal: Signal, unit: Parameters<typeof assumedFillRate>[0], levels: readonly Level[]): SampledResource[] {
+  const assumedRate = assumedFillRate(unit);
+  return levels.map((level) => ({ signals: [signal], name: level.source, counts: 'used', value: level.used, assumedRate, amount: level }));
 }

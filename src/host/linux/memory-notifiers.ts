@@ -1,12 +1,14 @@
+import { cgroupDirectory, type CgroupHierarchy } from '../../core/cgroup.js';
 import { workingSetLimit } from '../../core/memcg.js';
 import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding, EventsBits, OomBits } from '../../native/binding.js';
 import { assumedFillRate } from '../fill-rate.js';
 import { type MemoryLimit, UsageThresholds } from './usage-threshold.js';
 import type { MemoryReading, MemorySource } from './memory.js';
-import { PressureNotifier } from './pressure-notifier.js';
+import { readPageSize } from './page-size.js';
 import { refusal } from './refusal.js';
 import { SamplerNotifier } from './sampler-notifier.js';
+import { memoryStallTrigger, type StallTrigger } from './stall-trigger.js';
 import { WatchSlot, type SlotWake } from './watch-slot.js';
 
 /** What to watch on a node. */
@@ -26,6 +28,27 @@ export interface WatchPlan {
   readonly pageSize: bigint;
 }
 
+/** @param v1PressureFile  a v1 cgroup has no pressure of its own */
+export function cgroupPlan(
+  signal: WatchPlan['signal'],
+  hierarchy: CgroupHierarchy,
+  path: string,
+  { workingSet }: MemorySource,
+  v1PressureFile: string | undefined,
+): WatchPlan {
+  const directory = cgroupDirectory(hierarchy, path);
+  const common = { signal, nodeName: path, workingSet, pageSize: readPageSize() };
+  return hierarchy.version === 1
+    ? { ...common, thresholdDirectory: directory, pressureFile: v1PressureFile, eventsDirectory: undefined, oomDirectory: directory }
+    : {
+        ...common,
+        thresholdDirectory: undefined,
+        pressureFile: `${directory}/memory.pressure`,
+        eventsDirectory: directory,
+        oomDirectory: undefined,
+      };
+}
+
 /**
  * All that wakes on memory. The sampler also runs beside v1 thresholds: they compare usage, evictd compares usage −
  * inactive_file, which rises at the same usage when page cache is reclaimed or used again, so a registration may lie
@@ -36,7 +59,7 @@ export class MemoryNotifiers {
   readonly #plan: WatchPlan;
   readonly #thresholds: UsageThresholds | undefined;
   readonly #sampler: SamplerNotifier;
-  readonly #pressure: PressureNotifier | undefined;
+  readonly #pressure: StallTrigger | undefined;
   readonly #events: WatchSlot;
   readonly #oom: WatchSlot;
   #onWake: (wake: Wake) => void = () => undefined;
@@ -53,7 +76,7 @@ export class MemoryNotifiers {
       this.#thresholds = new UsageThresholds(native, plan.thresholdDirectory, plan.nodeName, plan.pageSize, wake);
     }
     this.#sampler = new SamplerNotifier(native, { value: plan.workingSet, assumedRate: assumedFillRate('bytes') }, wake);
-    this.#pressure = plan.pressureFile === undefined ? undefined : new PressureNotifier(native, plan.pressureFile, wake);
+    this.#pressure = plan.pressureFile === undefined ? undefined : memoryStallTrigger(native, plan.pressureFile, wake);
     this.#events = new WatchSlot('memcg_events', native.WAKE.GONE, wake);
     this.#oom = new WatchSlot('memcg_oom', native.WAKE.GONE, wake);
   }

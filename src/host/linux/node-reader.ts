@@ -6,17 +6,16 @@ import { operandsOf, operandText, resolve, type Operand, type Threshold } from '
 import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { collect } from '../missing.js';
-import { signalOf } from './filesystem-samplers.js';
-import { FreshMemory } from './fresh-memory.js';
-import { Filesystems, type FilesystemsSeen } from './filesystems.js';
+import { CurrentStatistics } from './fresh-memory.js';
+import { filesystemResources, Filesystems, signalOf, type FilesystemsSeen } from './filesystems.js';
 import type { Allocatable } from './allocatable.js';
 import { KernelPass, type KernelSource, type Missing } from './kernel-source.js';
 import type { MemoryNotifiers } from './memory-notifiers.js';
 import { availableOf, type MemoryReading, type MemorySource } from './memory.js';
-import type { OwnSignals } from './own-signals.js';
+import type { PressureAndSwap } from './own-signals.js';
 import type { OomKillCounter } from './oom-kills.js';
-import type { Level, LevelReading } from './level.js';
-import { SignalSamplers } from './signal-samplers.js';
+import { levelResources, type Level, type LevelReading } from './level.js';
+import { SignalSamplers, type SampledResource } from './signal-sampler.js';
 
 /** The node, and the memory hierarchy of its workloads (undefined: no memory controller). */
 export interface LinuxNode extends Node {
@@ -36,7 +35,7 @@ export interface NodeParts {
   readonly pids: KernelSource<LevelReading | Missing>;
   readonly oomKills: OomKillCounter;
   readonly notifiers: MemoryNotifiers;
-  readonly own: OwnSignals;
+  readonly own: PressureAndSwap;
   /** Or why there is none. */
   readonly allocatable: Allocatable | Missing;
 }
@@ -54,7 +53,7 @@ export class LinuxNodeReader implements LinuxNode {
   readonly hierarchy: CgroupHierarchy | undefined;
   readonly #parts: NodeParts;
   readonly #pass: KernelPass;
-  readonly #fresh: ReadonlyMap<MemorySource, FreshMemory>;
+  readonly #fresh: ReadonlyMap<MemorySource, CurrentStatistics>;
   /** Of the last pass. */
   readonly #memories = new Map<MemorySource, MemoryReading | Missing>();
   #lookAtNs: bigint | undefined;
@@ -76,7 +75,7 @@ export class LinuxNodeReader implements LinuxNode {
     this.#pass = new KernelPass(parts.native, [parts.memory, parts.pids, ...allocatable]);
     this.#fresh = new Map(
       [parts.memory, ...allocatable].flatMap((memory) =>
-        memory.statistics ? [[memory, new FreshMemory(memory.statistics)] as const] : [],
+        memory.statistics ? [[memory, new CurrentStatistics(memory.statistics)] as const] : [],
       ),
     );
     this.#placed = parts.filesystems;
@@ -95,7 +94,7 @@ export class LinuxNodeReader implements LinuxNode {
     const { memory, notifiers, allocatable } = this.#parts;
     this.#seen(memory, notifiers);
     if (!('missing' in allocatable)) this.#seen(allocatable.memory, allocatable.notifiers);
-    this.#samplers.seen(this.#seenFilesystems.devices, this.#pidsLevels());
+    this.#samplers.seen(this.#resources());
     return observations;
   }
 
@@ -251,16 +250,17 @@ export class LinuxNodeReader implements LinuxNode {
   #armSamplers(operands: readonly Operand[], onWake: (wake: Wake) => void): boolean {
     this.#seenFilesystems = this.#filesystems.look(process.hrtime.bigint());
     const known = operands.filter(({ signal }) => !this.#isAwaited(filesystemOf(signal)));
-    return this.#samplers.arm(known, this.#seenFilesystems.devices, this.#pidsLevels(), onWake);
+    return this.#samplers.arm(known, this.#resources(), onWake);
   }
 
   #isAwaited(role: FilesystemRole | undefined): boolean {
     return role !== undefined && role !== 'nodefs' && this.#placed.isAwaited === true;
   }
 
-  #pidsLevels(): readonly Level[] {
+  #resources(): readonly SampledResource[] {
     const pids = this.#pass.of(this.#parts.pids);
-    return 'missing' in pids ? [] : pids.levels;
+    const levels = 'missing' in pids ? [] : pids.levels;
+    return [...filesystemResources(this.#seenFilesystems.devices), ...levelResources('pid.available', 'processes', levels)];
   }
 
   #arm(source: MemorySource, notifiers: MemoryNotifiers, operands: readonly Operand[], onWake: (wake: Wake) => void): boolean {

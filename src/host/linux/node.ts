@@ -6,16 +6,16 @@ import { UnavailableError } from '../../errors.js';
 import type { Binding } from '../../native/binding.js';
 import { openAllocatable } from './allocatable.js';
 import { readHierarchies, showsRootCgroup, type Hierarchies } from './hierarchies.js';
-import { MemoryNotifiers, type WatchPlan } from './memory-notifiers.js';
+import { cgroupPlan, MemoryNotifiers, type WatchPlan } from './memory-notifiers.js';
 import { cgroupMemory, machineMemory } from './memory.js';
 import { LinuxNodeReader, type LinuxNode, type NodeParts } from './node-reader.js';
 import { notifierMode, type NotifierMode } from './notifier-mode.js';
 import { cgroupOomKills, machineOomKills } from './oom-kills.js';
 import { readPageSize } from './page-size.js';
-import { OwnSignals, type OwnSignalsPlan } from './own-signals.js';
+import { PressureAndSwap, type PressureAndSwapPlan } from './own-signals.js';
 import { pidsSource } from './pids.js';
 import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from './pressure.js';
-import { cgroupSwap, kernelAvailable, machineSwap } from './swap.js';
+import { amountSources } from './swap.js';
 
 export type { LinuxNode } from './node-reader.js';
 export type { NotifierMode } from './notifier-mode.js';
@@ -43,7 +43,7 @@ export function openNode(config: NodeConfig, native: Binding, mode: NotifierMode
   const parts = cgroup === undefined ? openMachine(hierarchies, native) : openCgroup(hierarchies, normalCgroupPath(cgroup), native);
   const notifiers = new MemoryNotifiers(...notifierMode(mode, parts.plan, native));
   const allocatable = openAllocatable(config.allocatable, hierarchies.memory, native, mode);
-  const own = new OwnSignals(native, { ...parts.own, windowNs: config.pressureWindowNs ?? WINDOW_NS }, mode);
+  const own = new PressureAndSwap(native, { ...parts.own, windowNs: config.pressureWindowNs ?? WINDOW_NS }, mode);
   return new LinuxNodeReader({
     ...parts,
     native,
@@ -59,7 +59,7 @@ const WINDOW_NS = 2_000_000_000n;
 
 type Opened = Omit<NodeParts, 'native' | 'filesystems' | 'thresholds' | 'notifiers' | 'own' | 'allocatable'> & {
   readonly plan: WatchPlan;
-  readonly own: Omit<OwnSignalsPlan, 'windowNs'>;
+  readonly own: Omit<PressureAndSwapPlan, 'windowNs'>;
 };
 
 function openMachine({ memory: hierarchy }: Hierarchies, native: Binding): Opened {
@@ -72,9 +72,8 @@ function openMachine({ memory: hierarchy }: Hierarchies, native: Binding): Opene
     pids: pidsSource(undefined),
     oomKills: machineOomKills(native),
     own: {
-      nodeName: 'the machine',
       pressure: MACHINE_PRESSURE,
-      amounts: { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': machineSwap(false) },
+      amounts: amountSources(undefined),
     },
     plan: {
       signal: 'memory.available',
@@ -106,21 +105,10 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, nati
     pids: pidsSource(pids && { hierarchy: pids, path }),
     oomKills: cgroupOomKills(native, hierarchy, path),
     own: {
-      nodeName: path,
       pressure: v1 ? MACHINE_PRESSURE_FOR_V1 : { fileOf: (resource) => `${directory}/${resource}.pressure`, remark: '' },
-      amounts: { 'memory.kernelAvailable': kernelAvailable(true), 'swap.available': v1 ? machineSwap(true) : cgroupSwap(hierarchy, path) },
+      amounts: amountSources({ hierarchy, path }),
     },
-    plan: {
-      signal: 'memory.available',
-      nodeName: path,
-      thresholdDirectory: v1 ? directory : undefined,
-      workingSet: memory.workingSet,
-      // v1 cgroups have no pressure of their own; the machine's includes it.
-      pressureFile: v1 ? '/proc/pressure/memory' : `${directory}/memory.pressure`,
-      eventsDirectory: v1 ? undefined : directory,
-      oomDirectory: v1 ? directory : undefined,
-      pageSize: readPageSize(),
-    },
+    plan: cgroupPlan('memory.available', hierarchy, path, memory, '/proc/pressure/memory'), // the machine's includes the cgroup's
   };
 }
 

@@ -14,18 +14,17 @@ import { operandsOf, resolve, type Operand, type Threshold } from '../../core/th
 import type { NotifierState, Wake } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
 import { KernelPass, type Missing } from './kernel-source.js';
-import { type Level, LevelSamplers } from './level.js';
+import { levelResources } from './level.js';
 import type { NotifierMode } from './notifier-mode.js';
 import { pressureSource, type PressurePlace } from './pressure.js';
-import { assumedFillRate } from '../fill-rate.js';
+import { SignalSamplers, type SampledResource } from './signal-sampler.js';
 import type { SlotWake } from './watch-slot.js';
 import { StallRing } from './stall-ring.js';
-import { StallTrigger } from './stall-trigger.js';
+import { thresholdTrigger, type StallTrigger } from './stall-trigger.js';
 import type { AmountSource } from './swap.js';
 
 /** Where a node's pressure, swap and kernel-available memory are read. */
-export interface OwnSignalsPlan {
-  readonly nodeName: string;
+export interface PressureAndSwapPlan {
   readonly pressure: PressurePlace;
   readonly amounts: Readonly<Record<OwnAmountSignal, AmountSource>>;
   /** The window of a pressure signal without a suffix. */
@@ -41,17 +40,17 @@ const AVERAGES_MOVE_NS = 2_000_000_000n;
  * Signals that the kubelet does not have, read only where a threshold asks for them. A share of the last seconds needs
  * readings in between (`look`), which also find a crossing; the kernel's trigger wakes sooner.
  */
-export class OwnSignals {
+export class PressureAndSwap {
   readonly #native: Binding;
-  readonly #plan: OwnSignalsPlan;
+  readonly #plan: PressureAndSwapPlan;
   readonly #mode: NotifierMode;
   readonly #sources: Readonly<Record<StallResource, ReturnType<typeof pressureSource>>>;
   #asked: readonly Signal[] = [];
   #limits: readonly Operand[] = [];
   #pass: KernelPass | undefined;
   #rings = new Map<PressureSignal, StallRing>();
-  #triggers = new Map<string, StallTrigger>();
-  #samplers = new Map<OwnAmountSignal, LevelSamplers>();
+  #triggers = new Map<string, { readonly signal: PressureSignal; readonly trigger: StallTrigger }>();
+  readonly #samplers: SignalSamplers;
   /** When pressure is read next; undefined: no pressure is asked for. */
   #lookAtNs: bigint | undefined;
   #lookEveryNs = AVERAGES_MOVE_NS;
@@ -59,8 +58,9 @@ export class OwnSignals {
   #met = '';
   #onWake: (wake: Wake) => void = () => undefined;
 
-  constructor(native: Binding, plan: OwnSignalsPlan, mode: NotifierMode) {
+  constructor(native: Binding, plan: PressureAndSwapPlan, mode: NotifierMode) {
     this.#native = native;
+    this.#samplers = new SignalSamplers(native);
     this.#plan = plan;
     this.#mode = mode;
     const { fileOf } = plan.pressure;
@@ -70,11 +70,11 @@ export class OwnSignals {
   /** @returns whether something was armed or moved, or is read for the first time */
   arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
     this.#onWake = onWake;
-    this.#limits = thresholds.flatMap(operandsOf).filter(({ signal }) => isOwn(signal));
+    this.#limits = thresholds.flatMap(operandsOf).filter(({ signal }) => isPressureOrAmount(signal));
     const asked = this.#ask([...new Set(this.#limits.map(({ signal }) => signal))]);
     this.#pass?.read();
     const triggers = this.#armTriggers();
-    const samplers = this.#armSamplers();
+    const samplers = this.#samplers.arm(this.#limits, this.#resources(), onWake);
     return asked || triggers || samplers;
   }
 
@@ -82,7 +82,7 @@ export class OwnSignals {
     if (this.#pass === undefined) return [];
     this.#pass.read();
     const readings = this.#asked.map((signal): [Signal, Observation | Missing] => [signal, this.#read(signal, timeNs)]);
-    for (const [signal, samplers] of this.#samplers) samplers.seen(this.#levels(signal));
+    this.#samplers.seen(this.#resources());
     return readings;
   }
 
@@ -109,15 +109,14 @@ export class OwnSignals {
   }
 
   states(): NotifierState[] {
-    const samplers = [...this.#samplers.values()].flatMap((sampler) => sampler.states());
-    return [...[...this.#triggers.values()].map((trigger) => trigger.state()), ...samplers];
+    return [...[...this.#triggers.values()].map(({ signal, trigger }) => ({ ...trigger.state(), signal })), ...this.#samplers.states()];
   }
 
   close(): void {
     this.#lookAtNs = undefined;
-    for (const watch of [...this.#triggers.values(), ...this.#samplers.values()]) watch.close();
+    for (const { trigger } of this.#triggers.values()) trigger.close();
     this.#triggers.clear();
-    this.#samplers.clear();
+    this.#samplers.close();
     this.#pass?.close();
     this.#pass = undefined;
     this.#asked = [];
@@ -193,43 +192,29 @@ export class OwnSignals {
   /** A dry run writes to no pressure file. */
   #armTriggers(): boolean {
     const limits = this.#mode === 'sample' ? [] : this.#limits;
-    const wanted = new Map<string, StallTrigger>();
+    const wanted = new Map<string, { readonly signal: PressureSignal; readonly trigger: StallTrigger }>();
     for (const { signal, value } of limits) {
       if (!isPressure(signal)) continue;
       const share = resolve(value, WHOLE_SHARE);
       const key = `${signal} ${String(share)}`;
-      wanted.set(key, this.#triggers.get(key) ?? this.#trigger(signal, share));
+      wanted.set(key, this.#triggers.get(key) ?? { signal, trigger: this.#trigger(signal, share) });
     }
-    for (const [key, trigger] of this.#triggers) if (!wanted.has(key)) trigger.close();
+    for (const [key, { trigger }] of this.#triggers) if (!wanted.has(key)) trigger.close();
     this.#triggers = wanted;
-    return [...wanted.values()].map((trigger) => trigger.arm()).includes(true);
+    return [...wanted.values()].map(({ trigger }) => trigger.arm()).includes(true);
   }
 
   #trigger(signal: PressureSignal, share: bigint): StallTrigger {
     const file = this.#plan.pressure.fileOf(pressureParts(signal).resource);
-    return new StallTrigger(this.#native, file, { signal, share }, this.#plan.windowNs, this.#wake);
-  }
-
-  #armSamplers(): boolean {
-    let armed = false;
-    for (const signal of OWN_AMOUNT_SIGNALS) {
-      const levels = this.#limits.some((limit) => limit.signal === signal) ? this.#levels(signal) : [];
-      if (levels.length === 0) {
-        this.#samplers.get(signal)?.close();
-        this.#samplers.delete(signal);
-        continue;
-      }
-      const samplers = this.#samplers.get(signal) ?? new LevelSamplers(this.#native, signal, assumedFillRate('bytes'), this.#wake);
-      this.#samplers.set(signal, samplers);
-      armed = samplers.arm(this.#limits, levels) || armed;
-    }
-    return armed;
+    return thresholdTrigger(this.#native, file, { signal, share }, this.#plan.windowNs, this.#wake);
   }
 
   /** By the last pass; none where it failed. */
-  #levels(signal: OwnAmountSignal): readonly Level[] {
-    const reading = this.#asked.includes(signal) ? this.#pass?.of(this.#plan.amounts[signal]) : undefined;
-    return reading === undefined || 'missing' in reading ? [] : reading.levels;
+  #resources(): SampledResource[] {
+    return OWN_AMOUNT_SIGNALS.flatMap((signal) => {
+      const reading = this.#asked.includes(signal) ? this.#pass?.of(this.#plan.amounts[signal]) : undefined;
+      return reading === undefined || 'missing' in reading ? [] : levelResources(signal, 'bytes', reading.levels);
+    });
   }
 
   readonly #wake: SlotWake = (source, atNs, _detail, approaching) => {
@@ -237,7 +222,7 @@ export class OwnSignals {
   };
 }
 
-function isOwn(signal: Signal): boolean {
+function isPressureOrAmount(signal: Signal): boolean {
   return isPressure(signal) || isOwnAmount(signal);
 }
 

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import type { KernelSource, Missing } from './kernel-source.js';
 
 /** A line of a pressure file: averages in percent, and microseconds since boot or since the cgroup was created. */
-export interface StallLine {
+interface StallLine {
   readonly percent: Readonly<Record<Exclude<StallAverage, ''>, number>>;
   readonly totalUs: bigint;
 }
@@ -20,7 +20,7 @@ export const MACHINE_PRESSURE: PressurePlace = { fileOf: (resource) => `/proc/pr
 /** A v1 cgroup has no pressure of its own. */
 export const MACHINE_PRESSURE_FOR_V1: PressurePlace = { ...MACHINE_PRESSURE, remark: " (the machine's: a v1 cgroup has none of its own)" };
 
-export type PressureReading = Readonly<Record<StallKind, StallLine | Missing>>;
+type PressureReading = Readonly<Record<StallKind, StallLine | Missing>>;
 
 export function pressureSource(file: string): KernelSource<PressureReading> {
   return {

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import type { Binding } from '../../native/binding.js';
-import type { Asked } from '../requests.js';
+import type { ReloadTarget } from '../requests.js';
 
 /** Sends SIGHUP by pidfd, after it is certain that the pid is still evictd: SIGHUP would end another process. */
-export function askToReload(native: Pick<Binding, 'Pidfd'>, { pid, isStill }: Asked): void {
+export function askToReload(native: Pick<Binding, 'Pidfd'>, { pid, isCurrent: isStill }: ReloadTarget): void {
   const pidfd = new native.Pidfd(pid);
   try {
     if (isStill()) pidfd.signal(constants.signals.SIGHUP);

@@ -1,10 +1,26 @@
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../core/cgroup.js';
+import type { OwnAmountSignal } from '../../core/signal.js';
 import type { FileSpec } from '../../native/binding.js';
 import { firstError, type KernelSource, type Missing } from './kernel-source.js';
 import { level, narrowestOf, type Level, type LevelReading } from './level.js';
 
 /** An amount of memory or swap that is left, in bytes. */
 export type AmountSource = KernelSource<LevelReading | Missing>;
+
+/** A cgroup as the node; undefined: the machine. */
+type NodeCgroup = { readonly hierarchy: CgroupHierarchy; readonly path: string } | undefined;
+
+/** The reader of each amount that the kubelet does not have. A missing one does not compile. */
+const AMOUNTS: Readonly<Record<OwnAmountSignal, (cgroup: NodeCgroup) => AmountSource>> = {
+  'memory.kernelAvailable': (cgroup) => kernelAvailable(cgroup !== undefined),
+  'swap.available': (cgroup) =>
+    cgroup?.hierarchy.version === 2 ? cgroupSwap(cgroup.hierarchy, cgroup.path) : machineSwap(cgroup !== undefined),
+};
+
+export function amountSources(cgroup: NodeCgroup): Readonly<Record<OwnAmountSignal, AmountSource>> {
+  const sources = Object.entries(AMOUNTS).map(([signal, open]) => [signal, open(cgroup)] as const);
+  return Object.fromEntries(sources) as Record<OwnAmountSignal, AmountSource>;
+}
 
 const meminfo = (...keys: string[]): FileSpec => ({ path: '/proc/meminfo', format: 'keyed', keys });
 

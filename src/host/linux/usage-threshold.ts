@@ -17,7 +17,7 @@ export interface MemoryLimit {
 const SETTLES_NS = 100_000_000n;
 
 /** The wanted registration: `usage` = `base` + inactive_file, in bytes. */
-export interface UsageAim {
+interface UsageAim {
   readonly base: bigint;
   readonly usage: bigint;
 }

@@ -1,7 +1,7 @@
 import { win32 } from 'node:path';
 import type { Observation } from '../../core/observation.js';
 import type { FilesystemReading } from '../../native/windows-binding.js';
-import { silenceOf } from '../filesystem-silence.js';
+import { missingAnswer } from '../filesystem-silence.js';
 import type { Missing } from '../missing.js';
 import { systemErrorText } from '../../native/system-error.js';
 
@@ -10,7 +10,7 @@ import { systemErrorText } from '../../native/system-error.js';
  * fs_windows.go).
  */
 export function filesystemAvailable(path: string, reading: FilesystemReading, nowNs: bigint): Observation | Missing {
-  const silence = silenceOf(path, reading, nowNs);
+  const silence = missingAnswer(path, reading, nowNs);
   if (silence) return silence;
   if (reading.errno !== 0) return { missing: `${path}: ${systemErrorText(reading.errno)}` };
   return { available: reading.availableBytes, capacity: reading.totalBytes, timeNs: reading.atNs, source: `GetDiskFreeSpaceEx of ${path}` };

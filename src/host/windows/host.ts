@@ -1,4 +1,4 @@
-import { ofWindows } from '../../native/of-windows.js';
+import { asWindows } from '../../native/of-windows.js';
 import type { Host } from '../host.js';
 import { instanceName } from '../instance-lock.js';
 import { noUnits } from '../no-units.js';
@@ -19,14 +19,14 @@ const NO_DELAY = 'Windows lets no program hold a shutdown up for its workloads';
 export const windowsHost: Host = {
   os: 'windows',
   openNode: (config, native) => {
-    mayEndOthers(ofWindows(native)); // first, because without the right less is visible of other users' processes
-    return openWindowsNode(config, ofWindows(native));
+    mayEndOthers(asWindows(native)); // first, because without the right less is visible of other users' processes
+    return openWindowsNode(config, asWindows(native));
   },
-  lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, ofWindows(native), dryRun),
+  lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, asWindows(native), dryRun),
   raisePriority: raisePriority,
   readHierarchies: () => ({ memory: undefined, pids: undefined, freezer: undefined, unified: undefined, systemd: undefined }),
   ownMemoryCgroup: () => undefined,
-  mayEndOthers: (native) => mayEndOthers(ofWindows(native)),
+  mayEndOthers: (native) => mayEndOthers(asWindows(native)),
   isAdministrator,
   elevation: { toEndOthers: TO_END_OTHERS, other: AS_ADMINISTRATOR },
   instanceName,
@@ -41,8 +41,8 @@ export const windowsHost: Host = {
   replacesOpenFiles: false,
   lockText: undefined,
   reserve: undefined,
-  openServiceManager: (native, _env, onStop) => openServiceManager(ofWindows(native), onStop),
-  askToReload: (_native, { pid, lock, isStill }) => {
+  openServiceManager: (native, _env, onStop) => openServiceManager(asWindows(native), onStop),
+  askToReload: (_native, { pid, lock, isCurrent: isStill }) => {
     if (isStill()) askByFile(lock, pid, 'reload');
   },
   listenToRequests,

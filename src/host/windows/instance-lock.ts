@@ -2,7 +2,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import type { NodeIdentity } from '../../monitor/ports.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
 import { takeInstanceLock, type InstanceLock } from '../instance-lock.js';
-import { tellHolder, toldHolder } from './lock-holder.js';
+import { recordHolder, recordedHolder } from './lock-holder.js';
 
 /** With LockFileEx; a file beside the lock contains the holder. */
 export function lockInstance(
@@ -13,15 +13,15 @@ export function lockInstance(
 ): InstanceLock {
   const files = {
     take: (path: string) => new native.FileLock(path),
-    tell: (path: string): Error | undefined => {
+    record: (path: string): Error | undefined => {
       try {
-        tellHolder(path, manifest.version, native);
+        recordHolder(path, manifest.version, native);
         return undefined;
       } catch (error) {
         return error instanceof Error ? error : new Error(String(error));
       }
     },
-    toldPid: (path: string) => toldHolder(path)?.pid,
+    recordedPid: (path: string) => recordedHolder(path)?.pid,
     hint: 'run evictd as an administrator or as a service, or set runtimeDirectory to a directory that it may write to',
   };
   return takeInstanceLock(runtimeDirectory, node, files, dryRun);

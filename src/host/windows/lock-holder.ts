@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { replaceFileSync } from '../../directory.js';
 import { errnoName } from '../../errors.js';
 import { loadAddon } from '../../native/load.js';
-import { ofWindows } from '../../native/of-windows.js';
+import { asWindows } from '../../native/of-windows.js';
 import type { WindowsBinding } from '../../native/windows-binding.js';
 
 type Processes = Pick<WindowsBinding, 'processes'>;
@@ -14,7 +14,7 @@ export interface Holder {
   readonly version: string;
 }
 
-interface Written extends Holder {
+interface RecordedHolder extends Holder {
   /** Of the process; a bigint as text. */
   readonly createdAt: string;
 }
@@ -25,9 +25,9 @@ function holderPath(lock: string): string {
 }
 
 /** Records this process. */
-export function tellHolder(lock: string, version: string, native: Processes): void {
+export function recordHolder(lock: string, version: string, native: Processes): void {
   const createdAt = native.processes().find(({ pid }) => pid === process.pid)?.createdAt ?? 0n;
-  const written: Written = { pid: process.pid, version, createdAt: String(createdAt) };
+  const written: RecordedHolder = { pid: process.pid, version, createdAt: String(createdAt) };
   replaceFileSync(holderPath(lock), `${JSON.stringify(written)}\n`, 0o600);
 }
 
@@ -36,7 +36,7 @@ export function tellHolder(lock: string, version: string, native: Processes): vo
  * start time identify it. Throws where processes cannot be listed, and Node's errors.
  */
 export function holderOf(lock: string, native: Processes = thisAddon()): Holder | undefined {
-  const told = toldHolder(lock);
+  const told = recordedHolder(lock);
   if (told === undefined) return undefined;
   return native.processes().some(({ pid, createdAt }) => pid === told.pid && String(createdAt) === told.createdAt) ? told : undefined;
 }
@@ -46,9 +46,9 @@ export function lockHolder(lock: string): number | undefined {
 }
 
 /** The record, current or not. undefined: none. */
-export function toldHolder(lock: string): Written | undefined {
+export function recordedHolder(lock: string): RecordedHolder | undefined {
   try {
-    return JSON.parse(readFileSync(holderPath(lock), 'utf8')) as Written;
+    return JSON.parse(readFileSync(holderPath(lock), 'utf8')) as RecordedHolder;
   } catch (error) {
     if (errnoName(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
@@ -68,5 +68,5 @@ export function lockHoldersIn(directory: string): readonly number[] {
 }
 
 function thisAddon(): WindowsBinding {
-  return ofWindows(loadAddon().loaded as object);
+  return asWindows(loadAddon().loaded as object);
 }

@@ -20,7 +20,7 @@ const WATCHED: ReadonlySet<string> = new Set(Object.keys(MACHINE_READERS));
  * Windows has no notification for a chosen threshold: between ticks memory is read, the more often the nearer a limit
  * is.
  */
-export class MemoryLooks {
+export class MemoryPolling {
   #operands: readonly Operand[] = [];
   #atNs: bigint | undefined;
   #periodNs = LONGEST_NS;

@@ -8,12 +8,12 @@ import type { WindowsBinding } from '../../native/windows-binding.js';
 import { collect, type Missing } from '../missing.js';
 import { WindowsFilesystems, type VolumesSeen } from './filesystems.js';
 import { LowMemory } from './low-memory.js';
-import { MemoryLooks } from './memory-looks.js';
+import { MemoryPolling } from './memory-looks.js';
 import { MACHINE_READERS, type commitAvailable } from './memory.js';
 import { thrownText } from '../../native/system-error.js';
 
 /** The configuration of the node; a cgroup is refused before. */
-export interface WindowsNodeConfig {
+interface WindowsNodeConfig {
   readonly filesystems: FilesystemPaths;
   readonly thresholds?: readonly Threshold[];
 }
@@ -38,7 +38,7 @@ class WindowsNodeReader implements WindowsNode {
   readonly #configured: FilesystemPaths;
   #placed: FilesystemPaths;
   readonly #filesystems: WindowsFilesystems;
-  readonly #looks = new MemoryLooks();
+  readonly #looks = new MemoryPolling();
   readonly #low: LowMemory;
   #seen: VolumesSeen;
   /** Since a threshold has asked for them. */

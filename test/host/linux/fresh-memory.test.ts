@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { FreshMemory } from '../../../src/host/linux/fresh-memory.js';
+import { CurrentStatistics } from '../../../src/host/linux/fresh-memory.js';
 import type { MemoryReading } from '../../../src/host/linux/memory.js';
 
 const MIB = 1 << 20;
@@ -29,12 +29,12 @@ const reading = (usage: number, inactiveFile: number, pages: number): MemoryRead
 };
 
 /** As the kernel was seen: 142 MiB of page cache in the usage, and none in the statistics of the cgroup above. */
-function behind(version: 1 | 2): FreshMemory {
+function behind(version: 1 | 2): CurrentStatistics {
   cgroup('', version === 1 ? 1 : 0);
   cgroup('pod', version === 1 ? 2 : 20); // v2: of all below, and that may be behind, too
   cgroup('pod/container', 120);
   cgroup('other', 20);
-  return new FreshMemory({ directory, version });
+  return new CurrentStatistics({ directory, version });
 }
 
 describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (version) => {
@@ -77,7 +77,7 @@ test('less than 8 MiB is what the kernel leaves open itself', () => {
 });
 
 test('cgroups that go meanwhile have nothing', () => {
-  expect(new FreshMemory({ directory: join(directory, 'gone'), version: 1 }).of(reading(150, 0, 2))).toEqual(reading(150, 0, 2));
+  expect(new CurrentStatistics({ directory: join(directory, 'gone'), version: 1 }).of(reading(150, 0, 2))).toEqual(reading(150, 0, 2));
 });
 
 test('a reading without its pages is as it is', () => {

@@ -6,7 +6,7 @@ import type { Observation } from '../../../src/core/observation.js';
 import type { Signal } from '../../../src/core/signal.js';
 import type { Missing } from '../../../src/host/linux/kernel-source.js';
 import type { NotifierMode } from '../../../src/host/linux/notifier-mode.js';
-import { OwnSignals, type OwnSignalsPlan } from '../../../src/host/linux/own-signals.js';
+import { PressureAndSwap, type PressureAndSwapPlan } from '../../../src/host/linux/own-signals.js';
 import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from '../../../src/host/linux/pressure.js';
 import { level, narrowestOf } from '../../../src/host/linux/level.js';
 import { kernelAvailable, machineSwap, type AmountSource } from '../../../src/host/linux/swap.js';
@@ -18,20 +18,20 @@ import { hasCapSysResource } from '../../native/kernel.js';
 import { eventually } from '../../support/eventually.js';
 
 const WINDOW_NS = 500_000_000n;
-let own: OwnSignals | undefined;
+let own: PressureAndSwap | undefined;
 afterEach(() => {
   own?.close();
   own?.close(); // may be called twice
 });
 
-function open(mode: NotifierMode = 'sample', plan: Partial<OwnSignalsPlan> = {}): OwnSignals {
+function open(mode: NotifierMode = 'sample', plan: Partial<PressureAndSwapPlan> = {}): PressureAndSwap {
   const amounts = { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': machineSwap(false) };
-  own = new OwnSignals(native, { nodeName: 'the machine', pressure: MACHINE_PRESSURE, amounts, windowNs: WINDOW_NS, ...plan }, mode);
+  own = new PressureAndSwap(native, { pressure: MACHINE_PRESSURE, amounts, windowNs: WINDOW_NS, ...plan }, mode);
   return own;
 }
 
 const nobody = (): void => undefined;
-const read = (signals: OwnSignals, timeNs: bigint): Map<Signal, Observation | Missing> => new Map(signals.read(timeNs));
+const read = (signals: PressureAndSwap, timeNs: bigint): Map<Signal, Observation | Missing> => new Map(signals.read(timeNs));
 
 describe('what is read', () => {
   test('only what a threshold asks for, in its joined operands, too', () => {

@@ -6,7 +6,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { UnavailableError } from '../../../src/errors.js';
 import { readBootId } from '../../../src/host/windows/boot-id.js';
 import { lockInstance } from '../../../src/host/windows/instance-lock.js';
-import { holderOf, toldHolder } from '../../../src/host/windows/lock-holder.js';
+import { holderOf, recordedHolder } from '../../../src/host/windows/lock-holder.js';
 import { askByFile, listenToRequests } from '../../../src/host/windows/requests.js';
 import type { ProcessEntry, WindowsBinding } from '../../../src/native/windows-binding.js';
 import { eventually } from '../../support/eventually.js';
@@ -46,7 +46,7 @@ beforeEach(() => {
 
 test('whoever holds the lock is told by a file beside it, with the time of his start', () => {
   const lock = lockInstance(directory, machine, native);
-  expect(lock).toMatchObject({ instance: 'machine', untold: undefined });
+  expect(lock).toMatchObject({ instance: 'machine', recordError: undefined });
   expect(holderOf(path, native)).toMatchObject({ pid: process.pid, version: expect.any(String) as string });
   lock.close();
 });
@@ -70,18 +70,18 @@ test.each<[rule: string, entry: Pick<ProcessEntry, 'pid' | 'createdAt'> | undefi
   lockInstance(directory, machine, native);
   listed.splice(1, 1, ...(entry ? [entry] : []));
   expect(holderOf(path, native)).toBeUndefined();
-  expect(toldHolder(path)?.pid).toBe(process.pid);
+  expect(recordedHolder(path)?.pid).toBe(process.pid);
 });
 
 test('without a file, and with one that is cut off, nobody has said that he holds it', () => {
-  expect(toldHolder(path)).toBeUndefined();
+  expect(recordedHolder(path)).toBeUndefined();
   writeFileSync(join(directory, 'machine.holder.json'), '{"pid":');
   expect(holderOf(path, native)).toBeUndefined();
 });
 
 test('who cannot say that he holds it holds it all the same', () => {
   const refusing = { ...native, processes: () => { throw new Error('refused'); } }; // prettier-ignore
-  expect(lockInstance(directory, machine, refusing).untold?.message).toBe('refused');
+  expect(lockInstance(directory, machine, refusing).recordError?.message).toBe('refused');
 });
 
 test.each<[rule: string, createdAt: readonly bigint[], id: string]>([

@@ -15,7 +15,7 @@ export function isGone(error: unknown): boolean {
 }
 
 /** The runtime's message without gRPC's words around it. */
-export function saidBy(error: unknown): string {
+export function runtimeMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, details } = error as Error & { readonly code?: unknown; readonly details?: unknown };
   if (code === DEADLINE_EXCEEDED) return 'it has not answered in time';

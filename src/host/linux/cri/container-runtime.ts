@@ -19,7 +19,7 @@ import {
   type ListedContainer,
 } from './calls.js';
 import type { Encodable, Table } from './protobuf.js';
-import { isGone, saidBy, unlessGone } from './answer.js';
+import { isGone, runtimeMessage, unlessGone } from './answer.js';
 import { Kubelet } from '../kubelet.js';
 import type { CriClient } from './client.js';
 import { containerFiles, containerPaths, type ContainerPaths } from './container-files.js';
@@ -150,7 +150,7 @@ class CriRuntime implements ContainerRuntime {
       await deleteRemovedLayers(client);
       return undefined;
     } catch (error) {
-      return saidBy(error);
+      return runtimeMessage(error);
     }
   }
 
@@ -158,7 +158,7 @@ class CriRuntime implements ContainerRuntime {
     try {
       return await this.#garbage.collect(await this.#connected(), collection);
     } catch (error) {
-      return [saidBy(error)];
+      return [runtimeMessage(error)];
     }
   }
 
@@ -189,7 +189,7 @@ class CriRuntime implements ContainerRuntime {
       known === 0 ? 'none of its pods is a candidate until then' : `the ${String(known)} workloads known of it stay candidates`;
     return {
       code: 'EVICTD_CRI_UNREACHABLE',
-      message: `workload source cri ${this.endpoint} cannot be asked: ${saidBy(this.#failure)}; ${meanwhile}`,
+      message: `workload source cri ${this.endpoint} cannot be asked: ${runtimeMessage(this.#failure)}; ${meanwhile}`,
       hint: 'does the container runtime run, with its CRI plugin, and is this its socket? crictl -r ENDPOINT pods asks the same',
     };
   }
@@ -210,7 +210,7 @@ class CriRuntime implements ContainerRuntime {
     try {
       return await ask(await this.#connected());
     } catch (error) {
-      throw new Error(saidBy(error), { cause: error });
+      throw new Error(runtimeMessage(error), { cause: error });
     }
   }
 

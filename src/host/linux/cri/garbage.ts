@@ -17,7 +17,7 @@ import {
 } from './calls.js';
 import type { Kubelet } from '../kubelet.js';
 import type { CriClient } from './client.js';
-import { saidBy, unlessGone } from './answer.js';
+import { runtimeMessage, unlessGone } from './answer.js';
 import { deleteRemovedLayers } from './layers.js';
 
 const ANSWERED_WITHIN_MS = 5_000;
@@ -68,7 +68,7 @@ export class GarbageCollection {
     const errors: string[] = [];
     const attempt = async (what: string, removal: Promise<unknown>): Promise<void> => {
       await unlessGone(removal).catch((error: unknown) => {
-        errors.push(`${what}: ${saidBy(error)}`);
+        errors.push(`${what}: ${runtimeMessage(error)}`);
       });
     };
     if (collection === 'images') {

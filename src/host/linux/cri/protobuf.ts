@@ -3,7 +3,7 @@
  * and flags as varints, messages, lists of messages or texts, and maps of text to text. Fields that a table does not
  * name are skipped.
  */
-export type Kind = 'text' | 'whole' | 'flag' | 'texts' | 'words' | { readonly message: Table } | { readonly list: Table };
+type Kind = 'text' | 'whole' | 'flag' | 'texts' | 'words' | { readonly message: Table } | { readonly list: Table };
 export type Table = Readonly<Record<string, readonly [field: number, kind: Kind]>>;
 
 type ValueOf<K> = K extends 'text'

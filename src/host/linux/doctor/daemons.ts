@@ -7,7 +7,7 @@ import { daemonName, executableName, unitOf } from './daemon-name.js';
 import { outputOf } from './program-output.js';
 import { textIfAny } from './text-file.js';
 
-export type RunningDaemon = Omit<DaemonFacts, 'memory'>;
+type RunningDaemon = Omit<DaemonFacts, 'memory'>;
 
 /** Reads of each process only what cannot hang: executable, name and cgroup. */
 export function findDaemons(): { readonly name: DaemonName; readonly pid: number; readonly unit: string | undefined }[] {

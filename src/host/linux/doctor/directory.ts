@@ -6,7 +6,7 @@ import type { Binding, FilesystemReading } from '../../../native/binding.js';
 import { constants as os } from 'node:os';
 
 /** A directory to examine. Never rejects; never resolves where the filesystem hangs. */
-export interface AskedDirectory {
+interface AskedDirectory {
   readonly path: string;
   /** Whether evictd writes there. */
   readonly writes: boolean;

@@ -15,7 +15,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const CONNECTING_AT_MOST_MS = 5_000;
 
 /** `up`: at each connection; earlier calls are answered or lost. `down`: no connection; it is tried again. */
-export type BusLinkEvents = Pick<BusEvents, 'up' | 'signal'> & Partial<Pick<BusEvents, 'down'>>;
+type BusLinkEvents = Pick<BusEvents, 'up' | 'signal'> & Partial<Pick<BusEvents, 'down'>>;
 
 /** A connection to systemd that is renewed: systemd closes it on daemon-reexec, the bus daemon on a restart. */
 export class BusLink {

@@ -8,7 +8,7 @@ const ANSWER_WITHIN_NS = 10_000_000_000n;
 /** Longer than a boot takes. */
 const COMES_WITHIN_NS = 600_000_000_000n;
 
-export interface InhibitDelayQuestion {
+interface InhibitDelayQuestion {
   readonly path?: string;
   readonly withinNs?: bigint;
   /** false: does not keep the process alive. */
@@ -86,7 +86,7 @@ export function awaitInhibitDelay(path = SYSTEM_BUS, withinNs = COMES_WITHIN_NS)
           if (delay.kind === 'known') end(delay.maxNs);
         });
       },
-      gone: () => undefined,
+      unavailable: () => undefined,
       refused: () => undefined,
     });
   });

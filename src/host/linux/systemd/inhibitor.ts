@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
 const DIRECTORIES = ['/usr/bin', '/bin', '/run/current-system/sw/bin'];
-const LOCK = ['--what=shutdown', '--mode=delay', '--who=evictd'];
+const DELAY_LOCK = ['--what=shutdown', '--mode=delay', '--who=evictd'];
 const PROVED_WITHIN_MS = 20_000;
 /** For what its children keep open. */
 const CLOSED_WITHIN_MS = 1_000;
@@ -14,11 +14,11 @@ export type InhibitCommand = (why: string) => readonly string[] | undefined;
 
 export const inhibitCommand: InhibitCommand = (why) => {
   const directory = DIRECTORIES.find((candidate) => existsSync(`${candidate}/systemd-inhibit`));
-  return directory === undefined ? undefined : [`${directory}/systemd-inhibit`, ...LOCK, `--why=${why}`, 'cat'];
+  return directory === undefined ? undefined : [`${directory}/systemd-inhibit`, ...DELAY_LOCK, `--why=${why}`, 'cat'];
 };
 
 /** Neither is called after `close`. */
-export interface InhibitorEvents {
+interface InhibitorEvents {
   readonly taken: () => void;
   /** It could not be taken, or was lost. Once. */
   readonly ended: (reason: string) => void;

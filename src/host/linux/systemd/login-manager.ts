@@ -36,10 +36,10 @@ export interface LoginView {
   readonly inhibitors: ReadonlySet<string>;
 }
 
-export interface LoginEvents {
+interface LoginEvents {
   readonly seen: (view: LoginView) => void;
   /** It does not run, or there is no bus. `seen` follows when that is over. */
-  readonly gone: (reason: string) => void;
+  readonly unavailable: (reason: string) => void;
   /** It did not answer the question. */
   readonly refused: (reason: string) => void;
 }
@@ -64,7 +64,7 @@ export class LoginManager {
         this.look();
       },
       down: (reason) => {
-        this.#events.gone(`logind cannot be asked: ${reason}`);
+        this.#events.unavailable(`logind cannot be asked: ${reason}`);
       },
       signal: () => {
         this.look();
@@ -81,7 +81,7 @@ export class LoginManager {
       else if (reply.body[0] === true) this.#ask();
       else
         this.#end(() => {
-          this.#events.gone('logind does not run');
+          this.#events.unavailable('logind does not run');
         });
     });
   }

@@ -60,7 +60,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
       seen: (view) => {
         this.#seen(view);
       },
-      gone: (reason) => {
+      unavailable: (reason) => {
         this.#loginTrouble = reason;
         this.#tell();
       },

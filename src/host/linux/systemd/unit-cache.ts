@@ -17,7 +17,7 @@ const ANSWERED_WITHIN_NS = 10_000_000_000n;
 interface Entry {
   readonly name: string;
   /** It may be stopped, so its dependencies matter, too. */
-  mayGo: boolean;
+  mayStop: boolean;
   /** When it was first asked for. */
   readonly wantedAtNs: bigint;
   /** undefined: not read yet, or no such unit. */
@@ -91,13 +91,13 @@ export class UnitCache {
   }
 
   /** A new unit may depend on one of these. */
-  hasCome(): void {
+  unitAppeared(): void {
     this.#cameAtNs = process.hrtime.bigint();
   }
 
   /** Anything may have changed, and pending calls are lost. */
   allChanged(): void {
-    this.hasCome();
+    this.unitAppeared();
     for (const entry of this.#entries.values()) entry.stale = true;
   }
 
@@ -156,8 +156,8 @@ export class UnitCache {
   #attach(entry: Entry): void {
     const { unit } = entry;
     if (unit === undefined) return;
-    entry.mayGo ||= unit.stopWhenUnneeded;
-    if (!entry.mayGo) return;
+    entry.mayStop ||= unit.stopWhenUnneeded;
+    if (!entry.mayStop) return;
     for (const name of [...unit.stopsWith, ...unit.triggeredBy]) this.#add(name, true);
     for (const name of [...unit.needs, ...unit.neededBy]) this.#add(name, false);
   }
@@ -165,14 +165,14 @@ export class UnitCache {
   #add(name: string, mayGo: boolean): void {
     const known = this.#entries.get(name);
     if (known !== undefined) {
-      if (!mayGo || known.mayGo) return;
-      known.mayGo = true;
+      if (!mayGo || known.mayStop) return;
+      known.mayStop = true;
       this.#attach(known);
       return;
     }
     this.#entries.set(name, {
       name,
-      mayGo,
+      mayStop: mayGo,
       wantedAtNs: process.hrtime.bigint(),
       unit: undefined,
       readAtNs: undefined,
@@ -206,7 +206,7 @@ const LOST: BusReply = { ok: false, name: undefined, message: 'no connection' };
 
 /** The units that matter when this one is stopped. */
 function attached(entry: Entry | undefined): readonly string[] {
-  if (entry?.unit === undefined || !entry.mayGo) return [];
+  if (entry?.unit === undefined || !entry.mayStop) return [];
   const { stopsWith, triggeredBy, needs, neededBy } = entry.unit;
   return [...stopsWith, ...triggeredBy, ...needs, ...neededBy];
 }

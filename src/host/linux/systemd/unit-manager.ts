@@ -107,7 +107,7 @@ export class SystemdUnits implements UnitManager {
       },
       signal: (member, path) => {
         if (member === 'Reloading') cache.allChanged();
-        else if (member === 'UnitNew') cache.hasCome();
+        else if (member === 'UnitNew') cache.unitAppeared();
         else cache.changed(path);
       },
     });

@@ -90,13 +90,13 @@ test('who has come may hang on one of them: what was asked for before is unsure,
   const { link, cache } = read();
   expect(cache.get('a.target')?.unsure).toBe(false);
   expect(cache.awaited('a.target', now())).toBe(false);
-  cache.hasCome();
+  cache.unitAppeared();
   expect(cache.get('a.target')).toMatchObject({ unsure: true, stale: false });
   expect(link.names).toEqual([]);
   expect(cache.awaited('a.target', now())).toBe(true);
   expect(cache.awaited('a.target', now())).toBe(true);
   expect(link.names).toHaveLength(1);
-  cache.hasCome(); // machines on which somebody comes all the time are no reason to ask for ever
+  cache.unitAppeared(); // machines on which somebody comes all the time are no reason to ask for ever
   link.answer({ RequiredBy: ['b.target'] });
   expect(cache.get('a.target')).toMatchObject({ unsure: false, stopsWith: ['b.target'] });
   expect(cache.awaited('a.target', now())).toBe(false);
@@ -106,7 +106,7 @@ test('what was asked for otherwise before somebody came is unsure whenever the a
   const link = new Link();
   const cache = new UnitCache(link);
   cache.follow(['a.target'], now());
-  cache.hasCome();
+  cache.unitAppeared();
   link.answer();
   expect(cache.get('a.target')?.unsure).toBe(true);
 });
@@ -122,7 +122,7 @@ test('systemd has read its files anew: everything is unsure', () => {
 
 test('nobody waits for what cannot be asked for, nor for an answer that does not come', () => {
   const { link, cache } = read();
-  cache.hasCome();
+  cache.unitAppeared();
   link.up = false;
   expect(cache.awaited('a.target', now())).toBe(false);
   link.up = true;
@@ -180,14 +180,14 @@ test('what was asked for since somebody began to decide is sure for all of that,
   vi.advanceTimersByTime(1_000);
   const sinceNs = now();
   expect(cache.awaited('a.target', now(), 5n * SECOND, sinceNs)).toBe(false);
-  cache.hasCome();
+  cache.unitAppeared();
   expect(cache.get('a.target', sinceNs)?.unsure).toBe(true);
   vi.advanceTimersByTime(100);
   expect(cache.awaited('a.target', now(), 5n * SECOND, sinceNs)).toBe(true);
   vi.advanceTimersByTime(4_000);
   expect(cache.awaited('a.target', now())).toBe(false);
   expect(cache.awaited('a.target', now(), 5n * SECOND, sinceNs)).toBe(true);
-  cache.hasCome();
+  cache.unitAppeared();
   link.answer();
   expect(cache.get('a.target')?.unsure).toBe(true);
   expect(cache.get('a.target', sinceNs)?.unsure).toBe(false);
@@ -212,7 +212,7 @@ test('what has changed since it was read is awaited by who has to decide from th
 
 test('what cannot be asked for now may be in a moment: who has seconds waits', () => {
   const { link, cache } = read();
-  cache.hasCome();
+  cache.unitAppeared();
   link.up = false;
   const sinceNs = now();
   expect(cache.awaited('a.target', sinceNs, SECOND)).toBe(false);
