@@ -30,7 +30,6 @@ import { deleteRemovedLayers } from './layers.js';
 const ANSWERED_WITHIN_MS = 5_000;
 /** A pod is removed with its network, and layers of many files take long; so does CRI-O when it measures them. */
 const LAYERS_WITHIN_MS = 60_000;
-/** Ticks and decisions may follow each other closely. */
 const APART_NS = 1_000_000_000n;
 /**
  * The interval between two listings of images and of their filesystems. After a failure the filesystems are asked for
@@ -205,7 +204,6 @@ class CriRuntime implements ContainerRuntime {
     this.#client = undefined;
   }
 
-  /** Rejects with the runtime's message. */
   async #answered<T>(ask: (client: CriClient) => Promise<T>): Promise<T> {
     try {
       return await ask(await this.#connected());
@@ -214,7 +212,6 @@ class CriRuntime implements ContainerRuntime {
     }
   }
 
-  /** Loads gRPC with the first call. */
   #connected(): Promise<CriClient> {
     if (this.#closed) return Promise.reject(new Error('it is not asked any more'));
     this.#client ??= import('./client.js')
@@ -268,7 +265,6 @@ class CriRuntime implements ContainerRuntime {
     });
   }
 
-  /** The last answer counts until there is another one. */
   async #lookAtFilesystems(client: CriClient): Promise<void> {
     const { imageFilesystems, containerFilesystems } = await client.ask(IMAGE_FS_INFO, {}, ANSWERED_WITHIN_MS);
     const imagefs = imageFilesystems[0]?.fsId.mountpoint ?? '';
