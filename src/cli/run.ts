@@ -62,8 +62,8 @@ export const run: MakeCommand = (edge) => {
         env: edge.io.env,
         logFile,
         recording,
-        asked: { reload: reloadAsked, stop },
-        atRest: collectYoung,
+        requests: { reload: reloadAsked, stop },
+        whenIdle: collectYoung,
       });
       collectAll();
       return { guard, exitNow };

@@ -1,7 +1,6 @@
-import type { Config } from '../config/config.js';
 import type { DiskHolder } from '../core/filesystem-holders.js';
 import { type DiskSignal, filesystemOf } from '../core/signal.js';
-import { operandsOf, type Threshold } from '../core/threshold.js';
+import { operandsOf } from '../core/threshold.js';
 import type { LinuxNode } from '../host/select.js';
 import type { Log } from '../log.js';
 import { filesystemsRecord } from '../monitor/filesystems-record.js';
@@ -14,45 +13,49 @@ import type { DiskMeasurement } from '../workloads/disk-measurement.js';
 import { DiskWatch } from '../workloads/disk-watch.js';
 import { FoundFilesystems } from '../workloads/found-filesystems.js';
 import { SpaceWatch } from '../workloads/space-watch.js';
+import type { ConfigurationInForce } from './configuration-in-force.js';
+import type { ContainerRuntimes } from './container-runtimes.js';
 import { lookAtDisks, openDiskParts } from './disk-parts.js';
 import { workloadsOf } from './reading.js';
 
 interface DisksParts {
   readonly node: LinuxNode;
   readonly workloads: Pick<WorkloadSource, 'candidates'>;
-  readonly runtimes: () => readonly ContainerRuntime[];
-  readonly thresholds: () => readonly Threshold[];
+  readonly runtimes: Pick<ContainerRuntimes, 'of'>;
   readonly log: Log;
   readonly journal: Pick<Journal, 'record'>;
-  readonly onNews: () => void;
 }
 
-/** What looks at disks in the background, when one runs short: what workloads hold, and what holds the space. */
-export function openDisks(
-  config: Pick<Config, 'filesystems'>,
-  { node, workloads, runtimes, thresholds, log, journal, onNews }: DisksParts,
-): {
+/** Measures disks in the background while one is short of space. */
+export interface Disks {
   readonly filesystems: FoundFilesystems;
+  /** What workloads hold on disks. */
   readonly watch: DiskWatch;
+  /** What holds the space, workload or not. */
   readonly space: SpaceWatch;
-} {
-  const filesystems = new FoundFilesystems(config.filesystems, native, runtimes, (told, isApart) => {
+  /** Calls `listener` when something is known that a decision depends on: a pass that reads the filesystems should follow. */
+  onChange(listener: () => void): void;
+}
+
+export function openDisks(inForce: ConfigurationInForce, { node, workloads, runtimes, log, journal }: DisksParts): Disks {
+  let changed: () => void = () => undefined;
+  const runtimesNow = (): readonly ContainerRuntime[] => runtimes.of(inForce.config);
+  const filesystems = new FoundFilesystems(inForce.started.filesystems, native, runtimesNow, (told, isApart) => {
     node.place(filesystems);
     watch.forget();
     const record = filesystemsRecord(told, isApart);
     journal.record(record);
-    const isWatched = thresholds()
-      .flatMap(operandsOf)
-      .some(({ signal }) => filesystemOf(signal) === 'imagefs');
+    const isWatched = inForce.config.thresholds.flatMap(operandsOf).some(({ signal }) => filesystemOf(signal) === 'imagefs');
     if (!isApart || isWatched) log.info(record.message);
-    else
-      log.warn(`${record.message}: no threshold of imagefs is set, so that nothing is done when it is full`, {
+    else {
+      log.warn(`${record.message}: no threshold watches imagefs, so evictd does nothing when it is full`, {
         code: 'EVICTD_IMAGEFS_UNWATCHED',
       });
-    onNews();
+    }
+    changed();
   });
   node.place(filesystems);
-  const parts = openDiskParts(filesystems, runtimes);
+  const parts = openDiskParts(filesystems, runtimesNow);
   const { directories, containers, trees, images } = parts;
   const silent = new BackgroundReads();
   const measure = (): Promise<DiskMeasurement> => lookAtDisks(node.hierarchy, filesystems, parts, silent);
@@ -61,16 +64,18 @@ export function openDisks(
       const known = workloadsOf(workloads);
       directories.refresh(known).then(
         (isNews) => {
-          if (isNews) onNews();
+          if (isNews) changed();
         },
         (error: unknown) => {
-          log.error(`directories of workloads cannot be measured: ${String(error)}`, { code: 'EVICTD_DISK_UNMEASURED' });
+          log.error(`cannot measure the directories of workloads: ${String(error)}`, { code: 'EVICTD_DISK_UNMEASURED' });
         },
       );
       await containers.refresh(known);
       return measure();
     },
-    onNews,
+    onNews: () => {
+      changed();
+    },
   });
   const space = new SpaceWatch({
     look: async (roles) => {
@@ -83,8 +88,15 @@ export function openDisks(
       log.warn(record.message, { signal });
     },
     onError: (error) => {
-      log.warn(`what holds the space is not known: ${String(error)}`, { code: 'EVICTD_DISK_UNMEASURED' });
+      log.warn(`cannot find out what holds the space: ${String(error)}`, { code: 'EVICTD_DISK_UNMEASURED' });
     },
   });
-  return { filesystems, watch, space };
+  return {
+    filesystems,
+    watch,
+    space,
+    onChange: (listener) => {
+      changed = listener;
+    },
+  };
 }

@@ -1,12 +1,12 @@
 import type { StepListener, StepReport } from '../monitor/ports.js';
 
-/** Finds the time for what is better not done in a step: right after one that a tick has brought, or that has acted. */
-export class Rest implements StepListener {
-  readonly #atRest: () => void;
+/** Runs tasks that a step should not wait for, in order: right after a step that a tick caused or that had effects. */
+export class IdleTasks implements StepListener {
+  readonly #tasks: readonly (() => void)[];
   #waiting = false;
 
-  constructor(atRest: () => void) {
-    this.#atRest = atRest;
+  constructor(tasks: readonly (() => void)[]) {
+    this.#tasks = tasks;
   }
 
   stepped({ wake, effects }: StepReport): void {
@@ -14,7 +14,7 @@ export class Rest implements StepListener {
     this.#waiting = true;
     queueMicrotask(() => {
       this.#waiting = false;
-      this.#atRest();
+      for (const task of this.#tasks) task();
     });
   }
 

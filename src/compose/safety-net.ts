@@ -12,19 +12,22 @@ export function foundFilePath(runtimeDirectory: string, instance: string): strin
   return join(runtimeDirectory, `${instance}.oom-score-adj.json`);
 }
 
-export interface SafetyNetParts {
+export interface OomScoreAdjusterParts {
   readonly node: LinuxNode;
   readonly workloads: WorkloadSource;
-  /** Of the instance lock, which is held. */
+  /** Of the instance lock, which evictd holds. */
   readonly instance: string;
   readonly log: Log;
 }
 
 /**
- * The safety net of a running evictd, whether or not it is switched on: what an evictd before this one has left is given back in any case. undefined:
- * this machine has no memory controller, so there are no workloads.
+ * Restores what an earlier evictd has left, whether or not the configuration sets oomScoreAdj. undefined: this machine has no memory controller, and so no
+ * workloads.
  */
-export function openSafetyNet(config: Config, { node, workloads, instance, log }: SafetyNetParts): OomScoreAdjuster | undefined {
+export function openOomScoreAdjuster(
+  config: Config,
+  { node, workloads, instance, log }: OomScoreAdjusterParts,
+): OomScoreAdjuster | undefined {
   const { hierarchy } = node;
   const host = selectHost();
   const { oomKiller } = host;
@@ -32,20 +35,20 @@ export function openSafetyNet(config: Config, { node, workloads, instance, log }
   const file = new FoundFile(foundFilePath(config.runtimeDirectory, instance), host.readBootId());
   const adjuster = new OomScoreAdj(native, hierarchy, file, log);
   const totalBytes = lastKnown(() => oomKiller.domainOf(node.identity.cgroup ?? '/', { proc: '/proc', hierarchy }).totalBytes);
-  const net = new OomScoreAdjuster(config.oomScoreAdj, { workloads, adjuster, totalBytes, log });
+  const scores = new OomScoreAdjuster(config.oomScoreAdj, { workloads, adjuster, totalBytes, log });
   adjuster.takeOver();
-  net.restore();
-  return net;
+  scores.restore();
+  return scores;
 }
 
-/** Out of descriptors, say: it has hardly changed since the last tick. 0 where it was never known. */
+/** The last value if `read` fails, for example without free descriptors: it hardly changes between two ticks. 0 before the first success. */
 export function lastKnown(read: () => bigint): () => bigint {
   let known = 0n;
   return () => {
     try {
       known = read();
     } catch {
-      // the value before stands
+      // keeps the last value
     }
     return known;
   };

@@ -7,22 +7,23 @@ import type { StepListener, StepReport } from '../monitor/ports.js';
 import { Shutdown, type ShutdownParts } from '../monitor/shutdown.js';
 import type { ShutdownDelay, ShutdownDelayState } from '../monitor/shutdown-delay.js';
 
-export interface MachineShutdownParts extends Omit<ShutdownParts, 'release' | 'over' | 'log'> {
+export interface MachineShutdownParts extends Omit<ShutdownParts, 'release' | 'changed' | 'over' | 'log'> {
   readonly openDelay: () => ShutdownDelay;
   readonly status: Pick<Status, 'shutdownBegins' | 'shutdownIsOver' | 'shutdownCalledOff' | 'shutdownDelayed'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** What a run does about shutdowns of the machine, as it is configured now. Where none is configured it asks nobody and holds nothing. */
+/** Ends workloads in order when the machine shuts down. Without shutdown grace periods in the configuration it does not contact logind. */
 export class MachineShutdown implements StepListener {
   readonly #parts: MachineShutdownParts;
   readonly #shutdown: Shutdown;
   #periods: readonly ShutdownGracePeriod[] = [];
   #delay: ShutdownDelay | undefined;
+  #listener: (lasts: boolean) => void = () => undefined;
 
   constructor(parts: MachineShutdownParts) {
     this.#parts = parts;
-    const { status, changed, dryRun } = parts;
+    const { status, dryRun } = parts;
     this.#shutdown = new Shutdown({
       ...parts,
       release: () => this.#delay?.release(),
@@ -31,7 +32,7 @@ export class MachineShutdown implements StepListener {
           if (lasts) status.shutdownBegins();
           else status.shutdownCalledOff();
         }
-        changed(lasts);
+        this.#listener(lasts);
       },
       over: () => {
         if (!dryRun) status.shutdownIsOver();
@@ -43,7 +44,12 @@ export class MachineShutdown implements StepListener {
     return this.#shutdown.lasts;
   }
 
-  /** At the start, and at every reload. A shutdown that has begun goes on as it was configured then. */
+  /** Calls `listener` when a shutdown begins, before the first signal, and when it is cancelled. */
+  onChange(listener: (lasts: boolean) => void): void {
+    this.#listener = listener;
+  }
+
+  /** At the start and at every reload. A shutdown that has begun keeps its configuration. */
   configure({ shutdown }: Pick<Config, 'shutdown'>): void {
     this.#periods = shutdownGracePeriods(shutdown);
     this.#follow();
@@ -53,7 +59,7 @@ export class MachineShutdown implements StepListener {
     this.#shutdown.stepped(report);
   }
 
-  /** evictd ends: nobody else is, by evictd. May be called twice. */
+  /** evictd stops, and ends no further workload. May be called twice. */
   close(): void {
     this.#shutdown.stop();
     this.#delay?.close();
@@ -81,7 +87,7 @@ export class MachineShutdown implements StepListener {
     });
   }
 
-  /** Who calls it, a connection to the bus, would take what it throws for a broken connection, and the machine would wait for nothing. */
+  /** Must not throw: the D-Bus connection, which calls it, would take that for a connection error, and the machine would wait in vain. */
   #prepare(begins: boolean): void {
     try {
       if (begins) this.#shutdown.begin(this.#periods);
@@ -90,7 +96,7 @@ export class MachineShutdown implements StepListener {
         this.#follow();
       }
     } catch (error) {
-      const what = begins ? 'the shutdown cannot begin, and the machine may go down' : 'the shutdown cannot be called off';
+      const what = begins ? 'cannot begin the shutdown of workloads; the machine may go down' : 'cannot cancel the shutdown of workloads';
       this.#parts.log.warn(`${what}: ${error instanceof Error ? error.message : String(error)}`, { code: 'EVICTD_SHUTDOWN_FAILED' });
       if (begins) this.#delay?.release();
     }
@@ -102,7 +108,7 @@ export class MachineShutdown implements StepListener {
     switch (state.kind) {
       case 'held':
         status.shutdownDelayed(undefined);
-        log.info(`a shutdown of the machine waits for evictd, which asks for ${formatDuration(periodRequestedNs(this.#periods))}`);
+        log.info(`a shutdown of the machine waits for evictd, which requests ${formatDuration(periodRequestedNs(this.#periods))}`);
         return;
       case 'off':
         status.shutdownDelayed(state.reason);

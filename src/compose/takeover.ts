@@ -16,47 +16,47 @@ export function stateFilePath(runtimeDirectory: string, instance: string): strin
   return join(runtimeDirectory, `${instance}.state`);
 }
 
-export interface TakeoverParts {
+export interface SavedStateParts {
   readonly node: Pick<NodeIdentity, 'name' | 'cgroupId'>;
-  /** Tells this node's files apart from another's in the runtime directory. */
+  /** Distinguishes the files of this node in the runtime directory. */
   readonly instance: string;
   readonly policy: Policy;
   readonly journal: Pick<Journal, 'earlier' | 'record'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** What the evictd before has left, and where this one writes down what it leaves. */
-export interface TakenOver {
-  readonly inheritance: RestoredState;
+/** The state of the evictd before, and the file that keeps it up to date. */
+export interface OpenedSavedState {
+  readonly restored: RestoredState;
   readonly keeper: StateKeeper;
-  /** Gives the decisions that are not in it any more their outcome. After the record of the start. */
+  /** Records the outcome of decisions that are no longer in the state. To be called after the record of the start. */
   settle(): void;
-  /** Makes the file for which there was no room, where there is now: for when nothing is waiting. Never throws. */
+  /** Creates the file if there was no space for it before. Never throws. */
   retry(): void;
   close(): void;
 }
 
-/** Throws UnavailableError where the runtime directory cannot be used. Without room there nothing is kept, which is said. */
-export function takeOverState({ runtimeDirectory }: Pick<Config, 'runtimeDirectory'>, parts: TakeoverParts): TakenOver {
+/** Throws UnavailableError if the runtime directory cannot be used. Without space there the state is not saved, with a warning. */
+export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirectory'>, parts: SavedStateParts): OpenedSavedState {
   const { node, instance, policy, journal, log } = parts;
   const owner = { node: node.name, cgroupId: String(node.cgroupId ?? ''), bootId: selectHost().readBootId() };
   const file = openStateFile(stateFilePath(runtimeDirectory, instance));
-  const left = inheritedFrom(file, owner, policy, log);
-  const inheritance = withoutTold(left, journal.earlier);
+  const saved = restoredFrom(file, owner, policy, log);
+  const restored = withoutRecorded(saved, journal.earlier);
   const onError = ({ message }: Error): void => {
-    log.warn(`what an evictd that is started again goes on with cannot be written: ${message}; it is tried again with every change`, {
+    log.warn(`cannot save the state for a restart: ${message}; evictd tries again at every change`, {
       code: 'EVICTD_STATE_WRITE',
     });
   };
-  const keeper = new StateKeeper({ file, owner, bootNs: () => native.bootTimeNs(), sections: inheritance.sections, onError });
+  const keeper = new StateKeeper({ file, owner, bootNs: () => native.bootTimeNs(), sections: restored.sections, onError });
   return {
-    inheritance,
+    restored,
     keeper,
     settle: () => {
-      const inFlight = new Set(inheritance.state.evictions.map(({ decision: { serial } }) => serial));
+      const inFlight = new Set(restored.state.evictions.map(({ decision: { serial } }) => serial));
       for (const [serial, decision] of journal.earlier.unfinished) {
         if (inFlight.has(serial)) continue;
-        const isStateOlder = file.found.text !== undefined && left.discarded === undefined && left.state.decisions < serial;
+        const isStateOlder = file.found.text !== undefined && saved.discarded === undefined && saved.state.decisions < serial;
         const record = unfinishedRecord(decision, isStateOlder);
         journal.record(record);
         log.warn(record.message, { decision: serial });
@@ -75,36 +75,35 @@ export function takeOverState({ runtimeDirectory }: Pick<Config, 'runtimeDirecto
   };
 }
 
-function inheritedFrom({ found: { text, torn } }: StateFile, owner: StateOwner, policy: Policy, log: TakeoverParts['log']): RestoredState {
+function restoredFrom({ found: { text, torn } }: StateFile, owner: StateOwner, policy: Policy, log: SavedStateParts['log']): RestoredState {
   const now = { monotonicNs: process.hrtime.bigint(), bootNs: native.bootTimeNs() };
   const nothing = torn === 0 ? undefined : 'it was cut off';
-  const inheritance = text === undefined ? { ...NOTHING_RESTORED, discarded: nothing } : restoreState(text, owner, policy, now);
-  const { discarded, state } = inheritance;
+  const restored = text === undefined ? { ...NOTHING_RESTORED, discarded: nothing } : restoreState(text, owner, policy, now);
+  const { discarded, state } = restored;
   if (discarded !== undefined) {
-    log.warn(`the state that an evictd before has left is discarded: ${discarded}`, { code: 'EVICTD_STATE_DISCARDED' });
+    log.warn(`discarding the saved state: ${discarded}`, { code: 'EVICTD_STATE_DISCARDED' });
   } else if (torn > 0) {
-    log.info('the last change of the state that an evictd before has left was cut off: the state before it is taken over');
+    log.info('the last change of the saved state was cut off: restoring the state before it');
   }
   for (const { decision, phase } of state.evictions) {
-    log.warn(`going on with the eviction of ${decision.victim.workload.name}, which is ${phase}`, { decision: decision.serial });
+    log.warn(`continuing the eviction of ${decision.victim.workload.name} (${phase})`, { decision: decision.serial });
   }
-  return inheritance;
+  return restored;
 }
 
-/** Whose outcome stands in the journal already is not told a second time, and decisions are numbered on. */
-function withoutTold(inheritance: RestoredState, { over, last }: Journal['earlier']): RestoredState {
-  const { state } = inheritance;
+/** Without the evictions whose outcome is in the journal already. Serial numbers continue after the last one in the journal. */
+function withoutRecorded(restored: RestoredState, { over, last }: Journal['earlier']): RestoredState {
+  const { state } = restored;
   const evictions = state.evictions.filter(({ decision: { serial } }) => !over.has(serial));
-  if (evictions.length === state.evictions.length && last <= state.decisions) return inheritance;
-  return { ...inheritance, state: { ...state, evictions, decisions: Math.max(state.decisions, last) } };
+  if (evictions.length === state.evictions.length && last <= state.decisions) return restored;
+  return { ...restored, state: { ...state, evictions, decisions: Math.max(state.decisions, last) } };
 }
 
 function openStateFile(path: string): StateFile {
   try {
     return new StateFile(path);
   } catch (cause) {
-    const hint =
-      'a file cannot be made or written there: see what stands in its place, or set runtimeDirectory to another directory on tmpfs';
-    throw new UnavailableError('EVICTD_STATE_OPEN', `no state can be kept in ${path}: ${String(cause)}`, { hint, cause });
+    const hint = 'cannot create or write a file there: remove what is in its place, or set runtimeDirectory to another directory on tmpfs';
+    throw new UnavailableError('EVICTD_STATE_OPEN', `cannot save the state in ${path}: ${String(cause)}`, { hint, cause });
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Rest } from '../../src/compose/rest.js';
+import { IdleTasks } from '../../src/compose/rest.js';
 import type { Effect } from '../../src/core/effect.js';
 import type { StepReport, Wake } from '../../src/monitor/ports.js';
 
@@ -9,17 +9,17 @@ const acted: Effect = { kind: 'error', message: 'anything' };
 
 test.each<[when: string, reports: readonly StepReport[], times: number]>([
   ['after a tick', [report('tick')], 1],
-  ['after a step that has acted', [report('sampler', [acted])], 1],
-  ['not after any other: they may come close together', [report('sampler'), report('look')], 0],
-  ['once, where there was no rest in between', [report('tick'), report('sampler', [acted])], 1],
+  ['after a step with effects', [report('sampler', [acted])], 1],
+  ['not after other steps, which can follow each other closely', [report('sampler'), report('look')], 0],
+  ['once for two steps without a pause between them', [report('tick'), report('sampler', [acted])], 1],
 ])('%s', async (_when, reports, times) => {
   const called: string[] = [];
-  const rest = new Rest(() => called.push('rest'));
-  for (const each of reports) rest.stepped(each);
+  const idle = new IdleTasks([() => called.push('task')]);
+  for (const each of reports) idle.stepped(each);
   called.push('the step is over');
   await Promise.resolve();
-  expect(called).toEqual(['the step is over', ...Array<string>(times).fill('rest')]);
-  rest.stepped(report('tick'));
+  expect(called).toEqual(['the step is over', ...Array<string>(times).fill('task')]);
+  idle.stepped(report('tick'));
   await Promise.resolve();
   expect(called).toHaveLength(times + 2);
 });

@@ -60,10 +60,10 @@ function open(dryRun = false, changed: (lasts: boolean) => void = () => undefine
     log: { info: (message) => void said.push(message), warn: (message) => void said.push(message) },
     dryRun,
     status,
-    changed: (lasts) => {
-      changed(lasts);
-      said.push(lasts ? 'nobody is admitted' : 'all is as before');
-    },
+  });
+  shutdown.onChange((lasts) => {
+    changed(lasts);
+    said.push(lasts ? 'changed: shutting down' : 'changed: cancelled');
   });
   running.push(shutdown);
   const prepare = (begins: boolean): void => delays.at(-1)?.events?.prepare(begins);
@@ -96,7 +96,7 @@ test('the machine goes down when all have ended; the times are told', async () =
   expect(status.shutdown).toEqual({ lasts: false, startSeconds: 0, endSeconds: 0 });
   const before = Date.now() / 1_000;
   prepare(true);
-  expect(said[0]).toBe('nobody is admitted');
+  expect(said[0]).toBe('changed: shutting down');
   expect(shutdown.lasts).toBe(true);
   expect(delays[0]).toMatchObject({ releases: 0 });
   expect(status.shutdown).toMatchObject({ lasts: true, endSeconds: 0 });
@@ -112,7 +112,7 @@ test('called off: all is as before, and the time when that was is told', () => {
   configure(SOME);
   prepare(true);
   prepare(false);
-  expect([shutdown.lasts, said.at(-1)]).toEqual([false, 'all is as before']);
+  expect([shutdown.lasts, said.at(-1)]).toEqual([false, 'changed: cancelled']);
   expect(status.shutdown).toMatchObject({ lasts: false });
   expect(status.shutdown.endSeconds).toBeGreaterThan(0);
   expect(delays[0]).toMatchObject({ closed: false });
@@ -146,7 +146,7 @@ test('whether a shutdown would wait is said, and why it would not', () => {
   expect(said).toEqual(['a shutdown of the machine does not wait for evictd: there is no logind']);
   expect(status.shutdownDelayProblem).toBe('there is no logind');
   delays[0]?.events?.changed({ kind: 'held' });
-  expect(said[1]).toBe('a shutdown of the machine waits for evictd, which asks for 30s');
+  expect(said[1]).toBe('a shutdown of the machine waits for evictd, which requests 30s');
   expect(status.shutdownDelayProblem).toBeUndefined();
 });
 
@@ -175,6 +175,6 @@ test('what throws when the machine begins to go down, or does not any more, is s
   end();
   await eventually('it is let go', () => delays[0]?.releases === 1);
   prepare(false);
-  expect([said.at(-1), shutdown.lasts]).toEqual(['the shutdown cannot be called off: no more memory', false]);
+  expect([said.at(-1), shutdown.lasts]).toEqual(['cannot cancel the shutdown of workloads: no more memory', false]);
   expect(delays[0]).toMatchObject({ releases: 1, closed: false });
 });

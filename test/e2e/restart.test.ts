@@ -213,7 +213,7 @@ describe(`what an evictd before has left is not taken over (${ON})`, () => {
     mkdirSync(file, { recursive: true });
     const evictd = new Evictd({ config: guarding(node), directory });
     expect(await evictd.exited()).toBe(75);
-    await evictd.logged(/EVICTD_STATE_OPEN|no state can be kept/);
+    await evictd.logged(/EVICTD_STATE_OPEN|cannot save the state in/);
   });
 });
 

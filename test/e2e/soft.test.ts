@@ -89,7 +89,7 @@ describe(`a soft eviction (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
     expect(batch.alive).toBe(true);
     expect(evictd.log.map(({ msg }) => msg)).toContainEqual(
-      expect.stringMatching(/^batch was told to end \(SIGTERM\) and has the rest of its grace/),
+      expect.stringMatching(/^SIGTERM sent to batch, and its grace period is not over/),
     );
   });
 

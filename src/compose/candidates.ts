@@ -1,0 +1,45 @@
+import type { WorkloadSource } from '../monitor/ports.js';
+
+/** Adds to what is known of the candidates of a source, or vetoes some. */
+export type CandidateDecorator = (source: WorkloadSource) => WorkloadSource;
+
+/** The source as the last decorator leaves it. */
+export function decorated(source: WorkloadSource, decorators: readonly CandidateDecorator[]): WorkloadSource {
+  return decorators.reduce((inner, decorate) => decorate(inner), source);
+}
+
+/** A source whose workloads can be replaced, while the source stays the same object. */
+export class ReplaceableSource implements WorkloadSource {
+  #current: WorkloadSource;
+
+  constructor(first: WorkloadSource) {
+    this.#current = first;
+  }
+
+  /** Returns the source before, for the caller to close. */
+  replace(next: WorkloadSource): WorkloadSource {
+    const before = this.#current;
+    this.#current = next;
+    return before;
+  }
+
+  candidates(): ReturnType<WorkloadSource['candidates']> {
+    return this.#current.candidates();
+  }
+
+  refresh(): void {
+    this.#current.refresh();
+  }
+
+  holding(cgroup: string): ReturnType<WorkloadSource['holding']> {
+    return this.#current.holding(cgroup);
+  }
+
+  problems(): ReturnType<WorkloadSource['problems']> {
+    return this.#current.problems();
+  }
+
+  close(): void {
+    this.#current.close();
+  }
+}

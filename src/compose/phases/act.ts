@@ -1,0 +1,93 @@
+import { Removals } from '../../actions/removals.js';
+import { selectHost } from '../../host/select.js';
+import { Monitor } from '../../monitor/loop.js';
+import type { ContainerRuntime, StepListener } from '../../monitor/ports.js';
+import { notReleasedRecord } from '../../monitor/record.js';
+import { Releases } from '../../monitor/releases.js';
+import { removalRecord } from '../../monitor/removal-record.js';
+import type { Configure } from '../configuration-in-force.js';
+import { openEvictors } from '../evictors.js';
+import { openReclaimer } from '../reclaim.js';
+import { IdleTasks } from '../rest.js';
+import { openOomScoreAdjuster } from '../safety-net.js';
+import { MachineShutdown } from '../shutdown-run.js';
+import type { Locked } from './lock.js';
+import type { Observed } from './observe.js';
+import type { Published } from './publish.js';
+
+/** Everything by which evictd changes something, and the loop that decides it. */
+export interface Acting {
+  readonly removals: Removals;
+  readonly releases: Releases;
+  readonly shutdown: MachineShutdown;
+  readonly monitor: Monitor;
+  readonly reload: readonly Configure[];
+}
+
+export function act(locked: Locked, published: Published, observed: Observed): Acting {
+  const { options, node, inForce, instance, log, closers } = locked;
+  const { dryRun, whenIdle } = options;
+  const { config } = inForce;
+  const { status, journal, saved, conditions, service, reporter } = published;
+  const { workloads, runtimes, disks } = observed;
+  const adjuster = dryRun ? undefined : openOomScoreAdjuster(config, { node, workloads, instance, log });
+  if (adjuster) closers.add(adjuster);
+  const { removals, releases, evictor, atShutdown } = openEnders(locked, published, observed);
+  const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
+  const openDelay = () => selectHost().openShutdownDelay(!dryRun);
+  const shutdown = new MachineShutdown({ openDelay, workloads, evictor: atShutdown, journal, log, dryRun, status });
+  const idle = new IdleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), whenIdle]);
+  const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, shutdown];
+  const listeners = [...published.listeners, ...observed.listeners, ...own];
+  const parts = { node, workloads, evictor, reclaimer, releases, journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };
+  const monitor = new Monitor(parts, inForce.policy(), config.monitoringIntervalNs, saved.restored);
+  const reconfigure = (): void => {
+    monitor.reconfigure(inForce.policy(shutdown.lasts), inForce.config.monitoringIntervalNs);
+  };
+  shutdown.onChange((lasts) => {
+    conditions?.shuttingDown(lasts);
+    reconfigure();
+  });
+  disks.onChange(() => {
+    monitor.lookAtFilesystems();
+  });
+  return {
+    removals,
+    releases,
+    shutdown,
+    monitor,
+    reload: [
+      (next) => adjuster?.configure(next.config.oomScoreAdj),
+      (next) => {
+        reclaimer.steps = next.config.reclaim;
+      },
+      reconfigure,
+      (next) => {
+        shutdown.configure(next.config);
+      },
+    ],
+  };
+}
+
+/** What ends workloads, and what clears up after them. */
+function openEnders({ node, hierarchies, inForce }: Locked, { journal, reporter }: Published, { units, runtimes }: Observed) {
+  const runtimeOf = (endpoint: string): ContainerRuntime | undefined => runtimes.get(endpoint);
+  const releases = new Releases(units, (hold, why) => {
+    journal.record(notReleasedRecord(hold, why));
+    reporter.releaseRefused(hold, why);
+  });
+  const removals = new Removals(runtimeOf, (workload, error) => {
+    journal.record(removalRecord(workload, error));
+    reporter.removal(workload, error);
+  });
+  const evictors = openEvictors({
+    hierarchies: { ...hierarchies, memory: node.hierarchy },
+    rules: () => inForce.config.rules,
+    units,
+    runtimeOf,
+    removals,
+    reporter,
+    releases,
+  });
+  return { releases, removals, ...evictors };
+}

@@ -1,0 +1,108 @@
+import { stat } from 'node:fs';
+import { join } from 'node:path';
+import type { LoadedConfig } from '../../config/config.js';
+import { errnoText } from '../../errors.js';
+import type { Hierarchies } from '../../host/linux/hierarchies.js';
+import { selectHost, type InstanceLock, type LinuxNode } from '../../host/select.js';
+import { createLog, type Log } from '../../log.js';
+import { rotatingFile } from '../../log/rotating-file.js';
+import type { NodeIdentity } from '../../monitor/ports.js';
+import { native } from '../../native/index.js';
+import type { Closers } from '../closers.js';
+import { ConfigurationInForce } from '../configuration-in-force.js';
+import type { RecordingPlan } from '../recording.js';
+
+export interface GuardOptions {
+  readonly dryRun: boolean;
+  readonly isTTY: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** undefined: the log goes to standard error. */
+  readonly logFile: string | undefined;
+  /** undefined: no recording. */
+  readonly recording: RecordingPlan | undefined;
+  readonly requests: OperatorRequests;
+  /** Called after a step that a tick caused or that had effects, as soon as evictd is idle. */
+  readonly whenIdle: () => void;
+}
+
+/** What an operator can ask of a running evictd by other means than a signal. */
+export interface OperatorRequests {
+  readonly reload: () => void;
+  readonly stop: () => void;
+}
+
+/** The node is this process's alone, and there is a log. */
+export interface Locked {
+  readonly options: GuardOptions;
+  readonly node: LinuxNode;
+  readonly hierarchies: Hierarchies;
+  readonly inForce: ConfigurationInForce;
+  /** Distinguishes the files of this node in the runtime directory. */
+  readonly instance: string;
+  readonly log: Log;
+  readonly closers: Closers;
+}
+
+/** Throws UnavailableError if the node does not exist or another evictd holds its lock. */
+export function lock(loaded: LoadedConfig, options: GuardOptions, closers: Closers): Locked {
+  const { config } = loaded;
+  const { dryRun, isTTY, env, logFile, requests } = options;
+  const host = selectHost();
+  const node = closers.add(host.openNode(config, native, dryRun ? 'sample' : 'arm'));
+  const held = closers.addLast(holdInstance(config.runtimeDirectory, node.identity, dryRun, requests));
+  const log = createLog({ ...config.log, isTTY, env, ...(logFile !== undefined && { sink: rotatingFile(logFile) }) });
+  if (held.untold) {
+    log.warn(`evictd reload cannot find this process: ${held.untold.message}`, { code: 'EVICTD_INSTANCE_UNTOLD' });
+  }
+  if (!dryRun) lockText(log);
+  startThreadPool();
+  const hierarchies = host.readHierarchies();
+  const ofUnits = hierarchies.systemd ?? hierarchies.unified ?? node.hierarchy;
+  const inForce = new ConfigurationInForce(loaded, dryRun, ofUnits && host.ownMemoryCgroup(ofUnits));
+  return { options, node, hierarchies, inForce, instance: held.instance, log, closers };
+}
+
+/**
+ * Takes the lock of a node, and listens to requests at it.
+ *
+ * @throws UnavailableError if another process holds it; HostError if the runtime directory cannot be used
+ */
+function holdInstance(runtimeDirectory: string, node: NodeIdentity, dryRun: boolean, asked: OperatorRequests): InstanceLock {
+  const host = selectHost();
+  const held = host.lockInstance(runtimeDirectory, node, native, dryRun);
+  const requests = host.listenToRequests(join(runtimeDirectory, `${held.instance}.lock`), asked);
+  return {
+    ...held,
+    close: () => {
+      requests.close();
+      held.close();
+    },
+  };
+}
+
+const MIB = 1024 * 1024;
+
+/** Locks evictd's machine code in memory: under pressure the kernel drops it first, and reads it again from a busy disk. */
+function lockText(log: Log): void {
+  const locked = selectHost().lockText?.(native);
+  if (locked === undefined) return;
+  const { bytes, errno } = locked;
+  const size = `${String(Math.round(bytes / MIB))} MiB`;
+  if (errno === 0) {
+    log.debug(`machine code is locked in memory (up to ${size})`);
+    return;
+  }
+  log.warn(
+    `machine code is locked in memory only in part (${size}): ${errnoText(errno)}; under pressure the rest may have to be read from disk ` +
+      '(grant CAP_IPC_LOCK, or set LimitMEMLOCK=infinity)',
+    { code: 'EVICTD_TEXT_UNLOCKED' },
+  );
+}
+
+/**
+ * Makes libuv create its threads now: it creates them at the first use, and aborts the process if it cannot, for example when no process id is left. Any
+ * asynchronous call will do.
+ */
+function startThreadPool(): void {
+  stat('/', () => undefined);
+}

@@ -1,0 +1,67 @@
+import type { LoadedConfig } from '../../config/config.js';
+import { normalCgroupPath } from '../../core/cgroup.js';
+import { selectHost } from '../../host/select.js';
+import type { StepListener, UnitManager, WorkloadSource } from '../../monitor/ports.js';
+import { ContainerNames } from '../../workloads/container-names.js';
+import { withUnitStops } from '../../workloads/unit-stops.js';
+import { decorated, ReplaceableSource, type CandidateDecorator } from '../candidates.js';
+import type { Configure } from '../configuration-in-force.js';
+import { ContainerRuntimes } from '../container-runtimes.js';
+import { openDisks, type Disks } from '../disks.js';
+import { KernelKills } from '../kernel-kills.js';
+import { openSources } from '../reading.js';
+import type { Locked } from './lock.js';
+import type { Published } from './publish.js';
+
+/** Everything that evictd reads besides the node. */
+export interface Observed {
+  readonly units: UnitManager;
+  readonly runtimes: ContainerRuntimes;
+  /** With everything that decorators know of the candidates. */
+  readonly workloads: WorkloadSource;
+  readonly disks: Disks;
+  readonly kernelKills: KernelKills;
+  readonly listeners: readonly StepListener[];
+  readonly reload: readonly Configure[];
+}
+
+export function observe({ node, inForce, log, closers }: Locked, { journal, recorder, status }: Published): Observed {
+  const units = closers.add(selectHost().openUnitManager());
+  const runtimes = closers.add(new ContainerRuntimes());
+  const containerNames = new ContainerNames(false);
+  const open = (loaded: LoadedConfig): WorkloadSource =>
+    openSources(loaded, node, true, { units, runtimes: runtimes.of(loaded.config), containerNames });
+  const configured = closers.add(new ReplaceableSource(open(inForce.loaded)));
+  const disks = openDisks(inForce, { node, workloads: configured, runtimes, log, journal });
+  const decorators: readonly CandidateDecorator[] = [
+    (source) => disks.watch.on(source),
+    (source) =>
+      withUnitStops(
+        source,
+        units,
+        (unit) => inForce.isProtected(unit),
+        (unit) => inForce.isProtected(unit, true),
+      ),
+    (source) => recorder?.watching(source) ?? source,
+  ];
+  const workloads = decorated(configured, decorators);
+  const { allocatable } = inForce.started;
+  const guarded = { node: node.identity.cgroup, allocatable: allocatable && normalCgroupPath(allocatable.cgroup) };
+  const kernelKills = closers.add(new KernelKills({ node, guarded, workloads, log, journal, metrics: status }));
+  return {
+    units,
+    runtimes,
+    workloads,
+    disks,
+    kernelKills,
+    listeners: [kernelKills, disks.filesystems, disks.watch, disks.space],
+    reload: [
+      (next) => {
+        const before = configured.replace(open(next));
+        containerNames.renew();
+        before.close();
+        runtimes.keepOnly(next.config);
+      },
+    ],
+  };
+}

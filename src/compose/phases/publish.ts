@@ -1,0 +1,82 @@
+import manifest from '../../../package.json' with { type: 'json' };
+import type { Config } from '../../config/config.js';
+import { selectHost } from '../../host/select.js';
+import { MetricsRegistry } from '../../metrics/registry.js';
+import { MetricsServer } from '../../metrics/server.js';
+import { Status } from '../../metrics/status.js';
+import { ConditionsFile } from '../../monitor/conditions-file.js';
+import type { Journal } from '../../monitor/journal.js';
+import type { StepListener } from '../../monitor/ports.js';
+import type { Recorder } from '../../monitor/recording/recorder.js';
+import { Reporter } from '../../monitor/reporter.js';
+import { Service } from '../../monitor/service.js';
+import { native } from '../../native/index.js';
+import { conditionsFileOf } from '../admission.js';
+import type { Configure } from '../configuration-in-force.js';
+import { openJournal } from '../journal.js';
+import { reclaimNames } from '../reclaim.js';
+import { createRecorder, recordedConfig } from '../recording.js';
+import { openSavedState, type OpenedSavedState } from '../takeover.js';
+import type { Locked } from './lock.js';
+
+/** Everything that evictd writes: nothing is observed before. */
+export interface Published {
+  readonly status: Status;
+  readonly reporter: Reporter;
+  readonly journal: Journal;
+  readonly saved: OpenedSavedState;
+  /** undefined: no recording. */
+  readonly recorder: Recorder | undefined;
+  /** undefined: a dry run publishes no conditions. */
+  readonly conditions: ConditionsFile | undefined;
+  readonly service: Service;
+  /** undefined: metrics are off. */
+  readonly server: MetricsServer | undefined;
+  readonly listeners: readonly StepListener[];
+  readonly reload: readonly Configure[];
+}
+
+/** Throws UnavailableError if the runtime directory cannot be used. */
+export function publish({ options, node: { identity }, inForce, instance, log, closers }: Locked): Published {
+  const { dryRun, recording, requests } = options;
+  const { config } = inForce;
+  const status = new Status();
+  configureStatus(status, config);
+  const journal = openJournal(config, { node: identity.name, instance, dryRun, log });
+  const registry = new MetricsRegistry(status, {
+    version: manifest.version,
+    dryRun,
+    journalErrors: () => journal.errors,
+    journalLostRecords: () => journal.lost,
+    logLinesDropped: () => log.dropped,
+  });
+  const saved = closers.add(openSavedState(config, { node: identity, instance, policy: inForce.policy(), journal, log }));
+  const recorder = recording && createRecorder(recording, inForce.loaded, identity, dryRun, saved.restored.state, log);
+  const conditions = dryRun ? undefined : new ConditionsFile({ ...conditionsFileOf(config), log });
+  const service = new Service({
+    manager: selectHost().openServiceManager(native, process.env, requests.stop),
+    what: `${dryRun ? 'dry run beside' : 'guarding'} ${identity.name}`,
+  });
+  return {
+    status,
+    reporter: new Reporter(log, status),
+    journal,
+    saved,
+    recorder,
+    conditions,
+    service,
+    server: config.metrics && new MetricsServer({ ...config.metrics, status, registry, log }),
+    listeners: [conditions, recorder, service].filter((listener) => listener !== undefined),
+    reload: [
+      (next) => {
+        configureStatus(status, next.config);
+      },
+      (next) => recorder?.reconfigured(recordedConfig(next)),
+    ],
+  };
+}
+
+function configureStatus(status: Status, config: Config): void {
+  status.monitoringInterval(config.monitoringIntervalNs);
+  status.reclaiming(reclaimNames(config));
+}
