@@ -72,7 +72,7 @@ export const check: MakeCommand = ({ io, setExitCode }) =>
     io,
     setExitCode,
     open: async (loaded) => (await import('../compose/reading.js')).openReading(loaded, 'probe'),
-    openPlaced: async (loaded) => (await import('../compose/told-reading.js')).openPlacedReading(loaded),
+    openPlaced: async (loaded) => (await import('../compose/told-reading.js')).openNodeReading(loaded),
   });
 
 /** Whether a threshold needs the filesystem of images, which only a container runtime knows. */

@@ -141,6 +141,6 @@ function lines(text: string): number {
 export const rank: MakeCommand = ({ io }) =>
   rankCommand({
     io,
-    open: async (loaded) => (await import('../compose/told-reading.js')).openToldReading(loaded),
-    readOomKiller: async (cgroup) => (await import('../compose/oom-killer.js')).readOomKiller(cgroup),
+    open: async (loaded) => (await import('../compose/told-reading.js')).openRuntimeReading(loaded),
+    readOomKiller: async (cgroup) => (await import('../compose/configured-platform.js')).readOomKiller(cgroup),
   });

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Guard } from '../compose/guard.js';
-import { raisePriority } from '../compose/priority.js';
+import { raisePriority } from '../compose/configured-platform.js';
 import { formatError } from './errors.js';
 import { garbage, keepSmall } from './footprint.js';
 import type { MakeCommand } from './command.js';

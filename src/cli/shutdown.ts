@@ -76,7 +76,7 @@ export const shutdown: MakeCommand = ({ io }) =>
   shutdownCommand({
     io,
     open: async (loaded) => (await import('../compose/shutdown-reading.js')).openShutdownReading(loaded),
-    readInhibitDelay: async () => (await import('../compose/shutdown.js')).readInhibitDelay(),
+    readInhibitDelay: async () => (await import('../compose/configured-platform.js')).readInhibitDelay(),
   });
 
 export interface ShutdownReport {

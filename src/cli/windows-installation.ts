@@ -59,7 +59,7 @@ export function windowsUninstallCommand(setExitCode: (code: number) => void, ope
 
 const thisInstallation = (io: Io) => async (): Promise<WindowsInstallationDeps> => ({
   io,
-  ...(await import('../compose/windows-installation.js')).thisWindowsInstallation(),
+  ...(await import('../compose/installation.js')).thisWindowsInstallation(),
 });
 
 /** `evictd install` on Windows. */

@@ -2,6 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config, ConfigNotice, LoadedConfig } from '../config/config.js';
 import { DEPARTURES, departuresOf } from '../core/departure.js';
+import { formatDuration } from '../core/duration.js';
+import { askedText, inhibitDelaySetting, suffices } from '../core/inhibit-delay.js';
+import { shutdownRequestedNs, type ShutdownConfig } from '../core/shutdown-config.js';
 import { thresholdKind, valueText, whenText } from '../core/threshold.js';
 import { sourceText } from '../core/workload-source.js';
 import { selectHost } from '../host/select.js';
@@ -9,7 +12,6 @@ import type { MachineFacts } from '../lint/machine.js';
 import type { Log } from '../log.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import { lintConfig } from './lint.js';
-import { warnOfInhibitDelay } from './shutdown.js';
 
 export interface StartFacts {
   readonly node: NodeIdentity;
@@ -134,4 +136,20 @@ function announce(log: Log, notice: ConfigNotice): void {
 
 function noticeText({ message, hint }: ConfigNotice): string {
   return hint === undefined ? message : `${message} (${hint})`;
+}
+
+/** Warns if logind delays a shutdown for less than the configuration requests. MachineShutdown warns if it does not delay it at all. */
+export async function warnOfInhibitDelay(log: Log, shutdown: ShutdownConfig, read = () => selectHost().awaitInhibitDelay()): Promise<void> {
+  const requestedNs = shutdownRequestedNs(shutdown);
+  if (requestedNs <= 0n) return;
+  const maxNs = await read();
+  if (maxNs === undefined) return;
+  if (suffices({ kind: 'known', maxNs }, requestedNs) === true) return;
+  const waits = `logind lets a shutdown wait for ${formatDuration(maxNs)} (InhibitDelayMaxSec): then systemd ends the workloads that are left`;
+  log.warn(
+    `${askedText(requestedNs)}; ${waits} (evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/)`,
+    {
+      code: 'EVICTD_SHUTDOWN_DELAY',
+    },
+  );
 }

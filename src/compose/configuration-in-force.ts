@@ -1,6 +1,8 @@
 import type { Config, LoadedConfig } from '../config/config.js';
+import { normalCgroupPath } from '../core/cgroup.js';
+import { COLLECTIONS } from '../core/layout.js';
+import { MACHINE_RESOURCES } from '../core/signal.js';
 import type { Policy } from '../core/state.js';
-import { policyOf } from './policy.js';
 import { unitProtection, type UnitProtection } from './unit-protection.js';
 
 /** Takes a new configuration at a reload. */
@@ -43,4 +45,24 @@ export class ConfigurationInForce {
   policy(isShuttingDown = false): Policy {
     return policyOf({ ...this.config, allocatable: this.started.allocatable }, this.#dryRun, isShuttingDown);
   }
+}
+
+/** The part of a configuration that decisions depend on. */
+export function policyOf(config: Config, dryRun: boolean, shuttingDown = false): Policy {
+  return {
+    thresholds: config.thresholds,
+    pressureTransitionPeriodNs: config.pressureTransitionPeriodNs,
+    maxPodGracePeriodNs: config.maxPodGracePeriodNs,
+    departures: config.departures,
+    monitoringIntervalNs: config.monitoringIntervalNs,
+    pressureWindowNs: config.pressureWindowNs,
+    hasWorkloadSource: config.workloads.length > 0,
+    evictable: MACHINE_RESOURCES,
+    ...(config.allocatable && { allocatableCgroup: normalCgroupPath(config.allocatable.cgroup) }),
+    collections: new Set(config.workloads.some((source) => 'cri' in source) ? COLLECTIONS : []),
+    reclaimSteps: config.reclaim,
+    localStorageCapacityIsolation: false,
+    dryRun,
+    ...(shuttingDown && { shuttingDown }),
+  };
 }

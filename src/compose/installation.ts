@@ -7,25 +7,24 @@ import type { InstallRequest } from '../install/install.js';
 import type { Machine } from '../install/machine.js';
 import { PLACES } from '../install/place.js';
 import { runProgram } from '../install/systemctl.js';
+import type { WindowsInstallRequest, WindowsMachine } from '../install/windows-install.js';
 import { windowsPlaces } from '../install/windows-place.js';
 import { addonPath, native } from '../native/index.js';
 import { Timeouts } from './doctor/deadline.js';
 import { restore } from './restoration.js';
-import { readInhibitDelay } from './shutdown.js';
+import { readInhibitDelay } from './configured-platform.js';
 
-/** What the program runs, where it is there. */
-export const LOADED = ['dist/program.cjs', 'dist/program.cache', 'dist/cri.cjs'];
-/** It says how Node loads the program. */
-export const MANIFEST = 'package.json';
+/** The files that the program consists of, as far as they exist. */
+const LOADED = ['dist/program.cjs', 'dist/program.cache', 'dist/cri.cjs'];
+/** Tells Node how to load the program. */
+const MANIFEST = 'package.json';
 
-/** For a directory that may not answer. */
+/** For a directory that may not respond. */
 const PATIENCE_MS = 5_000;
 
-/** This machine, and this program by the paths behind all links: what a service is to run, whatever becomes of the links. */
+/** This machine, and this program with all links resolved: a service must not depend on them. */
 export function thisInstallation(): ThisInstallation {
-  const [, script = ''] = process.argv;
-  const root = dirname(dirname(realpathSync(script)));
-  const beside = (file: string): string | undefined => (existsSync(join(root, file)) ? join(root, file) : undefined);
+  const { root, program, loads, beside } = thisProgram();
   const { os, isAdministrator, lockHoldersIn } = selectHost();
   const isWindows = os === 'windows';
   let hangs = false;
@@ -53,8 +52,8 @@ export function thisInstallation(): ThisInstallation {
     machine,
     readInhibitDelay,
     program: {
-      program: [process.execPath, script].map((path) => realpathSync(path)),
-      loads: [addonPath, ...[...LOADED, MANIFEST].flatMap((file) => beside(file) ?? [])].map((path) => realpathSync(path)),
+      program,
+      loads,
       root: manifest === undefined ? undefined : root,
       documentation: beside('docs/operations.md'),
     },
@@ -68,8 +67,33 @@ interface ThisInstallation {
   readonly machine: Machine;
   readonly readInhibitDelay: () => Promise<InhibitDelay>;
   readonly program: Program;
-  /** Ends the process at once where a directory that does not answer would keep it. */
+  /** Ends the process at once if a directory that does not respond would block its end. */
   readonly end: (exitCode: number) => void;
 }
 
 type Program = Pick<InstallRequest, 'program' | 'loads' | 'root' | 'documentation'>;
+
+/** The same on Windows. */
+export function thisWindowsInstallation(): {
+  readonly machine: WindowsMachine;
+  readonly program: Pick<WindowsInstallRequest, 'program' | 'loads'>;
+} {
+  const { program, loads } = thisProgram();
+  const { isAdministrator, lockHoldersIn } = selectHost();
+  return {
+    machine: { places: windowsPlaces(process.env), isAdministrator: isAdministrator(), run: runProgram, running: lockHoldersIn },
+    program: { program, loads },
+  };
+}
+
+function thisProgram() {
+  const [, script = ''] = process.argv;
+  const root = dirname(dirname(realpathSync(script)));
+  const beside = (file: string): string | undefined => (existsSync(join(root, file)) ? join(root, file) : undefined);
+  return {
+    root,
+    beside,
+    program: [process.execPath, script].map((path) => realpathSync(path)),
+    loads: [addonPath, ...[...LOADED, MANIFEST].flatMap((file) => beside(file) ?? [])].map((path) => realpathSync(path)),
+  };
+}

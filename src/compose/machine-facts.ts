@@ -10,7 +10,7 @@ import type { Hindrance, MachineFacts, PresentWorkload, PresentWorkloads } from 
 import type { Node, NotifierState, WorkloadSource } from '../monitor/ports.js';
 import { compileRules, namedOf, patternsOf } from '../workloads/rules.js';
 import type { Reading } from './reading.js';
-import { openToldReading } from './told-reading.js';
+import { openRuntimeReading } from './told-reading.js';
 
 /** Waits until the filesystems of a node have been read, or had the time to be. */
 export type FilesystemsRead = (node: Node) => Promise<void>;
@@ -21,7 +21,7 @@ export type FilesystemsRead = (node: Node) => Promise<void>;
  * Throws where the node is not there, or this is no machine that evictd runs on.
  */
 export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<MachineFacts> {
-  const reading = await openToldReading(loaded);
+  const reading = await openRuntimeReading(loaded);
   try {
     await filesystemsRead(reading.node);
     reading.node.arm(loaded.config.thresholds, () => undefined);

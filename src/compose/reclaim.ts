@@ -10,7 +10,7 @@ import { selectHost } from '../host/select.js';
 import { native } from '../native/index.js';
 import { garbageGains, gainOf, type Gain, type NamedGain } from '../reclaim/gain.js';
 import { devicesOf } from '../native/filesystem-answer.js';
-import { policyOf } from './policy.js';
+import { policyOf } from './configuration-in-force.js';
 import { foundFilesystems } from './reading.js';
 import { ContainerRuntimes } from './container-runtimes.js';
 import { StepReclaimer } from '../reclaim/reclaimer.js';

@@ -5,7 +5,7 @@ import { AWAIT_ANSWER_NS } from '../monitor/timetable.js';
 import { withUnitStops } from '../workloads/unit-stops.js';
 import { pause } from './doctor/deadline.js';
 import type { Reading } from './reading.js';
-import { openToldReading } from './told-reading.js';
+import { openRuntimeReading } from './told-reading.js';
 import { unitProtection } from './unit-protection.js';
 
 const LOOK_MS = 20;
@@ -14,7 +14,7 @@ const LOOK_MS = 20;
 export async function openShutdownReading(
   loaded: LoadedConfig,
   units: UnitManager = selectHost().openUnitManager(),
-  open = openToldReading,
+  open = openRuntimeReading,
 ): Promise<Reading> {
   let reading: Reading | undefined;
   const close = (): void => {

@@ -26,7 +26,7 @@ export interface SavedStateParts {
 }
 
 /** The state of the evictd before, and the file that keeps it up to date. */
-export interface OpenedSavedState {
+export interface SavedStateAccess {
   readonly restored: RestoredState;
   readonly keeper: StateKeeper;
   /** Records the outcome of decisions that are no longer in the state. To be called after the record of the start. */
@@ -37,7 +37,7 @@ export interface OpenedSavedState {
 }
 
 /** Throws UnavailableError if the runtime directory cannot be used. Without space there the state is not saved, with a warning. */
-export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirectory'>, parts: SavedStateParts): OpenedSavedState {
+export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirectory'>, parts: SavedStateParts): SavedStateAccess {
   const { node, instance, policy, journal, log } = parts;
   const owner = { node: node.name, cgroupId: String(node.cgroupId ?? ''), bootId: selectHost().readBootId() };
   const file = openStateFile(stateFilePath(runtimeDirectory, instance));

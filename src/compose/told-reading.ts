@@ -9,7 +9,7 @@ import { foundFilesystems, openReading, type Reading } from './reading.js';
  *
  * @param units  left out: nobody asks systemd
  */
-export function openToldReading(loaded: LoadedConfig, units?: UnitManager): Promise<Reading> {
+export function openRuntimeReading(loaded: LoadedConfig, units?: UnitManager): Promise<Reading> {
   return opened(
     loaded,
     (runtime) => runtime.reported(),
@@ -18,7 +18,7 @@ export function openToldReading(loaded: LoadedConfig, units?: UnitManager): Prom
 }
 
 /** The same for one look at the node alone: they are asked for nothing but where images lie. */
-export function openPlacedReading(loaded: LoadedConfig): Promise<Reading> {
+export function openNodeReading(loaded: LoadedConfig): Promise<Reading> {
   return opened(
     loaded,
     (runtime) => runtime.filesystemsReported(),

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { announceReload, announceStart, type ReloadAnnouncement } from '../../src/compose/announcement.js';
-import { warnOfInhibitDelay } from '../../src/compose/shutdown.js';
+import { announceReload, announceStart, warnOfInhibitDelay, type ReloadAnnouncement } from '../../src/compose/announcement.js';
 import type { LoadedConfig } from '../../src/config/config.js';
 import type { Log } from '../../src/log.js';
 import { load } from '../config/scratch.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { policyOf } from '../../src/compose/policy.js';
+import { policyOf } from '../../src/compose/configuration-in-force.js';
 import { departuresOf } from '../../src/core/departure.js';
 import type { Policy } from '../../src/core/state.js';
 import { thresholdId } from '../../src/core/threshold.js';

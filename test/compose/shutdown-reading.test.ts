@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Reading } from '../../src/compose/reading.js';
 import { openShutdownReading } from '../../src/compose/shutdown-reading.js';
-import { openToldReading } from '../../src/compose/told-reading.js';
+import { openRuntimeReading } from '../../src/compose/told-reading.js';
 import { loadConfig } from '../../src/config/load.js';
 import { shutdownGracePeriods } from '../../src/core/shutdown-config.js';
 import { groupByPriority, type ShutdownWorkload } from '../../src/core/shutdown-plan.js';
@@ -59,8 +59,8 @@ test('where it fails nothing stays open', async () => {
   const closed: string[] = [];
   const units = new SystemdUnits([{ path: '/nonexistent/evictd-bus', daemon: false }]);
   const closeUnits = vi.spyOn(units, 'close');
-  const failing = async (...args: Parameters<typeof openToldReading>): Promise<Reading> => {
-    const reading = await openToldReading(...args);
+  const failing = async (...args: Parameters<typeof openRuntimeReading>): Promise<Reading> => {
+    const reading = await openRuntimeReading(...args);
     const workloads = Object.assign(Object.create(reading.workloads) as typeof reading.workloads, {
       candidates: () => {
         throw new Error('EMFILE');

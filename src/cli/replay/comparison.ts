@@ -1,4 +1,4 @@
-import { policyOf } from '../../compose/policy.js';
+import { policyOf } from '../../compose/configuration-in-force.js';
 import { unrecordedSources, workloadsUnder } from '../../compose/recorded-workloads.js';
 import type { Config } from '../../config/config.js';
 import { normalCgroupPath } from '../../core/cgroup.js';

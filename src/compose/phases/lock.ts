@@ -51,8 +51,8 @@ export function lock(loaded: LoadedConfig, options: GuardOptions, closers: Close
   const node = closers.add(host.openNode(config, native, dryRun ? 'sample' : 'arm'));
   const held = closers.addLast(holdInstance(config.runtimeDirectory, node.identity, dryRun, requests));
   const log = createLog({ ...config.log, isTTY, env, ...(logFile !== undefined && { sink: rotatingFile(logFile) }) });
-  if (held.untold) {
-    log.warn(`evictd reload cannot find this process: ${held.untold.message}`, { code: 'EVICTD_INSTANCE_UNTOLD' });
+  if (held.recordError) {
+    log.warn(`evictd reload cannot find this process: ${held.recordError.message}`, { code: 'EVICTD_INSTANCE_UNTOLD' });
   }
   if (!dryRun) lockText(log);
   startThreadPool();

@@ -16,7 +16,7 @@ import type { Configure } from '../configuration-in-force.js';
 import { openJournal } from '../journal.js';
 import { reclaimNames } from '../reclaim.js';
 import { createRecorder, recordedConfig } from '../recording.js';
-import { openSavedState, type OpenedSavedState } from '../takeover.js';
+import { openSavedState, type SavedStateAccess } from '../takeover.js';
 import type { Locked } from './lock.js';
 
 /** Everything that evictd writes: nothing is observed before. */
@@ -24,7 +24,7 @@ export interface Published {
   readonly status: Status;
   readonly reporter: Reporter;
   readonly journal: Journal;
-  readonly saved: OpenedSavedState;
+  readonly saved: SavedStateAccess;
   /** undefined: no recording. */
   readonly recorder: Recorder | undefined;
   /** undefined: a dry run publishes no conditions. */
