@@ -18,7 +18,7 @@ export class BackgroundReads {
 
   /** The result, or why there is none. Never rejects. */
   async read<T>(subject: string, withinMs: number, begin: (onDone: (result: T) => void) => void): Promise<T | string> {
-    if (this.has(subject)) return 'it still does not answer';
+    if (this.has(subject)) return 'still no answer';
     return withinTime<T>(withinMs, (onDone) => {
       begin((result) => {
         this.#hanging.delete(subject);

@@ -153,7 +153,7 @@ test('whether a shutdown would wait is said, and why it would not', () => {
 test('a dry run says what it would do, and asks nobody to wait', () => {
   const { configure, delays, prepare, records, said, status } = open(true);
   configure(SOME);
-  delays[0]?.events?.changed({ kind: 'off', reason: 'it does not ask for the lock' });
+  delays[0]?.events?.changed({ kind: 'off', reason: 'evictd does not take the lock' });
   expect(said).toEqual([]);
   prepare(true);
   expect(records.map(({ phase }) => phase)).toEqual(['begins']);

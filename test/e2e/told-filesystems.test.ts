@@ -59,7 +59,7 @@ describe.runIf(loopWorks())('images lie where a container runtime says (where lo
     const { run } = await told(() => 'hang', WATCHED);
     const { code, stdout } = await run('check', '-o', 'json');
     expect(code).toBe(3);
-    expect(imagefsOf(stdout)).toMatchObject({ reason: expect.stringContaining('no container runtime has told yet') as string });
+    expect(imagefsOf(stdout)).toMatchObject({ reason: expect.stringContaining('no container runtime has reported yet') as string });
   });
 
   test('doctor and config check look at it, and say that nobody watches it', async () => {

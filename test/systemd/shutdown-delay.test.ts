@@ -170,7 +170,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     open.push(other);
     other.start({ prepare: (begins) => late.push(begins), changed: () => undefined });
     await eventually('it is told', () => late.length === 1);
-    expect(other.state).toMatchObject({ kind: 'off', reason: 'the machine goes down already' });
+    expect(other.state).toMatchObject({ kind: 'off', reason: 'the machine is already shutting down' });
     expect(spawnSync('systemd-inhibit', ['--what=shutdown', '--mode=delay', 'true']).status).not.toBe(0);
     delay.release();
     await eventually('it is held again', () => delay.state.kind === 'held' && other.state.kind === 'held');

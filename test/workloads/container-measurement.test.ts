@@ -153,13 +153,13 @@ describe('a runtime that does not answer', () => {
 
   test('loses nothing, and is said until it answers', async () => {
     await measurement.refresh([web, db]);
-    told['unix:///a'] = new Error('it has not answered in time');
+    told['unix:///a'] = new Error('no answer in time');
     await measurement.refresh([web, db]);
     expect([frees(web), frees(db)]).toEqual([[3n, 4n], [5n]]);
     expect(measurement.problems).toEqual([
       {
         code: 'EVICTD_DISK_UNMEASURED',
-        message: 'what the containers of unix:///a have written is not known anew: it has not answered in time',
+        message: 'what the containers of unix:///a have written is not known anew: no answer in time',
       },
     ]);
     told['unix:///a'] = [files('one', 30n), files('two', 4n)];

@@ -33,7 +33,7 @@ function trouble(path: string, reading: FilesystemReading, nowNs: bigint): Missi
   if (silence) return silence;
   if (reading.errno !== 0) return { missing: `${path}: ${errnoText(reading.errno)}` };
   const inMemory = memoryFilesystem(reading.fsType);
-  if (inMemory !== undefined) return { missing: `${path} lies in memory (${inMemory}), which is no disk` };
+  if (inMemory !== undefined) return { missing: `${path} is in memory (${inMemory}), not on a disk` };
   return undefined;
 }
 

@@ -65,7 +65,7 @@ export class KernelLogWatch {
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && 'syscall' in error && error.syscall !== 'open')
-    return `${message} (it is no kernel log: another file stands in its place)`;
+    return `${message} (not a kernel log: another file is in its place)`;
   switch (errnoName(error)) {
     case 'EPERM':
       return `${message} (grant CAP_SYSLOG, or set kernel.dmesg_restrict=0)`;

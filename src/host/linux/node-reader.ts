@@ -45,7 +45,7 @@ type Reading = Observation | Missing;
 /** While statistics are behind, no event may follow. */
 const BEHIND_LOOK_NS = 100_000_000n;
 
-const AWAITED: Missing = { missing: 'no container runtime has told yet where images lie, and filesystems.imagefs does not say it' };
+const AWAITED: Missing = { missing: 'no container runtime has reported yet where images are, and filesystems.imagefs is not set' };
 
 /** The machine or a cgroup of it. */
 export class LinuxNodeReader implements LinuxNode {

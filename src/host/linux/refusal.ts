@@ -25,6 +25,6 @@ const { ENODEV, ENOENT } = constants.errno;
 
 /** Why a live watch has ended. */
 export function ending({ target, errno }: Pick<WatchStatus, 'target' | 'errno'>): WatchFailure {
-  if (errno === 0 || errno === ENODEV || errno === ENOENT) return { reason: 'what it watched was removed', hint: undefined };
+  if (errno === 0 || errno === ENODEV || errno === ENOENT) return { reason: 'the watched file was removed', hint: undefined };
   return refusal(Object.assign(new Error(`${target}: ${errnoText(errno)}`), { code: getSystemErrorName(-errno), syscall: 'read' }));
 }

@@ -13,7 +13,7 @@ import { openServiceManager } from './service-manager.js';
 
 const TO_END_OTHERS = 'run it as a service, or as an administrator who has SeDebugPrivilege';
 const AS_ADMINISTRATOR = 'run it as an administrator, or as a service';
-const NO_DELAY = 'Windows lets no program hold a shutdown up for its workloads';
+const NO_DELAY = 'on Windows no program can delay a shutdown for its workloads';
 
 /** Windows. Features of Linux report that they are missing. */
 export const windowsHost: Host = {

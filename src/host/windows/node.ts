@@ -29,7 +29,7 @@ export function openWindowsNode(config: WindowsNodeConfig, native: WindowsBindin
   return new WindowsNodeReader(config, native);
 }
 
-const AWAITED: Missing = { missing: 'no container runtime has told yet where images lie, and filesystems.imagefs does not say it' };
+const AWAITED: Missing = { missing: 'no container runtime has reported yet where images are, and filesystems.imagefs is not set' };
 
 class WindowsNodeReader implements WindowsNode {
   readonly hierarchy = undefined;

@@ -32,8 +32,8 @@ test.each<[rule: string, reading: Partial<FilesystemReading>, reason: string]>([
   ],
   ['never answered, for long', { atNs: 0n, pending: true, pendingSinceNs: 60n * s }, 'no answer from the filesystem of /var for 60 s'],
   ['not asked yet', { atNs: 0n }, '/var: not read yet'],
-  ['in memory', { fsType: 0x01021994 }, '/var lies in memory (tmpfs), which is no disk'],
-  ['in memory, without a size', { fsType: 0x858458f6 }, '/var lies in memory (ramfs), which is no disk'],
+  ['in memory', { fsType: 0x01021994 }, '/var is in memory (tmpfs), not on a disk'],
+  ['in memory, without a size', { fsType: 0x858458f6 }, '/var is in memory (ramfs), not on a disk'],
   ['refused', { errno: 2 }, '/var: ENOENT (no such file or directory)'],
 ])('missing: %s', (_rule, reading, reason) => {
   const observed = filesystemObservations('/var', { ...fine, ...reading }, 120n * s);

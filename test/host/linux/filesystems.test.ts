@@ -87,7 +87,7 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     const found: { isAwaited: boolean; nodefs: string; imagefs?: string } = { nodefs: first, isAwaited: true };
     node.place(found);
     node.arm(asked, () => undefined);
-    const untold = expect.stringMatching(/no container runtime has told/) as string;
+    const untold = expect.stringMatching(/no container runtime has reported/) as string;
     expect(await seen(node)).toEqual({ layout: 'single', nodefs: `statfs of ${first}`, imagefs: untold, containerfs: untold });
     expect(JSON.stringify(node.notifiers())).not.toContain(first);
     Object.assign(found, { isAwaited: false, imagefs: second });
@@ -196,7 +196,7 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     cleanups.push(() => {
       execFileSync('umount', [directory]);
     });
-    expect((await seen(node)).nodefs).toBe(`${directory} lies in memory (${type}), which is no disk`);
+    expect((await seen(node)).nodefs).toBe(`${directory} is in memory (${type}), not on a disk`);
     expect(node.read().missing.has('nodefs.inodesFree')).toBe(true);
     expect(native.watchCount()).toBe(0);
   });

@@ -8,9 +8,9 @@ const GONE = 2;
 
 // A disk that fails and a limit that is reached while a watch is live cannot be had here: the watch is played.
 test.each<[rule: string, errno: number, reason: string, hint: string | undefined]>([
-  ['nothing is said of why: it was removed', 0, 'what it watched was removed', undefined],
-  ['a removed cgroup', ENODEV, 'what it watched was removed', undefined],
-  ['a removed file', ENOENT, 'what it watched was removed', undefined],
+  ['nothing is said of why: it was removed', 0, 'the watched file was removed', undefined],
+  ['a removed cgroup', ENODEV, 'the watched file was removed', undefined],
+  ['a removed file', ENOENT, 'the watched file was removed', undefined],
   ['what may not be read any more', EACCES, '/a: EACCES (permission denied)', 'run evictd as root, or give it write access to this file'],
   ['no descriptor left', EMFILE, '/a: EMFILE (too many open files)', 'raise the limit of open files (LimitNOFILE)'],
   ['a device that fails', EIO, '/a: EIO (i/o error)', undefined],

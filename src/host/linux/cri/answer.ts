@@ -18,7 +18,7 @@ export function isGone(error: unknown): boolean {
 export function runtimeMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, details } = error as Error & { readonly code?: unknown; readonly details?: unknown };
-  if (code === DEADLINE_EXCEEDED) return 'it has not answered in time';
+  if (code === DEADLINE_EXCEEDED) return 'no answer in time';
   const said = typeof details === 'string' && details !== '' ? details : error.message;
   return said.replace(/ Resolution note: *$/, '');
 }

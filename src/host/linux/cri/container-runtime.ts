@@ -213,7 +213,7 @@ class CriRuntime implements ContainerRuntime {
   }
 
   #connected(): Promise<CriClient> {
-    if (this.#closed) return Promise.reject(new Error('it is not asked any more'));
+    if (this.#closed) return Promise.reject(new Error('the connection is closed'));
     this.#client ??= import('./client.js')
       .then(({ CriClient }) => new CriClient(this.endpoint))
       .catch((error: unknown) => {

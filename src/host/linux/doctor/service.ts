@@ -21,7 +21,9 @@ export async function readService(signal: AbortSignal): Promise<ServiceFacts> {
   const shown = await outputOf('systemctl', ['show', 'evictd.service', `--property=${PROPERTIES.join(',')}`], signal);
   if (isUnseen(shown)) return { kind: 'unseen', unseen: shown.unseen };
   const properties = parseProperties(shown);
-  return properties.LoadState === undefined ? { kind: 'unseen', unseen: 'systemctl says nothing of it' } : { kind: 'unit', properties };
+  return properties.LoadState === undefined
+    ? { kind: 'unseen', unseen: 'systemctl reports nothing about it' }
+    : { kind: 'unit', properties };
 }
 
 /** 'NAME=value' lines, as `systemctl show` prints them. */

@@ -67,7 +67,7 @@ export class BusConnection {
       this.#end(error.message);
     });
     this.#socket.on('close', () => {
-      this.#end('the other side has closed the connection');
+      this.#end('the peer has closed the connection');
     });
     authenticate(this.#socket, { authMethods: ['EXTERNAL'] }, (error) => {
       if (error) this.#end(`authentication: ${error.message}`);

@@ -38,7 +38,7 @@ export function readInhibitDelay({
     };
     const timer = setTimeout(
       () => {
-        unknown('logind has not answered');
+        unknown('no answer from logind');
       },
       Number(withinNs / NS_PER_MS),
     );
@@ -50,7 +50,7 @@ export function readInhibitDelay({
           else
             ask(GET, ([us]) => {
               if (typeof us === 'bigint') end({ kind: 'known', maxNs: us * NS_PER_US });
-              else unknown('logind does not tell it');
+              else unknown('logind does not report the delay');
             });
         });
       },

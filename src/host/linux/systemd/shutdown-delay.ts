@@ -9,7 +9,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const REFUSALS = 5;
 const NS_PER_MS = 1_000_000n;
 const TAKING = 'the lock is being taken';
-const NOT_TO_BE_HAD = 'the lock is not to be had';
+const NOT_TO_BE_HAD = 'the lock cannot be taken';
 
 /**
  * Sends nothing before `start`.
@@ -109,7 +109,7 @@ export class LoginShutdownDelay implements ShutdownDelay {
   #take(): void {
     if (this.#lock !== undefined || this.#preparing || this.#again !== undefined || this.#closed) return;
     if (this.#command === undefined) {
-      this.#lockTrouble = 'it does not ask for the lock';
+      this.#lockTrouble = 'evictd does not take the lock';
       return;
     }
     this.#why = whyOfThisOne();
@@ -175,6 +175,6 @@ export class LoginShutdownDelay implements ShutdownDelay {
     // A lock is useless if evictd does not learn of the shutdown.
     if (this.#loginTrouble !== undefined) return { kind: 'off', reason: this.#loginTrouble };
     if (this.#lock?.takenAtNs !== undefined) return { kind: 'held' };
-    return { kind: 'off', reason: this.#preparing ? 'the machine goes down already' : this.#lockTrouble };
+    return { kind: 'off', reason: this.#preparing ? 'the machine is already shutting down' : this.#lockTrouble };
   }
 }

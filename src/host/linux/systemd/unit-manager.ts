@@ -86,7 +86,7 @@ export class SystemdUnits implements UnitManager {
     if (trouble === undefined) return undefined;
     return {
       code: 'EVICTD_SYSTEMD_UNREACHABLE',
-      message: `systemd cannot be asked (${trouble}): units are ended by signals, and what is not known of them yet stays so`,
+      message: `systemd cannot be asked (${trouble}): units are stopped by signals, and unknown units stay unknown`,
       hint: 'tried again, at least every 30 s; /run/systemd/private and /run/dbus have to be visible to evictd, which has to be root',
     };
   }
@@ -131,7 +131,7 @@ export class SystemdUnits implements UnitManager {
     const call = enqueues
       ? { ...MANAGER, member: 'EnqueueUnitJob', signature: 'sss', body: [unit, type, MODE[type]] }
       : { ...MANAGER, member: type === 'stop' ? 'StopUnit' : 'StartUnit', signature: 'ss', body: [unit, MODE[type]] };
-    if (!link.call(call, answered)) done([], 'systemd does not take anything off the connection', true);
+    if (!link.call(call, answered)) done([], 'systemd does not read from the connection', true);
   }
 }
 

@@ -133,7 +133,7 @@ describe('what goes wrong loses nothing', () => {
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
     expect(asked()).toBe(2);
     await runtime.reported();
-    expect(runtime.problem()?.message).toContain('it has not answered in time');
+    expect(runtime.problem()?.message).toContain('no answer in time');
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
   });
 

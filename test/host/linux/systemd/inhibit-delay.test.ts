@@ -42,11 +42,11 @@ describe('how long a shutdown waits', () => {
 
   test.each<[what: string, logind: () => ReturnType<BusPeer['answer']>, reason: string]>([
     ['it refuses', () => ({ error: 'org.freedesktop.DBus.Error.AccessDenied' }), 'it says no'],
-    ['it tells something else', () => ({ signature: 'v', body: [['s', '5s']] }), 'does not tell it'],
-    ['it does not answer', () => undefined, 'has not answered'],
+    ['it tells something else', () => ({ signature: 'v', body: [['s', '5s']] }), 'does not report the delay'],
+    ['it does not answer', () => undefined, 'no answer'],
   ])('not known: %s', async (_what, logind, reason) => {
     const peer = await bus(logind);
-    const answer = await readInhibitDelay({ path: peer.path, withinNs: reason === 'has not answered' ? 50_000_000n : LONG });
+    const answer = await readInhibitDelay({ path: peer.path, withinNs: reason === 'no answer' ? 50_000_000n : LONG });
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.stringContaining(reason) as string });
   });
 

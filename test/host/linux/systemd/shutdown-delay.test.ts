@@ -202,7 +202,7 @@ test('nothing is released where the machine does not go down', async () => {
 test('who starts while the machine goes down is told, and asks for no lock', async () => {
   const scene = await Scene.open((before) => (before.preparing = true));
   await scene.hears('goes down');
-  expect(scene.delay.state).toMatchObject({ kind: 'off', reason: expect.stringContaining('goes down already') as string });
+  expect(scene.delay.state).toMatchObject({ kind: 'off', reason: expect.stringContaining('already shutting down') as string });
   expect(scene.holders()).toEqual([]);
 });
 
@@ -255,7 +255,7 @@ test('no descriptors are left for systemd-inhibit: the reason is said, and it is
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (said += text.toString()));
   const circumstances = (): string => `${said} (${String(child.exitCode ?? child.signalCode)})`;
   await eventually('it is held', () => said.includes('held') || child.exitCode !== null, { ms: 30_000, circumstances });
-  expect(said).toBe('off: the lock is not to be had: spawn ' + scene.file('cat') + ' EMFILE\nheld\n');
+  expect(said).toBe('off: the lock cannot be taken: spawn ' + scene.file('cat') + ' EMFILE\nheld\n');
 });
 
 test('a lock that was taken while logind answered cannot be in its answer', async () => {
@@ -362,7 +362,7 @@ test('there is no bus', async () => {
 
 test('who only listens hears of a shutdown, and takes no lock', async () => {
   const scene = await Scene.open(() => undefined, false);
-  await scene.hears('off: it does not ask for the lock');
+  await scene.hears('off: evictd does not take the lock');
   scene.preparing = true;
   scene.peer.signal('PrepareForShutdown', LOGIN);
   await scene.hears('goes down');
