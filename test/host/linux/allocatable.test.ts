@@ -72,7 +72,7 @@ test('a crossing wakes; a percentage is of the configured capacity', async () =>
   await eventually('a wake', () => wakes.some(({ source, approaching }) => source === MAIN && !approaching));
 });
 
-test('each memory signal is watched for itself, and no longer where its threshold is gone', () => {
+test('each memory signal has its own watches, which end with its threshold', () => {
   const node = open({ cgroup: pods.path, capacity: 128n * MiB }, 'sample');
   const both = [below('memory.available', '1Mi'), below('allocatableMemory.available', '64Mi')];
   expect(node.arm(both, () => undefined)).toBe(true);

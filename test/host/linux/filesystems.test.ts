@@ -66,7 +66,7 @@ const below = (signal: Signal, text: string): Threshold => {
 };
 
 describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', () => {
-  test('other paths than at the start: what stays keeps its answers, the rest is read when it has answered', async () => {
+  test('changed paths: unchanged ones keep their answers, new ones are read when they have answered', async () => {
     const [first, second] = [mounted().directory, mounted().directory];
     const statfs = (directory: string): string => `statfs of ${directory}`;
     const node = open({ nodefs: first }, [below('imagefs.available', '1Mi')]);
@@ -80,7 +80,7 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     expect(await seen(node)).toMatchObject({ layout: 'single', nodefs: statfs(first), imagefs: statfs(first) });
   });
 
-  test('where images lie is awaited: nothing is read of that, and nothing sampled, until it is told', async () => {
+  test('before a runtime has reported the image filesystem it is neither read nor sampled', async () => {
     const [first, second] = [mounted().directory, mounted().directory];
     const asked = [below('imagefs.available', '1Mi'), below('containerfs.inodesFree', '1Mi')];
     const node = open({ nodefs: first }, asked);
@@ -186,7 +186,7 @@ describe.runIf(loopWorks())('filesystems (where loop devices can be mounted)', (
     expect(node.layout()).toBe('imagefs');
   });
 
-  test.each(['tmpfs', 'ramfs'])('what lies in memory (%s) is no disk: no reading, and no sampler any more', async (type) => {
+  test.each(['tmpfs', 'ramfs'])('a filesystem in memory (%s) is not read, and its sampler is closed', async (type) => {
     const { directory } = mounted();
     const node = open({ nodefs: directory });
     node.arm([below('nodefs.available', '1Mi'), below('nodefs.inodesFree', '5')], () => undefined);

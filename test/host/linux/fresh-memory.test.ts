@@ -54,7 +54,7 @@ describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (versio
     expect(fresh.isBehind).toBe(false);
   });
 
-  test('of what is in no statistics nothing is taken off: it is the kernel’s, and asked for once', () => {
+  test('usage that no statistics explain is the kernel’s memory, and walked for once', () => {
     const fresh = behind(version);
     expect(fresh.of(reading(400, 140, 200))).toEqual(reading(400, 140, 200));
     cgroup('other', 300);
@@ -62,7 +62,7 @@ describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (versio
     expect(fresh.of(reading(420, 140, 200)).inactiveFile).toBeGreaterThan(mib(400));
   });
 
-  test('it is asked for again when the kernel has given it back', () => {
+  test('it is walked for again when the kernel has freed memory', () => {
     const fresh = behind(version);
     fresh.of(reading(400, 140, 200));
     fresh.of(reading(220, 140, 200));

@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test('a second one for the same node is refused, and told who holds it', () => {
+test('a second evictd for a node is refused with the holder’s pid', () => {
   lock(machine);
   expect(() => lock(machine)).toThrow(UnavailableError);
   expect(() => lock(machine)).toThrow(

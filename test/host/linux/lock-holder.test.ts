@@ -15,11 +15,11 @@ const LOCKS = `1: POSIX  ADVISORY  WRITE 700 00:1a:77 0 EOF
 `;
 
 test.each<[rule: string, inode: number, pids: number[]]>([
-  ['the holder, and nobody who waits', 131074, [4711]],
+  ['the holder, without waiters', 131074, [4711]],
   ['another kind of lock', 77, []],
   ['a shared one', 131075, []],
   ['of another pid namespace', 131076, [0]],
-  ['nobody', 5, []],
+  ['none', 5, []],
 ])('%s', (_rule, inode, pids) => {
   expect(flockHolders(LOCKS, inode)).toEqual(pids);
 });
@@ -32,7 +32,7 @@ function runtimeDirectory(): string {
   return directory;
 }
 
-test('who holds the lock of a node, as long as it is held', () => {
+test('the holder of a node’s lock, while it is held', () => {
   const directory = runtimeDirectory();
   const path = join(directory, 'machine.lock');
   expect(lockHolder(path)).toBeUndefined();
@@ -45,7 +45,7 @@ test('who holds the lock of a node, as long as it is held', () => {
   expect([lockHolder(path), lockHoldersIn(directory)]).toEqual([undefined, []]);
 });
 
-test('who holds it now, where the file says somebody else, is not taken for evictd', () => {
+test('a holder other than the recorded pid is not evictd', () => {
   const directory = runtimeDirectory();
   const lock = lockInstance(directory, { name: 'machine', cgroup: undefined, cgroupVersion: 2 }, native);
   writeFileSync(join(directory, 'machine.lock'), '1\n');
@@ -57,7 +57,7 @@ test('a directory that is not there has no holders', () => {
   expect(lockHoldersIn('/run/evictd-test-nowhere')).toEqual([]);
 });
 
-test('what stands in the file is read back, and that of an evictd that wrote its pid alone', () => {
+test('the content is read back, also a file with the pid alone', () => {
   const path = join(runtimeDirectory(), 'machine.lock');
   const inode = (): number => statSync(path).ino;
   writeFileSync(path, lockFileText(4711, '1.2.3'));

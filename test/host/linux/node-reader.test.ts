@@ -53,7 +53,7 @@ function openNode(): { readonly node: LinuxNodeReader; readonly show: (file: str
   return { node, show };
 }
 
-test('while the statistics are behind the usage page cache is not memory in use, and somebody looks again', async () => {
+test('with statistics behind the usage, page cache is not memory in use, and another look is due', async () => {
   const { node, show } = openNode();
   const used = (): number => {
     const memory = node.read().observed.get('memory.available');

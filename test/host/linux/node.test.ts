@@ -55,7 +55,7 @@ describe('reading', () => {
     expect(node.identity).toEqual({ name: 'machine', cgroup: undefined, cgroupVersion: memoryController()?.version });
   });
 
-  test('the filesystems: whoever asks while an answer is under way is told of it, too', async () => {
+  test('filesystems: a request during a pending one gets its answer', async () => {
     const node = open();
     for (let round = 0; round < 50; round++) {
       node.requestFilesystems();
@@ -67,7 +67,7 @@ describe('reading', () => {
     }
   });
 
-  test('the filesystems: who asks when an answer is there, but was told to nobody, is told of the next one', async () => {
+  test('filesystems: a request after an undelivered answer gets the next one', async () => {
     const node = open();
     const told: string[] = [];
     const answeredNs = () => node.read().observed.get('nodefs.available')?.timeNs;
@@ -254,7 +254,7 @@ describe('arming', () => {
       await eventually('the moved one to wake', () => wakes.some(({ source }) => source === 'memcg_threshold'));
     });
 
-    test('page cache that is given up for who takes memory does not hide it, though usage never comes to the registration', async () => {
+    test('reclaimed page cache does not hide growth, although usage never reaches the registration', async () => {
       const file = `/var/tmp/evictd-test-${String(process.pid)}-cache`;
       cgroup.limit(128n * MiB);
       await cgroup.spawn('/bin/sh', ['-c', 'head -c 80M /dev/zero > "$0" && sync "$0" && echo cached >> "$0" && exec sleep 600', file]);
@@ -287,7 +287,7 @@ describe('arming', () => {
       await eventually('both', () => sources.has('sampler') && sources.has('memcg_threshold'));
     });
 
-    test('one that stands comes to rest: only a crossing, a tick or another limit moves it again', async () => {
+    test('a registration that stands is moved only by a crossing, a tick or another limit', async () => {
       const file = `/var/tmp/evictd-test-${String(process.pid)}-rest`;
       cgroup.limit(256n * MiB);
       // inactive_file grows by a page every few milliseconds.
@@ -314,7 +314,7 @@ describe('arming', () => {
     });
 
     // A kernel that takes no registration (PREEMPT_RT) cannot be had here: its answer is made up, everything else is real.
-    test('a registration that is refused afterwards is said, the sampler watches, and nobody is woken to try again', async () => {
+    test('a registration refused later is reported, the sampler watches, and no wake retries it', async () => {
       let opened = 0;
       class Refused {
         live = true;
@@ -346,7 +346,7 @@ describe('arming', () => {
       expect(opened).toBe(2);
     });
 
-    test('one that may not move stands where it stood: that is what is said of it, with the reason, until it moves', async () => {
+    test('a registration whose move is refused reports its old limit and the reason, until it moves', async () => {
       let answer: OnWake = () => undefined;
       class Standing {
         live = true;

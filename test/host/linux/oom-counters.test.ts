@@ -66,7 +66,7 @@ test('kills are found in the leaf that they hit, whosever limit it was', async (
   expect(found).toContainEqual({ cgroup: inner.path, count: 2, limit: limitOf(b.path) });
 });
 
-test('a cgroup that is gone: v2 has counted it one above, v1 has forgotten it', async () => {
+test('a removed cgroup: v2 has counted it in the parent, v1 has lost it', async () => {
   const source = node.child('source');
   const counters = open(node.path);
   const before = read(counters);
@@ -89,7 +89,7 @@ test('the machine has a total, and what is found in its cgroups is a part of it'
   expect((now.total ?? 0) - (before.total ?? 0)).toBeGreaterThanOrEqual(3); // others on this machine may have been killed, too
 });
 
-test('it yields at every cgroup, and where the node is gone nothing is found', async () => {
+test('it yields at every cgroup; a removed node has no counters', async () => {
   for (let index = 0; index < 20; index += 1) node.child(`w${String(index)}`);
   const counters = open(node.path);
   const look = counters.read();

@@ -86,7 +86,7 @@ describe('what is read', () => {
     expect(signals.lookAtNs).toBeUndefined();
   });
 
-  test('where a v1 cgroup is the node, whose pressure it is', () => {
+  test('the source names the machine where the node is a v1 cgroup', () => {
     const signals = open('sample', { pressure: MACHINE_PRESSURE_FOR_V1 });
     signals.arm([listed('memory.pressure.some.avg300>99%', 'hard')], nobody);
     expect(read(signals, 1n).get('memory.pressure.some.avg300')).toMatchObject({
@@ -206,7 +206,7 @@ describe('what wakes', () => {
     }
   });
 
-  test('a look tells when a share crosses its value, in either direction, until a pass has decided on it; what only warms up takes nothing from it', () => {
+  test('a look reports a crossing in either direction until a decision; a reading to warm up does not end it', () => {
     const signals = open();
     signals.arm([listed('memory.pressure.full>99%', 'hard')], nobody);
     const begin = process.hrtime.bigint();

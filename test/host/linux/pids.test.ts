@@ -20,7 +20,7 @@ test.each<[rule: string, levels: number[], available: bigint, capacity: bigint]>
   expect(source.read(Float64Array.from([...machine, ...padded]), errors)).toMatchObject({ narrowest: { available, capacity } });
 });
 
-test('every level that has a limit is told, with the file that counts in it', () => {
+test('every level with a limit is listed with its file', () => {
   const source = pidsSource({ hierarchy, path: '/node/inner' });
   const { length } = source.files;
   const values = [...machine, 100, 40, Infinity, 40, 1000, 990].slice(0, length);

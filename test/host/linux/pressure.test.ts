@@ -15,7 +15,7 @@ test('both lines, averages in percent and the total in microseconds', () => {
   });
 });
 
-test('a kernel whose cpu has no full line: the other is good', () => {
+test('a kernel without a full line for cpu: the some line is good', () => {
   const reading = read([...SOME, ...LACKING], constants.errno.ENODATA);
   expect(reading.some).toMatchObject({ totalUs: 123_456n });
   expect(reading.full).toEqual({ missing: '/proc/pressure/x has no line full' });

@@ -4,7 +4,7 @@ import { mayEndOthers } from '../../../src/host/linux/privilege.js';
 // Lines of /proc/self/status as 6.18 writes them: of root, of nobody, and of root without CAP_KILL (setpriv --bounding-set -kill).
 test.each<[who: string, capEff: string, may: boolean]>([
   ['root', '000001ffffffffff', true],
-  ['nobody', '0000000000000000', false],
+  ['no capability', '0000000000000000', false],
   ['root without CAP_KILL', '000001ffffffffdf', false],
   ['CAP_KILL alone', '0000000000000020', true],
 ])('%s', (_who, capEff, may) => {

@@ -46,7 +46,7 @@ describe('the shortest PSI window', () => {
     expect(shortest(asking().binding, '/proc/pressure/memory')).toBeLessThanOrEqual(500_000);
   });
 
-  test('of a file that is not there is what the kernel says, and the next file is asked', () => {
+  test('a missing file gives the kernel’s error, and the next file is tried', () => {
     const { binding } = asking();
     expect(thrownBy(() => shortest(binding, '/proc/pressure/none'))).toMatchObject({ code: 'ENOENT' });
     expect(shortest(binding, '/proc/pressure/memory')).toBeGreaterThan(0);
@@ -71,7 +71,7 @@ describe('the PSI window for a wanted one', () => {
     expect(allowedPsiWindow(asking().binding, '/proc/pressure/memory', 'full', wantedUs)).toBe(wantedUs);
   });
 
-  test('is asked for once for each, and the one is not the answer for the other', () => {
+  test('is tried once for each window', () => {
     const { binding, windows } = asking();
     const ask = (wantedUs: number) => allowedPsiWindow(binding, '/proc/pressure/memory', 'some', wantedUs);
     const answers = [ask(500_000), ask(4_000_000)];

@@ -33,7 +33,7 @@ test.each<[rule: string, env: NodeJS.ProcessEnv, watchdogMs: number | undefined]
   manager?.close();
 });
 
-test('a manager that is not there: it could not be told, and nothing else happens', () => {
+test('a missing manager: the notification fails without an effect', () => {
   const manager = openServiceManager(native, { NOTIFY_SOCKET: address });
   expect(manager?.notify('READY=1')).toBe(false);
   manager?.close();

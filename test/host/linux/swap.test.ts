@@ -19,7 +19,7 @@ test.each<[rule: string, total: number, free: number, result: object]>([
   expect(amountOf(read(machineSwap(false), [total, free]))).toEqual(result);
 });
 
-test('the machine’s swap where a v1 cgroup is the node says whose it is', () => {
+test('a v1 cgroup’s swap source names the machine', () => {
   expect(read(machineSwap(true), [8e9, 3e9])).toMatchObject({ narrowest: { source: expect.stringMatching(/the machine's/) as string } });
 });
 
@@ -50,7 +50,7 @@ test.each<[rule: string, values: readonly number[], result: object]>([
   expect(amountOf(read(cgroupSwap(V2, '/a/b'), values))).toEqual(result);
 });
 
-test('every level that may fill up is told, with what counts in it: the machine, too', () => {
+test('every level that may fill up is listed with its file, the machine included', () => {
   const reading = read(cgroupSwap(V2, '/a/b'), [8e9, 5e9, 1e9, 2e9, 2e9, 3e9, NONE, NONE]);
   const levels = 'levels' in reading ? reading.levels : [];
   expect(levels.map(({ available, used }) => [available, used.files.map(({ path }) => path), used.weights])).toEqual([
@@ -60,7 +60,7 @@ test('every level that may fill up is told, with what counts in it: the machine,
   ]);
 });
 
-test('a cgroup that is gone is missing, not absent', () => {
+test('a removed cgroup is missing, not absent', () => {
   expect(read(cgroupSwap(V2, '/a'), [8e9, 8e9, NONE, NONE, NONE, NONE], [0, 2])).toEqual({
     missing: expect.stringMatching(/memory\.swap\.current/) as string,
   });

@@ -13,7 +13,7 @@ const fine: FilesystemReading = {
   pendingSinceNs: 0n,
 };
 
-test('available is what the caller may take, who may have a quota, at the time of the answer', () => {
+test('available is the caller’s share under its quota, at the time of the answer', () => {
   expect(filesystemAvailable('C:\\', fine, 105n * s)).toEqual({
     available: 250n,
     capacity: 1000n,

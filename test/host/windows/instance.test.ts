@@ -44,7 +44,7 @@ beforeEach(() => {
   });
 });
 
-test('whoever holds the lock is told by a file beside it, with the time of his start', () => {
+test('a file beside the lock records the holder with its start time', () => {
   const lock = lockInstance(directory, machine, native);
   expect(lock).toMatchObject({ instance: 'machine', recordError: undefined });
   expect(holderOf(path, native)).toMatchObject({ pid: process.pid, version: expect.any(String) as string });
@@ -64,7 +64,7 @@ test('a dry run has a lock of its own', () => {
 });
 
 test.each<[rule: string, entry: Pick<ProcessEntry, 'pid' | 'createdAt'> | undefined]>([
-  ['of one that has ended nobody holds it', undefined],
+  ['the recorded process has ended', undefined],
   ['another process of its number does not hold it', { pid: process.pid, createdAt: 201n }],
 ])('%s', (_rule, entry) => {
   lockInstance(directory, machine, native);
@@ -73,21 +73,21 @@ test.each<[rule: string, entry: Pick<ProcessEntry, 'pid' | 'createdAt'> | undefi
   expect(recordedHolder(path)?.pid).toBe(process.pid);
 });
 
-test('without a file, and with one that is cut off, nobody has said that he holds it', () => {
+test('a missing or truncated record means no holder', () => {
   expect(recordedHolder(path)).toBeUndefined();
   writeFileSync(join(directory, 'machine.holder.json'), '{"pid":');
   expect(holderOf(path, native)).toBeUndefined();
 });
 
-test('who cannot say that he holds it holds it all the same', () => {
+test('a failed record does not lose the lock', () => {
   const refusing = { ...native, processes: () => { throw new Error('refused'); } }; // prettier-ignore
   expect(lockInstance(directory, machine, refusing).recordError?.message).toBe('refused');
 });
 
 test.each<[rule: string, createdAt: readonly bigint[], id: string]>([
-  ['the oldest process that tells dates the boot', [300n, 100n, 200n], '100'],
-  ['who does not tell, 0, does not', [0n, 200n], '200'],
-  ['nobody tells', [0n], ''],
+  ['the oldest process with a start time dates the boot', [300n, 100n, 200n], '100'],
+  ['a process without one (0) does not count', [0n, 200n], '200'],
+  ['no process has one', [0n], ''],
 ])('%s', (_rule, times, id) => {
   expect(readBootId({ processes: () => times.map((createdAt, pid) => ({ pid, createdAt })) as ProcessEntry[] })).toBe(id);
 });
@@ -99,7 +99,7 @@ test('processes that cannot be listed date no boot', () => {
   expect(readBootId({ processes: refused })).toBe('');
 });
 
-test('a request that is written is heard once, one for another process is not, nor one of before', async () => {
+test('a request is delivered once; one for another process or from before is not', async () => {
   const heard: string[] = [];
   askByFile(path, process.pid, 'stop');
   const listening = listenToRequests(path, { reload: () => heard.push('reload'), stop: () => heard.push('stop') });

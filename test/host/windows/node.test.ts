@@ -125,7 +125,7 @@ test('images on a drive of their own are a layout of their own, once both have a
   expect(absent?.has('imagefs.inodesFree')).toBe(true);
 });
 
-test('whoever asks for the filesystems is told how many are awaited', () => {
+test('a request for the filesystems gets the number still awaited', () => {
   const windows = new PlayedBinding();
   const node = open(windows, { filesystems: { nodefs: 'C:\\', imagefs: 'D:\\' } });
   const outstanding: number[] = [];

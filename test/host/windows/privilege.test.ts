@@ -16,7 +16,7 @@ test.each<[rule: string, enable: () => boolean, may: boolean]>([
   expect(windowsHost.mayEndOthers(played(enable))).toBe(may);
 });
 
-test('the privilege is enabled with the node, before anybody is looked at, and a node without it is one all the same', () => {
+test('the privilege is enabled with the node, before processes are listed; a node opens without it', () => {
   let asked = 0;
   const native = played(() => {
     asked += 1;

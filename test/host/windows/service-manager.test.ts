@@ -35,7 +35,7 @@ class Dispatcher {
   }
 }
 
-test('a service is starting until the loop runs, then running; asked to stop it is stopping, and has stopped when all is written', () => {
+test('a service is start-pending until the loop runs, then running, then stop-pending, and stopped when all is written', () => {
   const played = new Dispatcher();
   const { manager } = played;
   played.control('start');
@@ -67,7 +67,7 @@ test.each<Control>(['stop', 'shutdown'])('%s asks evictd to end, and it does not
   expect(played.reports).toEqual(['start-pending', 'stop-pending']);
 });
 
-test('a process that no manager has started tells nobody', () => {
+test('a process without a service manager reports nothing', () => {
   const played = new Dispatcher();
   played.control('failed');
   expect(played.manager.notify('READY=1')).toBe(true);
@@ -76,7 +76,7 @@ test('a process that no manager has started tells nobody', () => {
   expect(played.isAskedToStop).toBe(false);
 });
 
-test('a manager that refuses a report is told nothing more, and nothing is thrown', () => {
+test('a refused report ends reporting without an error', () => {
   const played = new Dispatcher();
   played.refuses = true;
   played.control('start');

@@ -54,7 +54,7 @@ test('pods and where their cgroups are', async () => {
   expect(runtime.problem()).toBeUndefined();
 });
 
-test('what it has said already is not asked for again, and the same list stays the same value', async () => {
+test('known containers are not asked for again, and an equal list keeps its value', async () => {
   await fake.start();
   await runtime.reported();
   const before = runtime.workloads();
@@ -84,7 +84,7 @@ test('where a kubelet has made one of them it manages them all', async () => {
   expect(names()).toEqual(['default/a/app', 'default/b/app']);
 });
 
-test('asked a hundred times at once it is asked once', async () => {
+test('a hundred requests at once become one call', async () => {
   await fake.start();
   for (let count = 0; count < 100; count++) runtime.follow();
   await runtime.reported();
@@ -96,7 +96,7 @@ test('asked a hundred times at once it is asked once', async () => {
 });
 
 describe('what goes wrong loses nothing', () => {
-  test('nobody is there, then somebody is', async () => {
+  test('no runtime listens, then one does', async () => {
     await runtime.reported();
     expect(runtime.problem()).toMatchObject({
       code: 'EVICTD_CRI_UNREACHABLE',
@@ -107,7 +107,7 @@ describe('what goes wrong loses nothing', () => {
     expect(names()).toEqual(['default/a/app', 'default/b/app']);
   });
 
-  test('it is stopped and started again: what was known stays', async () => {
+  test('a restart keeps the known workloads', async () => {
     await fake.start();
     await runtime.reported();
     fake.stop();
@@ -120,7 +120,7 @@ describe('what goes wrong loses nothing', () => {
     expect(names()).toEqual(['default/a/app']);
   });
 
-  test('it hangs: nothing is waited for, and nothing is asked on top', async () => {
+  test('a runtime that hangs blocks nothing and gets no further call', async () => {
     await fake.start();
     await runtime.reported();
     fake.handlers = { ...pods('a', 'b'), ListPodSandbox: () => 'hang' };
@@ -181,7 +181,7 @@ describe('what containers have on disks', () => {
     expect(others).toEqual([]);
   });
 
-  test('CRI-O names what is mounted for the container: where that lies counts', async () => {
+  test('CRI-O names the container’s mount: the directory that contains it counts', async () => {
     const [found] = await filesWith(statsOf('a', Date.now(), '/var/lib/containers/storage/overlay/0a1b/merged'));
     expect(found?.layer?.directory).toBe('/var/lib/containers/storage/overlay');
   });
@@ -191,7 +191,7 @@ describe('what containers have on disks', () => {
     expect(found?.layer?.atNs).toBeLessThanOrEqual(process.hrtime.bigint());
   });
 
-  test('of containerd’s devmapper nothing lies where it says', async () => {
+  test('devmapper of containerd has nothing in the directory that it names', async () => {
     const mountpoint = '/var/lib/containerd/io.containerd.snapshotter.v1.devmapper';
     const [found] = await filesWith(statsOf('a', Date.now(), mountpoint));
     expect(found?.layer).toMatchObject({ directory: mountpoint, amount: { bytes: 0n, inodes: 0n } });
@@ -211,7 +211,7 @@ describe('what containers have on disks', () => {
     expect(await filesWith(...stats)).toEqual([{ id: id('a'), layer: undefined, logPath: '/var/log/a.log' }]);
   });
 
-  test('where it cannot tell, that is said', async () => {
+  test('a runtime’s failure is reported', async () => {
     fake.handlers = {
       ListContainerStats: () => Promise.reject(Object.assign(new Error(), { code: status.INTERNAL, details: 'no cgroups' })),
     };
@@ -242,13 +242,13 @@ describe('where images and containers lie', () => {
     expect(await toldWith(() => answer)).toEqual(expected);
   });
 
-  test('one that could not tell is asked again with the next question', async () => {
+  test('a failed ImageFsInfo is repeated with the next list', async () => {
     expect(await toldWith(() => Promise.reject(new Error()))).toBeUndefined();
     fake.handlers = { ...pods('a'), ImageFsInfo: () => ({ image_filesystems: [on('/images')] }) };
     await told('it is known', () => runtime.filesystems() !== undefined);
   });
 
-  test('one that hangs, or cannot tell, has its pods all the same', async () => {
+  test('pods are listed although ImageFsInfo hangs or fails', async () => {
     fake.handlers = { ...pods('a'), ImageFsInfo: () => 'hang' };
     await fake.start();
     await eventually('its pods are known', () => {
@@ -282,7 +282,7 @@ describe('odd answers', () => {
       'no text as the path',
       { ContainerStatus: ({ container_id }) => ({ info: container_id === id('a') ? infoOf(1) : infoOf(`/k8s.io/${id('b')}`) }) },
     ],
-    ["another's cgroup", { ContainerStatus: () => ({ info: infoOf(`/k8s.io/${id('b')}`) }) }],
+    ["another container's cgroup", { ContainerStatus: () => ({ info: infoOf(`/k8s.io/${id('b')}`) }) }],
     [
       'nothing verbose',
       { ContainerStatus: ({ container_id }) => (container_id === id('a') ? {} : { info: infoOf(`/k8s.io/${id('b')}`) }) },

@@ -65,12 +65,12 @@ test('containers that have ended, and pods that have no others', async () => {
   ]);
 });
 
-test('images that no container stands on, whether it runs or not', async () => {
+test('images without a container, running or not, are garbage', async () => {
   expect(await runtime.collect('images')).toEqual([]);
   expect(removals()).toEqual([['RemoveImage', { image: 'sha256:old' }]]);
 });
 
-test('a container that begins while it is asked has its image', async () => {
+test('the image of a container created during the listing is kept', async () => {
   let hasBegun = false;
   const begun = { id: 'new', pod_sandbox_id: 'up', state: RUNNING, image: { image: 'web:0' }, image_ref: 'sha256:old' };
   fake.handlers = {
@@ -87,7 +87,7 @@ test('a container that begins while it is asked has its image', async () => {
   expect(removals()).not.toContainEqual(['RemoveImage', { image: 'sha256:old' }]);
 });
 
-test('images that are in use are those that a container stands on, also where a kubelet made it', async () => {
+test('images in use are those with a container, also a kubelet’s', async () => {
   fake.handlers = { ...handlers, ListPodSandbox: () => ({ items: [{ id: 'up', state: 0, labels: label }] }) };
   expect((await runtime.usedImages()).map(({ id, size }) => [id, size])).toEqual([
     ['sha256:web', 10],
@@ -112,7 +112,7 @@ test.each<[whose: string, handler: Handlers]>([
   expect(removals()).toEqual([]);
 });
 
-test('an image that has come since it was looked at first stays', async () => {
+test('an image newer than the first list stays', async () => {
   await runtime.garbage();
   fake.handlers = { ...handlers, ListImages: () => ({ images: [{ id: 'sha256:new' }, { id: 'sha256:old' }] }) };
   await runtime.collect('images');

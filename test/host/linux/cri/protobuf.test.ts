@@ -146,7 +146,7 @@ test('the seconds of a stop, and the pod of one', () => {
   expect(service.RemovePodSandbox?.requestDeserialize(encode(REMOVE_POD.input, { podSandboxId: 'p' }))).toEqual({ pod_sandbox_id: 'p' });
 });
 
-test('everything of api.proto is asked for', () => {
+test('every field of api.proto is used', () => {
   expect(Object.keys(service).sort()).toEqual(Object.keys(calls).sort());
 });
 

@@ -10,7 +10,7 @@ import { parseLimits, parseStatus } from '../../../../src/host/linux/doctor/subj
 const fixture = (name: string): string => readFileSync(`test/fixtures/linux/doctor/${name}`, 'utf8');
 
 test.each<[rule: string, holders: readonly number[], facts: ReturnType<typeof instanceOf>]>([
-  ['who wrote the file holds it', [4711], { kind: 'running', pid: 4711, version: '1.0.0' }],
+  ['the recorded process holds it', [4711], { kind: 'running', pid: 4711, version: '1.0.0' }],
   ['the file stays behind when its evictd has ended', [], { kind: 'none' }],
   ['another file of that inode is locked, on another device', [17], { kind: 'none' }],
   ['the holder is in another process namespace', [0], { kind: 'unseen', unseen: expect.stringContaining('namespace') as string }],

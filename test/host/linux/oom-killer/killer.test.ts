@@ -30,7 +30,7 @@ describe('this machine', () => {
     expect([...before].filter((pid) => after.has(pid) && pid !== process.pid && !seen.has(pid))).toEqual([]);
   });
 
-  test('whoever asks is left out', () => {
+  test('this process is left out', () => {
     expect(readOomKiller(undefined).tasks.map(({ pid }) => pid)).not.toContain(process.pid);
   });
 

@@ -72,14 +72,14 @@ test('an error has its name and its sentence', async () => {
   expect(await told.ask()).toEqual({ ok: false, name: 'org.freedesktop.DBus.Error.UnknownMethod', message: 'it says no' });
 });
 
-test('the bus is greeted, and asked for signals, before the connection is up', async () => {
+test('Hello and the match rules come before the connection is up', async () => {
   const peer = await BusPeer.open();
   await new Told(peer.path, true).up();
   await eventually('it has asked for signals', () => peer.calls.length === 2);
   expect(peer.calls.map(({ member }) => member)).toEqual(['Hello', 'AddMatch']);
 });
 
-test('who names rules gets those signals, and not those of systemd', async () => {
+test('own rules replace the rules for systemd', async () => {
   const peer = await BusPeer.open();
   const rules = ["type='signal',sender='a.b'", "type='signal',sender='a.c'"];
   const connection = new BusConnection({ path: peer.path, daemon: true, rules }, [], {
@@ -94,7 +94,7 @@ test('who names rules gets those signals, and not those of systemd', async () =>
   expect(peer.calls.slice(1).map(({ body }) => body?.[0])).toEqual(rules);
 });
 
-test('of signals only those that are wanted are told, whatever is in them', async () => {
+test('only wanted signals are delivered, whatever their body', async () => {
   const peer = await BusPeer.open();
   const told = await new Told(peer.path).up();
   peer.signal('UnitNew', '/org/freedesktop/systemd1/unit/a_2eservice');
@@ -160,7 +160,7 @@ test.each<[what: string, admits: boolean | undefined]>([['refuses', false]])('a 
   expect(told.said).not.toContain('up');
 });
 
-test('nobody listens', async () => {
+test('no peer listens', async () => {
   expect(await new Told('/nonexistent/evictd-test').down()).toContain('ENOENT');
 });
 

@@ -21,7 +21,7 @@ async function bus(logind: (call: DBusMessage) => ReturnType<BusPeer['answer']>,
 }
 
 describe('how long a shutdown waits', () => {
-  test('logind is asked for the property, in microseconds', async () => {
+  test('logind has the property in microseconds', async () => {
     const peer = await bus(() => ({ signature: 'v', body: [['t', 5_000_000n]] }));
     expect(await readInhibitDelay({ path: peer.path, withinNs: LONG })).toEqual({ kind: 'known', maxNs: 5_000_000_000n });
     expect(peer.calls.find(({ member }) => member === 'Get')).toMatchObject({
@@ -31,7 +31,7 @@ describe('how long a shutdown waits', () => {
     });
   });
 
-  test('a logind that does not run is not asked, for the bus would start it', async () => {
+  test('a logind that does not run gets no call, because the bus would start it', async () => {
     const peer = await bus(() => undefined, false);
     expect(await readInhibitDelay({ path: peer.path, withinNs: LONG })).toMatchObject({
       kind: 'unknown',
@@ -42,7 +42,7 @@ describe('how long a shutdown waits', () => {
 
   test.each<[what: string, logind: () => ReturnType<BusPeer['answer']>, reason: string]>([
     ['it refuses', () => ({ error: 'org.freedesktop.DBus.Error.AccessDenied' }), 'it says no'],
-    ['it tells something else', () => ({ signature: 'v', body: [['s', '5s']] }), 'does not report the delay'],
+    ['it answers with another type', () => ({ signature: 'v', body: [['s', '5s']] }), 'does not report the delay'],
     ['it does not answer', () => undefined, 'no answer'],
   ])('not known: %s', async (_what, logind, reason) => {
     const peer = await bus(logind);
@@ -56,7 +56,7 @@ describe('how long a shutdown waits', () => {
     expect(answer).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('ENOENT') as string });
   });
 
-  test('whoever waits for logind is told when it has come', async () => {
+  test('waiting for logind ends when it starts', async () => {
     const peer = await bus(() => ({ signature: 'v', body: [['t', 7_000_000n]] }), false);
     const told = awaitInhibitDelay(peer.path);
     await eventually('it was looked for', () => peer.calls.some(({ member }) => member === 'NameHasOwner'));
@@ -67,7 +67,7 @@ describe('how long a shutdown waits', () => {
     await eventually('nobody asks any more', () => peer.connected === 0);
   });
 
-  test('whoever waits for a logind that does not come is told so, and nobody asks any more', async () => {
+  test('waiting for a logind that does not start ends with the timeout, and asks no more', async () => {
     const peer = await bus(() => undefined, false);
     expect(await awaitInhibitDelay(peer.path, 50_000_000n)).toBeUndefined();
     await eventually('nobody asks any more', () => peer.connections > 0 && peer.connected === 0);

@@ -28,7 +28,7 @@ describe('what is cut anywhere', () => {
   });
 });
 
-test('a signal is told when its header is there, and its body is not kept', () => {
+test('a signal is delivered with its header, and its body is skipped', () => {
   const reader = new MessageReader(['Changed']);
   const bytes = signal(2 * MIB);
   expect(reader.push(bytes.subarray(0, 512))).toEqual([told]);

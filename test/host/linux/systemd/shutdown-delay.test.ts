@@ -166,7 +166,7 @@ test('held until it is released, and taken again when the shutdown was cancelled
   expect(scene.told).toEqual(['held', 'goes down', 'released', 'stays', 'held']);
 });
 
-test('a signal that is not true is none: anybody can send one', async () => {
+test('a forged signal has no effect', async () => {
   const scene = await Scene.held();
   await scene.looks();
   expect(scene.told).toEqual(['held']);
@@ -199,7 +199,7 @@ test('nothing is released where the machine does not go down', async () => {
   expect([scene.delay.state.kind, scene.holders().length]).toEqual(['held', 1]);
 });
 
-test('who starts while the machine goes down is told, and asks for no lock', async () => {
+test('an evictd that starts during a shutdown learns of it and takes no lock', async () => {
   const scene = await Scene.open((before) => (before.preparing = true));
   await scene.hears('goes down');
   expect(scene.delay.state).toMatchObject({ kind: 'off', reason: expect.stringContaining('already shutting down') as string });
@@ -272,7 +272,7 @@ test('a lock that was taken while logind answered cannot be in its answer', asyn
   expect(scene.told).toEqual(['held']);
 });
 
-test('what happens while logind answers is asked for, too', async () => {
+test('a change during logind’s answer is asked for, too', async () => {
   const scene = await Scene.held();
   const answers = await scene.holdsBack();
   scene.preparing = true;
@@ -281,7 +281,7 @@ test('what happens while logind answers is asked for, too', async () => {
   await scene.hears('goes down');
 });
 
-test('a logind that does not run is not asked, for the bus would start it; when it comes the lock is taken', async () => {
+test('a logind that does not run gets no call, because the bus would start it; when it comes the lock is taken', async () => {
   const scene = await Scene.open((before) => (before.runs = false));
   await scene.hears('logind does not run');
   expect([scene.asked('Get'), scene.holders()]).toEqual([0, []]);
@@ -343,7 +343,7 @@ test.each<[what: string, command: readonly string[] | undefined, reason: string]
   expect(scene.delay.state.kind).toBe('off');
 });
 
-test('closed, nobody holds it', async () => {
+test('after close the lock is free', async () => {
   const scene = await Scene.held();
   scene.delay.close();
   scene.delay.close();
@@ -360,7 +360,7 @@ test('there is no bus', async () => {
   await eventually('it is told', () => told[0]?.includes('ENOENT'));
 });
 
-test('who only listens hears of a shutdown, and takes no lock', async () => {
+test('a listener learns of a shutdown and takes no lock', async () => {
   const scene = await Scene.open(() => undefined, false);
   await scene.hears('off: evictd does not take the lock');
   scene.preparing = true;

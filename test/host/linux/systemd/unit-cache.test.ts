@@ -47,7 +47,7 @@ function read(): { link: Link; cache: UnitCache } {
   return { link, cache };
 }
 
-test('no more than eight are asked for at a time, and all in the end', () => {
+test('at most eight units are read at a time, and all in the end', () => {
   const link = new Link();
   const cache = new UnitCache(link);
   cache.follow(names(20), now());
@@ -56,7 +56,7 @@ test('no more than eight are asked for at a time, and all in the end', () => {
   expect(names(20).every((name) => cache.get(name)?.stale === false)).toBe(true);
 });
 
-test('after a silence of ten seconds the connection is made anew, and everything is asked for again', () => {
+test('after ten seconds without an answer the connection is renewed, and everything is read again', () => {
   const link = new Link();
   const cache = new UnitCache(link);
   const startNs = now();
@@ -86,7 +86,7 @@ test('one that changes is read again at once, and again where it changes while i
   expect(cache.get('a.target')).toMatchObject({ activeState: 'inactive', stale: false });
 });
 
-test('who has come may hang on one of them: what was asked for before is unsure, and asked for again by who has to decide', () => {
+test('a new unit may depend on a known one: earlier readings are unsure, and a decision reads again', () => {
   const { link, cache } = read();
   expect(cache.get('a.target')?.unsure).toBe(false);
   expect(cache.awaited('a.target', now())).toBe(false);
@@ -102,7 +102,7 @@ test('who has come may hang on one of them: what was asked for before is unsure,
   expect(cache.awaited('a.target', now())).toBe(false);
 });
 
-test('what was asked for otherwise before somebody came is unsure whenever the answer comes', () => {
+test('a reading from before a new unit is unsure whenever its answer comes', () => {
   const link = new Link();
   const cache = new UnitCache(link);
   cache.follow(['a.target'], now());
@@ -120,7 +120,7 @@ test('systemd has read its files anew: everything is unsure', () => {
   expect(cache.get('a.target')).toMatchObject({ unsure: false, stale: false });
 });
 
-test('nobody waits for what cannot be asked for, nor for an answer that does not come', () => {
+test('a decision waits neither without a connection nor for a lost answer', () => {
   const { link, cache } = read();
   cache.unitAppeared();
   link.up = false;
@@ -148,7 +148,7 @@ test('of what a unit needs, what hangs on that matters only where it may be stop
   expect(['everybodys.target', 'own.target', 'e.target', 'f.target'].every((name) => cache.get(name) !== undefined)).toBe(true);
 });
 
-test('what nobody follows any more is forgotten', () => {
+test('an unfollowed unit is forgotten', () => {
   const link = new Link();
   const cache = new UnitCache(link);
   cache.follow(names(2), now());
@@ -158,7 +158,7 @@ test('what nobody follows any more is forgotten', () => {
   expect(cache.get('a1.target')).toBeDefined();
 });
 
-test('who could not be asked for at once is waited for from when it is', () => {
+test('a delayed reading is awaited from its start', () => {
   const link = new Link();
   const cache = new UnitCache(link);
   link.up = false;
@@ -171,7 +171,7 @@ test('who could not be asked for at once is waited for from when it is', () => {
   expect(cache.awaited('a.target', now() + 4n * SECOND, 3n * SECOND)).toBe(false);
 });
 
-test('what was asked for since somebody began to decide is sure for all of that, however late the answer, and whoever comes', () => {
+test('a reading begun during a decision is sure for that decision, however late the answer and whatever unit appears', () => {
   vi.useFakeTimers({ toFake: ['hrtime'] });
   onTestFinished(() => {
     vi.useRealTimers();
@@ -197,7 +197,7 @@ test('what was asked for since somebody began to decide is sure for all of that,
   expect(cache.get('a.target', laterNs)?.unsure).toBe(true);
 });
 
-test('what has changed since it was read is awaited by who has to decide from then on, once', () => {
+test('a unit that changed since its reading is awaited once by a later decision', () => {
   const { link, cache } = read();
   const sinceNs = now();
   cache.changed(unitPath('a.target'));
@@ -210,7 +210,7 @@ test('what has changed since it was read is awaited by who has to decide from th
   expect(cache.awaited('a.target', now(), SECOND, sinceNs)).toBe(false);
 });
 
-test('what cannot be asked for now may be in a moment: who has seconds waits', () => {
+test('without a connection a decision with seconds left waits', () => {
   const { link, cache } = read();
   cache.unitAppeared();
   link.up = false;

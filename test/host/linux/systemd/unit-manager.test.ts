@@ -48,7 +48,7 @@ test('the answer names all units that have a job, and what systemd refuses', asy
   ]);
 });
 
-test('a systemd before 246 is asked for StopUnit and StartUnit', async () => {
+test('systemd before 246 gets StopUnit and StartUnit', async () => {
   const peer = await BusPeer.open();
   peer.answer = ({ member }) =>
     member === 'EnqueueUnitJob' ? { error: 'org.freedesktop.DBus.Error.UnknownMethod' } : { signature: 'o', body: ['/job/1'] };
@@ -76,7 +76,7 @@ test('a connection that is lost before the answer leaves it open what is done, a
   expect(units.problem()).toBeUndefined();
 });
 
-test('where systemd itself does not listen, the bus is asked, and where nobody does, that is said', async () => {
+test('without systemd’s socket the bus is used; without both the problem is reported', async () => {
   const [own, bus] = [await BusPeer.open(), await BusPeer.open()];
   own.close();
   const units = await reached(own, bus);
