@@ -50,7 +50,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   index: ['monitor', 'host', 'workloads', 'actions', 'metrics', 'native', 'config', 'core', 'errors', 'log'],
   monitor: ['monitor', 'core', 'directory', 'errors', 'log'],
-  host: ['host', 'monitor/ports', 'monitor/shutdown-delay', 'monitor/shutdown-ports', 'doctor/facts', 'native', 'core', 'directory', 'errors', 'log'],
+  host: ['host', 'monitor/ports', 'monitor/shutdown-delay', 'doctor/facts', 'native', 'core', 'directory', 'errors', 'log'],
   workloads: ['workloads', 'monitor/ports', 'native', 'core', 'errors', 'log'],
   actions: ['actions', 'monitor/ports', 'native', 'core', 'errors', 'log'],
   reclaim: ['reclaim', 'monitor/ports', 'native', 'core', 'errors'],
