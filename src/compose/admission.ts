@@ -10,17 +10,17 @@ import { readConditions, type ConditionsFileOptions } from '../monitor/condition
 import type { PublishedConditions } from '../monitor/published-conditions.js';
 import { compileRules, patternsOf, type Named } from '../workloads/rules.js';
 
-/** What is known of a workload that is not there yet. */
+/** What is known of a workload that does not exist yet. */
 export interface NamedWorkload {
-  /** Below its source. */
+  /** Its name in its source. */
   readonly name: string | undefined;
-  /** Of its cgroup, below the mount of the memory controller. */
+  /** The path of its cgroup below the mount of the memory controller. */
   readonly path: string | undefined;
-  /** Wins over what the rules say. */
+  /** Overrides the rules. */
   readonly qosClass: QosClass | undefined;
 }
 
-/** The file of the evictd that guards the configured node. Each node has its own; a dry run guards none and has none. */
+/** The conditions file of the configured node. A dry run writes none. */
 export function conditionsFileOf({
   node,
   runtimeDirectory,
@@ -35,9 +35,9 @@ export function conditionsFileOf({
 }
 
 /**
- * What `run` published last for the configured node.
+ * The conditions that `run` published last for the configured node.
  *
- * @throws EvictdError  nothing that holds now
+ * @throws EvictdError  there are none, or they are out of date
  */
 export function presentConditionsOf(config: Pick<Config, 'node' | 'runtimeDirectory'>): PublishedConditions {
   const { path, node, bootId } = conditionsFileOf(config);
@@ -45,8 +45,8 @@ export function presentConditionsOf(config: Pick<Config, 'node' | 'runtimeDirect
 }
 
 /**
- * What the rules make of it: critical, or Burstable with a request for memory; nothing but the caller makes it Guaranteed. Where name and path leave open
- * which workload it is, one for which a rule speaks is enough.
+ * Applies the rules: a workload with a memory request is Burstable; only the caller can make it Guaranteed. If name and
+ * path fit several workloads, it is critical, or has a request, as soon as one of them has.
  */
 export function applicantByRules(
   { rules, workloads }: Pick<Config, 'rules' | 'workloads'>,
@@ -63,12 +63,12 @@ export function applicantByRules(
   };
 }
 
-/** The path is that of a program, or 'job:NAME'; without a name it is called as its file. */
+/** `path` is the path of a program, or 'job:NAME'. The default name is the name of the program's file. */
 function windowsName({ name, path = '' }: NamedWorkload): Named {
   return { name: name ?? path.slice(Math.max(path.lastIndexOf('\\'), path.lastIndexOf('/')) + 1), path };
 }
 
-/** What rules are matched against: each workload that it can be, and a cgroup further below as itself, too. */
+/** Everything that rules can match: each workload that it can be; a cgroup below a workload also as itself. */
 function namesOf({ name, path }: NamedWorkload, workloads: readonly WorkloadSourceSpec[]): readonly Named[] {
   const sources = new WorkloadSources(workloads);
   const roots = [...sources.parents, ...sources.slices];

@@ -16,13 +16,13 @@ import { lintConfig } from './lint.js';
 export interface StartFacts {
   readonly node: NodeIdentity;
   readonly dryRun: boolean;
-  /** Processes of other users may be signalled. */
+  /** evictd may signal processes of other users. */
   readonly mayEndOthers: boolean;
-  /** What is known of the machine before the workloads are there. */
+  /** What is known of the machine without its workloads. */
   readonly machine: MachineFacts;
 }
 
-/** Everything that the operator should know at the start, once. */
+/** Logs what the operator should know at the start. */
 export function announceStart(
   log: Log,
   loaded: LoadedConfig,
@@ -42,7 +42,7 @@ export function announceStart(
   void warnOfDelay(log, config.shutdown);
 }
 
-/** What a running evictd cannot change: top-level keys of the configuration. */
+/** Top-level keys of the configuration that need a restart. */
 const FIXED = [
   'node',
   'allocatable',
@@ -55,15 +55,15 @@ const FIXED = [
   'log',
 ] as const;
 
-/** What was said of a reload. */
+/** The result of a reload. */
 export interface ReloadAnnouncement {
-  /** What is in force. */
+  /** The configuration that is in force now. */
   readonly message: string;
-  /** As in the log, a line each. */
+  /** As in the log, one a line. */
   readonly warnings: readonly string[];
 }
 
-/** Notices only where they are new. */
+/** Logs notices that the configuration before did not have. */
 export function announceReload(
   log: Log,
   started: Config,
@@ -74,11 +74,11 @@ export function announceReload(
 ): ReloadAnnouncement {
   const config = { ...loaded.config, allocatable: started.allocatable };
   const fixed = FIXED.filter((key) => !isDeepStrictEqual(started[key], loaded.config[key]));
-  const said = new Set(noticesAfter(started, before, machine).map(({ message }) => message));
+  const known = new Set(noticesAfter(started, before, machine).map(({ message }) => message));
   const isWithout = config.workloads.length === 0 && before.config.workloads.length > 0;
   const notices = [
     ...(fixed.length > 0 ? [restartNotice(fixed)] : []),
-    ...noticesAfter(started, loaded, machine).filter((notice) => !said.has(notice.message)),
+    ...noticesAfter(started, loaded, machine).filter((notice) => !known.has(notice.message)),
     ...(isWithout ? [NO_SOURCE] : []),
   ];
   for (const notice of notices) announce(log, notice);
@@ -93,7 +93,7 @@ function restartNotice(fixed: readonly (typeof FIXED)[number][]): ConfigNotice {
   return { level: 'warn', code: 'EVICTD_RELOAD_RESTART', message: `changed, but in force only after a restart: ${keys}` };
 }
 
-/** Of a configuration that was read again: the node reads what evictd was started with. */
+/** The notices of a reloaded configuration. `allocatable` stays as it was at the start. */
 function noticesAfter({ allocatable }: Config, loaded: LoadedConfig, machine: MachineFacts): ConfigNotice[] {
   const notices = noticesOf({ ...loaded, config: { ...loaded.config, allocatable } }, machine);
   const isNew = allocatable === undefined && loaded.config.allocatable !== undefined;
@@ -103,7 +103,7 @@ function noticesAfter({ allocatable }: Config, loaded: LoadedConfig, machine: Ma
   return [...notices, { level: 'warn', code: 'EVICTD_CONFIG_ALLOCATABLE', message, hint: 'restart evictd' }];
 }
 
-/** With what `config check` warns of, as far as it is so whatever workloads come: at a boot most are still to come. */
+/** With the warnings of `config check` that do not depend on workloads: at boot most workloads have not started yet. */
 function noticesOf(loaded: LoadedConfig, machine: MachineFacts): ConfigNotice[] {
   const warnings = lintConfig(loaded, machine).filter(({ level, code }) => level === 'warn' && code !== 'EVICTD_WORKLOADS_NONE');
   return [...loaded.notices, ...warnings];
@@ -115,7 +115,7 @@ const NO_SOURCE: ConfigNotice = {
   message: 'no workload source is configured: evictd watches and exports, and evicts nothing',
 };
 
-/** 'allocatableMemory.available<1Gi (not read), memory.available<100Mi, nodefs.available<10% (soft); workloads: /a, /b; compatibility kubelet, with hard-grace'. */
+/** 'memory.available<100Mi, nodefs.available<10% (soft); workloads: /a, /b; compatibility kubelet, with hard-grace' */
 function inForce({ thresholds, workloads, compatibility, departures, allocatable }: Config): string {
   const limits = thresholds.map((threshold) => {
     const unread = threshold.signal === 'allocatableMemory.available' && allocatable === undefined ? ' (not read)' : '';
@@ -138,7 +138,10 @@ function noticeText({ message, hint }: ConfigNotice): string {
   return hint === undefined ? message : `${message} (${hint})`;
 }
 
-/** Warns if logind delays a shutdown for less than the configuration requests. MachineShutdown warns if it does not delay it at all. */
+/**
+ * Warns if logind delays a shutdown for less than the configuration requests. MachineShutdown warns if it does not
+ * delay it at all.
+ */
 export async function warnOfInhibitDelay(log: Log, shutdown: ShutdownConfig, read = () => selectHost().awaitInhibitDelay()): Promise<void> {
   const requestedNs = shutdownRequestedNs(shutdown);
   if (requestedNs <= 0n) return;

@@ -24,7 +24,10 @@ export function readInhibitDelay(): Promise<InhibitDelay> {
   return selectHost().readInhibitDelay();
 }
 
-/** The processes that the kernel's OOM killer would consider in this memory cgroup; undefined: on the machine. Throws UnavailableError if there is no such cgroup. */
+/**
+ * The processes that the kernel's OOM killer would consider in this memory cgroup; undefined: on the machine. Throws
+ * UnavailableError if there is no such cgroup.
+ */
 export function readOomKiller(cgroup: string | undefined): OomReading {
   const { oomKiller } = selectHost();
   if (oomKiller) return oomKiller.read(cgroup);

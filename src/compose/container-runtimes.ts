@@ -6,7 +6,7 @@ import type { ContainerRuntime } from '../monitor/ports.js';
 
 type Named = Pick<Config, 'workloads'>;
 
-/** The container runtimes that configurations name, one connection to each. */
+/** The container runtimes of the configuration, with one connection to each. */
 export class ContainerRuntimes {
   readonly #open = new Map<string, ContainerRuntime>();
 
@@ -18,13 +18,13 @@ export class ContainerRuntimes {
     });
   }
 
-  /** One that is asked. */
+  /** A runtime that is open already. */
   get(endpoint: string): ContainerRuntime | undefined {
     return this.#open.get(endpoint);
   }
 
-  /** The same when all of them have answered, or had the time to: for whoever looks only once. */
-  async told(named: Named): Promise<readonly ContainerRuntime[]> {
+  /** The same after all of them have answered or timed out, for a single reading. */
+  async reported(named: Named): Promise<readonly ContainerRuntime[]> {
     const runtimes = this.of(named);
     await Promise.all(runtimes.map((runtime) => runtime.reported()));
     return runtimes;
@@ -48,7 +48,7 @@ export class ContainerRuntimes {
 function openRuntime(endpoint: string): ContainerRuntime {
   const { openContainerRuntime } = selectHost();
   if (openContainerRuntime) return openContainerRuntime(endpoint);
-  throw new UnavailableError('EVICTD_HOST_LACKS', `no container runtime can be asked on this system (${endpoint})`, {
-    hint: 'name other workloads: job, service or process',
+  throw new UnavailableError('EVICTD_HOST_LACKS', `this system has no container runtimes (${endpoint})`, {
+    hint: 'configure other workloads: job, service or process',
   });
 }

@@ -7,16 +7,16 @@ import { native } from '../native/index.js';
 import { asWindows } from '../native/of-windows.js';
 import type { Job } from '../native/windows-binding.js';
 
-/** What the demo does on Windows: jobs of its own, and what the machine has left. */
+/** The demo's jobs on Windows, and the memory that the machine has left. */
 export interface DemoJobs {
   memory(): { readonly available: bigint; readonly capacity: bigint };
-  /** @param mostBytes  what it may commit */
+  /** @param mostBytes  its commit limit */
   make(name: string, mostBytes: bigint): void;
   add(name: string, pid: number): void;
   processes(name: string): readonly number[];
   usedBytes(name: string): bigint;
   end(name: string): void;
-  /** The evictd whose runtime directory this is. */
+  /** Stops the evictd of this runtime directory. */
   askToStop(runtimeDirectory: string): void;
   close(): void;
 }

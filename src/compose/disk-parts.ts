@@ -17,7 +17,7 @@ export interface OpenedDiskParts extends DiskParts {
   readonly images: ImagesInUse;
 }
 
-/** What is measured of these filesystems, and of what these runtimes have on them. */
+/** Measures these filesystems, and what these runtimes have on them. */
 export function openDiskParts(filesystems: FilesystemPaths, runtimes: () => readonly ContainerRuntime[]): OpenedDiskParts {
   return {
     directories: new DirectoryMeasurement(native),
@@ -30,8 +30,8 @@ export function openDiskParts(filesystems: FilesystemPaths, runtimes: () => read
 const UNWALKED: OpenedDiskParts['trees'] = { of: () => undefined, problems: [], walk: () => Promise.resolve() };
 
 /**
- * One look at what workloads hold on disks. On Windows nobody holds anything that his end would give back: a file that is open there cannot be deleted for good, and no rule names directories. So nobody
- * is evicted for a disk.
+ * Measures once what workloads hold on disks. On Windows an eviction frees no disk space: an open file cannot be
+ * deleted there, and no rule names directories.
  */
 export function lookAtDisks(
   hierarchy: CgroupHierarchy | undefined,

@@ -33,17 +33,20 @@ export interface Disks {
   readonly watch: DiskWatch;
   /** What holds the space, workload or not. */
   readonly space: SpaceWatch;
-  /** Calls `listener` when something is known that a decision depends on: a pass that reads the filesystems should follow. */
+  /**
+   * Calls `listener` when something is known that a decision depends on: a pass that reads the filesystems should
+   * follow.
+   */
   onChange(listener: () => void): void;
 }
 
 export function openDisks(inForce: ConfigurationInForce, { node, workloads, runtimes, log, journal }: DisksParts): Disks {
   let changed: () => void = () => undefined;
   const runtimesNow = (): readonly ContainerRuntime[] => runtimes.of(inForce.config);
-  const filesystems = new FoundFilesystems(inForce.started.filesystems, native, runtimesNow, (told, isApart) => {
+  const filesystems = new FoundFilesystems(inForce.started.filesystems, native, runtimesNow, (found, isApart) => {
     node.place(filesystems);
     watch.forget();
-    const record = filesystemsRecord(told, isApart);
+    const record = filesystemsRecord(found, isApart);
     journal.record(record);
     const isWatched = inForce.config.thresholds.flatMap(operandsOf).some(({ signal }) => filesystemOf(signal) === 'imagefs');
     if (!isApart || isWatched) log.info(record.message);
@@ -57,14 +60,14 @@ export function openDisks(inForce: ConfigurationInForce, { node, workloads, runt
   node.place(filesystems);
   const parts = openDiskParts(filesystems, runtimesNow);
   const { directories, containers, trees, images } = parts;
-  const silent = new BackgroundReads();
-  const measure = (): Promise<DiskMeasurement> => lookAtDisks(node.hierarchy, filesystems, parts, silent);
+  const reads = new BackgroundReads();
+  const measure = (): Promise<DiskMeasurement> => lookAtDisks(node.hierarchy, filesystems, parts, reads);
   const watch = new DiskWatch({
     measure: async () => {
       const known = workloadsOf(workloads);
       directories.refresh(known).then(
-        (isNews) => {
-          if (isNews) changed();
+        (hasChanged) => {
+          if (hasChanged) changed();
         },
         (error: unknown) => {
           log.error(`cannot measure the directories of workloads: ${String(error)}`, { code: 'EVICTD_DISK_UNMEASURED' });

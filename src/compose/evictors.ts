@@ -19,11 +19,11 @@ export interface EvictorParts {
   readonly removals: Removals;
   readonly reporter: Pick<Reporter, 'notStopped'>;
   readonly releases: Pick<Releases, 'notStopped'>;
-  /** Those in force. */
+  /** The rules in force. */
   readonly rules: () => readonly Rule[];
 }
 
-/** What ends workloads. `atShutdown`: the same, and containers stay where they are, ended: they may be started after it. */
+/** Ends workloads. `atShutdown`: does not remove containers, because they may be started after the shutdown. */
 export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter, releases, rules }: EvictorParts): {
   readonly evictor: Evictor;
   readonly atShutdown: Evictor;
@@ -43,7 +43,7 @@ export function openEvictors({ hierarchies, units, runtimeOf, removals, reporter
   };
 }
 
-/** Whether the rules in force call a program of Windows critical; after a reload they are others. */
+/** Whether the rules in force make a Windows program critical. Compiles them again after a reload. */
 export function criticalPrograms(rules: () => readonly Rule[]): (program: Named) => boolean {
   let compiled: { readonly from: readonly Rule[]; readonly effectOf: ReturnType<typeof compileRules> } | undefined;
   return (program) => {

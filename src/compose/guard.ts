@@ -1,8 +1,8 @@
-// A running evictd is opened in phases, each a function of what the phases before have opened:
-// lock (node, instance lock, log) → publish (everything written) → observe (everything read) → act (everything done, and the loop) → start.
-// To add a feature: open it in its phase (src/compose/phases/), with `closers.add` if it holds anything. Name it in the phase's `listeners` if it
-// follows the steps, and in its `reload` if it takes a new configuration; a decorator of candidates goes into the list in observe.ts.
-// A phase reads nothing that a later one opens: where a later one has to react, it subscribes (`disks.onChange`).
+// A running evictd is opened in phases: lock → publish → observe → act → start. Each is a function of what the phases
+// before have opened; where a later phase has to react to an earlier one, it subscribes (`disks.onChange`).
+// To add a feature: one `open` in its phase (src/compose/phases/), with `closers.add` if it holds a resource. The phase
+// names it in `listeners` if it follows the steps, and in `reload` if it takes a new configuration. What it knows of
+// candidates is one more CandidateDecorator in the list of observe.ts.
 
 import manifest from '../../package.json' with { type: 'json' };
 import type { LoadedConfig } from '../config/config.js';
@@ -32,13 +32,19 @@ export interface Guard {
   readonly log: Log;
   /** The connection to the service manager. */
   readonly service: Service;
-  /** Puts another configuration in force. Keys that need a restart keep their values, with a warning. Returns the warnings of the log, one a line. */
+  /**
+   * Puts another configuration in force. Keys that need a restart keep their values, with a warning. Returns the
+   * warnings of the log, one a line.
+   */
   reload(loaded: LoadedConfig): readonly string[];
   /** A new configuration has errors: the one before stays in force. `errors`: as in the log, one a line. */
   reloadRefused(errors: readonly string[]): void;
   /** Writes the result of a reload for `evictd reload`. */
   answerReload(answer: Omit<ReloadAnswer, 'pid'>): void;
-  /** Resolves within 18 s: 8 s for systemd, 5 s for journal and recording, 5 s for the log. A thread may still hang in the state directory: end with exitNow. */
+  /**
+   * Resolves within 18 s: 8 s for systemd, 5 s for journal and recording, 5 s for the log. A thread may still hang in
+   * the state directory: end with exitNow.
+   */
   stop(): Promise<void>;
 }
 
@@ -49,7 +55,10 @@ interface Opened {
   readonly acting: Acting;
 }
 
-/** Opens and starts everything. Throws UnavailableError if the node does not exist or another evictd guards it; everything is closed again then. */
+/**
+ * Opens and starts everything. Throws UnavailableError if the node does not exist or another evictd guards it;
+ * everything is closed again then.
+ */
 export function startGuard(loaded: LoadedConfig, options: GuardOptions): Guard {
   const closers = new Closers();
   try {
@@ -96,9 +105,9 @@ function guardOf({ locked, published, observed, acting }: Opened): Guard {
       if (stopped) return [];
       let warnings: readonly string[] = [];
       const announce: Configure = () => {
-        const said = announceReload(log, inForce.started, inForce.loaded, next, readStartFacts(node));
-        journal.record(reloadRecord(said.message));
-        warnings = said.warnings;
+        const announced = announceReload(log, inForce.started, inForce.loaded, next, readStartFacts(node));
+        journal.record(reloadRecord(announced.message));
+        warnings = announced.warnings;
       };
       // The workload sources first: if they cannot be opened, nothing has changed.
       for (const configure of [...observed.reload, announce, inForce.configure, ...published.reload, ...acting.reload]) configure(next);

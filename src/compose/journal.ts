@@ -13,10 +13,12 @@ export interface JournalParts extends Pick<JournalOptions, 'node' | 'instance' |
 
 export type JournalDirectories = Pick<Config, 'stateDirectory' | 'runtimeDirectory' | 'journal'>;
 
-/** The one lock in the runtime directory that is not held by whoever guards a node. */
+/** The only lock in the runtime directory that is not an instance lock. */
 export const ROTATION_LOCK = 'rotation.lock';
 
-/** Throws UnavailableError where the runtime directory cannot be used; without room there it is said, and evictd guards all the same. */
+/**
+ * Throws UnavailableError if the runtime directory cannot be used. Without space there evictd logs an error and runs.
+ */
 export function openJournal({ stateDirectory, runtimeDirectory, journal }: JournalDirectories, { log, ...of }: JournalParts): Journal {
   try {
     return new Journal({
@@ -28,38 +30,37 @@ export function openJournal({ stateDirectory, runtimeDirectory, journal }: Journ
       replacesOpen: selectHost().replacesOpenFiles,
       lock: () => lockOrNothing(rotationLockPath(runtimeDirectory)),
       onError: ({ message }) => {
-        log.warn(`the journal cannot be written: ${message}; records are kept in ${runtimeDirectory} and tried again`, {
+        log.warn(`cannot write the journal: ${message}; evictd keeps the records in ${runtimeDirectory} and tries again`, {
           code: 'EVICTD_JOURNAL_WRITE',
         });
       },
       onLost: (records) => {
-        log.error(`${String(records)} journal records were lost: too many are waiting for ${stateDirectory}`, {
+        log.error(`${String(records)} journal records were lost: too many wait for ${stateDirectory}`, {
           code: 'EVICTD_JOURNAL_LOST',
         });
       },
       onUnreserved: ({ message }) => {
-        log.warn(`no space is reserved for the journal in ${stateDirectory}: ${message}; a full disk may not take its records`, {
+        log.warn(`cannot reserve space for the journal in ${stateDirectory}: ${message}; if the disk is full, records may not be written`, {
           code: 'EVICTD_JOURNAL_RESERVE',
         });
       },
       onRing: (problem) => {
-        if (problem === undefined) log.info(`there is room for the journal in ${runtimeDirectory} now`);
+        if (problem === undefined) log.info(`there is space for the journal in ${runtimeDirectory} again`);
         else {
           log.error(
-            `no room for the journal in ${runtimeDirectory} (${problem.message}): records go to ${stateDirectory} only, and if evictd is killed, the last are lost; free 5 MiB there, it is tried again`,
+            `no space for the journal in ${runtimeDirectory} (${problem.message}): records go to ${stateDirectory} only, and the last are lost if evictd is killed; free 5 MiB there, evictd tries again`,
             { code: 'EVICTD_JOURNAL_ROOM' },
           );
         }
       },
     });
   } catch (cause) {
-    const hint =
-      'a file cannot be made or written there: see what stands in its place, or set runtimeDirectory to another directory on tmpfs';
-    throw new UnavailableError('EVICTD_JOURNAL_OPEN', `no journal in ${runtimeDirectory}: ${String(cause)}`, { hint, cause });
+    const hint = 'cannot create or write a file there: remove what is in its place, or set runtimeDirectory to another directory on tmpfs';
+    throw new UnavailableError('EVICTD_JOURNAL_OPEN', `cannot open the journal in ${runtimeDirectory}: ${String(cause)}`, { hint, cause });
   }
 }
 
-/** The files in the state directory alone, for what an evictd has left. */
+/** Only the files in the state directory, for the records that an earlier evictd has left. */
 export function openJournalFiles({ stateDirectory, runtimeDirectory, journal }: JournalDirectories): JournalFiles {
   return new JournalFiles(
     stateDirectory,
@@ -70,15 +71,15 @@ export function openJournalFiles({ stateDirectory, runtimeDirectory, journal }: 
   );
 }
 
-/** Where it is not to be had, nothing is reserved, and nothing is said of it: it is so on every machine of that system. */
+/** Reserves nothing, without a message, on a system that cannot. */
 const allocate: Allocate = (fd, offset, length) => selectHost().reserve?.(native, fd, offset, length) ?? Promise.resolve();
 
-/** In the runtime directory, which always answers. */
+/** In the runtime directory, which always responds. */
 function rotationLockPath(runtimeDirectory: string): string {
   return join(runtimeDirectory, ROTATION_LOCK);
 }
 
-/** Another evictd holds it, or it cannot be had now: the next write comes soon. */
+/** undefined: another evictd holds it, or it is not available now. The next write tries again. */
 function lockOrNothing(path: string): { close(): void } | undefined {
   try {
     return new native.FileLock(path);

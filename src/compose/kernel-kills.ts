@@ -10,19 +10,21 @@ import { native, type Binding } from '../native/index.js';
 export interface KernelKillParts {
   readonly node: Pick<LinuxNode, 'identity' | 'hierarchy' | 'oomKills'>;
   readonly guarded: GuardedMemory;
-  /** In force. */
   readonly workloads: Pick<WorkloadSource, 'holding'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly journal: Pick<Journal, 'record'>;
   readonly metrics: Pick<Metrics, 'oomKilled'>;
 }
 
-/** Whom the kernel's OOM killer kills below the node: the kernel log, as long as it can be read, and the counters. Where there is no such killer there is nothing to tell. */
+/**
+ * Records the kernel's OOM kills below the node, by the kernel log as long as it can be read, and by the counters. Does
+ * nothing on a system without an OOM killer.
+ */
 export class KernelKills implements StepListener {
   readonly #parts: KernelKillParts;
   readonly #watch: KernelLogWatch | undefined;
   readonly #accounting: OomAccounting | undefined;
-  /** Said, and not yet said to be over. */
+  /** The kernel log is unreadable, and that is logged. */
   #troubled = false;
 
   constructor(parts: KernelKillParts, binding: Binding = native, { kernelKills: readers }: Pick<Host, 'kernelKills'> = selectHost()) {
@@ -35,17 +37,16 @@ export class KernelKills implements StepListener {
     this.#watch = new readers.KernelLogWatch(binding, hierarchy, {
       killed: (kills, lost) => {
         accounting.killsLogged(kills);
-        if (lost) this.#warn('the kernel log was overwritten before it was read: of some OOM kills only the number may be known');
+        if (lost) this.#warn('the kernel log was overwritten before evictd read it: of some OOM kills only the number may be known');
       },
       gone: (reason) => {
-        if (!this.#troubled)
-          this.#warn(`whom the kernel's OOM killer kills is not told any more: ${reason}; it is tried again at every tick`);
+        if (!this.#troubled) this.#warn(`cannot read OOM kills from the kernel log any more: ${reason}; evictd tries again at every tick`);
         this.#troubled = true;
       },
     });
   }
 
-  /** A cgroup of v1 forgets what those below it have counted. */
+  /** A v1 cgroup loses the counts of the cgroups below it when they are removed. */
   get counted(): OomKillsCounted {
     const { node } = this.#parts;
     if (node.identity.cgroup !== undefined && node.identity.cgroupVersion === 1) return {};
@@ -59,12 +60,15 @@ export class KernelKills implements StepListener {
     this.#troubled = failure !== undefined;
     if (failure !== undefined)
       this.#parts.log.info(
-        `whom the kernel's OOM killer kills is not told: ${failure}; only how many there are, by the kernel's counters`,
+        `cannot read OOM kills from the kernel log: ${failure}; evictd only counts them, by the kernel's counters`,
         CODE,
       );
   }
 
-  /** At a tick it is tried again. It is back when the next tick finds it open: one that goes away whenever it is opened is said once. */
+  /**
+   * Opens the kernel log again at a tick. It counts as readable if it is still open at the next tick, so a log that
+   * always fails is reported once.
+   */
   stepped({ wake }: Pick<StepReport, 'wake'>): void {
     this.#accounting?.stepped({ wake });
     if (this.#watch === undefined || !this.#troubled || (wake.source !== 'tick' && wake.source !== 'reload')) return;
@@ -73,7 +77,7 @@ export class KernelKills implements StepListener {
       return;
     }
     this.#troubled = false;
-    this.#parts.log.info("the kernel log can be read again: whom the kernel's OOM killer kills is told", CODE);
+    this.#parts.log.info('reading OOM kills from the kernel log again', CODE);
   }
 
   close(): void {

@@ -4,9 +4,9 @@ import type { MachineFacts } from '../lint/machine.js';
 import { lintPolicy } from '../lint/policy.js';
 
 /**
- * What a valid configuration will not do though it looks like it, each with the place where it was written.
+ * Lints a valid configuration. Each finding has the position of its key.
  *
- * @param machine  undefined: only what is so on every machine
+ * @param machine  undefined: only findings that do not depend on the machine
  */
 export function lintConfig({ config, origins }: LoadedConfig, machine: MachineFacts | undefined): ConfigNotice[] {
   const written = new Map([...origins].flatMap(([key, { value, origin }]) => (origin.kind === 'set' ? [[key, value] as const] : [])));
@@ -17,9 +17,9 @@ export function lintConfig({ config, origins }: LoadedConfig, machine: MachineFa
 }
 
 /**
- * A node that is not there, where that is why a machine could not be asked: `run` would not start on it.
+ * Warns if the node does not exist: `run` would not start.
  *
- * @param error  of readMachineFacts
+ * @param error  the error of readMachineFacts
  */
 export function lintNode({ origins }: LoadedConfig, error: unknown): ConfigNotice[] {
   if (!(error instanceof UnavailableError) || error.code !== 'EVICTD_NODE_MISSING') return [];
@@ -28,7 +28,10 @@ export function lintNode({ origins }: LoadedConfig, error: unknown): ConfigNotic
   return [{ level: 'warn', code, message, ...(hint !== undefined && { hint }), ...(position && { position }) }];
 }
 
-/** Of the key, of the first below it that was written, or of what it is a copy of; undefined: it is as it is by default. */
+/**
+ * The position of the key, of the first key below it that is set, or of the key that it is copied from; undefined: it
+ * has its default.
+ */
 function positionOf(key: string, origins: LoadedConfig['origins']): SourcePosition | undefined {
   for (const [written, { origin }] of origins) {
     const within = written === key || written.startsWith(`${key}.`) || written.startsWith(`${key}[`);

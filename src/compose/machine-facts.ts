@@ -12,13 +12,13 @@ import { compileRules, namedOf, patternsOf } from '../workloads/rules.js';
 import type { Reading } from './reading.js';
 import { openRuntimeReading } from './told-reading.js';
 
-/** Waits until the filesystems of a node have been read, or had the time to be. */
+/** Waits until the filesystems of a node have been read or timed out. */
 export type FilesystemsRead = (node: Node) => Promise<void>;
 
 /**
- * What this machine has to say to a configuration: read as `run` would read it, and nothing is changed.
+ * The facts of this machine that a configuration is linted against. Reads them as `run` does, and changes nothing.
  *
- * Throws where the node is not there, or this is no machine that evictd runs on.
+ * Throws if the node does not exist, or evictd does not run on this system.
  */
 export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<MachineFacts> {
   const reading = await openRuntimeReading(loaded);
@@ -31,23 +31,24 @@ export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: Fi
   }
 }
 
-/** The same of a node that is armed, and whose filesystems had the time to answer. */
+/** The same for an armed node whose filesystems have been read or timed out. */
 export function machineFactsOf({ node, workloads }: Pick<Reading, 'node' | 'workloads'>, { config }: LoadedConfig): MachineFacts {
   const { thresholds, rules, allocatable } = config;
   const observations = node.read();
-  // Without `allocatable` there is nothing to read it from, which the configuration's own notice says.
-  const told = ([signal]: readonly [Signal, string]): boolean => signal !== 'allocatableMemory.available' || allocatable !== undefined;
+  // Without `allocatable` the signal does not exist, and the configuration has a notice for that.
+  const isExpected = ([signal]: readonly [Signal, string]): boolean =>
+    signal !== 'allocatableMemory.available' || allocatable !== undefined;
   return {
     ...startFacts(node, observations),
-    unreadable: new Map([...observations.missing].filter(told)),
-    absent: new Map([...(observations.absent ?? [])].filter(told)),
+    unreadable: new Map([...observations.missing].filter(isExpected)),
+    absent: new Map([...(observations.absent ?? [])].filter(isExpected)),
     polled: polledSignals(thresholds, observations, node.notifiers()),
     layout: node.layout(),
     workloads: presentWorkloads(workloads, rules),
   };
 }
 
-/** Before anything is armed on the node and a filesystem has answered: what a start knows. */
+/** The same at the start, when nothing is armed and no filesystem has been read. */
 export function readStartFacts(node: Node): MachineFacts {
   return startFacts(node, node.read());
 }
@@ -65,7 +66,7 @@ function startFacts({ identity }: Node, { observed }: Observations): MachineFact
   };
 }
 
-/** Pressure stall and memory.events wake too late to count: by then tasks wait, or limits were hit. */
+/** PSI and memory.events do not count as notifiers: they wake when tasks stall already, or a limit was hit. */
 function polledSignals(
   thresholds: readonly Threshold[],
   { observed }: Observations,
@@ -79,7 +80,7 @@ function polledSignals(
     );
     if (own.some(({ live }) => live)) continue;
     const reasons = own.map(({ mechanism, reason }) => `${mechanism}: ${reason ?? 'not live'}`);
-    polled.set(signal, reasons.length === 0 ? 'there is none for this signal' : [...new Set(reasons)].join('; '));
+    polled.set(signal, reasons.length === 0 ? 'there is no notifier for this signal' : [...new Set(reasons)].join('; '));
   }
   return polled;
 }
@@ -102,7 +103,7 @@ function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): Prese
   return { present: [...read, ...unread], problems: source.problems() };
 }
 
-/** Where nobody lives it does not matter what else is against an eviction. */
+/** An empty workload counts as such, whatever else prevents its eviction. */
 function hindranceOf(protection: Protection | undefined, veto: Protection | undefined): Hindrance | undefined {
   const decisive = veto?.kind === 'vacant' || veto?.kind === 'gone' ? veto : (protection ?? veto);
   if (decisive === undefined) return undefined;

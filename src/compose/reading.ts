@@ -20,20 +20,20 @@ export interface Reading {
 }
 
 /**
- * What `run` reads with. In a file of its own, because `check` needs no more than this, and starts faster without the rest.
+ * Opens what `run` reads: the node and its workloads. `check` needs only this, and starts faster without the rest.
  *
- * Throws UnavailableError where the node is missing.
+ * Throws UnavailableError if the node does not exist.
  *
- * @param told  left out: nobody asks systemd, or a container runtime
+ * @param managers  left out: systemd and container runtimes are not asked
  */
-export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, told: Told = {}): Reading {
+export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, managers: Told = {}): Reading {
   const node = selectHost().openNode(loaded.config, native, notifiers);
-  const workloads = openSources(loaded, node, notifiers !== 'probe', told);
+  const workloads = openSources(loaded, node, notifiers !== 'probe', managers);
   return {
     node,
     workloads,
     measureDisks: async (filesystem) => {
-      const runtimes = (): readonly ContainerRuntime[] => told.runtimes ?? [];
+      const runtimes = (): readonly ContainerRuntime[] => managers.runtimes ?? [];
       const filesystems = await foundFilesystems(loaded.config.filesystems, runtimes());
       const parts = openDiskParts(filesystems, runtimes);
       const { directories, containers, trees, images } = parts;
@@ -49,7 +49,7 @@ export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, told:
   };
 }
 
-/** For one look: those that the runtimes tell of now, where none are configured. */
+/** The filesystems for a single reading: the configured ones, or those that the runtimes report now. */
 export async function foundFilesystems(configured: FilesystemPaths, runtimes: readonly ContainerRuntime[]): Promise<FilesystemPaths> {
   const found = new FoundFilesystems(
     configured,
@@ -61,21 +61,26 @@ export async function foundFilesystems(configured: FilesystemPaths, runtimes: re
   return found;
 }
 
-/** Those of which something is known now. */
+/** The workloads that can be read now. */
 export function workloadsOf(source: Pick<WorkloadSource, 'candidates'>): readonly Workload[] {
   return source.candidates().usages.map(({ workload }) => workload);
 }
 
-/** The workloads of a configuration on a node. `watched`: for whoever asks more than once. */
-export function openSources({ config }: LoadedConfig, { identity, hierarchy }: LinuxNode, watched: boolean, told: Told): WorkloadSource {
+/** The workloads of a configuration on a node. `watched`: for repeated readings. */
+export function openSources(
+  { config }: LoadedConfig,
+  { identity, hierarchy }: LinuxNode,
+  watched: boolean,
+  managers: Told,
+): WorkloadSource {
   const host = selectHost();
   if (host.os === 'windows') return windows.openWindowsWorkloads(config, asWindows(native));
   const { unified, systemd, pids } = host.readHierarchies();
   const beside = hierarchy?.version === 1 ? [unified, systemd].filter((one) => one !== undefined) : [];
-  return openWorkloads(config, native, { identity, hierarchy, pids, beside }, watched, told);
+  return openWorkloads(config, native, { identity, hierarchy, pids, beside }, watched, managers);
 }
 
-/** The memory controller's hierarchy and this process's cgroup in it: where the demo may make its node. */
+/** The hierarchy of the memory controller, and this process's cgroup in it: the demo creates its node there. */
 export function memoryHierarchy(): { readonly hierarchy: CgroupHierarchy; readonly own: string | undefined } | undefined {
   const host = selectHost();
   const hierarchy = host.readHierarchies().memory;

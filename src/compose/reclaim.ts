@@ -16,7 +16,7 @@ import { ContainerRuntimes } from './container-runtimes.js';
 import { StepReclaimer } from '../reclaim/reclaimer.js';
 import { pathsOfStep } from '../reclaim/step-command.js';
 
-/** What the steps of a configuration are carried out by. */
+/** Runs the reclaim steps of a configuration. */
 export function openReclaimer(
   { reclaim, filesystems }: Pick<Config, 'reclaim'> & { readonly filesystems: FilesystemPaths },
   runtimes: () => readonly ContainerRuntime[],
@@ -25,17 +25,17 @@ export function openReclaimer(
   return new StepReclaimer(reclaim, runtimes, selectHost().openCommandRunner(), native, pathOf);
 }
 
-/** In the order in which they run. */
+/** The names of all reclaim steps, in the order in which they run. */
 export function reclaimNames(config: Config): readonly string[] {
   const { collections, reclaimSteps = [] } = policyOf(config, false);
   return [...collections, ...reclaimSteps.map(({ name }) => name)];
 }
 
-/** Carries these out, at once and whatever is left: for whoever asks for it by hand. */
+/** Runs these steps at once, however much is free: for `evictd reclaim`. */
 export async function reclaimNow(config: Config, names: readonly string[], signal: DiskSignal): Promise<ReclaimReading> {
   const runtimes = new ContainerRuntimes();
   try {
-    const filesystems = await foundFilesystems(config.filesystems, await runtimes.told(config));
+    const filesystems = await foundFilesystems(config.filesystems, await runtimes.reported(config));
     return await openReclaimer({ ...config, filesystems }, () => runtimes.of(config)).run(names, signal);
   } finally {
     runtimes.close();
@@ -44,9 +44,9 @@ export async function reclaimNow(config: Config, names: readonly string[], signa
 
 const FIND = '/usr/bin/find';
 const NS_PER_MS = 1_000_000n;
-const FOUND_AT_MOST_BYTES = 256 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
-/** What there would be to gain by each that the configuration allows, in the order in which they run; nothing is changed. */
+/** What each configured step would free, in the order in which they run. Changes nothing. */
 export async function readGains(config: Config): Promise<readonly NamedGain[]> {
   const steps = config.reclaim.map(async (step): Promise<NamedGain> => ({ name: step.name, gain: await stepGain(step) }));
   return [...(await runtimeGains(config)), ...(await Promise.all(steps))];
@@ -73,13 +73,13 @@ async function runtimeGains(config: Config): Promise<readonly NamedGain[]> {
 
 async function stepGain(step: ReclaimStep): Promise<Gain> {
   const run = promisify(execFile);
-  const there = await devicesOf(native, pathsOfStep(step));
+  const existing = await devicesOf(native, pathsOfStep(step));
   return gainOf(
     step,
-    (path) => there.has(path),
+    (path) => existing.has(path),
     async (found) => {
       const options = {
-        maxBuffer: FOUND_AT_MOST_BYTES,
+        maxBuffer: MAX_OUTPUT_BYTES,
         timeout: Number(step.timeoutNs / NS_PER_MS),
         killSignal: 'SIGKILL' as const,
         env: { LC_ALL: 'C.UTF-8' },
@@ -88,8 +88,8 @@ async function stepGain(step: ReclaimStep): Promise<Gain> {
         return { output: (await run(FIND, [...found], options)).stdout, error: undefined };
       } catch (error) {
         const { stdout = '', stderr = '' } = error as { readonly stdout?: string; readonly stderr?: string };
-        const [said = String(error)] = stderr.split('\n').filter((line) => line !== '');
-        return { output: stdout, error: said };
+        const [message = String(error)] = stderr.split('\n').filter((line) => line !== '');
+        return { output: stdout, error: message };
       }
     },
   );

@@ -9,13 +9,16 @@ import { compileRules, namedOf, patternsOf, type RuleEffect } from '../workloads
 
 const NANO = 1_000_000_000n;
 
-/** Recorded jobs, services and trees as this configuration sees them. What Windows needs, and what evictd lives in, stays protected; who is in whom is as it was recorded. */
+/**
+ * Recorded jobs, services and trees under this configuration. Protections that do not depend on rules stay, and so does
+ * which workload contains which.
+ */
 export function windowsWorkloadsUnder(config: Config, recorded: RecordedConfig, usages: readonly WorkloadUsage[]): WorkloadUsage[] {
   const matches = config.workloads.flatMap((source) => (isWindowsSource(source) ? matcherOf(source) : []));
   const effectOf = compileRules(config.rules, patternsOf('windows'));
   const recordedEffectOf = compileRules(recorded.rules, patternsOf('windows'));
   return usages
-    .filter(({ workload }) => matches.some((isOne) => isOne(workload)))
+    .filter(({ workload }) => matches.some((isMember) => isMember(workload)))
     .map(({ workload, stats }) => {
       const [effect, before] = [effectOf(namedOf(workload)), recordedEffectOf(namedOf(workload))];
       const guaranteed = before.requestsMemory === undefined ? workload.requests.memory : 0n;
@@ -27,7 +30,7 @@ export function windowsWorkloadsUnder(config: Config, recorded: RecordedConfig, 
           ...rest,
           priority: effect.priority ?? 0,
           requests: { ...workload.requests, memory },
-          // Nobody but a service can be told to end, and one that could not had none.
+          // Only a service has a grace period, unless it accepts no stop request.
           terminationGracePeriodNs: workload.terminationGracePeriodNs === 0n ? 0n : effect.terminationGracePeriodNs,
           protection: protectionUnder(effect, workload.protection),
         },
@@ -40,7 +43,7 @@ function protectionUnder({ critical }: RuleEffect, recorded: Protection | undefi
   return critical ? { kind: 'critical', ...(other && { also: other }) } : other;
 }
 
-/** Whether a workload is one of a source's. */
+/** Whether a workload belongs to this source. */
 function matcherOf(source: WindowsSourceSpec): (workload: Workload) => boolean {
   const kindOf = ({ id }: Workload): string | undefined => targetOf(id)?.kind;
   if ('job' in source) return (workload) => kindOf(workload) === 'job' && workload.name === source.job;

@@ -15,7 +15,7 @@ import { compileRules } from '../workloads/rules.js';
 
 const NANO = 1_000_000_000n;
 
-/** Sources of `config` that were none when it was recorded: nothing is known about their workloads. */
+/** Sources of `config` that the recording does not have: nothing is known about their workloads. */
 export function unrecordedSources(config: Config, recorded: RecordedConfig): string[] {
   const known = new WorkloadSources([
     ...recorded.sources.map((cgroup) => ({ cgroup })),
@@ -37,9 +37,10 @@ export function unrecordedSources(config: Config, recorded: RecordedConfig): str
 }
 
 /**
- * Recorded workloads as this configuration sees them: those of its sources, with its rules' priority, requests, grace and protection. What protects
- * because of the machine (evictd lives in it, it is outside the node) stays, and so do pods, which rules do not match. Where a recorded rule gave a request, what the cgroup itself
- * guarantees is not known, and taken for none.
+ * Recorded workloads under this configuration: the members of its sources, with priority, requests, grace period and
+ * protection by its rules. Protections by the machine (evictd runs in the workload, it is outside the node) stay, and
+ * so do pods, which rules do not match. If a recorded rule set a request, the guarantee of the cgroup itself is
+ * unknown, and counts as none.
  */
 export function workloadsUnder(
   config: Config,
@@ -93,7 +94,7 @@ export function workloadsUnder(
   };
 }
 
-/** Also where what protects it before all hides that. */
+/** Also if another protection comes first. */
 function protectedAs({ protection }: Workload, kind: Protection['kind']): Protection | undefined {
   return allProtections(protection).find((each) => each.kind === kind);
 }

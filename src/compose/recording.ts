@@ -9,15 +9,15 @@ import { Recorder } from '../monitor/recording/recorder.js';
 import type { RecordingLimits } from '../monitor/recording/place.js';
 import type { RecordedConfig } from '../monitor/recording/format.js';
 
-/** What the operator wants recorded. */
+/** Where and how to record. */
 export interface RecordingPlan {
   readonly path: string;
   readonly limits: RecordingLimits;
-  /** How often workloads are read for the recording alone; 0: never. */
+  /** How often workloads are read only for the recording; 0: never. */
   readonly sampleEveryNs: bigint;
 }
 
-/** Opens nothing yet: a file that cannot be written is said, tried again, and does not keep evictd from guarding. */
+/** Opens nothing yet. If the file cannot be written, evictd warns, tries again, and runs all the same. */
 export function createRecorder(
   plan: RecordingPlan,
   loaded: LoadedConfig,
@@ -35,13 +35,13 @@ export function createRecorder(
     config: recordedConfig(loaded),
     onError: (error) => {
       const isShared = error instanceof SharedFileError;
-      const goesOn = isShared
-        ? 'the last second of it is lost, and the file is begun anew'
-        : 'it is kept in memory, as far as it fits, and tried again';
-      log.warn(`the recording cannot be written: ${error.message}; ${goesOn}`, { code: 'EVICTD_RECORDING_WRITE' });
+      const consequence = isShared
+        ? 'its last second is lost, and the file begins again'
+        : 'evictd keeps the steps in memory as far as they fit, and tries again';
+      log.warn(`cannot write the recording: ${error.message}; ${consequence}`, { code: 'EVICTD_RECORDING_WRITE' });
     },
     onLost: () => {
-      log.error(`steps are missing in the recording: too many are waiting for ${plan.path}`, { code: 'EVICTD_RECORDING_LOST' });
+      log.error(`the recording lacks steps: too many wait for ${plan.path}`, { code: 'EVICTD_RECORDING_LOST' });
     },
   });
 }

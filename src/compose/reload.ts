@@ -7,19 +7,20 @@ import { selectHost } from '../host/select.js';
 import { readReloadAnswer, reloadAnswerPath, type ReloadAnswer } from '../monitor/reload-answer.js';
 import { native } from '../native/index.js';
 
-/** A reload that was asked for. */
+/** A reload that was requested. */
 export interface AskedReload {
   readonly pid: number;
-  /** undefined: there is none yet. Throws where evictd has ended meanwhile. */
+  /** undefined: there is none yet. Throws if evictd has ended. */
   answer(): ReloadAnswer | undefined;
 }
 
 /**
- * Tells the evictd that guards the configured node to read its configuration again; where none does, the one that watches it in a dry run.
+ * Makes the evictd that guards the configured node reload its configuration. If there is none, the one that watches the
+ * node in a dry run.
  *
- * @param only  that process, and no other
- * @param guessed  node and directory are not known: `only` is told whatever evictd's lock it holds
- * @throws UnavailableError  there is none
+ * @param only  only this process
+ * @param guessed  node and directory are unknown: any lock of an evictd that `only` holds counts
+ * @throws UnavailableError  there is no such evictd
  */
 export function askToReload(
   { node, runtimeDirectory }: Pick<Config, 'node' | 'runtimeDirectory'>,
@@ -38,9 +39,9 @@ export function askToReload(
       return holder !== undefined && (only === undefined || holder === only);
     });
     const pid = lock === undefined ? undefined : host.lockHolder(lock);
-    if (lock === undefined || pid === undefined) throw nobody(cgroup ?? 'machine', runtimeDirectory, only);
+    if (lock === undefined || pid === undefined) throw noInstance(cgroup ?? 'machine', runtimeDirectory, only);
     const path = reloadAnswerPath(dirname(lock), basename(lock, '.lock'));
-    rmSync(path, { force: true }); // whoever waits for that one is content with the next, too
+    rmSync(path, { force: true }); // another `evictd reload` that waits for it takes the next answer
     return { lock, pid, path };
   });
   const sinceNs = process.hrtime.bigint();
@@ -53,26 +54,26 @@ export function askToReload(
       const answer = readReloadAnswer(path);
       if (answer?.pid === pid && answer.beganNs > sinceNs) return answer;
       if (host.lockHolder(lock) !== pid)
-        throw new UnavailableError('EVICTD_RELOAD_UNANSWERED', `evictd (process ${String(pid)}) has ended meanwhile`);
+        throw new UnavailableError('EVICTD_RELOAD_UNANSWERED', `evictd (process ${String(pid)}) has ended`);
       return undefined;
     },
   };
 }
 
-/** What root may do; whoever may not learns that it takes root. */
-function allowed<T>(who: string, act: () => T): T {
+/** Adds the hint that root is needed to an error of the system. */
+function allowed<T>(target: string, act: () => T): T {
   try {
     return act();
   } catch (cause) {
     if (cause instanceof EvictdError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new EvictdError('EVICTD_RELOAD_SIGNAL', `${who} cannot be told: ${reason}`, { hint: selectHost().elevation.other, cause });
+    throw new EvictdError('EVICTD_RELOAD_SIGNAL', `cannot signal ${target}: ${reason}`, { hint: selectHost().elevation.other, cause });
   }
 }
 
-function nobody(node: string, runtimeDirectory: string, only: number | undefined): UnavailableError {
-  const who = only === undefined ? 'no evictd' : `process ${String(only)} is no evictd that`;
-  return new UnavailableError('EVICTD_RELOAD_NOBODY', `${who} guards this node (${node}) from ${runtimeDirectory}`, {
-    hint: 'where the new configuration has another node or runtimeDirectory, restart evictd: a reload cannot take them over',
+function noInstance(node: string, runtimeDirectory: string, only: number | undefined): UnavailableError {
+  const subject = only === undefined ? 'no evictd' : `process ${String(only)} is no evictd that`;
+  return new UnavailableError('EVICTD_RELOAD_NOBODY', `${subject} guards this node (${node}) from ${runtimeDirectory}`, {
+    hint: 'if the new configuration has another node or runtimeDirectory, restart evictd: a reload cannot change them',
   });
 }

@@ -19,6 +19,6 @@ export class IdleTasks implements StepListener {
   }
 
   close(): void {
-    // nothing is held
+    // holds nothing
   }
 }

@@ -20,17 +20,17 @@ import { openJournalFiles, ROTATION_LOCK } from './journal.js';
 import { foundFilePath } from './safety-net.js';
 import { stateFilePath } from './takeover.js';
 
-/** For systemd, and for the state directory. */
+/** Timeout for systemd and for the state directory. */
 const PATIENCE_MS = 5_000;
 
 const NOTHING: Restoration = { restored: [], owed: [], hangs: false };
 
 /**
- * Gives back what evictds have left in the runtime directory that are not there any more: oom_score_adj, units that are kept stopped, journal records. What an evictd
- * that runs has there is left to it.
+ * Restores what ended evictds have left in the runtime directory: oom_score_adj, units that are kept stopped, journal
+ * records. Leaves out the files of a running evictd.
  *
- * @param forget  units that are kept stopped and are not to be started: evictd owes them no more
- * @throws HostError  the directory cannot be read, or not be locked
+ * @param forget  units that are kept stopped and are to stay so
+ * @throws HostError  the directory cannot be read, or a lock cannot be taken
  */
 export async function restore(directories: EvictdDirectories, forget: ReadonlySet<string>): Promise<Restoration> {
   let all = NOTHING;
@@ -38,8 +38,11 @@ export async function restore(directories: EvictdDirectories, forget: ReadonlySe
     const lock = lockOf(directories.runtimeDirectory, instance);
     if (lock === undefined) continue;
     try {
-      for (const give of [giveBackScores, startUnits, drainRecords]) {
-        const { restored, owed, hangs } = await orOwed(async () => give(directories, instance, forget), directories.runtimeDirectory);
+      for (const restoreSome of [restoreScores, startUnits, drainRecords]) {
+        const { restored, owed, hangs } = await orOwed(
+          async () => restoreSome(directories, instance, forget),
+          directories.runtimeDirectory,
+        );
         all = { restored: [...all.restored, ...restored], owed: [...all.owed, ...owed], hangs: all.hangs || hangs };
       }
     } finally {
@@ -49,16 +52,16 @@ export async function restore(directories: EvictdDirectories, forget: ReadonlySe
   return all;
 }
 
-/** What fails is owed still, and keeps nothing else from being given back. */
-async function orOwed(give: () => Promise<Restoration>, runtimeDirectory: string): Promise<Restoration> {
+/** An error becomes an owed item, and the rest is restored all the same. */
+async function orOwed(act: () => Promise<Restoration>, runtimeDirectory: string): Promise<Restoration> {
   try {
-    return await give();
+    return await act();
   } catch (error) {
-    return { ...NOTHING, owed: [`what evictd has left in ${runtimeDirectory}: ${reasonOf(error)}; ${AGAIN}`] };
+    return { ...NOTHING, owed: [`files of evictd in ${runtimeDirectory}: ${reasonOf(error)}; ${AGAIN}`] };
   }
 }
 
-/** By their locks, which are made before everything else and stay. */
+/** By their lock files, which are created first and never removed. */
 function instancesIn(runtimeDirectory: string): readonly string[] {
   try {
     const names = readdirSync(runtimeDirectory).filter((name) => name.endsWith('.lock') && name !== ROTATION_LOCK);
@@ -69,7 +72,7 @@ function instancesIn(runtimeDirectory: string): readonly string[] {
   }
 }
 
-/** undefined: an evictd holds it. */
+/** undefined: a running evictd holds it. */
 function lockOf(runtimeDirectory: string, instance: string): { close(): void } | undefined {
   try {
     return new native.FileLock(join(runtimeDirectory, `${instance}.lock`));
@@ -79,27 +82,27 @@ function lockOf(runtimeDirectory: string, instance: string): { close(): void } |
   }
 }
 
-function giveBackScores({ runtimeDirectory }: EvictdDirectories, instance: string): Restoration {
+function restoreScores({ runtimeDirectory }: EvictdDirectories, instance: string): Restoration {
   const file = new FoundFile(foundFilePath(runtimeDirectory, instance), selectHost().readBootId());
   if (!existsSync(file.path)) return NOTHING;
   const what = (processes: number): string => `oom_score_adj of ${counted(BigInt(processes), 'processes')}`;
   try {
     file.load();
   } catch (error) {
-    const why = `oom_score_adj of processes that evictd has marked: ${file.path} cannot be read: ${reasonOf(error)}`;
-    return { ...NOTHING, owed: [`${why}; restart what it guarded, then: rm ${file.path}`] };
+    const why = `oom_score_adj of processes: cannot read ${file.path}: ${reasonOf(error)}`;
+    return { ...NOTHING, owed: [`${why}; restart the workloads, then: rm ${file.path}`] };
   }
   const hierarchy = selectHost().readHierarchies().memory;
   if (hierarchy === undefined) return { ...NOTHING, owed: [`oom_score_adj in ${file.path}: no memory controller is mounted; ${AGAIN}`] };
-  const said: string[] = [];
-  const adjuster = new OomScoreAdj(native, hierarchy, file, listening(said));
+  const warnings: string[] = [];
+  const adjuster = new OomScoreAdj(native, hierarchy, file, collecting(warnings));
   adjuster.takeOver();
   const { processes, failed } = adjuster.restore();
   const isOwed = existsSync(file.path);
   return {
     ...NOTHING,
     restored: processes > 0 ? [what(processes)] : [],
-    owed: isOwed ? [`${failed > 0 ? what(failed) : 'oom_score_adj'}: ${said.join('; ')}; ${AGAIN}`] : [],
+    owed: isOwed ? [`${failed > 0 ? what(failed) : 'oom_score_adj'}: ${warnings.join('; ')}; ${AGAIN}`] : [],
   };
 }
 
@@ -112,7 +115,7 @@ async function startUnits({ runtimeDirectory }: EvictdDirectories, instance: str
   try {
     left = heldIn(text, host.readBootId());
   } catch (error) {
-    const why = `units that are kept stopped, if any: ${path} cannot be understood: ${reasonOf(error)}`;
+    const why = `units that are kept stopped, if any: cannot parse ${path}: ${reasonOf(error)}`;
     return { ...NOTHING, owed: [`${why}; start them (evictd history --since today), then: rm ${path}`] };
   }
   const { node, holds } = left;
@@ -136,7 +139,7 @@ async function startUnits({ runtimeDirectory }: EvictdDirectories, instance: str
     ...stopped.map((left) => notReleasedRecord(left.hold, { reasons: reasonsOf(left) })),
     ...forgotten.map((hold) => notReleasedRecord(hold, { reasons: ['it is left stopped (evictd restore --forget)'] })),
   ];
-  const unrecorded = reasonNot(() => {
+  const unrecorded = failureOf(() => {
     addToRing(ringPath(runtimeDirectory, instance), records, node);
   });
   return {
@@ -147,9 +150,7 @@ async function startUnits({ runtimeDirectory }: EvictdDirectories, instance: str
     ],
     owed: [
       ...stopped.map(stillStoppedText),
-      ...(unrecorded === undefined
-        ? []
-        : [`the journal does not have what became of ${holds.map(({ unit }) => unit).join(', ')}: ${unrecorded}`]),
+      ...(unrecorded === undefined ? [] : [`the journal has no record for ${holds.map(({ unit }) => unit).join(', ')}: ${unrecorded}`]),
     ],
   };
 }
@@ -161,13 +162,13 @@ async function drainRecords(directories: EvictdDirectories, instance: string): P
   if (records === 0) return NOTHING;
   const what = `${String(records)} journal record${records === 1 ? '' : 's'}`;
   if (failure === undefined) return { ...NOTHING, restored: [`${what} to ${stateDirectory}`] };
-  return { restored: [], owed: [`${what} that ${stateDirectory} has not: ${failure}; ${AGAIN}`], hangs };
+  return { restored: [], owed: [`${what} that could not be written to ${stateDirectory}: ${failure}; ${AGAIN}`], hangs };
 }
 
-const AGAIN = 'when that is cured: evictd restore';
+const AGAIN = 'remove the cause, then: evictd restore';
 
-/** Why it could not be done; undefined: it was. */
-function reasonNot(act: () => void): string | undefined {
+/** The error message of `act`; undefined: it succeeded. */
+function failureOf(act: () => void): string | undefined {
   try {
     act();
     return undefined;
@@ -180,17 +181,17 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What is complained of becomes the reason. */
-function listening(said: string[]): Log {
+/** A log that collects warnings and errors. */
+function collecting(warnings: string[]): Log {
   const nothing = (): void => undefined;
-  const hear = (message: string): void => {
-    said.push(message);
+  const collect = (message: string): void => {
+    warnings.push(message);
   };
-  return { debug: nothing, info: nothing, warn: hear, error: hear, dropped: 0, flush: () => Promise.resolve() };
+  return { debug: nothing, info: nothing, warn: collect, error: collect, dropped: 0, flush: () => Promise.resolve() };
 }
 
 function unusable(path: string, cause: unknown): HostError {
-  return new HostError('EVICTD_RUNTIME_DIRECTORY', `runtime directory ${path} cannot be used: ${reasonOf(cause)}`, {
+  return new HostError('EVICTD_RUNTIME_DIRECTORY', `cannot use the runtime directory ${path}: ${reasonOf(cause)}`, {
     hint: selectHost().elevation.other,
     path,
     cause,

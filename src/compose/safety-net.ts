@@ -21,8 +21,8 @@ export interface OomScoreAdjusterParts {
 }
 
 /**
- * Restores what an earlier evictd has left, whether or not the configuration sets oomScoreAdj. undefined: this machine has no memory controller, and so no
- * workloads.
+ * Restores what an earlier evictd has left, whether or not the configuration sets oomScoreAdj. undefined: this machine
+ * has no memory controller, and so no workloads.
  */
 export function openOomScoreAdjuster(
   config: Config,
@@ -41,7 +41,10 @@ export function openOomScoreAdjuster(
   return scores;
 }
 
-/** The last value if `read` fails, for example without free descriptors: it hardly changes between two ticks. 0 before the first success. */
+/**
+ * The last value if `read` fails, for example without free descriptors: it hardly changes between two ticks. 0 before
+ * the first success.
+ */
 export function lastKnown(read: () => bigint): () => bigint {
   let known = 0n;
   return () => {

@@ -8,9 +8,11 @@ import type { Reading } from './reading.js';
 import { openRuntimeReading } from './told-reading.js';
 import { unitProtection } from './unit-protection.js';
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
-/** What a shutdown is planned with, for one look: systemd has been asked about units, too, and has answered or had the time to. */
+/**
+ * Opens what a shutdown is planned with, for a single reading. systemd has answered about the units or timed out, too.
+ */
 export async function openShutdownReading(
   loaded: LoadedConfig,
   units: UnitManager = selectHost().openUnitManager(),
@@ -23,7 +25,7 @@ export async function openShutdownReading(
   };
   try {
     reading = await open(loaded, units);
-    // Where this look lives says nothing of where the evictd lives that would end them.
+    // This process is not the evictd that would end the workloads, so its own cgroup does not matter.
     const isProtected = unitProtection(loaded.config, undefined);
     const workloads = withUnitStops(
       reading.workloads,
@@ -31,7 +33,7 @@ export async function openShutdownReading(
       (unit) => isProtected(unit),
       (unit) => isProtected(unit, true),
     );
-    await told(workloads);
+    await awaitAnswers(workloads);
     return { ...reading, workloads, close };
   } catch (error) {
     close();
@@ -39,9 +41,9 @@ export async function openShutdownReading(
   }
 }
 
-async function told(source: WorkloadSource): Promise<void> {
+async function awaitAnswers(source: WorkloadSource): Promise<void> {
   const turn = { sinceNs: process.hrtime.bigint() };
   const { usages, awaited } = source.candidates();
   const isAwaited = (): boolean => usages.map(({ workload }) => awaited?.(workload, AWAIT_ANSWER_NS, turn)).includes(true);
-  while (isAwaited()) await pause(LOOK_MS);
+  while (isAwaited()) await pause(POLL_MS);
 }

@@ -13,7 +13,10 @@ export interface MachineShutdownParts extends Omit<ShutdownParts, 'release' | 'c
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
-/** Ends workloads in order when the machine shuts down. Without shutdown grace periods in the configuration it does not contact logind. */
+/**
+ * Ends workloads in order when the machine shuts down. Without shutdown grace periods in the configuration it does not
+ * contact logind.
+ */
 export class MachineShutdown implements StepListener {
   readonly #parts: MachineShutdownParts;
   readonly #shutdown: Shutdown;
@@ -87,7 +90,10 @@ export class MachineShutdown implements StepListener {
     });
   }
 
-  /** Must not throw: the D-Bus connection, which calls it, would take that for a connection error, and the machine would wait in vain. */
+  /**
+   * Must not throw: the D-Bus connection, which calls it, would take that for a connection error, and the machine would
+   * wait in vain.
+   */
   #prepare(begins: boolean): void {
     try {
       if (begins) this.#shutdown.begin(this.#periods);

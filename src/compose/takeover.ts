@@ -36,7 +36,10 @@ export interface SavedStateAccess {
   close(): void;
 }
 
-/** Throws UnavailableError if the runtime directory cannot be used. Without space there the state is not saved, with a warning. */
+/**
+ * Throws UnavailableError if the runtime directory cannot be used. Without space there the state is not saved, with a
+ * warning.
+ */
 export function openSavedState({ runtimeDirectory }: Pick<Config, 'runtimeDirectory'>, parts: SavedStateParts): SavedStateAccess {
   const { node, instance, policy, journal, log } = parts;
   const owner = { node: node.name, cgroupId: String(node.cgroupId ?? ''), bootId: selectHost().readBootId() };
@@ -91,7 +94,10 @@ function restoredFrom({ found: { text, torn } }: StateFile, owner: StateOwner, p
   return restored;
 }
 
-/** Without the evictions whose outcome is in the journal already. Serial numbers continue after the last one in the journal. */
+/**
+ * Without the evictions whose outcome is in the journal already. Serial numbers continue after the last one in the
+ * journal.
+ */
 function withoutRecorded(restored: RestoredState, { over, last }: Journal['earlier']): RestoredState {
   const { state } = restored;
   const evictions = state.evictions.filter(({ decision: { serial } }) => !over.has(serial));

@@ -5,9 +5,9 @@ import { ContainerRuntimes } from './container-runtimes.js';
 import { foundFilesystems, openReading, type Reading } from './reading.js';
 
 /**
- * What `run` reads with, for one look at all workloads: container runtimes have been asked, and have answered or had the time to.
+ * Opens what `run` reads, for a single reading of all workloads. Container runtimes have answered or timed out.
  *
- * @param units  left out: nobody asks systemd
+ * @param units  left out: systemd is not asked
  */
 export function openRuntimeReading(loaded: LoadedConfig, units?: UnitManager): Promise<Reading> {
   return opened(
@@ -17,7 +17,7 @@ export function openRuntimeReading(loaded: LoadedConfig, units?: UnitManager): P
   );
 }
 
-/** The same for one look at the node alone: they are asked for nothing but where images lie. */
+/** The same for a single reading of the node alone: runtimes only report where their images are. */
 export function openNodeReading(loaded: LoadedConfig): Promise<Reading> {
   return opened(
     loaded,
@@ -29,7 +29,7 @@ export function openNodeReading(loaded: LoadedConfig): Promise<Reading> {
 async function opened(
   loaded: LoadedConfig,
   ask: (runtime: ContainerRuntime) => Promise<void>,
-  toldOf: (runtimes: readonly ContainerRuntime[]) => Told,
+  managersOf: (runtimes: readonly ContainerRuntime[]) => Told,
 ): Promise<Reading> {
   const { config } = loaded;
   const open = new ContainerRuntimes();
@@ -37,7 +37,7 @@ async function opened(
     const runtimes = open.of(config);
     await Promise.all(runtimes.map(ask));
     const filesystems = await foundFilesystems(config.filesystems, runtimes);
-    const reading = openReading(loaded, 'probe', toldOf(runtimes));
+    const reading = openReading(loaded, 'probe', managersOf(runtimes));
     reading.node.place(filesystems);
     return {
       ...reading,

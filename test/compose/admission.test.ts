@@ -14,25 +14,25 @@ const rules: readonly Rule[] = [
 const batch = [{ cgroup: '/batch.slice' }];
 const unnamed: NamedWorkload = { name: undefined, path: undefined, qosClass: undefined };
 
-describe('what the rules make of a workload', () => {
+describe('a workload by the rules', () => {
   test.each<[rule: string, asked: Partial<NamedWorkload>, expected: string]>([
     ['no rule: best effort', { name: 'batch-1' }, 'BestEffort'],
-    ['nothing said at all', {}, 'BestEffort'],
+    ['neither name nor path', {}, 'BestEffort'],
     ['critical by name', { name: 'postgres-14' }, 'critical BestEffort'],
     ['critical by path', { path: '/batch.slice/sshd.service' }, 'critical BestEffort'],
-    ['critical by path, asked by name: the source completes it', { name: 'sshd.service' }, 'critical BestEffort'],
+    ['critical by path, asked by name: the source supplies the path', { name: 'sshd.service' }, 'critical BestEffort'],
     ['critical by name, asked by path', { path: '/batch.slice/postgres-14' }, 'critical BestEffort'],
     ['a path of no source: its last component is the name', { path: '/system.slice/postgres.service' }, 'critical BestEffort'],
     ['a path below a workload: the rules for that one', { path: '/batch.slice/postgres-14/worker' }, 'critical BestEffort'],
     ['a path below a workload: and those for itself', { path: '/batch.slice/outer/inner' }, 'critical BestEffort'],
-    ['a path as somebody typed it', { path: 'batch.slice//postgres-14/' }, 'critical BestEffort'],
+    ['a path that is not normal', { path: 'batch.slice//postgres-14/' }, 'critical BestEffort'],
     ['name and path: the name is not taken from the path', { name: 'x', path: '/batch.slice/postgres-14' }, 'BestEffort'],
     ['a priority protects nothing, however high', { name: 'system' }, 'BestEffort'],
     ['a request for memory', { name: 'web-1' }, 'Burstable'],
     ['a request by path', { name: 'sized' }, 'Burstable'],
     ['a request of nothing', { name: 'web-0' }, 'BestEffort'],
     ['a class that is named wins over the rules', { name: 'web-1', qosClass: 'BestEffort' }, 'BestEffort'],
-    ['a class says nothing about critical', { name: 'postgres-14', qosClass: 'Guaranteed' }, 'critical Guaranteed'],
+    ['a class does not make it critical', { name: 'postgres-14', qosClass: 'Guaranteed' }, 'critical Guaranteed'],
   ])('%s', (_rule, asked, expected) => {
     const { critical, qosClass, tolerations } = applicantByRules({ rules, workloads: batch }, { ...unnamed, ...asked });
     expect(`${critical ? 'critical ' : ''}${qosClass}`).toBe(expected);
@@ -63,13 +63,13 @@ describe('what the rules make of a workload', () => {
     expect(applicantByRules({ rules, workloads: [{ cgroup: '/' }] }, asked).critical).toBe(true);
   });
 
-  test('a rule for everything is one for who says nothing, too', () => {
+  test('a rule for everything matches a workload without name and path', () => {
     expect(applicantByRules({ rules: [{ match: {}, requestsMemory: 1n }], workloads: [] }, unnamed).qosClass).toBe('Burstable');
   });
 });
 
 test.each<[rule: string, asked: Partial<NamedWorkload>, critical: boolean]>([
-  ['a program, in other letters', { path: 'c:/apps/DB.exe' }, true],
+  ['a program in other case', { path: 'c:/apps/DB.exe' }, true],
   ['its name is that of its file', { path: 'D:\\other\\web.exe' }, true],
   ['a job', { name: 'batch', path: 'job:batch' }, true],
   ['none of them', { path: 'D:\\other\\db.exe' }, false],

@@ -9,7 +9,7 @@ import { machine } from '../lint/support.js';
 const facts = machine({ reserve: { totalBytes: 8n * Gi, minFreeBytes: 0n, hugePagesBytes: 2n * Gi, kernelBytes: Gi } });
 const config = (yaml: string): LoadedConfig => load({ 'config.yaml': yaml });
 
-/** The codes of what was warned of. */
+/** The codes of the warnings. */
 function warned(announce: (log: Log) => void): string[] {
   const codes: string[] = [];
   const warn: Log['warn'] = (_message, fields) => void codes.push(String(fields?.code));
@@ -26,12 +26,12 @@ const start = (yaml: string): string[] =>
 
 test.each<[rule: string, yaml: string, codes: readonly string[]]>([
   [
-    'what this machine makes unreachable',
+    'a threshold that this machine cannot reach',
     'evictionHard: {memory.available: 2Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]',
     ['EVICTD_LINT_UNREACHABLE'],
   ],
   [
-    'what is only worth knowing is left to config check',
+    'a mere notice is left to config check',
     'evictionHard: {memory.available: 2.5Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]',
     [],
   ],
@@ -44,14 +44,14 @@ test.each<[rule: string, yaml: string, codes: readonly string[]]>([
   expect(start(yaml)).toEqual(codes);
 });
 
-test('a reload warns of what is new', () => {
+test('a reload warns of new findings only', () => {
   const before = config('evictionHard: {memory.available: 2Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]');
   const after = config('evictionHard: {memory.available: 2Gi, nodefs.available: 100Gi, nodefs.inodesFree: 0%}\nworkloads: [{cgroup: /a}]');
   expect(warned((log) => announceReload(log, before.config, before, before, facts))).toEqual([]);
   expect(warned((log) => announceReload(log, before.config, before, after, facts))).toEqual(['EVICTD_LINT_ALWAYS_MET']);
 });
 
-test('a reload that takes the last workload source away says so, once', () => {
+test('a reload that removes the last workload source warns once', () => {
   const thresholds = 'evictionHard: {memory.available: 4Gi, nodefs.available: 1Gi, nodefs.inodesFree: 0%}\n';
   const [before, after] = [config(`${thresholds}workloads: [{cgroup: /a}]`), config(thresholds)];
   expect(warned((log) => announceReload(log, before.config, before, after, facts))).toEqual(['EVICTD_WORKLOADS_NONE']);
@@ -62,28 +62,28 @@ const ALLOCATABLE = 'allocatable: {cgroup: /a, capacity: 4Gi}\n';
 
 test.each<[rule: string, started: string, after: string, codes: readonly string[], inForce: string]>([
   [
-    'what a start without it cannot read is said',
+    'added: a warning that it needs a restart',
     '',
     ALLOCATABLE,
     ['EVICTD_RELOAD_RESTART', 'EVICTD_CONFIG_ALLOCATABLE'],
     'allocatableMemory.available<1Gi (not read), memory.available<1Gi; workloads: /a',
   ],
   [
-    'what it was started with is read',
+    'as at the start: it is read',
     `${ALLOCATABLE}enforceNodeAllocatable: []\n`,
     ALLOCATABLE,
     [],
     'allocatableMemory.available<1Gi, memory.available<1Gi; workloads: /a',
   ],
   [
-    'also where another one is configured',
+    'changed: the one of the start is read',
     ALLOCATABLE,
     ALLOCATABLE.replace('4Gi', '5Gi'),
     ['EVICTD_RELOAD_RESTART'],
     'allocatableMemory.available<1Gi, memory.available<1Gi; workloads: /a',
   ],
   [
-    'one that is not enforced needs no warning',
+    'added but not enforced: only the restart is announced',
     '',
     `${ALLOCATABLE}enforceNodeAllocatable: []\n`,
     ['EVICTD_RELOAD_RESTART'],
@@ -105,10 +105,10 @@ const PERIOD = 'evictionHard: {memory.available: 4Gi, nodefs.available: 1Gi, nod
 const THIRTY = `${PERIOD}shutdownGracePeriod: 30s`;
 
 test.each<[rule: string, yaml: string, maxNs: bigint | undefined, codes: readonly string[]]>([
-  ['exactly as long as is needed is long enough', THIRTY, 32_000_000_000n, []],
+  ['exactly the time that is needed', THIRTY, 32_000_000_000n, []],
   ['a nanosecond less', THIRTY, 31_999_999_999n, ['EVICTD_SHUTDOWN_DELAY']],
-  ['nothing is asked for', PERIOD, 0n, []],
-  ['logind has not come', THIRTY, undefined, []],
+  ['no shutdown grace period', PERIOD, 0n, []],
+  ['logind does not answer', THIRTY, undefined, []],
 ])('how long logind lets a shutdown wait: %s', async (_rule, yaml, maxNs, codes) => {
   const said: string[] = [];
   const log = { warn: (message: string, fields?: { readonly code?: unknown }) => said.push(`${String(fields?.code)} ${message}`) };
@@ -122,7 +122,7 @@ test.each<[rule: string, yaml: string, maxNs: bigint | undefined, codes: readonl
   if (codes.length > 0) expect(said[0]).toContain('InhibitDelayMaxSec=32');
 });
 
-test('a start asks for that, and a reload that changes it; nobody waits', () => {
+test('a start reads that, and so does a reload that changes it, without waiting', () => {
   const asked: bigint[] = [];
   const ask: typeof warnOfInhibitDelay = (_log, { shutdownGracePeriodNs }) => {
     asked.push(shutdownGracePeriodNs / 1_000_000_000n);

@@ -3,7 +3,8 @@ import { KernelKills } from '../../src/compose/kernel-kills.js';
 import type { Host } from '../../src/host/select.js';
 import { native, type Binding, type KernelLogConstructor, type OnWake, type OomRecord } from '../../src/native/index.js';
 
-// The kernel's own log cannot be made to go away with a kill unread: here the addon's side of it is played. test/e2e/kernel-oom has a real file that goes away.
+// The kernel's own log cannot be made to go away with a kill unread: here the addon's side of it is played.
+// test/e2e/kernel-oom has a real file that goes away.
 
 const EIO = 5;
 const RECORD: OomRecord = {
@@ -82,9 +83,9 @@ function start(host?: Pick<Host, 'kernelKills'>): KernelKills {
 const tick = (kills: KernelKills, source: 'tick' | 'sampler' = 'tick') => {
   kills.stepped({ wake: { source, atNs: 0n } });
 };
-const GONE = "whom the kernel's OOM killer kills is not told any more: /dev/kmsg: EIO (i/o error); it is tried again at every tick";
+const GONE = 'cannot read OOM kills from the kernel log any more: /dev/kmsg: EIO (i/o error); evictd tries again at every tick';
 
-test('one that goes away: what is left in it is told, then that nothing follows, once, and when it is back', () => {
+test('a kernel log that fails: its last records are read, and failure and recovery are logged once', () => {
   const kills = start();
   logs[0]?.unread.push(RECORD);
   logs[0]?.goAway();
@@ -98,11 +99,11 @@ test('one that goes away: what is left in it is told, then that nothing follows,
   tick(kills);
   refuses = false;
   tick(kills);
-  logs[1]?.goAway(); // still not the true one
+  logs[1]?.goAway(); // an old descriptor again
   tick(kills);
   expect([logs.length, lines.length]).toEqual([3, 2]);
   tick(kills);
-  expect(lines.slice(2)).toEqual(["the kernel log can be read again: whom the kernel's OOM killer kills is told"]);
+  expect(lines.slice(2)).toEqual(['reading OOM kills from the kernel log again']);
   tick(kills);
   expect([logs.length, lines.length]).toEqual([3, 3]);
 
@@ -112,21 +113,21 @@ test('one that goes away: what is left in it is told, then that nothing follows,
   kills.close();
 });
 
-test('one that cannot be opened at the start is tried again, too', () => {
+test('a kernel log that cannot be opened at the start is tried again', () => {
   refuses = true;
   const kills = start();
   expect(lines).toEqual([
-    "whom the kernel's OOM killer kills is not told: EMFILE: too many open files, open; only how many there are, by the kernel's counters",
+    "cannot read OOM kills from the kernel log: EMFILE: too many open files, open; evictd only counts them, by the kernel's counters",
   ]);
   refuses = false;
   tick(kills);
   tick(kills);
-  expect(lines.slice(1)).toEqual(["the kernel log can be read again: whom the kernel's OOM killer kills is told"]);
+  expect(lines.slice(1)).toEqual(['reading OOM kills from the kernel log again']);
   kills.close();
   expect(logs[0]?.live).toBe(false);
 });
 
-test('where the kernel kills nobody there is nothing to tell, and nothing to complain of', () => {
+test('a system without an OOM killer: no record and no warning', () => {
   const kills = start({ kernelKills: undefined });
   tick(kills);
   kills.close();

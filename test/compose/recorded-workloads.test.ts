@@ -39,7 +39,7 @@ test('an older recording has cgroups only', () => {
   expect(unrecordedSources(config([systemd({ slices: ['a.slice'] })]), older)).toEqual(['a.slice']);
 });
 
-test('recorded units under another configuration: its sources, its rules, the list, and what they asked for', () => {
+test('recorded units under another configuration: its sources and rules, the list, and their ManagedOOMPreference=', () => {
   const { usages } = candidates(
     [unit('/a.slice/a.service', { oomPreference: 'avoid', avoid: true }), Mi],
     [unit('/a.slice/b.service', { oomPreference: 'avoid', avoid: true }), Mi],
@@ -70,7 +70,7 @@ test.each<[protection: Workload['protection'], kind: string]>([
   expect(found?.workload.protection?.kind).toBe(kind);
 });
 
-test('recorded pods under another configuration: those of its runtimes, by its rules, with what they say of themselves', () => {
+test('recorded pods under another configuration: those of its runtimes, by its rules, with their own priority and grace period', () => {
   const pod = (name: string, part: Partial<RuntimePart> = {}) =>
     workload(name, {
       path: `/k8s.io/${name}`,
@@ -94,7 +94,7 @@ test('recorded pods under another configuration: those of its runtimes, by its r
   ]);
 });
 
-test("recorded containers of Docker's keep their names, and rules match them by these and by their cgroups'", () => {
+test('recorded Docker containers keep their names, and rules match them by name and by cgroup', () => {
   const scope = `docker-${'a'.repeat(64)}.scope`;
   const { usages } = candidates([workload('web', { path: `/system.slice/${scope}` }), Mi]);
   const sources = [systemd({ slices: ['system.slice'] })];
@@ -103,7 +103,7 @@ test("recorded containers of Docker's keep their names, and rules match them by 
   expect(named('docker-*').map(({ workload: { name, priority } }) => [name, priority])).toEqual([['web', 4]]);
 });
 
-test('recorded workloads of Windows under another configuration: its sources, its rules, and what Windows needs', () => {
+test('recorded Windows workloads under another configuration: its sources, its rules, and system processes', () => {
   const tree = (pid: number, program: string, overrides: Partial<Workload> = {}): [Workload, bigint] => {
     const name = program.slice(program.lastIndexOf('\\') + 1);
     const path = `${program}#${String(pid)}`;

@@ -10,7 +10,7 @@ import { savedParts } from '../../src/monitor/saved-parts.js';
 import { StateFile } from '../../src/monitor/state-file.js';
 import { scratch } from '../config/scratch.js';
 
-test('a unit that is to be forgotten is not started, owed no more, and in the journal as one that is left stopped', async () => {
+test('a forgotten unit is not started and no longer owed, and the journal has a record that it is left stopped', async () => {
   const directory = scratch();
   const held = {
     unit: 'evictd-test-b.service',

@@ -14,7 +14,7 @@ import { SECOND } from '../core/support.js';
 import { BusPeer } from '../host/linux/systemd/bus-peer.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
 
-// A real cgroup, and a systemd that says what a test wants it to.
+// A real cgroup, and a fake systemd.
 const UNIT = 'evictd-test-batch.service';
 let slice: TestCgroup;
 
@@ -26,7 +26,7 @@ afterEach(async () => {
   await slice.cleanup();
 });
 
-/** What would be done with the unit, of which systemd says this. */
+/** The shutdown plan for the unit if systemd has these properties of it. */
 async function plan(
   more: readonly unknown[] = [],
   rules: readonly object[] = [],
@@ -55,7 +55,7 @@ async function plan(
   return { ...at, first: groupByPriority(shutdownGracePeriods(loaded.config.shutdown), at.ended)[0]?.workloads[0] };
 }
 
-test('where it fails nothing stays open', async () => {
+test('an error closes everything', async () => {
   const closed: string[] = [];
   const units = new SystemdUnits([{ path: '/nonexistent/evictd-bus', daemon: false }]);
   const closeUnits = vi.spyOn(units, 'close');
@@ -85,11 +85,11 @@ test('where it fails nothing stays open', async () => {
   expect([closed, closeUnits.mock.calls.length]).toEqual([['reading'], 1]);
 });
 
-test('a unit has the time after which systemd would kill it, as at a shutdown', async () => {
+test('the grace period of a unit is the time after which systemd would kill it', async () => {
   expect((await plan()).first).toMatchObject({ workload: { name: UNIT }, gracePeriodNs: 45n * SECOND });
 });
 
-test("… unless a rule gives it less, or its group's is smaller", async () => {
+test('… unless a rule or the period of its group is shorter', async () => {
   const ruled = await plan([], [{ match: { name: UNIT }, terminationGracePeriodSeconds: 40 }]);
   expect(ruled.first?.gracePeriodNs).toBe(40n * SECOND);
   // systemd kills it after TimeoutStopSec= in any case.
@@ -97,7 +97,7 @@ test("… unless a rule gives it less, or its group's is smaller", async () => {
   expect(beyond.first?.gracePeriodNs).toBe(45n * SECOND);
 });
 
-test('one that systemd cannot stop without more is left alone, as at a shutdown', async () => {
+test('a unit that systemd cannot stop without stopping others is exempt', async () => {
   const { ended, leftAlone } = await plan([['FailureAction', ['s', 'reboot']]]);
   expect([ended.length, leftAlone.map(({ why }) => why.kind)]).toEqual([0, ['emergency-action']]);
 });

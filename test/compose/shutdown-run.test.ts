@@ -8,7 +8,8 @@ import { candidates, SECOND, workload } from '../core/support.js';
 import { NO_SHUTDOWN } from '../lint/support.js';
 import { eventually } from '../support/eventually.js';
 
-// logind and the workloads are played: what is shown is who asks logind for what, and when. test/monitor/shutdown.test.ts has real processes.
+// logind and the workloads are fakes: these tests show the calls to logind. test/monitor/shutdown.test.ts has real
+// processes.
 
 const SOME: ShutdownConfig = { ...NO_SHUTDOWN, shutdownGracePeriodNs: 30n * SECOND, shutdownGracePeriodCriticalPodsNs: 10n * SECOND };
 
@@ -73,13 +74,13 @@ function open(dryRun = false, changed: (lasts: boolean) => void = () => undefine
   return { shutdown, delays, status, said, records, prepare, end, configure: (of: ShutdownConfig) => shutdown.configure({ shutdown: of }) };
 }
 
-test('nothing is configured: logind is not asked for anything', () => {
+test('without a shutdown grace period logind is not contacted', () => {
   const { configure, delays } = open();
   configure(NO_SHUTDOWN);
   expect(delays).toEqual([]);
 });
 
-test('a reload begins to hold, once, and lets go', () => {
+test('a reload takes the delay lock once, and a reload releases it', () => {
   const { configure, delays } = open();
   configure(NO_SHUTDOWN);
   configure(SOME);
@@ -90,7 +91,7 @@ test('a reload begins to hold, once, and lets go', () => {
   expect(delays[0]).toMatchObject({ closed: true });
 });
 
-test('the machine goes down when all have ended; the times are told', async () => {
+test('the lock is released when all workloads have ended; the metrics have the times', async () => {
   const { shutdown, configure, delays, status, said, prepare, end } = open();
   configure(SOME);
   expect(status.shutdown).toEqual({ lasts: false, startSeconds: 0, endSeconds: 0 });
@@ -107,7 +108,7 @@ test('the machine goes down when all have ended; the times are told', async () =
   expect(status.shutdown.endSeconds).toBeGreaterThanOrEqual(status.shutdown.startSeconds);
 });
 
-test('called off: all is as before, and the time when that was is told', () => {
+test('a cancelled shutdown: the lock is taken again, and the metrics have the time', () => {
   const { shutdown, configure, delays, status, said, prepare } = open();
   configure(SOME);
   prepare(true);
@@ -118,7 +119,7 @@ test('called off: all is as before, and the time when that was is told', () => {
   expect(delays[0]).toMatchObject({ closed: false });
 });
 
-test('a reload in the middle changes nothing of what has begun; it holds when that is called off', () => {
+test('a reload during a shutdown has its effect when the shutdown is cancelled', () => {
   const { configure, delays, prepare, records } = open();
   configure(SOME);
   prepare(true);
@@ -129,7 +130,7 @@ test('a reload in the middle changes nothing of what has begun; it holds when th
   expect(records.map(({ phase }) => phase)).toEqual(['begins', 'called-off']);
 });
 
-test('evictd ends in the middle: the lock is let go of, and it is in the journal', () => {
+test('evictd stops during a shutdown: the lock is released, and the journal has a record', () => {
   const { shutdown, configure, delays, prepare, records } = open();
   configure(SOME);
   prepare(true);
@@ -139,7 +140,7 @@ test('evictd ends in the middle: the lock is let go of, and it is in the journal
   expect(records.map(({ phase }) => phase)).toEqual(['begins', 'interrupted']);
 });
 
-test('whether a shutdown would wait is said, and why it would not', () => {
+test('the log and the metrics tell whether a shutdown waits, and why not', () => {
   const { configure, delays, said, status } = open();
   configure(SOME);
   delays[0]?.events?.changed({ kind: 'off', reason: 'there is no logind' });
@@ -150,7 +151,7 @@ test('whether a shutdown would wait is said, and why it would not', () => {
   expect(status.shutdownDelayProblem).toBeUndefined();
 });
 
-test('a dry run says what it would do, and asks nobody to wait', () => {
+test('a dry run records what it would do, and holds no lock', () => {
   const { configure, delays, prepare, records, said, status } = open(true);
   configure(SOME);
   delays[0]?.events?.changed({ kind: 'off', reason: 'evictd does not take the lock' });
@@ -162,7 +163,7 @@ test('a dry run says what it would do, and asks nobody to wait', () => {
   expect(status.shutdown).toEqual({ lasts: false, startSeconds: 0, endSeconds: 0 });
 });
 
-test('what throws when the machine begins to go down, or does not any more, is said, and holds nothing up', async () => {
+test('an error at the begin or the end of a shutdown is logged, and does not delay the machine', async () => {
   const { shutdown, configure, delays, prepare, said, end } = open(false, () => {
     throw new Error('no more memory');
   });

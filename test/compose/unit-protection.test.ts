@@ -12,7 +12,7 @@ test.each<[rule: string, name: string, isProtected: boolean, controlGroup?: stri
   ['critical by its name', 'db.service', true],
   ['critical by its cgroup', 'web.service', true, '/apps.slice/web.service'],
   ['on the list', 'dbus.service', true],
-  ['the socket of one that is', 'dbus.socket', true],
+  ['the socket of a service on the list', 'dbus.socket', true],
   ['lifted', 'docker.service', false],
   ['any other', 'web.service', false],
   ['any other socket', 'web.socket', false],
@@ -29,7 +29,7 @@ test.each<[rule: string, name: string, isProtected: boolean]>([
 });
 
 test.each<[rule: string, controlGroup: string, isProtected: boolean]>([
-  ['evictd lives in it', '/system.slice/guard.service', true],
+  ['evictd runs in it', '/system.slice/guard.service', true],
   ['… further below', '/system.slice', true],
   ['in another one', '/system.slice/guard.service2', false],
   ['it has no cgroup', '', false],

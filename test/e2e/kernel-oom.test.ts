@@ -156,7 +156,7 @@ test('a kernel log that cannot be read is said once, at the start, and nothing e
   const evictd = await new Evictd({ config: guarding(node), through: HIDDEN }).guarding();
   const said = evictd.log.filter(({ code }) => code === 'EVICTD_KERNEL_LOG');
   expect(said).toMatchObject([{ level: 'info' }]);
-  expect(said[0]?.msg).toMatch(/^whom the kernel's OOM killer kills is not told: EPERM/);
+  expect(said[0]?.msg).toMatch(/^cannot read OOM kills from the kernel log: EPERM/);
   expect(await evictd.stop()).toBe(0);
 });
 
@@ -170,7 +170,7 @@ test('a kernel log that goes away is said, with the reason, and when it is back'
   const said = () => evictd.log.filter(({ code }) => code === 'EVICTD_KERNEL_LOG').map(({ level, msg }) => [level, msg]);
   expect(said()).toEqual([]);
   await first.cleanup();
-  const gone = ['warn', expect.stringMatching(/^whom the kernel's OOM killer kills is not told any more: \/dev\/kmsg: ENODEV /)];
+  const gone = ['warn', expect.stringMatching(/^cannot read OOM kills from the kernel log any more: \/dev\/kmsg: ENODEV /)];
   await until('it is said', () => said().length > 0);
   expect(said()).toEqual([gone]);
   execFileSync('nsenter', [
@@ -182,6 +182,6 @@ test('a kernel log that goes away is said, with the reason, and when it is back'
     readable() ? 'umount /dev/kmsg' : `umount /dev/kmsg && ${over(second)}`,
   ]);
   await until('it is back', () => said().length > 1);
-  expect(said()).toEqual([gone, ['info', expect.stringMatching(/^the kernel log can be read again/)]]);
+  expect(said()).toEqual([gone, ['info', expect.stringMatching(/^reading OOM kills from the kernel log again/)]]);
   expect(await evictd.stop()).toBe(0);
 });

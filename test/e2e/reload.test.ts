@@ -169,7 +169,7 @@ describe(`evictd reload (${ON})`, () => {
     const { status, stderr } = spawnSync('setpriv', args, { encoding: 'utf8' });
     expect([status, stderr]).toEqual([
       1,
-      expect.stringMatching(/EVICTD_RELOAD_SIGNAL: evictd cannot be told: EACCES.*\n {2}hint: run it as root\n/),
+      expect.stringMatching(/EVICTD_RELOAD_SIGNAL: cannot signal evictd: EACCES.*\n {2}hint: run it as root\n/),
     ]);
   });
 

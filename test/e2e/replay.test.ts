@@ -191,13 +191,13 @@ describe(`record and replay (${ON})`, () => {
   });
 
   test.each<[trouble: string, script: string, said: RegExp]>([
-    ['missing', 'true', /cannot be written: ENOENT/],
+    ['missing', 'true', /cannot write the recording: ENOENT/],
     [
       'full',
       'mkdir $DIR && mount -t tmpfs -o size=16k none $DIR && { cat /dev/zero > $DIR/filler; true; } 2>/dev/null',
-      /cannot be written: ENOSPC/,
+      /cannot write the recording: ENOSPC/,
     ],
-    ['read-only', 'mkdir $DIR && mount -t tmpfs -o ro none $DIR', /cannot be written: EROFS/],
+    ['read-only', 'mkdir $DIR && mount -t tmpfs -o ro none $DIR', /cannot write the recording: EROFS/],
   ])('a directory that is %s does not stop an eviction, and is said', async (_trouble, script, said) => {
     const directory = scratch();
     const prepare = `${script.replaceAll('$DIR', join(directory, 'rec'))} && exec "$@"`;

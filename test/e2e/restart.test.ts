@@ -254,7 +254,7 @@ describe(`a runtime directory without room (${ON})`, () => {
     const name = `cgroup-${encodeURIComponent(node.path)}`;
     expect(readdirSync(full.directory)).not.toContain(`journal-${name}`);
     full.free();
-    await evictd.logged(/^there is room for the journal/);
+    await evictd.logged(/^there is space for the journal/);
     expect(statSync(join(full.directory, `journal-${name}`)).size).toBe(4 * 1024 * 1024);
     // Made right after that was said.
     const size = (): number => statSync(join(full.directory, `${name}.state`), { throwIfNoEntry: false })?.size ?? 0;

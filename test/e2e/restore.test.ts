@@ -62,6 +62,6 @@ describe(`evictd restore (${ON})`, () => {
     killed.configure({ ...config, stateDirectory: fuse.directory });
     await fuse.hang('untaken');
     const { code, stdout } = await evictd('restore', '--config', killed.configFile, '--runtime-directory', join(directory, 'run'));
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/^keep .* has not: no answer for 5 s; .*\n$/)]);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^keep .* could not be written to \S+: no answer for 5 s; .*\n$/)]);
   });
 });

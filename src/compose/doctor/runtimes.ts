@@ -17,7 +17,7 @@ export async function askRuntimes(config: Config, native: Binding | undefined): 
   if (native === undefined) return { runtimes: [], filesystems: config.filesystems, close: () => undefined };
   const { foundFilesystems } = await import('../reading.js');
   const asked = new ContainerRuntimes();
-  const runtimes = await asked.told(config);
+  const runtimes = await asked.reported(config);
   return {
     runtimes,
     filesystems: await foundFilesystems(config.filesystems, runtimes),

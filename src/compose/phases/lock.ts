@@ -82,7 +82,9 @@ function holdInstance(runtimeDirectory: string, node: NodeIdentity, dryRun: bool
 
 const MIB = 1024 * 1024;
 
-/** Locks evictd's machine code in memory: under pressure the kernel drops it first, and reads it again from a busy disk. */
+/**
+ * Locks evictd's machine code in memory: under pressure the kernel drops it first, and reads it again from a busy disk.
+ */
 function lockText(log: Log): void {
   const locked = selectHost().lockText?.(native);
   if (locked === undefined) return;
@@ -100,8 +102,8 @@ function lockText(log: Log): void {
 }
 
 /**
- * Makes libuv create its threads now: it creates them at the first use, and aborts the process if it cannot, for example when no process id is left. Any
- * asynchronous call will do.
+ * Makes libuv create its threads now: it creates them at the first use, and aborts the process if it cannot, for
+ * example when no process id is left. Any asynchronous call will do.
  */
 function startThreadPool(): void {
   stat('/', () => undefined);
