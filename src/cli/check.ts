@@ -15,6 +15,7 @@ import { checkReport, failedReport, type CheckReport, type Clock } from './outpu
 import { styleFor } from './output/style.js';
 import { checkText } from './output/text.js';
 import { filesystemsRead, type OpenReading } from './reading.js';
+import { selectsPods } from '../workloads/source-spec.js';
 
 const FORMATS = ['text', 'json', 'nagios', 'prometheus'] as const;
 type Format = (typeof FORMATS)[number];
@@ -78,7 +79,7 @@ export const check: MakeCommand = ({ io, setExitCode }) =>
 /** Whether a threshold needs the filesystem of images, which only a container runtime knows. */
 function asksRuntimes({ workloads, filesystems, thresholds }: Config): boolean {
   if (filesystems.imagefs !== undefined || filesystems.containerfs !== undefined) return false;
-  if (!workloads.some((source) => 'cri' in source)) return false;
+  if (!selectsPods(workloads)) return false;
   return thresholds.flatMap(operandsOf).some(({ signal }) => isDiskSignal(signal) && filesystemOf(signal) !== 'nodefs');
 }
 

@@ -4,7 +4,7 @@ import { isBelow, normalCgroupPath } from '../core/cgroup.js';
 import type { OperatingSystem } from '../core/operating-system.js';
 import { unitPlace } from '../core/unit.js';
 import type { QosClass } from '../core/workload.js';
-import { WorkloadSources, type WorkloadSourceSpec } from '../core/workload-source.js';
+import { cgroupsOf, type WorkloadSourceSpec } from '../workloads/source-spec.js';
 import { selectHost } from '../host/select.js';
 import { readConditions, type ConditionsFileOptions } from '../monitor/conditions-file.js';
 import type { PublishedConditions } from '../monitor/published-conditions.js';
@@ -70,7 +70,7 @@ function windowsName({ name, path = '' }: NamedWorkload): Named {
 
 /** Everything that rules can match: each workload that it can be; a cgroup below a workload also as itself. */
 function namesOf({ name, path }: NamedWorkload, workloads: readonly WorkloadSourceSpec[]): readonly Named[] {
-  const sources = new WorkloadSources(workloads);
+  const sources = cgroupsOf(workloads);
   const roots = [...sources.parents, ...sources.slices];
   if (path === undefined) {
     const known = name ?? '';

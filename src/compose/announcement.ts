@@ -6,7 +6,7 @@ import { formatDuration } from '../core/duration.js';
 import { askedText, inhibitDelaySetting, suffices } from '../core/inhibit-delay.js';
 import { shutdownRequestedNs, type ShutdownConfig } from '../core/shutdown-config.js';
 import { thresholdKind, valueText, whenText } from '../core/threshold.js';
-import { sourceText } from '../core/workload-source.js';
+import { sourceText } from '../workloads/source-spec.js';
 import { selectHost } from '../host/select.js';
 import type { MachineFacts } from '../lint/machine.js';
 import type { Log } from '../log.js';

@@ -4,6 +4,7 @@ import { COLLECTIONS } from '../core/layout.js';
 import { MACHINE_RESOURCES } from '../core/signal.js';
 import type { Policy } from '../core/state.js';
 import { unitProtection, type UnitProtection } from './unit-protection.js';
+import { selectsPods } from '../workloads/source-spec.js';
 
 /** Takes a new configuration at a reload. */
 export type Configure = (next: LoadedConfig) => void;
@@ -59,7 +60,7 @@ export function policyOf(config: Config, dryRun: boolean, shuttingDown = false):
     hasWorkloadSource: config.workloads.length > 0,
     evictable: MACHINE_RESOURCES,
     ...(config.allocatable && { allocatableCgroup: normalCgroupPath(config.allocatable.cgroup) }),
-    collections: new Set(config.workloads.some((source) => 'cri' in source) ? COLLECTIONS : []),
+    collections: new Set(selectsPods(config.workloads) ? COLLECTIONS : []),
     reclaimSteps: config.reclaim,
     localStorageCapacityIsolation: false,
     dryRun,

@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.js';
-import { WorkloadSources } from '../core/workload-source.js';
 import { UnavailableError } from '../errors.js';
 import { selectHost } from '../host/select.js';
 import type { ContainerRuntime } from '../monitor/ports.js';
+import { cgroupsOf } from '../workloads/source-spec.js';
 
 type Named = Pick<Config, 'workloads'>;
 
@@ -11,7 +11,7 @@ export class ContainerRuntimes {
   readonly #open = new Map<string, ContainerRuntime>();
 
   of({ workloads }: Named): readonly ContainerRuntime[] {
-    return new WorkloadSources(workloads).endpoints.map((endpoint) => {
+    return cgroupsOf(workloads).endpoints.map((endpoint) => {
       const runtime = this.#open.get(endpoint) ?? openRuntime(endpoint);
       this.#open.set(endpoint, runtime);
       return runtime;
@@ -31,7 +31,7 @@ export class ContainerRuntimes {
   }
 
   keepOnly({ workloads }: Named): void {
-    const { endpoints } = new WorkloadSources(workloads);
+    const { endpoints } = cgroupsOf(workloads);
     for (const [endpoint, runtime] of this.#open) {
       if (endpoints.includes(endpoint)) continue;
       runtime.close();

@@ -10,6 +10,7 @@ import { lookAtDisks, openDiskParts } from './disk-parts.js';
 import { openWorkloads, type Told } from '../workloads/cgroup.js';
 import type { DiskMeasurement } from '../workloads/disk-measurement.js';
 import { FoundFilesystems } from '../workloads/found-filesystems.js';
+import { withOtherSources } from '../workloads/source-spec.js';
 import * as windows from '../workloads/windows.js';
 
 export interface Reading {
@@ -74,10 +75,11 @@ export function openSources(
   managers: Told,
 ): WorkloadSource {
   const host = selectHost();
-  if (host.os === 'windows') return windows.openWindowsWorkloads(config, asWindows(native));
+  if (host.os === 'windows') return withOtherSources(windows.openWindowsWorkloads(config, asWindows(native)), config.workloads);
   const { unified, systemd, pids } = host.readHierarchies();
   const beside = hierarchy?.version === 1 ? [unified, systemd].filter((one) => one !== undefined) : [];
-  return openWorkloads(config, native, { identity, hierarchy, pids, beside }, watched, managers);
+  const cgroups = openWorkloads(config, native, { identity, hierarchy, pids, beside }, watched, managers);
+  return withOtherSources(cgroups, config.workloads);
 }
 
 /** The hierarchy of the memory controller, and this process's cgroup in it: the demo creates its node there. */

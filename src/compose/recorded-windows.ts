@@ -3,9 +3,10 @@ import { allProtections } from '../core/shutdown-exempt.js';
 import { compileWindowsGlob } from '../core/windows-path.js';
 import { targetOf } from '../core/windows-target.js';
 import type { Protection, Workload, WorkloadUsage } from '../core/workload.js';
-import { isWindowsSource, type WindowsSourceSpec } from '../core/workload-source.js';
 import type { RecordedConfig } from '../monitor/recording/format.js';
 import { compileRules, namedOf, patternsOf, type RuleEffect } from '../workloads/rules.js';
+import type { WindowsSelection } from '../workloads/source-kind.js';
+import { windowsSelection } from '../workloads/source-spec.js';
 
 const NANO = 1_000_000_000n;
 
@@ -14,7 +15,7 @@ const NANO = 1_000_000_000n;
  * which workload contains which.
  */
 export function windowsWorkloadsUnder(config: Config, recorded: RecordedConfig, usages: readonly WorkloadUsage[]): WorkloadUsage[] {
-  const matches = config.workloads.flatMap((source) => (isWindowsSource(source) ? matcherOf(source) : []));
+  const matches = config.workloads.flatMap((source) => matchersOf(windowsSelection(source) ?? {}));
   const effectOf = compileRules(config.rules, patternsOf('windows'));
   const recordedEffectOf = compileRules(recorded.rules, patternsOf('windows'));
   return usages
@@ -43,11 +44,16 @@ function protectionUnder({ critical }: RuleEffect, recorded: Protection | undefi
   return critical ? { kind: 'critical', ...(other && { also: other }) } : other;
 }
 
-/** Whether a workload belongs to this source. */
-function matcherOf(source: WindowsSourceSpec): (workload: Workload) => boolean {
+/** One test for each source: whether a workload belongs to it. */
+function matchersOf({ jobs = [], services = [], programs = [] }: WindowsSelection): ((workload: Workload) => boolean)[] {
   const kindOf = ({ id }: Workload): string | undefined => targetOf(id)?.kind;
-  if ('job' in source) return (workload) => kindOf(workload) === 'job' && workload.name === source.job;
-  const pattern = compileWindowsGlob('service' in source ? source.service : source.process.path);
-  if ('service' in source) return (workload) => kindOf(workload) === 'service' && pattern.test(workload.name);
-  return (workload) => kindOf(workload) === 'tree' && pattern.test(workload.program ?? workload.path);
+  return [
+    ...jobs.map((job) => (workload: Workload) => kindOf(workload) === 'job' && workload.name === job),
+    ...services
+      .map(compileWindowsGlob)
+      .map((pattern) => (workload: Workload) => kindOf(workload) === 'service' && pattern.test(workload.name)),
+    ...programs
+      .map(compileWindowsGlob)
+      .map((pattern) => (workload: Workload) => kindOf(workload) === 'tree' && pattern.test(workload.program ?? workload.path)),
+  ];
 }

@@ -1,37 +1,36 @@
 import type { Config } from '../config/config.js';
-import { isBelow, normalCgroupPath, withAncestors } from '../core/cgroup.js';
+import { isBelow, withAncestors } from '../core/cgroup.js';
 import { containerScope } from '../core/container-scope.js';
 import { isLiteral } from '../core/glob.js';
 import { slicePath } from '../core/unit.js';
 import { allProtections } from '../core/shutdown-exempt.js';
 import type { Protection, Workload, WorkloadUsage } from '../core/workload.js';
-import { isWindowsSource, sourceText, WorkloadSources } from '../core/workload-source.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import type { RecordedConfig } from '../monitor/recording/format.js';
 import { windowsWorkloadsUnder } from './recorded-windows.js';
 import { preferenceParts } from '../workloads/cgroup-workload.js';
 import { listedProtection, protectionsOf } from '../workloads/protection.js';
 import { compileRules } from '../workloads/rules.js';
+import { cgroupSelection, cgroupsOf, isWorkloadSource, sourceText, windowsSelection } from '../workloads/source-spec.js';
 
 const NANO = 1_000_000_000n;
 
 /** Sources of `config` that the recording does not have: nothing is known about their workloads. */
 export function unrecordedSources(config: Config, recorded: RecordedConfig): string[] {
-  const known = new WorkloadSources([
-    ...recorded.sources.map((cgroup) => ({ cgroup })),
-    ...(recorded.systemd ?? []).map((systemd) => ({ systemd })),
-    ...(recorded.cri ?? []).map((cri) => ({ cri })),
-  ]);
-  const windows = new Set((recorded.windows ?? []).map(sourceText));
-  const units = new Set((recorded.systemd ?? []).flatMap((source) => source.units));
+  const before = recorded.workloads.filter(isWorkloadSource);
+  const known = cgroupsOf(before);
+  const texts = new Set(before.map(sourceText));
+  const knownUnits = new Set(before.flatMap((source) => cgroupSelection(source)?.units ?? []));
+  const isKnown = (path: string): boolean => known.slices.some((slice) => path === slice || isBelow(path, slice));
   return config.workloads.flatMap((source): string[] => {
-    if (isWindowsSource(source)) return windows.has(sourceText(source)) ? [] : [sourceText(source)];
-    if ('cgroup' in source) return known.parents.includes(normalCgroupPath(source.cgroup)) ? [] : [normalCgroupPath(source.cgroup)];
-    if ('cri' in source) return known.endpoints.includes(source.cri.endpoint) ? [] : [source.cri.endpoint];
-    const isKnown = (path: string): boolean => known.slices.some((slice) => path === slice || isBelow(path, slice));
+    const selection = cgroupSelection(source);
+    if (selection === undefined) return texts.has(sourceText(source)) ? [] : [sourceText(source)];
+    const { parents = [], slices = [], units = [], endpoints = [] } = selection;
     return [
-      ...source.systemd.slices.filter((slice) => !isKnown(slicePath(slice))),
-      ...source.systemd.units.filter((unit) => !units.has(unit) && !known.slices.includes('/')),
+      ...parents.filter((parent) => !known.parents.includes(parent)),
+      ...slices.filter((slice) => !isKnown(slicePath(slice))),
+      ...units.filter((unit) => !knownUnits.has(unit) && !known.slices.includes('/')),
+      ...endpoints.filter((endpoint) => !known.endpoints.includes(endpoint)),
     ];
   });
 }
@@ -47,14 +46,15 @@ export function workloadsUnder(
   recorded: RecordedConfig,
   node: NodeIdentity,
 ): (usages: readonly WorkloadUsage[]) => WorkloadUsage[] {
-  const sources = new WorkloadSources(config.workloads);
+  const sources = cgroupsOf(config.workloads);
+  const isOfWindows = recorded.workloads.some((source) => isWorkloadSource(source) && windowsSelection(source) !== undefined);
   const effectOf = compileRules(config.rules);
   const recordedEffectOf = compileRules(recorded.rules);
   const criticalPaths = config.rules.flatMap(({ critical, match }) =>
     critical && match.path !== undefined && isLiteral(match.path) ? match.path : [],
   );
   return (usages) => {
-    if (recorded.windows !== undefined) return windowsWorkloadsUnder(config, recorded, usages);
+    if (isOfWindows) return windowsWorkloadsUnder(config, recorded, usages);
     const pods = usages.filter(({ workload: { pod } }) => pod !== undefined);
     const members = usages.flatMap(({ workload, stats }) => {
       const { path, oomPreference } = workload;

@@ -1,7 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' };
 import type { LoadedConfig } from '../config/config.js';
 import { initialState, type State } from '../core/state.js';
-import { isWindowsSource } from '../core/workload-source.js';
 import type { Log } from '../log.js';
 import type { NodeIdentity } from '../monitor/ports.js';
 import { SharedFileError } from '../monitor/recording/file.js';
@@ -47,15 +46,9 @@ export function createRecorder(
 }
 
 export function recordedConfig({ config, origins, written }: LoadedConfig): RecordedConfig {
-  const systemd = config.workloads.flatMap((source) => ('systemd' in source ? source.systemd : []));
-  const cri = config.workloads.flatMap((source) => ('cri' in source ? source.cri : []));
-  const windows = config.workloads.filter(isWindowsSource);
   return {
     settings: Object.fromEntries([...origins].map(([key, { value }]) => [key, value])),
-    sources: config.workloads.flatMap((source) => ('cgroup' in source ? source.cgroup : [])),
-    ...(systemd.length > 0 && { systemd }),
-    ...(cri.length > 0 && { cri }),
-    ...(windows.length > 0 && { windows }),
+    workloads: config.workloads,
     rules: config.rules,
     written: { files: written.files, flags: { ...written.flags }, ...(written.platform && { platform: written.platform }) },
   };

@@ -4,7 +4,7 @@ import type { ReclaimStep } from '../core/reclaim-step.js';
 import type { Rule } from '../core/rule.js';
 import type { ShutdownConfig } from '../core/shutdown-config.js';
 import type { Threshold } from '../core/threshold.js';
-import type { WorkloadSourceSpec } from '../core/workload-source.js';
+import type { WorkloadSourceSpec } from '../workloads/source-spec.js';
 import type { SourcePosition } from '../errors.js';
 import type { ConfigFlags } from './flags.js';
 import type { ConfigNotice } from './report.js';

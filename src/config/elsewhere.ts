@@ -1,7 +1,8 @@
 import { signalAbsence, type Platform } from '../core/operating-system.js';
 import { isSignal } from '../core/signal.js';
 import { isWindowsPath } from '../core/windows-path.js';
-import { isWindowsSource } from '../core/workload-source.js';
+import { kindOf } from '../workloads/source-spec.js';
+import { SOURCES } from '../workloads/sources.js';
 import type { KeyPath } from './key.js';
 import type { Layer, Layers } from './layer.js';
 import type { Report } from './report.js';
@@ -44,16 +45,12 @@ function paths({ filesystems = {}, stateDirectory, runtimeDirectory }: Settings,
 
 function sources({ workloads = [] }: Settings, os: Platform['os']): Foreign[] {
   return workloads.flatMap((source, index) => {
-    if (isWindowsSource(source) === (os === 'windows')) return [];
-    const [kind = ''] = Object.keys(source);
-    const [there, hint] =
-      os === 'windows'
-        ? ['Linux', 'use a job object (job: NAME), a service (service: NAME) or programs (process: { path: C:\\Apps\\** })']
-        : [
-            'Windows',
-            'use a cgroup (cgroup: /workload.slice), units (systemd: { slices: [batch.slice] }) or a runtime (cri: { endpoint: … })',
-          ];
-    return [{ path: ['workloads', index, kind], message: `workloads[${String(index)}]: ${kind}: exists only on ${there}`, hint }];
+    const { kind, os: there } = kindOf(source).kind;
+    if (there === os) return [];
+    const message = `workloads[${String(index)}]: ${kind}: exists only on ${there === 'linux' ? 'Linux' : 'Windows'}`;
+    const examples = SOURCES.filter((each) => each.os === os).map(({ example }) => example);
+    const hint = `use ${examples.slice(0, -1).join(', ')} or ${examples.at(-1) ?? ''}`;
+    return [{ path: ['workloads', index, kind], message, hint }];
   });
 }
 

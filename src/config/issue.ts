@@ -4,6 +4,10 @@ import { keyText, suggestion, type KeyPath } from './key.js';
 import type { Report } from './report.js';
 import { keysAt } from './schema.js';
 import { WHEN_EXAMPLE } from './listed-thresholds.js';
+import type { SourceKind } from '../workloads/source-kind.js';
+import { SOURCES } from '../workloads/sources.js';
+
+const SOURCE_KINDS: readonly SourceKind[] = SOURCES;
 
 /** Reports one of zod's issues, at its position in the source. */
 export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, report: Report): void {
@@ -47,28 +51,24 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
 }
 
 function listHint(name: string, input: unknown): string {
-  const isNames = /\.systemd\.(slices|units)$/.test(name);
+  const isNames = /^workloads\[\d+\]\./.test(name);
   return isNames && typeof input === 'string' ? `write [${input}]` : 'begin each entry with "- "';
 }
 
 function mapHint(name: string, input: unknown): string {
-  if (/^workloads\[\d+\]\.systemd$/.test(name)) return `write { slices: [${typeof input === 'string' ? input : 'batch.slice'}] }`;
-  if (/^workloads\[\d+\]\.cri$/.test(name)) return `write { endpoint: ${typeof input === 'string' ? input : CRI_EXAMPLE} }`;
-  if (/^workloads\[\d+\]\.process$/.test(name)) return `write { path: ${typeof input === 'string' ? input : PROGRAMS} }`;
+  const written = typeof input === 'string' ? input : undefined;
+  const [, key] = /^workloads\[\d+\]\.(\w+)$/.exec(name) ?? [];
+  const map = SOURCE_KINDS.find(({ kind }) => kind === key)?.mapHint?.(written);
+  if (map !== undefined) return `write ${map}`;
   if (/^rules\[\d+\]\.match\.labels$/.test(name)) return 'write { app: web }';
-  if (name.startsWith('workloads[')) return sourceHint(input);
+  if (name.startsWith('workloads[')) return sourceHint(written);
   if (name.startsWith('thresholds[')) return "write { when: 'memory.available<5%', kind: hard }, or kind: soft and for: 10s";
   return 'write KEY: VALUE pairs below it';
 }
 
-const PROGRAMS = 'C:\\Apps\\**';
-const CRI_EXAMPLE = 'unix:///run/containerd/containerd.sock';
-
-function sourceHint(input: unknown): string {
-  const text = typeof input === 'string' ? input : '/workload.slice';
-  if (/^unix:|\.sock$/.test(text)) return `write { cri: { endpoint: ${text} } }`;
-  if (text.startsWith('/')) return `write { cgroup: ${text} }`;
-  return `write { systemd: { ${text.endsWith('.slice') ? 'slices' : 'units'}: [${text}] } }`;
+function sourceHint(written = '/workload.slice'): string {
+  const [meant] = SOURCE_KINDS.flatMap((kind) => kind.entryHint?.(written) ?? []);
+  return `write ${meant ?? '{ cgroup: /workload.slice }'}`;
 }
 
 function missingHint(path: KeyPath): string {
@@ -77,9 +77,8 @@ function missingHint(path: KeyPath): string {
   if (key === 'when') return `when: ${WHEN_EXAMPLE}`;
   if (key === 'kind') return 'kind: hard, or kind: soft and for: 10s';
   if (key === 'capacity') return 'capacity: 8Gi';
-  if (key === 'systemd') return 'systemd: { slices: [batch.slice] }, or { units: [web.service] }';
-  if (key === 'path' && path[0] === 'workloads') return `path: ${PROGRAMS}`;
-  if (key === 'endpoint') return `endpoint: ${CRI_EXAMPLE}`;
+  const ofSource = path[0] === 'workloads' ? SOURCE_KINDS.flatMap(({ missing }) => missing?.[String(key)] ?? []) : [];
+  if (ofSource[0] !== undefined) return ofSource[0];
   if (key === 'cgroup')
     return path[0] === 'workloads' ? 'cgroup: /workload.slice, or systemd: { slices: [batch.slice] }' : 'cgroup: /workload.slice';
   return 'give it a value';

@@ -1,62 +1,17 @@
-import { isBelow, normalCgroupPath } from './cgroup.js';
+import { isBelow } from './cgroup.js';
 import { compileGlob } from './glob.js';
 import { slicePath, unitPlace } from './unit.js';
 
-export interface SystemdSource {
+/** What a workload source selects among cgroups. Left out: nothing of the kind. */
+export interface CgroupSelection {
+  /** Cgroups whose children are workloads: '/workload.slice'. */
+  readonly parents?: readonly string[];
   /** 'batch.slice': every service and scope anywhere below is a workload. */
-  readonly slices: readonly string[];
+  readonly slices?: readonly string[];
   /** 'web.service', wherever it is, or a pattern: 'web@*.service'. */
-  readonly units: readonly string[];
-}
-
-export interface CriSource {
-  /** 'unix:///run/containerd/containerd.sock'. */
-  readonly endpoint: string;
-}
-
-/**
- * `cgroup`: a path below the mount of the memory controller ('/workload.slice'); every child is a workload. `cri`:
- * every pod with a cgroup of its own is a workload; of other pods every container.
- */
-export type LinuxSourceSpec = { readonly cgroup: string } | { readonly systemd: SystemdSource } | { readonly cri: CriSource };
-
-/**
- * `job`: a job object by name, one workload. `service`: a service or a pattern; each running one is a workload.
- * `process`: a pattern of program paths; each process of such a program is a workload with its descendants, unless it
- * is inside one already.
- */
-export type WindowsSourceSpec = { readonly job: string } | { readonly service: string } | { readonly process: { readonly path: string } };
-
-/** The configuration ensures that the operating system fits. */
-export type WorkloadSourceSpec = LinuxSourceSpec | WindowsSourceSpec;
-
-export function isWindowsSource(source: WorkloadSourceSpec): source is WindowsSourceSpec {
-  return 'job' in source || 'service' in source || 'process' in source;
-}
-
-/**
- * As in messages: '/workload.slice', 'systemd batch.slice, web.service', 'cri unix:///run/containerd/containerd.sock'.
- */
-export function sourceText(source: WorkloadSourceSpec): string {
-  if ('job' in source) return `job ${source.job}`;
-  if ('service' in source) return `service ${source.service}`;
-  if ('process' in source) return `process ${source.process.path}`;
-  if ('cri' in source) return `cri ${source.cri.endpoint}`;
-  return 'cgroup' in source ? source.cgroup : `systemd ${[...source.systemd.slices, ...source.systemd.units].join(', ')}`;
-}
-
-/** The cgroups above all workloads of the sources. */
-export function sourceRoots(sources: readonly WorkloadSourceSpec[]): string[] {
-  const roots = sources.flatMap((source) =>
-    isWindowsSource(source)
-      ? []
-      : 'cgroup' in source
-        ? normalCgroupPath(source.cgroup)
-        : 'cri' in source
-          ? '/'
-          : [...source.systemd.slices.map(slicePath), ...(source.systemd.units.length > 0 ? ['/'] : [])],
-  );
-  return [...new Set(roots)];
+  readonly units?: readonly string[];
+  /** Container runtimes whose pods are workloads: 'unix:///run/containerd/containerd.sock'. */
+  readonly endpoints?: readonly string[];
 }
 
 /** Tells workloads from other cgroups by path. Workloads of container runtimes are not recognised. */
@@ -69,12 +24,18 @@ export class WorkloadSources {
   readonly endpoints: readonly string[];
   readonly #names: readonly RegExp[];
 
-  constructor(sources: readonly WorkloadSourceSpec[]) {
-    this.parents = [...new Set(sources.flatMap((source) => ('cgroup' in source ? normalCgroupPath(source.cgroup) : [])))];
-    const slices = [...new Set(sources.flatMap((source) => ('systemd' in source ? source.systemd.slices.map(slicePath) : [])))];
+  constructor(selections: readonly CgroupSelection[]) {
+    this.parents = [...new Set(selections.flatMap(({ parents = [] }) => parents))];
+    const slices = [...new Set(selections.flatMap(({ slices: names = [] }) => names.map(slicePath)))];
     this.slices = slices.filter((path) => !slices.some((other) => isBelow(path, other)));
-    this.endpoints = [...new Set(sources.flatMap((source) => ('cri' in source ? source.cri.endpoint : [])))];
-    this.#names = sources.flatMap((source) => ('systemd' in source ? source.systemd.units.map(compileGlob) : []));
+    this.endpoints = [...new Set(selections.flatMap(({ endpoints = [] }) => endpoints))];
+    this.#names = selections.flatMap(({ units = [] }) => units.map(compileGlob));
+  }
+
+  /** The cgroups above all workloads of the sources. */
+  get roots(): readonly string[] {
+    const isAnywhere = this.endpoints.length > 0 || this.namesUnits;
+    return [...new Set([...this.parents, ...this.slices, ...(isAnywhere ? ['/'] : [])])];
   }
 
   /** Whether a source names units, which may be anywhere. */

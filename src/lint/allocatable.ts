@@ -1,6 +1,6 @@
 import { isBelow, normalCgroupPath } from '../core/cgroup.js';
 import { slicePath } from '../core/unit.js';
-import { isWindowsSource, type WorkloadSourceSpec } from '../core/workload-source.js';
+import { cgroupSelection, type WorkloadSourceSpec } from '../workloads/source-spec.js';
 import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
 import type { LintSubject } from './subject.js';
@@ -28,10 +28,8 @@ export function lintAllocatable({ thresholds, workloads, allocatable }: LintSubj
 }
 
 function placesOf(source: WorkloadSourceSpec): readonly { readonly name: string; readonly path: string }[] {
-  if ('systemd' in source) return source.systemd.slices.map((name) => ({ name, path: slicePath(name) }));
-  if ('cri' in source || isWindowsSource(source)) return []; // known only per pod
-  const path = normalCgroupPath(source.cgroup);
-  return [{ name: path, path }];
+  const { parents = [], slices = [] } = cgroupSelection(source) ?? {}; // where pods and named units are is unknown here
+  return [...parents.map((path) => ({ name: path, path })), ...slices.map((name) => ({ name, path: slicePath(name) }))];
 }
 
 export const allocatableRule: LintRule = {

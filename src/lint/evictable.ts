@@ -1,5 +1,5 @@
 import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../core/signal.js';
-import { sourceRoots, sourceText } from '../core/workload-source.js';
+import { cgroupsOf, sourceText } from '../workloads/source-spec.js';
 import { isWindowsPath } from '../core/windows-path.js';
 import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
@@ -21,7 +21,7 @@ export function lintEvictable(subject: LintSubject, machine: MachineFacts | unde
 
 /** The key of the source with this cgroup. */
 function entryOf(root: string | undefined, { workloads }: LintSubject): string {
-  const index = root === undefined ? -1 : workloads.findIndex((source) => sourceRoots([source]).includes(root));
+  const index = root === undefined ? -1 : workloads.findIndex((source) => cgroupsOf([source]).roots.includes(root));
   return index === -1 ? 'workloads' : `workloads[${String(index)}]`;
 }
 
@@ -81,7 +81,7 @@ function noneNow({ workloads, rules }: LintSubject, machine: MachineFacts | unde
   const { present, problems } = machine.workloads;
   const sources = workloads.map(sourceText).join(', ');
   if (present.length === 0) {
-    return problems.length >= sourceRoots(workloads).length // all sources are missing, which is reported
+    return problems.length >= cgroupsOf(workloads).roots.length // all sources are missing, which is reported
       ? undefined
       : nothingEvictable(
           `no workload exists in ${sources} now`,

@@ -38,6 +38,6 @@ export interface MachineFacts {
 
 export interface PresentWorkloads {
   readonly present: readonly PresentWorkload[];
-  /** Sources that do not exist. `root`: the missing cgroup, as in sourceRoots. */
+  /** Sources that do not exist. `root`: the missing cgroup, as in WorkloadSources.roots. */
   readonly problems: readonly { readonly root?: string; readonly code: string; readonly message: string; readonly hint?: string }[];
 }

@@ -2,7 +2,7 @@ import { isBelow } from '../core/cgroup.js';
 import { isLiteral } from '../core/glob.js';
 import { protectedName } from '../core/protected-units.js';
 import type { Rule } from '../core/rule.js';
-import { sourceRoots } from '../core/workload-source.js';
+import { cgroupsOf } from '../workloads/source-spec.js';
 import { namesOf } from './evictable.js';
 import type { LintRule } from './lint-rule.js';
 import type { Finding } from './finding.js';
@@ -15,7 +15,7 @@ import type { LintSubject } from './subject.js';
 export function lintRules({ rules, workloads }: LintSubject, machine: MachineFacts | undefined): Finding[] {
   if (workloads.length === 0) return [];
   const reach = reachOf(workloads);
-  const roots = sourceRoots(workloads);
+  const roots = cgroupsOf(workloads).roots;
   const present = machine?.workloads?.present ?? [];
   return rules.flatMap((rule, index): Finding[] => {
     const problem =

@@ -1,6 +1,6 @@
-import { normalCgroupPath } from '../core/cgroup.js';
 import { slicePath } from '../core/unit.js';
-import { isWindowsSource, type WorkloadSourceSpec } from '../core/workload-source.js';
+import type { CgroupSelection } from '../core/workload-source.js';
+import { cgroupSelection, type WorkloadSourceSpec } from '../workloads/source-spec.js';
 import { ANY_NAME, globOf, literal, overlap, type Glob } from './glob.js';
 
 /** The possible names and paths of workloads of the sources, and the texts for a rule that matches none. */
@@ -22,10 +22,9 @@ const HOLDS_CONTAINERS: readonly Glob[] = ['-.slice', 'system.slice', 'machine.s
 const ANY_PATH = globOf('**');
 
 export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
-  const parents = sources.flatMap((source) => ('cgroup' in source ? normalCgroupPath(source.cgroup) : []));
-  const slices = sources.flatMap((source) => ('systemd' in source ? source.systemd.slices : []));
-  const units = sources.flatMap((source) => ('systemd' in source ? source.systemd.units : []));
-  const runtimes = sources.flatMap((source) => ('cri' in source ? source.cri.endpoint : []));
+  const selections = sources.map(cgroupSelection);
+  const of = (kind: keyof CgroupSelection): readonly string[] => selections.flatMap((selection) => selection?.[kind] ?? []);
+  const [parents, slices, units, runtimes] = [of('parents'), of('slices'), of('units'), of('endpoints')];
   const hasContainers = [...slices, ...units].some((name) => HOLDS_CONTAINERS.some((known) => overlap(globOf(name), known)));
   const hasUnits = slices.length + units.length > 0;
   const unitNames = [...(slices.length > 0 ? UNITS : []), ...units.map(globOf)];
@@ -35,8 +34,8 @@ export function reachOf(sources: readonly WorkloadSourceSpec[]): Reach {
     ...(runtimes.length > 0 ? [`no pod of ${runtimes.join(', ')}`] : []),
     ...(hasUnits ? [`no unit of ${[...slices, ...units].join(', ')}`] : []),
   ];
-  // Programs, jobs and services can have almost any name; their path is that of a program.
-  const anything = sources.some(isWindowsSource) ? [ANY_PATH] : [];
+  // Workloads that are no cgroups, as programs of Windows, can have almost any name and path.
+  const anything = selections.includes(undefined) ? [ANY_PATH] : [];
   return {
     hasLabels: runtimes.length > 0,
     names: [

@@ -2,7 +2,7 @@ import type { FilesystemPaths } from '../core/layout.js';
 import type { Rule } from '../core/rule.js';
 import type { ShutdownConfig } from '../core/shutdown-config.js';
 import type { Threshold } from '../core/threshold.js';
-import type { WorkloadSourceSpec } from '../core/workload-source.js';
+import type { WorkloadSourceSpec } from '../workloads/source-spec.js';
 
 /** The parts of a configuration that lint reads. */
 export interface LintSubject {

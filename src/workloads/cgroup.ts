@@ -5,7 +5,7 @@ import type { LoadedUnit } from '../core/loaded-unit.js';
 import { unitPlace, type UnitCgroup } from '../core/unit.js';
 import type { Rule } from '../core/rule.js';
 import type { Candidates, OomPreference, Protection, UnreadableWorkload, Workload, WorkloadUsage } from '../core/workload.js';
-import { innermost, WorkloadSources, type WorkloadSourceSpec } from '../core/workload-source.js';
+import { innermost, type WorkloadSources } from '../core/workload-source.js';
 import type { ContainerRuntime, NodeIdentity, SourceProblem, UnitManager, WorkloadSource } from '../monitor/ports.js';
 import type { Binding } from '../native/binding.js';
 import type { CgroupSample } from './cgroup-files.js';
@@ -21,6 +21,7 @@ import { listedProtection, protectedBelow, protectionsOf, type Protectable } fro
 import { compileRules } from './rules.js';
 import { RuntimeRoot } from './runtime-root.js';
 import type { SourceRoot } from './source-root.js';
+import { cgroupsOf, type WorkloadSourceSpec } from './source-spec.js';
 import { sourceRootsOf } from './systemd-tree.js';
 import { ToldWorkloads } from './told-workloads.js';
 
@@ -100,7 +101,7 @@ class CgroupWorkloads implements WorkloadSource {
     this.#hierarchy = hierarchy;
     this.#pids = pids;
     this.#nodeCgroup = identity.cgroup;
-    this.#sources = new WorkloadSources(config.workloads);
+    this.#sources = cgroupsOf(config.workloads);
     this.#roots = sourceRootsOf(this.#sources, hierarchy, watched ? native : undefined);
     const runtimeRoots = this.#sources.endpoints.flatMap((endpoint) =>
       runtimes.filter((runtime) => runtime.endpoint === endpoint).map((runtime) => new RuntimeRoot(runtime, hierarchy.mountPoint)),

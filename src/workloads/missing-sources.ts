@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { unitNameOf } from '../core/unit.js';
-import { sourceText, type WorkloadSourceSpec } from '../core/workload-source.js';
 import { errnoName } from '../errors.js';
 import type { SourceProblem, WorkloadSource } from '../monitor/ports.js';
 import type { SourceRoot } from './source-root.js';
+import { sourceText, type WorkloadSourceSpec } from './source-spec.js';
 
 /** Roots that are not there (yet). */
 export function missingSources(roots: readonly SourceRoot[]): readonly SourceProblem[] {

@@ -2,8 +2,8 @@ import type { ProcessTree } from '../core/process-tree.js';
 import { byAge } from '../core/process-tree.js';
 import { compileWindowsGlob } from '../core/windows-path.js';
 import type { WindowsTarget } from '../core/windows-target.js';
-import type { WorkloadSourceSpec } from '../core/workload-source.js';
 import type { ProcessEntry, ServiceEntry } from '../native/windows-binding.js';
+import { windowsSelection, type WorkloadSourceSpec } from './source-spec.js';
 
 /** A job object as one look has found it. */
 export interface FoundJob {
@@ -43,9 +43,10 @@ export class WindowsSources {
   readonly #programs: readonly ReturnType<typeof compileWindowsGlob>[];
 
   constructor(sources: readonly WorkloadSourceSpec[]) {
-    this.jobs = [...new Set(sources.flatMap((source) => ('job' in source ? source.job : [])))];
-    this.#services = sources.flatMap((source) => ('service' in source ? compileWindowsGlob(source.service) : []));
-    this.#programs = sources.flatMap((source) => ('process' in source ? compileWindowsGlob(source.process.path) : []));
+    const selections = sources.flatMap((source) => windowsSelection(source) ?? []);
+    this.jobs = [...new Set(selections.flatMap(({ jobs = [] }) => jobs))];
+    this.#services = selections.flatMap(({ services = [] }) => services.map(compileWindowsGlob));
+    this.#programs = selections.flatMap(({ programs = [] }) => programs.map(compileWindowsGlob));
   }
 
   get namesServices(): boolean {

@@ -4,13 +4,13 @@ import { compileWindowsGlob } from '../core/windows-path.js';
 import { serviceStop } from '../core/windows-service.js';
 import { targetId } from '../core/windows-target.js';
 import type { Candidates, Protection, UnreadableWorkload, Workload, WorkloadUsage } from '../core/workload.js';
-import type { WorkloadSourceSpec } from '../core/workload-source.js';
 import { errnoName } from '../errors.js';
 import type { SourceProblem, WorkloadSource } from '../monitor/ports.js';
 import { thrownText } from '../native/system-error.js';
 import type { WindowsBinding } from '../native/windows-binding.js';
 import { qosClass } from './cgroup-workload.js';
 import { compileRules, type RuleEffect } from './rules.js';
+import type { WorkloadSourceSpec } from './source-spec.js';
 import { WindowsSources, type FoundJob, type WindowsMember } from './windows-members.js';
 import { serviceProtection, systemProtection } from '../core/windows-protection.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openWindowsEvictor } from '../../src/actions/windows-evictor.js';
 import type { Workload } from '../../src/core/workload.js';
-import type { WorkloadSourceSpec } from '../../src/core/workload-source.js';
+import type { WorkloadSourceSpec } from '../../src/workloads/source-spec.js';
 import { HostError, isShortage } from '../../src/errors.js';
 import type { KillInProgress } from '../../src/monitor/ports.js';
 import { openWindowsWorkloads } from '../../src/workloads/windows.js';

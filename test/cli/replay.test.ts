@@ -49,7 +49,7 @@ async function recorded(
   rest: Dying & { dryRun?: boolean; file?: string; written?: RecordedConfig['written'] } = {},
 ): Promise<string> {
   const dryRun = rest.dryRun ?? false;
-  const config = { settings: {}, sources: ['/node'], rules: RULES, ...(rest.written && { written: rest.written }) };
+  const config = { settings: {}, workloads: [{ cgroup: '/node' }], rules: RULES, ...(rest.written && { written: rest.written }) };
   const it = recorder(rest.file, { dryRun, config });
   const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')], { dryRun }), usages, rest).until(300);
   await run.end();
@@ -112,7 +112,7 @@ test('no eviction if the shortage was over at the last look', async () => {
 });
 
 test('during a shutdown no soft threshold evicts under another configuration; after its cancellation it does', async () => {
-  const it = recorder(undefined, { config: { settings: {}, sources: ['/node'], rules: RULES } });
+  const it = recorder(undefined, { config: { settings: {}, workloads: [{ cgroup: '/node' }], rules: RULES } });
   const before = policy([threshold('memory.available', '256Mi', { graceSeconds: 1 })]);
   const run = await new SimulatedRun(it, before, LEAK).until(50);
   run.reconfigure({ ...before, shuttingDown: true });
@@ -129,7 +129,7 @@ test('during a shutdown no soft threshold evicts under another configuration; af
 
 test('a file that continues another goes on in its state: the outcome of an eviction that was decided before', async () => {
   const limits = { maxBytes: 100, maxAgeMs: 86_400_000 }; // every write fills a file
-  const it = recorder(undefined, { limits, config: { settings: {}, sources: ['/node'], rules: RULES } });
+  const it = recorder(undefined, { limits, config: { settings: {}, workloads: [{ cgroup: '/node' }], rules: RULES } });
   const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')]), LEAK).until(90);
   await it.recorder.flush(5_000);
   await run.until(200);
@@ -292,7 +292,7 @@ test('a flag replaces the same recorded flag and keeps the others', async () => 
 test('after a recorded reload flags override the new configuration', async () => {
   const recorded = (written: RecordedConfig['written']): RecordedConfig => ({
     settings: {},
-    sources: ['/node'],
+    workloads: [{ cgroup: '/node' }],
     rules: RULES,
     ...(written && { written }),
   });

@@ -4,12 +4,12 @@ import { recordedConfig } from '../../src/compose/recording.js';
 import { unrecordedSources, workloadsUnder } from '../../src/compose/recorded-workloads.js';
 import type { RuntimePart } from '../../src/core/pod-sandbox.js';
 import type { Workload } from '../../src/core/workload.js';
-import type { SystemdSource } from '../../src/core/workload-source.js';
+import type { SystemdSpec } from '../../src/workloads/systemd-source.js';
 import { load } from '../config/scratch.js';
 import { candidates, Mi, workload } from '../core/support.js';
 
 const node = { name: 'machine', cgroup: undefined, cgroupVersion: 2 } as const;
-const systemd = (source: Partial<SystemdSource>) => ({ systemd: { slices: [], units: [], ...source } });
+const systemd = (source: Partial<SystemdSpec>) => ({ systemd: { slices: [], units: [], ...source } });
 const loaded = (workloads: Config['workloads'], rules: Config['rules'] = []): LoadedConfig => {
   const defaults = load({ 'config.yaml': '' });
   return { ...defaults, config: { ...defaults.config, workloads, rules } };
@@ -34,9 +34,10 @@ test.each<[rule: string, sources: Config['workloads'], recorded: Config['workloa
   expect(unrecordedSources(config(sources), recordedWith(recorded))).toEqual(unknown);
 });
 
-test('an older recording has cgroups only', () => {
-  const { systemd: _, ...older } = recordedWith([{ cgroup: '/x' }, systemd({ slices: ['a.slice'] })]);
-  expect(unrecordedSources(config([systemd({ slices: ['a.slice'] })]), older)).toEqual(['a.slice']);
+test('sources of a kind that this evictd does not know are ignored', () => {
+  const recorded = recordedWith([{ cgroup: '/x' }]);
+  const newer = { ...recorded, workloads: [...recorded.workloads, { future: 'a.slice' }] };
+  expect(unrecordedSources(config([{ cgroup: '/x' }, systemd({ slices: ['a.slice'] })]), newer)).toEqual(['a.slice']);
 });
 
 test('recorded units under another configuration: its sources and rules, the list, and their ManagedOOMPreference=', () => {

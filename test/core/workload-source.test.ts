@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sourceText, WorkloadSources, type WorkloadSourceSpec } from '../../src/core/workload-source.js';
+import { cgroupsOf, sourceText, type WorkloadSourceSpec } from '../../src/workloads/source-spec.js';
 
 const cgroups = (...paths: string[]): WorkloadSourceSpec[] => paths.map((cgroup) => ({ cgroup }));
 const systemd = (slices: readonly string[], units: readonly string[] = []): WorkloadSourceSpec[] => [{ systemd: { slices, units } }];
@@ -40,14 +40,14 @@ test.each<[rule: string, cgroup: string, sources: readonly WorkloadSourceSpec[],
     '/b.slice/a.service/x',
   ],
 ])('the workload that a cgroup lies in: %s', (_rule, cgroup, sources, path, name = path?.split('/').at(-1)) => {
-  const found = new WorkloadSources(sources);
+  const found = cgroupsOf(sources);
   expect(found.holding(cgroup)).toEqual(path === undefined ? undefined : { name, path });
   if (path !== undefined) expect([found.nameOf(path), found.nameOf(`${path}/deeper`)]).toEqual([name, undefined]);
 });
 
 test('what is named twice, or lies in another slice, is there once', () => {
   const sources = [...systemd(['a-b.slice', 'a.slice', 'c.slice']), ...systemd(['a.slice']), ...cgroups('/x', '/x/', '/y')];
-  expect(new WorkloadSources(sources)).toMatchObject({ parents: ['/x', '/y'], slices: ['/a.slice', '/c.slice'], namesUnits: false });
+  expect(cgroupsOf(sources)).toMatchObject({ parents: ['/x', '/y'], slices: ['/a.slice', '/c.slice'], namesUnits: false });
 });
 
 test('sources as messages name them', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../src/core/rule.js';
-import type { WorkloadSourceSpec } from '../../src/core/workload-source.js';
+import type { WorkloadSourceSpec } from '../../src/workloads/source-spec.js';
 import type { PresentWorkload } from '../../src/lint/machine.js';
 import { lintRules } from '../../src/lint/rules.js';
 import { compileRules } from '../../src/workloads/rules.js';

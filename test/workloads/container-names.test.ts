@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Rule } from '../../src/core/rule.js';
-import type { WorkloadSourceSpec } from '../../src/core/workload-source.js';
+import type { WorkloadSourceSpec } from '../../src/workloads/source-spec.js';
 import type { WorkloadSource } from '../../src/monitor/ports.js';
 import { native } from '../../src/native/index.js';
 import { openWorkloads } from '../../src/workloads/cgroup.js';

@@ -1,7 +1,7 @@
 import { chownSync, rmdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Rule } from '../../src/core/rule.js';
-import type { SystemdSource } from '../../src/core/workload-source.js';
+import type { SystemdSpec } from '../../src/workloads/systemd-source.js';
 import type { Candidates } from '../../src/core/workload.js';
 import type { WorkloadSource } from '../../src/monitor/ports.js';
 import { native, type Binding, type CgroupTreeConstructor } from '../../src/native/index.js';
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 interface Options {
-  readonly source?: Partial<SystemdSource>;
+  readonly source?: Partial<SystemdSpec>;
   readonly cgroups?: readonly string[];
   readonly rules?: readonly Rule[];
   readonly binding?: Binding;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../src/core/rule.js';
 import { protectionText } from '../../src/core/rank.js';
 import type { Candidates } from '../../src/core/workload.js';
-import type { WorkloadSourceSpec } from '../../src/core/workload-source.js';
+import type { WorkloadSourceSpec } from '../../src/workloads/source-spec.js';
 import type { WorkloadSource } from '../../src/monitor/ports.js';
 import type { ServiceEntry } from '../../src/native/windows-binding.js';
 import { openWindowsWorkloads } from '../../src/workloads/windows.js';

@@ -10,6 +10,7 @@ import { differences, shownDecision, type TimedDecision, type OtherReport } from
 import type { OtherConfig } from './other-config.js';
 import { OtherRun } from './other-run.js';
 import { ReplayedRecords } from './journal.js';
+import { selectsPods } from '../../workloads/source-spec.js';
 
 /** Replays a recording with another configuration. */
 export class Comparison {
@@ -90,7 +91,7 @@ export class Comparison {
 
   #warn(): void {
     const { workloads, node, reclaim } = this.#config;
-    if (reclaim.length > 0 || workloads.some((source) => 'cri' in source)) {
+    if (reclaim.length > 0 || selectsPods(workloads)) {
       this.#warnings.add('its node-level reclaim counts as freeing nothing: the real amount is unknown');
     }
     const recorded = this.#header.node.cgroup;

@@ -19,6 +19,7 @@ import type { AskedRuntimes } from './runtimes.js';
 import { examineShutdown } from './shutdown.js';
 import { unitsProblem } from './units.js';
 import { workloadFacts } from './workloads.js';
+import { selectsUnits } from '../../workloads/source-spec.js';
 
 /** An idle systemd answers within 50 ms. */
 const TIMEOUT_MS = 1_500;
@@ -83,7 +84,7 @@ export function linuxFacts({ loaded, filesystemsRead, doctor, native, runtime, a
     reload: async () => reloadOf(await facts.instance(), reloadAnswerPath(config.runtimeDirectory, instanceId)),
     node: async () => (await examineNodeOnce()).facts,
     workloads: async () => {
-      const unreachable = config.workloads.some((source) => 'systemd' in source) ? wait(unitsProblem()) : undefined;
+      const unreachable = selectsUnits(config.workloads) ? wait(unitsProblem()) : undefined;
       const { sources, machine } = await examineNodeOnce();
       return workloadFacts(loaded, sources, machine, await unreachable);
     },

@@ -1,8 +1,8 @@
 import type { LoadedConfig } from '../../config/config.js';
-import { sourceText } from '../../core/workload-source.js';
 import type { LintFacts, SourceFacts, WorkloadFacts } from '../../doctor/facts/workloads.js';
 import type { MachineFacts } from '../../lint/machine.js';
 import type { SourceProblem, WorkloadSource } from '../../monitor/ports.js';
+import { selectsUnits, sourceText } from '../../workloads/source-spec.js';
 import { lintConfig } from '../lint.js';
 
 /** On cgroup v2, which needs most (workloads/cgroup-files). */
@@ -21,7 +21,7 @@ export function workloadFacts(
   const { workloads } = loaded.config;
   return {
     sources: sources.map((source, index) => {
-      const asksSystemd = 'systemd' in (workloads[index] ?? {});
+      const asksSystemd = selectsUnits(workloads.slice(index, index + 1));
       return unreachable && asksSystemd ? { ...source, problems: [...source.problems, unreachable] } : source;
     }),
     filesEach: FILES_EACH,

@@ -4,7 +4,6 @@ import type { Platform } from '../../core/operating-system.js';
 import type { Rule } from '../../core/rule.js';
 import type { Policy, State } from '../../core/state.js';
 import type { Candidates, Protection } from '../../core/workload.js';
-import type { CriSource, SystemdSource, WindowsSourceSpec } from '../../core/workload-source.js';
 import type { NodeIdentity, Wake } from '../ports.js';
 
 /** Raised when an older evictd could not read a recording, or would read it wrongly. */
@@ -14,13 +13,8 @@ export const RECORDING_FORMAT = 1;
 export interface RecordedConfig {
   /** By key as in a configuration file, for people. */
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly sources: readonly string[];
-  /** Units that are workloads. Left out: none. */
-  readonly systemd?: readonly SystemdSource[];
-  /** Container runtimes whose pods are workloads. Left out: none. */
-  readonly cri?: readonly CriSource[];
-  /** Jobs, services and programs of Windows. Left out: none. */
-  readonly windows?: readonly WindowsSourceSpec[];
+  /** Workload sources as in a configuration: `{cgroup: '/workload.slice'}`. */
+  readonly workloads: readonly Readonly<Record<string, unknown>>[];
   readonly rules: readonly Rule[];
   /** Files and flags as given, so that a replay can apply other flags. undefined: recorded by an older evictd. */
   readonly written?: {

@@ -38,7 +38,7 @@ export function recorder(path = join(scratch(), 'rec.gz'), options: Partial<Reco
     version: '0.0.0-test',
     node: NODE,
     dryRun: false,
-    config: { settings: {}, sources: ['/node'], rules: [] },
+    config: { settings: {}, workloads: [{ cgroup: '/node' }], rules: [] },
     onError: (error) => errors.push(error),
     onLost: () => (lost += 1),
     ...options,
