@@ -6,7 +6,7 @@ import { killsAtOnce, Standstill, type StandstillParts } from './standstill.js';
 import type { VictimExit } from './victim-exit.js';
 import type { VictimFiles } from './victim-files.js';
 
-/** Whoever is still there after this long, though nobody new came, is perhaps frozen. */
+/** A process that outlives SIGKILL this long, while no new one appears, may be frozen. */
 const STUCK_NS = 100_000_000n;
 
 export interface CgroupKillParts extends StandstillParts {
@@ -15,11 +15,13 @@ export interface CgroupKillParts extends StandstillParts {
   readonly reaper: MemoryReaper;
 }
 
-/** The end of one cgroup. `atNs` of what it returns is taken after the last signal was sent: what is measured with it is rather too long than too short. */
+/**
+ * Ends one cgroup. `atNs` of a result is taken after the last signal: durations measured from it err on the long side.
+ */
 export class CgroupKill implements KillInProgress {
   readonly #parts: CgroupKillParts;
   readonly #standstill: Standstill;
-  /** Who was there at the last SIGKILL; undefined: there was none. */
+  /** The processes at the last SIGKILL; undefined: none was sent. */
   #killed: ReadonlySet<number> | undefined;
   #triedAllAtNs = 0n;
 
@@ -28,7 +30,7 @@ export class CgroupKill implements KillInProgress {
     this.#standstill = new Standstill(parts);
   }
 
-  /** SIGCONT follows SIGTERM, as systemd does it: a stopped process would never get to handle the SIGTERM. */
+  /** Sends SIGCONT after SIGTERM, as systemd does: a stopped process could not handle SIGTERM. */
   terminate(): SignalResult {
     const terminated = this.#signal('SIGTERM');
     this.#signal('SIGCONT');
@@ -36,13 +38,13 @@ export class CgroupKill implements KillInProgress {
   }
 
   /**
-   * cgroup.kill gets the processes that are just being forked, too. Where there is none (v1, kernels before 5.14) or where it is refused (a read-only mount) each
-   * process is signalled: at once, and where that has left somebody new, held still first.
+   * Writes cgroup.kill, which also ends processes that are being forked. Without it (v1, kernels before 5.14, a
+   * read-only mount) signals each process; if new processes appear after that, freezes the cgroup first.
    */
   kill(): SignalResult {
-    this.#standstill.thaw(); // where that failed the last time
+    this.#standstill.thaw(); // a previous thaw may have failed
     const pids = this.#processes();
-    // Whether evictd is in it is not known, and cgroup.kill would take it along; signals spare it.
+    // evictd may be among the processes: cgroup.kill would end it, signals spare it.
     if (pids === undefined) return this.#signal('SIGKILL');
     if (pids.includes(process.pid)) return refused('SIGKILL: evictd itself is in it');
     const before = this.#killed;
@@ -55,7 +57,7 @@ export class CgroupKill implements KillInProgress {
     if (isForking || isStuck) this.#triedAllAtNs = nowNs;
     try {
       if (isUnified) {
-        if (before !== undefined) this.#signal('SIGKILL'); // for the reaper, who takes processes
+        if (before !== undefined) this.#signal('SIGKILL'); // gives the reaper the processes
         return { atNs: process.hrtime.bigint(), processes: pids.length, error: undefined };
       }
       const signal = (): SignalResult => this.#signal('SIGKILL');
@@ -68,7 +70,7 @@ export class CgroupKill implements KillInProgress {
   read(): VictimSample {
     const { files } = this.#parts;
     const usage = files.usage();
-    // On v2 the memory controller may have been switched off above it, which looks the same.
+    // On v2 a memory controller that was disabled above looks the same.
     const removed = usage === 'removed' && (!files.unified || files.populated() === false);
     return { processes: removed ? 0 : this.#left(), usageBytes: usage === 'removed' ? undefined : usage, removed };
   }
@@ -80,13 +82,14 @@ export class CgroupKill implements KillInProgress {
   close(): void {
     this.#parts.exit.close();
     this.#parts.files.close();
-    this.#standstill.end(); // with the descriptors that the others gave back
+    this.#standstill.end(); // last: the other close() calls free descriptors
     this.#parts.handle.close();
   }
 
   /**
-   * v2 knows whether anybody is left, those included that have no number in evictd's pid namespace. On v1 a process can move from a cgroup that is still to
-   * be read into one that was read, and be in neither list: only two empty readings in a row mean that nobody is left. What cannot be read counts as one.
+   * On v2 `populated` includes processes outside evictd's pid namespace. On v1 a process can move between cgroups
+   * during a reading and escape it, so only two empty readings in a row count as empty. An unreadable list counts as
+   * one process.
    */
   #left(): number {
     const populated = this.#parts.files.populated();
@@ -95,7 +98,7 @@ export class CgroupKill implements KillInProgress {
     return populated === true ? Math.max(count(), 1) : count() || count();
   }
 
-  /** undefined: not known. */
+  /** undefined: unknown. */
   #processes(): readonly number[] | undefined {
     try {
       return this.#parts.handle.processes();
@@ -118,7 +121,7 @@ export class CgroupKill implements KillInProgress {
   }
 
   #passing(name: string, signalled: number, errno: number): SignalResult['passing'] {
-    // Who has no number in evictd's pid namespace, or is not its to signal, can be ended by cgroup.kill all the same.
+    // cgroup.kill can still end processes that have no pid here or that evictd may not signal.
     if (signalled > 0 || (name === 'SIGTERM' && !isShortageErrno(errno) && this.#parts.files.unified)) return 'in part';
     return isShortageErrno(errno) ? 'unsent' : undefined;
   }

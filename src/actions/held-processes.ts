@@ -4,16 +4,16 @@ import { isShortageOfWindows, thrownText } from '../native/system-error.js';
 import type { ProcessEntry, ProcessHandle, WindowsBinding } from '../native/windows-binding.js';
 
 interface Held {
-  /** As it was found when it was held. */
+  /** As first seen. */
   readonly process: ProcessEntry;
-  /** undefined: why it could not be had is in `refused`. */
+  /** undefined: opening failed, see `refused`. */
   readonly handle: ProcessHandle | undefined;
   readonly refused: Refusal | undefined;
 }
 
 interface Refusal {
   readonly text: string;
-  /** For want of something that evictd may have the next time. */
+  /** Whether a later attempt may succeed (a shortage of resources). */
   readonly passes: boolean;
 }
 
@@ -21,12 +21,12 @@ function refusal({ pid }: ProcessEntry, error: unknown): Refusal {
   return { text: `process ${String(pid)}: ${thrownText(error)}`, passes: isShortage(error) };
 }
 
-/** What a process that evictd ends leaves behind as its exit code: that of `taskkill /F`. */
+/** The exit code of ended processes, as with `taskkill /F`. */
 const EXIT_CODE = 1;
 
 /**
- * Processes that are being ended, each held by its handle. As long as a handle is open the system gives the number of its process to nobody else, ended or not: so whoever names
- * one of them as its parent is its child.
+ * Processes that are being ended, each with an open handle. While the handle is open, Windows does not reuse the pid,
+ * even after the exit; so a process that names the pid as its parent is really its child.
  */
 export class HeldProcesses {
   readonly #native: Pick<WindowsBinding, 'ProcessHandle'>;
@@ -37,7 +37,7 @@ export class HeldProcesses {
     this.#native = native;
   }
 
-  /** 'gone': it has ended. One that cannot be had is known by that. */
+  /** 'gone': the process has ended. A process that cannot be opened counts as known. */
   hold(process: ProcessEntry): 'new' | 'known' | 'gone' {
     const { pid, createdAt } = process;
     const known = this.#held.get(pid);
@@ -54,29 +54,29 @@ export class HeldProcesses {
     return known === undefined ? 'new' : 'known';
   }
 
-  /** Of whom the system does not tell just now, for want of memory, and who is held: as it was told then. */
+  /** The values at the time of opening, if Windows lacks the memory to report current ones. */
   told(entry: ProcessEntry): ProcessEntry {
     const { process, handle } = this.#held.get(entry.pid) ?? {};
     const isHeld = handle !== undefined && process?.createdAt === entry.createdAt && process.errno === 0;
     return isHeld && isShortageOfWindows(entry.errno) ? process : entry;
   }
 
-  /** Those that have been held, whether or not they live. */
+  /** All opened processes, ended or not. */
   all(): readonly ProcessEntry[] {
     return [...this.#held.values()].flatMap(({ process, handle }) => (handle === undefined ? [] : process));
   }
 
-  /** What cannot be held counts as living. */
+  /** A process that could not be opened counts as living. */
   living(): number {
     return [...this.#held.values()].filter(({ handle }) => handle?.exitCode() === undefined).length;
   }
 
-  /** Whoever could not be held, and is not among these any more, has ended. */
+  /** Drops processes that could not be opened and have ended. */
   forgetRefused(present: (process: ProcessEntry) => boolean): void {
     for (const [pid, { process, handle }] of this.#held) if (handle === undefined && !present(process)) this.#held.delete(pid);
   }
 
-  /** TerminateProcess of all that live. Never throws. */
+  /** TerminateProcess for all that live. Never throws. */
   terminate(): SignalResult {
     const errors: Refusal[] = [];
     let processes = 0;
@@ -97,7 +97,7 @@ export class HeldProcesses {
     return { atNs, processes, error: `TerminateProcess: ${errors.map(({ text }) => text).join(', ')}`, passing };
   }
 
-  /** `callback` when nobody of those that are held lives any more: at most once. */
+  /** `callback`: called at most once, when no opened process lives any more. */
   onExit(callback: (atNs: bigint) => void): void {
     this.#onExit = callback;
   }

@@ -9,14 +9,16 @@ import { openSharedCgroup } from './shared-cgroup.js';
 import { VictimExit } from './victim-exit.js';
 import { VictimFiles } from './victim-files.js';
 
-/** Where victims live: in the memory hierarchy, and, where that is v1, in others beside it that can end or freeze them. undefined: there is none. */
+/**
+ * The hierarchies of the victims: memory and, if that is v1, others that can kill or freeze. undefined: not mounted.
+ */
 export interface VictimHierarchies {
   readonly memory: CgroupHierarchy | undefined;
   readonly unified: CgroupHierarchy | undefined;
   readonly freezer: CgroupHierarchy | undefined;
 }
 
-/** Evicts workloads that are cgroups, by ending every process in them. Starts a thread, which ends with the process. */
+/** Evicts cgroups by ending every process in them. Starts a thread that lives until evictd ends. */
 export function openCgroupEvictor(native: Binding, hierarchies: VictimHierarchies): Evictor {
   const reaper = new native.MemoryReaper();
   return {
@@ -41,7 +43,7 @@ function begin(
   const directory = cgroupDirectory(hierarchy, path);
   let files: VictimFiles | undefined;
   try {
-    // The files first: the handle compares the inode, so if the name had been given to another cgroup before they were opened, it says so.
+    // Files first: the handle compares the inode and so notices if the name belongs to a new cgroup by now.
     files = new VictimFiles(directory, hierarchy.version);
     const handle = new native.CgroupHandle(directory, workload.startOrder);
     const victim = { handle, hierarchy, path };

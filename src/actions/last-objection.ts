@@ -5,21 +5,21 @@ import type { SignalResult } from '../monitor/ports.js';
 import { isShortageOfWindows } from '../native/system-error.js';
 import type { ProcessEntry } from '../native/windows-binding.js';
 
-/** Who is never ended, whatever it lives in, beside those that the system needs. */
+/** Processes that are never ended, besides those that Windows needs. */
 export interface Spared {
-  /** evictd's. */
+  /** evictd's pid. */
   readonly pid: number;
-  /** By the rules in force. */
+  /** According to the rules in force. */
   readonly isCritical: (program: Pick<ProcessEntry, 'name' | 'path'>) => boolean;
 }
 
-/** Why nobody is ended, for people; `passing` as in SignalResult. */
+/** Why nothing was ended, as text; `passing` as in SignalResult. */
 export type Objection = Required<Pick<SignalResult, 'error' | 'passing'>> & { readonly error: string };
 
 /**
- * What is against ending these processes, as they were found at the last moment; undefined: nothing is.
+ * What forbids ending these processes now; undefined: nothing.
  *
- * @param own  evictd and the processes that it descends from
+ * @param own  evictd and its ancestors
  */
 export function lastObjection(
   members: readonly ProcessEntry[],
@@ -29,7 +29,7 @@ export function lastObjection(
   const critical = members.find(isCritical);
   const byRule: Protection | undefined = critical && { kind: 'contains', name: critical.name };
   const bySystem = systemProtection(members, own);
-  // What the system does not tell because it is short of something it may tell the next time.
+  // If Windows is short of a resource, it may report the process next time.
   const passes = bySystem?.kind === 'unlisted' && members.every(({ errno }) => errno === 0 || isShortageOfWindows(errno));
   const protection = passes ? (byRule ?? bySystem) : (bySystem ?? byRule);
   if (protection === undefined) return undefined;

@@ -3,12 +3,13 @@ import type { Binding, CgroupHandle } from '../native/binding.js';
 import { compare, placeOfFirst, type HeldCgroup } from './shared-cgroup.js';
 
 /**
- * The highest cgroups of another hierarchy that hold nobody but processes of the victim, opened: what is undone in them and below is undone for the victim
- * alone. Whoever of the victim lives among others is in none of them. Throws where the victim cannot be listed.
+ * Opens the highest cgroups of another hierarchy that hold only processes of the victim: thawing them affects nothing
+ * else. Processes of the victim that share a cgroup with others are in none of them. Throws if the victim cannot be
+ * listed.
  */
 export function openOwnCgroups(native: Binding, victim: HeldCgroup, other: CgroupHierarchy): CgroupHandle[] {
   const members = victim.handle.processes();
-  if (members.some((pid) => pid <= 1)) return []; // without a number here they cannot be compared
+  if (members.some((pid) => pid <= 1)) return []; // processes without a pid here cannot be compared
   const search = { native, victim, members, other, foreign: new Set<string>() };
   const left = new Set(members);
   const own: CgroupHandle[] = [];
@@ -26,7 +27,7 @@ interface Search {
   readonly victim: HeldCgroup;
   readonly members: readonly number[];
   readonly other: CgroupHierarchy;
-  /** Paths that are known to hold others. */
+  /** Paths known to hold other processes. */
   readonly foreign: Set<string>;
 }
 
@@ -34,7 +35,7 @@ function openHighest(search: Search, path: string): CgroupHandle | undefined {
   let highest: CgroupHandle | undefined;
   for (const above of withAncestors(path)) {
     if (above === '/' || search.foreign.has(above)) break;
-    // One that was removed meanwhile holds nobody; of a shortage of descriptors the caller has what was found before.
+    // A cgroup removed meanwhile holds none. If descriptors run out, the caller keeps what was found.
     const own = attempt(() => openOwn(search, above));
     if (own === undefined) break;
     highest?.close();

@@ -2,7 +2,7 @@ import type { RuntimePart } from '../core/pod-sandbox.js';
 import type { Workload } from '../core/workload.js';
 import type { ContainerRuntime } from '../monitor/ports.js';
 
-/** Of a pod or a container that was evicted. `error`: why its runtime has not removed it yet; undefined: it has. */
+/** The outcome for an evicted pod or container. `error`: why its runtime has not removed it yet; undefined: removed. */
 export type OnRemoval = (workload: Workload, error: string | undefined) => void;
 
 interface Removal {
@@ -12,15 +12,15 @@ interface Removal {
   failed: boolean;
 }
 
-/** Has what was evicted removed by its runtime, so that what it has written goes with it. In the background, and again until it is done. */
+/** Asks runtimes to remove evicted pods and containers, which frees their disk space. In the background, until done. */
 export class Removals {
   readonly #runtimeOf: (endpoint: string) => ContainerRuntime | undefined;
   readonly #onRemoval: OnRemoval;
   readonly #open = new Set<Removal>();
 
   /**
-   * @param runtimeOf  the one to be asked now; undefined: it is none of a workload source
-   * @param onRemoval  told at the first failure and at the end of each
+   * @param runtimeOf  undefined: the endpoint is no longer a workload source
+   * @param onRemoval  called on the first failure and at the end of each removal
    */
   constructor(runtimeOf: (endpoint: string) => ContainerRuntime | undefined, onRemoval: OnRemoval) {
     this.#runtimeOf = runtimeOf;
@@ -33,12 +33,11 @@ export class Removals {
     this.#ask(removal);
   }
 
-  /** Asks once more for what has failed. To be called where nothing is urgent. */
+  /** Repeats failed requests. Call when nothing is urgent. */
   retry(): void {
     for (const removal of this.#open) if (!removal.asking) this.#ask(removal);
   }
 
-  /** Not done yet. */
   get left(): readonly Workload[] {
     return [...this.#open].map(({ workload }) => workload);
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { cgroupDirectory, isBelow, membership, pathBelowMount, withAncestors, type CgroupHierarchy } from '../core/cgroup.js';
 import type { Binding, CgroupHandle } from '../native/binding.js';
 
-/** A victim in the hierarchy that it is known by. */
+/** A victim, open, with its path in the memory hierarchy. */
 export interface HeldCgroup {
   readonly handle: CgroupHandle;
   readonly hierarchy: CgroupHierarchy;
@@ -10,12 +10,12 @@ export interface HeldCgroup {
 }
 
 /**
- * The lowest cgroup of another hierarchy that holds every process of the victim and nobody else, opened: what is done to it is done to the victim alone.
- * undefined: they share none, or it is not known. Never the root.
+ * Opens the lowest cgroup of another hierarchy that holds all processes of the victim and no others. undefined: there
+ * is none, or it is unknown. Never the root.
  */
 export function openSharedCgroup(native: Binding, victim: HeldCgroup, other: CgroupHierarchy): CgroupHandle | undefined {
   const members = victim.handle.processes();
-  if (members.some((pid) => pid <= 1)) return undefined; // without a number here they cannot be compared
+  if (members.some((pid) => pid <= 1)) return undefined; // processes without a pid here cannot be compared
   for (const path of withAncestors(placeOfFirst(members, other) ?? '/')) {
     if (path === '/') return undefined;
     const handle = new native.CgroupHandle(cgroupDirectory(other, path));
@@ -24,15 +24,18 @@ export function openSharedCgroup(native: Binding, victim: HeldCgroup, other: Cgr
       const holds = compare(handle, members, victim);
       found = holds === 'the victim';
       if (found) return handle;
-      if (holds === 'others') return undefined; // and so does all above it
+      if (holds === 'others') return undefined; // so do all cgroups above
     } finally {
-      if (!found) handle.close(); // comparing needs descriptors, and throws where a fork bomb has left none
+      if (!found) handle.close(); // a fork bomb may have used up the descriptors that comparing needs
     }
   }
   return undefined;
 }
 
-/** The victim is read before and after the other: who is born in between is in the second reading. Whoever is in neither is asked for, and may have ended. */
+/**
+ * Reads the victim before and after the other cgroup: a process born in between is in the second reading. A process in
+ * neither is looked up; it may have ended.
+ */
 export function compare(handle: CgroupHandle, before: readonly number[], victim: HeldCgroup): 'the victim' | 'others' | 'a part' {
   const listed = new Set(handle.processes());
   const after = new Set(victim.handle.processes());
@@ -44,13 +47,13 @@ export function compare(handle: CgroupHandle, before: readonly number[], victim:
 function belongs(pid: number, { hierarchy, path }: HeldCgroup): boolean {
   if (pid <= 1) return false;
   const text = procCgroup(pid);
-  if (text === undefined) return true; // nobody any more
+  if (text === undefined) return true; // it has ended
   const kernelPath = membership(text, hierarchy);
   const place = kernelPath === undefined ? undefined : pathBelowMount(kernelPath, hierarchy);
   return place !== undefined && (place === path || isBelow(place, path));
 }
 
-/** Where the first of them lives that has not ended. */
+/** The cgroup of the first process that lives. */
 export function placeOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy): string | undefined {
   for (const pid of pids) {
     const text = procCgroup(pid);
@@ -61,7 +64,7 @@ export function placeOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy
   return undefined;
 }
 
-/** undefined: it has ended. v1 says '/' of one that is just ending. */
+/** undefined: ended. On v1 an exiting process is in '/'. */
 function procCgroup(pid: number): string | undefined {
   try {
     return readFileSync(`/proc/${String(pid)}/cgroup`, 'latin1');

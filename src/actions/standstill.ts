@@ -1,20 +1,25 @@
 import { constants } from 'node:os';
 import type { CgroupHandle } from '../native/binding.js';
 
-/** Rounds of SIGSTOP in one call: each leaves fewer who can fork. */
+/** Rounds of SIGSTOP in one call: each leaves fewer processes that can fork. */
 const STOP_ROUNDS = 8;
-/** The monitor's loop waits for as long as this for the freezer. What is not frozen by then is signalled all the same. */
+/** How long the monitor's loop waits for the freezer. Unfrozen processes are signalled anyway. */
 const FREEZE_MS = 5;
 
 export interface StandstillParts {
   readonly handle: CgroupHandle;
-  /** A cgroup of the unified hierarchy beside this one (hybrid), or of the v1 freezer: opened anew, of the victim's processes alone; undefined: there is none. */
+  /**
+   * Opens the victim's cgroup in the unified hierarchy (hybrid) or the v1 freezer, if it holds no other process;
+   * undefined: none.
+   */
   readonly openShared: (hierarchy: 'unified' | 'freezer') => CgroupHandle | undefined;
-  /** The highest cgroups of the v1 freezer that hold nobody but the victim's processes, opened anew. */
+  /** Opens the highest cgroups of the v1 freezer that hold only processes of the victim. */
   readonly openFreezers: () => readonly CgroupHandle[];
 }
 
-/** A victim that is held still while it is signalled, so that nobody is forked meanwhile; and what is owed to it then: to be thawed, or continued. Nothing throws. */
+/**
+ * Freezes or stops a victim while it is signalled, so that it cannot fork, and undoes that afterwards. Never throws.
+ */
 export class Standstill {
   readonly #parts: StandstillParts;
   /** Frozen here and not thawed yet. */
@@ -25,7 +30,10 @@ export class Standstill {
     this.#parts = parts;
   }
 
-  /** By cgroup.kill of a cgroup that they share in the unified hierarchy, frozen in one of the v1 freezer, or stopped; and thawed, or the killed would stay. */
+  /**
+   * Uses cgroup.kill in the unified hierarchy, else a freezer, else SIGSTOP. Thaws afterwards: frozen processes would
+   * not die.
+   */
   during<T>(signal: () => T): T {
     const unified = this.#shared('unified');
     const freezer = this.#shared('freezer');
@@ -35,7 +43,7 @@ export class Standstill {
       return signal();
     } finally {
       this.thaw();
-      // Even what was not frozen here: somebody else may have.
+      // Another program may have frozen them.
       for (const cgroup of [freezer, unified]) {
         if (cgroup === undefined || this.#frozen.includes(cgroup)) continue;
         attempt(() => {
@@ -46,7 +54,7 @@ export class Standstill {
     }
   }
 
-  /** What was frozen here, as far as that is still to be done. */
+  /** Thaws what was frozen here, and keeps what failed for the next call. */
   thaw(): void {
     this.#frozen = this.#frozen.filter((cgroup) => {
       const isThawed = attempt(() => (cgroup.thaw(), true)) === true;
@@ -55,7 +63,7 @@ export class Standstill {
     });
   }
 
-  /** What somebody else froze, wherever it was done, unless others would be thawed with it. */
+  /** Thaws what another program froze, unless that would thaw processes outside the victim. */
   thawParts(): void {
     for (const cgroup of attempt(() => this.#parts.openFreezers()) ?? []) {
       attempt(() => {
@@ -65,7 +73,7 @@ export class Standstill {
     }
   }
 
-  /** Whoever is left lives on: nobody stays frozen or stopped. Once, before the handle is closed. */
+  /** Leaves no process frozen or stopped. Called once, before the handle is closed. */
   end(): void {
     this.thaw();
     for (const cgroup of this.#frozen) cgroup.close();
@@ -90,12 +98,12 @@ export class Standstill {
   }
 }
 
-/** cgroup.kill. */
+/** Writes cgroup.kill; false: it failed. */
 export function killsAtOnce(cgroup: CgroupHandle): boolean {
   return attempt(() => (cgroup.kill(), true)) ?? false;
 }
 
-/** undefined: it failed. What can be done by other means is; that it worked is seen in the next reading. */
+/** undefined: it failed. The next reading shows whether it worked, and there are other means. */
 function attempt<T>(action: () => T): T | undefined {
   try {
     return action();

@@ -8,14 +8,17 @@ import { lastObjection, type Spared } from './last-objection.js';
 
 const EXIT_CODE = 1;
 
-/** The end of a job: the system ends all of its processes at once, those included that are just being started. Nobody could tell them to end before, so `terminate` is `kill`. */
+/**
+ * Ends a job: Windows ends all its processes at once, including those being started. There is no way to ask them to
+ * end, so `terminate` is `kill`.
+ */
 export class JobKill implements KillInProgress {
   readonly #native: Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
   readonly #job: Job;
   readonly #spared: Spared;
   readonly #held: HeldProcesses;
 
-  /** @param job  closed with this */
+  /** @param job  closed by `close` */
   constructor(native: Pick<WindowsBinding, 'processes' | 'ProcessHandle'>, job: Job, spared: Spared) {
     this.#native = native;
     this.#job = job;
@@ -43,7 +46,7 @@ export class JobKill implements KillInProgress {
     }
   }
 
-  /** The job tells of its processes; who was ended by it must have exited, too. */
+  /** Ended processes leave the job before they have exited: both must be empty. */
   read(): VictimSample {
     try {
       const { members } = this.#find();

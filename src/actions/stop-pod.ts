@@ -3,14 +3,18 @@ import type { Workload } from '../core/workload.js';
 import type { ContainerRuntime, Evictor, KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import type { Removals } from './removals.js';
 
-/** A runtime that lives answers in milliseconds. If it has not within this time or this part of the grace, whichever is longer, the containers get their SIGTERM from evictd. */
+/**
+ * A healthy runtime answers in milliseconds. After this time or this part of the grace period, whichever is longer,
+ * evictd sends SIGTERM itself.
+ */
 const ANSWERED_WITHIN_NS = 1_000_000_000n;
 const PART_OF_GRACE = 10n;
 
 /**
- * Evicts what a container runtime has told of by way of it where there is a grace, and everything else, and where it does not answer, as `others` does.
+ * Evicts pods and containers through their runtime if there is a grace period. Everything else, and pods whose runtime
+ * does not answer, `others` evicts.
  *
- * @param removals  what has ended is removed; undefined: it stays
+ * @param removals  removes evicted pods; undefined: they stay
  */
 export function openPodEvictor(
   others: Evictor,
@@ -36,15 +40,18 @@ interface PodKillParts {
   readonly removals: Removals | undefined;
 }
 
-/** The end of a pod or a container: its runtime is asked where there is time, its processes are looked at, and killed, as those of any cgroup. */
+/**
+ * Ends a pod or a container: the runtime stops it if there is time; its processes are observed and killed as those of
+ * any cgroup.
+ */
 class PodKill implements KillInProgress {
   readonly #parts: PodKillParts;
   readonly #cgroup: KillInProgress;
   readonly #answeredWithinNs: bigint;
   #stop: { readonly known: () => 'asked' | 'alive' | 'refused'; readonly atNs: bigint } | undefined;
-  /** Nobody but evictd ends it from here on. */
+  /** From here on only evictd ends it. */
   #signalled = false;
-  /** SIGKILL has reached somebody of it: who could not be killed because evictd is in it is not removed either. */
+  /** SIGKILL has reached a process. A pod that contains evictd is not killed, and so not removed. */
   #killed = false;
   #removing = false;
 
@@ -64,7 +71,7 @@ class PodKill implements KillInProgress {
     return { atNs, processes: this.#cgroup.read().processes, error: undefined };
   }
 
-  /** The processes first: the runtime may take its time. */
+  /** Kills the processes first: the runtime may be slow. */
   kill(): SignalResult {
     this.#signalled = true;
     const killed = this.#cgroup.kill();
@@ -94,7 +101,7 @@ class PodKill implements KillInProgress {
   }
 
   close(): void {
-    if (this.#killed) this.#remove(); // also who did not go: the runtime has means of its own
+    if (this.#killed) this.#remove(); // even if processes are left: the runtime has means of its own
     this.#cgroup.close();
   }
 

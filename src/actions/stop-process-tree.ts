@@ -7,20 +7,20 @@ import { lastObjection, type Objection, type Spared } from './last-objection.js'
 
 export type TreeNative = Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
 
-/** Whoever goes on forking is looked for this often in one call; the monitor calls again. */
+/** Passes in one call for a tree that keeps forking; the monitor calls again. */
 const MOST_PASSES = 16;
-/** To list all processes takes milliseconds: while some are known to live the others are looked for this often. */
+/** Listing all processes takes milliseconds: while known ones live, new ones are searched at this interval. */
 const LOOK_EVERY_NS = 20_000_000n;
 
 interface Found {
-  /** Somebody is among them who was not known before. */
   readonly isNew: boolean;
   readonly objection: Objection | undefined;
 }
 
 /**
- * The end of a process and all that it has started. Nobody but the console that they share could tell them to end, so `terminate` is `kill`. Each pass ends whoever is known and looks who has come meanwhile,
- * until nobody has. What a process has started that was never seen, because it had ended before it was looked for, is nobody's child to the system: it is not found.
+ * Ends a process and its descendants. Windows has no way to ask them to end, so `terminate` is `kill`. Each pass ends
+ * the known processes and searches new ones, until there are none. A descendant whose parent ended unseen cannot be
+ * found.
  */
 export class TreeKill implements KillInProgress {
   readonly #native: TreeNative;
@@ -38,16 +38,16 @@ export class TreeKill implements KillInProgress {
   }
 
   /**
-   * undefined: it has ended since it was looked at, and its number may be another's.
+   * undefined: the process has ended, and its pid may be reused.
    *
-   * @param root  as a look has found it; held from here on
+   * @param root  held from here on
    */
   static of(native: TreeNative, root: ProcessEntry, spared: Spared): TreeKill | undefined {
     const held = new HeldProcesses(native);
     return held.hold(root) === 'gone' ? undefined : new TreeKill(native, root, spared, held);
   }
 
-  /** Why nobody of it may be ended, by who lives in it now; undefined: nothing is against it. */
+  /** Why the tree must not be ended, from its current processes; undefined: nothing forbids it. */
   objection(): Objection | undefined {
     try {
       return this.#find().objection;
@@ -90,7 +90,7 @@ export class TreeKill implements KillInProgress {
       try {
         this.#find();
       } catch {
-        // Nobody is known to live, and whether somebody has come is not: as one process.
+        // No known process lives; new ones are unknown. Counts as one.
         const processes = Math.max(this.#held.living(), 1);
         return { processes, usageBytes: undefined, removed: false };
       }
@@ -107,7 +107,7 @@ export class TreeKill implements KillInProgress {
     this.#held.close();
   }
 
-  /** Who is in it now, all held. Throws what listing the processes is refused with. */
+  /** Holds all current processes. Throws if they cannot be listed. */
   #find(): Found {
     const entries = this.#native.processes();
     this.#lookedAtNs = process.hrtime.bigint();
@@ -115,7 +115,7 @@ export class TreeKill implements KillInProgress {
     const isPresent = ({ pid, createdAt }: TreeProcess): boolean => present.get(pid)?.createdAt === createdAt;
     const ended = this.#held.all().filter((held) => !isPresent(held));
     const tree = new ProcessTree<TreeProcess>([...entries.filter(({ pid }) => !ended.some((held) => held.pid === pid)), ...ended]);
-    // Of those that have ended another one may have the number already, as far as they could not be held.
+    // The pids of ended processes that could not be held may be reused.
     const found = tree.below(this.#root).filter(isPresent);
     const members = found.flatMap(({ pid }) => present.get(pid) ?? []).map((member) => this.#held.told(member));
     const isNew = members.map((member) => this.#held.hold(member)).includes('new');

@@ -5,25 +5,29 @@ import { thrownText } from '../native/system-error.js';
 import type { WindowsBinding } from '../native/windows-binding.js';
 import type { TreeKill } from './stop-process-tree.js';
 
-/** What it answers where it has been told already, or has ended. */
+/** The service is stopping already, or has ended. */
 const IS_STOPPING: ReadonlySet<string | undefined> = new Set(['ERROR_SERVICE_NOT_ACTIVE']);
-/** What may pass in its grace: it is just starting, its manager is busy, or services run that depend on it, which nobody has told to stop. */
+/**
+ * These may resolve within the grace period: the service is starting, its manager is busy, or dependent services run.
+ */
 const PASSING: ReadonlySet<string | undefined> = new Set([
   'ERROR_SERVICE_CANNOT_ACCEPT_CTRL',
   'ERROR_SERVICE_REQUEST_TIMEOUT',
   'ERROR_DEPENDENT_SERVICES_RUNNING',
 ]);
 
-/** Who cannot be told yet is asked again at this distance: victims are looked at up to a thousand times a second, and to list processes and services takes milliseconds. */
+/**
+ * Interval of repeated requests: victims are read up to 1000 times a second, and listing services takes milliseconds.
+ */
 const ASK_AGAIN_NS = 250_000_000n;
 
-/** The end of a service: the service manager tells it to stop, and whoever is left of its processes is ended as any tree. */
+/** Ends a service: the service manager stops it; the remaining processes are ended as a tree. */
 export class ServiceKill implements KillInProgress {
   readonly #native: Pick<WindowsBinding, 'stopService' | 'services'>;
   readonly #name: string;
   readonly #pid: number;
   readonly #tree: TreeKill;
-  /** What it last answered, where that may pass. */
+  /** The last answer, while it may change. */
   #waiting: SignalResult | undefined;
 
   constructor(
@@ -37,7 +41,10 @@ export class ServiceKill implements KillInProgress {
     this.#tree = tree;
   }
 
-  /** A service that does not take a stop would only be waited for: it is ended. One that is ending is told nothing, and one that is starting as soon as it takes it. */
+  /**
+   * Ends a service at once if it does not accept a stop. Sends nothing to a stopping service, and waits for a starting
+   * one.
+   */
   terminate(): SignalResult {
     const waiting = this.#waiting;
     if (waiting !== undefined && process.hrtime.bigint() - waiting.atNs < ASK_AGAIN_NS) return waiting;
@@ -47,7 +54,7 @@ export class ServiceKill implements KillInProgress {
     };
     if (objection !== undefined) return result(`nobody is told to stop: ${objection.error}`, objection.passing);
     try {
-      // Started again meanwhile, it is another workload.
+      // With another pid it was restarted and is another workload.
       const service = this.#native.services().find(({ name }) => name === this.#name);
       if (service?.pid !== this.#pid) return result();
       const stop = serviceStop(service);
@@ -65,7 +72,7 @@ export class ServiceKill implements KillInProgress {
     }
   }
 
-  /** Its manager takes that for a failure, and does what is set for one: it may be started again. */
+  /** The service manager treats this as a failure and may restart the service, as configured. */
   kill(): SignalResult {
     return this.#tree.kill();
   }

@@ -5,19 +5,25 @@ import type { Workload } from '../core/workload.js';
 import type { Evictor, KillInProgress, SignalResult, UnitJob, UnitManager, VictimSample } from '../monitor/ports.js';
 
 /**
- * systemd answers in milliseconds. If it has not within this time or this part of the grace, whichever is longer, it is in trouble itself, and the unit gets its
- * SIGTERM from evictd: too early that would reach an ExecStop= that has only just been started.
+ * A healthy systemd answers in milliseconds. After this time or this part of the grace period, whichever is longer,
+ * evictd sends SIGTERM itself. Earlier, that could hit an ExecStop= that has just started.
  */
 const ANSWERED_WITHIN_NS = 1_000_000_000n;
 const PART_OF_GRACE = 10n;
 
-/** Who waits at systemd for others to stop has been told nothing: in the last quarter of its time it is, by evictd, and is not killed without having been asked. */
+/**
+ * A stop job that waits for other jobs has sent no signal. In the last quarter of the grace period evictd sends SIGTERM
+ * itself, so that SIGKILL is not the first signal.
+ */
 const queuesNs = (graceNs: bigint): bigint => (graceNs * 3n) / 4n;
 
-/** systemd does not stop a unit that was to be kept stopped: told also when its eviction has long been over. */
+/** Called if systemd does not stop a unit that should stay stopped, even long after the eviction. */
 type OnNotStopped = (hold: Hold, errors: readonly string[]) => void;
 
-/** Evicts systemd units by way of systemd where that was decided, and everything else, and where systemd does not, as `cgroups` does. */
+/**
+ * Evicts units through systemd if the decision says so. Everything else, and units that systemd does not stop,
+ * `cgroups` evicts.
+ */
 export function openUnitEvictor(cgroups: Evictor, units: UnitManager, onNotStopped: OnNotStopped): Evictor {
   return {
     begin: (workload, unit, graceNs = 0n) => {
@@ -30,7 +36,7 @@ export function openUnitEvictor(cgroups: Evictor, units: UnitManager, onNotStopp
   };
 }
 
-/** What would start it again first, so that it does not come back in between; undefined: systemd is not asked. */
+/** Stops triggers first, so that they do not start the unit again. undefined: evictd does not ask systemd. */
 function jobsOf({ unit }: Workload, { stop, hold }: UnitDecision): readonly UnitJob[] | undefined {
   if (unit?.manager !== 'system' || stop?.kind !== 'stop') return undefined;
   return [...stop.triggers, ...(hold ? stop.timers : []), unit.name].map((name) => ({ type: 'stop', unit: name }));
@@ -46,12 +52,12 @@ interface UnitKillParts {
   readonly onNotStopped: OnNotStopped;
 }
 
-/** The end of a unit: systemd is asked, its processes are looked at, and killed, as those of any cgroup. */
+/** Ends a unit: systemd stops it; its processes are observed and killed as those of any cgroup. */
 class UnitKill implements KillInProgress {
   readonly #cgroup: KillInProgress;
   readonly #units: UnitManager;
   readonly #jobs: readonly UnitJob[];
-  /** The last of them. */
+  /** The last job's. */
   readonly #unit: string;
   readonly #hold: Hold | undefined;
   readonly #onNotStopped: OnNotStopped;
@@ -59,7 +65,7 @@ class UnitKill implements KillInProgress {
   readonly #queuesNs: bigint;
   #answer: (() => SystemdAnswer | undefined) | undefined;
   #askedAtNs: bigint | undefined;
-  /** Nobody but evictd ends it from here on. */
+  /** From here on only evictd ends it. */
   #signalled = false;
   #resumed = false;
 
@@ -75,13 +81,15 @@ class UnitKill implements KillInProgress {
     this.#onNotStopped = onNotStopped;
   }
 
-  /** systemd runs ExecStop=, sends what KillSignal= says, and does not start it again. */
+  /** systemd runs ExecStop=, sends KillSignal= and does not restart the unit. */
   terminate(): SignalResult {
     if (this.#signalled || !this.#ask()) return this.#signal();
     return { atNs: process.hrtime.bigint(), processes: this.#cgroup.read().processes, error: undefined };
   }
 
-  /** The processes first: systemd may take its time. What is kept stopped is told to systemd right after, before it has started it again, or the new one ends. */
+  /**
+   * Kills the processes first: systemd may be slow. The stop request follows at once, before systemd restarts the unit.
+   */
   kill(): SignalResult {
     this.#signalled = true;
     const killed = this.#cgroup.kill();
@@ -118,7 +126,7 @@ class UnitKill implements KillInProgress {
     this.#cgroup.close();
   }
 
-  /** Once: an answer to come is not asked for again. That there is no connection says nothing of the unit: an evictd before may have had it stopped. */
+  /** At most once. Without a connection the state is unknown: a previous evictd may have asked. */
   #ask(): boolean {
     if (this.#askedAtNs === undefined) {
       const [hold, onNotStopped, name] = [this.#hold, this.#onNotStopped, this.#unit];
@@ -136,7 +144,7 @@ class UnitKill implements KillInProgress {
     return sent;
   }
 
-  /** That what triggers it cannot be stopped is no reason not to stop it. */
+  /** A failed stop of a trigger does not count. */
   #isRefused(): boolean {
     if (this.#askedAtNs === undefined) return false;
     const answer = this.#answer?.();
@@ -144,15 +152,15 @@ class UnitKill implements KillInProgress {
     return !answer.units.includes(this.#unit);
   }
 
-  /** systemd is through with the unit, and whoever is left in its cgroup (KillMode=process, say) has not been told to end: nobody else is going to. */
+  /** systemd has finished, and processes remain that it does not signal (as with KillMode=process). */
   #isLeftOver(): boolean {
     if (!this.#resumed && this.#answer?.() === undefined) return false;
     const unit = this.#units.unit(this.#unit);
-    if (unit === undefined) return !this.#units.awaited(this.#unit); // a transient one is forgotten when it has ended
+    if (unit === undefined) return !this.#units.awaited(this.#unit); // systemd forgets a transient unit when it ends
     return hasStopped(unit);
   }
 
-  /** It has a job, and runs on. What has changed since it was read may be that. */
+  /** The job is queued and the unit still runs. A stale state does not count. */
   #isQueued(): boolean {
     if (this.#answer?.()?.units.includes(this.#unit) !== true) return false;
     const unit = this.#units.unit(this.#unit);
@@ -163,7 +171,7 @@ class UnitKill implements KillInProgress {
     return this.#askedAtNs !== undefined && process.hrtime.bigint() - this.#askedAtNs >= ns;
   }
 
-  /** Between two of its processes: ExecStopPost=, or the next line of ExecStop=, is still to come. */
+  /** systemd is between two processes of the unit: ExecStopPost= or the next ExecStop= follows. */
   #isStopping(): boolean {
     if (this.#askedAtNs === undefined || this.#isRefused()) return false;
     const unit = this.#units.unit(this.#unit);
@@ -171,7 +179,7 @@ class UnitKill implements KillInProgress {
   }
 }
 
-/** systemd is through with it. */
+/** systemd has finished stopping it. */
 function hasStopped({ stale, activeState }: LoadedUnit): boolean {
   return !stale && (activeState === 'inactive' || activeState === 'failed');
 }

@@ -1,12 +1,12 @@
 import type { Binding, CgroupHandle, Watch } from '../native/binding.js';
 import type { VictimFiles } from './victim-files.js';
 
-/** Held at most for one victim: descriptors are short where a fork bomb is ended. Beyond that, and for whoever is forked later, the loop looks by itself. */
+/** The most pidfds per victim: descriptors are scarce while a fork bomb is ended. The loop's polling finds the rest. */
 const MOST_PROCESSES = 256;
 
 /**
- * Tells when the last process of a victim has exited. v2: cgroup.events says so. v1: the processes that live in it at that moment are held by pidfds. Only an
- * additional wake: where it cannot be had, or is wrong, the loop's own looks find the same.
+ * Reports that the last process of a victim has exited. v2: by cgroup.events. v1: by pidfds of the processes at that
+ * moment. Only an additional wake: the loop polls anyway.
  */
 export class VictimExit {
   readonly #native: Binding;
@@ -18,14 +18,16 @@ export class VictimExit {
     this.#directory = directory;
   }
 
-  /** To be called after the signals were sent: nothing may hold them up. `onExit` is called once at most, on its own turn. Never throws. */
+  /**
+   * Call after the signals, which must not wait for it. `onExit` is called at most once, asynchronously. Never throws.
+   */
   watch(handle: CgroupHandle, files: VictimFiles, onExit: (atNs: bigint) => void): void {
     this.close();
     try {
       this.#watch = files.unified ? this.#whenEmpty(files, onExit) : this.#whenGone(handle, onExit);
     } catch {
-      // Out of descriptors as a rule, as in the fork bomb that is being ended. The loop looks by itself, so that only the end is seen some
-      // milliseconds later: nobody could do anything about that now, and this path writes no line of the log.
+      // Usually descriptors are used up by the fork bomb that is being ended. The loop then sees the end some
+      // milliseconds later.
     }
   }
 
@@ -43,7 +45,7 @@ export class VictimExit {
     const watch = new this.#native.MemcgEvents(this.#directory, 'cgroup.events', (wake, atNs) => {
       if ((wake & gone) !== 0 || files.populated() === false) exited(atNs);
     });
-    // The kernel tells of changes from here on: who was signalled may have exited before.
+    // Events begin here: the processes may have exited before.
     if (files.populated() === false) {
       queueMicrotask(() => {
         if (this.#watch === watch) exited(process.hrtime.bigint());

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { errnoName } from '../errors.js';
 
-/** Longer than cgroup.events, the longest that is read here, is on any kernel. */
+/** Exceeds cgroup.events, the longest file read here. */
 const TEXT_BYTES = 256;
 
 /**
- * A victim's own files, opened before it is ended. A cgroup made again under its name does not show in them: once the victim is removed they say ENODEV
- * for ever.
+ * A victim's files, opened before it is ended. They never show a new cgroup of the same name: after the removal reads
+ * fail with ENODEV.
  */
 export class VictimFiles {
   readonly #usage: number;
@@ -24,18 +24,18 @@ export class VictimFiles {
     }
   }
 
-  /** v2: the kernel tells whether anybody is left, and ends all at once where it has cgroup.kill. */
+  /** v2: cgroup.events reports whether processes are left, and cgroup.kill may exist. */
   get unified(): boolean {
     return this.#events !== undefined;
   }
 
-  /** In bytes; 'removed': the cgroup is; undefined: it cannot be read. */
+  /** In bytes; 'removed': the cgroup is gone; undefined: unreadable. */
   usage(): bigint | 'removed' | undefined {
     const text = this.#read(this.#usage);
     return text === undefined || text === 'removed' ? text : BigInt(text.trim());
   }
 
-  /** Whether a process lives in it or below it; undefined: the kernel does not tell (v1). */
+  /** Whether processes live in it or below; undefined: unknown (v1). */
   populated(): boolean | undefined {
     if (this.#events === undefined) return undefined;
     const text = this.#read(this.#events);
@@ -51,7 +51,7 @@ export class VictimFiles {
   }
 
   #read(file: number): string | undefined {
-    if (this.#closed) return undefined; // the number may be another file's by now
+    if (this.#closed) return undefined; // the descriptor may belong to another file by now
     try {
       return this.#buffer.toString('latin1', 0, readSync(file, this.#buffer, 0, TEXT_BYTES, 0));
     } catch (error) {

@@ -12,9 +12,9 @@ import { ServiceKill } from './stop-service.js';
 type Native = Pick<WindowsBinding, 'processes' | 'ProcessHandle' | 'Job' | 'services' | 'stopService'>;
 
 /**
- * Evicts workloads of Windows: jobs, services and trees of processes.
+ * Evicts jobs, services and process trees.
  *
- * @param isCritical  what the rules in force protect, whatever it lives in: who was chosen may have started it since
+ * @param isCritical  by the rules in force: a workload may have started such a process after it was chosen
  */
 export function openWindowsEvictor(native: Native, isCritical: Spared['isCritical'], ownPid: number = process.pid): Evictor {
   const spared: Spared = { pid: ownPid, isCritical };
@@ -53,7 +53,7 @@ function openJob(native: Native, workload: Workload, name: string): InstanceType
   }
 }
 
-/** By the word that the monitor knows for it. */
+/** ESRCH tells the monitor that the workload is gone. */
 function gone(workload: Workload, why: string, cause?: unknown): HostError {
   return new HostError('EVICTD_KILL_GONE', `${workload.name} (${workload.path}) cannot be evicted: ${why}`, {
     errno: 'ESRCH',

@@ -3,31 +3,32 @@ import { parseQuantity, QuantityError, type Quantity } from '../core/quantity.js
 import type { ResourceList } from '../core/workload.js';
 import { parseTime } from './time.js';
 
-/** A value of a Kubernetes document and where it stands. Integers beyond 2^53 are bigints where the JSON was read without loss. */
+/**
+ * A value of a Kubernetes document and its path. Integers beyond 2^53 are bigints if the JSON was read by parseJson.
+ */
 export interface Field {
   readonly value: unknown;
   /** 'spec.containers[1].resources'; '' for the whole document. */
   readonly path: string;
 }
 
-/** A document of the API from its root. `kind` is what it is called in messages. */
 export function documentOf(value: unknown): Field {
   return { value, path: '' };
 }
 
-/** Absent, or null, which the API takes for absent. */
+/** Absent or null, which the API treats alike. */
 export function isAbsent({ value }: Field): boolean {
   return value === undefined || value === null;
 }
 
-/** A member of an object; of what is absent all members are absent. Keys are looked up by name: unknown ones do not matter. */
+/** A member of an object, or an absent field. Ignores unknown keys. */
 export function member(field: Field, key: string): Field {
   const path = /^[\w-]+$/.test(key) ? (field.path === '' ? key : `${field.path}.${key}`) : `${field.path}[${JSON.stringify(key)}]`;
   if (isAbsent(field)) return { value: undefined, path };
   return { value: objectAt(field)[key], path };
 }
 
-/** The members of a map, in the order in which they were written; none where it is absent. */
+/** The members of a map in written order; empty if absent. */
 export function members(field: Field): readonly (readonly [key: string, field: Field])[] {
   return isAbsent(field) ? [] : Object.keys(objectAt(field)).map((key) => [key, member(field, key)]);
 }
@@ -38,14 +39,14 @@ export function items(field: Field): readonly Field[] {
   return (field.value as readonly unknown[]).map((value, index) => ({ value, path: `${field.path}[${String(index)}]` }));
 }
 
-/** '' where it is absent, as the API has it. */
+/** '' if absent, as in the API. */
 export function textOf(field: Field): string {
   if (isAbsent(field)) return '';
   if (typeof field.value !== 'string') throw wrong(field, 'a text');
   return field.value;
 }
 
-/** An integer of `bits` bits; undefined where it is absent. */
+/** undefined if absent. */
 export function integerOf(field: Field, type: 'int32' | 'int64' | 'uint64'): bigint | undefined {
   if (isAbsent(field)) return undefined;
   const { value } = field;
@@ -66,7 +67,7 @@ function cut(integer: bigint, type: 'int32' | 'int64' | 'uint64'): bigint {
   }
 }
 
-/** An amount as text or number; white space around it does not count. null is zero, undefined where it is absent. */
+/** An amount as text or number, white space ignored. null is zero; undefined if absent. */
 export function quantityOf(field: Field): Quantity | undefined {
   const { value } = field;
   if (value === undefined) return undefined;
@@ -88,7 +89,7 @@ function entry(name: string, quantity: Quantity | undefined): (readonly [string,
   return quantity === undefined ? [] : [[name, quantity]];
 }
 
-/** A point in time, ns since 1970; undefined where it is absent or the zero time of the API. */
+/** A time in ns since 1970; undefined if absent or the API's zero time. */
 export function timeOf(field: Field): bigint | undefined {
   if (isAbsent(field)) return undefined;
   const time = typeof field.value === 'string' ? parseTime(field.value) : undefined;

@@ -1,25 +1,26 @@
-/** JSON that may hold integers beyond 2^53, which are bigints here and not rounded. */
+/** JSON with integers beyond 2^53 as bigints. */
 export type Json = string | number | bigint | boolean | null | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
 
-/** Strings, so that digits inside them are left alone, or numbers as JSON writes them. */
+/** Strings, to skip digits inside them, or numbers. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/g;
 
-/** Shorter integers are safe; looking is a hundred times faster than replacing. */
+/** Shorter integers are safe. Testing is a hundred times faster than replacing. */
 const SIXTEEN_DIGITS = /\d{16}/;
 
-/** No JSON of people has such a key. */
+/** A key that real documents do not use. */
 const BIGINT_KEY = '\u0000bigint';
 
 /**
- * Parses JSON; an integer that a double cannot hold becomes a bigint. (Node 20's reviver does not see the source text.)
+ * Parses JSON; integers that a double cannot hold become bigints. (The reviver of Node 20 does not see the source
+ * text.)
  *
  * @throws SyntaxError as JSON.parse
  */
 export function parseJson(text: string): Json {
-  const plain = JSON.parse(text) as Json; // also the check of the syntax: what follows may then trust the tokens
+  const plain = JSON.parse(text) as Json; // checks the syntax
   if (!SIXTEEN_DIGITS.test(text)) return plain;
   const tagged = text.replace(STRING_OR_NUMBER, (token, fraction?: string, exponent?: string) => {
     if (token.startsWith('"') || fraction !== undefined || exponent !== undefined || Number.isSafeInteger(Number(token))) return token;

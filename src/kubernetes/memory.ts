@@ -1,6 +1,6 @@
 import { member, integerOf, items, textOf, timeOf, type Field } from './document.js';
 
-/** The memory statistics of a node or of a system container, in bytes, unsigned as they were written. */
+/** Memory statistics of a node or a system container, in bytes, unsigned as written. */
 export interface MemoryStats {
   readonly availableBytes: bigint | undefined;
   readonly usageBytes: bigint | undefined;
@@ -17,7 +17,7 @@ export function memoryStatsOf(memory: Field): MemoryStats {
   };
 }
 
-/** The first of the node's system containers of that name, which counts whether or not it has statistics (kubelet: getSysContainer). */
+/** The first system container of that name, even without statistics (kubelet: getSysContainer). */
 export function systemContainer(node: Field, name: string): Field | undefined {
   return items(member(node, 'systemContainers')).find((container) => textOf(member(container, 'name')) === name);
 }

@@ -2,24 +2,24 @@ import type { Workload } from '../core/workload.js';
 import { documentOf, isAbsent, items, member, textOf, wrong, type Field } from './document.js';
 import { workloadAt } from './pod.js';
 
-/** The pods of a list that run on a node, and how many others there were. */
+/** The pods of a list that run on a node, and the numbers of others. */
 export interface NodePods {
-  /** Each once, in the order of the list. */
+  /** Without duplicates, in the order of the list. */
   readonly pods: readonly Workload[];
-  /** They ended (Succeeded, Failed): nothing is left to evict. */
+  /** Succeeded or Failed: nothing to evict. */
   readonly ended: number;
   readonly onOtherNodes: number;
-  /** They wait for a node. */
+  /** Not assigned to a node yet. */
   readonly unscheduled: number;
-  /** The same pod again; the last counts. */
+  /** Duplicates; the last one counts. */
   readonly repeated: number;
 }
 
 /**
- * Reads what `kubectl get pods -o json` writes: a list, an array of pods, or one pod.
+ * Reads the output of `kubectl get pods -o json`: a list, an array of pods, or one pod.
  *
- * @param nodeName  '': the pods of all nodes are taken for those of one
- * @throws DocumentError  it is no list of pods; the error has the path to what is wrong
+ * @param nodeName  '': treats the pods of all nodes as those of one
+ * @throws DocumentError  with the path of the problem
  */
 export function podsOnNode(document: unknown, nodeName: string): NodePods {
   const counts = { ended: 0, onOtherNodes: 0, unscheduled: 0, repeated: 0 };
@@ -39,7 +39,7 @@ export function podsOnNode(document: unknown, nodeName: string): NodePods {
   return { pods: [...pods.values()], ...counts };
 }
 
-/** Of the node that wrote the summary; '' where it does not say. */
+/** The node that wrote the summary; '' if it does not say. */
 export function nodeNameOf(summary: unknown): string {
   return textOf(member(member(documentOf(summary), 'node'), 'nodeName'));
 }

@@ -33,9 +33,10 @@ const CONFIG_MIRROR = 'kubernetes.io/config.mirror';
 /**
  * A pod of the API (v1.Pod as JSON) as a workload, with the amounts that the kubelet v1.36.2 ranks by.
  *
- * A pod without uid has namespace/name for its id; without namespace it is in `default`. Without a start time it counts as the oldest.
+ * The id of a pod without uid is namespace/name; the default namespace is `default`. A pod without a start time counts
+ * as the oldest.
  *
- * @throws DocumentError  it is no pod, or one that the API would not take; the error has the path
+ * @throws DocumentError  with the path of the problem
  */
 export function workloadOfPod(document: unknown): Workload {
   return workloadAt(documentOf(document));
@@ -95,7 +96,7 @@ function podLevelOf(spec: Field): Resources | undefined {
   return { requests: resourceListOf(member(resources, 'requests')), limits: resourceListOf(member(resources, 'limits')) };
 }
 
-/** The class that the API server computed stays with the pod, also where its resources were changed since (kubelet: GetPodQOS). */
+/** The class computed by the API server stays, even if resources change later (kubelet: GetPodQOS). */
 function statedQosClass(field: Field): QosClass | undefined {
   const text = textOf(field);
   if (text === '') return undefined;
@@ -103,7 +104,7 @@ function statedQosClass(field: Field): QosClass | undefined {
   return text;
 }
 
-/** kubelet: IsCriticalPod, which the eviction passes over: static, the mirror of a static one, or by priority. */
+/** kubelet: IsCriticalPod, skipped by evictions: static pods, mirrors of static pods, and critical priorities. */
 function protectionOf(priority: number, annotations: Field): Protection | undefined {
   const byName = new Map(members(annotations));
   const source = byName.get(CONFIG_SOURCE);
@@ -129,11 +130,11 @@ function conditionOf(condition: Field): PodCondition {
   };
 }
 
-/** The containers of a pod: regular ones, then init containers and sidecars in the order in which they start. Ephemeral ones do not count. */
+/** Regular containers, then init containers and sidecars in starting order. Without ephemeral ones. */
 function containersOf(spec: Field): Container[] {
   return [
     ...items(member(spec, 'containers')).map((container) => containerOf(container, 'regular')),
-    // On a regular container restartPolicy means nothing here.
+    // restartPolicy has no meaning for regular containers here.
     ...items(member(spec, 'initContainers')).map((container) =>
       containerOf(container, textOf(member(container, 'restartPolicy')) === 'Always' ? 'sidecar' : 'init'),
     ),
@@ -150,7 +151,7 @@ function containerOf(container: Field, kind: Container['kind']): Container {
   };
 }
 
-/** The volumes on storage of the node, in the order of the pod; others (a claim, a secret, a projection) have limits and owners elsewhere. */
+/** Volumes on the node's storage, in the order of the pod. Claims, secrets and projections have limits elsewhere. */
 function localVolumesOf(spec: Field): LocalVolume[] {
   return items(member(spec, 'volumes')).flatMap((volume): LocalVolume[] => {
     const name = textOf(member(volume, 'name'));

@@ -9,12 +9,12 @@ interface PodStats {
 }
 
 /**
- * For pods in their order, what the summary (/stats/summary as JSON) says about each; of a uid that comes twice the last counts. A pod without uid stands under
- * namespace/name. The API shows a static pod by its mirror, whose uid is another than the one that the kubelet reports: those are found by namespace/name, too.
+ * The statistics of each pod from the summary (/stats/summary as JSON). Of duplicate uids the last counts; a pod
+ * without uid is found by namespace/name. So is a static pod: the API shows its mirror, which has another uid.
  *
- * Counts are unsigned and 64 bits wide; the kubelet reads them as signed, so that those from 2^63 on come out negative.
+ * Counts are unsigned 64-bit numbers that the kubelet reads as signed: those from 2^63 on are negative.
  *
- * @throws DocumentError  it is no summary: a count that is negative, broken or wider, a list that is none
+ * @throws DocumentError  for negative, broken or wider counts, and for lists that are none
  */
 export function usagesIn(summary: unknown): (pods: readonly Workload[]) => WorkloadUsage[] {
   const all = podStatsOf(summary);

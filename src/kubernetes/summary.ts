@@ -3,12 +3,12 @@ import { KUBELET_SIGNALS, type KubeletSignal, type Signal } from '../core/signal
 import { documentOf, integerOf, isAbsent, items, member, timeOf, wrong, type Field } from './document.js';
 import { memoryStatsOf, systemContainer } from './memory.js';
 
-/** On Windows the memory of the node is its commit charge. */
+/** On Windows the node's memory is its commit charge. */
 export type NodeOs = 'linux' | 'windows';
 
 const COMMIT_MEMORY = 'windows-global-commit-memory';
 
-/** Which kubelet wrote the summary: only the one of Windows reports its commit charge. */
+/** Only the kubelet of Windows reports the commit charge. */
 export function osOf(summary: unknown): NodeOs {
   return systemContainer(member(documentOf(summary), 'node'), COMMIT_MEMORY) === undefined ? 'linux' : 'windows';
 }
@@ -17,19 +17,20 @@ export function osOf(summary: unknown): NodeOs {
 type Reading = Observation | string;
 
 /**
- * The signals of a summary (/stats/summary as JSON), as the kubelet v1.36.2 derives them (eviction/helpers.go, makeSignalObservations).
+ * The signals of a summary (/stats/summary as JSON), as in the kubelet v1.36.2 (eviction/helpers.go,
+ * makeSignalObservations).
  *
- * Nothing is checked for plausibility: more available than there is stays so. Counts are unsigned and read as signed, so that those from 2^63 on
- * come out negative, and sums wrap around. The names of missing numbers are those of the summary.
+ * Nothing is checked for plausibility. Counts are unsigned and read as signed, so those from 2^63 on are negative, and
+ * sums wrap around. The names of missing numbers are those of the summary.
  *
- * @throws DocumentError  it is no summary: a count that is negative, broken or wider than 64 bits, a time that is none
+ * @throws DocumentError  for counts that are negative, broken or wider than 64 bits, and for invalid times
  */
 export function makeSignalObservations(summary: unknown, os: NodeOs): Observations {
   const document = documentOf(summary);
   if (isAbsent(document)) throw wrong(document, 'a summary');
   const node = member(document, 'node');
   const runtime = member(node, 'runtime');
-  items(member(document, 'pods')); // a list or absent, whoever reads it
+  items(member(document, 'pods')); // checks the type
   const readings: Readonly<Record<KubeletSignal, Reading>> = {
     'memory.available': os === 'windows' ? commitMemory(node) : memory(member(node, 'memory')),
     'allocatableMemory.available': podsMemory(node),
@@ -89,7 +90,7 @@ function counted(filesystem: Field, free: string, total: string): Reading {
   return observation(filesystem, available, capacity, timeOf(member(filesystem, 'time')));
 }
 
-/** Negative where more processes run than the limit allows. */
+/** Negative if more processes run than the limit allows. */
 function processes(rlimit: Field): Reading {
   const limit = integerOf(member(rlimit, 'maxpid'), 'int64');
   const running = integerOf(member(rlimit, 'curproc'), 'int64');

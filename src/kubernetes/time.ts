@@ -1,19 +1,19 @@
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** What the API writes where a time was never set. */
+/** The API's value for a time that was never set. */
 const ZERO_TIME_MS = Date.parse('0001-01-01T00:00:00Z');
 
-/** A time of the API; `zero`: never set. */
+/** `zero`: never set. */
 export type ApiTime = { readonly kind: 'zero' } | { readonly kind: 'time'; readonly ns: bigint };
 
-/** Reads RFC 3339 as metav1.Time does; undefined: it is none, or no such day or hour exists. Parts of a nanosecond are cut off. */
+/** Parses RFC 3339 as metav1.Time does; undefined: invalid. Cuts off parts of a nanosecond. */
 export function parseTime(text: string): ApiTime | undefined {
   const match = RFC_3339.exec(text);
   if (match === null) return undefined;
   const [, year, month, day, hour, minute, second, fraction = '', sign = '+', offsetHour = '00', offsetMinute = '00'] = match;
   const local = `${year ?? ''}-${month ?? ''}-${day ?? ''}T${hour ?? ''}:${minute ?? ''}:${second ?? ''}`;
   const localMs = Date.parse(`${local}Z`);
-  // Date.parse carries 30 February over into March.
+  // Date.parse turns 30 February into 2 March.
   if (Number.isNaN(localMs) || !new Date(localMs).toISOString().startsWith(local)) return undefined;
   if (Number(offsetHour) > 24 || Number(offsetMinute) > 60) return undefined;
   const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;

@@ -4,17 +4,19 @@ import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
-/** Of a cache: the CRC-32 of the Node that made it, the program and the code. */
+/** The header of the cache: a CRC-32 of the Node version, the program and the code. */
 const HEAD_BYTES = 4;
 
-/** The program as it was bundled, and V8's code of it beside it, if there is any: half of a start is compiling. */
+/** The bundled program, with V8's cached code if there is any. Compiling takes half of a start. */
 export interface Program {
   readonly script: Script;
-  /** false: there was no code, or it was made by another Node, with other flags of V8 or of another program, or is damaged. V8 compiles then. */
+  /**
+   * false: no cached code, or it was made by another Node, with other V8 flags or for another program, or is damaged.
+   * V8 then compiles.
+   */
   readonly cached: boolean;
 }
 
-/** @param node  the Node that compiles */
 export function compileProgram(directory: string, node = thisNode()): Program {
   const filename = programFile(directory);
   const source = readFileSync(filename);
@@ -32,7 +34,7 @@ export function runProgram({ script }: Program, directory: string): void {
   main(createRequire(filename), filename, directory);
 }
 
-/** With what it has run until now. */
+/** Includes the functions that have run so far. */
 export function writeProgramCode({ script }: Program, directory: string): void {
   const code = script.createCachedData();
   const head = Buffer.alloc(HEAD_BYTES);
@@ -40,7 +42,7 @@ export function writeProgramCode({ script }: Program, directory: string): void {
   writeFileSync(cacheFile(directory), Buffer.concat([head, code]));
 }
 
-/** V8 would run what it is given: it looks at the length of the source and not at the code, which may be damaged. */
+/** V8 checks only the length of the source, and would run damaged code. */
 function codeOf(source: Buffer, file: string, node: string): Buffer | undefined {
   let cache: Buffer;
   try {
@@ -57,13 +59,16 @@ function checksum(node: string, source: Buffer, code: Buffer): number {
   return crc32(code, crc32(source, crc32(node)));
 }
 
-/** This very program file: V8 tells its versions apart, but not two builds of one, and crashes with the code of the other (seen: 20.20.2 and 20.19.0). */
+/**
+ * Identifies the Node binary: V8 distinguishes versions, but not builds, and crashes with the code of another build
+ * (seen: 20.20.2 and 20.19.0).
+ */
 function thisNode(): string {
   const { size, mtimeMs } = statSync(process.execPath);
   return [process.version, process.arch, size, Math.floor(mtimeMs / 1_000)].join(' ');
 }
 
-/** The bundler writes ASCII but for comments: a string of one byte a character, in half the memory. */
+/** The bundle is ASCII except for comments: as latin1 it takes half of the memory. */
 function wrapped(source: Buffer): string {
   return `(function (require, __filename, __dirname) {${source.toString('latin1')}\n})`;
 }

@@ -3,20 +3,20 @@ import { stepCommands } from './step-command.js';
 import type { RuntimeImage } from '../core/container-garbage.js';
 import type { Collection } from '../core/layout.js';
 
-/** What carrying a step out would give back now. */
+/** What a step would free now. */
 export interface Gain {
-  /** undefined: that is not known. */
+  /** undefined: unknown. */
   readonly bytes: bigint | undefined;
-  /** How many of `unit`; undefined: that is not known. */
+  /** The number of `unit`; undefined: unknown. */
   readonly count: bigint | undefined;
   readonly unit: 'file' | 'container' | 'image';
-  /** What would be run, or asked for, a command an entry; empty: nothing on this machine. */
+  /** The commands or calls, one an entry; empty: the step does nothing on this machine. */
   readonly commands: readonly (readonly string[])[];
-  /** Why not all of it could be found out. */
+  /** Why the values are incomplete. */
   readonly error: string | undefined;
 }
 
-/** By the name of a step, or of what container runtimes collect. */
+/** By the name of a step or of a collection of container runtimes. */
 export interface NamedGain {
   readonly name: string;
   readonly gain: Gain;
@@ -24,7 +24,7 @@ export interface NamedGain {
 
 const BLOCK_BYTES = 512n;
 
-/** @param find  runs find(1) with these arguments; its output is the blocks of a file in each line */
+/** @param find  runs find(1) with these arguments; each line of the output is the number of blocks of a file */
 export async function gainOf(
   step: ReclaimStep,
   isThere: (path: string) => boolean,
@@ -42,18 +42,21 @@ export async function gainOf(
     const blocks = output.split('\n').filter((line) => line !== '');
     const foundBytes = blocks.reduce((sum, each) => sum + BigInt(each), 0n) * BLOCK_BYTES;
     bytes += foundBytes > keptBytes ? foundBytes - keptBytes : 0n;
-    // Which of them would be kept is not known.
+    // Which files would be kept is unknown.
     count = keptBytes > 0n || count === undefined ? undefined : count + BigInt(blocks.length);
   }
   return { bytes, count, unit: 'file', commands: argvs, error: errors.length > 0 ? errors.join('; ') : undefined };
 }
 
-/** What a container runtime has that nobody needs, or why it does not tell. */
+/** What a container runtime could remove, or why that is unknown. */
 export type RuntimeGarbage = { readonly endpoint: string } & (
   { readonly garbage: { readonly containers: readonly string[]; readonly images: readonly RuntimeImage[] } } | { readonly error: string }
 );
 
-/** Nothing where there is no runtime. What a container has written is not asked for; images share layers, so that less than their sizes may come back. */
+/**
+ * Empty without runtimes. The size of container layers is unknown; images share layers, so removal may free less than
+ * their sizes.
+ */
 export function garbageGains(runtimes: readonly RuntimeGarbage[]): readonly NamedGain[] {
   if (runtimes.length === 0) return [];
   const errors = runtimes.flatMap((runtime) => ('error' in runtime ? [`${runtime.endpoint}: ${runtime.error}`] : []));

@@ -8,12 +8,14 @@ import type { Binding, FilesystemReading } from '../native/binding.js';
 import { readFilesystem, devicesOf } from '../native/filesystem-answer.js';
 import { pathsOfStep, stepCommands } from './step-command.js';
 
-/** A container runtime, as far as it collects. */
 export type Collector = Pick<ContainerRuntime, 'endpoint' | 'collect'>;
 
-/** Has container runtimes collect, carries the configured steps out, and measures on the filesystem of the signal what each has given back. */
+/**
+ * Asks container runtimes to collect garbage, runs the configured steps, and measures what each frees on the signal's
+ * filesystem.
+ */
 export class StepReclaimer implements Reclaimer {
-  /** Those of the configuration that is in force. */
+  /** Of the configuration in force. */
   steps: readonly ReclaimStep[];
   readonly #runtimes: () => readonly Collector[];
   readonly #runner: CommandRunner;

@@ -1,13 +1,13 @@
 import type { AgedStep, ReclaimStep } from '../core/reclaim-step.js';
 
-/** A program that carries a step out, where it is installed. */
+/** An installed program that performs a step. */
 export interface StepCommand {
   readonly argv: readonly string[];
-  /** What it frees lies there; undefined: that is not known. */
+  /** The location of what it frees; undefined: unknown. */
   readonly path: string | undefined;
-  /** Arguments of find(1) that print the blocks (of 512 bytes) of each file that it may remove; undefined: that is not known. */
+  /** Arguments for find(1) that print the 512-byte blocks of each file that may be removed; undefined: unknown. */
   readonly found: readonly string[] | undefined;
-  /** Of what is found, this much stays. */
+  /** This much of what is found stays. */
   readonly keptBytes: bigint;
 }
 
@@ -17,11 +17,11 @@ const PRINT_BLOCKS = ['-printf', '%b\n'];
 
 interface AgedFiles {
   readonly directories: readonly string[];
-  /** Patterns of the names, one of which must match; empty: any name. */
+  /** Patterns for names, of which one must match; empty: any name. */
   readonly names: readonly string[];
-  /** Patterns of paths that are left alone. */
+  /** Patterns for paths that are skipped. */
   readonly except: readonly string[];
-  /** Which of a file's times must be so long ago. */
+  /** The file times that must be old enough. */
   readonly times: readonly string[];
 }
 
@@ -55,11 +55,11 @@ const PACKAGE_CACHES: readonly { readonly argv: readonly string[]; readonly dire
 
 const JOURNAL = '/var/log/journal';
 
-/** All ways to carry it out; those whose program is not installed are none. What there is to be had is worked out by the same expression that removes it. */
+/** All commands of a step whose programs are installed. The size estimate uses the same expression as the removal. */
 export function stepCommands(step: ReclaimStep, isThere: (path: string) => boolean): readonly StepCommand[] {
   switch (step.kind) {
     case 'journald': {
-      // What is still written to is made an archive first: only archives are removed.
+      // --vacuum-size removes only archived files, so rotate first.
       const argv = ['/usr/bin/journalctl', '--rotate', `--vacuum-size=${String(step.keepBytes)}`];
       const found = [JOURNAL, '-xdev', '-type', 'f', ...PRINT_BLOCKS];
       return isThere(JOURNAL) ? [{ argv, path: JOURNAL, found, keptBytes: step.keepBytes }] : [];
@@ -80,7 +80,10 @@ export function stepCommands(step: ReclaimStep, isThere: (path: string) => boole
   }
 }
 
-/** A command a directory: they may lie on different filesystems. find removes by the directory that it holds open, so that nobody can lead it elsewhere by a symbolic link. */
+/**
+ * One command per directory, because they may be on different filesystems. find removes relative to an open directory,
+ * so that a symbolic link cannot redirect it.
+ */
 function agedFiles({ directories, names, except, times }: AgedFiles, minutes: bigint, isThere: (path: string) => boolean): StepCommand[] {
   const named = names.flatMap((name, index) => [...(index > 0 ? ['-o'] : []), '-name', name]);
   const which = [
@@ -99,7 +102,7 @@ function agedFiles({ directories, names, except, times }: AgedFiles, minutes: bi
   }));
 }
 
-/** All that `stepCommands` may ask for. */
+/** All paths that `stepCommands` may ask for. */
 export function pathsOfStep(step: ReclaimStep): readonly string[] {
   const asked = new Set<string>();
   stepCommands(step, (path) => {

@@ -1,27 +1,29 @@
 import type { FileSpec } from '../native/binding.js';
 
-/** What one row of the table says about a cgroup. Bytes. */
+/** One row of the table for a cgroup, in bytes. */
 export interface CgroupSample {
   readonly usageBytes: bigint;
   /** usage − inactive_file, floored at 0. */
   readonly workingSetBytes: bigint;
-  /** What the kernel keeps for it (the larger of memory.low and memory.min); undefined: on v1, which has neither. */
+  /** The larger of memory.low and memory.min; undefined: v1, which has neither. */
   readonly guaranteedBytes: bigint | undefined;
 }
 
-/** The files of a candidate, and what they mean. */
+/** The files of a candidate, and how to interpret them. */
 export interface CgroupFiles {
   readonly specs: readonly FileSpec[];
-  /** `values[first]` and what follows are the fields of the specs in order. undefined: usage or inactive_file is not known. */
+  /**
+   * `values[first]` and following are the fields of the specs in order. undefined: usage or inactive_file is unknown.
+   */
   sample(values: Float64Array, first: number): CgroupSample | undefined;
-  /** Whether a process lives in it or below it; undefined: these files do not tell. */
+  /** Whether processes live in it or below; undefined: unknown. */
   populated(values: Float64Array, first: number): boolean | undefined;
   readonly usageFile: string;
-  /** Its own limit, those of its parents left aside. */
+  /** The cgroup's own limit. */
   readonly limitFile: string;
 }
 
-/** What memory.low = max amounts to: the kernel counts bytes in 63 bits. */
+/** The effective value of memory.low = max: the kernel counts bytes in 63 bits. */
 export const ALL_MEMORY = 2n ** 63n - 1n;
 
 const v1: CgroupFiles = {
@@ -59,7 +61,7 @@ export function cgroupFiles(version: 1 | 2): CgroupFiles {
   return version === 1 ? v1 : v2;
 }
 
-/** What a limit file says, in bytes; undefined: no limit, which v1 writes as the largest number of whole pages. */
+/** A limit in bytes; undefined: none, which v1 writes as the largest number of whole pages. */
 export function limitBytes(text: string): bigint | undefined {
   const [digits] = /^\d+/.exec(text) ?? [];
   if (digits === undefined) return undefined;
@@ -67,7 +69,7 @@ export function limitBytes(text: string): bigint | undefined {
   return limit > LARGEST_LIMIT ? undefined : limit;
 }
 
-/** Pages have 64 KiB at most. */
+/** Pages have at most 64 KiB. */
 const LARGEST_LIMIT = ALL_MEMORY - 64n * 1024n;
 
 function sample(usage = NaN, inactive = NaN, guaranteedBytes?: bigint): CgroupSample | undefined {

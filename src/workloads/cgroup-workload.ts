@@ -8,17 +8,17 @@ const NANO = 1_000_000_000n;
 const NO_CONTAINERS: readonly ContainerStats[] = [];
 const NO_VOLUMES: readonly VolumeStats[] = [];
 
-/** What is known of a cgroup beside what it uses. */
+/** Facts about a cgroup besides its usage. */
 export interface Known {
   readonly oomPreference: OomPreference | undefined;
   readonly protection: Protection | undefined;
-  /** undefined: systemd was not asked, or does not know it. */
+  /** undefined: unknown to systemd, or not asked. */
   readonly loaded: LoadedUnit | undefined;
-  /** undefined: no container runtime has told of it. */
+  /** undefined: not reported by a container runtime. */
   readonly runtime: RuntimePart | undefined;
 }
 
-/** A cgroup as a workload. Where no rule gives a request, what the kernel keeps for it is one. */
+/** A cgroup as a workload. Without a rule its request is what the kernel guarantees. */
 export function workloadOf(
   member: Member,
   { guaranteedBytes }: CgroupSample,
@@ -47,24 +47,24 @@ export function workloadOf(
   };
 }
 
-/** A runtime ends it, and systemd's time for its scope does not count, but where nobody has said another. */
+/** The runtime ends a pod; the timeout of its systemd scope counts only if nothing else is set. */
 function graceOfPod(effect: Member['effect'], runtime: RuntimePart, loaded: LoadedUnit | undefined): bigint | undefined {
   return effect.terminationGracePeriodNs ?? runtime.terminationGracePeriodNs ?? loaded?.timeoutStopNs;
 }
 
-/** What is given, but no more than systemd does, which kills a unit that it stops after that in any case. */
+/** At most systemd's timeout, after which systemd kills the unit anyway. */
 function graceOf(givenNs: bigint | undefined, timeoutStopNs: bigint | undefined): bigint | undefined {
   return givenNs === undefined || (timeoutStopNs !== undefined && timeoutStopNs < givenNs) ? timeoutStopNs : givenNs;
 }
 
-/** What systemd was told to keep for it, though a kernel of v1 does not. */
+/** What systemd is configured to guarantee, even if the kernel (v1) does not. */
 function guaranteedTo(loaded: LoadedUnit | undefined): bigint {
   if (loaded === undefined) return 0n;
   const { memoryMinBytes = ALL_MEMORY, memoryLowBytes = ALL_MEMORY } = loaded;
   return memoryMinBytes > memoryLowBytes ? memoryMinBytes : memoryLowBytes;
 }
 
-/** A rule's priority is the operator's own word, and wins over `avoid`. */
+/** A rule's priority wins over `avoid`. */
 export function preferenceParts(
   oomPreference: OomPreference | undefined,
   priority: number | undefined,
@@ -73,7 +73,7 @@ export function preferenceParts(
   return oomPreference === 'avoid' && priority === undefined ? { oomPreference, avoid: true } : { oomPreference };
 }
 
-/** As of a pod with one container that has this request and this limit (undefined: none) of memory, and the same of everything else. */
+/** As for a pod with one container with this request and limit (undefined: none) for every resource. */
 export function qosClass(requestBytes: bigint, limitBytes: bigint | undefined): QosClass {
   if (requestBytes === 0n) return 'BestEffort';
   return limitBytes !== undefined && requestBytes >= limitBytes ? 'Guaranteed' : 'Burstable';

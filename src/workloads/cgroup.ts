@@ -30,29 +30,29 @@ export interface WorkloadsConfig {
   readonly rules: readonly Rule[];
 }
 
-/** Who is asked about workloads beside the kernel: the caller's to close. */
+/** Sources of facts besides the kernel. The caller closes them. */
 export interface Told {
-  /** undefined: nobody asks systemd. */
+  /** undefined: systemd is not asked. */
   readonly units?: UnitManager | undefined;
-  /** Those of the sources; one that is left out tells of nobody. */
   readonly runtimes?: readonly ContainerRuntime[];
   /** Left out: the machine's. */
   readonly containerNames?: ContainerNames;
 }
 
-/** The node whose workloads they are. `hierarchy`: where the memory controller is; undefined: nowhere. */
+/** The node of the workloads. `hierarchy`: the memory controller's; undefined: none. */
 export interface WorkloadsNode {
   readonly identity: NodeIdentity;
   readonly hierarchy: CgroupHierarchy | undefined;
-  /** Where the pids controller is; undefined: nowhere. */
+  /** The pids controller's; undefined: none. */
   readonly pids?: CgroupHierarchy | undefined;
-  /** v1: other hierarchies, in which the service manager may have put the same cgroups, with what they ask for. */
+  /** v1: other hierarchies in which the service manager may have set preferences for the same cgroups. */
   readonly beside?: readonly CgroupHierarchy[];
 }
 
 /**
- * The cgroup tree as the source of workloads. Opens the files of all that are there now and reads them once. `watched`: the kernel tells who comes and goes,
- * for whoever asks more than once.
+ * Opens the cgroup tree as a source of workloads, and reads it once.
+ *
+ * @param watched  the kernel reports changes, for repeated reading
  */
 export function openWorkloads(
   config: WorkloadsConfig,
@@ -81,11 +81,11 @@ class CgroupWorkloads implements WorkloadSource {
   readonly #units: UnitManager | undefined;
   readonly #preferenceOf: (path: string) => OomPreference | undefined;
   readonly #preferences: OomPreferences;
-  /** What somebody asked for was found to have changed: so may what others ask for. */
+  /** A preference has changed, so others may have, too. */
   #preferencesChanged = false;
   readonly #effectOf: ReturnType<typeof compileRules>;
   readonly #criticalPaths: readonly string[];
-  /** Whether it matters what containers are called. */
+  /** Whether rules match names. */
   readonly #matchesNames: boolean;
   readonly #own: OwnProcesses;
   #ownProcesses: readonly OwnProcess[];
@@ -188,21 +188,21 @@ class CgroupWorkloads implements WorkloadSource {
     return usageOf(workloadOf(member, sample, known), sample);
   }
 
-  /** Of all where one has changed, else of those that ask for something. */
+  /** Reads all if one has changed, else those that have a preference. */
   #refreshPreferences(): void {
     if (this.#preferencesChanged) for (const member of this.#members.all()) this.#preferences.look(member);
     else this.#preferences.refresh();
     this.#preferencesChanged = false;
   }
 
-  /** What systemd has said of a unit of its own that has this cgroup. */
+  /** systemd's facts about a system unit with this cgroup. */
   #loaded(unit: UnitCgroup | undefined): LoadedUnit | undefined {
     if (unit?.manager !== 'system') return undefined;
     const loaded = this.#units?.unit(unit.name);
     return loaded?.controlGroup === unit.path ? loaded : undefined;
   }
 
-  /** On v2 the attribute is newer: systemd tells nobody of a change. */
+  /** systemd does not report changes; on v2 the attribute is more current. */
   #loadedPreference(path: string): OomPreference | undefined {
     const { unit } = unitPlace(path);
     const preference = unit?.path === path ? this.#loaded(unit)?.managedOomPreference : undefined;
@@ -216,7 +216,7 @@ class CgroupWorkloads implements WorkloadSource {
     return { name: this.#told.at(path)?.name ?? this.#members.get(path)?.name ?? name, path };
   }
 
-  /** What follows from whose it is, as far as that is known. */
+  /** Facts from the pod above. */
   #whose<E extends Protectable['effect']>({ path, effect }: { readonly path: string; readonly effect: E }): Whose<E> {
     const above = this.#told.above(path);
     const isInCritical = above !== undefined && (this.#members.get(above.path)?.effect ?? this.#effectOf(above)).critical;
@@ -240,7 +240,7 @@ class CgroupWorkloads implements WorkloadSource {
 
   refresh(): void {
     this.#ownProcesses = this.#own.read();
-    // So that the kernel's queue does not fill up, and who came since the last tick is open when it matters.
+    // Empties the kernel's queue, and opens new cgroups before they are needed.
     this.#members.watch();
     this.#told.follow();
     this.#members.follow([]);
@@ -251,20 +251,20 @@ class CgroupWorkloads implements WorkloadSource {
     for (const { unit } of this.#members.all()) if (unit?.manager === 'system') yield unit.name;
   }
 
-  /** By the processes that live in it now, whatever their cgroups were at the last tick. */
+  /** Checks the processes that live in it now. */
   #veto({ path }: Workload): Protection | undefined {
     const member = this.#members.get(path);
     const pids = member ? this.#members.processes(member) : [];
     if (pids === undefined) return { kind: 'unlisted' };
     if (pids.length === 0) {
       const found = statSync(cgroupDirectory(this.#hierarchy, path), { bigint: true, throwIfNoEntry: false });
-      // Removed, or (v1) renamed: whoever has the name now is another one.
+      // Removed, or (v1) renamed: the name then belongs to another cgroup.
       const gone = found === undefined || (member !== undefined && found.ino !== member.id);
       if (gone && member) this.#members.forget(member);
       return { kind: gone ? 'gone' : 'vacant' };
     }
     if (this.#ownProcesses.some(({ pid }) => pids.includes(pid))) return { kind: 'self' };
-    // Before what has changed: to be read anew protects from being evicted only.
+    // Before `changed`, which only postpones an eviction.
     const below = protectedBelow(path, cgroupDirectory(this.#hierarchy, path), (unit) => {
       const named = { ...unit, name: this.#containerNames.of(unit.path) ?? unit.name };
       return { oomPreference: this.#preferenceOf(unit.path), ...this.#whose({ path: unit.path, effect: this.#effectOf(named) }) };
@@ -275,7 +275,7 @@ class CgroupWorkloads implements WorkloadSource {
     return { kind: 'changed' };
   }
 
-  /** The paths of all cgroups that evictd or a process it descends from lives in, directly or further below, as of the last tick. */
+  /** The cgroups with evictd or one of its ancestors in them or below, as of the last tick. */
   #whatHoldsEvictd(occupied: readonly Sampled[]): ReadonlySet<string> {
     const paths = new Set<string>();
     const hidden: number[] = [];
@@ -284,7 +284,7 @@ class CgroupWorkloads implements WorkloadSource {
       if (path === undefined) hidden.push(pid);
       else for (const above of withAncestors(path)) paths.add(above);
     }
-    // The name of its cgroup is hidden by a namespace, or lies outside the mount: then the members of each candidate tell.
+    // If a namespace or the mount hides their cgroup, the members of each candidate are searched.
     if (hidden.length > 0) {
       for (const { member } of occupied) {
         if (this.#members.processes(member)?.some((pid) => hidden.includes(pid))) paths.add(member.path);

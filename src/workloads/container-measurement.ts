@@ -8,34 +8,33 @@ import { readFilesystems } from '../native/filesystem-answer.js';
 import type { MeasuredDirectory } from './directory-measurement.js';
 import { LogFiles } from './log-files.js';
 
-/** What the containers of a workload have on disks. */
+/** Disk usage of a workload's containers. */
 export interface ContainersOnDisk {
-  /** What goes with them when they are removed. */
+  /** Freed when the containers are removed. */
   readonly layers: readonly MeasuredDirectory[];
-  /** What stays. */
+  /** Kept. */
   readonly logs: readonly MeasuredDirectory[];
 }
 
 type Asked = Pick<ContainerRuntime, 'endpoint' | 'files'>;
 
-/** Whoever has something else on a disk waits no longer for a runtime; one that lives has answered by then. */
+/** How long a measurement waits for runtimes. */
 const AWAITED_MS = 1_000;
-/** What a runtime has measured counts for so long, and is awaited for so long where a disk is short. */
+/** How long a runtime's measurement is valid, and how long evictd waits for a new one during a shortage. */
 const KNOWN_NS = 60_000_000_000n;
 
 const NOTHING: ContainersOnDisk = { layers: [], logs: [] };
 
-/** What the containers of runtimes have written, as these tell; asked in the background. */
+/** Disk usage of containers as reported by runtimes, in the background. */
 export class ContainerMeasurement {
   readonly #native: Pick<Binding, 'FilesystemStats'>;
   readonly #runtimes: () => readonly Asked[];
-  /** By path of the workload's cgroup. */
+  /** By cgroup path of the workload. */
   #parts: ReadonlyMap<string, RuntimePart> = new Map();
-  /** By endpoint and id; what one has not told anew stays, and grows old. */
+  /** By endpoint and container id. Values that are not refreshed stay and grow old. */
   readonly #told = new Map<string, ReadonlyMap<string, ContainersOnDisk>>();
   readonly #problems = new Map<string, SourceProblem>();
   readonly #asking = new Map<string, Promise<void>>();
-  /** By endpoint. */
   readonly #logs = new Map<string, LogFiles>();
   readonly #newLogs: () => LogFiles;
 
@@ -45,12 +44,15 @@ export class ContainerMeasurement {
     this.#newLogs = newLogs;
   }
 
-  /** Why it is not known what containers have written. */
+  /** Why disk usage of containers is unknown. */
   get problems(): readonly SourceProblem[] {
     return [...this.#problems.values()];
   }
 
-  /** Asks the runtimes of these workloads, unless that is under way. Resolves when all have answered, and at the latest after a second. Never rejects. */
+  /**
+   * Asks the runtimes of these workloads, unless a request is in flight. Resolves after at most a second. Never
+   * rejects.
+   */
   async refresh(workloads: readonly Workload[]): Promise<void> {
     this.#parts = new Map(workloads.flatMap(({ path, runtime }) => (runtime ? [[path, runtime] as const] : [])));
     const endpoints = new Set([...this.#parts.values()].map(({ endpoint }) => endpoint));
@@ -68,9 +70,9 @@ export class ContainerMeasurement {
   }
 
   /**
-   * As last told. 'measuring': something of it is older than the shortage, in which it may have been written, and its runtime is about to measure it anew.
+   * The last values. 'measuring': some are older than the shortage, and the runtime will measure anew.
    *
-   * @param shortSinceNs  monotonic clock; left out: nothing is decided
+   * @param shortSinceNs  monotonic; left out: no decision depends on it
    */
   of(path: string, shortSinceNs?: bigint): ContainersOnDisk | 'measuring' {
     const part = this.#parts.get(path);
@@ -117,7 +119,7 @@ export class ContainerMeasurement {
   }
 }
 
-/** By id. What lies where nothing answers is left out. */
+/** By container id, without containers on filesystems that do not answer. */
 async function onDisk(
   native: Pick<Binding, 'FilesystemStats'>,
   logs: LogFiles,
@@ -136,7 +138,10 @@ async function onDisk(
   return found;
 }
 
-/** CRI-O adds up lengths, of which a sparse file has more than it takes: no more than is used on its filesystem. */
+/**
+ * CRI-O adds up file lengths, which exceed the usage of sparse files: limits the amount to what is used on the
+ * filesystem.
+ */
 function usedAtMost({ totalBytes, freeBytes, inodes, inodesFree }: FilesystemReading, amount: DiskAmount): DiskAmount {
   return {
     bytes: smaller(amount.bytes, BigInt(totalBytes - freeBytes)),

@@ -2,49 +2,49 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { containerScope, type ContainerScope } from '../core/container-scope.js';
 
-/** Of containers that ended long ago. */
+/** Bounds the memory for ended containers. */
 const MOST_KNOWN = 4096;
 
-/** Where Docker and Podman, run as root, keep what their containers are called, unless they are configured otherwise. */
+/** The default locations of container names for Docker and Podman as root. */
 const FILES: Readonly<Record<ContainerScope['engine'], (id: string) => readonly string[]>> = {
   docker: (id) => [`/var/lib/docker/containers/${id}/config.v2.json`],
   podman: () => ['containers.json', 'volatile-containers.json'].map((file) => `/var/lib/containers/storage/overlay-containers/${file}`),
 };
 
-/** A disk that takes longer hangs. */
+/** A slower disk hangs. */
 const LOOKED_UP_WITHIN_NS = 5_000_000_000n;
 
 interface Known {
   readonly scope: ContainerScope;
   readonly path: string;
-  /** undefined: there is none, or it is not known yet. */
+  /** undefined: none, or unknown yet. */
   name: string | undefined;
-  /** Since when it is looked for the first time; undefined: that is over. */
+  /** The start of the first lookup; undefined: it is over. */
   sinceNs: bigint | undefined;
 }
 
 /**
- * What the containers of Docker and Podman are called, from their own files. Each is looked for once, and nobody waits for it: a name that is not known yet is told of when it is, by
- * {@link found}. To be kept as long as somebody asks: a new one knows nobody.
+ * Names of Docker and Podman containers, from their own files. Each is looked up once in the background; {@link found}
+ * reports names that became known. Keep one instance: a new one knows nothing.
  */
 export class ContainerNames {
   readonly #root: string;
   readonly #waits: boolean;
-  /** By id. */
+  /** By container id. */
   readonly #known = new Map<string, Known>();
   #asked: Promise<void> = Promise.resolve();
   #found: string[] = [];
 
   /**
-   * @param waits  names are read at once: for whoever looks only once
-   * @param root  what the files are below; '': the machine's
+   * @param waits  reads names synchronously, for a single look
+   * @param root  prefix of the files; '': the machine's
    */
   constructor(waits: boolean, root = '') {
     this.#waits = waits;
     this.#root = root;
   }
 
-  /** undefined: it is no container's cgroup, it has no name, or that is not known yet. */
+  /** undefined: not a container, no name, or unknown yet. */
   of(path: string): string | undefined {
     const scope = containerScope(path);
     if (scope === undefined) return undefined;
@@ -52,19 +52,19 @@ export class ContainerNames {
     return known.name;
   }
 
-  /** It is being looked up for the first time: `of` may tell in a moment. No more after five seconds. */
+  /** Whether the first lookup runs, for at most five seconds. */
   isPending(path: string): boolean {
     const scope = containerScope(path);
     const sinceNs = scope && this.#known.get(scope.id)?.sinceNs;
     return sinceNs !== undefined && process.hrtime.bigint() - sinceNs < LOOKED_UP_WITHIN_NS;
   }
 
-  /** Looks for all of them once more, for they may have been renamed. Until that is known they are called what they were. */
+  /** Looks all names up again: containers may have been renamed. */
   renew(): void {
     for (const known of this.#known.values()) this.#look(known);
   }
 
-  /** Paths whose names have become known since this was called last. */
+  /** Paths whose names became known since the last call. */
   found(): readonly string[] {
     if (this.#found.length === 0) return NONE;
     const found = this.#found;
@@ -80,7 +80,7 @@ export class ContainerNames {
     return known;
   }
 
-  /** One file at a time: a disk that hangs takes one thread of the pool. */
+  /** One file at a time: a hanging disk then blocks only one thread of the pool. */
   #look(known: Known): void {
     const { scope, path } = known;
     const files = FILES[scope.engine](scope.id).map((file) => this.#root + file);
@@ -99,7 +99,7 @@ export class ContainerNames {
   }
 }
 
-/** Tells whether that is news. */
+/** Returns whether the name is new. */
 function learn(known: Known, text: () => string): boolean {
   try {
     const name = nameIn(JSON.parse(text()), known.scope);
@@ -107,13 +107,13 @@ function learn(known: Known, text: () => string): boolean {
     known.name = name;
     return true;
   } catch {
-    return false; // not there, or cut off: it goes by the name of its cgroup
+    return false; // missing or incomplete: the cgroup's name is used
   }
 }
 
 const NONE: readonly string[] = [];
 
-/** Docker: {"Name": "/web", …}; Podman, of all containers: [{"id": …, "names": ["web"], …}, …]. */
+/** Docker: {"Name": "/web", …}; Podman, all containers: [{"id": …, "names": ["web"], …}, …]. */
 function nameIn(json: unknown, { engine, id }: ContainerScope): string | undefined {
   if (engine === 'docker') {
     const { Name: name } = json as { Name?: unknown };

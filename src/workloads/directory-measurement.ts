@@ -6,27 +6,27 @@ import type { SourceProblem } from '../monitor/ports.js';
 import type { Binding, DirectoryUsageResult } from '../native/binding.js';
 import { BackgroundReads } from '../native/unanswered.js';
 
-/** What a directory of a workload takes. */
+/** Disk usage of a workload's directory. */
 export interface MeasuredDirectory {
   /** st_dev. */
   readonly device: bigint;
   readonly amount: DiskAmount;
-  /** When it was measured, monotonic clock. */
+  /** Time of the measurement, monotonic. */
   readonly atNs: bigint;
 }
 
-/** What reads a disk in the background is given up after this time. */
+/** Timeout of disk reads in the background. */
 export const NO_ANSWER_MS = 60_000;
-/** Measured again no sooner than this after it was begun, and for no more than this part of the time. */
+/** The least time between two measurements, and the largest part of the time for them. */
 const REST_NS = 60_000_000_000n;
 const REST_PART = 20n;
-/** So many walks that do not answer are left behind; then none is begun, because nothing else could look at a disk any more. */
+/** The most hanging walks. Then no more begin, so that threads are left for other reads. */
 const UNANSWERED_AT_MOST = 2;
 
-/** What the workloads' own directories take, as last measured: one walk after the other, which may take minutes, so that nobody waits for it. */
+/** Disk usage of the workloads' directories, measured one after the other in the background. */
 export class DirectoryMeasurement {
   readonly #native: Binding;
-  /** By path of the workload's cgroup. */
+  /** By cgroup path of the workload. */
   #latest: ReadonlyMap<string, readonly MeasuredDirectory[]> = new Map();
   #problems: readonly SourceProblem[] = [];
   #measuring = false;
@@ -37,18 +37,16 @@ export class DirectoryMeasurement {
     this.#native = native;
   }
 
-  /** Those of the workload of this cgroup, as last measured. */
   of(path: string): readonly MeasuredDirectory[] {
     return this.#latest.get(path) ?? [];
   }
 
-  /** What could not be looked at. */
   get problems(): readonly SourceProblem[] {
     return this.#problems;
   }
 
   /**
-   * Measures the directories of these workloads, unless a measurement is under way or one ended a moment ago. A directory that several workloads name counts for none.
+   * Measures the directories, unless a measurement runs or ended recently. Ignores directories of several workloads.
    * Returns whether it measured. Never rejects.
    */
   async refresh(workloads: readonly Workload[]): Promise<boolean> {
@@ -98,7 +96,7 @@ function shared(path: string, owners: readonly string[]): SourceProblem {
   };
 }
 
-/** undefined: all is known, or it is not there, which is no trouble. */
+/** undefined: complete, or the directory does not exist. */
 function troubleWith(found: DirectoryUsageResult | string): string | undefined {
   if (typeof found === 'string') return found;
   if (found.device === 0n && found.errno === constants.errno.ENOENT) return undefined;
@@ -106,7 +104,7 @@ function troubleWith(found: DirectoryUsageResult | string): string | undefined {
   return found.complete ? undefined : 'it was moved meanwhile';
 }
 
-/** The cgroup paths of the workloads that name it, by directory. */
+/** Cgroup paths of workloads by directory. */
 function ownersOf(workloads: readonly Workload[]): ReadonlyMap<string, readonly string[]> {
   const owners = new Map<string, string[]>();
   for (const workload of workloads) {

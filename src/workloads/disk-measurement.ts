@@ -13,9 +13,9 @@ import { NO_ANSWER_MS, type DirectoryMeasurement, type MeasuredDirectory } from 
 import type { FilesystemTrees } from './filesystem-trees.js';
 import type { ImagesInUse } from './images-in-use.js';
 
-/** What was found on one filesystem. */
+/** The result for one filesystem. */
 interface Measured {
-  /** By the cgroup in which, or below which, all live that hold these files. */
+  /** By the cgroup that contains all processes with the files open. */
   readonly deleted: ReadonlyMap<string, DiskAmount>;
   readonly holders: readonly DeletedFilesHolder[];
   readonly atNs: bigint;
@@ -23,23 +23,22 @@ interface Measured {
   readonly device: bigint;
 }
 
-/** What the cgroups of a machine hold on its filesystems. */
+/** What cgroups hold on the node's filesystems. */
 export interface DiskMeasurement {
-  /** When it began, and when the last that answered did, monotonic clock. */
+  /** Begin, and the time of the last answer, monotonic. */
   readonly beganNs: bigint;
   readonly endedNs: bigint;
-  /** `shortSince`, by filesystem: what containers have written by then does not count; left out: nothing is decided. */
+  /** `shortSince`: container layers measured before then do not count; left out: no decision depends on it. */
   readonly of: (path: string, shortSince?: ShortSince) => DiskHoldings;
-  /** What holds them, workload or not. */
+  /** All holders, workloads or not. */
   readonly holders: DiskHolders;
-  /** What could not be looked at. */
   readonly problems: readonly SourceProblem[];
 }
 
-/** Since when each filesystem is short, monotonic clock; one that is not is since now. */
+/** Since when each filesystem is short, monotonic; left out: since now. */
 export type ShortSince = Partial<Readonly<Record<FilesystemRole, bigint>>>;
 
-/** What is measured beside it, each at its own pace. */
+/** Other measurements, each with its own interval. */
 export interface DiskParts {
   readonly directories: Pick<DirectoryMeasurement, 'of' | 'problems'>;
   readonly containers: Pick<ContainerMeasurement, 'of' | 'problems'>;
@@ -47,16 +46,16 @@ export interface DiskParts {
   readonly images: Pick<ImagesInUse, 'holders'>;
 }
 
-/** So many processes are looked up in a row. */
+/** Processes looked up before yielding. */
 const AT_ONCE = 50;
-/** So many holders are named, and so many processes of each. */
+/** Holders named, and processes named of each. */
 const NAMED_HOLDERS = 5;
 const NAMED_PROCESSES = 3;
 
 /**
- * One look at all of them at a time, on threads of the addon's; JavaScript's own part yields. Never rejects.
+ * Measures all filesystems, each on a thread of the addon; JavaScript's part yields. Never rejects.
  *
- * @param silent  those that have not answered, by path
+ * @param silent  filesystems that have not answered
  */
 export async function measureDisks(
   native: Binding,
@@ -128,7 +127,7 @@ export async function measureDisks(
   };
 }
 
-/** Those of which there is something to tell. */
+/** Without roles that `tell` has nothing about. */
 export function forRoles<T>(tell: (role: FilesystemRole) => T | undefined): Partial<Record<FilesystemRole, T>> {
   const known: Partial<Record<FilesystemRole, T>> = {};
   for (const role of FILESYSTEM_ROLES) {
@@ -138,7 +137,6 @@ export function forRoles<T>(tell: (role: FilesystemRole) => T | undefined): Part
   return known;
 }
 
-/** Of somebody of whom it will be known in a moment. */
 export const MEASURING: DiskHoldings = forRoles(() => 'measuring' as const);
 
 function unmeasured(message: string, hint?: string): SourceProblem {
@@ -146,8 +144,8 @@ function unmeasured(message: string, hint?: string): SourceProblem {
 }
 
 /**
- * What comes back when all that live in a cgroup and below it end. What processes of several cgroups hold comes back only when all of them do, so that it counts for
- * what they have above them in common.
+ * What ending all processes of a cgroup frees. Files of processes in several cgroups are freed only with all of them,
+ * and count for the cgroups above all of these.
  */
 async function byCgroup(
   groups: DeletedFilesResult['groups'],
@@ -173,7 +171,7 @@ function plus(a: DiskAmount, b: DiskAmount): DiskAmount {
   return { bytes: a.bytes + b.bytes, inodes: a.inodes + b.inodes };
 }
 
-/** The largest first. */
+/** Largest first. */
 function holdersOf(groups: DeletedFilesResult['groups'], hierarchy: CgroupHierarchy | undefined): readonly DeletedFilesHolder[] {
   const largest = [...groups].sort((a, b) => b.bytes - a.bytes || b.inodes - a.inodes).slice(0, NAMED_HOLDERS);
   return largest.map(({ pids, bytes, inodes }) => ({
@@ -194,7 +192,7 @@ function nameOf(pid: number): string {
   }
 }
 
-/** The cgroup of a process and those above it; undefined: it has ended. Outside the mount: none, so that what it holds is nobody's. */
+/** The cgroup of a process and those above; undefined: it has ended. Empty outside the mount. */
 function cgroupsOf(pid: number, hierarchy: CgroupHierarchy): readonly string[] | undefined {
   let text: string;
   try {

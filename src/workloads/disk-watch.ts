@@ -10,36 +10,39 @@ import { forRoles, MEASURING, type DiskMeasurement } from './disk-measurement.js
 
 export interface DiskWatchParts {
   readonly measure: () => Promise<DiskMeasurement>;
-  /** Something that decides over a disk is known anew: a pass should follow that reads the filesystems. */
+  /** New results should lead to a pass that reads the filesystems. */
   readonly onNews: () => void;
 }
 
-/** Measured when a disk comes so near to a threshold, in multiples of it. */
+/** A disk is near a threshold below this multiple of it. */
 const NEAR = 2n;
-/** While one is met, and while it is near: not more often than this, and never for more than this part of the time. */
+/** While a threshold is met or near: the least interval, and the largest part of the time for measuring. */
 const MET_NS = 5_000_000_000n;
 const NEAR_NS = 60_000_000_000n;
 const MET_PART = 20n;
 const NEAR_PART = 100n;
-/** While it is awaited what a victim's end has given back: its filesystem is not asked more often. */
+/** Interval of passes while evictd waits for a victim's space. */
 const ASKED_NS = 20_000_000n;
-/** Older ones decide nothing, unless it takes longer to measure. */
+/** The age up to which a measurement counts, unless measuring takes longer. */
 const FRESH_NS = 30_000_000_000n;
 
-/** What workloads hold on disks, measured in the background: when a threshold is near or met, and otherwise not at all. */
+/** Measures in the background what workloads hold on disks, only while a threshold is near or met. */
 export class DiskWatch implements StepListener {
   readonly #parts: DiskWatchParts;
   #last: DiskMeasurement | undefined;
   #beganNs: bigint | undefined;
   #measuring = false;
-  /** Why the last one came to nothing. */
+  /** The error of the last measurement. */
   #failure: SourceProblem | undefined;
-  /** When somebody was last on his way out for a disk, or went for something else: what was measured before may be gone, or be that of another one by the same name. */
+  /**
+   * The last time at which a victim was ending for a disk, or ended for another resource: older measurements may
+   * include it, or a workload that now has another's name.
+   */
   #leavingNs = 0n;
   #askedNs = 0n;
-  /** Serials of the other evictions in flight whose victims were still there at the last step. */
+  /** Serials of evictions for other resources whose victims lived at the last step. */
   #others: ReadonlySet<number> = new Set();
-  /** By threshold id: which one is short, and since when, as the last step has seen. */
+  /** Disk thresholds that are met, by id, and since when. */
   #short: ReadonlyMap<string, { readonly role: FilesystemRole; readonly sinceNs: bigint }> = new Map();
   #closed = false;
 
@@ -47,7 +50,7 @@ export class DiskWatch implements StepListener {
     this.#parts = parts;
   }
 
-  /** A source whose workloads have what they hold on disks. */
+  /** Adds the holdings on disks to the candidates. */
   on(source: WorkloadSource): WorkloadSource {
     return {
       candidates: () => withDisks(source.candidates(), this.#holdings(), this.#last?.holders),
@@ -88,7 +91,7 @@ export class DiskWatch implements StepListener {
     if (this.#beganNs === undefined || this.#beganNs <= this.#leavingNs || nowNs - this.#beganNs >= restNs) void this.#measure(nowNs);
   }
 
-  /** The filesystems are others: what was measured, and what is being measured, decides nothing. */
+  /** The filesystems have changed: discards past and running measurements. */
   forget(): void {
     this.#leavingNs = process.hrtime.bigint();
   }
@@ -111,7 +114,7 @@ export class DiskWatch implements StepListener {
     if (!this.#closed) this.#parts.onNews();
   }
 
-  /** By path; whether what was measured still counts is decided once for a pass. */
+  /** By path. Decides once per pass whether the measurement still counts. */
   #holdings(): (path: string) => DiskHoldings {
     const last = this.#last;
     if (last !== undefined && last.beganNs > this.#leavingNs) {
@@ -124,7 +127,7 @@ export class DiskWatch implements StepListener {
     return this.#failure ? nothingKnown : measuring;
   }
 
-  /** By its newest threshold: one that is met for long says nothing of what was written before the next one was. */
+  /** By the newest threshold: an older one says nothing about files written since. */
   #shortSinceNs(of: FilesystemRole): bigint | undefined {
     return newest([...this.#short.values()].filter(({ role }) => role === of));
   }
@@ -137,13 +140,13 @@ function newest(short: readonly { readonly sinceNs: bigint }[]): bigint | undefi
 const nothingKnown = (): DiskHoldings => ({});
 const measuring = (): DiskHoldings => MEASURING;
 
-/** Who still has his grace is there, and holds what he holds. */
+/** A victim in its grace period still holds its files. */
 function endsForDisk({ decision, phase, goneSinceNs }: EvictionInFlight): boolean {
   if (phase === 'terminating' && goneSinceNs === undefined) return false;
   return relieved(decision).some((resource) => resource === 'ephemeral-storage' || resource === 'inodes');
 }
 
-/** How often to measure now; undefined: not at all. */
+/** How often to measure; undefined: not at all. */
 function pace(report: StepReport): { readonly periodNs: bigint; readonly part: bigint } | undefined {
   const { policy, observations } = report;
   const operands = policy.thresholds.flatMap(operandsOf).filter(({ signal }) => isDiskSignal(signal));

@@ -6,12 +6,12 @@ import type { Binding, FilesystemTreeLimits, FilesystemTreeResult } from '../nat
 import { BackgroundReads } from '../native/unanswered.js';
 import { NO_ANSWER_MS } from './directory-measurement.js';
 
-/** Four levels: /var/lib/docker/overlay2. What is given up after half a minute tells what it has found by then. */
+/** Four levels: /var/lib/docker/overlay2. After half a minute a walk returns what it has. */
 const LIMITS: FilesystemTreeLimits = { depth: 4, parts: 100, withinMs: 30_000, entries: 20_000_000 };
-/** Walked again no sooner than this after it was begun. */
+/** The least time between two walks. */
 const REST_NS = 300_000_000_000n;
 
-/** The largest directories of the node's filesystems, as last walked: in the background, one after the other. */
+/** The largest directories of the node's filesystems, walked one after the other in the background. */
 export class FilesystemTrees {
   readonly #native: Binding;
   readonly #filesystems: FilesystemPaths;
@@ -21,7 +21,7 @@ export class FilesystemTrees {
   readonly #beganNs = new Map<string, bigint>();
   readonly #unanswered = new BackgroundReads();
 
-  /** @param filesystems  read at every look */
+  /** @param filesystems  read at each use */
   constructor(native: Binding, filesystems: FilesystemPaths) {
     this.#native = native;
     this.#filesystems = filesystems;
@@ -36,12 +36,11 @@ export class FilesystemTrees {
     return this.#found.get(this.#paths[role]);
   }
 
-  /** What could not be looked at. */
   get problems(): readonly SourceProblem[] {
     return [...this.#troubles.values()];
   }
 
-  /** Walks those of which it was not begun a moment ago. Never rejects. */
+  /** Walks filesystems whose last walk is old enough. Never rejects. */
   async walk(roles: readonly FilesystemRole[]): Promise<void> {
     for (const path of new Set(roles.map((role) => this.#paths[role]))) {
       const atNs = process.hrtime.bigint();

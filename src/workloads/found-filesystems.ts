@@ -5,12 +5,12 @@ import { devicesOf } from '../native/filesystem-answer.js';
 
 type Asked = Pick<ContainerRuntime, 'endpoint' | 'filesystems'>;
 
-/** A path that is not there, or whose filesystem does not answer, is looked at again no sooner than this. */
+/** The least time between two looks at a path that is missing or does not answer. */
 const AGAIN_NS = 60_000_000_000n;
 
 /**
- * The node's filesystems: those configured, and where neither imagefs nor containerfs is, those that a container runtime of the sources has told of, the first that has. They hold from the step on in which
- * they are known to be there.
+ * The node's filesystems: the configured ones; without imagefs and containerfs, those of the first container runtime
+ * that reports any. They take effect once they are known to exist.
  */
 export class FoundFilesystems implements FilesystemPaths, StepListener {
   readonly nodefs: string;
@@ -23,7 +23,7 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
   #dueNs = 0n;
   #closed = false;
 
-  /** @param onFound  called when others hold than before; undefined: those configured. `isApart`: images are not on nodefs */
+  /** @param onFound  called on changes; undefined: the configured ones. `isApart`: images are not on nodefs */
   constructor(
     configured: FilesystemPaths,
     native: Pick<Binding, 'FilesystemStats'>,
@@ -54,7 +54,7 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
     void this.look(input.nowNs);
   }
 
-  /** Takes over what is told now, where it is there. Never rejects. */
+  /** Takes over what the runtimes report, if it exists. Never rejects. */
   async look(nowNs: bigint): Promise<void> {
     const told = toldOf(this.#configured, this.#runtimes());
     if (isSame(told, this.#found)) return;
@@ -74,7 +74,7 @@ export class FoundFilesystems implements FilesystemPaths, StepListener {
   }
 }
 
-/** Nobody is where they are configured. */
+/** Whether runtimes are asked. */
 function isAsked({ imagefs, containerfs }: FilesystemPaths): boolean {
   return imagefs === undefined && containerfs === undefined;
 }

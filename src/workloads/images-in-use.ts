@@ -3,7 +3,7 @@ import type { ContainerRuntime } from '../monitor/ports.js';
 
 type Asked = Pick<ContainerRuntime, 'endpoint' | 'usedImages'>;
 
-/** The images of container runtimes that containers stand on, as these told last. */
+/** Images that containers use, as runtimes last reported. */
 export class ImagesInUse {
   readonly #runtimes: () => readonly Asked[];
   /** By endpoint. */
@@ -17,7 +17,7 @@ export class ImagesInUse {
     return [...this.#told.values()].flat();
   }
 
-  /** Asks all of them. Never rejects: what one has told before stays where it does not answer, of which its source tells. */
+  /** Asks all runtimes. Never rejects: without an answer the last one stays, and the source reports the problem. */
   async refresh(): Promise<void> {
     const asked = this.#runtimes().map(async (runtime): Promise<[string, readonly ImageHolder[]]> => {
       const { endpoint } = runtime;

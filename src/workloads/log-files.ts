@@ -4,12 +4,12 @@ import type { MeasuredDirectory } from './directory-measurement.js';
 
 /** A local disk answers within milliseconds. */
 const ANSWERED_WITHIN_MS = 1_000;
-/** Of st_blocks, whatever the filesystem's own is. */
+/** The unit of st_blocks on every filesystem. */
 const BLOCK = 512n;
 
 type Look = (path: string) => Promise<{ readonly dev: bigint; readonly blocks: bigint }>;
 
-/** What the logs of a runtime's containers take. One that hangs keeps a thread that others need, so that until it answers no other one is looked at. */
+/** Sizes of container logs of a runtime. A hanging read occupies a thread, so no other starts until it answers. */
 export class LogFiles {
   readonly #look: Look;
   #isLooking = false;
@@ -22,7 +22,7 @@ export class LogFiles {
     return this.#isLooking;
   }
 
-  /** None where there is no such file, or it cannot be looked at, within a second. One at a time. Never rejects. */
+  /** Empty if the file is missing, unreadable or slow. One at a time. Never rejects. */
   async at(path: string): Promise<readonly MeasuredDirectory[]> {
     if (this.#isLooking) return [];
     this.#isLooking = true;

@@ -4,20 +4,19 @@ import type { CgroupSample } from './cgroup-files.js';
 import type { RuleEffect } from './rules.js';
 import type { MemberRoot } from './source-root.js';
 
-/** A child of a source, a unit below it, or what a container runtime has told of. */
+/** A child of a source, a unit below it, or a cgroup reported by a container runtime. */
 export interface Member {
   readonly name: string;
   readonly path: string;
-  /** What it was found below. */
   readonly root: MemberRoot;
   readonly row: number;
   readonly id: bigint;
   readonly effect: RuleEffect;
-  /** Of a unit that the machine needs. */
+  /** The protection of a unit that the machine needs. */
   readonly listed: Protection | undefined;
-  /** undefined: its cgroup is not that of a service or scope of systemd's. */
+  /** undefined: not the cgroup of a service or scope. */
   readonly unit: UnitCgroup | undefined;
-  /** Of its memory, as of when it was listed; undefined: it has none, or it cannot be read. */
+  /** The memory limit when it was listed; undefined: none, or unreadable. */
   readonly limitBytes: bigint | undefined;
 }
 

@@ -15,17 +15,16 @@ import { inodeOf, type MemberRoot } from './source-root.js';
 
 type EffectOf = (workload: { readonly name: string; readonly path: string }) => RuleEffect;
 
-/** What the members are found and known by. */
 export interface MembersParts {
   readonly hierarchy: CgroupHierarchy;
-  /** Each once; those that tell of names before the others. */
+  /** Without duplicates; roots of runtimes first. */
   readonly roots: readonly MemberRoot[];
   readonly effectOf: EffectOf;
   readonly preferences: OomPreferences;
   readonly containerNames: ContainerNames;
 }
 
-/** The members of the sources, with their files kept open. */
+/** The members of the sources, with their files open. */
 export class Members {
   readonly #native: Binding;
   readonly #hierarchy: CgroupHierarchy;
@@ -35,13 +34,13 @@ export class Members {
   readonly #containerNames: ContainerNames;
   readonly #files: CgroupFiles;
   readonly #table: CgroupTable;
-  /** What the table was read into; longer when it grows. */
+  /** The table's values; grows. */
   #values = new Float64Array();
   #errors = new Int32Array();
   readonly #members = new Map<string, Member>();
-  /** Paths of the roots' own files, which are no cgroups: they are the same at every listing. */
+  /** The roots' own files, which are not cgroups. */
   readonly #controls = new Set<string>();
-  /** Those that could not be opened: tried again at every pass. */
+  /** Cgroups that could not be opened: tried again in every pass. */
   readonly #unopened = new Map<string, Found>();
 
   constructor(native: Binding, { hierarchy, roots, effectOf, preferences, containerNames }: MembersParts) {
@@ -56,12 +55,12 @@ export class Members {
     this.watch();
   }
 
-  /** Sources that are not watched, and have come by now, are from here on. */
+  /** Begins to watch sources that exist by now. */
   watch(): void {
     for (const root of this.#roots) root.watch();
   }
 
-  /** Brings what is known in line with what came and went, without reading anybody. */
+  /** Adds and removes members without reading them. */
   follow(unreadable: UnreadableWorkload[]): void {
     const retried = [...this.#unopened.values()];
     this.#unopened.clear();
@@ -72,7 +71,7 @@ export class Members {
         for (const [below, kind] of changes) this.#lookAgain({ root, below }, kind, unreadable);
       }
     }
-    // They are others to the rules now.
+    // The new name may match other rules.
     for (const path of this.#containerNames.found()) {
       const known = this.#members.get(path);
       if (known === undefined) continue;
@@ -85,7 +84,7 @@ export class Members {
     }
   }
 
-  /** One pass over all that have processes in them. What could not be opened is added to `unreadable`. */
+  /** Reads all members with processes in one pass. Adds what could not be opened to `unreadable`. */
   read(unreadable: UnreadableWorkload[]): { readonly occupied: readonly Sampled[]; readonly timeNs: bigint } {
     this.follow(unreadable);
     const timeNs = process.hrtime.bigint();
@@ -99,7 +98,7 @@ export class Members {
     return { timeNs, occupied };
   }
 
-  /** Those that the last pass left out: the kernel says that no process lives in them (v2). */
+  /** Members without processes in the last pass (v2). */
   vacant(): readonly Sampled[] {
     const { columns } = this.#table;
     return [...this.#members.values()]
@@ -107,7 +106,7 @@ export class Members {
       .map((member) => ({ member, sample: this.#files.sample(this.#values, member.row * columns) }));
   }
 
-  /** The pids of the cgroup and all below it; undefined: not known, which is not the same as none. */
+  /** The pids of the cgroup and below; undefined: unknown. */
   processes({ path, id }: Member): readonly number[] | undefined {
     let handle: CgroupHandle | undefined;
     try {
@@ -135,7 +134,6 @@ export class Members {
       : `${this.#files.usageFile}: ${errnoText(errno)}`;
   }
 
-  /** Sources that the kernel does not tell about. */
   problems(): readonly SourceProblem[] {
     return this.#roots.flatMap((root) => root.problem() ?? []);
   }
@@ -146,7 +144,7 @@ export class Members {
     this.#table.close();
   }
 
-  /** Its name is not its own any more: the next pass looks who has it. */
+  /** The name belongs to another cgroup or to none: the next pass looks. */
   forget(member: Member): void {
     if (this.#members.get(member.path) === member) this.#remove(member);
     member.root.forget();
@@ -159,7 +157,7 @@ export class Members {
     return count;
   }
 
-  /** One row per member of the root. */
+  /** Adds and removes the root's members. */
   #list(root: MemberRoot, unreadable: UnreadableWorkload[]): void {
     const listed = new Set<string>();
     for (const below of root.list()) {
@@ -171,21 +169,21 @@ export class Members {
       if (known?.root.names === 'directories' && root.names === 'told') this.#remove(known);
       if (!this.#members.has(path)) this.#add(found, unreadable);
     }
-    // Removed, or (on v1) renamed: then its row would live on under the old name.
+    // Removed, or (v1) renamed, which would keep the row under the old name.
     for (const member of this.#members.values()) {
       if (member.root !== root || listed.has(member.path)) continue;
       this.#remove(member);
-      // Where another root has it, too, it is one of that again.
+      // It may become a member of another root.
       if (root.names === 'told') for (const other of this.#roots) if (other.names === 'directories') other.relist();
     }
   }
 
-  /** Something happened under this name: whoever has it now is the member. */
+  /** Replaces the member of a name that appeared or vanished. */
   #lookAgain(found: Found, kind: 'appeared' | 'vanished', unreadable: UnreadableWorkload[]): void {
     const known = this.#members.get(pathOf(found));
     if (known && inodeOf(`${found.root.directory}/${found.below}`) === known.id) return;
     if (known) this.#remove(known);
-    if (kind === 'appeared') this.#add(found, unreadable); // who has come since it vanished will be told of
+    if (kind === 'appeared') this.#add(found, unreadable); // the kernel reports a later one
   }
 
   #add(found: Found, unreadable: UnreadableWorkload[]): void {
@@ -214,7 +212,7 @@ export class Members {
         this.#controls.add(path);
         return;
       }
-      // ENOENT: removed since it was listed, or told of; ESTALE: removed and made again since then. The next pass sees it.
+      // ENOENT: removed since; ESTALE: removed and made again. The next pass sees it.
       if (errno !== 'ENOENT' && errno !== 'ESTALE') unreadable.push({ name, path, reason: String(error) });
       if (errno !== 'ENOENT') this.#unopened.set(path, found);
     }
@@ -234,7 +232,7 @@ export class Members {
     this.#preferences.forget(member);
   }
 
-  /** Rows whose cgroup was removed are dropped; what has come since, under their names or others, is a workload of its own. */
+  /** Drops rows of removed cgroups, and adds new ones. */
   #replaceRemoved(unreadable: UnreadableWorkload[]): void {
     const removed = [...this.#members.values()].filter(({ row }) => this.#errors[row] === ENODEV);
     if (removed.length === 0) return;
@@ -258,7 +256,7 @@ export class Members {
     this.#table.read(this.#values, this.#errors, rows);
   }
 
-  /** undefined: removed, or the same pass says that no process lives in it (v2; on v1 that takes a reading of its own). */
+  /** undefined: removed, or without processes (v2; v1 takes another read). */
   #look(member: Member): Sampled | undefined {
     if (this.#errors[member.row] === ENODEV) return undefined;
     const first = member.row * this.#table.columns;
@@ -269,10 +267,10 @@ export class Members {
 
 const ENOENT = 2;
 const ENODEV = 19;
-/** Removed, or made again under its name: nobody of it is left. */
+/** The cgroup was removed, or replaced by another of the same name. */
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
 
-/** A member by its path below the root: the name of a child. */
+/** A member by its path below the root. */
 interface Found {
   readonly root: MemberRoot;
   readonly below: string;

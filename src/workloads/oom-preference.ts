@@ -8,8 +8,8 @@ interface Cgroup {
 }
 
 /**
- * What cgroups ask for. Of most nothing: those are read when they are first seen, and the one that would go once more. Who asked for something is read at
- * every pass, so that who has taken it back is a candidate like others.
+ * ManagedOOMPreference of cgroups. Most have none: those are read when first seen and again before an eviction. Others
+ * are read in every pass, so that a withdrawn preference takes effect.
  */
 export class OomPreferences {
   readonly #read: (path: string) => OomPreference | undefined;
@@ -23,7 +23,7 @@ export class OomPreferences {
     return this.#found.get(id)?.preference;
   }
 
-  /** Reads one anew; tells whether it is not what it was. */
+  /** Reads one; returns whether it has changed. */
   look({ id, path }: Cgroup): boolean {
     const before = this.#found.get(id)?.preference;
     const preference = this.#read(path);
@@ -32,7 +32,7 @@ export class OomPreferences {
     return preference !== before;
   }
 
-  /** Reads those anew that asked for something. */
+  /** Reads those that have a preference. */
   refresh(): void {
     for (const [id, { path }] of this.#found) this.look({ id, path });
   }
@@ -42,15 +42,16 @@ export class OomPreferences {
   }
 }
 
-/** In the order in which they win: both set means never, as for systemd-oomd. */
+/** In order of precedence: with both set a cgroup is never evicted, as in systemd-oomd. */
 const ATTRIBUTES: readonly (readonly [attribute: string, preference: OomPreference])[] = [
   ['user.oomd_omit', 'omit'],
   ['user.oomd_avoid', 'avoid'],
 ];
 
 /**
- * What the extended attributes of a cgroup ask for (ManagedOOMPreference of systemd sets them): on the first of `directories`, which are the same cgroup in
- * several hierarchies, that has one. Only root's word counts: whoever owns the directory may set them. undefined: nothing, or it cannot be read.
+ * Reads the extended attributes that ManagedOOMPreference sets. The `directories` are the same cgroup in several
+ * hierarchies; the first with an attribute counts, if root owns it: an owner can set attributes. undefined: none, or
+ * unreadable.
  */
 export function readOomPreference(native: Pick<Binding, 'getxattr'>, directories: readonly string[]): OomPreference | undefined {
   for (const directory of directories) {
@@ -61,7 +62,7 @@ export function readOomPreference(native: Pick<Binding, 'getxattr'>, directories
   return undefined;
 }
 
-/** systemd's booleans. */
+/** systemd's spelling of booleans. */
 function isSet(native: Pick<Binding, 'getxattr'>, directory: string, attribute: string): boolean {
   try {
     const value = native.getxattr(directory, attribute);

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { membership, type CgroupHierarchy } from '../core/cgroup.js';
 
-/** evictd or a process that it descends from. */
+/** evictd or one of its ancestors. */
 export interface OwnProcess {
   readonly pid: number;
-  /** Its cgroup in the kernel's words; undefined: not known. */
+  /** The kernel's path; undefined: unknown. */
   readonly cgroup: string | undefined;
 }
 
@@ -15,8 +15,8 @@ interface Kept {
 }
 
 /**
- * evictd and its ancestors, up to process 1: ending one of them would, sooner or later, end evictd. Their /proc files stay open, because this is
- * read before every decision; processes end, are adopted and move, so everything is read each time.
+ * evictd and its ancestors up to process 1: ending one could end evictd. Their /proc files stay open and are read
+ * before every decision, because processes end, are adopted and move.
  */
 export class OwnProcesses {
   readonly #hierarchy: CgroupHierarchy;
@@ -27,9 +27,9 @@ export class OwnProcesses {
     this.#hierarchy = hierarchy;
   }
 
-  /** Itself first, always. What may not be read (hidepid) ends the list. */
+  /** evictd first. An unreadable ancestor (hidepid) ends the list. */
   read(): OwnProcess[] {
-    // A process that ends in the middle has its child adopted: one more look finds the new parent.
+    // If an ancestor ends meanwhile, its child has a new parent: walk again.
     const found = this.#walk() ?? this.#walk() ?? [];
     return found.length > 0 ? found : [{ pid: process.pid, cgroup: undefined }];
   }
@@ -84,7 +84,7 @@ export class OwnProcesses {
   }
 }
 
-/** The fourth field of /proc/PID/stat; the second is the command's name in parentheses and may hold anything. 0: it has no parent that is visible here. */
+/** Field 4 of /proc/PID/stat; field 2, the command in parentheses, may contain anything. 0: no visible parent. */
 function parentPid(stat: string): number {
   const [, parent] = /^ \S (\d+)/.exec(stat.slice(stat.lastIndexOf(')') + 1)) ?? [];
   return Number(parent ?? 0);

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { cgroupDirectory, type CgroupHierarchy } from '../core/cgroup.js';
 
 /**
- * How many process ids a cgroup and all below it have: as the pids controller counts them, threads included. Where it does not (it is switched off there, or, on
- * v1, the cgroup is not in its hierarchy or nobody was put into it) the processes that are listed. undefined: neither is known.
+ * Process ids of a cgroup and all below, as the pids controller counts them, threads included. If the controller has no
+ * count (switched off, or on v1 not in that hierarchy), the number of listed processes. undefined: neither is known.
  *
- * @param pids  where the pids controller is; undefined: nowhere
+ * @param pids  undefined: there is no pids controller
  */
 export function processCount(
   pids: CgroupHierarchy | undefined,

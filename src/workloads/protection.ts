@@ -8,24 +8,24 @@ export interface Protectable {
   readonly name: string;
   readonly path: string;
   readonly effect: { readonly critical: boolean; readonly liftProtection: boolean };
-  /** What {@link listedProtection} says. */
+  /** From {@link listedProtection}. */
   readonly listed: Protection | undefined;
   readonly oomPreference?: OomPreference | undefined;
-  /** It is a pod of a kubelet's. */
+  /** Whether a kubelet manages it as a pod. */
   readonly byKubelet?: boolean | undefined;
-  /** Who it is may be known in a moment. */
+  /** Facts about it are still awaited. */
   readonly untold?: Protection | undefined;
 }
 
-/** These hold for whoever has them, wherever they are from: ending what contains one would break the promise, too. */
+/** Protections that extend to all cgroups above, because ending these would end the workload. */
 const HANDED_UP: ReadonlySet<Protection['kind'] | undefined> = new Set(['critical', 'self', 'unit', 'omit', 'kubelet', 'untold'] as const);
 
 /**
- * Why workloads are never evicted, by path; those without an entry may be.
+ * Protections by path; workloads without an entry may be evicted.
  *
- * @param holdsEvictd  the paths of all cgroups that evictd or a process it descends from lives in, directly or further below
- * @param criticalPaths  cgroups that a rule calls critical by their full path: whoever is above one would take it along
- * @param nodeCgroup  undefined: the machine is the node, nothing is outside
+ * @param holdsEvictd  cgroups with evictd or one of its ancestors in them or below
+ * @param criticalPaths  cgroups that rules name as critical by full path: those above them are protected
+ * @param nodeCgroup  undefined: the node is the machine
  */
 export function protectionsOf(
   workloads: readonly Protectable[],
@@ -60,7 +60,7 @@ export function listedProtection({ path, effect }: Pick<Protectable, 'path' | 'e
   return listed === undefined || (effect.liftProtection && !listed.always) ? undefined : { kind: 'unit', why: listed.why };
 }
 
-/** A slice that holds a protected unit, which would die with it. Asked of the one that would go: what is in slices comes and goes. */
+/** A protected unit in a slice protects the slice. Checked for the victim only, because units in slices come and go. */
 export function protectedBelow(
   path: string,
   directory: string,
@@ -102,7 +102,7 @@ function isBesides(protection: Protection): protection is Extract<Protection, { 
   return protection.kind === 'critical' || protection.kind === 'omit';
 }
 
-/** Whether what is below would be ended too early, or at all, if the one above it ended in its turn at a shutdown. */
+/** Whether the cgroup above, ended last at a shutdown, would end this one too early. */
 function outlives(below: Protection, above: Protection): boolean {
   if (!isBesides(below) || below.also !== undefined) return true;
   return below.kind === 'critical' && above.kind !== 'critical';

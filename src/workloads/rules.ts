@@ -7,42 +7,38 @@ import { compileWindowsGlob } from '../core/windows-path.js';
 import type { WorkloadDirectory } from '../core/workload-directory.js';
 import type { Workload } from '../core/workload.js';
 
-/** What all rules together say about one workload. */
+/** The combined effect of all rules on one workload. */
 export interface RuleEffect {
-  /** Never evicted. */
   readonly critical: boolean;
-  /** It may be evicted though it is on the list of the protected. */
+  /** Lifts the protection by the list of units. */
   readonly liftProtection: boolean;
-  /** Higher is more important; undefined: no rule gives one, which counts as 0. */
+  /** Higher is more important; undefined: no rule sets it, which counts as 0. */
   readonly priority: number | undefined;
-  /** In bytes; undefined: no rule gives a request. */
+  /** In bytes; undefined: no rule sets it. */
   readonly requestsMemory: bigint | undefined;
-  /** Undefined: no rule gives one. */
+  /** undefined: no rule sets it. */
   readonly terminationGracePeriodNs: bigint | undefined;
-  /** Of all that matched, each once. */
+  /** Of all matching rules. */
   readonly directories: readonly WorkloadDirectory[];
-  /** Indexes of the rules that matched, in order: who is asked why can name them. */
+  /** Indexes of the matching rules, in order. */
   readonly matched: readonly number[];
 }
 
-/** What a rule is matched against. */
+/** The properties that rules match. */
 export interface Named {
-  /** Path below the source's root. */
   readonly name: string;
-  /** The full path. */
   readonly path: string;
-  /** Left out: no container runtime has told of it, and it has none. */
+  /** Left out: none reported by a container runtime. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 type CompilePattern = (pattern: string) => { readonly test: (text: string) => boolean };
 
-/** What patterns of names and paths mean on an operating system. */
+/** The meaning of patterns on an operating system. */
 export function patternsOf(os: OperatingSystem): CompilePattern {
   return os === 'windows' ? compileWindowsGlob : compileGlob;
 }
 
-/** What rules are matched against of a workload that is there. */
 export function namedOf({ name, path, program, runtime }: Pick<Workload, 'name' | 'path' | 'program' | 'runtime'>): Named {
   return { name, path: program ?? path, labels: runtime?.labels };
 }
@@ -58,13 +54,13 @@ const NO_RULE: RuleEffect = {
 };
 
 /**
- * Compiles the globs once; the result is called for every workload in every pass.
+ * Compiles the patterns once; the result is called for every workload in every pass.
  *
- * All matching rules apply in the order written, and the later wins key by key; `critical: false` after `critical: true` changes nothing,
- * so that a broad rule added at the end cannot expose what was protected. A rule with several of `name`, `path` and `labels` needs all of
- * them to match; one with none matches everything.
+ * All matching rules apply in written order; for each key the last one wins. `critical: false` does not undo `critical:
+ * true`, so a broad rule at the end cannot expose protected workloads. `name`, `path` and `labels` must all match; a
+ * rule without them matches everything.
  *
- * @param compile  what a pattern means where these workloads live
+ * @param compile  the meaning of a pattern
  */
 export function compileRules(rules: readonly Rule[], compile: CompilePattern = compileGlob): (workload: Named) => RuleEffect {
   const compiled = rules.map((rule, index) => ({ rule, index, matches: compileMatch(rule.match, compile) }));
@@ -84,7 +80,7 @@ function combine(effect: RuleEffect, rule: Rule, index: number): RuleEffect {
   };
 }
 
-/** A container of Docker's or Podman's has that of its cgroup beside its own: that is what it is called until its own is known. */
+/** A container also matches by the name of its cgroup, which is its only name until its own is known. */
 function namesOf({ name, path }: Named): readonly string[] {
   return containerScope(path) ? [name, unitNameOf(path.slice(path.lastIndexOf('/') + 1))] : [name];
 }

@@ -2,13 +2,12 @@ import type { RuntimeWorkload } from '../core/pod-sandbox.js';
 import type { ContainerRuntime } from '../monitor/ports.js';
 import type { MemberRoot, MembersChange } from './source-root.js';
 
-/** The cgroups that a container runtime has told of. */
+/** The cgroups that a container runtime has reported. */
 export class RuntimeRoot implements MemberRoot {
   readonly path = '/';
   readonly directory: string;
   readonly names = 'told';
   readonly #runtime: ContainerRuntime;
-  /** What `list` has listed. */
   #listed: readonly RuntimeWorkload[] | undefined;
   #byPath: ReadonlyMap<string, RuntimeWorkload> = new Map();
 
@@ -31,7 +30,7 @@ export class RuntimeRoot implements MemberRoot {
     return this.#byPath.get(`/${below}`)?.name ?? below;
   }
 
-  /** As listed; undefined: it is none of the runtime's. */
+  /** As listed; undefined: not of this runtime. */
   told(path: string): RuntimeWorkload | undefined {
     return this.#byPath.get(path);
   }
@@ -52,7 +51,7 @@ export class RuntimeRoot implements MemberRoot {
     this.#runtime.follow();
   }
 
-  /** undefined: it has told of its workloads. */
+  /** undefined: the runtime has reported its workloads. */
   get awaited(): string | undefined {
     return this.#runtime.hasReported ? undefined : this.#runtime.endpoint;
   }
@@ -65,7 +64,7 @@ export class RuntimeRoot implements MemberRoot {
     return;
   }
 
-  /** The runtime is the opener's to close. */
+  /** The opener closes the runtime. */
   close(): void {
     return;
   }

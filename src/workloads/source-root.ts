@@ -4,47 +4,47 @@ import { errnoName } from '../errors.js';
 import type { SourceProblem } from '../monitor/ports.js';
 import type { Binding, CgroupTree, CgroupTreeChanges } from '../native/binding.js';
 
-/** What happened to the members of a root: nothing, something unknown (list them), or this last of all, by path below the root. */
+/** Changes of a root's members: none, unknown (list them), or the last event by path below the root. */
 export type MembersChange = 'none' | 'unknown' | ReadonlyMap<string, 'appeared' | 'vanished'>;
 
-/** Which cgroups below a root are members, where they are not simply its children. Paths are those below the root. */
+/** Selects members among all cgroups below a root. Paths are relative to the root. */
 export interface TreeShape {
-  /** @param unlisted  called for each holder that could not be listed: what is in it is missing */
+  /** @param unlisted  called for each holder that could not be listed */
   list(directory: string, unlisted: () => void): string[];
-  /** `holder`: no member, but some may be in it. */
+  /** `holder`: not a member, but may contain some. */
   place(path: string): 'member' | 'holder' | 'neither';
 }
 
-/** What members are found below. Paths are those below it. */
+/** A place with members. Paths are relative to it. */
 export interface MemberRoot {
   readonly path: string;
   readonly directory: string;
-  /** 'told': names that are more than those of directories, and win over them. */
+  /** 'told': names from a runtime, which win over those of directories. */
   readonly names: 'directories' | 'told';
   changes(known: () => number): MembersChange;
-  /** What could be a member: files of a root without a shape are among it. What comes later is told, or counted. */
+  /** Possible members, and files if there is no shape. */
   list(): string[];
   nameOf(below: string): string;
-  /** Tries to be watched where it is not. A watch follows the directory, not the name: where one above it was renamed (v1) another may have the name. */
+  /** Tries to watch. A watch follows the directory, not the name, which a rename above (v1) can give to another. */
   watch(): void;
-  /** A name that was known is another's now, or nobody's: where the kernel tells, it tells that, too. */
+  /** A known name belongs to another cgroup or to none. A watched root learns that from the kernel. */
   forget(): void;
-  /** All are to be listed once more. */
+  /** Forces a new listing. */
   relist(): void;
   problem(): SourceProblem | undefined;
   close(): void;
 }
 
 /**
- * A cgroup whose children, or what has the shape of a member further below, are workloads, and who of them comes and goes. Watched, the kernel tells; nobody
- * is woken for it: what is told stands in the kernel's queue until a pass asks, and the tick empties it. Not watched, or where the watch cannot be had,
- * the directory's link count tells whether there are as many children as before; a tree is listed.
+ * A cgroup whose children, or descendants of a given shape, are workloads. If watched, the kernel queues changes until
+ * a pass or tick reads them. Otherwise the directory's link count shows whether the number of children changed; a tree
+ * is listed.
  */
 export class SourceRoot implements MemberRoot {
   readonly path: string;
   readonly names = 'directories';
   readonly directory: string;
-  /** undefined: its children are the members. */
+  /** undefined: the children are the members. */
   readonly shape: TreeShape | undefined;
   readonly #native: Binding | undefined;
   #tree: CgroupTree | undefined;
@@ -53,7 +53,7 @@ export class SourceRoot implements MemberRoot {
   #failure: Error | undefined;
   #listed = false;
 
-  /** @param native  undefined: not to be watched */
+  /** @param native  undefined: not watched */
   constructor(path: string, directory: string, native: Binding | undefined, shape?: TreeShape) {
     this.path = path;
     this.directory = directory;
@@ -61,14 +61,14 @@ export class SourceRoot implements MemberRoot {
     this.#native = native;
   }
 
-  /** @param known  how many children are known: asked only where nobody tells */
+  /** @param known  the number of known children, called only if nothing is watched */
   changes(known: () => number): MembersChange {
     const told = this.#told();
     if (!this.#listed) return 'unknown';
     if (told) return told.length === 0 ? 'none' : this.#ofMembers(told);
     if (this.shape) return 'unknown';
-    // kernfs counts subdirectories in the links of a directory, at once. As long as none of the known was removed, as many means the same ones; only a
-    // renamed one (v1) does not show.
+    // kernfs counts subdirectories in the link count. If no known child was removed, an equal count means the same
+    // children, except for a rename (v1).
     return known() === linksOf(this.directory) - 2 ? 'none' : 'unknown';
   }
 
@@ -81,7 +81,7 @@ export class SourceRoot implements MemberRoot {
     try {
       this.#tree = new this.#native.CgroupTree(this.directory, this.shape ? 'all' : 'children');
       this.#failure = undefined;
-      this.#listed = false; // what came before is not told
+      this.#listed = false; // earlier changes are not reported
     } catch (error) {
       this.#failure = error instanceof Error ? error : new Error(String(error));
     }
@@ -95,7 +95,7 @@ export class SourceRoot implements MemberRoot {
     try {
       return this.shape ? this.shape.list(this.directory, unlisted) : readdirSync(this.directory);
     } catch {
-      return []; // `problems` says so
+      return []; // see `problem`
     }
   }
 
@@ -111,7 +111,7 @@ export class SourceRoot implements MemberRoot {
     this.#listed = false;
   }
 
-  /** Why it is not watched, where it should be and is there. */
+  /** Why an existing root is not watched. */
   problem(): SourceProblem | undefined {
     const errno = errnoName(this.#failure);
     if (this.#failure === undefined || errno === 'ENOENT') return undefined;
@@ -130,7 +130,7 @@ export class SourceRoot implements MemberRoot {
     this.#listed = false;
   }
 
-  /** undefined: nobody tells. */
+  /** undefined: not watched. */
   #told(): CgroupTreeChanges['list'] | undefined {
     if (this.#tree === undefined) return undefined;
     const changes = this.#tree.changes();
@@ -138,14 +138,14 @@ export class SourceRoot implements MemberRoot {
     const { list, overflow, gone } = changes;
     if (overflow) this.#listed = false;
     if (gone) {
-      // It was removed or renamed, or its tree cannot be followed for want of a watch. The next tick watches anew, and where that fails `problem` says why.
+      // Removed, renamed, or out of watches. The next tick tries again, and `problem` reports a failure.
       this.close();
       return undefined;
     }
     return list;
   }
 
-  /** What vanishes takes what is below it along without a word of it: then all are looked for. */
+  /** Children of a vanished holder vanish without events, so all are listed. */
   #ofMembers(told: CgroupTreeChanges['list']): MembersChange {
     const { shape } = this;
     const last = new Map<string, 'appeared' | 'vanished'>();
@@ -166,20 +166,20 @@ const HINTS: Readonly<Record<string, string>> = {
   ENOSPC: 'raise fs.inotify.max_user_watches',
 };
 
-/** 2: it is not there, which is as good as empty. */
+/** 2: missing, which counts as empty. */
 function linksOf(directory: string): number {
   try {
     return statSync(directory, { throwIfNoEntry: false })?.nlink ?? 2;
   } catch {
-    return 2; // `problems` says so
+    return 2; // see `problem`
   }
 }
 
-/** undefined: it is not there. */
+/** undefined: missing. */
 export function inodeOf(directory: string): bigint | undefined {
   try {
     return statSync(directory, { bigint: true, throwIfNoEntry: false })?.ino;
   } catch {
-    return undefined; // `problems` says so
+    return undefined; // see `problem`
   }
 }

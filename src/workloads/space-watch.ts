@@ -6,23 +6,21 @@ import { isDiskSignal, type DiskSignal, filesystemOf } from '../core/signal.js';
 import type { StepListener, StepReport } from '../monitor/ports.js';
 
 export interface SpaceWatchParts {
-  /** What holds these filesystems, looked for in the background. */
+  /** Finds what holds space on these filesystems. */
   readonly look: (filesystems: readonly FilesystemRole[]) => Promise<DiskHolders>;
   readonly onFound: (signal: DiskSignal, holders: readonly DiskHolder[]) => void;
-  /** The look has failed. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Of one signal, from one look to the next: a value that dances around a threshold begins one episode after the other. */
+/** Least time between two looks for one signal: a value that oscillates around a threshold begins many episodes. */
 const APART_NS = 60_000_000_000n;
 
-/** Looks for what holds a disk when a threshold of it is met, once for each episode and once a minute at most, and never otherwise. */
+/** Finds what holds a disk's space when a threshold is met: once per episode, at most once a minute. */
 export class SpaceWatch implements StepListener {
   readonly #parts: SpaceWatchParts;
-  /** Signals with an episode, and those of them that were told of. */
+  /** Signals with an episode, and those that were reported. */
   #met: ReadonlySet<DiskSignal> = new Set();
   readonly #told = new Set<DiskSignal>();
-  /** When each was last looked at. */
   readonly #lookedNs = new Map<DiskSignal, bigint>();
   #looking = false;
   #closed = false;

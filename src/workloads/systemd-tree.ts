@@ -7,13 +7,13 @@ import { errnoName } from '../errors.js';
 import { SourceRoot, type TreeShape } from './source-root.js';
 
 /**
- * The cgroups whose members are the workloads of these sources.
+ * The roots of these sources.
  *
- * @param native  undefined: they are not to be watched
+ * @param native  undefined: not watched
  */
 export function sourceRootsOf(sources: WorkloadSources, hierarchy: CgroupHierarchy, native: Binding | undefined): SourceRoot[] {
   const root = (path: string, shape?: TreeShape): SourceRoot => new SourceRoot(path, cgroupDirectory(hierarchy, path), native, shape);
-  // A user's manager makes cgroups of its own only where it may: not in a hierarchy of v1.
+  // On v1 a user manager has no cgroups of its own.
   const userUnits = hierarchy.version === 2;
   const named = sources.namesUnits
     ? [
@@ -30,13 +30,13 @@ export function sourceRootsOf(sources: WorkloadSources, hierarchy: CgroupHierarc
   ];
 }
 
-/** Services and scopes anywhere below a slice: in the slices of that one, and in those of users' managers. */
+/** Services and scopes anywhere below a slice, also in slices of user managers. */
 export class UnitTree implements TreeShape {
   readonly #root: string;
   readonly #userUnits: boolean;
   readonly #isWanted: (name: string, path: string) => boolean;
 
-  /** @param userUnits  whether the units of users' managers show in this hierarchy; then they are members, and the managers are not */
+  /** @param userUnits  units of user managers are members instead of the managers */
   constructor(root: string, userUnits: boolean, isWanted: (name: string, path: string) => boolean) {
     this.#root = root === '/' ? '' : root;
     this.#userUnits = userUnits;
@@ -64,10 +64,10 @@ export class UnitTree implements TreeShape {
   }
 }
 
-/** Removed meanwhile, also while it was listed; or a file that bears such a name. */
+/** Removed meanwhile, or a file. */
 const NOTHING_THERE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENODEV', 'ENOTDIR']);
 
-/** @param unlisted  there may be some, and they cannot be listed (EMFILE, ENFILE, ENOMEM) */
+/** @param unlisted  called if the directory cannot be listed (EMFILE, ENFILE, ENOMEM) */
 function unitsIn(directory: string, unlisted: () => void): string[] {
   try {
     return readdirSync(directory).filter((name) => unitKind(unitNameOf(name)) !== undefined);

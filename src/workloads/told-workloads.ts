@@ -3,7 +3,7 @@ import { isCriCgroup } from '../core/cri-cgroup.js';
 import type { RuntimeWorkload } from '../core/pod-sandbox.js';
 import type { RuntimeRoot } from './runtime-root.js';
 
-/** What the container runtimes of the sources have told of. */
+/** The workloads that the container runtimes of the sources have reported. */
 export class ToldWorkloads {
   readonly #roots: readonly RuntimeRoot[];
 
@@ -15,7 +15,7 @@ export class ToldWorkloads {
     for (const root of this.#roots) root.follow();
   }
 
-  /** Endpoints of runtimes that have not told of anything yet. */
+  /** Endpoints of runtimes that have not reported yet. */
   awaitedRuntimes(): readonly string[] {
     return this.#roots.flatMap((root) => root.awaited ?? []);
   }
@@ -28,7 +28,7 @@ export class ToldWorkloads {
     return undefined;
   }
 
-  /** The innermost that a cgroup is a part of. */
+  /** The innermost workload above a cgroup. */
   above(path: string): RuntimeWorkload | undefined {
     if (this.#roots.length === 0) return undefined;
     for (const above of withAncestors(path).slice(1)) {
@@ -38,12 +38,12 @@ export class ToldWorkloads {
     return undefined;
   }
 
-  /** The innermost that a cgroup is, or is a part of. */
+  /** The innermost workload that a cgroup is or belongs to. */
   holding(path: string): RuntimeWorkload | undefined {
     return this.at(path) ?? this.above(path);
   }
 
-  /** It is called like a container or a pod, and nothing is known of it, nor of anything in it. */
+  /** Whether it is named like a container or pod that no runtime has reported. */
   isAwaited(path: string): boolean {
     if (this.#roots.length === 0 || !isCriCgroup(path) || this.holding(path) !== undefined) return false;
     return !this.#roots.some((root) => [...root.all()].some((inner) => isBelow(inner.path, path)));

@@ -2,13 +2,15 @@ import { planUnitStop, unsettled, type EmergencyAction, type KnownUnits, type Ta
 import type { Candidates, ShutdownGroupStart, Workload, WorkloadUsage } from '../core/workload.js';
 import type { UnitManager, WorkloadSource } from '../monitor/ports.js';
 
-/** So many are asked for ahead: to ask for all would keep systemd busy. */
+/** The largest units, asked about ahead. Asking about all would keep systemd busy. */
 const ASKED_AHEAD = 4;
 
 /**
- * A source whose units of the system manager are not evicted where that would take a protected one along, or the machine, and of which it is said how they are stopped.
+ * Adds to a source how units of the system manager are stopped, and protects units whose stop would stop a protected
+ * one or the machine.
  *
- * @param isListed  protected, and not only because rules call it critical: a critical one, which ends with the critical ones at a shutdown, may take these along
+ * @param isListed  protected by more than a critical rule: a critical unit, which ends last at a shutdown, may stop
+ * other critical ones
  */
 export function withUnitStops(
   source: WorkloadSource,
@@ -34,7 +36,7 @@ export function withUnitStops(
       : plan;
   };
   const patience = new Patience();
-  /** All at once, whether or not one is waited for. At a shutdown a connection that was lost is waited for, too. */
+  /** Asks about all at once. At a shutdown it also waits for a lost connection. */
   const ask = (name: string, withinNs?: bigint, shutdown?: ShutdownGroupStart): boolean =>
     unsettled(name, knownSince(shutdown), shutdown?.sinceNs)
       .map((other) => units.awaited(other, shutdown && withinNs, shutdown?.sinceNs))
@@ -44,7 +46,7 @@ export function withUnitStops(
     ...found,
     veto: (workload) => {
       const protection = found.veto?.(workload);
-      // What has changed keeps nobody from being ended at a shutdown.
+      // `changed` does not prevent an end at a shutdown.
       if (protection !== undefined && protection.kind !== 'changed') return protection;
       const plan = planOf(workload);
       return plan && isVeto(plan) ? plan : protection;
@@ -58,7 +60,7 @@ export function withUnitStops(
   return {
     candidates: () => {
       const found = source.candidates();
-      // Whoever has come since the last tick, and the largest, are asked for now, which is mostly before anybody has to go: candidates are read on the approach, too.
+      // Asks about new and large units ahead of a decision: candidates are also read while a threshold is near.
       for (const { workload } of found.usages) {
         if (workload.unit?.manager === 'system' && units.unit(workload.unit.name) === undefined) units.awaited(workload.unit.name);
       }
@@ -83,15 +85,15 @@ function isVeto(plan: UnitStop | TakesAlong | EmergencyAction): plan is TakesAlo
   return plan.kind === 'takes-along' || plan.kind === 'emergency-action';
 }
 
-/** Whoever is asked about again after so long has a new decision to be waited for. Longer than any of them waits. */
+/** Later questions about a workload belong to a new decision. Exceeds every wait. */
 const FORGOTTEN_NS = 500_000_000n;
 
-/** What is asked for one after the other may each be told in time: who has to decide waits for all of it together. One decision may ask about several. */
+/** Bounds the total wait of one decision, which may ask about several workloads. */
 class Patience {
-  /** By workload id, in the order in which they were first asked about. */
+  /** By workload id, oldest first. */
   readonly #sinceNs = new Map<string, bigint>();
 
-  /** From the first time on that it is asked for, which is over when it is asked for late. */
+  /** Measured from the first question; a late one gets no time. */
   isLeft(id: string, withinNs: bigint): boolean {
     const nowNs = process.hrtime.bigint();
     for (const [known, sinceNs] of this.#sinceNs) {

@@ -5,39 +5,38 @@ import type { WindowsTarget } from '../core/windows-target.js';
 import type { ProcessEntry, ServiceEntry } from '../native/windows-binding.js';
 import { windowsSelection, type WorkloadSourceSpec } from './source-spec.js';
 
-/** A job object as one look has found it. */
 export interface FoundJob {
   readonly name: string;
   readonly pids: readonly number[];
-  /** What it may commit; 0n: all. */
+  /** The commit limit; 0n: none. */
   readonly limitBytes: bigint;
 }
 
-/** What there was at one moment. */
+/** The state at one moment. */
 export interface WindowsSnapshot {
   readonly processes: readonly ProcessEntry[];
   readonly services: readonly ServiceEntry[];
   readonly jobs: readonly FoundJob[];
 }
 
-/** A workload, and who lives in it. */
+/** A workload and its processes. */
 export interface WindowsMember {
   readonly target: WindowsTarget;
   readonly name: string;
-  /** No other's. */
+  /** Unique. */
   readonly path: string;
-  /** What rules match by `path`: the program, or 'job:NAME'. */
+  /** The path for rules: the program, or 'job:NAME'. */
   readonly program: string;
-  /** The oldest first; never empty. */
+  /** Oldest first; never empty. */
   readonly processes: readonly [ProcessEntry, ...ProcessEntry[]];
-  /** Left out: it is no service. */
+  /** Left out: not a service. */
   readonly service?: ServiceEntry;
   readonly limitBytes: bigint | undefined;
 }
 
-/** Tells workloads from other processes, for one list of sources. */
+/** Finds workloads among processes. */
 export class WindowsSources {
-  /** Each once. */
+  /** Without duplicates. */
   readonly jobs: readonly string[];
   readonly #services: readonly ReturnType<typeof compileWindowsGlob>[];
   readonly #programs: readonly ReturnType<typeof compileWindowsGlob>[];
@@ -53,7 +52,7 @@ export class WindowsSources {
     return this.#services.length > 0;
   }
 
-  /** Jobs, then services, then trees. A process of a job or a service is no tree of its own, and neither is one below a tree. */
+  /** Jobs, then services, then trees. Processes of jobs, services and other trees are not roots of trees. */
   members({ processes, services, jobs }: WindowsSnapshot, tree: ProcessTree<ProcessEntry>): WindowsMember[] {
     const held = [
       ...jobs.flatMap((job) => ofJob(job, tree)),

@@ -21,7 +21,7 @@ export interface WindowsWorkloadsConfig {
 
 type Native = Pick<WindowsBinding, 'processes' | 'services' | 'Job'>;
 
-/** Jobs, services and trees of processes as the source of workloads. */
+/** Jobs, services and process trees as a source of workloads. */
 export function openWindowsWorkloads(config: WindowsWorkloadsConfig, native: Native, ownPid: number = process.pid): WorkloadSource {
   return new WindowsWorkloads(config, native, ownPid);
 }
@@ -56,7 +56,7 @@ class WindowsWorkloads implements WorkloadSource {
     return { usages, unreadable, timeNs, veto: (workload) => this.#veto(workload), processes: () => counts };
   }
 
-  /** Everything is read in each pass. */
+  /** Every pass reads everything. */
   refresh(): void {
     return;
   }
@@ -109,8 +109,8 @@ class WindowsWorkloads implements WorkloadSource {
   }
 
   /**
-   * Opened anew each time, and closed: a handle that is kept would keep the name of a job whose owner has ended, and its processes from ending with it
-   * (JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE).
+   * Opened and closed each time: an open handle would keep the job's name after its owner ended, and its processes
+   * alive (JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE).
    */
   #job(name: string, missing: string[]): FoundJob[] {
     let job;
@@ -130,8 +130,8 @@ class WindowsWorkloads implements WorkloadSource {
 }
 
 /**
- * What it has committed for itself is what is short of the commit limit, and what its end gives back. Working sets are not added up: they count what processes share once for
- * each.
+ * Uses committed private bytes: they count against the commit limit and are freed by an eviction. The sum of working
+ * sets would count shared pages several times.
  */
 function usageOf(member: WindowsMember & { readonly effect: RuleEffect }, protection: Protection | undefined): WorkloadUsage {
   const privateBytes = member.processes.reduce((sum, process) => sum + process.privateBytes, 0n);
@@ -153,7 +153,7 @@ function workloadOf(member: WindowsMember & { readonly effect: RuleEffect }, pro
     requests: { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
     limits: { memory: limitBytes === undefined ? undefined : limitBytes * NANO, ephemeralStorage: undefined },
     qosClass: qosClass(requestBytes, limitBytes),
-    // Nobody can be told to end but a service that takes it, and nobody is ending but one: the others would only be waited for.
+    // Only a service that accepts a stop can use a grace period.
     terminationGracePeriodNs: service === undefined || serviceStop(service) === 'never' ? 0n : effect.terminationGracePeriodNs,
     startOrder: processes[0].createdAt,
     protection,
@@ -163,9 +163,9 @@ function workloadOf(member: WindowsMember & { readonly effect: RuleEffect }, pro
 }
 
 /**
- * Why workloads are never evicted, by path; those without an entry may be. Rules hold for every process, too: one that is critical protects whatever it lives in.
+ * Protections by path. A critical rule for any process protects its workload.
  *
- * @param own  evictd and the processes that it descends from
+ * @param own  evictd and its ancestors
  */
 function windowsProtections(
   members: readonly (WindowsMember & { readonly effect: RuleEffect })[],
@@ -185,7 +185,7 @@ function windowsProtections(
   return protections;
 }
 
-/** A process may live in a job and in a tree: who ends one of them ends that of the other. */
+/** A process may belong to a job and a tree: ending one ends part of the other. */
 function protectShared(members: readonly WindowsMember[], protections: Map<string, Protection>): void {
   const protectedBy = new Map<number, WindowsMember>();
   for (const member of members) {

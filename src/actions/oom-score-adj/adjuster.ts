@@ -15,7 +15,7 @@ import { ProcessListing, type SeenProcess } from './listing.js';
 import type { Member, Observed } from './member.js';
 import type { Touched } from './touched.js';
 
-/** oom_score_adj of processes in cgroups. Never of evictd itself, and never of one at −1000. */
+/** oom_score_adj of the processes in cgroups. Never changes evictd's own value, nor one of −1000. */
 export class OomScoreAdj implements OomScoreAdjWriter {
   readonly #complaints: OomScoreAdjComplaints;
   readonly #ledger: Ledger;
@@ -35,7 +35,7 @@ export class OomScoreAdj implements OomScoreAdjWriter {
     this.#givingBack = new GivingBack({ ledger, listing, arrivals, complaints });
   }
 
-  /** Takes over what an evictd that did not end in order has left in the file. */
+  /** Restores the state from the file of an evictd that was killed. */
   takeOver(): void {
     this.#ledger.takeOver();
   }
@@ -118,7 +118,7 @@ export class OomScoreAdj implements OomScoreAdjWriter {
     return observed === 'drifted' ? [{ pid, value }] : [];
   }
 
-  /** What it does not take is said, and not tried again. Throws what is no fault of the process. */
+  /** Logs a refused value and does not try it again. Throws on errors that are not the process's fault. */
   #writeTo(touched: Touched, member: Member, value: number): Observed {
     try {
       const observed = member.write(value, touched.written);
@@ -143,7 +143,6 @@ function memberOf(touched: Touched, { identity: { pid, start } }: SeenProcess): 
   return member?.start === start ? member : undefined;
 }
 
-/** Whether a process does not take this value, whenever it is tried. */
 function isRefusal(error: unknown): boolean {
   return REFUSALS.has(errnoName(error) ?? '');
 }

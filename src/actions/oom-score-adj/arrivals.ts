@@ -4,7 +4,7 @@ import type { ProcessListing, SeenProcess } from './listing.js';
 import { Member } from './member.js';
 import type { Touched } from './touched.js';
 
-/** Processes that were not members of their workload before: started, moved in, or forked by a member. */
+/** Processes that are new in a workload: started, moved in, or forked by a member. */
 export class Arrivals {
   readonly #ledger: Ledger;
   readonly #listing: ProcessListing;
@@ -18,7 +18,7 @@ export class Arrivals {
     return (this.#listing.pids(touched) ?? []).filter((pid) => !touched.members.has(pid));
   }
 
-  /** They become members if they are still listed: the number was theirs before and is after. Returns how many did. */
+  /** Adds processes that are still listed, which proves that the pid was not reused meanwhile. Returns how many. */
   admit(touched: Touched, unknown: readonly SeenProcess[]): number {
     if (unknown.length === 0) return 0;
     const listed = new Set(this.#listing.pids(touched));
@@ -39,7 +39,7 @@ export class Arrivals {
     return true;
   }
 
-  /** One that has a value of evictd's is the child of one to which it was written. */
+  /** A new process with a value that evictd wrote inherited it from its parent. */
   #memberOf(touched: Touched, { identity: { pid, start, parent }, value }: SeenProcess): Member {
     const kin = this.#ledger.ofProcess(parent)?.members.get(parent);
     const heirOf = kin?.now === value ? kin : undefined;

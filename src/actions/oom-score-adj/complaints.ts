@@ -1,15 +1,15 @@
 import { errnoName } from '../../errors.js';
 import type { Log } from '../../log.js';
 
-/** What evictd wanted to do to a process. */
+/** An attempted change of a process. */
 export interface Attempt {
   readonly workload: string;
-  /** undefined: not known. */
+  /** undefined: unknown. */
   readonly from: number | undefined;
   readonly to: number;
 }
 
-/** What is said of oom_score_adj: what concerns all processes alike is said once, and not once per process. */
+/** Warnings about oom_score_adj. Problems that affect all processes are logged once. */
 export class OomScoreAdjComplaints {
   readonly #log: Log;
   readonly #said = new Set<string>();
@@ -38,7 +38,7 @@ export class OomScoreAdjComplaints {
     }
   }
 
-  /** Giving back to processes of a workload failed, and not for what they are. */
+  /** Restoring values of a workload failed for reasons other than the processes. */
   postponed(workload: string, error: unknown): void {
     this.#once(
       'EVICTD_OOM_SCORE_ADJ_FAILED',
@@ -47,7 +47,7 @@ export class OomScoreAdjComplaints {
     );
   }
 
-  /** Their own line for each workload: somebody wanted it so. */
+  /** One line per workload. */
   drifted(workload: string, processes: readonly { readonly pid: number; readonly value: number | undefined }[]): void {
     const [first] = processes;
     if (first === undefined) return;

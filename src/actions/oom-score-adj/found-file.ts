@@ -1,30 +1,30 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { errnoName } from '../../errors.js';
 
-/** A process that has a value of evictd's, or is going to get one. */
+/** A process with a value that evictd wrote or is about to write. */
 export interface FoundProcess {
   readonly pid: number;
   readonly start: string;
-  /** Its value before evictd wrote one; of a child, what was found in its parent. */
+  /** The value before evictd's first write; for a child, the parent's. */
   readonly found: number;
-  /** Somebody else changed it since: it is left alone. */
+  /** Another program changed the value since: evictd leaves it. */
   readonly left: boolean;
 }
 
-/** A workload to whose processes evictd has written. */
+/** A workload whose processes evictd has written to. */
 export interface FoundWorkload {
   readonly id: string;
   readonly name: string;
   readonly path: string;
   readonly cgroupId: bigint;
-  /** What a child gets back whose parent is not known any more: the lowest value found in the workload. */
+  /** The lowest original value in the workload. Restored to children whose parent is unknown. */
   readonly found: number;
-  /** All values that evictd wrote, or was about to. */
+  /** All values that evictd wrote or was about to write. */
   readonly written: readonly number[];
   readonly processes: readonly FoundProcess[];
 }
 
-/** The values found, in a file that outlives evictd. Process numbers mean something until the next boot. */
+/** The original values, in a file that outlives evictd. Pids are valid until the next boot. */
 export class FoundFile {
   readonly path: string;
   readonly #bootId: string;
@@ -34,7 +34,7 @@ export class FoundFile {
     this.#bootId = bootId;
   }
 
-  /** undefined: there is no file; nothing where it is of another boot. Throws what is wrong with it. */
+  /** undefined: no file. Empty if the file is of another boot. Throws if the file is invalid. */
   load(): readonly FoundWorkload[] | undefined {
     let text: string;
     try {
@@ -49,7 +49,7 @@ export class FoundFile {
     return workloads.map((workload) => ({ ...workload, cgroupId: BigInt(workload.cgroupId) }));
   }
 
-  /** Whole or not at all: what it said before stands until then. */
+  /** Atomic: the old content stays if writing fails. */
   save(workloads: readonly FoundWorkload[]): void {
     const stored = workloads.map((workload): Stored => ({ ...workload, cgroupId: String(workload.cgroupId) }));
     const beside = `${this.path}.new`;

@@ -7,7 +7,7 @@ import type { ProcessListing } from './listing.js';
 import type { Member, Returned } from './member.js';
 import type { Touched } from './touched.js';
 
-/** Children that are forked meanwhile: looked for so often. */
+/** Rounds of searching for children forked meanwhile. */
 const ROUNDS = 8;
 
 export interface GivingBackParts {
@@ -17,7 +17,7 @@ export interface GivingBackParts {
   readonly complaints: OomScoreAdjComplaints;
 }
 
-/** Writes what was found. Nothing of it throws: what fails stays in the ledger, and so in the file. */
+/** Restores original values. Never throws: failures stay in the ledger, and so in the file. */
 export class GivingBack {
   readonly #parts: GivingBackParts;
 
@@ -25,14 +25,14 @@ export class GivingBack {
     this.#parts = parts;
   }
 
-  /** To one that has ended, or lives elsewhere now. */
+  /** Restores one process that ended or moved to another cgroup. */
   toOneThatLeft(touched: Touched, member: Member): void {
     if (this.#to(touched, member) === 'failed') return;
     touched.members.delete(member.pid);
     this.#parts.ledger.changed();
   }
 
-  /** To all of a workload, and to the children that they have had meanwhile. */
+  /** Restores all processes of a workload, including children forked meanwhile. */
   toAll(touched: Touched): RestoredOomScoreAdj {
     const results = new Map<Member, Returned>();
     let children: number | undefined;
@@ -51,7 +51,7 @@ export class GivingBack {
     return { processes: countOf(results, 'given'), failed };
   }
 
-  /** Those with a value of evictd's. undefined: they cannot be looked for now. */
+  /** Adds children with a value of evictd's. undefined: they cannot be listed now. */
   #admitChildren(touched: Touched): number | undefined {
     const { arrivals, listing, complaints } = this.#parts;
     try {

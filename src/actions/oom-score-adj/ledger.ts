@@ -3,12 +3,12 @@ import type { OomScoreAdjComplaints } from './complaints.js';
 import type { FoundFile } from './found-file.js';
 import { Touched } from './touched.js';
 
-/** The workloads that evictd has touched, and the file that still knows them when evictd has ended. */
+/** The workloads that evictd has written to, in memory and in a file that outlives evictd. */
 export class Ledger {
   readonly #file: FoundFile;
   readonly #complaints: OomScoreAdjComplaints;
   readonly #touched = new Map<string, Touched>();
-  /** The file does not say what is known. */
+  /** The file differs from memory. */
   #unsaved = false;
 
   constructor(file: FoundFile, complaints: OomScoreAdjComplaints) {
@@ -16,7 +16,7 @@ export class Ledger {
     this.#complaints = complaints;
   }
 
-  /** Takes over what an evictd that did not end in order has left in the file. */
+  /** Restores the state from the file of an evictd that was killed. */
   takeOver(): void {
     try {
       const found = this.#file.load();
@@ -32,19 +32,18 @@ export class Ledger {
     return this.#touched.get(id);
   }
 
-  /** The entry of a workload, made if there is none. */
   open(workload: Workload): Touched {
     const touched = this.#touched.get(workload.id) ?? Touched.of(workload);
     this.#touched.set(workload.id, touched);
     return touched;
   }
 
-  /** Removed entries may be removed while they are gone through. */
+  /** Safe against removal during the iteration. */
   all(): Iterable<Touched> {
     return this.#touched.values();
   }
 
-  /** Whose member it is. */
+  /** The workload of a process. */
   ofProcess(pid: number): Touched | undefined {
     for (const touched of this.#touched.values()) if (touched.members.has(pid)) return touched;
     return undefined;
@@ -55,12 +54,12 @@ export class Ledger {
     this.#unsaved = true;
   }
 
-  /** Something in an entry is not what the file says. */
+  /** Marks the file as out of date. */
   changed(): void {
     this.#unsaved = true;
   }
 
-  /** Tells whether the file says what is known. */
+  /** Returns whether the file is up to date. */
   save(): boolean {
     if (!this.#unsaved) return true;
     try {

@@ -4,14 +4,16 @@ import type { Binding, CgroupHandle } from '../../native/binding.js';
 import type { OomScoreAdjComplaints } from './complaints.js';
 import { withProcess, type ProcessIdentity } from './process.js';
 
-/** A process at one moment. */
 export interface SeenProcess {
   readonly identity: ProcessIdentity;
   readonly value: number;
   readonly sizeBytes: bigint;
 }
 
-/** The processes of cgroups. evictd itself is in no listing. Throws where evictd is short of something: nobody is missing for that. */
+/**
+ * The processes of cgroups, without evictd itself. Throws if evictd runs out of a resource, so that no list is
+ * incomplete.
+ */
 export class ProcessListing {
   readonly #native: Binding;
   readonly #hierarchy: CgroupHierarchy;
@@ -23,7 +25,7 @@ export class ProcessListing {
     this.#complaints = complaints;
   }
 
-  /** undefined: they cannot be listed. The cgroup was removed, or made again under its name: nobody of it is left. */
+  /** undefined: unreadable. Empty if the cgroup was removed or replaced by another of the same name. */
   pids({ path, cgroupId }: { readonly path: string; readonly cgroupId: bigint }): readonly number[] | undefined {
     let handle: CgroupHandle | undefined;
     try {
@@ -37,7 +39,7 @@ export class ProcessListing {
     }
   }
 
-  /** Like `see`, a few at a time. */
+  /** As `see`, in batches. */
   *seen(pids: readonly number[]): Generator<void, SeenProcess[]> {
     const seen: SeenProcess[] = [];
     for (let at = 0; at < pids.length; at += AT_A_TIME) {
@@ -47,7 +49,7 @@ export class ProcessListing {
     return seen;
   }
 
-  /** Without those that have gone, or may not be looked at. */
+  /** Without processes that ended or may not be read. */
   see(pids: readonly number[]): SeenProcess[] {
     return pids.flatMap((pid) => {
       try {
@@ -61,6 +63,6 @@ export class ProcessListing {
   }
 }
 
-/** A third of a millisecond. */
+/** Takes a third of a millisecond. */
 const AT_A_TIME = 8;
 const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);

@@ -3,17 +3,18 @@ import type { OomScoreAdjTarget } from '../../core/oom-score-adj-target.js';
 import type { FoundProcess } from './found-file.js';
 import { withProcess, type HeldProcess } from './process.js';
 
-/** What became of a value since it was last seen. `drifted`: it was evictd's, and somebody else has changed it. */
+/** The change of a value since the last look. `drifted`: another program changed a value of evictd's. */
 export type Observed = 'same' | 'changed' | 'drifted';
 
-/** `left`: by evictd, because somebody else has changed its value. `nothing`: it has what was found, or is gone. */
+/**
+ * `left`: another program changed the value, so evictd leaves it. `nothing`: it has the original value, or has ended.
+ */
 export type Returned = 'given' | 'left' | 'nothing' | 'failed';
 
-/** A process of a workload, as it is known from pass to pass. */
 export class Member {
   readonly pid: number;
   readonly start: string;
-  /** The value that the kernel did not take. */
+  /** The last value that the kernel refused. */
   refused: number | undefined;
   #found: number;
   #now: number | undefined;
@@ -29,27 +30,27 @@ export class Member {
     this.#ours = ours;
   }
 
-  /** Of an evictd before this one: it has one of the values written, or what was found. */
+  /** From the file: the process has one of the written values, or its original one. */
   static stored(process: FoundProcess): Member {
     return new Member({ ...process, now: undefined, ours: true });
   }
 
-  /** Before evictd wrote. */
+  /** The value before evictd's first write. */
   get found(): number {
     return this.#found;
   }
 
-  /** As it was last seen or written; undefined: by an evictd before this one. */
+  /** As last read or written; undefined: not read yet since evictd started. */
   get now(): number | undefined {
     return this.#now;
   }
 
-  /** `now` is evictd's, and not what was found. */
+  /** Whether `now` is a value of evictd's that differs from the original. */
   get ours(): boolean {
     return this.#ours;
   }
 
-  /** Somebody else changed what evictd had written: left alone. */
+  /** Another program changed evictd's value: evictd leaves it. */
   get left(): boolean {
     return this.#left;
   }
@@ -62,7 +63,7 @@ export class Member {
     return atLeast === 'found' ? Math.max(this.#found, value) : value;
   }
 
-  /** What was found before evictd wrote may change as it likes. */
+  /** The original value follows changes until evictd writes. */
   observe(value: number, written: ReadonlySet<number>): Observed {
     if (this.#now === undefined && (value === this.#found || written.has(value))) {
       this.#now = value;
@@ -76,11 +77,11 @@ export class Member {
     return drifted ? 'drifted' : 'changed';
   }
 
-  /** Writes, unless its value is not what it was. */
+  /** Does not write if another program changed the value. */
   write(value: number, written: ReadonlySet<number>): Observed {
     const observed = this.#hold((held): Observed => {
       const current = held.value();
-      // Processes that share their memory have one value: it may be there already.
+      // Processes that share memory share the value: a write to one of them may have set it already.
       if (current !== value) {
         const seen = this.observe(current, written);
         if (seen !== 'same') return seen;
@@ -107,7 +108,7 @@ export class Member {
     return returned ?? 'nothing';
   }
 
-  /** undefined: it is gone, whoever has its number. */
+  /** undefined: the process has ended, even if its pid was reused. */
   #hold<T>(use: (held: HeldProcess) => T): T | undefined {
     return withProcess(this.pid, (held) => (held.identity.start === this.start ? use(held) : undefined));
   }

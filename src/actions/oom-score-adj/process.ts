@@ -1,25 +1,23 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { errnoName } from '../../errors.js';
 
-/** Longer than /proc/PID/status on a machine of thousands of cores. */
+/** Exceeds /proc/PID/status on machines with thousands of cores. */
 const TEXT_BYTES = 16 * 1024;
 const buffer = Buffer.alloc(TEXT_BYTES);
 
-/** Fields of /proc/PID/stat behind the command's name, which may hold anything; the third field is the first of them. */
+/** Indices of fields of /proc/PID/stat after the command name, which may contain anything; the first is field 3. */
 const PARENT = 4 - 3;
 const START = 22 - 3;
 
-/** What tells a process from another that gets its number later. */
+/** Distinguishes a process from later ones with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** In clock ticks since the boot. */
+  /** In clock ticks since boot. */
   readonly start: string;
   readonly parent: number;
 }
 
-/**
- * One process, held by its directory in /proc: the directory stays that of this process, and says ESRCH when it is gone, whoever has its number then.
- */
+/** One process, held by its open directory in /proc: after its end reads fail with ESRCH, even if the pid is reused. */
 export class HeldProcess {
   readonly identity: ProcessIdentity;
   readonly #directory: string;
@@ -35,14 +33,17 @@ export class HeldProcess {
     return Number(this.#read('oom_score_adj'));
   }
 
-  /** Resident and swapped memory and page tables (mm/oom_kill.c, oom_badness); 0n: it has none, or not any more. */
+  /** Resident and swapped memory and page tables (mm/oom_kill.c, oom_badness); 0n: none, or the process is exiting. */
   sizeBytes(): bigint {
     let kib = 0n;
     for (const [, amount = '0'] of this.#read('status').matchAll(/^Vm(?:RSS|Swap|PTE):\s*(\d+) kB$/gm)) kib += BigInt(amount);
     return kib * 1024n;
   }
 
-  /** Throws EACCES: by `open` it is another user's, by `write` it is below the last value that somebody with CAP_SYS_RESOURCE wrote. */
+  /**
+   * Throws EACCES: from `open`, the process belongs to another user; from `write`, the value is below the last one
+   * written with CAP_SYS_RESOURCE.
+   */
   write(value: number): void {
     const file = openSync(`${this.#directory}/oom_score_adj`, constants.O_WRONLY);
     try {
@@ -62,7 +63,7 @@ export class HeldProcess {
   }
 }
 
-/** Holds a process while `use` runs. undefined: it is gone, or went meanwhile. Other errors are thrown. */
+/** Calls `use` with the process. undefined: it has ended. Throws other errors. */
 export function withProcess<T>(pid: number, use: (held: HeldProcess) => T): T | undefined {
   let descriptor: number | undefined;
   try {

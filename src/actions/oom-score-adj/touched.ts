@@ -2,14 +2,14 @@ import type { Workload } from '../../core/workload.js';
 import type { FoundWorkload } from './found-file.js';
 import { Member } from './member.js';
 
-/** A workload whose processes evictd has looked at in order to write to them. */
+/** A workload whose processes evictd writes to. */
 export class Touched {
   readonly id: string;
   readonly name: string;
   readonly path: string;
   readonly cgroupId: bigint;
   readonly members = new Map<number, Member>();
-  /** All values that evictd has written, or is about to. */
+  /** All values that evictd has written or is about to write. */
   readonly written: Set<number>;
   #found: number;
 
@@ -32,7 +32,7 @@ export class Touched {
     return touched;
   }
 
-  /** The lowest value found. */
+  /** The lowest original value. */
   get found(): number {
     return this.#found;
   }
@@ -42,13 +42,13 @@ export class Touched {
     this.#found = Math.min(this.#found, member.found);
   }
 
-  /** One that has come from another workload, with a value of evictd's. */
+  /** Adds a member that moved here from another workload. */
   adopt(member: Member): void {
     this.add(member);
     if (member.ours && member.now !== undefined) this.written.add(member.now);
   }
 
-  /** For the file: nothing is to be given back where nothing was written. */
+  /** For the file. undefined: nothing was written, so there is nothing to restore. */
   get stored(): FoundWorkload | undefined {
     if (this.written.size === 0) return undefined;
     const { id, name, path, cgroupId, found } = this;
