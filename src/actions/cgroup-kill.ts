@@ -2,14 +2,14 @@ import { constants } from 'node:os';
 import { errnoName, errnoText, isShortage, isShortageErrno } from '../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import type { MemoryReaper } from '../native/binding.js';
-import { killsAtOnce, Standstill, type StandstillParts } from './standstill.js';
+import { writeCgroupKill, Freezer, type FreezerParts } from './standstill.js';
 import type { VictimExit } from './victim-exit.js';
 import type { VictimFiles } from './victim-files.js';
 
 /** A process that outlives SIGKILL this long, while no new one appears, may be frozen. */
 const STUCK_NS = 100_000_000n;
 
-export interface CgroupKillParts extends StandstillParts {
+export interface CgroupKillParts extends FreezerParts {
   readonly files: VictimFiles;
   readonly exit: VictimExit;
   readonly reaper: MemoryReaper;
@@ -20,14 +20,14 @@ export interface CgroupKillParts extends StandstillParts {
  */
 export class CgroupKill implements KillInProgress {
   readonly #parts: CgroupKillParts;
-  readonly #standstill: Standstill;
+  readonly #freezer: Freezer;
   /** The processes at the last SIGKILL; undefined: none was sent. */
   #killed: ReadonlySet<number> | undefined;
   #triedAllAtNs = 0n;
 
   constructor(parts: CgroupKillParts) {
     this.#parts = parts;
-    this.#standstill = new Standstill(parts);
+    this.#freezer = new Freezer(parts);
   }
 
   /** Sends SIGCONT after SIGTERM, as systemd does: a stopped process could not handle SIGTERM. */
@@ -42,7 +42,7 @@ export class CgroupKill implements KillInProgress {
    * read-only mount) signals each process; if new processes appear after that, freezes the cgroup first.
    */
   kill(): SignalResult {
-    this.#standstill.thaw(); // a previous thaw may have failed
+    this.#freezer.thaw(); // a previous thaw may have failed
     const pids = this.#processes();
     // evictd may be among the processes: cgroup.kill would end it, signals spare it.
     if (pids === undefined) return this.#signal('SIGKILL');
@@ -53,7 +53,7 @@ export class CgroupKill implements KillInProgress {
     if (before === undefined) this.#triedAllAtNs = nowNs;
     const isForking = before !== undefined && pids.some((pid) => !before.has(pid));
     const isStuck = nowNs - this.#triedAllAtNs >= STUCK_NS;
-    const isUnified = this.#parts.files.unified && killsAtOnce(this.#parts.handle);
+    const isUnified = this.#parts.files.unified && writeCgroupKill(this.#parts.handle);
     if (isForking || isStuck) this.#triedAllAtNs = nowNs;
     try {
       if (isUnified) {
@@ -61,9 +61,9 @@ export class CgroupKill implements KillInProgress {
         return { atNs: process.hrtime.bigint(), processes: pids.length, error: undefined };
       }
       const signal = (): SignalResult => this.#signal('SIGKILL');
-      return isForking || isStuck ? this.#standstill.during(signal) : signal();
+      return isForking || isStuck ? this.#freezer.whileFrozen(signal) : signal();
     } finally {
-      if (isStuck) this.#standstill.thawParts();
+      if (isStuck) this.#freezer.thawOwnCgroups();
     }
   }
 
@@ -82,7 +82,7 @@ export class CgroupKill implements KillInProgress {
   close(): void {
     this.#parts.exit.close();
     this.#parts.files.close();
-    this.#standstill.end(); // last: the other close() calls free descriptors
+    this.#freezer.release(); // last: the other close() calls free descriptors
     this.#parts.handle.close();
   }
 

@@ -55,7 +55,7 @@ export class HeldProcesses {
   }
 
   /** The values at the time of opening, if Windows lacks the memory to report current ones. */
-  told(entry: ProcessEntry): ProcessEntry {
+  entryOf(entry: ProcessEntry): ProcessEntry {
     const { process, handle } = this.#held.get(entry.pid) ?? {};
     const isHeld = handle !== undefined && process?.createdAt === entry.createdAt && process.errno === 0;
     return isHeld && isShortageOfWindows(entry.errno) ? process : entry;

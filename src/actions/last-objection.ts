@@ -21,7 +21,7 @@ export type Objection = Required<Pick<SignalResult, 'error' | 'passing'>> & { re
  *
  * @param own  evictd and its ancestors
  */
-export function lastObjection(
+export function objectionTo(
   members: readonly ProcessEntry[],
   own: ReadonlySet<number>,
   { isCritical }: Pick<Spared, 'isCritical'>,

@@ -1,6 +1,6 @@
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../core/cgroup.js';
 import type { Binding, CgroupHandle } from '../native/binding.js';
-import { compare, placeOfFirst, type HeldCgroup } from './shared-cgroup.js';
+import { compareMembers, cgroupOfFirst, type HeldCgroup } from './shared-cgroup.js';
 
 /**
  * Opens the highest cgroups of another hierarchy that hold only processes of the victim: thawing them affects nothing
@@ -14,7 +14,7 @@ export function openOwnCgroups(native: Binding, victim: HeldCgroup, other: Cgrou
   const left = new Set(members);
   const own: CgroupHandle[] = [];
   for (const pid of left) {
-    const highest = openHighest(search, placeOfFirst([pid], other) ?? '/');
+    const highest = openHighest(search, cgroupOfFirst([pid], other) ?? '/');
     if (highest === undefined) continue;
     own.push(highest);
     for (const inside of attempt(() => highest.processes()) ?? []) left.delete(inside);
@@ -48,7 +48,7 @@ function openOwn({ native, victim, members, other, foreign }: Search, path: stri
   const handle = new native.CgroupHandle(cgroupDirectory(other, path));
   let isOwn = false;
   try {
-    isOwn = compare(handle, members, victim) !== 'others';
+    isOwn = compareMembers(handle, members, victim) !== 'others';
     if (isOwn) return handle;
     foreign.add(path);
     return undefined;

@@ -16,12 +16,12 @@ export interface HeldCgroup {
 export function openSharedCgroup(native: Binding, victim: HeldCgroup, other: CgroupHierarchy): CgroupHandle | undefined {
   const members = victim.handle.processes();
   if (members.some((pid) => pid <= 1)) return undefined; // processes without a pid here cannot be compared
-  for (const path of withAncestors(placeOfFirst(members, other) ?? '/')) {
+  for (const path of withAncestors(cgroupOfFirst(members, other) ?? '/')) {
     if (path === '/') return undefined;
     const handle = new native.CgroupHandle(cgroupDirectory(other, path));
     let found = false;
     try {
-      const holds = compare(handle, members, victim);
+      const holds = compareMembers(handle, members, victim);
       found = holds === 'the victim';
       if (found) return handle;
       if (holds === 'others') return undefined; // so do all cgroups above
@@ -36,7 +36,7 @@ export function openSharedCgroup(native: Binding, victim: HeldCgroup, other: Cgr
  * Reads the victim before and after the other cgroup: a process born in between is in the second reading. A process in
  * neither is looked up; it may have ended.
  */
-export function compare(handle: CgroupHandle, before: readonly number[], victim: HeldCgroup): 'the victim' | 'others' | 'a part' {
+export function compareMembers(handle: CgroupHandle, before: readonly number[], victim: HeldCgroup): 'the victim' | 'others' | 'a part' {
   const listed = new Set(handle.processes());
   const after = new Set(victim.handle.processes());
   const known = new Set([...before, ...after]);
@@ -54,7 +54,7 @@ function belongs(pid: number, { hierarchy, path }: HeldCgroup): boolean {
 }
 
 /** The cgroup of the first process that lives. */
-export function placeOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy): string | undefined {
+export function cgroupOfFirst(pids: readonly number[], hierarchy: CgroupHierarchy): string | undefined {
   for (const pid of pids) {
     const text = procCgroup(pid);
     if (text === undefined) continue;

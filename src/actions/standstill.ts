@@ -6,7 +6,7 @@ const STOP_ROUNDS = 8;
 /** How long the monitor's loop waits for the freezer. Unfrozen processes are signalled anyway. */
 const FREEZE_MS = 5;
 
-export interface StandstillParts {
+export interface FreezerParts {
   readonly handle: CgroupHandle;
   /**
    * Opens the victim's cgroup in the unified hierarchy (hybrid) or the v1 freezer, if it holds no other process;
@@ -20,13 +20,13 @@ export interface StandstillParts {
 /**
  * Freezes or stops a victim while it is signalled, so that it cannot fork, and undoes that afterwards. Never throws.
  */
-export class Standstill {
-  readonly #parts: StandstillParts;
+export class Freezer {
+  readonly #parts: FreezerParts;
   /** Frozen here and not thawed yet. */
   #frozen: readonly CgroupHandle[] = [];
   #isStopped = false;
 
-  constructor(parts: StandstillParts) {
+  constructor(parts: FreezerParts) {
     this.#parts = parts;
   }
 
@@ -34,11 +34,11 @@ export class Standstill {
    * Uses cgroup.kill in the unified hierarchy, else a freezer, else SIGSTOP. Thaws afterwards: frozen processes would
    * not die.
    */
-  during<T>(signal: () => T): T {
+  whileFrozen<T>(signal: () => T): T {
     const unified = this.#shared('unified');
     const freezer = this.#shared('freezer');
     try {
-      const isKilled = unified !== undefined && killsAtOnce(unified);
+      const isKilled = unified !== undefined && writeCgroupKill(unified);
       if (!isKilled && !this.#freezes(freezer) && !this.#freezes(unified)) this.#stop();
       return signal();
     } finally {
@@ -64,7 +64,7 @@ export class Standstill {
   }
 
   /** Thaws what another program froze, unless that would thaw processes outside the victim. */
-  thawParts(): void {
+  thawOwnCgroups(): void {
     for (const cgroup of attempt(() => this.#parts.openFreezers()) ?? []) {
       attempt(() => {
         cgroup.thaw();
@@ -74,7 +74,7 @@ export class Standstill {
   }
 
   /** Leaves no process frozen or stopped. Called once, before the handle is closed. */
-  end(): void {
+  release(): void {
     this.thaw();
     for (const cgroup of this.#frozen) cgroup.close();
     this.#frozen = [];
@@ -99,7 +99,7 @@ export class Standstill {
 }
 
 /** Writes cgroup.kill; false: it failed. */
-export function killsAtOnce(cgroup: CgroupHandle): boolean {
+export function writeCgroupKill(cgroup: CgroupHandle): boolean {
   return attempt(() => (cgroup.kill(), true)) ?? false;
 }
 

@@ -4,7 +4,7 @@ import type { KillInProgress, SignalResult, VictimSample } from '../monitor/port
 import { thrownText } from '../native/system-error.js';
 import type { Job, ProcessEntry, WindowsBinding } from '../native/windows-binding.js';
 import { HeldProcesses } from './held-processes.js';
-import { lastObjection, type Spared } from './last-objection.js';
+import { objectionTo, type Spared } from './last-objection.js';
 
 const EXIT_CODE = 1;
 
@@ -36,8 +36,8 @@ export class JobKill implements KillInProgress {
     };
     try {
       const { members, own } = this.#find();
-      const objection = lastObjection(members, own, this.#spared);
-      if (objection) return result(0, `nobody is ended: ${objection.error}`, objection.passing);
+      const objection = objectionTo(members, own, this.#spared);
+      if (objection) return result(0, `no process was ended: ${objection.error}`, objection.passing);
       for (const member of members) this.#held.hold(member);
       this.#job.terminate(EXIT_CODE);
       return result(members.length);

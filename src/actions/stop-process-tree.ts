@@ -3,7 +3,7 @@ import type { KillInProgress, SignalResult, VictimSample } from '../monitor/port
 import { thrownText } from '../native/system-error.js';
 import type { ProcessEntry, WindowsBinding } from '../native/windows-binding.js';
 import { HeldProcesses } from './held-processes.js';
-import { lastObjection, type Objection, type Spared } from './last-objection.js';
+import { objectionTo, type Objection, type Spared } from './last-objection.js';
 
 export type TreeNative = Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
 
@@ -73,7 +73,7 @@ export class TreeKill implements KillInProgress {
       }
       if (found.objection) {
         const { error, passing } = found.objection;
-        const text = `nobody ${processes > 0 ? 'else ' : ''}is ended: ${error}`;
+        const text = `no ${processes > 0 ? 'other ' : ''}process was ended: ${error}`;
         return { atNs: process.hrtime.bigint(), processes, error: text, passing: passing && processes > 0 ? 'in part' : passing };
       }
       if (pass > 0 && !found.isNew) break;
@@ -117,10 +117,10 @@ export class TreeKill implements KillInProgress {
     const tree = new ProcessTree<TreeProcess>([...entries.filter(({ pid }) => !ended.some((held) => held.pid === pid)), ...ended]);
     // The pids of ended processes that could not be held may be reused.
     const found = tree.below(this.#root).filter(isPresent);
-    const members = found.flatMap(({ pid }) => present.get(pid) ?? []).map((member) => this.#held.told(member));
+    const members = found.flatMap(({ pid }) => present.get(pid) ?? []).map((member) => this.#held.entryOf(member));
     const isNew = members.map((member) => this.#held.hold(member)).includes('new');
     this.#held.forgetRefused(isPresent);
     this.#usageBytes = members.reduce((sum, { privateBytes }) => sum + privateBytes, 0n);
-    return { isNew, objection: lastObjection(members, tree.lineOf(this.#spared.pid), this.#spared) };
+    return { isNew, objection: objectionTo(members, tree.lineOf(this.#spared.pid), this.#spared) };
   }
 }

@@ -52,7 +52,7 @@ export class ServiceKill implements KillInProgress {
     const result = (error?: string, passing?: SignalResult['passing']): SignalResult => {
       return { atNs: process.hrtime.bigint(), processes: this.#tree.read().processes, error, ...(passing && { passing }) };
     };
-    if (objection !== undefined) return result(`nobody is told to stop: ${objection.error}`, objection.passing);
+    if (objection !== undefined) return result(`no stop was sent: ${objection.error}`, objection.passing);
     try {
       // With another pid it was restarted and is another workload.
       const service = this.#native.services().find(({ name }) => name === this.#name);

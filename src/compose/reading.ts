@@ -7,7 +7,7 @@ import type { ContainerRuntime, WorkloadSource } from '../monitor/ports.js';
 import { native } from '../native/index.js';
 import { asWindows } from '../native/of-windows.js';
 import { lookAtDisks, openDiskParts } from './disk-parts.js';
-import { openWorkloads, type Told } from '../workloads/cgroup.js';
+import { openWorkloads, type FactSources } from '../workloads/cgroup.js';
 import type { DiskMeasurement } from '../workloads/disk-measurement.js';
 import { FoundFilesystems } from '../workloads/found-filesystems.js';
 import { withOtherSources } from '../workloads/source-spec.js';
@@ -27,7 +27,7 @@ export interface Reading {
  *
  * @param managers  left out: systemd and container runtimes are not asked
  */
-export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, managers: Told = {}): Reading {
+export function openReading(loaded: LoadedConfig, notifiers: NotifierMode, managers: FactSources = {}): Reading {
   const node = selectHost().openNode(loaded.config, native, notifiers);
   const workloads = openSources(loaded, node, notifiers !== 'probe', managers);
   return {
@@ -72,7 +72,7 @@ export function openSources(
   { config }: LoadedConfig,
   { identity, hierarchy }: LinuxNode,
   watched: boolean,
-  managers: Told,
+  managers: FactSources,
 ): WorkloadSource {
   const host = selectHost();
   if (host.os === 'windows') return withOtherSources(windows.openWindowsWorkloads(config, asWindows(native)), config.workloads);

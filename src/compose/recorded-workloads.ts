@@ -65,8 +65,8 @@ export function workloadsUnder(
       const effect = effectOf({ name, path, labels: runtime?.labels });
       const listed = listedProtection({ path, effect });
       const byKubelet = runtime?.byKubelet ?? protectedAs(workload, 'kubelet') !== undefined;
-      const untold = protectedAs(workload, 'untold');
-      return [{ name, path, effect, listed, oomPreference, byKubelet, untold, runtime, workload, stats }];
+      const pending = protectedAs(workload, 'untold');
+      return [{ name, path, effect, listed, oomPreference, byKubelet, pending, runtime, workload, stats }];
     });
     const holdsEvictd = new Set(usages.flatMap(({ workload }) => (protectedAs(workload, 'self') ? withAncestors(workload.path) : [])));
     const protections = protectionsOf(members, holdsEvictd, node.cgroup, criticalPaths);

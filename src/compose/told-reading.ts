@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../config/config.js';
 import type { ContainerRuntime, UnitManager } from '../monitor/ports.js';
-import type { Told } from '../workloads/cgroup.js';
+import type { FactSources } from '../workloads/cgroup.js';
 import { ContainerRuntimes } from './container-runtimes.js';
 import { foundFilesystems, openReading, type Reading } from './reading.js';
 
@@ -29,7 +29,7 @@ export function openNodeReading(loaded: LoadedConfig): Promise<Reading> {
 async function opened(
   loaded: LoadedConfig,
   ask: (runtime: ContainerRuntime) => Promise<void>,
-  managersOf: (runtimes: readonly ContainerRuntime[]) => Told,
+  managersOf: (runtimes: readonly ContainerRuntime[]) => FactSources,
 ): Promise<Reading> {
   const { config } = loaded;
   const open = new ContainerRuntimes();

@@ -9,7 +9,7 @@ const NO_CONTAINERS: readonly ContainerStats[] = [];
 const NO_VOLUMES: readonly VolumeStats[] = [];
 
 /** Facts about a cgroup besides its usage. */
-export interface Known {
+export interface CgroupFacts {
   readonly oomPreference: OomPreference | undefined;
   readonly protection: Protection | undefined;
   /** undefined: unknown to systemd, or not asked. */
@@ -22,7 +22,7 @@ export interface Known {
 export function workloadOf(
   member: Member,
   { guaranteedBytes }: CgroupSample,
-  { oomPreference, protection, loaded, runtime }: Known,
+  { oomPreference, protection, loaded, runtime }: CgroupFacts,
 ): Workload {
   const { name, path, id, effect, limitBytes, unit } = member;
   const requestBytes = effect.requestsMemory ?? guaranteedBytes ?? guaranteedTo(loaded);

@@ -22,8 +22,8 @@ import { compileRules } from './rules.js';
 import { RuntimeRoot } from './runtime-root.js';
 import type { SourceRoot } from './source-root.js';
 import { cgroupsOf, type WorkloadSourceSpec } from './source-spec.js';
-import { sourceRootsOf } from './systemd-tree.js';
-import { ToldWorkloads } from './told-workloads.js';
+import { rootsOf } from './systemd-tree.js';
+import { ReportedWorkloads } from './told-workloads.js';
 
 export interface WorkloadsConfig {
   readonly workloads: readonly WorkloadSourceSpec[];
@@ -31,7 +31,7 @@ export interface WorkloadsConfig {
 }
 
 /** Sources of facts besides the kernel. The caller closes them. */
-export interface Told {
+export interface FactSources {
   /** undefined: systemd is not asked. */
   readonly units?: UnitManager | undefined;
   readonly runtimes?: readonly ContainerRuntime[];
@@ -59,7 +59,7 @@ export function openWorkloads(
   native: Binding,
   node: WorkloadsNode,
   watched = true,
-  told: Told = {},
+  told: FactSources = {},
 ): WorkloadSource {
   if (node.hierarchy === undefined) return noWorkloads(config.workloads);
   const source = new CgroupWorkloads(config, native, { ...node, hierarchy: node.hierarchy }, watched, told);
@@ -67,7 +67,7 @@ export function openWorkloads(
   return source;
 }
 
-type Whose<E> = Pick<Protectable, 'byKubelet' | 'untold'> & { readonly effect: E };
+type PodFacts<E> = Pick<Protectable, 'byKubelet' | 'pending'> & { readonly effect: E };
 
 class CgroupWorkloads implements WorkloadSource {
   readonly #hierarchy: CgroupHierarchy;
@@ -75,7 +75,7 @@ class CgroupWorkloads implements WorkloadSource {
   readonly #nodeCgroup: string | undefined;
   readonly #sources: WorkloadSources;
   readonly #roots: readonly SourceRoot[];
-  readonly #told: ToldWorkloads;
+  readonly #reported: ReportedWorkloads;
   readonly #containerNames: ContainerNames;
   readonly #members: Members;
   readonly #units: UnitManager | undefined;
@@ -95,21 +95,21 @@ class CgroupWorkloads implements WorkloadSource {
     native: Binding,
     { hierarchy, pids, beside = [], identity }: WorkloadsNode & { readonly hierarchy: CgroupHierarchy },
     watched: boolean,
-    { units, runtimes = [], containerNames = new ContainerNames(!watched) }: Told,
+    { units, runtimes = [], containerNames = new ContainerNames(!watched) }: FactSources,
   ) {
     this.#units = units;
     this.#hierarchy = hierarchy;
     this.#pids = pids;
     this.#nodeCgroup = identity.cgroup;
     this.#sources = cgroupsOf(config.workloads);
-    this.#roots = sourceRootsOf(this.#sources, hierarchy, watched ? native : undefined);
+    this.#roots = rootsOf(this.#sources, hierarchy, watched ? native : undefined);
     const runtimeRoots = this.#sources.endpoints.flatMap((endpoint) =>
       runtimes.filter((runtime) => runtime.endpoint === endpoint).map((runtime) => new RuntimeRoot(runtime, hierarchy.mountPoint)),
     );
-    this.#told = new ToldWorkloads(runtimeRoots);
+    this.#reported = new ReportedWorkloads(runtimeRoots);
     this.#containerNames = containerNames;
     const effectOf = compileRules(config.rules);
-    this.#effectOf = (named) => effectOf({ ...named, labels: this.#told.at(named.path)?.runtime.labels });
+    this.#effectOf = (named) => effectOf({ ...named, labels: this.#reported.at(named.path)?.runtime.labels });
     this.#criticalPaths = config.rules.flatMap(({ critical, match }) =>
       critical && match.path !== undefined && isLiteral(match.path) ? match.path : [],
     );
@@ -133,17 +133,17 @@ class CgroupWorkloads implements WorkloadSource {
 
   candidates(): Candidates {
     const unreadable: UnreadableWorkload[] = [];
-    this.#told.follow();
+    this.#reported.follow();
     this.#refreshPreferences();
     const { occupied, timeNs } = this.#members.read(unreadable);
     const closed = unreadable.map(({ name, path }) => {
       const effect = this.#effectOf({ name, path });
-      return { name, path, listed: listedProtection({ path, effect }), ...this.#whose({ path, effect }) };
+      return { name, path, listed: listedProtection({ path, effect }), ...this.#podFacts({ path, effect }) };
     });
     const protections = protectionsOf(
       [
         ...occupied.map(({ member }) => {
-          return { ...member, oomPreference: this.#preferences.of(member), ...this.#whose(member) };
+          return { ...member, oomPreference: this.#preferences.of(member), ...this.#podFacts(member) };
         }),
         ...closed,
       ],
@@ -161,7 +161,7 @@ class CgroupWorkloads implements WorkloadSource {
       usages,
       unreadable,
       timeNs,
-      awaitedRuntimes: this.#told.awaitedRuntimes(),
+      awaitedRuntimes: this.#reported.awaitedRuntimes(),
       veto: (workload) => this.#veto(workload),
       processes: () => this.#processes(usages),
       vacant: () => this.#vacant(),
@@ -183,7 +183,7 @@ class CgroupWorkloads implements WorkloadSource {
   }
 
   #usage(member: Member, sample: CgroupSample, protection: Protection | undefined): WorkloadUsage {
-    const runtime = this.#told.at(member.path)?.runtime;
+    const runtime = this.#reported.at(member.path)?.runtime;
     const known = { oomPreference: this.#preferences.of(member), protection, loaded: this.#loaded(member.unit), runtime };
     return usageOf(workloadOf(member, sample, known), sample);
   }
@@ -210,23 +210,23 @@ class CgroupWorkloads implements WorkloadSource {
   }
 
   holding(cgroup: string): { readonly name: string; readonly path: string } | undefined {
-    const found = innermost([this.#told.holding(cgroup), this.#sources.holding(cgroup)].filter((held) => held !== undefined));
+    const found = innermost([this.#reported.holding(cgroup), this.#sources.holding(cgroup)].filter((held) => held !== undefined));
     if (found === undefined) return undefined;
     const { name, path } = found;
-    return { name: this.#told.at(path)?.name ?? this.#members.get(path)?.name ?? name, path };
+    return { name: this.#reported.at(path)?.name ?? this.#members.get(path)?.name ?? name, path };
   }
 
   /** Facts from the pod above. */
-  #whose<E extends Protectable['effect']>({ path, effect }: { readonly path: string; readonly effect: E }): Whose<E> {
-    const above = this.#told.above(path);
+  #podFacts<E extends Protectable['effect']>({ path, effect }: { readonly path: string; readonly effect: E }): PodFacts<E> {
+    const above = this.#reported.above(path);
     const isInCritical = above !== undefined && (this.#members.get(above.path)?.effect ?? this.#effectOf(above)).critical;
-    const { byKubelet } = (this.#told.at(path) ?? above)?.runtime ?? {};
-    return { effect: isInCritical ? { ...effect, critical: true } : effect, byKubelet, untold: this.#untold(path) };
+    const { byKubelet } = (this.#reported.at(path) ?? above)?.runtime ?? {};
+    return { effect: isInCritical ? { ...effect, critical: true } : effect, byKubelet, pending: this.#pending(path) };
   }
 
-  #untold(path: string): Protection | undefined {
+  #pending(path: string): Protection | undefined {
     if (this.#matchesNames && this.#containerNames.isPending(path)) return { kind: 'untold', what: 'name' };
-    return this.#told.isAwaited(path) ? { kind: 'untold', what: 'pod' } : undefined;
+    return this.#reported.isAwaited(path) ? { kind: 'untold', what: 'pod' } : undefined;
   }
 
   problems(): readonly SourceProblem[] {
@@ -242,7 +242,7 @@ class CgroupWorkloads implements WorkloadSource {
     this.#ownProcesses = this.#own.read();
     // Empties the kernel's queue, and opens new cgroups before they are needed.
     this.#members.watch();
-    this.#told.follow();
+    this.#reported.follow();
     this.#members.follow([]);
     this.#units?.follow(this.#unitNames());
   }
@@ -267,7 +267,7 @@ class CgroupWorkloads implements WorkloadSource {
     // Before `changed`, which only postpones an eviction.
     const below = protectedBelow(path, cgroupDirectory(this.#hierarchy, path), (unit) => {
       const named = { ...unit, name: this.#containerNames.of(unit.path) ?? unit.name };
-      return { oomPreference: this.#preferenceOf(unit.path), ...this.#whose({ path: unit.path, effect: this.#effectOf(named) }) };
+      return { oomPreference: this.#preferenceOf(unit.path), ...this.#podFacts({ path: unit.path, effect: this.#effectOf(named) }) };
     });
     if (below !== undefined) return below;
     if (!member || !this.#preferences.look(member)) return undefined;

@@ -32,7 +32,7 @@ export class ContainerMeasurement {
   /** By cgroup path of the workload. */
   #parts: ReadonlyMap<string, RuntimePart> = new Map();
   /** By endpoint and container id. Values that are not refreshed stay and grow old. */
-  readonly #told = new Map<string, ReadonlyMap<string, ContainersOnDisk>>();
+  readonly #reported = new Map<string, ReadonlyMap<string, ContainersOnDisk>>();
   readonly #problems = new Map<string, SourceProblem>();
   readonly #asking = new Map<string, Promise<void>>();
   readonly #logs = new Map<string, LogFiles>();
@@ -56,7 +56,7 @@ export class ContainerMeasurement {
   async refresh(workloads: readonly Workload[]): Promise<void> {
     this.#parts = new Map(workloads.flatMap(({ path, runtime }) => (runtime ? [[path, runtime] as const] : [])));
     const endpoints = new Set([...this.#parts.values()].map(({ endpoint }) => endpoint));
-    for (const known of [this.#told, this.#problems]) {
+    for (const known of [this.#reported, this.#problems]) {
       for (const endpoint of known.keys()) if (!endpoints.has(endpoint)) known.delete(endpoint);
     }
     const asked = this.#runtimes().filter(({ endpoint }) => endpoints.has(endpoint));
@@ -78,7 +78,7 @@ export class ContainerMeasurement {
     const part = this.#parts.get(path);
     if (part === undefined) return NOTHING;
     const nowNs = process.hrtime.bigint();
-    const told = this.#told.get(part.endpoint);
+    const told = this.#reported.get(part.endpoint);
     const found = part.containers.map((id) => told?.get(id) ?? NOTHING);
     const sinceNs = shortSinceNs ?? 0n;
     const oldestNs = nowNs - KNOWN_NS > sinceNs ? nowNs - KNOWN_NS : sinceNs;
@@ -105,12 +105,12 @@ export class ContainerMeasurement {
     const logs = this.#logs.get(endpoint) ?? this.#newLogs();
     this.#logs.set(endpoint, logs);
     try {
-      this.#told.set(endpoint, await onDisk(this.#native, logs, await runtime.files()));
-      if (logs.isHanging) this.#problem(endpoint, `what the containers of ${endpoint} have logged is not known: a log does not answer`);
+      this.#reported.set(endpoint, await onDisk(this.#native, logs, await runtime.files()));
+      if (logs.isHanging) this.#problem(endpoint, `cannot measure the logs of the containers of ${endpoint}: a log does not answer`);
       else this.#problems.delete(endpoint);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#problem(endpoint, `what the containers of ${endpoint} have written is not known anew: ${why}`);
+      this.#problem(endpoint, `cannot measure the disk usage of the containers of ${endpoint}: ${why}`);
     }
   }
 

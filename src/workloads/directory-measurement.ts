@@ -71,7 +71,7 @@ export class DirectoryMeasurement {
       }
       const trouble = troubleWith(found);
       if (trouble !== undefined) {
-        problems.push({ code: 'EVICTD_DISK_UNMEASURED', message: `what ${path} takes is not known, or not all of it: ${trouble}` });
+        problems.push({ code: 'EVICTD_DISK_UNMEASURED', message: `cannot measure ${path} completely: ${trouble}` });
       }
     }
     this.#measuring = false;
@@ -92,7 +92,7 @@ function shared(path: string, owners: readonly string[]): SourceProblem {
   return {
     code: 'EVICTD_DIRECTORY_SHARED',
     message: `${path} is a directory of ${String(owners.length)} workloads, ${owners.slice(0, 2).join(' and ')} among them: it counts for none`,
-    hint: 'a directory is one workload’s own: let its rule match that one only',
+    hint: 'let its rule match only one workload',
   };
 }
 

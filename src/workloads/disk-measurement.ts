@@ -73,13 +73,13 @@ export async function measureDisks(
     const atNs = process.hrtime.bigint();
     const found = await silent.read<DeletedFilesResult>(path, NO_ANSWER_MS, (onDone) => new native.DeletedFiles(path, onDone));
     const trouble =
-      typeof found === 'string' ? found : found.complete || found.groups.length > 0 ? undefined : 'it or /proc cannot be looked at';
+      typeof found === 'string' ? found : found.complete || found.groups.length > 0 ? undefined : 'it or /proc cannot be read';
     if (trouble !== undefined || typeof found === 'string')
-      problems.push(unmeasured(`what is held in deleted files on the filesystem of ${path} is not known: ${trouble ?? ''}`));
+      problems.push(unmeasured(`cannot measure deleted files on the filesystem of ${path}: ${trouble ?? ''}`));
     else {
       if (found.unreadable > 0) {
         const hint = 'grant CAP_SYS_PTRACE: /proc/PID/fd of other users cannot be read without it';
-        problems.push(unmeasured(`what is held in deleted files on the filesystem of ${path} is not known of all processes`, hint));
+        problems.push(unmeasured(`cannot measure the deleted files of all processes on the filesystem of ${path}`, hint));
       }
       measured.set(path, {
         device: found.device,

@@ -38,7 +38,7 @@ export class DiskWatch implements StepListener {
    * The last time at which a victim was ending for a disk, or ended for another resource: older measurements may
    * include it, or a workload that now has another's name.
    */
-  #leavingNs = 0n;
+  #lastEndingNs = 0n;
   #askedNs = 0n;
   /** Serials of evictions for other resources whose victims lived at the last step. */
   #others: ReadonlySet<number> = new Set();
@@ -72,7 +72,7 @@ export class DiskWatch implements StepListener {
     const others = new Set(
       evictions.filter((one) => !endsForDisk(one) && one.goneSinceNs === undefined).map(({ decision }) => decision.serial),
     );
-    if (isGoing || [...this.#others].some((serial) => !others.has(serial))) this.#leavingNs = nowNs;
+    if (isGoing || [...this.#others].some((serial) => !others.has(serial))) this.#lastEndingNs = nowNs;
     this.#others = others;
     if (evictions.some(({ goneSinceNs }) => goneSinceNs !== undefined) && nowNs - this.#askedNs >= ASKED_NS) {
       this.#askedNs = nowNs;
@@ -84,16 +84,16 @@ export class DiskWatch implements StepListener {
         return role === undefined ? [] : [[id, { role, sinceNs: this.#short.get(id)?.sinceNs ?? nowNs }]];
       }),
     );
-    const wanted = pace(report);
+    const wanted = measuringInterval(report);
     if (wanted === undefined || this.#measuring || this.#closed || isGoing) return;
     const tookNs = this.#last ? this.#last.endedNs - this.#last.beganNs : 0n;
     const restNs = tookNs * wanted.part > wanted.periodNs ? tookNs * wanted.part : wanted.periodNs;
-    if (this.#beganNs === undefined || this.#beganNs <= this.#leavingNs || nowNs - this.#beganNs >= restNs) void this.#measure(nowNs);
+    if (this.#beganNs === undefined || this.#beganNs <= this.#lastEndingNs || nowNs - this.#beganNs >= restNs) void this.#measure(nowNs);
   }
 
   /** The filesystems have changed: discards past and running measurements. */
   forget(): void {
-    this.#leavingNs = process.hrtime.bigint();
+    this.#lastEndingNs = process.hrtime.bigint();
   }
 
   close(): void {
@@ -108,7 +108,7 @@ export class DiskWatch implements StepListener {
       this.#last = await this.#parts.measure();
       this.#failure = undefined;
     } catch (error) {
-      this.#failure = { code: 'EVICTD_DISK_UNMEASURED', message: `what workloads hold on disks is not known: ${String(error)}` };
+      this.#failure = { code: 'EVICTD_DISK_UNMEASURED', message: `cannot measure what workloads hold on disks: ${String(error)}` };
     }
     this.#measuring = false;
     if (!this.#closed) this.#parts.onNews();
@@ -117,7 +117,7 @@ export class DiskWatch implements StepListener {
   /** By path. Decides once per pass whether the measurement still counts. */
   #holdings(): (path: string) => DiskHoldings {
     const last = this.#last;
-    if (last !== undefined && last.beganNs > this.#leavingNs) {
+    if (last !== undefined && last.beganNs > this.#lastEndingNs) {
       const tookNs = last.endedNs - last.beganNs;
       const nowNs = process.hrtime.bigint();
       const ageNs = nowNs - last.beganNs;
@@ -147,7 +147,7 @@ function endsForDisk({ decision, phase, goneSinceNs }: EvictionInFlight): boolea
 }
 
 /** How often to measure; undefined: not at all. */
-function pace(report: StepReport): { readonly periodNs: bigint; readonly part: bigint } | undefined {
+function measuringInterval(report: StepReport): { readonly periodNs: bigint; readonly part: bigint } | undefined {
   const { policy, observations } = report;
   const operands = policy.thresholds.flatMap(operandsOf).filter(({ signal }) => isDiskSignal(signal));
   if (operands.length === 0 || !policy.hasWorkloadSource) return undefined;

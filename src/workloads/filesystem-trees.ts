@@ -62,7 +62,7 @@ export class FilesystemTrees {
       const why = typeof found === 'string' ? found : errnoText(found.errno);
       this.#troubles.set(path, {
         code: 'EVICTD_DISK_UNMEASURED',
-        message: `the largest directories of the filesystem of ${path} are not known: ${why}`,
+        message: `cannot find the largest directories of the filesystem of ${path}: ${why}`,
       });
       return;
     }

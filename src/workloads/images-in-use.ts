@@ -7,14 +7,14 @@ type Asked = Pick<ContainerRuntime, 'endpoint' | 'usedImages'>;
 export class ImagesInUse {
   readonly #runtimes: () => readonly Asked[];
   /** By endpoint. */
-  #told: ReadonlyMap<string, readonly ImageHolder[]> = new Map();
+  #reported: ReadonlyMap<string, readonly ImageHolder[]> = new Map();
 
   constructor(runtimes: () => readonly Asked[]) {
     this.#runtimes = runtimes;
   }
 
   get holders(): readonly ImageHolder[] {
-    return [...this.#told.values()].flat();
+    return [...this.#reported.values()].flat();
   }
 
   /** Asks all runtimes. Never rejects: without an answer the last one stays, and the source reports the problem. */
@@ -24,10 +24,10 @@ export class ImagesInUse {
       try {
         return [endpoint, (await runtime.usedImages()).map(holderOf)];
       } catch {
-        return [endpoint, this.#told.get(endpoint) ?? []];
+        return [endpoint, this.#reported.get(endpoint) ?? []];
       }
     });
-    this.#told = new Map(await Promise.all(asked));
+    this.#reported = new Map(await Promise.all(asked));
   }
 }
 

@@ -166,7 +166,7 @@ export class Members {
       if (this.#controls.has(path)) continue;
       listed.add(path);
       const known = this.#members.get(path);
-      if (known?.root.names === 'directories' && root.names === 'told') this.#remove(known);
+      if (known?.root.names === 'directories' && root.names === 'reported') this.#remove(known);
       if (!this.#members.has(path)) this.#add(found, unreadable);
     }
     // Removed, or (v1) renamed, which would keep the row under the old name.
@@ -174,7 +174,7 @@ export class Members {
       if (member.root !== root || listed.has(member.path)) continue;
       this.#remove(member);
       // It may become a member of another root.
-      if (root.names === 'told') for (const other of this.#roots) if (other.names === 'directories') other.relist();
+      if (root.names === 'reported') for (const other of this.#roots) if (other.names === 'directories') other.relist();
     }
   }
 
@@ -189,7 +189,7 @@ export class Members {
   #add(found: Found, unreadable: UnreadableWorkload[]): void {
     const { root, below } = found;
     const path = pathOf(found);
-    const name = (root.names === 'told' ? undefined : this.#containerNames.of(path)) ?? root.nameOf(below);
+    const name = (root.names === 'reported' ? undefined : this.#containerNames.of(path)) ?? root.nameOf(below);
     const directory = `${root.directory}/${below}`;
     let row: number | undefined;
     try {

@@ -22,7 +22,7 @@ export function missingSources(roots: readonly SourceRoot[]): readonly SourcePro
           root: path,
           code: 'EVICTD_SOURCE_MISSING',
           message,
-          hint: 'its workloads are candidates as soon as it is there; nothing in it is evicted until then',
+          hint: 'its workloads become candidates when it exists',
         },
       ];
     }

@@ -14,11 +14,18 @@ export interface Protectable {
   /** Whether a kubelet manages it as a pod. */
   readonly byKubelet?: boolean | undefined;
   /** Facts about it are still awaited. */
-  readonly untold?: Protection | undefined;
+  readonly pending?: Protection | undefined;
 }
 
 /** Protections that extend to all cgroups above, because ending these would end the workload. */
-const HANDED_UP: ReadonlySet<Protection['kind'] | undefined> = new Set(['critical', 'self', 'unit', 'omit', 'kubelet', 'untold'] as const);
+const EXTENDS_UPWARDS: ReadonlySet<Protection['kind'] | undefined> = new Set([
+  'critical',
+  'self',
+  'unit',
+  'omit',
+  'kubelet',
+  'untold',
+] as const);
 
 /**
  * Protections by path; workloads without an entry may be evicted.
@@ -34,10 +41,10 @@ export function protectionsOf(
   criticalPaths: readonly string[],
 ): ReadonlyMap<string, Protection> {
   const protections = new Map<string, Protection>();
-  for (const { path, effect, listed, oomPreference, byKubelet, untold } of workloads) {
+  for (const { path, effect, listed, oomPreference, byKubelet, pending } of workloads) {
     const byMachine: Protection | undefined = holdsEvictd.has(path) ? { kind: 'self' } : listed;
     const isOutside = nodeCgroup !== undefined && !isBelow(path, nodeCgroup);
-    const byWhose: Protection | undefined = byKubelet ? { kind: 'kubelet' } : (untold ?? (isOutside ? { kind: 'outside' } : undefined));
+    const byWhose: Protection | undefined = byKubelet ? { kind: 'kubelet' } : (pending ?? (isOutside ? { kind: 'outside' } : undefined));
     const asks = oomPreference === 'omit' ? besides('omit', byWhose) : byWhose;
     const protection = effect.critical ? besides('critical', byMachine ?? byWhose) : (byMachine ?? asks);
     if (protection) protections.set(path, protection);
@@ -45,7 +52,7 @@ export function protectionsOf(
   for (const path of criticalPaths) protectAbove(protections, path, { name: path, protection: { kind: 'critical' } });
   for (const { name, path } of workloads) {
     const protection = protections.get(path);
-    if (protection && HANDED_UP.has(protection.kind)) protectAbove(protections, path, { name, protection });
+    if (protection && EXTENDS_UPWARDS.has(protection.kind)) protectAbove(protections, path, { name, protection });
   }
   return protections;
 }
@@ -67,7 +74,7 @@ export function protectedBelow(
   lookAt: (unit: {
     readonly name: string;
     readonly path: string;
-  }) => Pick<Protectable, 'effect' | 'oomPreference' | 'byKubelet' | 'untold'>,
+  }) => Pick<Protectable, 'effect' | 'oomPreference' | 'byKubelet' | 'pending'>,
 ): Protection | undefined {
   if (unitPlace(path).kind !== 'slice') return undefined;
   const all = new UnitTree(path, false, () => true);
@@ -77,8 +84,8 @@ export function protectedBelow(
   });
   for (const below of units) {
     const unit = { name: unitNameOf(below.slice(below.lastIndexOf('/') + 1)), path: `${path}/${below}` };
-    const { effect, oomPreference, byKubelet, untold } = lookAt(unit);
-    const isProtected = effect.critical || oomPreference === 'omit' || byKubelet === true || untold !== undefined;
+    const { effect, oomPreference, byKubelet, pending } = lookAt(unit);
+    const isProtected = effect.critical || oomPreference === 'omit' || byKubelet === true || pending !== undefined;
     if (isProtected || listedProtection({ ...unit, effect })) return { kind: 'contains', name: unit.name };
   }
   return unlisted > 0 ? { kind: 'unlisted' } : undefined;
@@ -93,7 +100,7 @@ function protectAbove(
   for (const above of withAncestors(path).slice(1)) {
     const own = protections.get(above);
     if (own === undefined) protections.set(above, contains);
-    else if (isBesides(own) && own.also === undefined && outlives(below.protection, own))
+    else if (isBesides(own) && own.also === undefined && wouldEndTooEarly(below.protection, own))
       protections.set(above, besides(own.kind, contains));
   }
 }
@@ -103,7 +110,7 @@ function isBesides(protection: Protection): protection is Extract<Protection, { 
 }
 
 /** Whether the cgroup above, ended last at a shutdown, would end this one too early. */
-function outlives(below: Protection, above: Protection): boolean {
+function wouldEndTooEarly(below: Protection, above: Protection): boolean {
   if (!isBesides(below) || below.also !== undefined) return true;
   return below.kind === 'critical' && above.kind !== 'critical';
 }

@@ -6,7 +6,7 @@ import type { MemberRoot, MembersChange } from './source-root.js';
 export class RuntimeRoot implements MemberRoot {
   readonly path = '/';
   readonly directory: string;
-  readonly names = 'told';
+  readonly names = 'reported';
   readonly #runtime: ContainerRuntime;
   #listed: readonly RuntimeWorkload[] | undefined;
   #byPath: ReadonlyMap<string, RuntimeWorkload> = new Map();
@@ -31,7 +31,7 @@ export class RuntimeRoot implements MemberRoot {
   }
 
   /** As listed; undefined: not of this runtime. */
-  told(path: string): RuntimeWorkload | undefined {
+  reported(path: string): RuntimeWorkload | undefined {
     return this.#byPath.get(path);
   }
 

@@ -19,8 +19,8 @@ export interface TreeShape {
 export interface MemberRoot {
   readonly path: string;
   readonly directory: string;
-  /** 'told': names from a runtime, which win over those of directories. */
-  readonly names: 'directories' | 'told';
+  /** 'reported': names from a runtime, which win over those of directories. */
+  readonly names: 'directories' | 'reported';
   changes(known: () => number): MembersChange;
   /** Possible members, and files if there is no shape. */
   list(): string[];
@@ -63,7 +63,7 @@ export class SourceRoot implements MemberRoot {
 
   /** @param known  the number of known children, called only if nothing is watched */
   changes(known: () => number): MembersChange {
-    const told = this.#told();
+    const told = this.#reported();
     if (!this.#listed) return 'unknown';
     if (told) return told.length === 0 ? 'none' : this.#ofMembers(told);
     if (this.shape) return 'unknown';
@@ -119,7 +119,7 @@ export class SourceRoot implements MemberRoot {
     return {
       code: 'EVICTD_SOURCE_WATCH',
       message: `workload source ${this.path} cannot be watched: ${String(this.#failure)}; ${instead} at every pass instead`,
-      hint: HINTS[errno ?? ''] ?? 'candidates are found all the same, a renamed one (cgroup v1) possibly late',
+      hint: HINTS[errno ?? ''] ?? 'candidates are still found; a renamed one (cgroup v1) may be found late',
     };
   }
 
@@ -131,7 +131,7 @@ export class SourceRoot implements MemberRoot {
   }
 
   /** undefined: not watched. */
-  #told(): CgroupTreeChanges['list'] | undefined {
+  #reported(): CgroupTreeChanges['list'] | undefined {
     if (this.#tree === undefined) return undefined;
     const changes = this.#tree.changes();
     if (changes === undefined) return [];

@@ -20,7 +20,7 @@ export class SpaceWatch implements StepListener {
   readonly #parts: SpaceWatchParts;
   /** Signals with an episode, and those that were reported. */
   #met: ReadonlySet<DiskSignal> = new Set();
-  readonly #told = new Set<DiskSignal>();
+  readonly #reported = new Set<DiskSignal>();
   readonly #lookedNs = new Map<DiskSignal, bigint>();
   #looking = false;
   #closed = false;
@@ -32,9 +32,11 @@ export class SpaceWatch implements StepListener {
   stepped({ input: { nowNs }, state: { episodes } }: StepReport): void {
     if (episodes.size === 0 && this.#met.size === 0) return;
     this.#met = new Set([...episodes.values()].map(({ signal }) => signal).filter((signal) => isDiskSignal(signal)));
-    for (const signal of this.#told) if (!this.#met.has(signal)) this.#told.delete(signal);
+    for (const signal of this.#reported) if (!this.#met.has(signal)) this.#reported.delete(signal);
     if (this.#looking || this.#closed) return;
-    const due = [...this.#met].filter((signal) => !this.#told.has(signal) && nowNs - (this.#lookedNs.get(signal) ?? -APART_NS) >= APART_NS);
+    const due = [...this.#met].filter(
+      (signal) => !this.#reported.has(signal) && nowNs - (this.#lookedNs.get(signal) ?? -APART_NS) >= APART_NS,
+    );
     for (const signal of due) this.#lookedNs.set(signal, nowNs);
     if (due.length > 0) void this.#look(due);
   }
@@ -51,7 +53,7 @@ export class SpaceWatch implements StepListener {
       const holders = await this.#parts.look([...filesystems]);
       for (const signal of signals) this.#tell(signal, holders);
     } catch (error) {
-      for (const signal of signals) this.#told.add(signal);
+      for (const signal of signals) this.#reported.add(signal);
       if (!this.#closed) this.#parts.onError(error);
     }
     this.#looking = false;
@@ -59,7 +61,7 @@ export class SpaceWatch implements StepListener {
 
   #tell(signal: DiskSignal, holders: DiskHolders): void {
     if (this.#closed || !this.#met.has(signal)) return;
-    this.#told.add(signal);
+    this.#reported.add(signal);
     this.#parts.onFound(signal, holdersOn(signal, holders, process.hrtime.bigint()) ?? []);
   }
 }

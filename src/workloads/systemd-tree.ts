@@ -11,7 +11,7 @@ import { SourceRoot, type TreeShape } from './source-root.js';
  *
  * @param native  undefined: not watched
  */
-export function sourceRootsOf(sources: WorkloadSources, hierarchy: CgroupHierarchy, native: Binding | undefined): SourceRoot[] {
+export function rootsOf(sources: WorkloadSources, hierarchy: CgroupHierarchy, native: Binding | undefined): SourceRoot[] {
   const root = (path: string, shape?: TreeShape): SourceRoot => new SourceRoot(path, cgroupDirectory(hierarchy, path), native, shape);
   // On v1 a user manager has no cgroups of its own.
   const userUnits = hierarchy.version === 2;

@@ -4,7 +4,7 @@ import type { RuntimeWorkload } from '../core/pod-sandbox.js';
 import type { RuntimeRoot } from './runtime-root.js';
 
 /** The workloads that the container runtimes of the sources have reported. */
-export class ToldWorkloads {
+export class ReportedWorkloads {
   readonly #roots: readonly RuntimeRoot[];
 
   constructor(roots: readonly RuntimeRoot[]) {
@@ -22,7 +22,7 @@ export class ToldWorkloads {
 
   at(path: string): RuntimeWorkload | undefined {
     for (const root of this.#roots) {
-      const found = root.told(path);
+      const found = root.reported(path);
       if (found) return found;
     }
     return undefined;

@@ -35,7 +35,7 @@ export function withUnitStops(
       ? { kind: 'signal', because: 'unreachable', unit: workload.unit?.name ?? workload.name, along: plan.along }
       : plan;
   };
-  const patience = new Patience();
+  const budget = new WaitBudget();
   /** Asks about all at once. At a shutdown it also waits for a lost connection. */
   const ask = (name: string, withinNs?: bigint, shutdown?: ShutdownGroupStart): boolean =>
     unsettled(name, knownSince(shutdown), shutdown?.sinceNs)
@@ -54,7 +54,7 @@ export function withUnitStops(
     awaited: ({ unit, id }, withinNs, shutdown) =>
       unit?.manager === 'system' &&
       ask(unit.name, withinNs, shutdown) &&
-      (shutdown ? process.hrtime.bigint() - shutdown.sinceNs < withinNs : patience.isLeft(id, withinNs)),
+      (shutdown ? process.hrtime.bigint() - shutdown.sinceNs < withinNs : budget.hasTime(id, withinNs)),
     stop: stopOf,
   });
   return {
@@ -89,12 +89,12 @@ function isVeto(plan: UnitStop | TakesAlong | EmergencyAction): plan is TakesAlo
 const FORGOTTEN_NS = 500_000_000n;
 
 /** Bounds the total wait of one decision, which may ask about several workloads. */
-class Patience {
+class WaitBudget {
   /** By workload id, oldest first. */
   readonly #sinceNs = new Map<string, bigint>();
 
   /** Measured from the first question; a late one gets no time. */
-  isLeft(id: string, withinNs: bigint): boolean {
+  hasTime(id: string, withinNs: bigint): boolean {
     const nowNs = process.hrtime.bigint();
     for (const [known, sinceNs] of this.#sinceNs) {
       if (nowNs - sinceNs < FORGOTTEN_NS) break;

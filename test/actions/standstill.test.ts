@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Standstill } from '../../src/actions/standstill.js';
+import { Freezer } from '../../src/actions/standstill.js';
 import type { CgroupHandle } from '../../src/native/binding.js';
 import { native } from '../../src/native/index.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
@@ -25,16 +25,16 @@ afterEach(async () => {
 });
 
 describe('stopped, where there is nothing better', () => {
-  const alone = () => new Standstill({ handle, openShared: () => undefined, openFreezers: () => [] });
+  const alone = () => new Freezer({ handle, openShared: () => undefined, openFreezers: () => [] });
 
   test('whoever is left when it is given up goes on', async () => {
     const { pid } = await victim.spawn('sleep', ['600']);
-    const standstill = alone();
-    expect(standstill.during(() => 'EMFILE')).toBe('EMFILE');
+    const freezer = alone();
+    expect(freezer.whileFrozen(() => 'EMFILE')).toBe('EMFILE');
     await eventually('it to stop', () => stateOf(pid) === 'T');
-    standstill.thaw(); // that is not yet the end
+    freezer.thaw(); // that is not yet the end
     expect(stateOf(pid)).toBe('T');
-    standstill.end();
+    freezer.release();
     await eventually('it to go on', () => stateOf(pid) === 'S');
   });
 
@@ -42,7 +42,7 @@ describe('stopped, where there is nothing better', () => {
     const { pid } = await victim.spawn('sleep', ['600']);
     process.kill(pid, 'SIGSTOP');
     await eventually('it to stop', () => stateOf(pid) === 'T');
-    alone().end();
+    alone().release();
     expect(stateOf(pid)).toBe('T');
   });
 });
@@ -65,21 +65,21 @@ describe.runIf(hasFreezer)('frozen', () => {
   const isFrozen = () => beside.read('freezer.state') !== 'THAWED\n';
 
   test('thawed though the signals have taken every descriptor that there was', async () => {
-    const standstill = new Standstill({ handle, openShared: (name) => open(name), openFreezers: () => [] });
+    const freezer = new Freezer({ handle, openShared: (name) => open(name), openFreezers: () => [] });
     let giveBack = (): void => undefined;
     let over = Promise.resolve();
-    standstill.during(() => {
+    freezer.whileFrozen(() => {
       expect(isFrozen()).toBe(true);
       over = withoutDescriptors(() => new Promise((done) => (giveBack = done)));
     });
     giveBack();
     await over;
     expect(isFrozen()).toBe(false);
-    standstill.end();
+    freezer.release();
   });
 
   test('a thaw that fails is made up for at the next look, or at the end', () => {
-    for (const again of ['thaw', 'end'] as const) {
+    for (const again of ['thaw', 'release'] as const) {
       let failures = 1;
       const shared = new native.CgroupHandle(beside.dir);
       const failing = {
@@ -95,24 +95,24 @@ describe.runIf(hasFreezer)('frozen', () => {
           shared.close();
         },
       } as unknown as CgroupHandle;
-      const standstill = new Standstill({
+      const freezer = new Freezer({
         handle,
         openShared: (name) => (name === 'freezer' ? failing : undefined),
         openFreezers: () => [],
       });
-      standstill.during(() => undefined);
+      freezer.whileFrozen(() => undefined);
       expect(isFrozen()).toBe(true);
-      standstill[again]();
+      freezer[again]();
       expect(isFrozen()).toBe(false);
-      standstill.end();
+      freezer.release();
     }
   });
 
   test('killed in it, and thawed: it ends', async () => {
-    const standstill = new Standstill({ handle, openShared: (name) => open(name), openFreezers: () => [] });
-    expect(standstill.during(() => [isFrozen(), handle.signal(SIGKILL).signalled])).toEqual([true, 1]);
+    const freezer = new Freezer({ handle, openShared: (name) => open(name), openFreezers: () => [] });
+    expect(freezer.whileFrozen(() => [isFrozen(), handle.signal(SIGKILL).signalled])).toEqual([true, 1]);
     await eventually('it to end', () => handle.processes().length === 0);
-    standstill.end();
+    freezer.release();
   });
 
   const open = (name: 'unified' | 'freezer') => (name === 'freezer' ? new native.CgroupHandle(beside.dir) : undefined);

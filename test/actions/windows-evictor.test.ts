@@ -78,22 +78,22 @@ describe('a tree', () => {
     [
       'evictd',
       (windows, root) => windows.start({ name: 'node.exe', pid: OWN, parent: root }),
-      'nobody is ended: it contains evictd or an ancestor of evictd',
+      'no process was ended: it contains evictd or an ancestor of evictd',
     ],
     [
       'what evictd descends from',
       (windows, root) => windows.start({ name: 'node.exe', pid: OWN, parent: windows.start({ name: 'shell.exe', parent: root }) }),
-      'nobody is ended: it contains evictd or an ancestor of evictd',
+      'no process was ended: it contains evictd or an ancestor of evictd',
     ],
     [
       'a critical process',
       (windows, root) => windows.start({ name: 'b.exe', parent: root, critical: true }),
-      'nobody is ended: Windows needs it: b.exe: the machine stops without it',
+      'no process was ended: Windows needs it: b.exe: the machine stops without it',
     ],
     [
       'one that a rule calls critical',
       (windows, root) => windows.start({ name: 'db.exe', parent: windows.start({ name: 'cmd.exe', parent: root }) }),
-      'nobody is ended: contains db.exe, which is protected',
+      'no process was ended: contains db.exe, which is protected',
     ],
   ])('at the last moment %s is found in it: nobody is ended', (_rule, start, error) => {
     const windows = new PlayedWindows();
@@ -232,7 +232,7 @@ describe('a tree', () => {
     const root = windows.start({ name: 'a.exe' });
     const kill = begin(windows, APPS);
     windows.start({ name: 'b.exe', parent: root, closed: true });
-    expect(kill.kill()).toMatchObject({ processes: 0, error: expect.stringContaining('nobody is ended') as string });
+    expect(kill.kill()).toMatchObject({ processes: 0, error: expect.stringContaining('no process was ended') as string });
     expect(windows.done).toEqual([]);
   });
 
@@ -353,7 +353,7 @@ describe('a service', () => {
     const kill = begin(windows, WEB);
     expect(kill.terminate().error).toBeUndefined();
     windows.start({ name: 'db.exe', parent: pid });
-    expect(kill.kill()).toMatchObject({ error: 'nobody is ended: contains db.exe, which is protected', passing: undefined });
+    expect(kill.kill()).toMatchObject({ error: 'no process was ended: contains db.exe, which is protected', passing: undefined });
     expect(windows.done).toEqual(['stop web']);
   });
 
@@ -361,7 +361,7 @@ describe('a service', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     windows.start({ name: 'node.exe', pid: OWN, parent: pid });
-    expect(kill.terminate().error).toBe('nobody is told to stop: it contains evictd or an ancestor of evictd');
+    expect(kill.terminate().error).toBe('no stop was sent: it contains evictd or an ancestor of evictd');
     expect(windows.done).toEqual([]);
   });
 });
@@ -399,7 +399,7 @@ describe('a job', () => {
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     const kill = begin(windows, BATCH);
     windows.job('batch', [windows.start({ name: 'node.exe', pid: OWN })]);
-    expect(kill.kill().error).toBe('nobody is ended: it contains evictd or an ancestor of evictd');
+    expect(kill.kill().error).toBe('no process was ended: it contains evictd or an ancestor of evictd');
     expect(windows.done).toEqual([]);
   });
 
@@ -408,7 +408,7 @@ describe('a job', () => {
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     const kill = begin(windows, BATCH);
     windows.job('batch', [windows.start({ name: 'db.exe' })]);
-    expect(kill.kill()).toMatchObject({ error: 'nobody is ended: contains db.exe, which is protected', passing: undefined });
+    expect(kill.kill()).toMatchObject({ error: 'no process was ended: contains db.exe, which is protected', passing: undefined });
     expect(windows.done).toEqual([]);
   });
 
@@ -418,7 +418,7 @@ describe('a job', () => {
     windows.job('batch', [silent, windows.start({ name: 'db.exe' })]);
     const kill = begin(windows, BATCH);
     windows.silence(silent);
-    expect(kill.kill()).toMatchObject({ error: 'nobody is ended: contains db.exe, which is protected', passing: undefined });
+    expect(kill.kill()).toMatchObject({ error: 'no process was ended: contains db.exe, which is protected', passing: undefined });
   });
 
   test.each<[what: string, code: string, passing: string | undefined]>([
@@ -458,7 +458,7 @@ describe('a job', () => {
     windows.job('batch', [pid]);
     const kill = begin(windows, BATCH);
     windows.silence(pid, errno);
-    expect(kill.kill()).toMatchObject({ processes: 0, passing, error: expect.stringContaining('nobody is ended') as string });
+    expect(kill.kill()).toMatchObject({ processes: 0, passing, error: expect.stringContaining('no process was ended') as string });
     expect(windows.done).toEqual([]);
   });
 

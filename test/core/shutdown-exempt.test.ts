@@ -28,7 +28,7 @@ test.each<[rule: string, overrides: Partial<Workload>, found: Protection | undef
   expect(exemptFromShutdown(workload('w', overrides), found)?.kind).toBe(why);
 });
 
-interface Written extends Partial<Pick<Protectable, 'oomPreference' | 'byKubelet' | 'untold'>> {
+interface Written extends Partial<Pick<Protectable, 'oomPreference' | 'byKubelet' | 'pending'>> {
   readonly critical?: boolean;
   readonly liftProtection?: boolean;
 }
@@ -48,7 +48,7 @@ const protects = (
 };
 const critical = true;
 const omit = { oomPreference: 'omit' } as const;
-const untold = { untold: { kind: 'untold', what: 'pod' } } as const;
+const pending = { pending: { kind: 'untold', what: 'pod' } } as const;
 const ssh = '/system.slice/ssh.service';
 
 test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
@@ -61,7 +61,7 @@ test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
   ['a rule, where another one lifts what the list says', protects([at(ssh, { critical, liftProtection: true })]), 'critical', undefined],
   ['a rule, and the kubelet', protects([at('/w', { critical, byKubelet: true })]), 'critical', 'kubelet'],
   ['that it asks for it, and the kubelet', protects([at('/w', { ...omit, byKubelet: true })]), 'omit', 'kubelet'],
-  ['a rule, where nobody knows yet whose it is', protects([at('/w', { critical, ...untold })]), 'critical', 'untold'],
+  ['a rule, where nobody knows yet whose it is', protects([at('/w', { critical, ...pending })]), 'critical', 'untold'],
   ['a rule, outside the node', protects([at('/w', { critical })], [], '/node'), 'critical', 'outside'],
 ])('a workload is protected by %s', (_rule, found, protection, exempt) => {
   expect(found).toEqual([protection, exempt]);
@@ -77,7 +77,7 @@ test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
   ['a critical one, what asks never to be evicted', containing({ critical }, omit), 'critical', undefined],
   ['a critical one, a pod of a kubelet', containing({ critical }, { byKubelet: true }), 'critical', 'contains'],
   ['a critical one, a critical pod of a kubelet', containing({ critical }, { critical, byKubelet: true }), 'critical', 'contains'],
-  ['a critical one, one of which nobody knows yet whose it is', containing({ critical }, untold), 'critical', 'contains'],
+  ['a critical one, one of which nobody knows yet whose it is', containing({ critical }, pending), 'critical', 'contains'],
   ['a critical one, where evictd lives', containing({ critical }, {}, ['/w/x']), 'critical', 'contains'],
   ['a critical one, what is critical by its path', containing({ critical }, {}, [], undefined, ['/w/y']), 'critical', undefined],
   ['one that asks never to be evicted, a critical one', containing(omit, { critical }), 'omit', 'contains'],

@@ -102,7 +102,7 @@ test('a log that hangs keeps its runtime’s layers from nobody, is asked once, 
   expect(frees(web)).toEqual([3n, 4n]);
   expect(looked).toEqual(['/hung/one']);
   expect(measurement.problems.map(({ message }) => message)).toEqual([
-    'what the containers of unix:///a have logged is not known: a log does not answer',
+    'cannot measure the logs of the containers of unix:///a: a log does not answer',
   ]);
   answer?.();
   lookAtLog = undefined;
@@ -159,7 +159,7 @@ describe('a runtime that does not answer', () => {
     expect(measurement.problems).toEqual([
       {
         code: 'EVICTD_DISK_UNMEASURED',
-        message: 'what the containers of unix:///a have written is not known anew: no answer in time',
+        message: 'cannot measure the disk usage of the containers of unix:///a: no answer in time',
       },
     ]);
     told['unix:///a'] = [files('one', 30n), files('two', 4n)];

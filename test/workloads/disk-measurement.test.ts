@@ -78,7 +78,7 @@ test('a filesystem that does not answer delays no other, takes no time, and is l
     const { of, beganNs, endedNs, problems } = await measured;
     return [Object.keys(of('/web')), endedNs - beganNs, problems.map(({ message }) => message)];
   };
-  const why = (text: string) => [`what is held in deleted files on the filesystem of /hung is not known: ${text}`];
+  const why = (text: string) => [`cannot measure deleted files on the filesystem of /hung: ${text}`];
   expect(await measure(60_000)).toEqual([['nodefs'], 10_000_000n, why('no answer for 60 s')]);
   expect(await measure(10)).toEqual([['nodefs'], 10_000_000n, why('still no answer')]);
   vi.advanceTimersByTime(3_600_000);

@@ -236,7 +236,7 @@ test.each<[rule: string, fail: () => Promise<DiskMeasurement>]>([
   stepped(0, 1n, met);
   await Promise.resolve();
   expect(watch.on(source).problems()).toEqual([
-    { code: 'EVICTD_DISK_UNMEASURED', message: 'what workloads hold on disks is not known: Error: EMFILE' },
+    { code: 'EVICTD_DISK_UNMEASURED', message: 'cannot measure what workloads hold on disks: Error: EMFILE' },
   ]);
   expect(held()).toBeUndefined(); // he would free nothing, as far as is known
   expect(onNews).toHaveBeenCalledOnce();

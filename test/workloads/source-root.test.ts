@@ -172,7 +172,7 @@ describe('a source that cannot be watched', () => {
   test.each([
     ['EMFILE', 'fs.inotify.max_user_instances'],
     ['ENOSPC', 'fs.inotify.max_user_watches'],
-    ['EACCES', 'candidates are found all the same'],
+    ['EACCES', 'candidates are still found'],
   ])('for %s says so, and what helps', (code, hint) => {
     const [problem] = open(refusing(code)).problems();
     expect(problem).toMatchObject({ code: 'EVICTD_SOURCE_WATCH' });

@@ -6,33 +6,33 @@ import type { Log } from '../../log.js';
 import type { OomScoreAdjTarget } from '../../core/oom-score-adj-target.js';
 import type { RestoredOomScoreAdj, OomScoreAdjWriter } from '../../monitor/ports.js';
 import type { Binding } from '../../native/binding.js';
-import { Arrivals } from './arrivals.js';
-import { OomScoreAdjComplaints } from './complaints.js';
+import { NewProcesses } from './arrivals.js';
+import { OomScoreAdjWarnings } from './complaints.js';
 import type { FoundFile } from './found-file.js';
-import { GivingBack } from './giving-back.js';
+import { Restorer } from './giving-back.js';
 import { Ledger } from './ledger.js';
 import { ProcessListing, type SeenProcess } from './listing.js';
-import type { Member, Observed } from './member.js';
-import type { Touched } from './touched.js';
+import type { AdjustedProcess, Observed } from './member.js';
+import type { AdjustedWorkload } from './touched.js';
 
 /** oom_score_adj of the processes in cgroups. Never changes evictd's own value, nor one of −1000. */
 export class OomScoreAdj implements OomScoreAdjWriter {
-  readonly #complaints: OomScoreAdjComplaints;
+  readonly #warnings: OomScoreAdjWarnings;
   readonly #ledger: Ledger;
   readonly #listing: ProcessListing;
-  readonly #arrivals: Arrivals;
-  readonly #givingBack: GivingBack;
+  readonly #newProcesses: NewProcesses;
+  readonly #restorer: Restorer;
 
   constructor(native: Binding, hierarchy: CgroupHierarchy, file: FoundFile, log: Log) {
-    const complaints = new OomScoreAdjComplaints(log);
+    const complaints = new OomScoreAdjWarnings(log);
     const ledger = new Ledger(file, complaints);
     const listing = new ProcessListing(native, hierarchy, complaints);
-    const arrivals = new Arrivals(ledger, listing);
-    this.#complaints = complaints;
+    const arrivals = new NewProcesses(ledger, listing);
+    this.#warnings = complaints;
     this.#ledger = ledger;
     this.#listing = listing;
-    this.#arrivals = arrivals;
-    this.#givingBack = new GivingBack({ ledger, listing, arrivals, complaints });
+    this.#newProcesses = arrivals;
+    this.#restorer = new Restorer({ ledger, listing, arrivals, complaints });
   }
 
   /** Restores the state from the file of an evictd that was killed. */
@@ -47,10 +47,10 @@ export class OomScoreAdj implements OomScoreAdjWriter {
     const seen = yield* this.#listing.seen(pids);
     const unknown = seen.filter((each) => memberOf(touched, each) === undefined);
     const listed = new Set(seen.map(({ identity }) => identity.pid));
-    for (const member of touched.members.values()) if (!listed.has(member.pid)) this.#givingBack.toOneThatLeft(touched, member);
+    for (const member of touched.members.values()) if (!listed.has(member.pid)) this.#restorer.restoreOne(touched, member);
     const drifted = seen.flatMap((each) => this.#observed(touched, each, memberOf(touched, each)));
-    this.#complaints.drifted(touched.name, drifted);
-    this.#arrivals.admit(touched, unknown);
+    this.#warnings.drifted(touched.name, drifted);
+    this.#newProcesses.admit(touched, unknown);
     return seen.flatMap(({ identity, sizeBytes }) => {
       const member = touched.members.get(identity.pid);
       return member === undefined || member.left ? [] : { foundAdj: member.found, sizeBytes };
@@ -89,22 +89,22 @@ export class OomScoreAdj implements OomScoreAdjWriter {
         yield;
       }
     } finally {
-      this.#complaints.drifted(touched.name, drifted);
+      this.#warnings.drifted(touched.name, drifted);
     }
-    const arrived = yield* this.#listing.seen(this.#arrivals.pids(touched));
-    return this.#arrivals.admit(touched, arrived) > 0;
+    const arrived = yield* this.#listing.seen(this.#newProcesses.pids(touched));
+    return this.#newProcesses.admit(touched, arrived) > 0;
   }
 
   restoreOthers(targets: readonly OomScoreAdjTarget[]): void {
     const ids = new Set(targets.map(({ workload }) => workload.id));
-    for (const touched of this.#ledger.all()) if (!ids.has(touched.id)) this.#givingBack.toAll(touched);
+    for (const touched of this.#ledger.all()) if (!ids.has(touched.id)) this.#restorer.restoreAll(touched);
     this.#ledger.save();
   }
 
   restore(): RestoredOomScoreAdj {
     let [processes, failed] = [0, 0];
     for (const touched of this.#ledger.all()) {
-      const given = this.#givingBack.toAll(touched);
+      const given = this.#restorer.restoreAll(touched);
       processes += given.processes;
       failed += given.failed;
     }
@@ -112,14 +112,14 @@ export class OomScoreAdj implements OomScoreAdjWriter {
     return { processes, failed };
   }
 
-  #observed(touched: Touched, { identity: { pid }, value }: SeenProcess, member: Member | undefined): Drifted[] {
+  #observed(touched: AdjustedWorkload, { identity: { pid }, value }: SeenProcess, member: AdjustedProcess | undefined): Drifted[] {
     const observed = member?.observe(value, touched.written) ?? 'same';
     if (observed !== 'same') this.#ledger.changed();
     return observed === 'drifted' ? [{ pid, value }] : [];
   }
 
   /** Logs a refused value and does not try it again. Throws on errors that are not the process's fault. */
-  #writeTo(touched: Touched, member: Member, value: number): Observed {
+  #writeTo(touched: AdjustedWorkload, member: AdjustedProcess, value: number): Observed {
     try {
       const observed = member.write(value, touched.written);
       if (observed !== 'same') this.#ledger.changed();
@@ -127,7 +127,7 @@ export class OomScoreAdj implements OomScoreAdjWriter {
     } catch (error) {
       if (isShortage(error)) throw error;
       if (isRefusal(error)) member.refused = value;
-      this.#complaints.refused(member.pid, { workload: touched.name, from: member.now, to: value }, error);
+      this.#warnings.refused(member.pid, { workload: touched.name, from: member.now, to: value }, error);
       return 'same';
     }
   }
@@ -138,7 +138,7 @@ interface Drifted {
   readonly value: number | undefined;
 }
 
-function memberOf(touched: Touched, { identity: { pid, start } }: SeenProcess): Member | undefined {
+function memberOf(touched: AdjustedWorkload, { identity: { pid, start } }: SeenProcess): AdjustedProcess | undefined {
   const member = touched.members.get(pid);
   return member?.start === start ? member : undefined;
 }

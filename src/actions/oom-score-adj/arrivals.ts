@@ -1,11 +1,11 @@
 import { UNKILLABLE } from '../../core/oom-badness.js';
 import type { Ledger } from './ledger.js';
 import type { ProcessListing, SeenProcess } from './listing.js';
-import { Member } from './member.js';
-import type { Touched } from './touched.js';
+import { AdjustedProcess } from './member.js';
+import type { AdjustedWorkload } from './touched.js';
 
 /** Processes that are new in a workload: started, moved in, or forked by a member. */
-export class Arrivals {
+export class NewProcesses {
   readonly #ledger: Ledger;
   readonly #listing: ProcessListing;
 
@@ -14,12 +14,12 @@ export class Arrivals {
     this.#listing = listing;
   }
 
-  pids(touched: Touched): readonly number[] {
+  pids(touched: AdjustedWorkload): readonly number[] {
     return (this.#listing.pids(touched) ?? []).filter((pid) => !touched.members.has(pid));
   }
 
   /** Adds processes that are still listed, which proves that the pid was not reused meanwhile. Returns how many. */
-  admit(touched: Touched, unknown: readonly SeenProcess[]): number {
+  admit(touched: AdjustedWorkload, unknown: readonly SeenProcess[]): number {
     if (unknown.length === 0) return 0;
     const listed = new Set(this.#listing.pids(touched));
     const arrived = unknown.filter(({ identity: { pid }, value }) => listed.has(pid) && value !== UNKILLABLE);
@@ -30,8 +30,8 @@ export class Arrivals {
     return arrived.length;
   }
 
-  #move(touched: Touched, { identity: { pid, start } }: SeenProcess): boolean {
-    const from = this.#ledger.ofProcess(pid);
+  #move(touched: AdjustedWorkload, { identity: { pid, start } }: SeenProcess): boolean {
+    const from = this.#ledger.workloadOf(pid);
     const member = from?.members.get(pid);
     if (member?.start !== start) return false;
     from?.members.delete(pid);
@@ -40,12 +40,12 @@ export class Arrivals {
   }
 
   /** A new process with a value that evictd wrote inherited it from its parent. */
-  #memberOf(touched: Touched, { identity: { pid, start, parent }, value }: SeenProcess): Member {
-    const kin = this.#ledger.ofProcess(parent)?.members.get(parent);
+  #memberOf(touched: AdjustedWorkload, { identity: { pid, start, parent }, value }: SeenProcess): AdjustedProcess {
+    const kin = this.#ledger.workloadOf(parent)?.members.get(parent);
     const heirOf = kin?.now === value ? kin : undefined;
     const left = heirOf?.left === true;
     const ours = !left && (touched.written.has(value) || heirOf?.ours === true);
     if (ours) touched.written.add(value);
-    return new Member({ pid, start, found: ours ? (kin?.found ?? touched.found) : value, left, now: value, ours });
+    return new AdjustedProcess({ pid, start, found: ours ? (kin?.found ?? touched.found) : value, left, now: value, ours });
   }
 }

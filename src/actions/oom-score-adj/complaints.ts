@@ -10,7 +10,7 @@ export interface Attempt {
 }
 
 /** Warnings about oom_score_adj. Problems that affect all processes are logged once. */
-export class OomScoreAdjComplaints {
+export class OomScoreAdjWarnings {
   readonly #log: Log;
   readonly #said = new Set<string>();
   #kept = true;
@@ -26,13 +26,13 @@ export class OomScoreAdjComplaints {
       const change = `from ${String(attempt.from)} to ${String(attempt.to)}`;
       this.#once(
         'EVICTD_OOM_SCORE_ADJ_CAPABILITY',
-        `oom_score_adj of ${process} may not be lowered ${change} (${errno}); nor may others, and this is said once`,
-        'grant CAP_SYS_RESOURCE; raising and giving back what was raised needs none',
+        `cannot lower oom_score_adj of ${process} ${change}: ${errno}; further failures are not logged`,
+        'grant CAP_SYS_RESOURCE; raising a value and restoring it needs none',
       );
     } else {
       this.#once(
         'EVICTD_OOM_SCORE_ADJ_REFUSED',
-        `oom_score_adj of ${process} cannot be ${attempt ? 'written' : 'read'} (${errno}); others may be refused, too, and this is said once`,
+        `cannot ${attempt ? 'write' : 'read'} oom_score_adj of ${process}: ${errno}; further failures are not logged`,
         'run evictd as root, in the pid namespace of the workloads',
       );
     }
@@ -42,8 +42,8 @@ export class OomScoreAdjComplaints {
   postponed(workload: string, error: unknown): void {
     this.#once(
       'EVICTD_OOM_SCORE_ADJ_FAILED',
-      `oom_score_adj cannot be given back to all processes of ${workload} now (${errnoName(error) ?? String(error)}), and this is said once`,
-      'it is tried again, and kept in the file until then; for EMFILE raise the limit of open files (LimitNOFILE)',
+      `cannot restore oom_score_adj of all processes of ${workload} now: ${errnoName(error) ?? String(error)}; further failures are not logged`,
+      'evictd tries again; for EMFILE raise the limit of open files (LimitNOFILE)',
     );
   }
 
@@ -53,14 +53,14 @@ export class OomScoreAdjComplaints {
     if (first === undefined) return;
     const more = processes.length === 1 ? '' : ` and ${String(processes.length - 1)} more`;
     this.#log.warn(
-      `oom_score_adj of process ${String(first.pid)} of ${workload}${more} was changed by somebody else, to ${String(first.value)}: it is left alone`,
+      `oom_score_adj of process ${String(first.pid)} of ${workload}${more} was changed to ${String(first.value)} by another program: evictd leaves it`,
       { code: 'EVICTD_OOM_SCORE_ADJ_CHANGED' },
     );
   }
 
   notKept(path: string, error: unknown): void {
     if (this.#kept) {
-      this.#log.warn(`no oom_score_adj is written, because ${path} cannot be: ${String(error)} (the values found are kept there)`, {
+      this.#log.warn(`evictd does not change oom_score_adj: cannot write the original values to ${path}: ${String(error)}`, {
         code: 'EVICTD_OOM_SCORE_ADJ_FILE',
       });
     }
@@ -68,13 +68,13 @@ export class OomScoreAdjComplaints {
   }
 
   kept(): void {
-    if (!this.#kept) this.#log.info('the values of oom_score_adj that are found can be kept again');
+    if (!this.#kept) this.#log.info('evictd changes oom_score_adj again: the file of original values is writable');
     this.#kept = true;
   }
 
   unreadable(path: string, error: unknown): void {
     this.#log.warn(
-      `oom_score_adj cannot be given back to what an evictd before this one wrote to: ${path} cannot be read: ${String(error)} (restart the workloads)`,
+      `cannot restore the oom_score_adj that an earlier evictd changed: cannot read ${path}: ${String(error)} (restart the workloads)`,
       { code: 'EVICTD_OOM_SCORE_ADJ_LOST' },
     );
   }

@@ -1,11 +1,11 @@
 import { isShortage } from '../../errors.js';
 import type { RestoredOomScoreAdj } from '../../monitor/ports.js';
-import type { Arrivals } from './arrivals.js';
-import type { OomScoreAdjComplaints } from './complaints.js';
+import type { NewProcesses } from './arrivals.js';
+import type { OomScoreAdjWarnings } from './complaints.js';
 import type { Ledger } from './ledger.js';
 import type { ProcessListing } from './listing.js';
-import type { Member, Returned } from './member.js';
-import type { Touched } from './touched.js';
+import type { AdjustedProcess, RestoreResult } from './member.js';
+import type { AdjustedWorkload } from './touched.js';
 
 /** Rounds of searching for children forked meanwhile. */
 const ROUNDS = 8;
@@ -13,12 +13,12 @@ const ROUNDS = 8;
 export interface GivingBackParts {
   readonly ledger: Ledger;
   readonly listing: ProcessListing;
-  readonly arrivals: Arrivals;
-  readonly complaints: OomScoreAdjComplaints;
+  readonly arrivals: NewProcesses;
+  readonly complaints: OomScoreAdjWarnings;
 }
 
 /** Restores original values. Never throws: failures stay in the ledger, and so in the file. */
-export class GivingBack {
+export class Restorer {
   readonly #parts: GivingBackParts;
 
   constructor(parts: GivingBackParts) {
@@ -26,15 +26,15 @@ export class GivingBack {
   }
 
   /** Restores one process that ended or moved to another cgroup. */
-  toOneThatLeft(touched: Touched, member: Member): void {
+  restoreOne(touched: AdjustedWorkload, member: AdjustedProcess): void {
     if (this.#to(touched, member) === 'failed') return;
     touched.members.delete(member.pid);
     this.#parts.ledger.changed();
   }
 
   /** Restores all processes of a workload, including children forked meanwhile. */
-  toAll(touched: Touched): RestoredOomScoreAdj {
-    const results = new Map<Member, Returned>();
+  restoreAll(touched: AdjustedWorkload): RestoredOomScoreAdj {
+    const results = new Map<AdjustedProcess, RestoreResult>();
     let children: number | undefined;
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const member of touched.members.values()) if (!results.has(member)) results.set(member, this.#to(touched, member));
@@ -52,7 +52,7 @@ export class GivingBack {
   }
 
   /** Adds children with a value of evictd's. undefined: they cannot be listed now. */
-  #admitChildren(touched: Touched): number | undefined {
+  #admitChildren(touched: AdjustedWorkload): number | undefined {
     const { arrivals, listing, complaints } = this.#parts;
     try {
       const children = listing.see(arrivals.pids(touched)).filter(({ value }) => touched.written.has(value));
@@ -63,9 +63,9 @@ export class GivingBack {
     }
   }
 
-  #to(touched: Touched, member: Member): Returned {
+  #to(touched: AdjustedWorkload, member: AdjustedProcess): RestoreResult {
     try {
-      return member.giveBack(touched.written);
+      return member.restore(touched.written);
     } catch (error) {
       const { complaints } = this.#parts;
       if (isShortage(error)) complaints.postponed(touched.name, error);
@@ -75,6 +75,6 @@ export class GivingBack {
   }
 }
 
-function countOf(results: ReadonlyMap<Member, Returned>, wanted: Returned): number {
+function countOf(results: ReadonlyMap<AdjustedProcess, RestoreResult>, wanted: RestoreResult): number {
   return [...results.values()].filter((result) => result === wanted).length;
 }

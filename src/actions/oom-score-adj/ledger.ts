@@ -1,19 +1,19 @@
 import type { Workload } from '../../core/workload.js';
-import type { OomScoreAdjComplaints } from './complaints.js';
+import type { OomScoreAdjWarnings } from './complaints.js';
 import type { FoundFile } from './found-file.js';
-import { Touched } from './touched.js';
+import { AdjustedWorkload } from './touched.js';
 
 /** The workloads that evictd has written to, in memory and in a file that outlives evictd. */
 export class Ledger {
   readonly #file: FoundFile;
-  readonly #complaints: OomScoreAdjComplaints;
-  readonly #touched = new Map<string, Touched>();
+  readonly #warnings: OomScoreAdjWarnings;
+  readonly #touched = new Map<string, AdjustedWorkload>();
   /** The file differs from memory. */
   #unsaved = false;
 
-  constructor(file: FoundFile, complaints: OomScoreAdjComplaints) {
+  constructor(file: FoundFile, complaints: OomScoreAdjWarnings) {
     this.#file = file;
-    this.#complaints = complaints;
+    this.#warnings = complaints;
   }
 
   /** Restores the state from the file of an evictd that was killed. */
@@ -21,35 +21,35 @@ export class Ledger {
     try {
       const found = this.#file.load();
       this.#unsaved = found !== undefined;
-      for (const stored of found ?? []) this.#touched.set(stored.id, Touched.stored(stored));
+      for (const stored of found ?? []) this.#touched.set(stored.id, AdjustedWorkload.stored(stored));
     } catch (error) {
-      this.#complaints.unreadable(this.#file.path, error);
+      this.#warnings.unreadable(this.#file.path, error);
       this.#unsaved = true;
     }
   }
 
-  get(id: string): Touched | undefined {
+  get(id: string): AdjustedWorkload | undefined {
     return this.#touched.get(id);
   }
 
-  open(workload: Workload): Touched {
-    const touched = this.#touched.get(workload.id) ?? Touched.of(workload);
+  open(workload: Workload): AdjustedWorkload {
+    const touched = this.#touched.get(workload.id) ?? AdjustedWorkload.of(workload);
     this.#touched.set(workload.id, touched);
     return touched;
   }
 
   /** Safe against removal during the iteration. */
-  all(): Iterable<Touched> {
+  all(): Iterable<AdjustedWorkload> {
     return this.#touched.values();
   }
 
   /** The workload of a process. */
-  ofProcess(pid: number): Touched | undefined {
+  workloadOf(pid: number): AdjustedWorkload | undefined {
     for (const touched of this.#touched.values()) if (touched.members.has(pid)) return touched;
     return undefined;
   }
 
-  remove({ id }: Touched): void {
+  remove({ id }: AdjustedWorkload): void {
     this.#touched.delete(id);
     this.#unsaved = true;
   }
@@ -67,10 +67,10 @@ export class Ledger {
       if (stored.length > 0) this.#file.save(stored);
       else this.#file.remove();
       this.#unsaved = false;
-      this.#complaints.kept();
+      this.#warnings.kept();
       return true;
     } catch (error) {
-      this.#complaints.notKept(this.#file.path, error);
+      this.#warnings.notKept(this.#file.path, error);
       return false;
     }
   }

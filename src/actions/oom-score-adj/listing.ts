@@ -1,7 +1,7 @@
 import { cgroupDirectory, type CgroupHierarchy } from '../../core/cgroup.js';
 import { errnoName, isShortage } from '../../errors.js';
 import type { Binding, CgroupHandle } from '../../native/binding.js';
-import type { OomScoreAdjComplaints } from './complaints.js';
+import type { OomScoreAdjWarnings } from './complaints.js';
 import { withProcess, type ProcessIdentity } from './process.js';
 
 export interface SeenProcess {
@@ -17,12 +17,12 @@ export interface SeenProcess {
 export class ProcessListing {
   readonly #native: Binding;
   readonly #hierarchy: CgroupHierarchy;
-  readonly #complaints: OomScoreAdjComplaints;
+  readonly #warnings: OomScoreAdjWarnings;
 
-  constructor(native: Binding, hierarchy: CgroupHierarchy, complaints: OomScoreAdjComplaints) {
+  constructor(native: Binding, hierarchy: CgroupHierarchy, complaints: OomScoreAdjWarnings) {
     this.#native = native;
     this.#hierarchy = hierarchy;
-    this.#complaints = complaints;
+    this.#warnings = complaints;
   }
 
   /** undefined: unreadable. Empty if the cgroup was removed or replaced by another of the same name. */
@@ -56,7 +56,7 @@ export class ProcessListing {
         return withProcess(pid, (held) => ({ identity: held.identity, value: held.value(), sizeBytes: held.sizeBytes() })) ?? [];
       } catch (error) {
         if (isShortage(error)) throw error;
-        this.#complaints.refused(pid, undefined, error);
+        this.#warnings.refused(pid, undefined, error);
         return [];
       }
     });

@@ -9,9 +9,9 @@ export type Observed = 'same' | 'changed' | 'drifted';
 /**
  * `left`: another program changed the value, so evictd leaves it. `nothing`: it has the original value, or has ended.
  */
-export type Returned = 'given' | 'left' | 'nothing' | 'failed';
+export type RestoreResult = 'given' | 'left' | 'nothing' | 'failed';
 
-export class Member {
+export class AdjustedProcess {
   readonly pid: number;
   readonly start: string;
   /** The last value that the kernel refused. */
@@ -31,8 +31,8 @@ export class Member {
   }
 
   /** From the file: the process has one of the written values, or its original one. */
-  static stored(process: FoundProcess): Member {
-    return new Member({ ...process, now: undefined, ours: true });
+  static stored(process: FoundProcess): AdjustedProcess {
+    return new AdjustedProcess({ ...process, now: undefined, ours: true });
   }
 
   /** The value before evictd's first write. */
@@ -94,7 +94,7 @@ export class Member {
     return observed ?? 'same';
   }
 
-  giveBack(written: ReadonlySet<number>): Exclude<Returned, 'failed'> {
+  restore(written: ReadonlySet<number>): Exclude<RestoreResult, 'failed'> {
     if (this.#left) return 'left';
     if (!this.#ours) return 'nothing';
     const returned = this.#hold((held): 'given' | 'nothing' => {

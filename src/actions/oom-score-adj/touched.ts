@@ -1,14 +1,14 @@
 import type { Workload } from '../../core/workload.js';
 import type { FoundWorkload } from './found-file.js';
-import { Member } from './member.js';
+import { AdjustedProcess } from './member.js';
 
 /** A workload whose processes evictd writes to. */
-export class Touched {
+export class AdjustedWorkload {
   readonly id: string;
   readonly name: string;
   readonly path: string;
   readonly cgroupId: bigint;
-  readonly members = new Map<number, Member>();
+  readonly members = new Map<number, AdjustedProcess>();
   /** All values that evictd has written or is about to write. */
   readonly written: Set<number>;
   #found: number;
@@ -22,13 +22,13 @@ export class Touched {
     this.written = new Set(written);
   }
 
-  static of({ id, name, path, startOrder }: Workload): Touched {
-    return new Touched({ id, name, path, cgroupId: startOrder, found: 1000, written: [] });
+  static of({ id, name, path, startOrder }: Workload): AdjustedWorkload {
+    return new AdjustedWorkload({ id, name, path, cgroupId: startOrder, found: 1000, written: [] });
   }
 
-  static stored({ processes, ...workload }: FoundWorkload): Touched {
-    const touched = new Touched(workload);
-    for (const process of processes) touched.members.set(process.pid, Member.stored(process));
+  static stored({ processes, ...workload }: FoundWorkload): AdjustedWorkload {
+    const touched = new AdjustedWorkload(workload);
+    for (const process of processes) touched.members.set(process.pid, AdjustedProcess.stored(process));
     return touched;
   }
 
@@ -37,13 +37,13 @@ export class Touched {
     return this.#found;
   }
 
-  add(member: Member): void {
+  add(member: AdjustedProcess): void {
     this.members.set(member.pid, member);
     this.#found = Math.min(this.#found, member.found);
   }
 
   /** Adds a member that moved here from another workload. */
-  adopt(member: Member): void {
+  adopt(member: AdjustedProcess): void {
     this.add(member);
     if (member.ours && member.now !== undefined) this.written.add(member.now);
   }

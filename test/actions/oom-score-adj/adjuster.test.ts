@@ -300,7 +300,7 @@ describe('what somebody else changes', () => {
     tick(to(machineWorkload(cgroup), 900));
     expect(adjOf(pid)).toBe(400);
     expect(log.codes).toEqual(['EVICTD_OOM_SCORE_ADJ_CHANGED']);
-    expect(log.lines[0]).toMatch(/changed by somebody else, to 400/);
+    expect(log.lines[0]).toMatch(/changed to 400 by another program/);
     writeFileSync(fifo, '\n');
     await eventually('it has a child', () => pidsIn(cgroup).length === 2);
     tick(to(machineWorkload(cgroup), 900));
@@ -406,7 +406,7 @@ describe('below what was found', () => {
     tick(to(machineWorkload(cgroup), -500, 'value'));
     expect(processes.map(({ pid }) => adjOf(pid))).toEqual([0, 0]);
     expect(log.codes).toEqual(['EVICTD_OOM_SCORE_ADJ_CAPABILITY']);
-    expect(log.lines[0]).toMatch(/may not be lowered from 0 to -997 \(EACCES\).*grant CAP_SYS_RESOURCE/);
+    expect(log.lines[0]).toMatch(/cannot lower oom_score_adj of process .* from 0 to -997: EACCES; .*grant CAP_SYS_RESOURCE/);
     tick(to(machineWorkload(cgroup), 300, 'value'));
     expect(processes.map(({ pid }) => adjOf(pid))).toEqual([300, 300]);
     expect(adjuster.restore()).toEqual({ processes: 2, failed: 0 });
