@@ -17,8 +17,8 @@ function conditionsFiles(guard: Evictd): string[] {
   return readdirSync(join(guard.directory, 'run')).filter((name) => name.includes('conditions'));
 }
 
-describe(`evictd admit asks the evictd that guards the node (${ON})`, () => {
-  test('under memory pressure only those without a claim to memory are refused, until it clears', async () => {
+describe(`evictd admit answers with the conditions of the evictd that guards the node (${ON})`, () => {
+  test('under memory pressure only BestEffort workloads are refused, until the condition clears', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const config = { ...guarding(node, [CRITICAL]), monitoringInterval: '1s' };
@@ -40,11 +40,11 @@ describe(`evictd admit asks the evictd that guards the node (${ON})`, () => {
 
     guard.configure({ ...config, evictionPressureTransitionPeriod: '1s' });
     guard.child.kill('SIGHUP');
-    await until('the condition is over', async () => (await admit(guard)).code === 0);
+    await until('the condition clears', async () => (await admit(guard)).code === 0);
     expect((await admit(guard)).stderr).toBe('');
   });
 
-  test('killed without a word, it is believed for three intervals, and then nothing is known', async () => {
+  test('after SIGKILL its conditions hold for three intervals, then they are unknown', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const config = { ...guarding(node), monitoringInterval: '3s' };
@@ -56,7 +56,7 @@ describe(`evictd admit asks the evictd that guards the node (${ON})`, () => {
     const killedAt = performance.now();
     expect(await admit(guard)).toMatchObject({ code: 1, stderr: '' });
 
-    await until('it is too old', async () => (await admit(guard)).code === 0);
+    await until('the conditions are too old', async () => (await admit(guard)).code === 0);
     expect(performance.now() - killedAt).toBeGreaterThan(5_000); // three intervals from the last tick, which may be an interval old
     const { code, stdout, stderr } = await admit(guard);
     expect([code, stdout]).toEqual([0, 'admitted: the node conditions are unknown (EVICTD_CONDITIONS_STALE)\n']);
@@ -66,11 +66,11 @@ describe(`evictd admit asks the evictd that guards the node (${ON})`, () => {
     expect((await admit(guard, '--fail-closed')).code).toBe(1);
 
     const next = await new Evictd({ config: { ...config, runtimeDirectory: join(guard.directory, 'run') } }).guarding();
-    // The next one goes on with the condition, whose transition period is not over.
+    // The next evictd keeps the condition: its transition period is not over.
     expect(await admit(next)).toMatchObject({ code: 1, stdout: expect.stringMatching(/^refused: .*MemoryPressure/) as string, stderr: '' });
   });
 
-  test('stopped in order, nothing is known at once, and nothing is left', async () => {
+  test('after SIGTERM the conditions are unknown at once, and no file is left', async () => {
     const guard = await new Evictd({ config: guarding(testNode()) }).guarding();
     expect(conditionsFiles(guard)).toHaveLength(1);
     expect(await guard.stop()).toBe(0);
@@ -79,7 +79,7 @@ describe(`evictd admit asks the evictd that guards the node (${ON})`, () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^evictd: EVICTD_CONDITIONS_ABSENT: /)]);
   });
 
-  test('each node has its own answer, and a dry run beside it gives none', async () => {
+  test('each node has its own answer, and a dry run publishes none', async () => {
     const [node, other] = [testNode(), testNode()];
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const guard = await new Evictd({ config: guarding(node) }).guarding();
@@ -99,10 +99,10 @@ describe(`evictd admit asks the evictd that guards the node (${ON})`, () => {
 describe('evictd admit as a process', () => {
   test.each<[rule: string, args: readonly string[], code: number]>([
     ['a wrong command line', ['--bogus'], 0],
-    ['a wrong command line that fails closed', ['--bogus', '--fail-closed'], 1],
+    ['a wrong command line with --fail-closed', ['--bogus', '--fail-closed'], 1],
     ['help', ['--help'], 0],
-    ['nothing is known', ['--runtime-directory', '/nowhere'], 0],
-    ['nothing is known, and it fails closed', ['--runtime-directory', '/nowhere', '--fail-closed'], 1],
+    ['conditions are unknown', ['--runtime-directory', '/nowhere'], 0],
+    ['conditions are unknown, with --fail-closed', ['--runtime-directory', '/nowhere', '--fail-closed'], 1],
   ])('%s', async (_rule, args, code) => {
     const ended = await command('admit', ...args);
     expect(ended.code).toBe(code);
@@ -112,7 +112,7 @@ describe('evictd admit as a process', () => {
   test.each<[args: readonly string[], status: number]>([
     [[], 0],
     [['--fail-closed'], 1],
-  ])('standard output on a full disk changes nothing about the answer: %j', (args, status) => {
+  ])('standard output on a full disk does not change the exit code: %j', (args, status) => {
     const full = openSync('/dev/full', 'w');
     const ended = spawnSync(process.execPath, [EVICTD, 'admit', '--runtime-directory', '/nowhere', ...args], {
       stdio: ['ignore', full, 'pipe'],
@@ -129,7 +129,7 @@ describe('evictd admit as a process', () => {
     expect([ended.status, ended.stderr]).toEqual([0, expect.stringContaining('EVICTD_CONDITIONS_ABSENT')]);
   });
 
-  test('as a user who may not look into the runtime directory', () => {
+  test('as a user without permission for the runtime directory', () => {
     const directory = scratchDirectory();
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const [program, runtime] = [programAlone(directory), join(directory, 'run')];
@@ -144,7 +144,7 @@ describe('evictd admit as a process', () => {
   });
 });
 
-/** Without what lies beside it where it is installed. */
+/** A copy without the files that are installed beside it. */
 function programAlone(directory: string): string {
   const launcher = join(directory, 'evictd.mjs');
   copyFileSync(EVICTD, launcher);

@@ -48,7 +48,7 @@ describe(`check under real pressure (${ON})`, () => {
     expect(stdout).toMatch(said[format]);
   });
 
-  test('the JSON says what was read, and agrees with the kernel', async () => {
+  test('the JSON has the values that the kernel reports', async () => {
     const node = testNode();
     await workload(node.child('web'), { holdsMib: 100 });
     const { stdout } = await check(node, 'json', HARD);
@@ -70,11 +70,11 @@ describe(`check under real pressure (${ON})`, () => {
 describe('standard output that cannot be written', () => {
   test.each<[rule: string, args: string[], exit: number]>([
     ['check: unknown', ['check'], 3],
-    ['a report of check that is a failure itself', ['check', '-o', 'json', '--bogus'], 3],
+    ['check with an unknown option', ['check', '-o', 'json', '--bogus'], 3],
     ['help', ['check', '--help'], 3],
     ['rank', ['rank'], 1],
     ['config show', ['config', 'show', '-o', 'json'], 1],
-    ['config check is not check', ['config', 'check'], 1],
+    ['config check has its own exit codes', ['config', 'check'], 1],
   ])('%s', async (_rule, args, exit) => {
     expect(await toFullDevice(...args)).toEqual({
       code: exit,
@@ -82,7 +82,7 @@ describe('standard output that cannot be written', () => {
     });
   });
 
-  test('a reader that has seen enough is no failure', async () => {
+  test('a reader that closes the pipe early is no failure', async () => {
     const child = spawn(process.execPath, [EVICTD, 'config', 'show'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     let stderr = '';
@@ -93,7 +93,7 @@ describe('standard output that cannot be written', () => {
 });
 
 describe(`rank (${ON})`, () => {
-  test('names all in their order, with what protects them, and touches nobody', async () => {
+  test('lists all workloads in eviction order with their protections, and signals none', async () => {
     const node = testNode();
     const [db, web, batch] = [node.child('db'), node.child('web'), node.child('batch')];
     const running = [await workload(db, { holdsMib: 40 }), await workload(web, { holdsMib: 10 }), await workload(batch, { holdsMib: 30 })];

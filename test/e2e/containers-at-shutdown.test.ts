@@ -7,14 +7,14 @@ import { ON, testNode } from './node.js';
 import { PlayedLogin } from './played-login.js';
 import { aWhile } from './wait.js';
 
-// A real containerd and real pods. logind is played: test/power has machines that go down.
+// A real containerd and real pods. logind is simulated: test/power shuts machines down.
 
-/** Tells in its log when it is told to end, and does, or does not. */
+/** Logs the start and SIGTERM; `then` runs after SIGTERM. */
 const onTerm = (then: string): string => `trap 'echo told; ${then}' TERM; echo begun; while :; do sleep 0.05; done`;
 
 const said = ({ logs }: Pod): readonly string[] => readFileSync(`${logs}/app.log`, 'utf8').match(/begun|told/g) ?? [];
 
-describe.runIf(hasContainerd)(`pods of containerd when the machine goes down (${ON})`, () => {
+describe.runIf(hasContainerd)(`pods of containerd at a shutdown of the machine (${ON})`, () => {
   const runtime = new Containerd();
   beforeAll(() => runtime.start());
   afterAll(() => runtime.remove());
@@ -32,21 +32,22 @@ describe.runIf(hasContainerd)(`pods of containerd when the machine goes down (${
     };
     return { login, pod, guarding };
   };
-  /** evictd waits for what containerd tells for 5 s only, and everything is slow in an emulated machine. */
+  /** evictd waits only 5 s for an answer of containerd, and emulated machines are slow. */
   const begins = async (login: PlayedLogin) => {
     await aWhile();
     login.prepare(true);
   };
   const critical = (app: string) => ({ match: { labels: { app } }, critical: true });
-  const over = (guard: Evictd) => guard.until('it is over', () => guard.journal().some(({ phase }) => phase === 'over'));
+  const over = (guard: Evictd) =>
+    guard.until('the shutdown record "over" is written', () => guard.journal().some(({ phase }) => phase === 'over'));
 
-  test('containerd stops them in order, with the time that each has, and keeps them', async () => {
+  test('containerd stops pods in order, each with its own grace period, and keeps them', async () => {
     const { login, pod, guarding } = await scene();
     const db = await pod('db', onTerm('exit 0'));
     const web = await pod('web', onTerm('sleep 1; exit 0'));
     const deaf = await pod('deaf', onTerm(':'));
     const guard = await guarding([critical('db'), { match: { labels: { app: 'deaf' } }, terminationGracePeriodSeconds: 2 * SLOWNESS }]);
-    await guard.until('they have begun', () => [db, web, deaf].every((one) => said(one).includes('begun')));
+    await guard.until('the containers have started', () => [db, web, deaf].every((one) => said(one).includes('begun')));
 
     await begins(login);
     await over(guard);
@@ -56,18 +57,18 @@ describe.runIf(hasContainerd)(`pods of containerd when the machine goes down (${
     expect(named('default/web')).toMatchObject({ result: 'ended', inTime: true });
     expect(named('default/deaf')).toMatchObject({ result: 'killed', inTime: false });
     expect(ended.at(-1)).toMatchObject({ workload: { name: 'default/db' }, result: 'ended', inTime: true });
-    // Whom a slow runtime may have seemed not to tell, evictd has told, too.
+    // If the runtime was slow, evictd sent SIGTERM, too.
     expect(new Set(said(deaf))).toEqual(new Set(['begun', 'told']));
     expect([web, db].map((one) => said(one))).toEqual(Array<string[]>(2).fill(['begun', 'told']));
     expect(await runtime.pods()).toHaveLength(3);
     expect(guard.journal().filter(({ type }) => type === 'removal')).toEqual([]);
   });
 
-  test('the pods of a kubelet are that one’s to end, also where a rule calls one critical', async () => {
+  test('pods of a kubelet are left to the kubelet, even if a rule makes one critical', async () => {
     const { login, pod, guarding } = await scene();
     const kube = await pod('kube', onTerm('exit 0'), { 'io.kubernetes.pod.uid': 'u' });
     const guard = await guarding([critical('kube')]);
-    await guard.until('it has begun', () => said(kube).includes('begun'));
+    await guard.until('the container has started', () => said(kube).includes('begun'));
     await begins(login);
     await over(guard);
     expect(guard.journal().find(({ phase }) => phase === 'begins')).toMatchObject({ leftAlone: [{ name: 'default/kube' }] });

@@ -11,11 +11,11 @@ const processesOf = (node: TestCgroup, { containers }: Pod): readonly string[] =
   readFileSync(`${node.dir}/${containers.app ?? ''}/cgroup.procs`, 'utf8')
     .split('\n')
     .filter(Boolean);
-/** Its /tmp, while it lives. */
+/** Its /tmp while it runs. */
 const tmpOf = (node: TestCgroup, pod: Pod): string => `/proc/${processesOf(node, pod)[0] ?? ''}/root/tmp`;
 const of = (guard: Evictd, type: string) => guard.journal().filter((line) => line.type === type);
 
-describe.runIf(hasContainerd)(`containers in trouble (${ON}; where containerd is)`, () => {
+describe.runIf(hasContainerd)(`containers while containerd or process ids fail (${ON}; where containerd is)`, () => {
   let runtime: Containerd;
   beforeAll(async () => {
     runtime = new Containerd();
@@ -35,9 +35,9 @@ describe.runIf(hasContainerd)(`containers in trouble (${ON}; where containerd is
       },
     }).guarding();
 
-  test('containerd goes while it stops one, which ends all the same; it is removed when containerd is back', async () => {
+  test('containerd ends during a stop: the container still ends, and is removed when containerd is back', async () => {
     const node = testNode();
-    onTestFinished(() => runtime.clear()); // before its cgroup goes: a runtime keeps what it could not end
+    onTestFinished(() => runtime.clear()); // before the cgroup is removed: a runtime keeps containers that it could not end
     const grows = 'until [ -e /tmp/grow ]; do sleep 0.05; done; head -c 200000000 /dev/zero | tail | sleep 600';
     const orderly = await podIn(node, 'orderly', `trap 'echo > /tmp/term' TERM; ${grows} & until [ -e /tmp/go ]; do sleep 0.05; done`);
     const kept = await podIn(node, 'kept', 'sleep 600');
@@ -49,7 +49,7 @@ describe.runIf(hasContainerd)(`containers in trouble (${ON}; where containerd is
     });
     const tmp = tmpOf(node, orderly);
     writeFileSync(`${tmp}/grow`, '');
-    await guard.until('it was told to end', () => existsSync(`${tmp}/term`));
+    await guard.until('the container got SIGTERM', () => existsSync(`${tmp}/term`));
     await runtime.stop('SIGKILL');
     expect(of(guard, 'outcome')).toEqual([]);
     writeFileSync(`${tmp}/go`, '');
@@ -64,7 +64,7 @@ describe.runIf(hasContainerd)(`containers in trouble (${ON}; where containerd is
     expect(processesOf(node, kept)).toHaveLength(1);
   });
 
-  test('process ids run short: one that forks all the time goes, and nobody else', async () => {
+  test('process ids run short: only the pod that forks all the time is evicted', async () => {
     const node = testNode();
     const limit = limitPidsOf(node, 200);
     onTestFinished(async () => {
@@ -73,23 +73,23 @@ describe.runIf(hasContainerd)(`containers in trouble (${ON}; where containerd is
       await limit.cleanup();
     });
     const web = await podIn(node, 'web', 'for n in $(seq 40); do sleep 600 & done; wait');
-    // A shell ends where it cannot fork, unless that is within a command.
+    // A shell whose fork fails exits, except inside `command`.
     const bomb = await podIn(node, 'bomb', `until [ -e /tmp/grow ]; do sleep 0.05; done; while :; do command eval 'sleep 600 &'; done`);
     const guard = await guarding(node, { evictionHard: { 'pid.available': '60', 'memory.available': '0%' } });
-    await guard.until('all have what they want', () => processesOf(node, web).length === 41);
+    await guard.until('all pods have started their processes', () => processesOf(node, web).length === 41);
     writeFileSync(`${tmpOf(node, bomb)}/grow`, '');
 
     const outcome = await guard.recorded('outcome');
     expect(outcome).toMatchObject({ signal: 'pid.available', result: 'killed', victim: { name: 'default/bomb/app' } });
     await guard.removed('default/bomb/app');
-    await aWhile(); // for a second victim, which would be a mistake
+    await aWhile(); // a second victim would be a defect
     expect(of(guard, 'decision').map(victimOf)).toEqual(['default/bomb/app']);
     expect(processesOf(node, web)).toHaveLength(41);
     expect(await runtime.pods()).toEqual([web.id]);
   });
 
   test.each(['container', 'cgroup'] as const)(
-    'process ids run short, a container beside a cgroup: the %s forks all the time, and goes',
+    'process ids run short, a container beside a cgroup: the %s forks all the time and is evicted',
     async (bomb) => {
       const node = testNode();
       const limit = limitPidsOf(node, 200);
@@ -102,7 +102,7 @@ describe.runIf(hasContainerd)(`containers in trouble (${ON}; where containerd is
         await limit.cleanup();
       });
       const crowd = 'for n in $(seq 40); do sleep 600 & done; wait';
-      // A shell ends where it cannot fork, unless that is within a command.
+      // A shell whose fork fails exits, except inside `command`.
       const forks = `until [ -e /tmp/grow ]; do sleep 0.05; done; while :; do command eval 'sleep 600 &'; done`;
       const app = await podIn(node, 'app', bomb === 'container' ? forks : crowd);
       const inBatch = (): string[] => batch.read('cgroup.procs').split('\n').filter(Boolean);
@@ -114,8 +114,8 @@ describe.runIf(hasContainerd)(`containers in trouble (${ON}; where containerd is
       });
       await guard.logged(/cannot be asked/);
       await runtime.run();
-      await guard.logged(/is solved/); // it knows the container: whom no runtime has told of does not go
-      await guard.until('it has what it wants', () => (bomb === 'container' ? inBatch() : processesOf(node, app)).length === 41);
+      await guard.logged(/is solved/); // a container that no runtime has reported is not evicted
+      await guard.until('it has started its processes', () => (bomb === 'container' ? inBatch() : processesOf(node, app)).length === 41);
       if (bomb === 'container') writeFileSync(`${tmpOf(node, app)}/grow`, '');
       else startForkBomb(batch, ofBatch);
 
@@ -127,7 +127,7 @@ describe.runIf(hasContainerd)(`containers in trouble (${ON}; where containerd is
       expect(ranking[1]).toMatchObject({ name: bomb === 'container' ? 'batch' : 'default/app/app', processes: 41 });
       expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: victim } });
       if (bomb === 'container') await guard.removed(victim);
-      await aWhile(); // for a second victim, which would be a mistake
+      await aWhile(); // a second victim would be a defect
       expect(of(guard, 'decision').map(victimOf)).toEqual([victim]);
       expect([inBatch().length, (await runtime.pods()).length]).toEqual(bomb === 'container' ? [41, 0] : [0, 1]);
       if (bomb === 'cgroup') expect(processesOf(node, app)).toHaveLength(41);

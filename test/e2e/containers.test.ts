@@ -10,7 +10,7 @@ import { aWhile } from './wait.js';
 // A real containerd and real pods, in a cgroup that is the node.
 
 const QUIET = 'sleep 600';
-/** Takes so many bytes from when the file is there: a line without an end is kept whole. */
+/** Takes `bytes` once /tmp/grow exists: tail keeps a line without an end in memory. */
 const leaking = (bytes: number): string =>
   `until [ -e /tmp/grow ]; do sleep 0.05; done; head -c ${String(bytes)} /dev/zero | tail | sleep 600`;
 
@@ -54,14 +54,14 @@ describe.runIf(hasContainerd)(`pods of containerd (${ON})`, () => {
       monitoringInterval: '1s',
     };
   };
-  /** Gone before its cgroup is: a runtime keeps what it could not end. */
+  /** Removed before its cgroup: a runtime keeps containers that it could not end. */
   const nodeOfPods = (): TestCgroup => {
     const node = testNode();
     onTestFinished(() => runtime.clear());
     return node;
   };
 
-  test('one that leaks goes while containerd is down, its neighbours live, and it is removed when containerd is back', async () => {
+  test('a leaking pod is evicted while containerd is down, its neighbours live, and it is removed when containerd is back', async () => {
     const node = nodeOfPods();
     const leak = await podIn(node, { name: 'leak', ownCgroup: true, containers: { app: leaking(2e8) } });
     const neighbours = await podIn(node, { name: 'neighbours', containers: { app: QUIET, other: QUIET } });
@@ -75,7 +75,7 @@ describe.runIf(hasContainerd)(`pods of containerd (${ON})`, () => {
 
     grow(node, leak);
     const outcome = await guard.recorded('outcome');
-    await aWhile(); // for a second victim, which would be a mistake
+    await aWhile(); // a second victim would be a defect
 
     expect(outcome).toMatchObject({ result: 'killed', victim: { name: 'default/leak' } });
     expect(pids(node, leak.containers.app, leak)).toEqual([]);
@@ -83,11 +83,11 @@ describe.runIf(hasContainerd)(`pods of containerd (${ON})`, () => {
     expect(told(guard, 'decision')).toEqual(['default/leak']);
     expect(await guard.recorded('removal')).toMatchObject({ removed: false, victim: { name: 'default/leak' } });
     await runtime.run();
-    await guard.until('it is removed', async () => (await runtime.pods()).join() === neighbours.id);
+    await guard.until('the pod is removed', async () => (await runtime.pods()).join() === neighbours.id);
     await guard.removed('default/leak');
   });
 
-  test('softly containerd stops it, it ends in its own way, and is removed; the others are known by their labels and who has made them', async () => {
+  test('a soft eviction stops the pod by containerd and removes it; workloads are named by labels and by their creator', async () => {
     const node = nodeOfPods();
     const orderly = await podIn(node, {
       name: 'orderly',
@@ -124,7 +124,7 @@ describe.runIf(hasContainerd)(`pods of containerd (${ON})`, () => {
     expect(await ranked()).toEqual({ 'default/web/app': [7, byKubelet], 'x/kube': [0, byKubelet] });
   });
 
-  test('by hand: containers that have ended and images that nobody needs go, and nothing else', async () => {
+  test('evictd reclaim removes ended containers and unused images, and nothing else', async () => {
     const node = nodeOfPods();
     const pod = await podIn(node, { name: 'job', containers: { done: 'exit 0', app: QUIET } });
     runtime.image('evictd.test/unused:1');
@@ -140,14 +140,14 @@ describe.runIf(hasContainerd)(`pods of containerd (${ON})`, () => {
     expect((await reclaim('--dry-run')).stdout).toMatch(/^containers +0B, 0 containers .*\nimages +0B, 0 images /m);
     expect(pids(node, pod.containers.app)).not.toEqual([]);
     await runtime.clear();
-    // Nobody stands on it now, but every pod begins with it.
+    // No container uses the pause image now, but each new pod needs it.
     expect(await reclaim('--step', 'images')).toMatchObject({ code: 0, stderr: '' });
     expect(runtime.images()).toEqual([kept]);
   });
 });
 
-describe.runIf(hasContainerd && loopWorks())(`a disk of containerd's (${ON}; where containerd and loop devices are)`, () => {
-  /** Gone after the runtime is: what it could not end it keeps. */
+describe.runIf(hasContainerd && loopWorks())(`a disk of containerd (${ON}; where containerd and loop devices are)`, () => {
+  /** Removed after the runtime, which keeps what it could not end. */
   const runtimeOnDisk = async () => {
     const node = testNode();
     const disk = loopFilesystem(192, 4_000);
@@ -158,7 +158,7 @@ describe.runIf(hasContainerd && loopWorks())(`a disk of containerd's (${ON}; whe
         disk.remove();
       });
     });
-    /** The disk is short when so many MiB of what is free now are taken. */
+    /** The threshold is met when this many MiB of the space that is free now are used. */
     const guarding = (mib: number): Record<string, unknown> => ({
       evictionHard: { 'nodefs.available': String(available(disk.directory) - mib * MIB), 'memory.available': '0%' },
       node: { cgroup: node.path },
@@ -173,7 +173,7 @@ describe.runIf(hasContainerd && loopWorks())(`a disk of containerd's (${ON}; whe
     return bavail * bsize;
   };
 
-  test('a container fills what it writes to: it goes, and its layer with it; its neighbours live', async () => {
+  test('a container that fills its writable layer is evicted, the layer is removed, and its neighbours live', async () => {
     const { node, directory, runtime, guarding } = await runtimeOnDisk();
     const filling = `echo begun; until [ -e /tmp/grow ]; do sleep 0.05; done; head -c ${String(40 * MIB)} /dev/zero > /tmp/file; sleep 600`;
     const web = await runtime.pod({
@@ -199,23 +199,23 @@ describe.runIf(hasContainerd && loopWorks())(`a disk of containerd's (${ON}; whe
     grow(node, hog);
     const outcome = await guard.recorded('outcome');
     expect(outcome).toMatchObject({ result: 'killed', victim: { name: 'default/hog/app' } });
-    // Measured while it was short, when it may have been writing still; web has no more than 8 MiB.
+    // Measured while the disk was short, possibly during writes; web has at most 8 MiB.
     expect(outcome.expectedBytes).toBeGreaterThan(12 * MIB);
-    // On a machine that is short of everything the runtime may take longer than the minute that an outcome waits.
+    // On a busy machine the runtime may need longer than the minute that the outcome waits.
     const { time: decided } = await guard.recorded('decision');
     const waitedMs = Date.parse(outcome.time) - Date.parse(decided);
     expect([outcome.freedBytes, waitedMs]).toSatisfy(([freed = 0, ms = 0]: number[]) => freed > 12 * MIB || ms >= 60_000);
     await guard.removed('default/hog/app');
     await guard.until('the shortage is over', () => guard.journal().some(({ type, met }) => type === 'threshold' && met === false));
-    await aWhile(); // for a second victim, which would be a mistake
+    await aWhile(); // a second victim would be a defect
     expect(told(guard, 'decision')).toEqual(['default/hog/app']);
     expect(available(directory)).toBeGreaterThan(before - 2 * MIB);
     const alive = [pids(node, web.containers.app), pids(node, hog.containers.side), pids(node, idle.containers.app, idle)];
     expect(alive.map(({ length }) => length)).toEqual([1, 1, 1]);
-    expect(readFileSync(`${hog.logs}/app.log`, 'utf8')).toContain('begun'); // is nobody's to remove
+    expect(readFileSync(`${hog.logs}/app.log`, 'utf8')).toContain('begun'); // is not evictd's to remove
   });
 
-  test('where it lies is not configured: containerd tells, and a container goes for imagefs', async () => {
+  test('containerd reports the image filesystem if none is configured, and a container is evicted for imagefs', async () => {
     const { node, directory, runtime, guarding } = await runtimeOnDisk();
     const filling = `until [ -e /tmp/grow ]; do sleep 0.05; done; head -c ${String(40 * MIB)} /dev/zero > /tmp/file; sleep 600`;
     const hog = await runtime.pod({ name: 'hog', cgroup: node.path, containers: { app: filling } });
@@ -235,7 +235,7 @@ describe.runIf(hasContainerd && loopWorks())(`a disk of containerd's (${ON}; whe
     expect(JSON.parse(stdout)).toMatchObject({ workloads: [] });
   });
 
-  test('images that nobody needs go, that is enough, and nobody is evicted', async () => {
+  test('removing unused images ends the shortage, and no workload is evicted', async () => {
     const { node, directory, runtime, guarding } = await runtimeOnDisk();
     const pod = await runtime.pod({ name: 'web', cgroup: node.path, containers: { app: QUIET } });
     runtime.image('evictd.test/unused:1', 24);

@@ -8,7 +8,7 @@ import { EVICTD } from './evictd.js';
 import { ON } from './node.js';
 import { until } from './wait.js';
 
-/** Everything that a demo makes: cgroups, directories, processes with its name in their arguments. */
+/** What a demo creates: cgroups, directories, processes with its name in their arguments. */
 function leftovers(demo: number): string[] {
   const name = `evictd-demo-${String(demo)}`;
   const cgroup = `${memoryController()?.mount ?? ''}/${name}`;
@@ -24,7 +24,7 @@ function processes(argument: string): string[] {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ');
         return command.includes(argument) ? [`${pid} ${command}`] : [];
       } catch {
-        return []; // it ended meanwhile
+        return []; // the process has ended
       }
     });
 }
@@ -40,7 +40,7 @@ function start(...args: string[]) {
 }
 
 describe(`evictd demo (${ON})`, () => {
-  test('shows one eviction, says why, and leaves nothing behind', async () => {
+  test('shows one eviction with its reason, and leaves nothing behind', async () => {
     const demo = start();
     expect(await demo.ended, demo.stdout).toBe(0);
     expect(demo.stdout).toMatch(/evictd evicted batch, and only batch, before the OOM killer acted\./);
@@ -49,11 +49,11 @@ describe(`evictd demo (${ON})`, () => {
     expect(demo.stdout).toMatch(/OOM killer +0 kills before, 0 after/);
     expect(demo.stdout).toMatch(/alive +db, web\n/);
     expect(demo.stdout).not.toContain('\u001b'); // no terminal, no colours
-    process.stdout.write(`${ON}: ${/latency .*/.exec(demo.stdout)?.[0] ?? ''}\n`); // said, not asserted: it is the machine's
+    process.stdout.write(`${ON}: ${/latency .*/.exec(demo.stdout)?.[0] ?? ''}\n`); // printed, not asserted: it depends on the machine
     expect(leftovers(demo.pid)).toEqual([]);
   });
 
-  test('two at once do not meet, and machines can read them', async () => {
+  test('two at once do not meet, and print JSON', async () => {
     const demos = [start('--output', 'json'), start('--output', 'json')];
     for (const demo of demos) {
       expect(await demo.ended, demo.stdout + demo.stderr).toBe(0);
@@ -81,9 +81,9 @@ describe(`evictd demo (${ON})`, () => {
     ['SIGHUP', 'during the leak', /starts to leak/],
   ])('%s %s: everything is removed, exit 1', async (signal, _when, said) => {
     const demo = start();
-    await until('the demo has come so far', () => said.test(demo.stdout));
+    await until('the demo has reached this point', () => said.test(demo.stdout));
     demo.kill(signal);
-    demo.kill(signal); // an impatient second one does not stop the cleaning up
+    demo.kill(signal); // a second signal does not interrupt the clean-up
     expect(await demo.ended).toBe(1);
     expect(demo.stderr).toBe(`evictd demo: interrupted by ${signal}; everything is removed\n`);
     expect(leftovers(demo.pid)).toEqual([]);
@@ -100,7 +100,7 @@ describe(`evictd demo (${ON})`, () => {
     expect(leftovers(child.pid ?? 0)).toEqual([]);
   });
 
-  test('evictd itself ends in the middle: it says so, exit 1, everything is removed', async () => {
+  test('evictd itself ends in the middle: the demo reports it, exit 1, everything is removed', async () => {
     const demo = start();
     await until('evictd guards', () => /evictd: .*guarding/.test(demo.stdout));
     const [guard = ''] = processes('run --config ').filter((line) => parentOf(line) === demo.pid);
@@ -110,7 +110,7 @@ describe(`evictd demo (${ON})`, () => {
     expect(leftovers(demo.pid)).toEqual([]);
   });
 
-  test('where cgroups may not be created: exit 75, and what is needed', async () => {
+  test('without permission to create cgroups: exit 75 and a hint', async () => {
     const readOnly = `mount -o remount,bind,ro ${memoryController()?.mount ?? ''} && exec "$@"`;
     const child = spawn('unshare', ['--mount', 'sh', '-c', readOnly, 'sh', process.execPath, EVICTD, 'demo'], {
       stdio: ['ignore', 'pipe', 'pipe'],

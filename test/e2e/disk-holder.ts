@@ -4,7 +4,7 @@ import type { TestCgroup, TestProcess } from '../support/cgroup.js';
 import { loopFilesystem, type LoopType } from '../support/loop-filesystem.js';
 import { until } from './wait.js';
 
-/** An empty filesystem; unmounted when the test is over, whoever still holds files on it. */
+/** An empty filesystem; unmounted after the test even if files on it are still open. */
 export function disk(mib: number, inodes?: number, type?: LoopType): string {
   const made = loopFilesystem(mib, inodes, type);
   onTestFinished(() => {
@@ -14,7 +14,7 @@ export function disk(mib: number, inodes?: number, type?: LoopType): string {
   return made.directory;
 }
 
-/** Bytes that an ordinary process may still take. */
+/** Bytes that an unprivileged process can still take. */
 export function available(directory: string): number {
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize;
@@ -22,7 +22,10 @@ export function available(directory: string): number {
 
 export const alive = ({ child }: TestProcess): boolean => child.exitCode === null && child.signalCode === null;
 
-/** Holds a file of this many MiB (Infinity: all that is left) and, unless it is `kept`, has deleted it before it writes. `also`: a child of it, in this cgroup, holds it, too. */
+/**
+ * Holds a file of this many MiB (Infinity: all that is left), deleted before the first write unless `kept`.
+ * `also`: a child in this cgroup holds it, too.
+ */
 export function holder(
   cgroup: TestCgroup,
   file: string,
@@ -41,7 +44,7 @@ export function holder(
   return holding(cgroup, script, [file, ...(also ? [also.dir] : [])], ['ready', ...(also ? ['child'] : [])]);
 }
 
-/** Holds so many empty files in a directory (Infinity: until no inode is left) and, unless they are `kept`, deletes them. */
+/** Holds this many empty files in a directory (Infinity: until no inode is left), deleted unless `kept`. */
 export function inodeHolder(cgroup: TestCgroup, directory: string, files: number, plan: 'deleted' | 'kept'): Promise<TestProcess> {
   const script = `
     my @held;
@@ -56,7 +59,7 @@ async function holding(cgroup: TestCgroup, script: string, args: readonly string
   const started = await cgroup.spawn('perl', ['-e', `$| = 1; ${script} print "ready\\n"; sleep while 1;`, ...args]);
   let said = '';
   started.child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  // Or it was evicted before it could say so.
+  // Or it was evicted before it could print "ready".
   await until(`${cgroup.path} has written`, () => words.every((word) => said.includes(word)) || !alive(started));
   return started;
 }

@@ -24,7 +24,7 @@ describe.runIf(loopWorks())(`a disk that is full (${ON}; where loop devices are)
     monitoringInterval: '1s',
   });
 
-  test('to the last byte: who holds most of it in deleted files goes, and nobody else', async () => {
+  test('to the last byte: only the workload that holds most in deleted files is evicted', async () => {
     const node = testNode();
     const directory = disk(64);
     const some = await holder(node.child('some'), `${directory}/some`, 4);
@@ -38,7 +38,7 @@ describe.runIf(loopWorks())(`a disk that is full (${ON}; where loop devices are)
     expect(outcome).toMatchObject({ result: 'killed', victim: { name: 'most' }, signal: 'nodefs.available' });
     expect(outcome.expectedBytes).toBeGreaterThanOrEqual(20 * MIB);
     expect(outcome.freedBytes).toBeGreaterThan(19 * MIB);
-    await aWhile(); // for a second victim, which would be a mistake
+    await aWhile(); // a second victim would be a defect
     expect([alive(some), alive(keeps)]).toEqual([true, true]);
     expect(available(directory)).toBeGreaterThan(19 * MIB);
     const [decision] = guard.journal().filter(({ type }) => type === 'decision');
@@ -52,7 +52,7 @@ describe.runIf(loopWorks())(`a disk that is full (${ON}; where loop devices are)
     expect(guard.journal().filter(({ type }) => type === 'decision' || type === 'alert')).toHaveLength(1);
   });
 
-  test('by a file that somebody holds without a descriptor: its eviction gives nothing back, and nobody else goes', async () => {
+  test('by a deleted file that a loop device still holds: the eviction frees nothing, and no other workload is evicted', async () => {
     const node = testNode();
     const directory = disk(64);
     const file = `${directory}/most`;
@@ -71,7 +71,7 @@ describe.runIf(loopWorks())(`a disk that is full (${ON}; where loop devices are)
     expect(guard.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
   });
 
-  test('by files that have names: nobody goes, and an alert says so', async () => {
+  test('by files that have names: no workload is evicted, and an alert is recorded', async () => {
     const node = testNode();
     const directory = disk(16);
     mkdirSync(`${directory}/logs`);
@@ -88,7 +88,7 @@ describe.runIf(loopWorks())(`a disk that is full (${ON}; where loop devices are)
     expect(guard.journal().some(({ type }) => type === 'decision')).toBe(false);
   });
 
-  test('rank says who would go for it, and what would come back', async () => {
+  test('rank names the workload that would be evicted and the bytes that it would free', async () => {
     const node = testNode();
     const directory = disk(16);
     await holder(node.child('web'), `${directory}/web`, 2);

@@ -36,7 +36,7 @@ async function doctor(...args: string[]): Promise<Report> {
   return report(stdout, code);
 }
 
-/** A configuration file on directories of its own, which are not there yet. */
+/** A configuration file with directories of its own, which do not exist yet. */
 function configFile(config: Readonly<Record<string, unknown>>): { readonly file: string; readonly directory: string } {
   const directory = scratchDirectory();
   onTestFinished(() => rmSync(directory, { recursive: true }));
@@ -53,7 +53,7 @@ function configFile(config: Readonly<Record<string, unknown>>): { readonly file:
 }
 
 describe(`evictd doctor (${ON})`, () => {
-  test('what is armed is live, what is there is counted, and nothing is left behind', async () => {
+  test('notifiers are live, workloads are counted, and nothing is left behind', async () => {
     const node = testNode();
     await workload(node.child('web'));
     await workload(node.child('db'));
@@ -88,7 +88,7 @@ describe(`evictd doctor (${ON})`, () => {
     expect(readdirSync(directory)).toEqual(['config.yaml']);
   });
 
-  test('the evictd that guards the node is seen, and its lock is left alone', async () => {
+  test('reports the evictd that guards the node, and does not take its lock', async () => {
     const node = testNode();
     const running = await new Evictd({ config: guarding(node) }).guarding();
     const { find } = await doctor('--config', running.configFile);
@@ -98,13 +98,13 @@ describe(`evictd doctor (${ON})`, () => {
     expect(find('service.oom-score-adj')?.status).toBe('degraded');
     expect(find('service.memory-min')?.status).toBe('degraded');
     expect(find('filesystem.runtime')).toMatchObject({ status: 'ok', details: { type: 'tmpfs' } });
-    // Not who guarded it: the file stays, the lock does not.
+    // After its end the file stays, but the lock is free.
     expect(await running.stop()).toBe(0);
     expect(existsSync(join(running.directory, 'run'))).toBe(true);
     expect((await doctor('--config', running.configFile)).find('service.instance')).toMatchObject({ details: { pid: null } });
   });
 
-  test('a dry run guards nobody, and is said to be one', async () => {
+  test('a dry run is reported as one that guards no workload', async () => {
     const running = await new Evictd({ config: guarding(testNode()), args: ['--dry-run'] }).guarding();
     expect((await doctor('--config', running.configFile)).find('service.instance')).toMatchObject({
       status: 'degraded',
@@ -113,7 +113,7 @@ describe(`evictd doctor (${ON})`, () => {
     });
   });
 
-  test('a configuration that the running evictd has refused, with its position, until it accepts one', async () => {
+  test('reports the configuration that the running evictd refused, with its position, until it accepts one', async () => {
     const config = guarding(testNode());
     const running = await new Evictd({ config }).guarding();
     const configuration = async (): Promise<Check | undefined> =>
@@ -122,7 +122,7 @@ describe(`evictd doctor (${ON})`, () => {
     running.configure({ ...config, evictionHard: { 'memory.available': 'nonsense' } });
     running.child.kill('SIGHUP');
     await running.logged(/EVICTD_CONFIG_THRESHOLD/);
-    running.configure(config); // what doctor reads may be right by now
+    running.configure(config); // the file that doctor reads is valid by now
     expect(await configuration()).toMatchObject({
       status: 'degraded',
       summary: expect.stringMatching(/keeps the previous one: .*config\.yaml:1:\d+: /) as unknown,
@@ -132,7 +132,7 @@ describe(`evictd doctor (${ON})`, () => {
     expect(await configuration()).toMatchObject({ status: 'ok' });
   });
 
-  test('nobody can be evicted: broken, and said loudly', async () => {
+  test('no workload source: broken, and reported first', async () => {
     const node = testNode();
     const { file } = configFile({ ...guarding(node), workloads: [] });
     const { code, stdout } = await evictd('doctor', '--config', file);
@@ -141,7 +141,7 @@ describe(`evictd doctor (${ON})`, () => {
     expect(stdout).toMatch(/\n {2}NOTHING IS EVICTABLE: [^\n]*\n$/);
   });
 
-  test('a node that is not there, and a configuration that cannot be used', async () => {
+  test('a missing node cgroup, and an invalid configuration', async () => {
     const { code, find } = await doctor('--node-cgroup', '/evictd-test-nowhere');
     expect(code).toBe(2);
     expect(find('node.memory')).toMatchObject({
@@ -152,7 +152,7 @@ describe(`evictd doctor (${ON})`, () => {
     expect((await evictd('doctor', '-o', 'yaml')).code).toBe(64);
   });
 
-  test('without root it says what would be missing, and what it cannot see', async () => {
+  test('without root it reports missing rights and what it cannot read', async () => {
     const node = testNode();
     await workload(node.child('web'));
     const running = await new Evictd({ config: guarding(node) }).guarding();
@@ -172,7 +172,7 @@ describe(`evictd doctor (${ON})`, () => {
     expect(find('workloads.evictable')?.details).toMatchObject({ workloads: 1 });
   });
 
-  test.runIf(canMount)('filesystems that do not answer are broken, and do not keep it (where FUSE can be mounted)', async () => {
+  test.runIf(canMount)('filesystems that do not answer are broken, and do not delay it (where FUSE can be mounted)', async () => {
     const [nodefs, state] = [await mountFuse(), await mountFuse()];
     for (const fuse of [nodefs, state]) onTestFinished(() => fuse.remove());
     for (const fuse of [nodefs, state]) await fuse.hang('untaken');

@@ -5,7 +5,7 @@ import { Evictd } from './evictd.js';
 import { guarding, isV1, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
-/** Files of these cgroups that somebody wrote to from now on, by the kernel's own word (inotify). What the kernel itself notifies of is left out. */
+/** Files of these cgroups that a process writes to from now on (inotify), without those that the kernel itself changes. */
 function writesTo(...cgroups: readonly TestCgroup[]): Set<string> {
   const written = new Set<string>();
   for (const { dir, path } of cgroups) {
@@ -26,7 +26,7 @@ function openForWriting(pid: number): string[] {
       const file = readlinkSync(`${proc}/fd/${fd}`);
       return (flags & 3) !== 0 && file.startsWith(memoryController()?.mount ?? '') ? [file] : [];
     } catch {
-      return []; // closed meanwhile
+      return []; // it has been closed
     }
   });
 }
@@ -47,7 +47,7 @@ test(`a dry run decides, once per episode, and touches nothing (${ON})`, async (
   await aWhile(); // several ticks
 
   expect([batch.alive, web.alive]).toEqual([true, true]);
-  expect([batch.said(), web.said()]).toEqual(['ready\n', 'ready\n']); // no signal either
+  expect([batch.said(), web.said()]).toEqual(['ready\n', 'ready\n']); // and no signal was sent
   const types = evictd.journal().map(({ type }) => type);
   expect(types.filter((type) => type === 'decision')).toHaveLength(1);
   expect(types).not.toContain('outcome');
@@ -64,7 +64,7 @@ test(`a dry run is woken by the sampler, which writes nothing (${ON})`, async ()
   expect(await evictd.recorded('decision')).toMatchObject({ dryRun: true, victim: { name: 'batch' }, wake: 'sampler' });
 });
 
-test(`another episode is another decision (${ON})`, async () => {
+test(`each episode has its own decision (${ON})`, async () => {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140 });
   const config = { ...guarding(node), monitoringInterval: '100ms' };
@@ -72,7 +72,7 @@ test(`another episode is another decision (${ON})`, async () => {
   batch.grow();
   await evictd.recorded('decision');
   batch.child.kill('SIGKILL');
-  await evictd.until('the episode is over', () => evictd.journal().some(({ type, met }) => type === 'threshold' && met === false));
+  await evictd.until('the episode ends', () => evictd.journal().some(({ type, met }) => type === 'threshold' && met === false));
   const next = await workload(node.child('next'), { growsMib: 140 });
   next.grow();
   await evictd.recorded('decision', 'next');
@@ -81,7 +81,7 @@ test(`another episode is another decision (${ON})`, async () => {
   expect(next.alive).toBe(true);
 });
 
-test(`what this watches for is there when it is not a dry run (${ON})`, async () => {
+test(`outside a dry run the same observers see writes and signals (${ON})`, async () => {
   const node = testNode();
   const inBatch = node.child('batch');
   const batch = await workload(inBatch, { growsMib: 140 });

@@ -11,7 +11,7 @@ import { until } from './wait.js';
 /** The command line as it is shipped. */
 export const EVICTD = resolve('dist/evictd.js');
 
-/** A line of the journal, loosely: the tests say what they expect of it. */
+/** A journal record; tests assert the fields that they need. */
 export interface JournalLine {
   readonly time: string;
   readonly type: string;
@@ -27,18 +27,17 @@ export interface LogLine {
 }
 
 export interface RunOptions {
-  /** Merged over a configuration that watches memory only, on directories of its own. */
+  /** Merged over a configuration that watches memory only, with directories of its own. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly args?: readonly string[];
   /** A command that ends in exec of its arguments: ['unshare', '-m', 'sh', '-c', '…; exec "$@"', 'sh']. */
   readonly through?: readonly string[];
-  /** Another program than node itself, for what starts evictd in a cgroup. */
   readonly directory?: string;
-  /** A descriptor for standard error instead of a pipe that is read. */
+  /** A descriptor for standard error instead of a pipe. */
   readonly stderr?: number;
 }
 
-/** A running `evictd run`; ended, and its directory removed, when the test is over. */
+/** A running `evictd run`; it is killed and its directory removed after the test. */
 export class Evictd {
   readonly directory: string;
   readonly configFile: string;
@@ -103,23 +102,23 @@ export class Evictd {
     writeFileSync(this.configFile, JSON.stringify(whole), { mode: 0o600 });
   }
 
-  /** Takes another configuration over; resolves when that is in the journal. */
+  /** Reloads another configuration; resolves when the reload is in the journal. */
   async reloaded(config: Readonly<Record<string, unknown>>): Promise<void> {
     const reloads = (): number => this.journal().filter(({ type }) => type === 'reload').length;
     const before = reloads();
     this.configure(config);
     this.child.kill('SIGHUP');
-    await this.until('it has reloaded', () => reloads() > before);
+    await this.until('the reload is in the journal', () => reloads() > before);
   }
 
-  /** Guards: it has armed what it can, and answers. */
+  /** Resolves when notifiers are armed and /healthz answers. */
   async guarding(port?: number): Promise<this> {
     this.#port ??= port;
     await this.until('evictd guards', async () => (await this.get('/healthz'))?.status === 200);
     return this;
   }
 
-  /** Of its own server; undefined: it does not answer (yet). */
+  /** An HTTP answer of evictd; undefined: it does not answer (yet). */
   get(path: string): Promise<{ status: number; body: string } | undefined> {
     if (this.#port === undefined) return Promise.resolve(undefined);
     return httpGet(`http://127.0.0.1:${String(this.#port)}${path}`);
@@ -135,7 +134,7 @@ export class Evictd {
     return line === undefined ? undefined : Number(line.slice(series.length + 1));
   }
 
-  /** Whole lines of the journal in the state directory. */
+  /** Complete lines of the journal in the state directory. */
   journal(file = this.journalFile): JournalLine[] {
     let text: string;
     try {
@@ -148,32 +147,32 @@ export class Evictd {
       .split('\n')
       .filter(Boolean)
       .flatMap((line, index, all) => {
-        // Who reads a journal passes over a line that was cut off: the one behind it says so.
+        // A line that was cut off is skipped: the record "torn" after it marks it.
         if (all[index + 1]?.includes('"type":"torn"')) return [];
         return [JSON.parse(line) as JournalLine];
       });
   }
 
-  /** Records of a type as `evictd history` has them: also those that the state directory has not taken when evictd ended. */
+  /** Records of a type from `evictd history`, which also has those that evictd could not write to the state directory. */
   async history(type: string): Promise<JournalLine[]> {
     const { code, stdout, stderr } = await evictd('history', '--config', this.configFile, '--type', type, '-o', 'json');
     if (code !== 0) throw new Error(stderr);
     return JSON.parse(stdout) as JournalLine[];
   }
 
-  /** The first journal line of a type, when it is there. */
+  /** Waits for the first journal record of a type. */
   recorded(type: string, ofVictim?: string): Promise<JournalLine> {
     const matches = (line: JournalLine): boolean => line.type === type && (ofVictim === undefined || victimOf(line) === ofVictim);
     return this.#found(`the journal has a record "${type}"`, () => this.journal().find(matches));
   }
 
-  /** When its container runtime has removed it; a busy one may have refused before. */
+  /** Waits until the container runtime has removed the victim; a busy runtime may refuse first. */
   removed(victim: string): Promise<JournalLine> {
     const matches = (line: JournalLine): boolean => line.type === 'removal' && line.removed === true && victimOf(line) === victim;
     return this.#found(`${victim} is removed`, () => this.journal().find(matches));
   }
 
-  /** The first line of the log with such a message or code, when it is there. */
+  /** Waits for the first log line whose message or code matches. */
   logged(what: RegExp): Promise<LogLine> {
     return this.#found(`the log says ${String(what)}`, () => this.log.find(({ msg, code }) => what.test(msg) || what.test(code ?? '')));
   }
@@ -183,7 +182,7 @@ export class Evictd {
     return until(what, happened, circumstances, ms);
   }
 
-  /** Sends a signal and waits for the end: an exit code, or the signal that ended it. */
+  /** Sends a signal and waits for the exit code, or the signal that ended evictd. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals> {
     this.child.kill(signal);
     return this.exited();
@@ -213,7 +212,7 @@ export class Evictd {
   }
 }
 
-/** `evictd` with these arguments, to its end. */
+/** Runs `evictd` with these arguments to its end. */
 export async function evictd(...args: readonly string[]): Promise<{ code: number | NodeJS.Signals; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [EVICTD, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
@@ -225,7 +224,7 @@ export async function evictd(...args: readonly string[]): Promise<{ code: number
   return { code: code ?? signal ?? 0, stdout, stderr };
 }
 
-/** On a tmpfs where there is one, as a runtime directory should be. Removed by whoever has it made. */
+/** On a tmpfs, as a runtime directory should be. The caller removes it. */
 export function scratchDirectory(): string {
   return mkdtempSync('/dev/shm/evictd-test-');
 }

@@ -6,7 +6,7 @@ import { Evictd, EVICTD, victimOf } from './evictd.js';
 import { guarding, isV1, MIB, ON, processesIn, testNode, WATCHES, workload } from './node.js';
 import { aWhile } from './wait.js';
 
-// One real node, real processes, real pressure. Which controller: see the names of the tests.
+// A real node, real processes, real pressure. The names of the tests have the cgroup version.
 
 interface RankingRow {
   readonly place: number;
@@ -22,7 +22,7 @@ interface RankingRow {
 }
 
 describe(`a hard eviction (${ON})`, () => {
-  test('exactly one workload goes, the others live, and the journal says why before what came of it', async () => {
+  test('evicts exactly one workload, and the journal has the decision with its reason before the outcome', async () => {
     const node = testNode();
     const db = await workload(node.child('db'), { holdsMib: 40 });
     const web = await workload(node.child('web'), { holdsMib: 20 });
@@ -37,7 +37,7 @@ describe(`a hard eviction (${ON})`, () => {
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
     const outcome = await evictd.recorded('outcome');
-    await aWhile(); // for a second victim, which would be a mistake
+    await aWhile(); // a second victim would be a defect
 
     expect([db.alive, web.alive]).toEqual([true, true]);
     const journal = evictd.journal();
@@ -87,14 +87,14 @@ describe(`a hard eviction (${ON})`, () => {
 
   test.each<[rule: string, rules: Record<string, object>, holds: Record<string, number>, victim: string]>([
     [
-      'over its request before a lower priority',
+      'over its request before one of lower priority',
       { a: { priority: -5, requests: { memory: '100Mi' } }, b: { priority: 5 } },
       { a: 50, b: 30 },
       'b',
     ],
-    ['of those over their request the lower priority', { a: { priority: 1 }, b: { priority: 0 } }, { a: 60, b: 20 }, 'b'],
-    ['of equal priority whoever is further above its request', { a: {}, b: { requests: { memory: '60Mi' } } }, { a: 40, b: 70 }, 'a'],
-    ['the next one where the first is critical', { a: { priority: -5, critical: true }, b: {} }, { a: 60, b: 20 }, 'b'],
+    ['of those over their request the one of lower priority', { a: { priority: 1 }, b: { priority: 0 } }, { a: 60, b: 20 }, 'b'],
+    ['of equal priority the one further above its request', { a: {}, b: { requests: { memory: '60Mi' } } }, { a: 40, b: 70 }, 'a'],
+    ['the next one if the first is critical', { a: { priority: -5, critical: true }, b: {} }, { a: 60, b: 20 }, 'b'],
     [
       'nobody over: the lower priority',
       { a: { priority: 2, requests: { memory: '200Mi' } }, b: { priority: 1, requests: { memory: '200Mi' } } },
@@ -103,12 +103,12 @@ describe(`a hard eviction (${ON})`, () => {
     ],
   ])('%s', async (_rule, rules, holds, victim) => {
     const node = testNode();
-    // The pressure comes from one that may not be evicted.
+    // The pressure comes from a workload that may not be evicted.
     const pressure = await workload(node.child('pressure'), { growsMib: 120 });
     const processes = new Map<string, Awaited<ReturnType<typeof workload>>>();
     for (const [name, holdsMib] of Object.entries(holds)) processes.set(name, await workload(node.child(name), { holdsMib }));
     const list = Object.entries(rules).map(([name, rule]) => ({ match: { name }, ...rule }));
-    // A little less than they all hold in the end; without the victim, whoever it is, they hold less than that: one is enough.
+    // Slightly less than all hold together; without any one of them usage is below: one eviction is enough.
     const total = Object.values(holds).reduce((sum, mib) => sum + mib, 0) + 120;
     const available = `${String(512 - total + 5)}Mi`;
     const config = {
@@ -131,7 +131,7 @@ describe(`a hard eviction (${ON})`, () => {
     ).toEqual([victim]);
   });
 
-  test('only protected workloads: an alert, and nobody dies', async () => {
+  test('only protected workloads: an alert, and no eviction', async () => {
     const node = testNode();
     const db = await workload(node.child('db'), { growsMib: 140 });
     const evictd = await new Evictd({ config: guarding(node, [{ match: { name: 'db' }, critical: true }]) }).guarding();
@@ -144,7 +144,7 @@ describe(`a hard eviction (${ON})`, () => {
     expect(evictd.journal().filter(({ type }) => type === 'alert')).toHaveLength(1); // once per episode
   });
 
-  test('never evictd itself, nor what holds a process that it descends from', async () => {
+  test('evicts neither itself nor a workload with a process that it descends from', async () => {
     const node = testNode();
     const [parent, self] = [node.child('parent'), node.child('self')];
     const batch = await workload(node.child('batch'), { growsMib: 140 });
@@ -178,7 +178,7 @@ describe(`a hard eviction (${ON})`, () => {
     expect(await evictd.get('/healthz')).toMatchObject({ status: 200 });
   });
 
-  test('a workload that forks all the time, in nested cgroups, is dead to the last process', async () => {
+  test('a workload that forks all the time, in nested cgroups, is killed to the last process', async () => {
     const node = testNode();
     const batch = node.child('batch');
     const [one, two] = [batch.child('one'), batch.child('two')];
@@ -192,12 +192,12 @@ describe(`a hard eviction (${ON})`, () => {
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
     expect(processesIn(batch, one, two)).toEqual([]);
     await aWhile();
-    expect(processesIn(batch, one, two)).toEqual([]); // a process that was being forked would show by now
+    expect(processesIn(batch, one, two)).toEqual([]); // a process forked during the kill would be visible by now
   });
 });
 
-describe(`what wakes (${ON})`, () => {
-  test('the kernel, though the next tick is an hour away', async () => {
+describe(`evictd is woken (${ON})`, () => {
+  test('by the kernel, an hour before the next tick', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1h' } }).guarding();
@@ -206,7 +206,7 @@ describe(`what wakes (${ON})`, () => {
     expect(WATCHES).toContain((await evictd.recorded('decision')).wake);
   });
 
-  test('a tick, where nothing crosses: the node has become smaller', async () => {
+  test('by a tick, if no usage crosses: the node has become smaller', async () => {
     const node = testNode(1024n << 20n);
     const batch = await workload(node.child('batch'), { holdsMib: 160 });
     const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '200ms' } }).guarding();
@@ -214,17 +214,17 @@ describe(`what wakes (${ON})`, () => {
     expect(batch.alive).toBe(true);
     node.limit(512n << 20n);
     expect(await batch.ended).toBe('SIGKILL');
-    // a tick also asks for the filesystems, and their answer is a look of its own
+    // a tick also requests filesystem statistics, whose answer wakes evictd again
     expect(await evictd.recorded('decision')).toMatchObject({
       wake: expect.stringMatching(/^(tick|filesystem)$/) as string,
       capacity: 512 * MIB,
     });
   });
 
-  test('the sampler, where the kernel refuses its notification, and evictd says so', async () => {
+  test('by the sampler, if the kernel refuses its notification, and evictd logs that', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
-    // Read-only for evictd alone: in a mount namespace of its own.
+    // Read-only for evictd alone, in a mount namespace.
     const readOnly = `mount --bind ${node.dir} ${node.dir} && mount -o remount,bind,ro ${node.dir} && exec "$@"`;
     const through = ['unshare', '--mount', 'sh', '-c', readOnly, 'sh'];
     const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1h' }, through }).guarding();
@@ -240,12 +240,13 @@ describe(`what wakes (${ON})`, () => {
     expect((await evictd.recorded('decision')).wake).toBe('sampler');
   });
 
-  test('not page cache that can be dropped: it moves the threshold and costs nobody his life', async () => {
+  test('but evicts no workload for page cache that can be dropped: the armed threshold moves', async () => {
     const node = testNode();
     const files = mkdtempSync('/var/tmp/evictd-test-');
     onTestFinished(() => rmSync(files, { recursive: true }));
     expect(statfsSync(files).type, '/var/tmp is a disk, not a tmpfs').not.toBe(0x01021994);
-    // Written and dropped before, and read in the cgroup: what is not on the disk yet cannot be dropped, and the kernel calls it active when it comes across it.
+    // Written and dropped before, then read in the cgroup: dirty pages cannot be dropped, and the kernel would count
+    // them as active.
     const file = join(files, 'cache');
     execFileSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M', 'count=200', 'conv=fsync', 'status=none']);
     execFileSync('dd', [`if=${file}`, 'iflag=nocache', 'count=0', 'status=none']);
@@ -254,13 +255,13 @@ describe(`what wakes (${ON})`, () => {
 
     const reader = await node.child('reader').spawn('dd', [`if=${file}`, 'of=/dev/null', 'bs=1M', 'status=none']);
     await reader.ended;
-    const usage = Number(node.read(isV1 ? 'memory.max_usage_in_bytes' : 'memory.peak')); // a machine that is short itself drops some of it again
-    expect(usage).toBeGreaterThan(160 * MIB); // far beyond 128 MiB: usage alone would have evicted somebody
+    const usage = Number(node.read(isV1 ? 'memory.max_usage_in_bytes' : 'memory.peak')); // a machine that is short of memory drops some of it
+    expect(usage).toBeGreaterThan(160 * MIB); // far beyond 128 MiB: by usage alone evictd would have evicted
     await aWhile();
-    expect(evictd.journal()).toEqual([expect.objectContaining({ type: 'start' })]); // who went, if somebody did, and by what numbers
+    expect(evictd.journal()).toEqual([expect.objectContaining({ type: 'start' })]); // for the failure message: victims and their numbers
     expect(batch.alive).toBe(true);
 
-    batch.grow(); // and it still sees what cannot be dropped
+    batch.grow(); // memory that cannot be dropped still counts
     expect(await batch.ended).toBe('SIGKILL');
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
   });

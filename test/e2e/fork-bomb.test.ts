@@ -11,8 +11,8 @@ const threadsOf = (pid: number): string[] =>
   readdirSync(`/proc/${String(pid)}/task`).map((task) => readFileSync(`/proc/${String(pid)}/task/${task}/comm`, 'utf8').trim());
 
 describe(`no process id left (${ON})`, () => {
-  test('a fork bomb is evicted, by an evictd that can start neither a thread nor a process; nothing of it survives', async () => {
-    // evictd and the bomb under one limit: what the bomb takes, evictd does not get.
+  test('evictd evicts a fork bomb to its last process without starting a thread or a process', async () => {
+    // evictd and the bomb share one limit.
     const outer = testCgroup();
     onTestFinished(() => outer.cleanup());
     const limit = limitPids(outer, 150);
@@ -29,7 +29,7 @@ describe(`no process id left (${ON})`, () => {
     const before = threadsOf(evictd.pid).sort();
 
     startForkBomb(ofBatch, limit);
-    await until('forks to be refused', () => limit.refusals() > 100);
+    await until('forks are refused', () => limit.refusals() > 100);
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
     const outcome = await evictd.recorded('outcome');
@@ -42,7 +42,7 @@ describe(`no process id left (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('process ids run short in the node: who has most of them goes, and nobody else', async () => {
+  test('process ids run short in the node: only the workload that has most of them is evicted', async () => {
     const node = testNode();
     const limit = limitPidsOf(node, 150);
     const names = ['web', 'batch', 'hog'] as const;
@@ -67,7 +67,7 @@ describe(`no process id left (${ON})`, () => {
     expect(ranking[0]?.processes).toBeGreaterThan(31);
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
     await until(
-      'the ids to be given back',
+      'the ids are free again',
       async () => ((await evictd.metric('evictd_signal_available{eviction_signal="pid.available"}')) ?? 0) > 50,
     );
     await aWhile();
@@ -78,7 +78,7 @@ describe(`no process id left (${ON})`, () => {
     expect(await evictd.metric('evictd_evictions_total{eviction_signal="pid.available"}')).toBe(1);
   });
 
-  test('no thread is made after the start: not for a reload, a scrape or an eviction', async () => {
+  test('evictd starts no thread after its start: not for a reload, a scrape or an eviction', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const evictd = await new Evictd({ config: guarding(node) }).guarding();

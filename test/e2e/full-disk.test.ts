@@ -6,21 +6,21 @@ import { Evictd, victimOf } from './evictd.js';
 import { MIB, ON, testNode } from './node.js';
 import { aWhile } from './wait.js';
 
-// The disk that fills has evictd's journal on it. One evictd for all of it: an emulated machine takes its time to start one.
+// The journal is on the disk that fills. One evictd for all steps: emulated machines are slow to start one.
 
 const types: readonly [type: LoopType, keptBack: number][] = [
   ['ext4', 0],
-  ['xfs', 32 * 1024], // of its last blocks nobody gets any: they are promised to its own trees
+  ['xfs', 32 * 1024], // xfs keeps its last blocks for its own trees
 ];
 
-/** Of this ext4. Beyond it the journal has no room but what it has reserved. */
+/** Below this, the journal has only the room that it has reserved. */
 const FIRST_BLOCK = 1024;
 
 const freeInodes = (directory: string): number => statfsSync(directory).ffree;
 
 describe.each(types)(`%s to the last byte and to the last inode (${ON})`, (type, keptBack) => {
   test.runIf(loopWorks(type))(
-    'who holds most in deleted files goes, where nobody does nobody goes, and all of it is written down',
+    'evicts the workload that holds most in deleted files, none if there are no such files, and records everything',
     async () => {
       const node = testNode();
       const directory = disk(32, 500, type);
@@ -34,8 +34,8 @@ describe.each(types)(`%s to the last byte and to the last inode (${ON})`, (type,
         monitoringInterval: '1s',
       };
       const guard = await new Evictd({ config }).guarding();
-      await guard.recorded('start'); // the journal has its file, and the room for it
-      /** When that is written down. */
+      await guard.recorded('start'); // the journal has reserved its room
+      /** Waits for the record. */
       const watching = (evictionHard: Readonly<Record<string, string>> = {}) =>
         guard.reloaded({ ...config, evictionHard: { ...config.evictionHard, ...evictionHard } });
       const isOver = (signal: string, times = 1) =>
@@ -62,7 +62,7 @@ describe.each(types)(`%s to the last byte and to the last inode (${ON})`, (type,
       expect(await guard.recorded('alert')).toMatchObject({ alert: 'nothing-evictable', signal: 'nodefs.inodesFree' });
       expect(await guard.metric('evictd_node_condition{condition="DiskPressure"}')).toBe(1);
       expect(await guard.metric('evictd_signal_available{eviction_signal="nodefs.inodesFree"}')).toBe(0);
-      await aWhile(); // for a victim, which would be a mistake
+      await aWhile(); // a victim would be a defect
       for (const name of readdirSync(directory)) if (name.startsWith('of-')) rmSync(`${directory}/${name}`);
       await isOver('nodefs.inodesFree');
 

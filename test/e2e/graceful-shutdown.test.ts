@@ -4,7 +4,7 @@ import { guarding, ON, testNode, workload } from './node.js';
 import { PlayedLogin } from './played-login.js';
 import { aWhile } from './wait.js';
 
-// logind is played, on a bus that only this evictd sees: test/systemd has the real one.
+// logind is simulated, on a bus that only this evictd sees: test/systemd uses the real one.
 
 const SHUTDOWN = { shutdownGracePeriod: '10m', shutdownGracePeriodCriticalPods: '5m' };
 const CRITICAL = { match: { name: 'db' }, critical: true };
@@ -14,7 +14,7 @@ const TOLD = {
   monitoringInterval: '200ms',
 };
 
-test(`the machine goes down: group by group, nobody is admitted, soft thresholds wait, and it is told (${ON})`, async () => {
+test(`at a shutdown workloads end group by group, admit refuses, soft thresholds wait, and the journal has it (${ON})`, async () => {
   const login = await PlayedLogin.open();
   const node = testNode();
   const db = await workload(node.child('db'), { onTerm: 'exit' });
@@ -28,11 +28,11 @@ test(`the machine goes down: group by group, nobody is admitted, soft thresholds
   };
   const guard = await new Evictd({ config, through: login.through }).guarding();
   expect(await guard.metric('evictd_graceful_shutdown_start_time_seconds')).toBe(0);
-  await guard.until('it listens', () => login.peer.calls.some(({ member }) => member === 'Get'));
+  await guard.until('evictd listens to logind', () => login.peer.calls.some(({ member }) => member === 'Get'));
 
   login.prepare(true);
   await batch.ended;
-  await guard.until('the slow one is told', () => slow.said().includes('term'));
+  await guard.until('the slow workload got SIGTERM', () => slow.said().includes('term'));
   const admit = await evictd('admit', '--config', guard.configFile, '--name', 'db');
   expect([admit.code, admit.stdout]).toEqual([1, expect.stringContaining('refused: NodeShutdown')]);
   const ready = await guard.get('/readyz');
@@ -46,7 +46,7 @@ test(`the machine goes down: group by group, nobody is admitted, soft thresholds
 
   slow.child.kill('SIGKILL');
   await db.ended;
-  await guard.until('it is over', () => guard.journal().some(({ phase }) => phase === 'over'));
+  await guard.until('the shutdown is over', () => guard.journal().some(({ phase }) => phase === 'over'));
   const { stdout } = await evictd('history', '--config', guard.configFile, '--type', 'shutdown,ended');
   expect(stdout.split('\n').map((line) => /shutdown|ended/.exec(line)?.[0])).toEqual([
     'shutdown',
@@ -69,24 +69,24 @@ test(`the machine goes down: group by group, nobody is admitted, soft thresholds
   expect(end).toBeGreaterThan(start ?? Infinity);
 
   login.prepare(false);
-  await guard.until('it is called off', () => guard.journal().some(({ phase }) => phase === 'called-off'));
-  await guard.until('it is ready', async () => (await guard.get('/readyz'))?.body.includes('shutting down') === false);
+  await guard.until('the shutdown is called off', () => guard.journal().some(({ phase }) => phase === 'called-off'));
+  await guard.until('evictd is ready', async () => (await guard.get('/readyz'))?.body.includes('shutting down') === false);
   expect((await evictd('admit', '--config', guard.configFile, '--name', 'db')).code).toBe(0);
   expect(await guard.metric('evictd_evictions_total{eviction_signal="memory.available"}')).toBe(0);
 });
 
-test(`a hard threshold evicts while the machine goes down (${ON})`, async () => {
+test(`a hard threshold evicts during a shutdown (${ON})`, async () => {
   const login = await PlayedLogin.open();
   const node = testNode();
   const db = await workload(node.child('db'), { holdsMib: 1 });
   const slow = await workload(node.child('slow'), { onTerm: 'ignore', growsMib: 200 });
   const guard = await new Evictd({ config: { ...guarding(node, [CRITICAL]), ...SHUTDOWN }, through: login.through }).guarding();
   login.prepare(true);
-  await guard.until('it has begun', () => guard.journal().some(({ phase }) => phase === 'begins'));
+  await guard.until('the shutdown has begun', () => guard.journal().some(({ phase }) => phase === 'begins'));
   slow.grow();
   expect(await slow.ended).toBe('SIGKILL');
   expect(await db.ended).toBe('SIGTERM');
-  await guard.until('it is over', () => guard.journal().some(({ phase }) => phase === 'over'));
+  await guard.until('the shutdown is over', () => guard.journal().some(({ phase }) => phase === 'over'));
   expect(guard.journal().filter(({ type }) => type === 'ended')).toMatchObject([
     { workload: { name: 'slow' }, result: 'evicted', inTime: true },
     { workload: { name: 'db' }, result: 'ended' },
@@ -94,7 +94,7 @@ test(`a hard threshold evicts while the machine goes down (${ON})`, async () => 
   expect((await guard.recorded('decision')).victim).toMatchObject({ name: 'slow' });
 });
 
-test(`evictd is killed in the middle, and the next one goes on with who is left; stopped, it says whom it had told (${ON})`, async () => {
+test(`after SIGKILL during a shutdown the next evictd continues it; after SIGTERM the record names the workloads that got SIGTERM (${ON})`, async () => {
   const login = await PlayedLogin.open();
   const node = testNode();
   const db = await workload(node.child('db'));
@@ -102,12 +102,12 @@ test(`evictd is killed in the middle, and the next one goes on with who is left;
   const config = { ...guarding(node, [CRITICAL]), ...SHUTDOWN };
   const first = await new Evictd({ config, through: login.through }).guarding();
   login.prepare(true);
-  await first.until('the slow one is told', () => slow.said().includes('term'));
+  await first.until('the slow workload got SIGTERM', () => slow.said().includes('term'));
   await first.stop('SIGKILL');
   expect([db.alive, slow.alive]).toEqual([true, true]);
 
   const second = await new Evictd({ config, through: login.through, directory: first.directory }).guarding();
-  await second.until('it is told again', () => slow.said().split('term').length === 3);
+  await second.until('the slow workload got SIGTERM again', () => slow.said().split('term').length === 3);
   expect(await second.stop()).toBe(0);
   expect([db.alive, slow.alive]).toEqual([true, true]);
   const phases = (await second.history('shutdown')).map(({ phase }) => phase);
@@ -116,7 +116,7 @@ test(`evictd is killed in the middle, and the next one goes on with who is left;
   expect(interrupted).toMatchObject({ told: [{ name: 'slow' }], ended: [] });
 });
 
-test(`a dry run, and one that nothing is configured for, end nobody (${ON})`, async () => {
+test(`a dry run, and an evictd without shutdown grace periods, signal no workload at a shutdown (${ON})`, async () => {
   const login = await PlayedLogin.open();
   const node = testNode();
   const batch = await workload(node.child('batch'), { onTerm: 'say' });

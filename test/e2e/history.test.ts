@@ -14,10 +14,10 @@ function scratch(): string {
   return directory;
 }
 
-test(`the history of an evictd that runs: an eviction is in it before the state directory has it (${ON})`, async () => {
+test(`history of a running evictd has an eviction before the state directory has it (${ON})`, async () => {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140 });
-  // A state directory that can never be made: all that there is stands in the runtime directory.
+  // The state directory cannot be created: all records are in the runtime directory.
   const directory = scratch();
   writeFileSync(join(directory, 'state'), 'no directory');
   const running = await new Evictd({ config: guarding(node), directory }).guarding();
@@ -38,7 +38,7 @@ test(`the history of an evictd that runs: an eviction is in it before the state 
   expect(await running.stop()).toBe(0);
 });
 
-test(`the directories are those of the configuration, and a configuration with errors says so (${ON})`, async () => {
+test(`history reads the configured directories, and reports a configuration with errors (${ON})`, async () => {
   const node = testNode();
   const running = await new Evictd({ config: guarding(node) }).guarding();
   expect(await running.stop()).toBe(0);
@@ -77,7 +77,7 @@ test.runIf(process.getuid?.() === 0)('a user without permission gets a hint', ()
   });
 });
 
-test('a reader that goes away ends it, one that is slow does not fill its memory', async () => {
+test('history ends with its reader, and a slow reader does not fill its memory', async () => {
   const directory = scratch();
   const file = join(directory, 'journal.jsonl');
   const line = JSON.stringify({ time: '2026-11-21T08:00:00.000Z', type: 'alert', message: 'x'.repeat(1000) });
@@ -85,7 +85,7 @@ test('a reader that goes away ends it, one that is slow does not fill its memory
   const child = spawn(process.execPath, [EVICTD, 'history', '-o', 'json', file], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'readable');
-  await pause(1_500 * SLOWNESS); // without waiting for its reader it would have read all by then
+  await pause(1_500 * SLOWNESS); // if it did not wait for its reader, it would have read everything by now
   expect(Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${String(child.pid)}/status`, 'utf8'))?.[1])).toBeLessThan(140_000);
   const ended = once(child, 'exit');
   child.stdout.destroy();

@@ -11,7 +11,7 @@ import { Evictd, EVICTD, scratchDirectory } from './evictd.js';
 import { guarding, MIB, ON, testNode, workload } from './node.js';
 
 describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}, where FUSE can be mounted)`, () => {
-  test('is said to be unknown, delays no eviction and not the end, and is asked again', async () => {
+  test('is reported as unknown, delays neither evictions nor the end of evictd, and is asked again', async () => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     const node = testNode();
@@ -39,7 +39,7 @@ describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}
   test.each<[command: string, args: readonly string[], said: RegExp]>([
     ['reclaim', ['--dry-run'], /^rotated-logs.*/m],
     ['doctor', [], /reclaim\.steps +rotated-logs/m],
-  ])('%s does not wait for one that a step would look after', async (command, args, said) => {
+  ])('%s does not wait for a filesystem of a reclaim step', async (command, args, said) => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     const directory = scratchDirectory();
@@ -47,7 +47,7 @@ describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}
     const config = join(directory, 'config.yaml');
     const found = { ...guarding(testNode()), reclaim: [{ step: 'rotated-logs', olderThan: '21600h' }] };
     writeFileSync(config, JSON.stringify({ ...found, runtimeDirectory: directory, stateDirectory: directory }), { mode: 0o600 });
-    // In a mount namespace of its own the filesystem is /var/log, too.
+    // In this mount namespace the filesystem is /var/log, too.
     const program = [process.execPath, EVICTD, command, '--config', config, ...args];
     const child = spawn('unshare', [
       '-m',
@@ -68,7 +68,7 @@ describe.runIf(await fuseWorks())(`a node filesystem that stops answering (${ON}
     expect(code).toBeLessThan(3);
   });
 
-  test.runIf(loopWorks())('holds up no other filesystem: who fills that in deleted files goes', async () => {
+  test.runIf(loopWorks())('does not delay another filesystem: the workload that fills that one with deleted files is evicted', async () => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     const node = testNode();

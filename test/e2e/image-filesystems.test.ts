@@ -9,9 +9,9 @@ const UNUSED = 'evictd.test/unused:1';
 const works = hasContainerd && loopWorks();
 
 test.runIf(works)(
-  `images on one disk, layers on another (${ON}): images go for the one, containers that have ended for the other`,
+  `images on one disk, layers on another (${ON}): reclaim removes images for the one, ended containers for the other`,
   async () => {
-    const node = testNode(); // gone after the runtime is: what that could not end it keeps
+    const node = testNode(); // removed after the runtime, which keeps what it could not end
     const [onNodefs, onImagefs] = [loopFilesystem(64, 4_000), loopFilesystem(64, 4_000)];
     const runtime = new Containerd();
     onTestFinished(async () => {
@@ -38,7 +38,7 @@ test.runIf(works)(
     const guard = await new Evictd({ config }).guarding();
     await guard.until('a container has ended', () => !runtime.running().includes(containers.ended ?? ''));
     const left = () => ({ unused: runtime.images().includes(UNUSED), ended: runtime.containers().includes(containers.ended ?? '') });
-    /** evictd wants 4 MiB more than there are; resolves when it has them. */
+    /** Raises the threshold to 4 MiB above what is available; resolves when the reclaim was enough. */
     const lacking = async (signal: string, directory: string): Promise<void> => {
       await guard.reloaded({ ...config, evictionHard: { ...nothing, [signal]: String(available(directory) + 4 * MIB) } });
       const isOver = (): boolean =>

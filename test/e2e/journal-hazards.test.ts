@@ -9,7 +9,7 @@ import { guarding, ON, testNode, workload } from './node.js';
 
 const LINE = `{"time":"2026-11-21T08:00:00.000Z","type":"alert","message":"${'x'.repeat(60)}"}\n`;
 
-/** As many as fit into 64 KiB: one record more is too much. */
+/** As many as fit into 64 KiB, but not one more. */
 const FILE = LINE.repeat(Math.floor((64 * 1024) / LINE.length));
 
 function scratch(): string {
@@ -18,7 +18,7 @@ function scratch(): string {
   return directory;
 }
 
-/** A filesystem of its own. */
+/** A filesystem of the test. */
 function mounted(size: string): string {
   const state = mkdtempSync(join(tmpdir(), 'evictd-test-small-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'evictd-test', state]);
@@ -29,7 +29,7 @@ function mounted(size: string): string {
   return state;
 }
 
-/** All files, the oldest first; every line has to be one. */
+/** Records of all files, the oldest file first; throws on an invalid line. */
 function allLines(state: string): JournalLine[] {
   const age = (name: string): number => Number(/\.(\d+)$/.exec(name)?.[1] ?? 0);
   const names = readdirSync(state).filter((name) => /^journal\.jsonl(\.\d+)?$/.test(name));
@@ -42,11 +42,11 @@ function allLines(state: string): JournalLine[] {
 describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}, where FUSE can be mounted)`, () => {
   test.each<[rule: string, call: FuseCall, full: boolean]>([
     ['in the middle of a write', 'write', false],
-    ['where the file is made', 'create', false],
-    ['where its space is reserved', 'fallocate', false],
-    ['where a full file gets another name', 'link', true],
-    ['where the next one takes its place', 'rename', true],
-  ])('%s: the eviction goes on, and nothing is missing when it answers again', async (_rule, call, full) => {
+    ['when it creates the file', 'create', false],
+    ['when it reserves space', 'fallocate', false],
+    ['when it renames a full file', 'link', true],
+    ['when it renames the next file', 'rename', true],
+  ])('%s: the eviction continues, and no record is missing when it answers again', async (_rule, call, full) => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     const file = join(fuse.directory, 'journal.jsonl');
@@ -85,7 +85,7 @@ describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}
     expect(evictd.log.map(({ code }) => code)).not.toContain('EVICTD_JOURNAL_LOST');
   });
 
-  test('and is gone for good while somebody waits for it: what it did not take follows where it is mounted again', async () => {
+  test('and is aborted during a write: missing records follow when it is mounted again', async () => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     const node = testNode();
@@ -98,8 +98,8 @@ describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}
     await evictd.logged(/^evicted batch/);
     fuse.abort();
     await evictd.logged(/EVICTD_JOURNAL_WRITE/);
-    // The next time is two seconds away then: it must not come while nothing is mounted, or what it writes is hidden by the mount.
-    await evictd.until('it was tried again', async () => ((await evictd.metric('evictd_journal_errors_total')) ?? 0) >= 2);
+    // Two seconds until the next try: a try before the mount would write below it.
+    await evictd.until('evictd has tried again', async () => ((await evictd.metric('evictd_journal_errors_total')) ?? 0) >= 2);
     const again = await fuse.again();
     onTestFinished(() => again.remove());
     const file = join(again.directory, 'journal.jsonl');
@@ -108,7 +108,7 @@ describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('while evictd ends: it says where its last records are, and ends as soon as the kernel lets it', async () => {
+  test('while evictd ends: it logs where its last records are, and ends as soon as the kernel lets it', async () => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     await fuse.hangAt('write');
@@ -125,7 +125,7 @@ describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}
   });
 });
 
-test(`a disk that has become full has the record of an eviction all the same (${ON})`, async () => {
+test(`an eviction on a full disk is recorded in reserved space (${ON})`, async () => {
   const state = mounted('512k');
   const file = join(state, 'journal.jsonl');
   const node = testNode();
@@ -145,7 +145,7 @@ test(`a disk that has become full has the record of an eviction all the same (${
   expect(evictd.log.map(({ code }) => code)).not.toContain('EVICTD_JOURNAL_WRITE');
 });
 
-test(`a journal that is rotated all the time has every record once, in order (${ON})`, async () => {
+test(`a journal that rotates all the time has every record once, in order (${ON})`, async () => {
   const directory = scratch();
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140 });
@@ -157,11 +157,11 @@ test(`a journal that is rotated all the time has every record once, in order (${
     const before = turn % 50 === 0 ? reloads() : -1;
     evictd.child.kill('SIGHUP');
     if (turn === 200) batch.grow();
-    if (before >= 0) await evictd.until('it has read its configuration again', () => reloads() > before);
+    if (before >= 0) await evictd.until('the reload is in the journal', () => reloads() > before);
     else await new Promise((resolve) => setTimeout(resolve, 15));
   }
   expect(await batch.ended).toBe('SIGKILL');
-  await evictd.until('the outcome is there', () => allLines(state).some(({ type }) => type === 'outcome'));
+  await evictd.until('the outcome is in the journal', () => allLines(state).some(({ type }) => type === 'outcome'));
   expect(await evictd.stop()).toBe(0);
   const lines = allLines(state);
   expect(readdirSync(state)).toContain('journal.jsonl.1');

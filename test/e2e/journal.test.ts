@@ -7,10 +7,10 @@ import { Evictd, scratchDirectory, victimOf } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
-/** Mounts of evictd's own, in a mount namespace that ends with it. */
+/** Mounts in a mount namespace that ends with evictd. */
 const through = (script: string): readonly string[] => ['unshare', '--mount', 'sh', '-c', `${script} && exec "$@"`, 'sh'];
 
-/** Nothing to mount. */
+/** Without mounts. */
 function prepared(prepare: () => unknown): undefined {
   prepare();
 }
@@ -21,7 +21,7 @@ function scratch(): string {
   return directory;
 }
 
-describe(`a state directory in trouble neither stops nor delays an eviction (${ON})`, () => {
+describe(`a failing state directory neither stops nor delays an eviction (${ON})`, () => {
   test.each<[trouble: string, prepare: (state: string) => readonly string[] | undefined, said: RegExp]>([
     [
       'full',
@@ -30,7 +30,7 @@ describe(`a state directory in trouble neither stops nor delays an eviction (${O
     ],
     ['read-only', (state) => through(`mount -t tmpfs -o ro none ${state}`), /EROFS/],
     ['not a directory', (state) => prepared(() => execFileSync('sh', ['-c', `rmdir ${state} && touch ${state}`])), /EEXIST|ENOTDIR/],
-    // It has no error, it does not answer: opening a FIFO waits for a reader.
+    // No error and no answer: opening a FIFO waits for a reader.
     ['hung', (state) => prepared(() => execFileSync('mkfifo', [join(state, 'journal.jsonl')])), /^evicted batch/],
   ])('%s', async (_trouble, prepare, said) => {
     const node = testNode();
@@ -49,14 +49,14 @@ describe(`a state directory in trouble neither stops nor delays an eviction (${O
     await evictd.logged(said);
     await aWhile();
     expect(web.alive).toBe(true);
-    // What the directory did not take stands in the runtime directory.
+    // Records that could not be written are in the runtime directory.
     const [ring = ''] = readdirSync(join(directory, 'run')).filter((name) => name.startsWith('journal-'));
     expect(readFileSync(join(directory, 'run', ring), 'latin1')).toMatch(/"type":"decision".*"type":"outcome"/s);
     expect(await evictd.stop()).toBe(0);
   });
 });
 
-test(`a standard error that nobody reads does not stop an eviction (${ON})`, async () => {
+test(`a full pipe on standard error does not stop an eviction (${ON})`, async () => {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140 });
   const directory = scratch();
@@ -79,7 +79,7 @@ test(`a standard error that nobody reads does not stop an eviction (${ON})`, asy
   expect(await evictd.stop()).toBe(0);
 });
 
-test(`killed between the decision and the outcome: the next start tells what was decided (${ON})`, async () => {
+test(`after SIGKILL between decision and outcome the next start records the decision (${ON})`, async () => {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
   const directory = scratch();
@@ -109,13 +109,13 @@ test(`killed between the decision and the outcome: the next start tells what was
   const types = second.journal().map(({ type }) => type);
   expect(types).not.toContain('outcome');
   const restart = second.journal()[types.lastIndexOf('start')];
-  expect(restart?.recovered).toBe(types.lastIndexOf('start')); // everything before it is of the first run
+  expect(restart?.recovered).toBe(types.lastIndexOf('start')); // everything before it is from the first run
   expect(types.indexOf('decision')).toBeLessThan(types.lastIndexOf('start'));
   expect(await second.stop()).toBe(0);
 
   const third = await new Evictd({ config: calm, directory }).guarding();
   await aWhile();
-  expect(third.journal().filter(({ type }) => type === 'decision')).toHaveLength(1); // not once more at every start
+  expect(third.journal().filter(({ type }) => type === 'decision')).toHaveLength(1); // not again at every start
 });
 
 function freePort(): Promise<number> {

@@ -17,7 +17,7 @@ function readable(): boolean {
 }
 
 // Not where /dev/kmsg may not be read.
-test.runIf(readable())(`whom the kernel's OOM killer killed is in the journal and in the log, with its workload (${ON})`, async () => {
+test.runIf(readable())(`an OOM kill of the kernel is in the journal and in the log, with its workload (${ON})`, async () => {
   const node = testNode();
   const batch = node.child('batch');
   const inner = batch.child('inner');
@@ -42,15 +42,15 @@ test.runIf(readable())(`whom the kernel's OOM killer killed is in the journal an
     /^the kernel's OOM killer killed tail \(pid \d+, [\d.]+MiB\) of workload batch: .*\/batch was at its limit$/,
   );
   await until('the log says it', () => evictd.log.some(({ msg, level }) => level === 'warn' && msg === record.message));
-  await pause(3_000); // two ticks: what the counters show, too, is the same kill
+  await pause(3_000); // two ticks, in which the counters must not add the same kill
   expect(await evictd.metric('evictd_oom_kills_total{limit="workload"}')).toBe(1);
   expect(await evictd.metric('evictd_oom_kills_total{limit="node"}')).toBe(0);
   expect(await evictd.stop()).toBe(0);
-  // Not the one that lives elsewhere.
+  // Not the process in the other cgroup.
   expect(evictd.journal().filter(({ type }) => type === 'kernel-oom')).toHaveLength(1);
 });
 
-/** A limit that the kernel's OOM killer has to keep. */
+/** A memory limit at which the OOM killer kills. */
 function tight(cgroup: TestCgroup): TestCgroup {
   cgroup.limit(32n << 20n);
   if (memoryController()?.version === 2) cgroup.write('memory.swap.max', '0');
@@ -75,11 +75,11 @@ const killed = (evictd: Evictd, name?: string): number =>
 
 const HIDDEN = ['unshare', '-m', 'sh', '-c', 'mount --bind /dev/null /dev/kmsg && exec "$@"', 'sh'];
 
-test(`without the kernel log the counters tell of which workload how many were killed, and by whose limit (${ON})`, async () => {
+test(`without the kernel log the counters give the number of kills by workload, and the cgroup whose limit was reached (${ON})`, async () => {
   const node = testNode();
   const [a, b] = [tight(node.child('a')), tight(node.child('b'))];
   const inner = b.child('inner');
-  await killedIn(a, 1); // before its time
+  await killedIn(a, 1); // before evictd starts, so not counted
   const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1s' }, through: HIDDEN }).guarding();
   await killedIn(a, 2);
   await killedIn(inner, 1);
@@ -100,21 +100,18 @@ test(`without the kernel log the counters tell of which workload how many were k
   expect([killed(evictd, 'a'), killed(evictd, 'b')]).toEqual([2, 1]);
 });
 
-test.runIf(memoryController()?.version === 2)(
-  'a cgroup that is gone with its counter: the one above has counted it (cgroup v2)',
-  async () => {
-    const node = testNode();
-    const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1h' }, through: HIDDEN }).guarding();
-    const gone = tight(node.child('gone'));
-    await killedIn(gone, 1);
-    await gone.cleanup();
-    expect(await evictd.stop()).toBe(0); // at the latest then
-    expect(killed(evictd, 'gone') + killed(evictd)).toBe(1);
-  },
-);
+test.runIf(memoryController()?.version === 2)('a kill in a cgroup that is gone is counted in its parent (cgroup v2)', async () => {
+  const node = testNode();
+  const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1h' }, through: HIDDEN }).guarding();
+  const gone = tight(node.child('gone'));
+  await killedIn(gone, 1);
+  await gone.cleanup();
+  expect(await evictd.stop()).toBe(0); // by then at the latest
+  expect(killed(evictd, 'gone') + killed(evictd)).toBe(1);
+});
 
 test.runIf(memoryController()?.version === 2 && readable())(
-  'a workload that goes as a whole (memory.oom.group): each of its processes once (cgroup v2)',
+  'a workload killed as a whole (memory.oom.group): each process once (cgroup v2)',
   async () => {
     const node = testNode();
     const group = tight(node.child('group'));
@@ -131,27 +128,30 @@ test.runIf(memoryController()?.version === 2 && readable())(
   },
 );
 
-// The kernel says of ten kills in five seconds where the process lived, and of the others only that they were.
-test.runIf(readable())(`of more kills than the kernel log describes each is in the journal once, with its workload (${ON})`, async () => {
-  const node = testNode();
-  const [a, b] = [tight(node.child('a')), tight(node.child('b'))];
-  const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1s' } }).guarding();
-  const recorded = () => kernelOoms(evictd).reduce((sum, { count = 1 }) => sum + count, 0);
-  await killedIn(a, 16);
-  await evictd.until('those of a are in the journal', () => recorded() >= 16); // two that count at the same time cannot be told apart
-  await killedIn(b, 4);
-  await evictd.until('all are in the journal', () => recorded() >= 20);
-  await pause(3_000); // two ticks, in which nobody is told of twice
-  expect([killed(evictd, 'a'), killed(evictd, 'b')]).toEqual([16, 4]);
-  const limits = await Promise.all(
-    ['node', 'workload', 'other', 'unknown'].map((limit) => evictd.metric(`evictd_oom_kills_total{limit="${limit}"}`)),
-  );
-  expect(limits.reduce<number>((sum, count) => sum + (count ?? 0), 0)).toBe(20);
-  expect(await evictd.stop()).toBe(0);
-  expect(kernelOoms(evictd).reduce((sum, { count = 1 }) => sum + count, 0)).toBe(20);
-});
+// The kernel logs the cgroup of at most ten kills in five seconds.
+test.runIf(readable())(
+  `kills beyond the rate limit of the kernel log are in the journal once each, with their workload (${ON})`,
+  async () => {
+    const node = testNode();
+    const [a, b] = [tight(node.child('a')), tight(node.child('b'))];
+    const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1s' } }).guarding();
+    const recorded = () => kernelOoms(evictd).reduce((sum, { count = 1 }) => sum + count, 0);
+    await killedIn(a, 16);
+    await evictd.until('those of a are in the journal', () => recorded() >= 16); // kills in two cgroups between two readings cannot be told apart
+    await killedIn(b, 4);
+    await evictd.until('all are in the journal', () => recorded() >= 20);
+    await pause(3_000); // two ticks, in which no kill is recorded twice
+    expect([killed(evictd, 'a'), killed(evictd, 'b')]).toEqual([16, 4]);
+    const limits = await Promise.all(
+      ['node', 'workload', 'other', 'unknown'].map((limit) => evictd.metric(`evictd_oom_kills_total{limit="${limit}"}`)),
+    );
+    expect(limits.reduce<number>((sum, count) => sum + (count ?? 0), 0)).toBe(20);
+    expect(await evictd.stop()).toBe(0);
+    expect(kernelOoms(evictd).reduce((sum, { count = 1 }) => sum + count, 0)).toBe(20);
+  },
+);
 
-test('a kernel log that cannot be read is said once, at the start, and nothing else changes', async () => {
+test('an unreadable kernel log is reported once, at the start, and changes nothing else', async () => {
   const node = testNode();
   const evictd = await new Evictd({ config: guarding(node), through: HIDDEN }).guarding();
   const said = evictd.log.filter(({ code }) => code === 'EVICTD_KERNEL_LOG');
@@ -160,9 +160,9 @@ test('a kernel log that cannot be read is said once, at the start, and nothing e
   expect(await evictd.stop()).toBe(0);
 });
 
-test('a kernel log that goes away is said, with the reason, and when it is back', async () => {
+test('evictd logs when the kernel log goes away, with the reason, and when it is back', async () => {
   const node = testNode();
-  // A file that may be waited for and read, as the log may, until its cgroup is removed.
+  // Like the kernel log this file can be polled and read, until its cgroup is removed.
   const [first, second] = [node.child('first'), node.child('second')];
   const over = (cgroup: TestCgroup) => `mount --bind ${cgroup.dir}/cgroup.procs /dev/kmsg`;
   const through = ['unshare', '-m', 'sh', '-c', `${over(first)} && exec "$@"`, 'sh'];
@@ -171,7 +171,7 @@ test('a kernel log that goes away is said, with the reason, and when it is back'
   expect(said()).toEqual([]);
   await first.cleanup();
   const gone = ['warn', expect.stringMatching(/^cannot read OOM kills from the kernel log any more: \/dev\/kmsg: ENODEV /)];
-  await until('it is said', () => said().length > 0);
+  await until('evictd logs it', () => said().length > 0);
   expect(said()).toEqual([gone]);
   execFileSync('nsenter', [
     '--mount',
@@ -181,7 +181,7 @@ test('a kernel log that goes away is said, with the reason, and when it is back'
     '-c',
     readable() ? 'umount /dev/kmsg' : `umount /dev/kmsg && ${over(second)}`,
   ]);
-  await until('it is back', () => said().length > 1);
+  await until('the log is back', () => said().length > 1);
   expect(said()).toEqual([gone, ['info', expect.stringMatching(/^reading OOM kills from the kernel log again/)]]);
   expect(await evictd.stop()).toBe(0);
 });

@@ -3,7 +3,7 @@ import type { Moment } from './mortal.js';
 import { ON } from './node.js';
 import { hardAndKilled, softAndKilled } from './restarting.js';
 
-describe(`evictd killed −9 while it writes of a hard eviction, and started again (${ON})`, () => {
+describe(`SIGKILL of evictd during the records of a hard eviction, and a restart (${ON})`, () => {
   test.each<[when: Moment['when'], at: Moment['at'], results: string[]]>([
     ['before', 'ring:decision', ['killed']],
     ['in the middle of', 'ring:decision', ['killed']],
@@ -21,7 +21,7 @@ describe(`evictd killed −9 while it writes of a hard eviction, and started aga
   ])('%s %s', (when, at, results) => hardAndKilled({ at, when }, results));
 });
 
-describe(`evictd killed −9 while it writes of a soft eviction, and started again (${ON})`, () => {
+describe(`SIGKILL of evictd during the records of a soft eviction, and a restart (${ON})`, () => {
   test.each<[when: Moment['when'], at: Moment['at'], asked: number, results: string[]]>([
     ['after', 'ring:decision', 1, ['abandoned', 'killed']],
     ['after', 'state:decided', 1, ['killed']],

@@ -3,10 +3,10 @@ import { Evictd } from './evictd.js';
 import { ABOVE_128_MIB, guarding, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
-describe(`whom the kubelet would evict, and how (${ON})`, () => {
+describe(`compatibility with the kubelet (${ON})`, () => {
   test.each<[rule: string, config: object, action: string, graceSeconds: number, ended: NodeJS.Signals | null]>([
-    ['the default: at once', {}, 'SIGKILL', 0, 'SIGKILL'],
-    ['compatibility kubelet: a second to end in', { compatibility: 'kubelet' }, 'SIGTERM', 1, null],
+    ['by default: at once', {}, 'SIGKILL', 0, 'SIGKILL'],
+    ['compatibility kubelet: one second of grace period', { compatibility: 'kubelet' }, 'SIGTERM', 1, null],
     ['one departure switched off', { departures: { 'hard-grace': false } }, 'SIGTERM', 1, null],
     ['one departure switched on', { compatibility: 'kubelet', departures: { 'hard-grace': true } }, 'SIGKILL', 0, 'SIGKILL'],
   ])('a hard threshold, %s', async (_rule, config, action, graceSeconds, ended) => {
@@ -19,7 +19,7 @@ describe(`whom the kubelet would evict, and how (${ON})`, () => {
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
   });
 
-  test('compatibility kubelet: a soft eviction in progress holds up a hard one', async () => {
+  test('compatibility kubelet: a hard eviction waits for a soft one in progress', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
     const config = {

@@ -6,18 +6,18 @@ import { guarding, testNode } from './node.js';
 const lockedKib = (pid: number): number => Number(/^VmLck:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1]);
 
 describe('the machine code of a running evictd', () => {
-  test('is kept in memory', async () => {
+  test('is locked in memory', async () => {
     const evictd = await new Evictd({ config: guarding(testNode()) }).guarding();
     expect(lockedKib(evictd.pid)).toBeGreaterThan(10 * 1024);
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('is left alone by a dry run', async () => {
+  test('is not locked by a dry run', async () => {
     const evictd = await new Evictd({ config: guarding(testNode()), args: ['--dry-run'] }).guarding();
     expect(lockedKib(evictd.pid)).toBe(0);
   });
 
-  test('cannot be kept whole without the right to it: said once, and guarded all the same', async () => {
+  test('without the right to lock all of it evictd logs that once, and guards', async () => {
     const through = ['setpriv', '--bounding-set', '-ipc_lock', '--inh-caps', '-ipc_lock', 'prlimit', '--memlock=2097152:2097152'];
     const evictd = await new Evictd({ config: guarding(testNode()), through }).guarding();
     const warning = await evictd.logged(/^EVICTD_TEXT_UNLOCKED$/);

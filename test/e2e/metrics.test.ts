@@ -11,7 +11,7 @@ test(`metrics, liveness and readiness, before, during and after an eviction (${O
     evictionHard: { 'memory.available': '64Mi' },
     evictionSoft: { 'memory.available': '384Mi' },
     evictionSoftGracePeriod: { 'memory.available': '100ms' },
-    evictionMaxPodGracePeriod: 2 * SLOWNESS, // what follows the decision is read before the end of it
+    evictionMaxPodGracePeriod: 2 * SLOWNESS, // read between decision and outcome
     evictionPressureTransitionPeriod: '1s',
     monitoringInterval: '200ms',
   };
@@ -36,8 +36,8 @@ test(`metrics, liveness and readiness, before, during and after an eviction (${O
   await evictd.until('the metrics show the pressure', async () => (await evictd.metric(condition)) === 1);
   expect(await evictd.metric(available)).toBeLessThan(384 * MIB);
   expect(await evictd.metric('evictd_thresholds_met_total{eviction_signal="memory.available",kind="soft"}')).toBe(1);
-  expect(await evictd.metric(evictions)).toBe(0); // it was asked to end and has not
-  expect(await evictd.get('/readyz')).toMatchObject({ status: 200 }); // pressure is what evictd is for
+  expect(await evictd.metric(evictions)).toBe(0); // the victim has SIGTERM and runs
+  expect(await evictd.get('/readyz')).toMatchObject({ status: 200 }); // pressure does not make evictd unready
 
   await evictd.recorded('outcome');
   await evictd.until('the metrics show the eviction', async () => (await evictd.metric(evictions)) === 1);
@@ -48,12 +48,12 @@ test(`metrics, liveness and readiness, before, during and after an eviction (${O
   expect(await evictd.metric('evictd_journal_errors_total')).toBe(0);
 });
 
-test(`not ready where a signal cannot be read: the node has been removed (${ON})`, async () => {
+test(`evictd is not ready if a signal cannot be read: the node cgroup is removed (${ON})`, async () => {
   const node = testNode();
   const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '100ms' } }).guarding();
   expect(await evictd.get('/readyz')).toMatchObject({ status: 200 });
   await node.cleanup();
-  await evictd.until('it is not ready', async () => (await evictd.get('/readyz'))?.status === 503);
+  await evictd.until('evictd is not ready', async () => (await evictd.get('/readyz'))?.status === 503);
   expect((await evictd.get('/readyz'))?.body).toMatch(/memory\.available cannot be read: /);
   expect(await evictd.get('/healthz')).toMatchObject({ status: 200 });
   expect((await evictd.logged(/^memory\.available cannot be read/)).level).toBe('warn');

@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * A moment between a decision and its outcome: what evictd is about to do, is in the middle of, or has just done. `ring`, `state`: the records in the runtime directory;
- * `ring:drained`: its note that the state directory has the outcome; `journal`: the file in the state directory; `TERM`, `KILL`: the signals.
+ * A moment between a decision and its outcome: before, during or after an action of evictd. `ring`, `state`: records in
+ * the runtime directory; `ring:drained`: the note there that the state directory has the outcome; `journal`: the file in
+ * the state directory; `TERM`, `KILL`: the signals.
  */
 export interface Moment {
   readonly at:

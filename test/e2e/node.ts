@@ -5,13 +5,13 @@ import { until } from './wait.js';
 
 export const MIB = 1024 * 1024;
 
-/** Which controller these tests ran on is part of their name. */
+/** Part of test names: the cgroup version. */
 export const ON = `cgroup v${String(memoryController()?.version ?? '?')}`;
 export const isV1 = memoryController()?.version === 1;
-/** What a crossing of memory wakes evictd by: which of two is first is chance. */
+/** The mechanisms that can report a crossing of memory first. */
 export const WATCHES: readonly string[] = isV1 ? ['memcg_threshold', 'sampler'] : ['sampler'];
 
-/** A cgroup that is the node: 512 MiB, so that nothing comes near the kernel's own limit; removed with all in it when the test is over. */
+/** A cgroup that is the node: 512 MiB, so that usage stays far below the kernel's limit. Removed after the test. */
 export function testNode(limitBytes = 512n << 20n): TestCgroup {
   const node = testCgroup();
   onTestFinished(() => node.cleanup());
@@ -19,29 +19,30 @@ export function testNode(limitBytes = 512n << 20n): TestCgroup {
   return node;
 }
 
-/** evictd acts when the node's working set is above 128 MiB: less than 384 of 512 MiB available. */
+/** Met when the working set of the node is above 128 MiB: less than 384 of 512 MiB are available. */
 export const ABOVE_128_MIB = { 'memory.available': '384Mi' } as const;
 
 export interface Workload extends TestProcess {
-  /** Takes more memory (`growsMib`, or all that it can get). */
+  /** Takes `growsMib` more memory. */
   grow(): void;
   readonly alive: boolean;
-  /** What it has said on standard output. */
+  /** Its standard output. */
   readonly said: () => string;
 }
 
 export interface WorkloadPlan {
   readonly holdsMib?: number;
-  /** On `grow()`. Infinity: until it is killed, as fast as it can. */
+  /** On `grow()`. Infinity: as fast as it can until it is killed. */
   readonly growsMib?: number;
-  /** What it does on SIGTERM; by default it dies of it, as processes do. `say`: it says `term`, and goes on. */
+  /** What it does on SIGTERM; by default it ends. `say`: it prints `term` and continues. */
   readonly onTerm?: 'ignore' | 'exit' | 'say';
 }
 
 /**
- * In Perl, which is up at once where a Node of its own for each would take an emulated machine a second. A MiB at a time: longer strings are copied, and huge pages, which
- * a larger block would get, all go back together at the very end: the kernel's OOM killer passes over a process a moment earlier (exit_mmap, MMF_OOM_SKIP), and kills one more
- * where somebody asks again then. For the same reason it has one thread: one all of whose threads have begun to end is passed over, too (css_task_iter_advance).
+ * In Perl: on an emulated machine Node needs a second to start. A MiB at a time: longer strings are copied, and a larger
+ * block would get huge pages, which are all freed at the very end of a process. The OOM killer skips the process a moment
+ * earlier (exit_mmap, MMF_OOM_SKIP) and would kill a second one. One thread for the same reason: a process whose threads
+ * have all begun to exit is skipped, too (css_task_iter_advance).
  */
 const program = ({ holdsMib = 0, growsMib = 0, onTerm }: WorkloadPlan): string => {
   const term = { ignore: '', say: 'print "term\\n"', exit: 'print "bye\\n"; exit 0' };
@@ -56,7 +57,7 @@ const program = ({ holdsMib = 0, growsMib = 0, onTerm }: WorkloadPlan): string =
     sleep while 1;`;
 };
 
-/** A process that holds memory, in a cgroup; resolves when it holds it. */
+/** Starts a process in a cgroup; resolves when it holds its memory. */
 export async function workload(cgroup: TestCgroup, plan: WorkloadPlan = {}): Promise<Workload> {
   const started = await cgroup.spawn('perl', ['-e', program(plan)]);
   let said = '';
@@ -74,12 +75,12 @@ export async function workload(cgroup: TestCgroup, plan: WorkloadPlan = {}): Pro
   };
 }
 
-/** What a node configuration for evictd needs to say about `node`. */
+/** The part of a configuration that makes `node` the node. */
 export function guarding(node: TestCgroup, rules: readonly object[] = []): Record<string, unknown> {
   return { evictionHard: ABOVE_128_MIB, node: { cgroup: node.path }, workloads: [{ cgroup: node.path }], rules };
 }
 
-/** Processes in a cgroup and in all below it. */
+/** Process ids in these cgroups. */
 export function processesIn(...cgroups: readonly TestCgroup[]): number[] {
   return cgroups.flatMap(({ dir }) => readFileSync(`${dir}/cgroup.procs`, 'utf8').split('\n').filter(Boolean).map(Number));
 }

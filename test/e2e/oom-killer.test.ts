@@ -19,7 +19,7 @@ interface Prediction {
 interface Member {
   readonly holdsMib: number;
   readonly oomScoreAdj?: number;
-  /** A cgroup of its own below the member's. */
+  /** In a child cgroup of the member's. */
   readonly below?: true;
   /** v2: memory.oom.group. */
   readonly group?: true;
@@ -31,22 +31,25 @@ interface Running {
   readonly process: Workload;
 }
 
-/** What is left below the limit, and what the trigger asks for: more than that and the file pages that could be dropped, less than a victim gives back. */
+/**
+ * Memory left below the limit, and what the trigger takes: more than is left and than file pages that could be dropped,
+ * less than a victim frees.
+ */
 const LEFT_MIB = 8;
 const ASKED_MIB = 64;
 
-/** CAP_SYS_RESOURCE: oom_score_adj may be lowered. */
+/** With CAP_SYS_RESOURCE oom_score_adj may be lowered. */
 const mayLower = ((BigInt(`0x${/^CapEff:\s*(\w+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`) >> 24n) & 1n) === 1n;
 
 /**
- * Members as they were asked for and a small one that asks for more than is left; what evictd predicts; then it is asked for, and the kernel kills.
- * Resolves when the trigger has what it asked for.
+ * Starts the members and a small trigger, predicts, then lets the trigger take more memory than is left: the kernel
+ * kills. Resolves when the trigger has its memory.
  */
 async function outOfMemory(
   plan: Readonly<Record<string, Member>>,
 ): Promise<{ prediction: Prediction; running: ReadonlyMap<string, Running> }> {
   const node = testNode();
-  // What could be swapped out instead would put it off.
+  // Swapping would delay the kill.
   if (isV1) node.write('memory.swappiness', '0');
   else if (existsSync(`${node.dir}/memory.swap.max`)) node.write('memory.swap.max', '0');
   const running = new Map<string, Running>();
@@ -67,7 +70,7 @@ async function outOfMemory(
   const prediction = await predict(node, plan);
   const before = resident(trigger);
   trigger.grow();
-  await until('the trigger has what it asked for', () => !trigger.alive || resident(trigger) >= before + (ASKED_MIB - 1) * MIB);
+  await until('the trigger has its memory', () => !trigger.alive || resident(trigger) >= before + (ASKED_MIB - 1) * MIB);
   return { prediction, running };
 }
 
@@ -87,26 +90,26 @@ async function predict(node: TestCgroup, plan: Readonly<Record<string, Member>>)
   return JSON.parse(stdout) as Prediction;
 }
 
-/** Bytes; not what is mapped from files, which the kernel drops first. */
+/** Bytes, without file pages, which the kernel drops first. */
 function resident({ pid }: Workload): number {
   const [, kib] = /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8')) ?? [];
   return Number(kib ?? 0) * 1024;
 }
 
-/** The kernel's own count of whom it killed in this cgroup. */
+/** Kills in this cgroup, by the counter of the kernel. */
 function kills({ cgroup }: Running): number {
   const text = cgroup.read(isV1 ? 'memory.oom_control' : 'memory.events.local');
   return Number(/^oom_kill (\d+)$/m.exec(text)?.[1]);
 }
 
-describe(`out of memory within a memcg, the predicted process dies (${ON})`, () => {
+describe(`the OOM killer of a memcg kills the predicted process (${ON})`, () => {
   test.each<[rule: string, plan: Record<string, Member>, victim: string, says?: (prediction: Prediction) => void]>([
-    ['the largest dies', { small: { holdsMib: 40 }, large: { holdsMib: 140 }, middle: { holdsMib: 80 } }, 'large'],
-    ['one further below is looked at, too', { small: { holdsMib: 40 }, large: { holdsMib: 140, below: true } }, 'large'],
-    ['a smaller one with a high oom_score_adj dies', { large: { holdsMib: 140 }, batch: { holdsMib: 80, oomScoreAdj: 900 } }, 'batch'],
+    ['the largest', { small: { holdsMib: 40 }, large: { holdsMib: 140 }, middle: { holdsMib: 80 } }, 'large'],
+    ['the largest, also in a child cgroup', { small: { holdsMib: 40 }, large: { holdsMib: 140, below: true } }, 'large'],
+    ['a smaller one with a high oom_score_adj', { large: { holdsMib: 140 }, batch: { holdsMib: 80, oomScoreAdj: 900 } }, 'batch'],
     [
-      'oom_score_adj is parts of the limit, while oom_score is about the machine',
-      // A fifth of this machine would outweigh everything here; a fifth of the memcg does not.
+      'oom_score_adj counts in thousandths of the limit, not of the machine as in oom_score',
+      // A fifth of this machine outweighs all members; a fifth of the memcg does not.
       { large: { holdsMib: 140 }, batch: { holdsMib: 40, oomScoreAdj: 200 } },
       'large',
       ({ processes: [first, second], domain }) => {
@@ -115,7 +118,7 @@ describe(`out of memory within a memcg, the predicted process dies (${ON})`, () 
       },
     ],
     [
-      'a critical one is not spared, and that is said beforehand',
+      'a critical one is not spared, and the prediction says so',
       { db: { holdsMib: 140, critical: true }, web: { holdsMib: 40 } },
       'db',
       ({ workloads, conclusion }) => {
@@ -139,7 +142,7 @@ describe(`out of memory within a memcg, the predicted process dies (${ON})`, () 
     expect(prediction.notes.some((note) => note.startsWith('cgroup v1 has no memory.oom.group'))).toBe(isV1);
   });
 
-  test.runIf(mayLower)('at oom_score_adj −1000 it is exempt, and the next one dies (tried where there is CAP_SYS_RESOURCE)', async () => {
+  test.runIf(mayLower)('a process with oom_score_adj −1000 is exempt, and the next one is killed (with CAP_SYS_RESOURCE)', async () => {
     const plan = { db: { holdsMib: 140, oomScoreAdj: -1000 }, web: { holdsMib: 80 } };
     const { prediction, running } = await outOfMemory(plan);
     expect(prediction.wouldDie).toEqual([running.get('web')?.process.pid]);
@@ -148,13 +151,13 @@ describe(`out of memory within a memcg, the predicted process dies (${ON})`, () 
     expect(running.get('db')?.process.alive).toBe(true);
   });
 
-  test.skipIf(isV1)('memory.oom.group: all of the cgroup die together (tried on v2)', async () => {
+  test.skipIf(isV1)('memory.oom.group: all processes of the cgroup are killed (cgroup v2)', async () => {
     const plan = { web: { holdsMib: 40 }, large: { holdsMib: 140, group: true } } as const;
     const { prediction, running } = await outOfMemory(plan);
     expect(prediction.wouldDie).toHaveLength(2);
     expect(prediction.wouldDie).toContain(running.get('large')?.process.pid);
     expect(await running.get('large')?.process.ended).toBe('SIGKILL');
-    await until('nobody is left in it', () => running.get('large')?.cgroup.read('cgroup.procs') === '');
+    await until('the cgroup is empty', () => running.get('large')?.cgroup.read('cgroup.procs') === '');
     expect(running.get('web')?.process.alive).toBe(true);
   });
 });

@@ -7,7 +7,7 @@ import { guarding, isV1, MIB, ON, processesIn, testNode, workload } from './node
 import { aWhile } from './wait.js';
 
 const TICK = { monitoringInterval: '100ms' } as const;
-/** Nothing is short in these tests. */
+/** No threshold is met in these tests. */
 const QUIET = { evictionHard: { 'memory.available': '1Mi' } } as const;
 
 async function threeWorkloads() {
@@ -30,7 +30,7 @@ const foundFiles = (evictd: Evictd): string[] =>
   readdirSync(join(evictd.directory, 'run')).filter((name) => name.includes('oom-score-adj'));
 
 describe(`oom_score_adj (${ON})`, () => {
-  test('by rank: the first place highest, the larger one behind it, the protected one untouched; given back at the end', async () => {
+  test('by rank: the first place gets the highest value, a protected workload keeps its own, and all are restored at the end', async () => {
     const { config, adjs } = await threeWorkloads();
     const evictd = await new Evictd({ config: { ...config, oomScoreAdj: 'rank' } }).guarding();
     await evictd.until('values are written', () => adjs()[0] === 1000 && adjs()[1] !== 0);
@@ -46,7 +46,7 @@ describe(`oom_score_adj (${ON})`, () => {
     expect(foundFiles(evictd)).toEqual([]);
   });
 
-  test.each(['off', 'rank'])('after SIGKILL the next start gives back what was found, with oomScoreAdj: %s', async (mode) => {
+  test.each(['off', 'rank'])('after SIGKILL the next start restores the original values, with oomScoreAdj: %s', async (mode) => {
     const { config, adjs, processes } = await threeWorkloads();
     writeFileSync(`/proc/${String(processes.web.pid)}/oom_score_adj`, '40');
     const first = await new Evictd({ config: { ...config, oomScoreAdj: 'rank' } }).guarding();
@@ -62,7 +62,7 @@ describe(`oom_score_adj (${ON})`, () => {
     expect(adjs()).toEqual([0, 40, 0]);
   });
 
-  test('a reload switches it on, to another mode, and off', async () => {
+  test('a reload switches it on, changes the mode, and switches it off', async () => {
     const { config, adjs } = await threeWorkloads();
     const evictd = await new Evictd({ config: { ...config, oomScoreAdj: 'off' } }).guarding();
     await aWhile();
@@ -76,11 +76,11 @@ describe(`oom_score_adj (${ON})`, () => {
     reload('rank');
     await evictd.until('the second place is lower', () => adjs()[0] === 1000 && (adjs()[1] ?? 0) < 1000);
     reload('off');
-    await evictd.until('all have what was found', () => adjs().join() === '0,0,0');
-    await evictd.until('the file of values found is gone', () => foundFiles(evictd).length === 0);
+    await evictd.until('all original values are restored', () => adjs().join() === '0,0,0');
+    await evictd.until('the file of original values is removed', () => foundFiles(evictd).length === 0);
   });
 
-  test('a dry run writes nothing, and leaves what another has left', async () => {
+  test('a dry run writes nothing, and restores nothing', async () => {
     const { config, adjs } = await threeWorkloads();
     const first = await new Evictd({ config: { ...config, oomScoreAdj: 'rank' } }).guarding();
     await first.until('values are written', () => adjs()[0] === 1000);
@@ -105,13 +105,13 @@ describe(`oom_score_adj (${ON})`, () => {
     ['off', 'db'],
     ['rank', 'batch'],
   ])(
-    'out of memory, with oomScoreAdj: %s, the kernel takes %s first: the protected one grows, and is the largest',
+    'out of memory, with oomScoreAdj: %s, the kernel kills %s first, though the protected workload is the largest',
     async (mode, victim) => {
       const node = testNode(384n << 20n);
       const inDb = node.child('db');
       const web = await workload(node.child('web'), { holdsMib: 90 });
       const batch = await workload(node.child('batch'), { holdsMib: 80 });
-      // Beyond the limit by less than any of the three gives back.
+      // Beyond the limit by less than any of the three would free.
       const usedMib = Number(node.read(isV1 ? 'memory.usage_in_bytes' : 'memory.current')) / MIB;
       const db = await workload(inDb, { holdsMib: 100, growsMib: Math.round(384 - usedMib - 100) });
       const rules = [
@@ -148,14 +148,14 @@ describe(`oom_score_adj (${ON})`, () => {
     expect(processesIn(...cgroups).map(adjOf)).toEqual([0, 0, 0, 0]);
   });
 
-  test.runIf(hasCapSysResource)('qos with CAP_SYS_RESOURCE: a guaranteed one is lowered and given back', async () => {
+  test.runIf(hasCapSysResource)('qos with CAP_SYS_RESOURCE: a guaranteed workload is lowered and restored', async () => {
     const node = testNode();
     const a = node.child('a');
     a.limit(64n << 20n);
     const { pid } = await workload(a);
     const config = { ...guarding(node, [{ match: { name: 'a' }, requests: { memory: '64Mi' } }]), ...QUIET, ...TICK, oomScoreAdj: 'qos' };
     const evictd = await new Evictd({ config }).guarding();
-    await evictd.until('it is lowered', () => adjOf(pid) === -997);
+    await evictd.until('the value is lowered', () => adjOf(pid) === -997);
     await evictd.stop();
     expect(adjOf(pid)).toBe(0);
     expect(existsSync(`/proc/${String(pid)}`)).toBe(true);

@@ -3,7 +3,7 @@ import { BusPeer } from '../host/linux/systemd/bus-peer.js';
 
 const LOGIN = '/org/freedesktop/login1';
 
-/** A logind that is told by the test whether the machine goes down, on a bus that only one evictd sees. */
+/** A simulated logind, driven by the test, on a bus that only one evictd sees. */
 export class PlayedLogin {
   #preparing = false;
 
@@ -22,7 +22,7 @@ export class PlayedLogin {
     return new PlayedLogin(await BusPeer.open());
   }
 
-  /** In a mount namespace of its own. */
+  /** In a mount namespace. */
   get through(): readonly string[] {
     const bus = `mount -t tmpfs none /run && mkdir /run/dbus && ln -s ${this.peer.path} /run/dbus/system_bus_socket`;
     return ['unshare', '-m', '/bin/sh', '-c', `${bus} && exec "$@"`, 'sh'];

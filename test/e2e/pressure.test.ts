@@ -7,12 +7,12 @@ import { Evictd, evictd as command, scratchDirectory, type JournalLine } from '.
 import { ABOVE_128_MIB, guarding, isV1, MIB, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
-/** Two loops per core: some task waits for the processor all the time. They end with the cgroup. */
+/** Two loops per core: a task waits for the processor all the time. They end with the cgroup. */
 async function busy(cgroup: TestCgroup): Promise<void> {
   for (let loops = 2 * availableParallelism(); loops > 0; loops--) await cgroup.spawn('/bin/sh', ['-c', 'while :; do :; done']);
 }
 
-/** No map has a threshold: only the list decides. */
+/** No threshold but those of the list. */
 const ONLY_THE_LIST = { 'memory.available': '0%' } as const;
 
 function listing(node: TestCgroup, ...thresholds: readonly object[]): Record<string, unknown> {
@@ -21,14 +21,14 @@ function listing(node: TestCgroup, ...thresholds: readonly object[]): Record<str
     evictionHard: ONLY_THE_LIST,
     thresholds,
     pressureWindow: '2s',
-    monitoringInterval: '1h', // what wakes is the pressure
+    monitoringInterval: '1h', // only pressure wakes evictd
   };
 }
 
 const types = (lines: readonly JournalLine[]): string[] => lines.map(({ type }) => type);
 
 describe(`pressure (${ON})`, () => {
-  test('of the processor alone alerts, and evicts nobody', async () => {
+  test('of the processor alone causes an alert and no eviction', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'));
     const noise = node.child('noise');
@@ -52,7 +52,7 @@ describe(`pressure (${ON})`, () => {
     expect(batch.alive).toBe(true);
   });
 
-  test('joined to an amount evicts when both are met, says both, and a replay decides the same', async () => {
+  test('joined to an amount evicts when both are met, the record has both, and a replay decides the same', async () => {
     const directory = scratchDirectory();
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
     mkdirSync(join(directory, 'rec'));
@@ -89,11 +89,11 @@ describe(`pressure (${ON})`, () => {
     expect(run?.records.find(({ type }) => type === 'decision')).toMatchObject({ message: decision.message, operands: decision.operands });
   });
 
-  test('that is not there keeps a joined amount from evicting', async () => {
+  test('that is absent keeps a joined amount from evicting', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 160 });
     const when = `memory.available<${ABOVE_128_MIB['memory.available']} & memory.pressure.full.avg300>99%`;
-    // The map tells when bytes alone have long been short: it evicts nobody, because its grace period is long.
+    // The soft threshold shows that bytes alone have been short for long; its grace period is too long for an eviction.
     const config = {
       ...listing(node, { when, kind: 'hard' }),
       evictionSoft: ABOVE_128_MIB,
@@ -107,7 +107,7 @@ describe(`pressure (${ON})`, () => {
     expect(batch.alive).toBe(true);
   });
 
-  test('a reload takes the list over, and a dry run writes to no pressure file and still sees it', async () => {
+  test('thresholds change by a reload, and a dry run sees pressure without a trigger', async () => {
     const node = testNode();
     const noise = node.child('noise');
     await busy(noise);
@@ -119,7 +119,7 @@ describe(`pressure (${ON})`, () => {
     expect(await evictd.metric('evictd_notifier_live{mechanism="psi_trigger"}')).toBeUndefined();
   });
 
-  test('check, without a running service, takes the kernel’s average and says so', async () => {
+  test('in check is the average of the kernel, which the output says', async () => {
     const node = testNode();
     const directory = scratchDirectory();
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
@@ -141,8 +141,8 @@ describe(`pressure (${ON})`, () => {
     expect(prometheus.stdout).toMatch(/^evictd_threshold_met\{when="memory\.pressure\.full>99% & memory\.available<1Mi",kind="hard"\} 0$/m);
   });
 
-  // A v1 cgroup has neither pressure of its own nor memory.high: to stall it would be to stall the machine.
-  test.skipIf(isV1)('of memory: a workload that thrashes over memory.high goes (needs cgroup v2)', async () => {
+  // A v1 cgroup has neither pressure files nor memory.high: stalling it would stall the machine.
+  test.skipIf(isV1)('of memory: a workload that thrashes above memory.high is evicted (needs cgroup v2)', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: Infinity });
     await workload(node.child('web'), { holdsMib: 20 });

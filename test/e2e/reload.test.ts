@@ -20,7 +20,7 @@ describe(`evictd reload (${ON})`, () => {
     }
   });
 
-  test('what it warns of in its log is printed, what needs a restart first', async () => {
+  test('prints the warnings of the reload, keys that need a restart first', async () => {
     const config = guarding(testNode());
     const evictd = await new Evictd({ config }).guarding();
     const [another, nothing] = [
@@ -40,7 +40,7 @@ describe(`evictd reload (${ON})`, () => {
     }
   });
 
-  test('a configuration with errors: 78 with their places, and evictd keeps the one before, and says so', async () => {
+  test('a configuration with errors: 78 with their positions, and evictd keeps and reports its present one', async () => {
     const node = testNode();
     const config = guarding(node);
     const evictd = await new Evictd({ config }).guarding();
@@ -49,7 +49,7 @@ describe(`evictd reload (${ON})`, () => {
     evictd.configure({ ...config, evictionHard: { 'memory.available': 'nonsense' } });
     const file = ['--config', evictd.configFile];
     const places = ['--node-cgroup', node.path, '--runtime-directory', `${evictd.directory}/run`];
-    // That node and directory are unreadable now is in nobody's way who names the process, or them.
+    // The node and the directory of an invalid file are unknown: options or --pid name them.
     for (const [refusals, who] of [
       [1, ['--pid', String(evictd.pid)]],
       [2, places],
@@ -67,7 +67,7 @@ describe(`evictd reload (${ON})`, () => {
     expect(await evictd.metric('evictd_config_last_reload_successful')).toBe(1);
   });
 
-  test('a file with errors that evictd was not started with: 78, and it has read its own again', async () => {
+  test('errors in a file that evictd was not started with: 78, and evictd reloads its own file', async () => {
     const config = guarding(testNode());
     const evictd = await new Evictd({ config }).guarding();
     const draft = `${evictd.directory}/draft.yaml`;
@@ -83,7 +83,7 @@ describe(`evictd reload (${ON})`, () => {
     ]);
   });
 
-  test('one that evictd itself refuses, because it was started with another file: 1, with its words', async () => {
+  test('evictd, started with another file, refuses that one: 1 with its errors', async () => {
     const node = testNode();
     const evictd = await new Evictd({ config: guarding(node) }).guarding();
     const other = new Evictd({ config: guarding(node), args: ['--dry-run'] });
@@ -95,7 +95,7 @@ describe(`evictd reload (${ON})`, () => {
     expect(stderr).toMatch(/EVICTD_RELOAD_REFUSED: .*refused the configuration and keeps its present one: .*EVICTD_CONFIG_UNKNOWN_KEY/);
   });
 
-  test('nobody guards the node, or another process than the one that was meant: 75', async () => {
+  test('no evictd guards the node, or --pid is another process: 75', async () => {
     const config = guarding(testNode());
     const evictd = await new Evictd({ config }).guarding();
     const meant = await command('reload', '--config', evictd.configFile, '--pid', '1');
@@ -105,12 +105,12 @@ describe(`evictd reload (${ON})`, () => {
     ]);
     const right = await command('reload', '--config', evictd.configFile, '--pid', String(evictd.pid));
     expect(right.code).toBe(0);
-    await evictd.stop('SIGKILL'); // its lock file stays, with its number in it
+    await evictd.stop('SIGKILL'); // its lock file stays, with its process id
     const nobody = await command('reload', '--config', evictd.configFile);
     expect([nobody.code, nobody.stderr]).toEqual([75, expect.stringContaining('EVICTD_RELOAD_NOBODY: no evictd guards this node')]);
   });
 
-  test('one reload after the other: a crossing meanwhile is seen, and grace periods go on', async () => {
+  test('crossings are seen and grace periods continue during many reloads', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 100 });
     const web = await workload(node.child('web'), { holdsMib: 50 });
@@ -119,7 +119,7 @@ describe(`evictd reload (${ON})`, () => {
       evictionHard: { 'memory.available': '64Mi' },
       evictionSoft: ABOVE_128_MIB,
       evictionSoftGracePeriod: { 'memory.available': `${String(3 * SLOWNESS)}s` },
-      monitoringInterval: '1h', // no tick sees what the reload has missed
+      monitoringInterval: '1h', // no tick can see what a reload missed
     };
     const evictd = await new Evictd({ config }).guarding();
     const over = new AbortController();
@@ -140,19 +140,19 @@ describe(`evictd reload (${ON})`, () => {
     const reloaded = (from = '', to = '') => journal.filter(({ type, time }) => type === 'reload' && time > from && time < to);
     expect(again).toEqual([]);
     expect(reloaded(met?.time, decision?.time).length).toBeGreaterThan(1);
-    // Nothing has cut it short.
+    // The grace period was not cut short.
     expect(Date.parse(decision?.time ?? '') - Date.parse(met?.time ?? '')).toBeGreaterThanOrEqual(2_900 * SLOWNESS);
   });
 
   test.each<[what: string, more: object, abandoned: string]>([
-    ['has become critical', { rules: [{ match: { name: '*' }, critical: true }] }, 'it may not be evicted any more: critical'],
-    ['no source names any more', { workloads: [] }, 'no workload source includes it any more'],
-  ])('who was told to end and %s is let go, as by a restart', async (_what, more, abandoned) => {
+    ['a rule makes critical', { rules: [{ match: { name: '*' }, critical: true }] }, 'it may not be evicted any more: critical'],
+    ['no source includes any more', { workloads: [] }, 'no workload source includes it any more'],
+  ])('the eviction of a workload that %s is abandoned, as after a restart', async (_what, more, abandoned) => {
     const { node, batch, directory } = await setting('say');
     const long = { evictionMaxPodGracePeriod: 60 };
     const evictd = await new Evictd({ config: softly(node, long), directory }).guarding();
     batch.grow();
-    await until('batch was told to end', () => terms(batch) === 1);
+    await until('batch got SIGTERM', () => terms(batch) === 1);
     evictd.configure(softly(node, { ...long, ...more }));
     evictd.child.kill('SIGHUP');
     expect(await evictd.recorded('outcome')).toMatchObject({ decision: 1, result: 'abandoned', abandoned, processesLeft: 1 });
@@ -161,7 +161,7 @@ describe(`evictd reload (${ON})`, () => {
     expect(evictd.journal().filter(({ type }) => type === 'escalation')).toEqual([]);
   });
 
-  test('without root: 1, and that it takes root', async () => {
+  test('without root: 1, with the hint to run it as root', async () => {
     const evictd = await new Evictd({ config: guarding(testNode()) }).guarding();
     chmodSync(evictd.directory, 0o755);
     chownSync(evictd.configFile, 65_534, 65_534);
@@ -173,7 +173,7 @@ describe(`evictd reload (${ON})`, () => {
     ]);
   });
 
-  test('a dry run is told where nobody guards', async () => {
+  test('reloads a dry run if no evictd guards the node', async () => {
     const evictd = await new Evictd({ config: guarding(testNode()), args: ['--dry-run'] }).guarding();
     expect((await command('reload', '--config', evictd.configFile)).code).toBe(0);
   });

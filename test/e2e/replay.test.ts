@@ -20,14 +20,24 @@ async function runsOf(file: string, ...args: readonly string[]): Promise<readonl
   return (JSON.parse(stdout) as { runs: readonly Replayed[] }).runs;
 }
 
-/** The only run. */
+/** The only run of a recording. */
 async function replayed(file: string, ...args: readonly string[]): Promise<Replayed> {
   const [run, ...more] = await runsOf(file, ...args);
   if (run === undefined || more.length > 0) throw new Error(`${String(more.length + 1)} runs`);
   return run;
 }
 
-/** What the journal has beside decisions, and what only the moment knew. */
+/** Waits until the first episode is over and the recording has it: evictd writes it once a second. */
+async function episodeIn(file: string, evictd: Evictd): Promise<void> {
+  const isOver = (lines: readonly JournalLine[]): boolean => lines.some(({ type, met }) => type === 'threshold' && met === false);
+  await evictd.until('the threshold is no longer met', () => isOver(evictd.journal()));
+  await evictd.until('the recording has it', async () => {
+    const { code, stdout } = await command('replay', file, '--output', 'json');
+    return code === 0 && (JSON.parse(stdout) as { runs: readonly Replayed[] }).runs.some(({ records }) => isOver(records));
+  });
+}
+
+/** Journal records without what a replay cannot know: starts, stops, reloads, times, and spans that depend on when JavaScript ran. */
 function decided(lines: readonly JournalLine[]): unknown[] {
   return lines
     .filter(({ type }) => !['start', 'stop', 'reload'].includes(type))
@@ -35,7 +45,7 @@ function decided(lines: readonly JournalLine[]): unknown[] {
       expect(Number.isNaN(Date.parse(time))).toBe(false);
       const spans = line.spansMs as Record<string, number> | undefined;
       if (spans === undefined) return line;
-      const known = Object.entries(spans).filter(([span]) => span !== 'crossingToWake' && span !== 'wakeToDecision'); // when JavaScript ran is not recorded
+      const known = Object.entries(spans).filter(([span]) => span !== 'crossingToWake' && span !== 'wakeToDecision');
       return { ...line, spansMs: Object.fromEntries(known) };
     });
 }
@@ -46,7 +56,7 @@ function scratch(): string {
   return directory;
 }
 
-/** As the demo's node: db is critical, web stays within its request, batch leaks. */
+/** A node like that of the demo: db is critical, web stays within its request, batch leaks. */
 async function demo(directory: string, through: readonly string[] = []) {
   const node = testNode();
   await workload(node.child('db'), { holdsMib: 48 });
@@ -64,7 +74,7 @@ async function demo(directory: string, through: readonly string[] = []) {
 }
 
 describe(`record and replay (${ON})`, () => {
-  test('a recording of evictd demo gives the decisions of its journal', async () => {
+  test('a recording of evictd demo replays to the decisions of its journal', async () => {
     const file = join(scratch(), 'demo.gz');
     const { code, stdout, stderr } = await command('demo', '--record', file, '--output', 'json');
     expect(code, stdout + stderr).toBe(0);
@@ -77,12 +87,15 @@ describe(`record and replay (${ON})`, () => {
     expect(again.records.filter(({ type }) => type === 'outcome')).toHaveLength(1);
   });
 
-  test('a demo that cannot record says so, and fails', async () => {
+  test('a demo that cannot record reports that and fails', async () => {
     const { code, stdout } = await command('demo', '--record', '/nowhere/demo.gz');
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/failed: evictd wrote the recording \(.*ENOENT.*\/nowhere\/demo\.gz/) as string]);
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/failed: evictd wrote the recording \(.*ENOENT.*\/nowhere\/demo\.gz/) as string,
+    ]);
   });
 
-  test('the same configuration gives the decisions of the journal: same order, same fields', async () => {
+  test('the same configuration replays to the records of the journal: same order, same fields', async () => {
     const directory = scratch();
     mkdirSync(join(directory, 'rec'));
     const { batch, evictd, file } = await demo(directory);
@@ -102,7 +115,7 @@ describe(`record and replay (${ON})`, () => {
     const same = await replayed(file, '--config', evictd.configFile);
     expect(same.other.differences).toMatchObject([{ difference: 'same', victim: 'batch' }]);
 
-    // Without --config: the recorded workloads and rules, and the same one goes, once.
+    // Without --config: the recorded workloads and rules, and the same single victim.
     const sooner = await replayed(file, '--eviction-hard', 'memory.available<388Mi');
     expect(sooner.other.differences).toMatchObject([{ difference: expect.stringMatching(/^(earlier|same)$/) as string, victim: 'batch' }]);
     const kubelet = await replayed(file, '--compatibility', 'kubelet');
@@ -131,7 +144,7 @@ describe(`record and replay (${ON})`, () => {
     expect(again.records.map(({ type }) => type)).toEqual(expect.arrayContaining(['decision', 'escalation', 'outcome']));
   });
 
-  test('another configuration: who would have gone instead', async () => {
+  test('another configuration: other victims', async () => {
     const directory = scratch();
     mkdirSync(join(directory, 'rec'));
     const { node, batch, evictd, file } = await demo(directory);
@@ -146,21 +159,21 @@ describe(`record and replay (${ON})`, () => {
     );
   });
 
-  test('after kill −9 the recording has everything up to the last second', async () => {
+  test('after SIGKILL the recording has everything up to the last second', async () => {
     const directory = scratch();
     mkdirSync(join(directory, 'rec'));
     const { batch, evictd, file } = await demo(directory);
     await evictd.guarding();
     batch.grow();
     await evictd.recorded('outcome', 'batch');
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await episodeIn(file, evictd);
     expect(await evictd.stop('SIGKILL')).toBe('SIGKILL');
     const again = await replayed(file);
     expect(again).toMatchObject({ deviations: [], end: 'open' });
     expect(decided(again.records)).toEqual(decided(evictd.journal()));
   });
 
-  test('killed and started again: the same file has both runs', async () => {
+  test('after SIGKILL and a restart the same file has both runs', async () => {
     const directory = scratch();
     mkdirSync(join(directory, 'rec'));
     const node = testNode();
@@ -173,7 +186,7 @@ describe(`record and replay (${ON})`, () => {
     const killed = await start();
     first.grow();
     await killed.recorded('outcome', 'first');
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await episodeIn(file, killed);
     await killed.stop('SIGKILL');
     const before = killed.journal();
     const evictd = await start();
@@ -187,7 +200,9 @@ describe(`record and replay (${ON})`, () => {
       { deviations: [], end: 'whole' },
     ]);
     expect(runs.map(({ records }) => decided(records))).toEqual([decided(before), decided(evictd.journal().slice(before.length))]);
-    expect((await command('replay', file)).stdout).toMatch(/: run 1 of 2: .*\nit has no end: evictd was killed\n[^]*: run 2 of 2: /);
+    expect((await command('replay', file)).stdout).toMatch(
+      /: run 1 of 2: .*\nthe recording has no end: evictd was killed\n[^]*: run 2 of 2: /,
+    );
   });
 
   test.each<[trouble: string, script: string, said: RegExp]>([
@@ -198,7 +213,7 @@ describe(`record and replay (${ON})`, () => {
       /cannot write the recording: ENOSPC/,
     ],
     ['read-only', 'mkdir $DIR && mount -t tmpfs -o ro none $DIR', /cannot write the recording: EROFS/],
-  ])('a directory that is %s does not stop an eviction, and is said', async (_trouble, script, said) => {
+  ])('a directory that is %s does not stop an eviction, and is reported', async (_trouble, script, said) => {
     const directory = scratch();
     const prepare = `${script.replaceAll('$DIR', join(directory, 'rec'))} && exec "$@"`;
     const { batch, evictd } = await demo(directory, ['unshare', '--mount', 'sh', '-c', prepare, 'sh']);
@@ -210,7 +225,7 @@ describe(`record and replay (${ON})`, () => {
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('a run that goes on with an eviction of the one before replays as it was', async () => {
+  test('a run that continues an eviction of an earlier run replays exactly', async () => {
     const directory = scratch();
     mkdirSync(join(directory, 'rec'));
     const node = testNode();
@@ -236,14 +251,14 @@ describe(`record and replay (${ON})`, () => {
 
     const runs = await runsOf(file);
     expect(runs).toMatchObject([{ deviations: [] }, { deviations: [] }]);
-    // When the run before saw the crossing, and when it signalled, is not recorded.
+    // The recording has neither the crossing nor the signal of the earlier run.
     const timeless = (lines: readonly JournalLine[]): unknown[] =>
       decided(lines).map((line) => ({ ...(line as object), spansMs: undefined }));
     expect(runs.map(({ records }) => timeless(records))).toEqual([timeless(before), timeless(evictd.journal().slice(before.length))]);
     expect(runs[1]?.records.map(({ type }) => type)).toEqual(expect.arrayContaining(['escalation', 'outcome']));
   });
 
-  test('a dry run is recorded as one', async () => {
+  test('a recording of a dry run replays as a dry run', async () => {
     const directory = scratch();
     mkdirSync(join(directory, 'rec'));
     const node = testNode();

@@ -9,23 +9,23 @@ import { guarding, ON } from './node.js';
 import { batchFirst, GRACE_S, hardAndKilled, setting, softAndKilled, softly, terms, toldToEnd } from './restarting.js';
 import { aWhile } from './wait.js';
 
-// What evictd writes at which moment is the same on every machine: killed-while-writing.test.ts.
+// Moments of writing, which are the same on every machine: killed-while-writing.test.ts.
 
-describe(`evictd killed −9 around the signals of a hard eviction, and started again (${ON})`, () => {
+describe(`SIGKILL of evictd around the signals of a hard eviction, and a restart (${ON})`, () => {
   test.each<[when: Moment['when'], at: Moment['at'], results: string[]]>([
     ['after', 'ring:decision', ['abandoned', 'killed']],
     ['after', 'state:decided', ['killed']],
     ['before', 'KILL', ['killed']],
-    // The signal went out, and evictd ended before it could write that down: all that is known is that batch is gone.
+    // The signal was sent but not recorded: all that is known is that batch is gone.
     ['after', 'KILL', ['abandoned']],
     ['after', 'state:dying', ['killed']],
   ])('%s %s', (when, at, results) => hardAndKilled({ at, when }, results));
 });
 
-describe(`evictd killed −9 around the signals of a soft eviction, and started again (${ON})`, () => {
+describe(`SIGKILL of evictd around the signals of a soft eviction, and a restart (${ON})`, () => {
   test.each<[when: Moment['when'], at: Moment['at'], asked: number, results: string[]]>([
     ['before', 'TERM', 1, ['killed']],
-    // Whether it was sent is not known, and who is killed without having been asked is worse off than who is asked twice.
+    // Whether SIGTERM was sent is unknown: a second one is better than SIGKILL without any.
     ['after', 'TERM', 2, ['killed']],
     ['after', 'state:terminating', 1, ['killed']],
     ['before', 'KILL', 1, ['killed']],
@@ -35,42 +35,45 @@ describe(`evictd killed −9 around the signals of a soft eviction, and started 
 
 describe(`a restart in the middle of a grace period (${ON})`, () => {
   test.each<[how: string, signal: NodeJS.Signals, end: number | string]>([
-    ['stopped', 'SIGTERM', 0],
-    ['killed −9', 'SIGKILL', 'SIGKILL'],
-  ])('%s: the victim keeps the rest of its grace, is told to end once, and is killed when it is over', async (_how, signal, end) => {
-    const { node, batch, web, directory } = await setting('say');
-    const config = softly(node);
-    const first = await new Evictd({ config, directory }).guarding();
-    batch.grow();
-    await first.recorded('decision');
-    await toldToEnd(batch, node, `${directory}/run`);
-    expect(await first.stop(signal)).toBe(end);
+    ['after SIGTERM', 'SIGTERM', 0],
+    ['after SIGKILL', 'SIGKILL', 'SIGKILL'],
+  ])(
+    '%s the victim keeps the rest of its grace period, gets one SIGTERM, and is killed when the period is over',
+    async (_how, signal, end) => {
+      const { node, batch, web, directory } = await setting('say');
+      const config = softly(node);
+      const first = await new Evictd({ config, directory }).guarding();
+      batch.grow();
+      await first.recorded('decision');
+      await toldToEnd(batch, node, `${directory}/run`);
+      expect(await first.stop(signal)).toBe(end);
 
-    const evictd = await new Evictd({ config, directory }).guarding();
-    expect(batch.alive).toBe(true);
-    expect(await evictd.metric('evictd_node_condition{condition="MemoryPressure"}')).toBe(1);
-    expect(await batch.ended).toBe('SIGKILL');
-    const outcome = await evictd.recorded('outcome');
-    expect(outcome).toMatchObject({ decision: 1, result: 'killed', victim: { name: 'batch' } });
-    expect(terms(batch)).toBe(1);
-    expect(web.alive).toBe(true);
-    const journal = evictd.journal();
-    const start = journal.findLast(({ type }) => type === 'start');
-    expect(start).toMatchObject({
-      resumed: {
-        thresholds: ['memory.available<384Mi'],
-        conditions: ['MemoryPressure'],
-        evictions: [{ decision: 1, victim: { name: 'batch' }, phase: 'terminating' }],
-      },
-    });
-    expect(journal.filter(({ type }) => type === 'escalation')).toMatchObject([{ decision: 1, reason: 'grace period over' }]);
-    // The times are those of the first evictd: the whole grace lies between the signals, and not a second one.
-    const { signalToGone = 0, killToGone = 0 } = outcome.spansMs as Record<string, number>;
-    expect(signalToGone - killToGone).toBeGreaterThanOrEqual(GRACE_S * 1_000 - 0.01);
-    expect(await evictd.metric('evictd_evictions_total{eviction_signal="memory.available"}')).toBe(1);
-  });
+      const evictd = await new Evictd({ config, directory }).guarding();
+      expect(batch.alive).toBe(true);
+      expect(await evictd.metric('evictd_node_condition{condition="MemoryPressure"}')).toBe(1);
+      expect(await batch.ended).toBe('SIGKILL');
+      const outcome = await evictd.recorded('outcome');
+      expect(outcome).toMatchObject({ decision: 1, result: 'killed', victim: { name: 'batch' } });
+      expect(terms(batch)).toBe(1);
+      expect(web.alive).toBe(true);
+      const journal = evictd.journal();
+      const start = journal.findLast(({ type }) => type === 'start');
+      expect(start).toMatchObject({
+        resumed: {
+          thresholds: ['memory.available<384Mi'],
+          conditions: ['MemoryPressure'],
+          evictions: [{ decision: 1, victim: { name: 'batch' }, phase: 'terminating' }],
+        },
+      });
+      expect(journal.filter(({ type }) => type === 'escalation')).toMatchObject([{ decision: 1, reason: 'grace period over' }]);
+      // Times are those of the first evictd: one whole grace period lies between the signals.
+      const { signalToGone = 0, killToGone = 0 } = outcome.spansMs as Record<string, number>;
+      expect(signalToGone - killToGone).toBeGreaterThanOrEqual(GRACE_S * 1_000 - 0.01);
+      expect(await evictd.metric('evictd_evictions_total{eviction_signal="memory.available"}')).toBe(1);
+    },
+  );
 
-  test('a victim that ends by itself while nobody looks has its outcome', async () => {
+  test('a victim that ends while no evictd runs has its outcome', async () => {
     const { node, batch, directory } = await setting('say');
     const config = softly(node, { evictionMaxPodGracePeriod: 60 });
     const first = await new Evictd({ config, directory }).guarding();
@@ -84,7 +87,7 @@ describe(`a restart in the middle of a grace period (${ON})`, () => {
     expect(evictd.journal().map(({ type }) => type)).not.toContain('escalation');
   });
 
-  test('one that has become critical is let go, and told so', async () => {
+  test('the eviction of a workload that has become critical is abandoned', async () => {
     const { node, batch, directory } = await setting('say');
     const first = await new Evictd({ config: softly(node), directory }).guarding();
     batch.grow();
@@ -102,7 +105,7 @@ describe(`a restart in the middle of a grace period (${ON})`, () => {
     expect([batch.alive, terms(batch)]).toEqual([true, 1]);
   });
 
-  test('the grace period of a soft threshold goes on: its episode does not begin a second time', async () => {
+  test('the grace period of a soft threshold continues: its episode does not begin again', async () => {
     const { node, batch, directory } = await setting('exit');
     const config = softly(node, { evictionSoftGracePeriod: { 'memory.available': '5s' } });
     const first = await new Evictd({ config, directory }).guarding();
@@ -114,10 +117,10 @@ describe(`a restart in the middle of a grace period (${ON})`, () => {
     const journal = evictd.journal();
     expect(journal.filter(({ type, met }) => type === 'threshold' && met === true)).toHaveLength(1);
     expect(journal.filter(({ type }) => type === 'condition')).toHaveLength(1);
-    expect(Date.parse(decision.time) - Date.parse(met.time)).toBeGreaterThanOrEqual(4_900); // records are written a little later
+    expect(Date.parse(decision.time) - Date.parse(met.time)).toBeGreaterThanOrEqual(4_900); // records are written slightly later
   });
 
-  test('with compatibility: kubelet it begins anew, as a kubelet knows nothing after a restart; but a victim in flight has its outcome', async () => {
+  test('with compatibility: kubelet thresholds and conditions start anew, as in a kubelet, but an eviction in progress has its outcome', async () => {
     const { node, batch, directory } = await setting('say');
     const config = { ...softly(node), compatibility: 'kubelet' };
     const first = await new Evictd({ config, directory }).guarding();
@@ -132,8 +135,8 @@ describe(`a restart in the middle of a grace period (${ON})`, () => {
   });
 });
 
-describe(`what an evictd before has left is not taken over (${ON})`, () => {
-  /** Kills evictd in the middle of a grace, changes what it left, and starts it again. */
+describe(`saved state of an earlier evictd is discarded (${ON})`, () => {
+  /** Kills evictd during a grace period, changes its saved state, and starts it again. */
   const restarted = async (change: (file: string) => void, through: readonly string[] = []) => {
     const { node, batch, directory } = await setting('say');
     const first = await new Evictd({ config: softly(node, { evictionMaxPodGracePeriod: 60 }), directory }).guarding();
@@ -148,7 +151,7 @@ describe(`what an evictd before has left is not taken over (${ON})`, () => {
     const quiet = { ...guarding(node, batchFirst), evictionHard: { 'memory.available': '32Mi' } };
     return { evictd: await new Evictd({ config: quiet, directory, through }).guarding(), batch };
   };
-  /** In a mount namespace in which the kernel says that it was booted anew. */
+  /** In a mount namespace with another boot id. */
   const anotherBoot = [
     'unshare',
     '--mount',
@@ -163,7 +166,7 @@ describe(`what an evictd before has left is not taken over (${ON})`, () => {
     writeFileSync(file, Buffer.from(bytes.replaceAll(from, to), 'latin1'));
   };
 
-  /** As if evictd itself had left that. */
+  /** Changes the text of the saved state and writes it as evictd does. */
   const leaving = (from: RegExp, to: string) => (path: string) => {
     const file = new StateFile(path);
     const { text = '' } = file.found;
@@ -173,17 +176,17 @@ describe(`what an evictd before has left is not taken over (${ON})`, () => {
   };
 
   test.each<[rule: string, change: (file: string) => void, reason: RegExp, through?: readonly string[]]>([
-    ['where the node cgroup is another one by now', leaving(/"cgroupId":"\d+"/, '"cgroupId":"1"'), /^it is of another node cgroup/],
-    ['where a part is something else', leaving(/"phase":"terminating"/, '"phase":"other"'), /^it is not a state of evictd: .*phase/],
-    ['where it was cut off', rewritten(/"format":3/g, '"format":?'), /^it was cut off$/],
-    ['where it is of another boot', () => undefined, /^it is of another boot$/, anotherBoot],
-    ['where it is something else', (file) => writeFileSync(file, 'x'.repeat(4096)), /^it was cut off$/],
+    ['if it is of another node cgroup', leaving(/"cgroupId":"\d+"/, '"cgroupId":"1"'), /^it is of another node cgroup/],
+    ['if a part is invalid', leaving(/"phase":"terminating"/, '"phase":"other"'), /^it is not a state of evictd: .*phase/],
+    ['if it was cut off', rewritten(/"format":3/g, '"format":?'), /^it was cut off$/],
+    ['if it is of another boot', () => undefined, /^it is of another boot$/, anotherBoot],
+    ['if it is another file', (file) => writeFileSync(file, 'x'.repeat(4096)), /^it was cut off$/],
   ])(
-    '%s, which is said in the log and in the journal; the decision is given up, and nobody is signalled',
+    '%s: log and journal have the reason, the eviction is abandoned, and no workload is signalled',
     async (_rule, change, reason, through) => {
       const { evictd, batch } = await restarted(change, through);
       expect(await evictd.logged(/EVICTD_STATE_DISCARDED/)).toMatchObject({ level: 'warn' });
-      await evictd.until('it starts', () => evictd.journal().filter(({ type }) => type === 'start').length === 2);
+      await evictd.until('the second start is in the journal', () => evictd.journal().filter(({ type }) => type === 'start').length === 2);
       const start = evictd.journal().findLast(({ type }) => type === 'start');
       expect(start?.discarded).toMatch(reason);
       expect(start?.resumed).toBeUndefined();
@@ -198,7 +201,7 @@ describe(`what an evictd before has left is not taken over (${ON})`, () => {
     },
   );
 
-  test('where there is none, nothing is said', async () => {
+  test('a missing file is not reported', async () => {
     const { evictd } = await restarted((file) => {
       rmSync(file);
       mkdirSync(join(file, '..'), { recursive: true });
@@ -207,7 +210,7 @@ describe(`what an evictd before has left is not taken over (${ON})`, () => {
     expect(evictd.log.map(({ code }) => code)).not.toContain('EVICTD_STATE_DISCARDED');
   });
 
-  test('something else in its place is said, and evictd does not start', async () => {
+  test('a directory in its place: evictd reports it and does not start', async () => {
     const { node, directory } = await setting();
     const file = join(directory, 'run', `cgroup-${encodeURIComponent(node.path)}.state`);
     mkdirSync(file, { recursive: true });
@@ -217,8 +220,8 @@ describe(`what an evictd before has left is not taken over (${ON})`, () => {
   });
 });
 
-describe(`a runtime directory without room (${ON})`, () => {
-  test('evictd killed in the middle of a grace goes on in the files that are there', async () => {
+describe(`a full runtime directory (${ON})`, () => {
+  test('evictd continues in the existing files after SIGKILL during a grace period', async () => {
     const { node, batch, web, directory } = await setting('say');
     const full = fullFilesystem(8 * 1024);
     const config = { ...softly(node), runtimeDirectory: full.directory };
@@ -238,7 +241,7 @@ describe(`a runtime directory without room (${ON})`, () => {
     expect(readdirSync(full.directory).filter((name) => name.endsWith('.new'))).toEqual([]);
   });
 
-  test('without them it guards, says what it lacks, and makes them when there is room', async () => {
+  test('without files evictd guards, reports what it lacks, and creates them when there is room', async () => {
     const { node, batch, web, directory } = await setting();
     const full = fullFilesystem(8 * 1024);
     full.fill();
@@ -256,9 +259,9 @@ describe(`a runtime directory without room (${ON})`, () => {
     full.free();
     await evictd.logged(/^there is space for the journal/);
     expect(statSync(join(full.directory, `journal-${name}`)).size).toBe(4 * 1024 * 1024);
-    // Made right after that was said.
+    // Created right after the log line.
     const size = (): number => statSync(join(full.directory, `${name}.state`), { throwIfNoEntry: false })?.size ?? 0;
-    await evictd.until('there is a state file', () => size() === 256 * 1024);
+    await evictd.until('the state file exists', () => size() === 256 * 1024);
     expect(await evictd.stop()).toBe(0);
   });
 });

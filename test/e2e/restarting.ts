@@ -15,10 +15,10 @@ function scratch(): string {
   return directory;
 }
 
-/** From SIGTERM to SIGKILL: long enough for evictd to be started again meanwhile, which takes an emulated machine up to 40 s where others run beside it. */
+/** From SIGTERM to SIGKILL: long enough to restart evictd, which takes up to 40 s on a busy emulated machine. */
 export const GRACE_S = SLOWNESS > 1 ? 60 : 3;
 
-/** Soft above 128 MiB at once. */
+/** A soft threshold at 128 MiB without a grace period. */
 export function softly(node: Parameters<typeof guarding>[0], more: object = {}): Record<string, unknown> {
   return {
     ...guarding(node, batchFirst),
@@ -30,7 +30,7 @@ export function softly(node: Parameters<typeof guarding>[0], more: object = {}):
   };
 }
 
-/** Two workloads on a node, of which `batch` takes too much when it is told to. */
+/** Two workloads on a node; `batch` takes too much on `grow()`. */
 export async function setting(onTerm?: WorkloadPlan['onTerm']) {
   const node = testNode();
   const batch = await workload(node.child('batch'), { growsMib: 140, ...(onTerm && { onTerm }) });
@@ -38,7 +38,7 @@ export async function setting(onTerm?: WorkloadPlan['onTerm']) {
   return { node, batch, web, directory: scratch() };
 }
 
-/** What came of each decision, by its number: every one has exactly one outcome. */
+/** Results by decision: each decision has exactly one outcome. */
 function results(journal: readonly JournalLine[]): string[] {
   const decisions = journal.filter(({ type }) => type === 'decision').map(({ decision }) => decision);
   const outcomes = journal.filter(({ type }) => type === 'outcome');
@@ -47,7 +47,7 @@ function results(journal: readonly JournalLine[]): string[] {
   return decisions.map((number) => String(outcomes.find(({ decision }) => decision === number)?.result));
 }
 
-/** Nobody else was ever meant, and no line stands there twice. */
+/** Only `batch` was ever a victim, and no record is there twice. */
 function expectTruth(journal: readonly JournalLine[]): void {
   const victims = journal.filter(({ type }) => type === 'decision' || type === 'outcome').map(victimOf);
   expect(new Set(victims)).toEqual(new Set(['batch']));
@@ -61,15 +61,15 @@ export const terms = (batch: Workload): number =>
     .split('\n')
     .filter((word) => word === 'term').length;
 
-/** It has got SIGTERM, and evictd has written that down: who kills evictd before that finds it told a second time. */
+/** Waits until batch got SIGTERM and the saved state has that: otherwise a restarted evictd sends it again. */
 export async function toldToEnd(batch: Workload, node: TestCgroup, runtimeDirectory: string): Promise<void> {
   const state = `${runtimeDirectory}/cgroup-${encodeURIComponent(node.path)}.state`;
-  await until('batch was told to end', () => terms(batch) === 1 && readFileSync(state, 'latin1').includes('"sent":"signalNs"'));
+  await until('batch got SIGTERM', () => terms(batch) === 1 && readFileSync(state, 'latin1').includes('"sent":"signalNs"'));
 }
 
 const outcomes = (evictd: Evictd): JournalLine[] => evictd.journal().filter(({ type }) => type === 'outcome');
 
-/** Kills evictd at a moment of the eviction of `batch`, starts it again, and sees that the journal tells the truth: `results` of the decisions, in order. */
+/** Kills evictd at a moment of the eviction of `batch`, starts it again, and checks the `results` in the journal, in order. */
 async function startedAgain(plan: { readonly soft: boolean }, moment: Moment, expected: readonly string[]): Promise<Workload> {
   const { node, batch, web, directory } = await setting(plan.soft ? 'say' : undefined);
   const config = plan.soft ? softly(node) : guarding(node, batchFirst);
@@ -88,12 +88,12 @@ async function startedAgain(plan: { readonly soft: boolean }, moment: Moment, ex
   return batch;
 }
 
-/** A hard threshold: SIGKILL at once. */
+/** With a hard threshold: SIGKILL at once. */
 export async function hardAndKilled(moment: Moment, expected: readonly string[]): Promise<void> {
   await startedAgain({ soft: false }, moment, expected);
 }
 
-/** A soft one, and a victim that ignores SIGTERM; `asked`: how often it got that. */
+/** With a soft threshold, and a victim that ignores SIGTERM; `asked`: how often it got SIGTERM. */
 export async function softAndKilled(moment: Moment, asked: number, expected: readonly string[]): Promise<void> {
   expect(terms(await startedAgain({ soft: true }, moment, expected))).toBe(asked);
 }

@@ -12,7 +12,7 @@ const QUIET = { evictionHard: { 'memory.available': '1Mi' }, monitoringInterval:
 const hasFuse = await fuseWorks();
 
 describe(`evictd restore (${ON})`, () => {
-  test('after SIGKILL, with nobody to follow: what is owed is given back, or kept and named until it can be', async () => {
+  test('undoes what an evictd left after SIGKILL, or keeps and names it until that is possible', async () => {
     const node = testNode();
     const { pid } = await workload(node.child('batch'), { holdsMib: 1 });
     const found = adjOf(pid);
@@ -20,7 +20,7 @@ describe(`evictd restore (${ON})`, () => {
     const directory = scratchDirectory();
     writeFileSync(join(directory, 'state'), 'in the way of the journal');
     const killed = await new Evictd({ config, directory }).guarding();
-    await killed.until('it is marked', () => adjOf(pid) === 1000);
+    await killed.until('oom_score_adj is written', () => adjOf(pid) === 1000);
     const restore = () => evictd('restore', '--config', killed.configFile, '--runtime-directory', join(directory, 'run'));
     expect(await restore()).toMatchObject({
       code: 1,
@@ -41,7 +41,7 @@ describe(`evictd restore (${ON})`, () => {
     expect(await restore()).toMatchObject({ code: 0, stdout: 'nothing is left to undo\n' });
   });
 
-  test.runIf(hasFuse)('whether a directory is there that does not answer is not waited for', async () => {
+  test.runIf(hasFuse)('does not wait for a directory that does not answer', async () => {
     const { machine } = thisInstallation();
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
@@ -51,7 +51,7 @@ describe(`evictd restore (${ON})`, () => {
     expect(await machine.isThere(path)).toBe(undefined);
   });
 
-  test.runIf(hasFuse)('a state directory that does not answer keeps nobody waiting for ever', async () => {
+  test.runIf(hasFuse)('ends although the state directory does not answer', async () => {
     const fuse = await mountFuse();
     onTestFinished(() => fuse.remove());
     const directory = scratchDirectory();

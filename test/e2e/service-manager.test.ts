@@ -20,7 +20,7 @@ const started = async (config: Record<string, unknown>, watchdog = false): Promi
   const evictd = await new Evictd({ config, directory, through: ['env', ...env] }).guarding();
   return { evictd, manager };
 };
-/** A service manager's socket, and a connection as soon as it is told anything. */
+/** The socket of a service manager, which connects to evictd at the first message. */
 const SCRAPER = `
   $| = 1;
   socket(S, AF_UNIX, SOCK_DGRAM, 0) and bind(S, pack_sockaddr_un($ARGV[0])) or die "$ARGV[0]: $!";
@@ -32,8 +32,8 @@ const SCRAPER = `
 const told = (manager: NotifyReceiver, what: RegExp): Promise<void> =>
   until(`the manager is told ${String(what)} (${manager.told.join(', ')})`, () => manager.told.some((line) => what.test(line)));
 
-describe(`what a service manager is told (${ON})`, () => {
-  test('ready when it guards, what it does, that it stops', async () => {
+describe(`messages to the service manager (${ON})`, () => {
+  test('READY when evictd guards, its status, and STOPPING', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const { evictd, manager } = await started(guarding(node));
@@ -47,7 +47,7 @@ describe(`what a service manager is told (${ON})`, () => {
     expect(manager.told.filter((line) => line.startsWith('READY=1'))).toHaveLength(1);
   });
 
-  test('ready when whoever scrapes it can, and no sooner', async () => {
+  test('READY not before metrics can be scraped', async () => {
     const directory = scratchDirectory();
     const address = join(directory, 'notify');
     const occupant = createServer().listen(0, '127.0.0.1');
@@ -64,31 +64,31 @@ describe(`what a service manager is told (${ON})`, () => {
     expect((await said.next()).value).toBe('READY=1: connected');
   });
 
-  test('a reload, taken or refused, begins and ends', async () => {
+  test('RELOADING and READY around a reload, accepted or refused', async () => {
     const { evictd, manager } = await started(guarding(testNode()));
     evictd.child.kill('SIGHUP');
-    await until('it to be over', () => manager.told.filter((line) => line.startsWith('READY=1')).length === 2);
+    await until('the reload is over', () => manager.told.filter((line) => line.startsWith('READY=1')).length === 2);
     writeFileSync(evictd.configFile, 'nonsense: 1\n');
     evictd.child.kill('SIGHUP');
-    await until('it to be over', () => manager.told.filter((line) => line.startsWith('READY=1')).length === 3);
+    await until('the reload is over', () => manager.told.filter((line) => line.startsWith('READY=1')).length === 3);
     const states = manager.told.map((line) => line.split('|')[0]);
     expect(states).toEqual(['READY=1', 'RELOADING=1', 'READY=1', 'RELOADING=1', 'READY=1']);
     expect(manager.told[1]).toMatch(/^RELOADING=1\|MONOTONIC_USEC=\d+$/);
   });
 
-  test('that it lives, at half the interval that is asked for', async () => {
+  test('WATCHDOG at half of the requested interval', async () => {
     const { evictd, manager } = await started(guarding(testNode()), true);
-    await until('three signs of life', () => manager.told.filter((line) => line === 'WATCHDOG=1').length >= 3);
+    await until('three WATCHDOG messages', () => manager.told.filter((line) => line === 'WATCHDOG=1').length >= 3);
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('no sign of life where nobody watches', async () => {
+  test('no WATCHDOG without a watchdog', async () => {
     const { manager } = await started(guarding(testNode()));
     await aWhile();
     expect(manager.told).not.toContain('WATCHDOG=1');
   });
 
-  test('where there is none, or one that cannot be used, it guards all the same', async () => {
+  test('evictd guards without a service manager, and with an unusable socket', async () => {
     const config = guarding(testNode());
     const evictd = await new Evictd({ config, through: ['env', 'NOTIFY_SOCKET=vsock:2:1'] }).guarding();
     expect(await evictd.stop()).toBe(0);

@@ -6,8 +6,8 @@ import { Evictd, evictd as command } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
-describe(`what is missing or in use is said, and guarded without (${ON})`, () => {
-  test('a metrics port in use: a warning, retried, and evictions all the same', async () => {
+describe(`evictd guards despite missing and used resources, and reports them (${ON})`, () => {
+  test('a metrics port in use: a warning, retries, and evictions', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const occupant = createServer();
@@ -25,7 +25,7 @@ describe(`what is missing or in use is said, and guarded without (${ON})`, () =>
     await evictd.guarding(port);
   });
 
-  test('a workload cgroup that is not there yet: said, and guarded from when it is', async () => {
+  test('a missing workload cgroup: a note, and guarded as soon as it exists', async () => {
     const node = testNode();
     const config = { ...guarding(node), workloads: [{ cgroup: `${node.path}/later` }], monitoringInterval: '100ms' };
     const evictd = await new Evictd({ config }).guarding();
@@ -38,7 +38,7 @@ describe(`what is missing or in use is said, and guarded without (${ON})`, () =>
     expect(await evictd.recorded('decision')).toMatchObject({ victim: { name: 'batch', path: `${node.path}/later/batch` } });
   });
 
-  test('no workload source: it watches, says so, alerts, and evicts nobody', async () => {
+  test('no workload source: a note, conditions and alerts, and no eviction', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const evictd = await new Evictd({ config: { ...guarding(node), workloads: [] } }).guarding();
@@ -55,14 +55,14 @@ describe(`what is missing or in use is said, and guarded without (${ON})`, () =>
   });
 });
 
-describe(`what evictd does not start with (${ON})`, () => {
-  test('a missing node cgroup: 75', async () => {
+describe(`evictd does not start (${ON})`, () => {
+  test('with a missing node cgroup: 75', async () => {
     const evictd = new Evictd({ config: { node: { cgroup: '/evictd-test-nowhere' } } });
     expect(await evictd.exited()).toBe(75);
     expect(evictd.log.map(({ msg }) => msg).join('\n')).toMatch(/EVICTD_NODE_MISSING: node cgroup \/evictd-test-nowhere does not exist/);
   });
 
-  test('a second instance for the same node: 75, and the first one guards on; for another node it starts', async () => {
+  test('as a second instance for the same node: 75, and the first one keeps guarding; for another node it starts', async () => {
     const [node, other] = [testNode(), testNode()];
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const first = await new Evictd({ config: guarding(node) }).guarding();
@@ -78,12 +78,12 @@ describe(`what evictd does not start with (${ON})`, () => {
     expect(await batch.ended).toBe('SIGKILL');
     await first.recorded('outcome');
     expect(beside.journal().map(({ type }) => type)).toEqual(['start']);
-    // Ended without a word, it is not in the way of the next.
+    // After SIGKILL the next one starts.
     await first.stop('SIGKILL');
     await new Evictd({ config: { ...guarding(node), runtimeDirectory: run } }).guarding();
   });
 
-  test('a configuration with errors: 78, all of them, each with its place', async () => {
+  test('with an invalid configuration: 78, all errors with their positions', async () => {
     const evictd = new Evictd({ config: {} });
     writeFileSync(
       evictd.configFile,
@@ -99,7 +99,7 @@ describe(`what evictd does not start with (${ON})`, () => {
     expect(places.sort()).toEqual([':2:3:', ':3:21:', ':4:17:', ':5:1:']);
   });
 
-  test('a configuration that everybody may write: 78', async () => {
+  test('with a configuration that all users may write: 78', async () => {
     const node = testNode();
     const evictd = new Evictd({ config: guarding(node) });
     evictd.child.kill('SIGKILL');
@@ -109,9 +109,9 @@ describe(`what evictd does not start with (${ON})`, () => {
   });
 
   test.each([
-    ['an unknown option', ['run', '--evict-everything'], 64],
-    ['an unknown command', ['evict'], 64],
-    ['a value that is no threshold', ['run', '--eviction-hard', 'memory.available<plenty'], 78],
+    ['with an unknown option', ['run', '--evict-everything'], 64],
+    ['with an unknown command', ['evict'], 64],
+    ['with an invalid threshold', ['run', '--eviction-hard', 'memory.available<plenty'], 78],
   ])('%s', async (_what, args, code) => {
     const ended = await command(...args);
     expect(ended.code).toBe(code);
@@ -120,7 +120,7 @@ describe(`what evictd does not start with (${ON})`, () => {
 });
 
 describe(`SIGHUP (${ON})`, () => {
-  test('takes a good file over, and keeps what it has when the file is bad', async () => {
+  test('reloads a valid file, and keeps the present configuration if the file is invalid', async () => {
     const node = testNode(1024n << 20n);
     const batch = await workload(node.child('batch'), { holdsMib: 140, growsMib: 100 });
     const critical = { match: { name: 'batch' }, critical: true };
@@ -152,7 +152,7 @@ describe(`SIGHUP (${ON})`, () => {
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  `%s ends it with exit code 0, and victims that were asked to end are left alone (${ON})`,
+  `%s ends evictd with exit code 0, and victims with SIGTERM are left alone (${ON})`,
   async (signal) => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });

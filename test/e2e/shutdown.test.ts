@@ -15,7 +15,7 @@ interface Plan {
   readonly inhibitDelayUnknown: string | null;
 }
 
-test(`shutdown --plan: who would end when, and nobody is touched (${ON})`, async () => {
+test(`shutdown --plan prints the order and times of workloads, and signals none (${ON})`, async () => {
   const node = testNode();
   const [db, web, batch] = [node.child('db'), node.child('web'), node.child('batch')];
   node.child('empty');

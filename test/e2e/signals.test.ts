@@ -6,7 +6,7 @@ import { Evictd } from './evictd.js';
 import { guarding, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
-describe(`signals that set a condition and evict nobody (${ON})`, () => {
+describe(`signals that set a condition and evict no workload (${ON})`, () => {
   test.each([
     ['nodefs.available', '99.9%', 'DiskPressure'],
     ['nodefs.inodesFree', '99.9999%', 'DiskPressure'],
@@ -27,7 +27,7 @@ describe(`signals that set a condition and evict nobody (${ON})`, () => {
   });
 });
 
-test(`where images lie is to be told by a container runtime that is not there: no other filesystem is taken for it (${ON})`, async () => {
+test(`without an answer of the container runtime imagefs is unknown: no other filesystem stands in for it (${ON})`, async () => {
   const evictionHard = { 'imagefs.available': '99.9%', 'imagefs.inodesFree': '0%', 'memory.available': '0%' };
   const workloads = [{ cri: { endpoint: 'unix:///run/evictd-test-none.sock' } }];
   const evictd = await new Evictd({ config: { ...guarding(testNode()), workloads, evictionHard, monitoringInterval: '100ms' } }).guarding();
@@ -48,7 +48,7 @@ describe.runIf(loopWorks())(`an image filesystem of its own (${ON}, where loop d
     const config = { ...guarding(testNode()), evictionHard, filesystems: { imagefs: images.directory }, monitoringInterval: '1h' };
     const evictd = await new Evictd({ config }).guarding();
     const available = 'evictd_signal_available{eviction_signal="imagefs.available"}';
-    await evictd.until('it has answered, and is sampled', async () => (await evictd.metric(available)) !== undefined);
+    await evictd.until('the filesystem is read', async () => (await evictd.metric(available)) !== undefined);
     writeFileSync(join(images.directory, 'layer'), Buffer.alloc(5 << 20));
     expect(await evictd.recorded('condition')).toMatchObject({ condition: 'DiskPressure', status: true });
     expect(await evictd.metric('evictd_thresholds_met_total{eviction_signal="imagefs.available",kind="hard"}')).toBe(1);

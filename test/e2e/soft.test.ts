@@ -3,7 +3,7 @@ import { Evictd } from './evictd.js';
 import { ABOVE_128_MIB, guarding, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
-/** Soft above 128 MiB at once (a grace period of 1 ns is a soft one that has passed with the next look), hard far above. */
+/** A soft threshold at 128 MiB whose grace period of 1 ns is over at the next reading, and a hard one far above. */
 function softly(node: Parameters<typeof guarding>[0], rules: readonly object[] = [], more: object = {}): Record<string, unknown> {
   return {
     ...guarding(node, rules),
@@ -16,12 +16,12 @@ function softly(node: Parameters<typeof guarding>[0], rules: readonly object[] =
 }
 
 describe(`a soft eviction (${ON})`, () => {
-  test('waits for the grace period of the threshold, and asks before it kills', async () => {
+  test('waits for the grace period of the threshold, and sends SIGTERM first', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'exit' });
     const evictd = await new Evictd({ config: softly(node, [], { evictionSoftGracePeriod: { 'memory.available': '1s' } }) }).guarding();
     batch.grow();
-    expect(await batch.ended).toBeNull(); // by itself, not by a signal
+    expect(await batch.ended).toBeNull(); // exited by itself
     expect(batch.said()).toContain('bye');
     const outcome = await evictd.recorded('outcome');
     expect(outcome).toMatchObject({ result: 'killed', victim: { name: 'batch' } });
@@ -30,17 +30,17 @@ describe(`a soft eviction (${ON})`, () => {
     expect(decision).toMatchObject({ kind: 'soft', action: 'SIGTERM', graceSeconds: 60, wake: 'deadline' });
     expect(journal.map(({ type }) => type)).not.toContain('escalation');
     const met = journal.find(({ type, met }) => type === 'threshold' && met === true);
-    // The times are those of the records, which are written a little later than what they tell: half of it is proof enough.
+    // Times of records, which are written slightly later than the events: half of the period is proof enough.
     expect(Date.parse(decision?.time ?? '') - Date.parse(met?.time ?? '')).toBeGreaterThanOrEqual(500);
   });
 
-  test('is none where the pressure ends within the grace period', async () => {
+  test('does not happen if the pressure ends within the grace period', async () => {
     const node = testNode();
     const [batch, other] = [await workload(node.child('batch'), { growsMib: 100 }), await workload(node.child('other'), { holdsMib: 60 })];
     const evictd = await new Evictd({ config: softly(node, [], { evictionSoftGracePeriod: { 'memory.available': '2s' } }) }).guarding();
     batch.grow();
     await evictd.recorded('threshold');
-    other.child.kill('SIGKILL'); // and not by evictd
+    other.child.kill('SIGKILL'); // not by evictd
     await evictd.until('the episode is over', () => evictd.journal().some(({ type, met }) => type === 'threshold' && met === false));
     expect(evictd.journal().map(({ type }) => type)).not.toContain('decision');
     expect(batch.alive).toBe(true);
@@ -50,7 +50,7 @@ describe(`a soft eviction (${ON})`, () => {
     ['evictionMaxPodGracePeriod is over', [], 1, 1],
     ['its own grace period, which is smaller, is over', [{ match: {}, terminationGracePeriodSeconds: 1 }], 60, 1],
     ['evictionMaxPodGracePeriod, which is smaller than its own, is over', [{ match: {}, terminationGracePeriodSeconds: 60 }], 1, 1],
-  ])('kills who ignores SIGTERM when %s', async (_rule, rules, evictionMaxPodGracePeriod, graceSeconds) => {
+  ])('kills a victim that ignores SIGTERM when %s', async (_rule, rules, evictionMaxPodGracePeriod, graceSeconds) => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
     const evictd = await new Evictd({ config: softly(node, rules, { evictionMaxPodGracePeriod }) }).guarding();
@@ -66,7 +66,7 @@ describe(`a soft eviction (${ON})`, () => {
     expect(decisionToSignal + signalToGone - killToGone).toBeGreaterThanOrEqual(graceSeconds * 1000 - 0.01); // rounded to microseconds
   });
 
-  test('kills at once when a hard threshold is met during the grace', async () => {
+  test('kills at once when a hard threshold is met during the grace period', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
     const evictd = await new Evictd({ config: softly(node, [], { evictionHard: { 'memory.available': '250Mi' } }) }).guarding();
@@ -80,7 +80,7 @@ describe(`a soft eviction (${ON})`, () => {
     expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
   });
 
-  test('is left to the next evictd by one that is stopped, which says so', async () => {
+  test('is left to the next evictd at a stop, and the log says so', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
     const evictd = await new Evictd({ config: softly(node) }).guarding();
@@ -93,7 +93,7 @@ describe(`a soft eviction (${ON})`, () => {
     );
   });
 
-  test('while one is given its time, no second one is asked', async () => {
+  test('starts no second eviction during the grace period of the first', async () => {
     const node = testNode();
     const [batch, other] = [
       await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' }),

@@ -5,14 +5,14 @@ import { Evictd } from './evictd.js';
 import { guarding, isV1, MIB, ON, testNode, workload } from './node.js';
 import { until } from './wait.js';
 
-// With swap a cgroup at its limit is not killed by the kernel: it goes on, in swap. What it has there is none of the node's memory.
+// With swap the kernel does not kill in a cgroup at its limit: its memory moves to swap and is not in the node's usage.
 
 interface RankingRow {
   readonly name: string;
   readonly workingSetBytes: number;
 }
 
-/** Bytes that a cgroup and all below it have in swap. */
+/** Bytes of a cgroup and all below it in swap. */
 function swapped(cgroup: TestCgroup): number {
   if (!isV1) return Number(cgroup.read('memory.swap.current'));
   return Number(cgroup.read('memory.memsw.usage_in_bytes')) - Number(cgroup.read('memory.usage_in_bytes'));
@@ -22,7 +22,7 @@ function oomKills(cgroup: TestCgroup): number {
   return Number(/^oom_kill (\d+)/m.exec(cgroup.read(isV1 ? 'memory.oom_control' : 'memory.events'))?.[1]);
 }
 
-/** Holds 150 MiB, of which 48 may be memory. */
+/** Holds 150 MiB, of which at most 48 are in memory. */
 async function spilled(cgroup: TestCgroup) {
   cgroup.limit(48n << 20n);
   const process = await workload(cgroup, { holdsMib: 150 });
@@ -30,8 +30,8 @@ async function spilled(cgroup: TestCgroup) {
   return process;
 }
 
-describe.runIf(hasSwap)(`where there is swap (${ON}; tried where there is some)`, () => {
-  test('a workload is ranked by what it has in memory, not by what it has in swap', async () => {
+describe.runIf(hasSwap)(`with swap (${ON}; needs swap)`, () => {
+  test('a workload is ranked by its memory without swap', async () => {
     const node = testNode();
     const inSwap = node.child('in-swap');
     const cold = await spilled(inSwap);
@@ -48,7 +48,7 @@ describe.runIf(hasSwap)(`where there is swap (${ON}; tried where there is some)`
     expect(swapped(inSwap)).toBeGreaterThan(90 * MIB);
   });
 
-  test('a victim that is mostly in swap is killed, and its swap comes back', async () => {
+  test('a victim that is mostly in swap is killed, and its swap is freed', async () => {
     const node = testNode();
     const inSwap = node.child('in-swap');
     const cold = await spilled(inSwap);
@@ -64,7 +64,7 @@ describe.runIf(hasSwap)(`where there is swap (${ON}; tried where there is some)`
     expect(pressure.alive).toBe(true);
   });
 
-  test('a node at its limit, where the kernel swaps instead of killing: the one that grows goes', async () => {
+  test('a node at its limit, where the kernel swaps instead of killing: the growing workload is evicted', async () => {
     const node = testNode(224n << 20n);
     const db = await workload(node.child('db'), { holdsMib: 40 });
     const leaking = node.child('leaking');

@@ -9,9 +9,9 @@ import { until } from './wait.js';
 
 const IMAGEFS = 16;
 
-/** What a runtime has told is asked by a command that looks once. */
-describe.runIf(loopWorks())('images lie where a container runtime says (where loop devices are)', () => {
-  /** @param tells  its answer to where images lie */
+/** Commands that read once. */
+describe.runIf(loopWorks())('the image filesystem that a container runtime reports (where loop devices are)', () => {
+  /** @param tells  its answer about the image filesystem */
   const told = async (tells: (imagefs: string) => object | 'hang', thresholds: object) => {
     const [nodefs, imagefs] = [disk(8), disk(IMAGEFS)];
     const runtime = new FakeRuntime({ ListPodSandbox: () => ({}), ListContainers: () => ({}), ImageFsInfo: () => tells(imagefs) });
@@ -30,7 +30,7 @@ describe.runIf(loopWorks())('images lie where a container runtime says (where lo
     chmodSync(runtime.directory, 0o755);
     writeFileSync(file, JSON.stringify(config), { mode: 0o644 });
     const run = (...args: readonly string[]) => evictd(...args, '--config', file);
-    /** Once the runtime has answered in the time that it has: on a machine that is short of everything it may not. */
+    /** Repeats the command until the runtime has answered in time: on a busy machine it may not. */
     const toldTo = async (isTold: RegExp, ...args: readonly string[]) => {
       let ran = { code: 0 as unknown, stdout: '' };
       const circumstances = () => ran.stdout;
@@ -46,7 +46,7 @@ describe.runIf(loopWorks())('images lie where a container runtime says (where lo
   }
   const imagefsOf = (stdout: string) => (JSON.parse(stdout) as Signals).signals.find(({ signal }) => signal === 'imagefs.available');
 
-  test('check reads it, and asks for nothing else', async () => {
+  test('check reads it, and requests nothing else', async () => {
     const { runtime, toldTo } = await told(on, WATCHED);
     const { code, stdout } = await toldTo(/"imagefs\.available",\s*"availableBytes"/, 'check', '-o', 'json');
     expect(code).toBe(0);
@@ -55,14 +55,14 @@ describe.runIf(loopWorks())('images lie where a container runtime says (where lo
     expect(new Set(runtime.asked.map(([call]) => call))).toEqual(new Set(['ImageFsInfo']));
   });
 
-  test('of one that hangs check says that it does not know, and takes no other filesystem for it', async () => {
+  test('check reports it as unknown if it hangs, and no other filesystem stands in for it', async () => {
     const { run } = await told(() => 'hang', WATCHED);
     const { code, stdout } = await run('check', '-o', 'json');
     expect(code).toBe(3);
     expect(imagefsOf(stdout)).toMatchObject({ reason: expect.stringContaining('no container runtime has reported yet') as string });
   });
 
-  test('doctor and config check look at it, and say that nobody watches it', async () => {
+  test('doctor and config check read it, and report that no threshold watches it', async () => {
     const { imagefs, toldTo } = await told(on, {});
     const doctor = await toldTo(/filesystem\.imagefs/, 'doctor', '-o', 'json');
     const { checks } = JSON.parse(doctor.stdout) as { checks: { id: string; summary: string }[] };
@@ -76,7 +76,7 @@ describe.runIf(loopWorks())('images lie where a container runtime says (where lo
     await toldTo(/EVICTD_IMAGEFS_UNWATCHED/, 'config', 'check');
   });
 
-  test('config check holds thresholds against its capacity', async () => {
+  test('config check compares thresholds with its capacity', async () => {
     const { toldTo } = await told(on, { 'imagefs.available': '10Mi', 'nodefs.available': '10Mi' });
     const { stdout } = await toldTo(/^(?![^]*imagefs\.available cannot be read)/, 'config', 'check');
     expect(stdout.match(/EVICTD_LINT_ALWAYS_MET \S+:/g)).toEqual(['EVICTD_LINT_ALWAYS_MET nodefs.available:']);

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
 
-/** Generous: a test that waits for so long has failed, however loaded the machine is. */
+/** A test that waits longer has failed, however busy the machine is. */
 const PATIENCE_MS = 30_000;
 
-/** Waits for something to be true. Throws, with `circumstances`, when it does not become so. */
+/** Waits until `happened` is true. Throws with `circumstances` after the time limit. */
 export async function until(
   what: string,
   happened: () => boolean | Promise<boolean>,
@@ -14,7 +14,7 @@ export async function until(
   await eventually(what, happened, { ms, circumstances });
 }
 
-/** For what should not happen: as long as evictd would need several times over, emulated too. */
+/** For asserting that something does not happen: several times as long as evictd needs, on emulated machines too. */
 export const A_WHILE_MS = 700;
 
 export async function aWhile(): Promise<void> {

@@ -32,7 +32,7 @@ describe.runIf(hasSystemd)(`process ids of the whole machine (${ON}, tried where
     const [forking] = scene.start(bomb);
     const outcome = await evictd.recorded('outcome');
     await evictd.until('systemd has seen the end', () => forking?.ended() === true);
-    await aWhile(); // for a second victim, which would be a mistake
+    await aWhile(); // a second victim would be a defect
 
     expect(outcome).toMatchObject({ signal: 'pid.available', result: 'killed', victim: { name: bomb } });
     expect(forking?.result()).toBe('signal');

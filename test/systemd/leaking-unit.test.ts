@@ -29,7 +29,7 @@ describe.runIf(hasSystemd)(`a unit that leaks (${ON}, ${hasSwap ? 'with' : 'with
     const [leaker] = scene.start(leak);
     const outcome = await evictd.recorded('outcome');
     await evictd.until('systemd has seen the end', () => leaker?.ended() === true);
-    await aWhile(); // for a second victim, which would be a mistake
+    await aWhile(); // a second victim would be a defect
 
     expect(outcome).toMatchObject({ result: 'killed', victim: { name: leak } });
     expect(leaker?.result()).toBe('signal');
