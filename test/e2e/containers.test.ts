@@ -224,7 +224,7 @@ describe.runIf(hasContainerd && loopWorks())(`a disk of containerd (${ON}; where
     const evictionHard = { ...others, 'imagefs.available': limit, 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' };
     const unwatched = { ...evictionHard, 'imagefs.available': '0%' };
     const beside = new Evictd({ config: { ...config, evictionHard: unwatched }, args: ['--dry-run'] });
-    await beside.logged(/not on nodefs: no threshold of imagefs is set/);
+    await beside.logged(/not on nodefs: no threshold watches imagefs/);
     const guard = await new Evictd({ config: { ...config, evictionHard } }).guarding();
     const found = await guard.recorded('filesystems');
     expect(String(found.imagefs)).toMatch(new RegExp(`^${directory}/containerd/`));

@@ -23,7 +23,7 @@ describe('the machine code of a running evictd', () => {
     const warning = await evictd.logged(/^EVICTD_TEXT_UNLOCKED$/);
     expect(warning).toMatchObject({
       level: 'warn',
-      msg: expect.stringMatching(/ENOMEM .*\(grant CAP_IPC_LOCK, or LimitMEMLOCK=infinity\)$/) as string,
+      msg: expect.stringMatching(/ENOMEM .*\(grant CAP_IPC_LOCK, or set LimitMEMLOCK=infinity\)$/) as string,
     });
     expect(lockedKib(evictd.pid)).toBeLessThanOrEqual(2048);
     expect(await evictd.stop()).toBe(0);

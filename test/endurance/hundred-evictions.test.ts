@@ -7,10 +7,10 @@ import { ON } from '../e2e/node.js';
 import { holding, kernelKills, Scene } from '../systemd/scene.js';
 
 const EVICTIONS = 100;
-/** Then the other kind has its turn. */
+/** Evictions of one kind before the other kind. */
 const IN_A_ROW = 5;
 
-/** How the unit ends, and what it does about it. */
+/** A kind of unit and of its eviction. */
 interface Mode {
   readonly name: string;
   readonly kind: 'hard' | 'soft';
@@ -26,9 +26,9 @@ const modes: readonly Mode[] = [
   { name: 'deaf', kind: 'soft', settings: { TimeoutStopSec: '10min' }, ignoresTerm: true },
 ];
 
-describe.runIf(hasSystemd)(`evictions in a row (${ON}; tried where systemd is)`, () => {
+describe.runIf(hasSystemd)(`evictions in a row (${ON}; needs systemd)`, () => {
   test(
-    `${String(EVICTIONS)} over all modes: each takes the one that has grown, and nobody else`,
+    `${String(EVICTIONS)} over all modes: each evicts only the unit that has grown`,
     async () => {
       const scene = new Scene(512);
       const victimsOf = { hard: [] as string[], soft: [] as string[] };
@@ -66,7 +66,7 @@ describe.runIf(hasSystemd)(`evictions in a row (${ON}; tried where systemd is)`,
         if (round > 0 && round % IN_A_ROW === 0) await evictd.reloaded(kind === 'hard' ? config : softly);
         const template = victimsOf[kind][round % victimsOf[kind].length] ?? '';
         const name = template.replace('@', `@${String(round)}`);
-        // What the last one had is on the node's account for a moment after it has gone.
+        // Memory of the last victim still counts for a moment after its end.
         await evictd.until('the node has its memory back', () => scene.usedBytes() < 230 * 1024 * 1024);
         scene.start(name);
         const outcome = await outcomes.of(name);
@@ -88,7 +88,7 @@ describe.runIf(hasSystemd)(`evictions in a row (${ON}; tried where systemd is)`,
   );
 });
 
-/** Reads only what is new: the whole journal, again and again, would take the processor from whom it is about. */
+/** Reads only new records: reading the whole journal each time would take processor time from evictd. */
 class Outcomes {
   readonly #evictd: Evictd;
   readonly #fd: number;

@@ -13,14 +13,14 @@ const OTHER = 'evictd-test-other.service';
 
 const config = {
   hard: guardingSlice({ evictionHard: { 'memory.available': '384Mi' } }),
-  /** It is deaf, and systemd would wait longer than evictd does. */
+  /** The unit ignores SIGTERM, and systemd would wait longer than evictd. */
   soft: softly({ evictionMaxPodGracePeriod: 2 * SLOWNESS }),
 } as const;
 const DEAF = { ExecStart: holding(MIB_HELD).replace("-c '", `-c 'trap "" TERM; `), TimeoutStopSec: '10min' };
 
-describe.runIf(hasSystemd)(`evictd killed −9 over a systemd unit, and started again (${ON}; tried where systemd is)`, () => {
+describe.runIf(hasSystemd)(`SIGKILL of evictd during the eviction of a systemd unit, and a restart (${ON}; needs systemd)`, () => {
   const units = new TestUnits();
-  // Before an evictd of the test is there, so that it has ended by then: it starts units again.
+  // Registered before the evictd of a test, so that evictd, which starts units again, has ended by then.
   beforeEach(() => {
     onTestFinished(() => {
       units.remove();

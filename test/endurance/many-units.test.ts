@@ -8,13 +8,13 @@ import { leave, Scene } from '../systemd/scene.js';
 
 const UNITS = 300;
 /**
- * At most 80 MiB a second. As fast as it goes it takes what is below the threshold in half a second, and an emulated machine needs as much to read 300 units, which
- * takes a real one 3 ms: then it is chance who is first, evictd or the kernel.
+ * At most 80 MiB a second. Without a limit it fills the rest of memory in half a second, and an emulated machine needs as
+ * long to read 300 units (a real one 3 ms): evictd or the kernel could be first.
  */
 const LEAKING_SLOWLY = "/bin/sh -c 'while :; do head -c 8M /dev/zero; sleep 0.1; done | tail'";
 
-describe.runIf(hasSystemd)(`${String(UNITS)} units (${ON}; tried where systemd is)`, () => {
-  test('are all ranked, and the one that leaks is the one that goes', { timeout: 180_000 * SLOWNESS }, async () => {
+describe.runIf(hasSystemd)(`${String(UNITS)} units (${ON}; needs systemd)`, () => {
+  test('are all ranked, and only the leaking one is evicted', { timeout: 180_000 * SLOWNESS }, async () => {
     const scene = new Scene();
     const template = scene.service('many@', '/bin/sleep infinity');
     const instances = Array.from({ length: UNITS }, (_, index) => template.replace('@', `@${String(index)}`));

@@ -5,22 +5,22 @@ import { performance } from 'node:perf_hooks';
 
 export type JournalRecord = Readonly<Record<string, unknown>> & { readonly type: string };
 
-/** What is left of a machine that has gone down. Times are in seconds since it was asked to, all by the clock of its kernel that counts from the boot. */
+/** Results of a machine that was shut down. Times are seconds since the request, on its boot clock. */
 export interface WentDown {
   /** What was said in it. */
   readonly output: string;
-  /** evictd's journal, the one record after the other. */
+  /** Journal records in order. */
   readonly journal: readonly JournalRecord[];
-  /** When a workload was told to end, first by anybody, and when it had; undefined: never. */
+  /** When a workload got its first SIGTERM, and when it had ended; undefined: never. */
   readonly workload: (name: string) => { readonly told: number | undefined; readonly ended: number | undefined };
   /** That stands in a file. */
   readonly time: (name: string) => number;
 }
 
-/** boot's status where a machine panicked or could not be had, which says nothing of evictd. */
+/** Status of boot if a machine panicked or could not start, which is no failure of evictd. */
 const WENT_WRONG = 125;
 
-/** Boots a machine in which `guest` takes it down, and waits for that. Two boots fit into a test's time. */
+/** Boots a machine that `guest` shuts down, and waits for its end. The time limit of a test fits two boots. */
 export async function goingDown(name: string, ...guest: readonly string[]): Promise<WentDown> {
   const first = await boot(name, guest);
   if (first.status !== WENT_WRONG) return left(first);

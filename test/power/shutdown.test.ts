@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { goingDown, type JournalRecord, type WentDown } from './machine.js';
 
-// The machine really goes down, and logind waits for 120 s at most. Its workloads: batch and deaf of priority 0 (deaf ignores SIGTERM and has 6 s), web of 1000 (needs 9 s
-// of its 40), exact of 1000 (needs all of its 8 s), db, which is critical; and outside, which evictd does not know.
+// The machine really shuts down, and logind waits for 120 s at most. Its workloads: batch and deaf of priority 0 (deaf
+// ignores SIGTERM and has 6 s), web of 1000 (needs 9 s of its 40), exact of 1000 (needs all of its 8 s), db, which is
+// critical; and outside, which evictd does not know.
 
 const LOGIND_WAITS = 120;
 const NAMES = ['batch', 'deaf', 'exact', 'web', 'db', 'outside'] as const;
@@ -10,7 +11,7 @@ const NAMES = ['batch', 'deaf', 'exact', 'web', 'db', 'outside'] as const;
 const nameOf = ({ workload }: JournalRecord): string => (workload as { name: string }).name.replace(/^evictd-test-(.*)\.service$/, '$1');
 const phases = ({ journal }: WentDown): unknown[] => journal.filter(({ type }) => type === 'shutdown').map(({ phase }) => phase);
 
-/** The workloads, by groups. */
+/** Workloads by group. */
 const ORDER = [['batch', 'deaf'], ['exact', 'web'], ['db']];
 
 function inOrder(down: WentDown): void {
@@ -20,22 +21,22 @@ function inOrder(down: WentDown): void {
   expect(groups.map(({ workloads }) => workloads.map((workload) => nameOf({ type: '', workload })).sort())).toEqual(ORDER);
   expect(over).toMatchObject({ left: [], late: [] });
 
-  // By evictd's account.
+  // By the journal of evictd.
   const ended = down.journal.filter(({ type }) => type === 'ended');
   expect(ended.map(({ group }) => group)).toEqual([0, 0, 1000, 1000, 2_000_000_000]);
   const [batch, deaf, exact, web, db] = ORDER.flat().map((name) => ended.find((record) => nameOf(record) === name));
   for (const one of [batch, web, db]) expect(one).toMatchObject({ result: 'ended', inTime: true });
   expect(deaf).toMatchObject({ result: 'killed', inTime: false, gracePeriodSeconds: 6 });
   expect(deaf?.afterSeconds).toBeGreaterThanOrEqual(6);
-  expect(deaf?.afterSeconds).toBeLessThan(20); // its group's time
-  // Whether it or evictd is first is open, but not that it has all of its time.
+  expect(deaf?.afterSeconds).toBeLessThan(20); // the time of its group
+  // It may end or be killed first, but not before its grace period is over.
   expect(exact).toMatchObject({ result: expect.stringMatching(/^(ended|killed)$/) as string, gracePeriodSeconds: 8 });
   expect(exact?.afterSeconds).toBeGreaterThanOrEqual(8);
   expect(web?.afterSeconds).toBeGreaterThanOrEqual(9);
   expect(over?.tookSeconds).toBeGreaterThanOrEqual(6 + 9);
   expect(over?.tookSeconds).toBeLessThan(LOGIND_WAITS);
 
-  // By their own: a group is told when the one before has ended, and evictd's neighbours by systemd when all have.
+  // By the workloads: a group gets SIGTERM when the one before has ended, other units when all have.
   const own = Object.fromEntries(NAMES.map((name) => [name, down.workload(name)]));
   const ends = (name: string): number => own[name]?.ended ?? NaN;
   expect(own.deaf).toEqual({ told: expect.any(Number) as number, ended: undefined });
@@ -45,17 +46,17 @@ function inOrder(down: WentDown): void {
   expect(own.outside?.told).toBeLessThan(LOGIND_WAITS);
 }
 
-test('systemctl poweroff: the workloads end group by group, who ignores it is killed, and the rest of the machine follows', async () => {
+test('systemctl poweroff: workloads end group by group, one that ignores SIGTERM is killed, and the other units follow', async () => {
   inOrder(await goingDown('poweroff', 'poweroff'));
 });
 
-test('systemctl reboot, after systemd-logind was started anew', async () => {
+test('systemctl reboot after a restart of systemd-logind', async () => {
   inOrder(await goingDown('reboot', 'reboot', 'logind'));
 });
 
-test('evictd killed while the first group ends: the machine does not wait for it, and goes down in time all the same', async () => {
+test('evictd killed while the first group ends: the machine does not wait, and shuts down in time', async () => {
   const down = await goingDown('killed', 'poweroff', 'kill');
-  // The next one, if there is one in time, is told as well, and stopped with all others. Nobody is killed by it before his time.
+  // A restarted evictd is stopped with all units, and kills no workload before its grace period is over.
   expect(phases(down)[0]).toBe('begins');
   expect(phases(down)).not.toContain('over');
   for (const { afterSeconds, gracePeriodSeconds } of down.journal.filter(({ result }) => result === 'killed'))
@@ -64,7 +65,7 @@ test('evictd killed while the first group ends: the machine does not wait for it
   expect(told).toEqual(NAMES.map(() => expect.any(Number) as number));
   const { told: outside = NaN } = down.workload('outside');
   expect(outside).toBeGreaterThan(down.time('killed'));
-  // Long before logind would have gone on by itself; and systemd has given everybody the time of his unit.
+  // Long before the limit of logind; and systemd gave each unit its stop timeout.
   expect(outside).toBeLessThan(LOGIND_WAITS / 2);
   for (const name of ['batch', 'web', 'exact', 'db']) expect(down.workload(name).ended, name).toBeLessThan(LOGIND_WAITS);
 });

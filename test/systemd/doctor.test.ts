@@ -18,7 +18,7 @@ interface Check {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** 400 MiB of the machine's 2 GiB: before earlyoom as Debian starts it. */
+/** 400 MiB of 2 GiB: met before the limit of earlyoom in Debian. */
 const SENSIBLE = { evictionHard: { 'memory.available': '400Mi' }, workloads: [{ cgroup: `/${SLICE}` }] };
 
 function checksOf({ stdout, stderr }: Pick<ReturnType<typeof run>, 'stdout' | 'stderr'>): readonly Check[] {
@@ -32,14 +32,14 @@ function doctor(...args: readonly string[]): { exit: number | null; checks: read
   return { exit: said.status, checks, find: (id) => checks.find((check) => check.id === id) };
 }
 
-// One installation: each test goes on where the one before has ended.
+// One installation: each test continues where the one before ended.
 describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
   const units = new TestUnits();
 
   const stopOthers = () => systemd('systemctl', 'stop', 'earlyoom.service', 'systemd-oomd.service', 'systemd-oomd.socket');
 
   beforeAll(() => {
-    stopOthers(); // a user's systemd wakes systemd-oomd to tell it of his units
+    stopOthers(); // the manager of a user starts systemd-oomd to report its units
     units.write(SLICE, { Slice: { MemoryMax: '600M' } });
     units.write(WORKLOAD, { Service: { ExecStart: '/bin/sleep 1200', Slice: SLICE } });
     units.start(WORKLOAD);
@@ -53,7 +53,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     units.remove();
   });
 
-  test('before it is installed: what is missing, and how to get it', () => {
+  test('before the installation: what is missing, and how to install it', () => {
     const { exit, checks, find } = doctor();
     expect(exit).toBe(1);
     expect(checks.filter(({ status }) => status !== 'ok').map(({ id }) => id)).toEqual(['service.unit', 'service.instance']);
@@ -61,7 +61,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     expect(find('service.memory-min')?.summary).toContain('evictd install');
   });
 
-  test('installed with a sensible configuration nothing is worse than ok', () => {
+  test('with a sensible configuration every check is ok', () => {
     expect(evictd('install', '--now')).toMatchObject({ status: 0, stderr: '' });
     const { exit, checks, find } = doctor();
     expect(checks.filter(({ status }) => status !== 'ok')).toEqual([]);
@@ -73,11 +73,11 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     expect(find('service.watchdog')?.status).toBe('ok');
     expect(find('workloads[0]')).toMatchObject({ details: { workloads: 1 } });
     expect(find('cgroup.controllers')).toMatchObject({ details: { cgroups: [{ path: `/${SLICE}`, stopsAt: null }] } });
-    // D-Bus would start systemd-oomd for who asks what it watches.
+    // A D-Bus call to systemd-oomd would start it.
     expect(property('systemd-oomd.service', 'ActiveState')).toBe('inactive');
   });
 
-  test('units as workloads: degraded where systemd cannot be asked', () => {
+  test('units as workloads: degraded if systemd cannot be asked', () => {
     const args = ['doctor', '-o', 'json', '--workload-slice', SLICE];
     const source = (...through: readonly string[]): Check | undefined => {
       const [program = '', ...rest] = [...through, process.execPath, '/project/dist/evictd.js', ...args];
@@ -91,7 +91,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     });
   });
 
-  test('where one ancestor has no memory.min nothing is protected', () => {
+  test('without memory.min in one ancestor memory is not protected', () => {
     systemd('systemctl', 'set-property', '--runtime', 'evictd.slice', 'MemoryMin=0');
     expect(doctor().find('service.memory-min')).toMatchObject({
       status: 'degraded',
@@ -101,7 +101,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     expect(doctor().find('service.memory-min')?.status).toBe('ok');
   });
 
-  test('earlyoom: a second net below, degraded where it is first', () => {
+  test('earlyoom: ok below the threshold, degraded if it acts first', () => {
     systemd('systemctl', 'start', 'earlyoom.service');
     const pid = Number(property('earlyoom.service', 'MainPID'));
     const { exit, find } = doctor();
@@ -115,7 +115,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     systemd('systemctl', 'stop', 'earlyoom.service');
   });
 
-  test('systemd-oomd: degraded where it watches what evictd evicts', () => {
+  test('systemd-oomd: degraded if it monitors workloads of evictd', () => {
     systemd('systemctl', 'start', 'systemd-oomd.service');
     expect(doctor().find('daemon.systemd-oomd')).toMatchObject({ status: 'ok', details: { monitored: [] } });
     units.write(SLICE, { Slice: { MemoryMax: '600M', ManagedOOMMemoryPressure: 'kill', ManagedOOMMemoryPressureLimit: '40%' } });
@@ -128,7 +128,7 @@ describe.skipIf(!hasSystemd || !v2)('evictd doctor beside systemd', () => {
     systemd('systemctl', 'stop', 'systemd-oomd.service', 'systemd-oomd.socket');
   });
 
-  test('a service that is stopped, and one that has failed', () => {
+  test('a stopped service is degraded, a failed one broken', () => {
     systemd('systemctl', 'stop', SERVICE);
     expect(doctor().find('service.unit')).toMatchObject({ status: 'degraded', details: { active: 'inactive' } });
     configure({ evictionHard: { 'memory.available': 'nonsense' } });

@@ -17,11 +17,11 @@ function watching(scene: Scene, more: Readonly<Record<string, unknown>>): Record
   };
 }
 
-describe.runIf(hasSystemd)(`an episode of units (${ON}; tried where systemd is)`, () => {
+describe.runIf(hasSystemd)(`an episode with units as workloads (${ON}; needs systemd)`, () => {
   test.each([
-    ['one goes where that is enough', {}, ['evictd-test-grown.service']],
+    ['evicts one unit if that is enough', {}, ['evictd-test-grown.service']],
     [
-      'as many go as the minimum reclaim asks for, and no more',
+      'evicts as many units as the minimum reclaim needs, and no more',
       { evictionMinimumReclaim: { 'memory.available': '160Mi' } },
       ['evictd-test-grown.service', 'evictd-test-second.service'],
     ],
@@ -32,8 +32,8 @@ describe.runIf(hasSystemd)(`an episode of units (${ON}; tried where systemd is)`
     const evictd = await new Evictd({ config: watching(scene, more) }).guarding();
 
     const [grown] = scene.start(name);
-    await evictd.until('all of them are gone', () => evictd.journal().filter(({ type }) => type === 'outcome').length === victims.length);
-    await evictd.until('the episode is over', () => evictd.journal().some(({ type, met }) => type === 'threshold' && met === false));
+    await evictd.until('all victims are gone', () => evictd.journal().filter(({ type }) => type === 'outcome').length === victims.length);
+    await evictd.until('the episode ends', () => evictd.journal().some(({ type, met }) => type === 'threshold' && met === false));
     await aWhile();
 
     expect(
@@ -47,7 +47,7 @@ describe.runIf(hasSystemd)(`an episode of units (${ON}; tried where systemd is)`
     expect(third?.untouched()).toBe(true);
   });
 
-  test('a condition stays for its transition period, and then goes', async () => {
+  test('a condition clears after its transition period', async () => {
     const scene = new Scene(512);
     scene.start();
     const periodS = 2 * SLOWNESS;
@@ -57,9 +57,7 @@ describe.runIf(hasSystemd)(`an episode of units (${ON}; tried where systemd is)`
     scene.start(scene.service('grown', holding(290)));
     const began = await evictd.recorded('condition');
     const outcome = await evictd.recorded('outcome');
-    await evictd.until('the condition is gone', () =>
-      evictd.journal().some(({ type, status }) => type === 'condition' && status === false),
-    );
+    await evictd.until('the condition clears', () => evictd.journal().some(({ type, status }) => type === 'condition' && status === false));
     const told = evictd.journal().filter(({ type }) => ['condition', 'outcome'].includes(type));
     expect(told.map(({ type, status }) => [type, status])).toEqual([
       ['condition', true],
@@ -67,7 +65,7 @@ describe.runIf(hasSystemd)(`an episode of units (${ON}; tried where systemd is)`
       ['condition', false],
     ]);
     expect(began).toMatchObject({ condition: 'MemoryPressure' });
-    // Of the period half is proof enough: the times are those of the records.
+    // Times of records are imprecise: half of the period is proof enough.
     expect(Date.parse(told[2]?.time ?? '') - Date.parse(outcome.time)).toBeGreaterThanOrEqual(periodS * 500);
   });
 });

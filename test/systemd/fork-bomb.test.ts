@@ -8,7 +8,7 @@ import { Scene } from './scene.js';
 
 const THREADS_MAX = '/proc/sys/kernel/threads-max';
 
-/** Leaves the machine with so many process ids, all in all. Given back when the test is over. */
+/** Limits the process ids of the machine; restored after the test. */
 function leaveTasks(count: number): void {
   const before = readFileSync(THREADS_MAX, 'utf8');
   onTestFinished(() => {
@@ -18,8 +18,8 @@ function leaveTasks(count: number): void {
   writeFileSync(THREADS_MAX, String(tasks + count));
 }
 
-describe.runIf(hasSystemd)(`process ids of the whole machine (${ON}, tried where systemd is)`, () => {
-  test('a unit that forks all the time goes, and nobody else', async () => {
+describe.runIf(hasSystemd)(`process ids of the whole machine (${ON}, needs systemd)`, () => {
+  test('only the unit that forks all the time is evicted', async () => {
     const scene = new Scene();
     const bomb = scene.service('bomb', "/usr/bin/perl -e 'fork while 1'", { TasksMax: 'infinity' });
     const crowd = scene.service('crowd', "/bin/sh -c 'for n in $(seq 40); do sleep infinity & done; wait'");

@@ -11,10 +11,10 @@ const LOGIND_DROP_IN = '/run/systemd/logind.conf.d/evictd-test.conf';
 const TARGET_DROP_IN = '/run/systemd/system/poweroff.target.d/evictd-test.conf';
 const [BATCH, STUBBORN, ONCE] = ['evictd-test-batch.service', 'evictd-test-stubborn.service', 'evictd-test-once.service'];
 const [DB, APP, SAVER] = ['evictd-test-db.service', 'evictd-test-app.service', 'evictd-test-saver.service'];
-/** What the unit that needs the database to its last line has seen of it. */
+/** Written by the unit that needs the database: the state of the database at each step of its stop. */
 const SEEN = '/run/evictd-test-seen';
 
-/** Of systemd itself. */
+/** Freezes systemd itself. */
 const FREEZE = '/sys/fs/cgroup/init.scope/cgroup.freeze';
 
 interface Groups {
@@ -29,7 +29,7 @@ function write(file: string, text: string): void {
 }
 
 const CONFIG = guardingSlice({
-  monitoringInterval: '5m', // what comes is not asked about before the machine goes down
+  monitoringInterval: '5m', // new units are unknown until the shutdown
   shutdownGracePeriod: '10m',
   shutdownGracePeriodCriticalPods: '5m',
   rules: [
@@ -39,7 +39,7 @@ const CONFIG = guardingSlice({
   ],
 });
 
-// logind goes on as far as a target that refuses: then the machine stays.
+// poweroff.target refuses to start, so the machine stays up.
 describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)', () => {
   const units = new TestUnits();
 
@@ -58,7 +58,7 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
     systemd('systemctl', 'restart', 'systemd-logind');
   });
 
-  test('systemd stops them group by group, none comes back, and evictd starts none when it is called off', async () => {
+  test('systemd stops them group by group, none comes back, and evictd starts none when the shutdown is called off', async () => {
     units.writeAll({
       [SLICE]: NODE,
       [BATCH]: small({ Restart: 'always', RestartSec: '100ms', TimeoutStopSec: '45' }),
@@ -66,19 +66,19 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
       [DB]: small({ Restart: 'always' }),
       [APP]: small({}, { Requires: DB, After: DB }),
     });
-    onTestFinished(() => void spawnSync('systemctl', ['stop', ONCE])); // gone, where all went well
+    onTestFinished(() => void spawnSync('systemctl', ['stop', ONCE])); // it may be gone
     units.start(BATCH, STUBBORN, DB, APP);
     const evictd = await new Evictd({ config: CONFIG }).guarding();
     await evictd.logged(/a shutdown of the machine waits for evictd/);
     const planned = JSON.parse(
       systemd(process.execPath, EVICTD, 'shutdown', '--plan', '--config', evictd.configFile, '--output', 'json'),
     ) as Groups;
-    // A unit comes, of which nothing is known, and which may hang on any of them: systemd is asked anew, and answers seconds later.
+    // A new unit may depend on any of them: evictd asks systemd again, which answers seconds later.
     systemd('systemd-run', '--quiet', `--unit=${ONCE}`, `--slice=${SLICE}`, '--property=Restart=always', 'sleep', 'infinity');
     const frozen = spawn('/bin/sh', ['-c', `echo 1 > ${FREEZE}; echo frozen; sleep 2; echo 0 > ${FREEZE}`]);
     await once(frozen.stdout, 'data');
     systemd('busctl', 'call', ...MANAGER, 'PowerOff', 'b', 'false');
-    await evictd.until('it was called off', () => evictd.journal().some(({ phase }) => phase === 'called-off'), 120_000);
+    await evictd.until('the shutdown is called off', () => evictd.journal().some(({ phase }) => phase === 'called-off'), 120_000);
 
     const begun = evictd.journal().find(({ phase }) => phase === 'begins') as unknown as Groups;
     expect(gracePeriods(begun).filter((each) => !each.startsWith(ONCE))).toEqual(gracePeriods(planned));
@@ -94,11 +94,11 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('a unit that systemd stops after another one is told to end before its time is over; what another group needs ends with that', async () => {
+  test('a unit that systemd stops after another one gets SIGTERM within its grace period; a dependency of another group ends with that group', async () => {
     units.writeAll({
       [SLICE]: NODE,
       [BATCH]: small(),
-      // By systemd it is stopped when the stubborn one has ended.
+      // systemd would stop it only after the stubborn one.
       [SAVER]: small({
         ExecStart: `/bin/sh -c 'trap "echo told >> ${SEEN}; exit 0" TERM; while :; do sleep 0.2; done'`,
         Restart: 'always',
@@ -124,7 +124,7 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
     const plan = systemd(process.execPath, EVICTD, 'shutdown', '--plan', '--config', evictd.configFile);
     expect(plan).toMatch(new RegExp(`^ *24s +1000 +5m0s +${DB} +0 .* stops ${APP}$`, 'm'));
     systemd('busctl', 'call', ...MANAGER, 'PowerOff', 'b', 'false');
-    await evictd.until('it was called off', () => evictd.journal().some(({ phase }) => phase === 'called-off'), 120_000);
+    await evictd.until('the shutdown is called off', () => evictd.journal().some(({ phase }) => phase === 'called-off'), 120_000);
 
     const ended = evictd.journal().filter(({ type }) => type === 'ended');
     const inWords = ended.map(({ workload, result, group }) => `${(workload as { name: string }).name} ${String(result)} ${String(group)}`);
@@ -135,12 +135,12 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('a unit has ended when systemd is through with it: what its ExecStop= and ExecStopPost= need ends after that', async () => {
+  test('a unit has ended after its ExecStop= and ExecStopPost=: their dependencies end after that', async () => {
     const sees = (line: string): string => `/bin/sh -c 'sleep 1; echo ${line} $$(systemctl is-active ${DB}) >> ${SEEN}'`;
     units.writeAll({
       [SLICE]: NODE,
       [DB]: small(),
-      // Nobody is left of it after the first line of ExecStop=, and systemd, which is to start the next one, is busy.
+      // After the first line of ExecStop= it has no process, and systemd is frozen before the next one.
       [SAVER]: small({
         ExecStop: [`/bin/sh -c 'echo 1 > ${FREEZE}; kill -KILL $$MAINPID'`, sees('stop')],
         ExecStopPost: [sees('post'), sees('last')],
@@ -158,7 +158,7 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
     ]);
     await once(thawing.stdout, 'data');
     systemd('busctl', 'call', ...MANAGER, 'PowerOff', 'b', 'false');
-    await evictd.until('it was called off', () => evictd.journal().some(({ phase }) => phase === 'called-off'), 120_000);
+    await evictd.until('the shutdown is called off', () => evictd.journal().some(({ phase }) => phase === 'called-off'), 120_000);
 
     expect(readFileSync(SEEN, 'utf8')).toBe('stop active\npost active\nlast active\n');
     const ended = evictd.journal().filter(({ type }) => type === 'ended');

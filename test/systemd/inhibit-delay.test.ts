@@ -8,7 +8,7 @@ import { answers, configure, evictd, logged, mainPid, run, SERVICE, traces } fro
 
 const DROP_IN = '/etc/systemd/logind.conf.d/50-evictd.conf';
 
-/** What logind goes by now. */
+/** The InhibitDelayMaxSec of the running logind. */
 const waitsSeconds = (): number => {
   return Number(systemd('busctl', 'get-property', ...MANAGER, 'InhibitDelayMaxUSec').slice(2)) / 1e6;
 };
@@ -18,8 +18,8 @@ function doctorSays(): { readonly status: string; readonly fix?: string } | unde
   return checks.find(({ id }) => id === 'shutdown.delay');
 }
 
-// One installation, from nothing to nothing: each test goes on where the one before has ended.
-describe.skipIf(!hasSystemd)('how long logind lets a shutdown wait (needs systemd)', () => {
+// One installation: each test continues where the one before ended.
+describe.skipIf(!hasSystemd)('InhibitDelayMaxSec of logind (needs systemd)', () => {
   let byDefault: number;
   let before: string[];
 
@@ -35,7 +35,7 @@ describe.skipIf(!hasSystemd)('how long logind lets a shutdown wait (needs system
     rmSync('/var/lib/evictd', { recursive: true, force: true });
   });
 
-  test('too short: doctor, the installation and the start say so', async () => {
+  test('too short: doctor, install and the start report it', async () => {
     expect(doctorSays()).toMatchObject({ status: 'ok' });
     configure({ shutdownGracePeriod: '30s', shutdownGracePeriodCriticalPods: '10s' });
     expect(doctorSays()).toMatchObject({ status: 'degraded', fix: expect.stringContaining('evictd install --logind-drop-in') as string });
@@ -43,15 +43,15 @@ describe.skipIf(!hasSystemd)('how long logind lets a shutdown wait (needs system
     const { status, stdout } = evictd('install', '--now');
     expect([status, stdout]).toEqual([0, expect.stringContaining('  evictd install --logind-drop-in: ')]);
     expect(stdout).not.toContain(DROP_IN);
-    await eventually('the start says so', () => logged(since).includes('InhibitDelayMaxSec=32'));
+    await eventually('the log has it', () => logged(since).includes('InhibitDelayMaxSec=32'));
   });
 
-  test('the drop-in raises it at once, and locks and sessions stay', async () => {
+  test('the drop-in raises it at once without a restart of logind', async () => {
     const pid = systemd('systemctl', 'show', '--value', '--property=MainPID', 'systemd-logind.service');
     const { status, stdout, stderr } = evictd('install', '--logind-drop-in');
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toContain(`write   ${DROP_IN}\n`);
-    await eventually('logind has taken it over', () => waitsSeconds() === 32);
+    await eventually('logind has the new value', () => waitsSeconds() === 32);
     expect(systemd('systemctl', 'show', '--value', '--property=MainPID', 'systemd-logind.service')).toBe(pid);
     expect(doctorSays()).toMatchObject({ status: 'ok' });
     const since = new Date();
@@ -60,31 +60,31 @@ describe.skipIf(!hasSystemd)('how long logind lets a shutdown wait (needs system
     expect(logged(since)).not.toContain('EVICTD_SHUTDOWN_DELAY');
   });
 
-  test('in its sandbox the service holds the lock; who holds it for evictd is not spared with it, and goes with it', async () => {
-    const [holder = 0] = await eventually('it has the lock', () => lockHolders().length === 1 && lockHolders());
+  test('the service holds the lock in its sandbox; the holder process has oom_score_adj 0 and ends with evictd', async () => {
+    const [holder = 0] = await eventually('evictd holds the lock', () => lockHolders().length === 1 && lockHolders());
     const of = (pid: number, file: string): string => readFileSync(`/proc/${String(pid)}/${file}`, 'utf8').trim();
     expect(of(mainPid(), 'oom_score_adj')).toBe('-999');
-    await eventually('it is not spared', () => of(holder, 'oom_score_adj') === '0');
+    await eventually('the holder has oom_score_adj 0', () => of(holder, 'oom_score_adj') === '0');
     const child = (): number => Number(of(holder, `task/${String(holder)}/children`));
     const cat = await eventually('its child is cat', () => child() > 0 && of(child(), 'comm') === 'cat' && child());
     expect(of(cat, 'oom_score_adj')).toBe('0');
     kill(mainPid(), 'SIGKILL');
-    await eventually('the next one has the lock', () => lockHolders().length === 1 && !lockHolders().includes(holder));
+    await eventually('the next evictd holds the lock', () => lockHolders().length === 1 && !lockHolders().includes(holder));
     systemd('systemctl', 'stop', SERVICE);
-    await eventually('nobody has it', () => lockHolders().length === 0);
+    await eventually('the lock is released', () => lockHolders().length === 0);
     systemd('systemctl', 'start', SERVICE);
   });
 
-  test('it follows the configuration', async () => {
+  test('install adapts the drop-in to the configuration', async () => {
     expect(evictd('install').stdout).toContain(`keep    ${DROP_IN} (unchanged)\n`);
     configure({ shutdownGracePeriod: '40s' });
     expect(evictd('install').stdout).toContain(`write   ${DROP_IN}\n`);
-    await eventually('logind has taken it over', () => waitsSeconds() === 42);
+    await eventually('logind has the new value', () => waitsSeconds() === 42);
   });
 
-  test('uninstalled, it is as before', async () => {
+  test('uninstall restores the default', async () => {
     expect(evictd('uninstall').stdout).toContain(`remove  ${DROP_IN}\n`);
-    await eventually('logind has taken it over', () => waitsSeconds() === byDefault);
+    await eventually('logind has the new value', () => waitsSeconds() === byDefault);
     expect(traces().filter((trace) => !before.includes(trace))).toEqual(['/etc/evictd', '/var/lib/evictd']);
   });
 });

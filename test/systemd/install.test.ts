@@ -26,7 +26,7 @@ const hasMemoryMin = existsSync('/sys/fs/cgroup/cgroup.controllers');
 const THRESHOLD = 'evictd_signal_threshold{eviction_signal="memory.available",kind="hard"}';
 const MIB = 1024 * 1024;
 
-// One installation, from nothing to nothing: each test goes on where the one before has ended.
+// One installation: each test continues where the one before ended.
 describe.skipIf(!hasSystemd)('installed as a service', () => {
   const units = new TestUnits();
   let before: string[];
@@ -62,14 +62,14 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect(traces()).toEqual(before);
   });
 
-  test('a dry run says what it would do, and does nothing', () => {
+  test('a dry run says what it would do, and changes nothing', () => {
     const { status, stdout } = evictd('install', '--now', '--dry-run');
     expect([status, stdout.split('\n')[0]]).toEqual([0, 'dry run: nothing is changed']);
     expect(stdout).toContain('write   /etc/systemd/system/evictd.service\n');
     expect(traces()).toEqual(before);
   });
 
-  test('installed and started: active, enabled, ready, and systemd has nothing against its units', async () => {
+  test('installed and started: active, enabled, ready, and systemd-analyze finds no fault in its units', async () => {
     const since = new Date();
     const { status, stdout, stderr } = evictd('install', '--now');
     expect([status, stderr]).toEqual([0, '']);
@@ -86,14 +86,14 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
         .split('\n')
         .filter((line) => line.includes('evictd')),
     ).toEqual([]);
-    // The sandbox takes nothing that it needs: it has no complaint.
+    // The sandbox permits everything that evictd needs.
     expect(logged(since)).not.toMatch(/EVICTD_(?!WORKLOADS_NONE)|cannot|denied|not permitted/i);
     await answers();
     const ready = await fetch('http://127.0.0.1:9796/readyz');
     expect([ready.status, await ready.text()]).toEqual([200, expect.not.stringMatching(/not live/)]);
   });
 
-  test('a second time: nothing is written, and nothing started again', () => {
+  test('a second time: nothing is written, and the service is not restarted', () => {
     const pid = mainPid();
     const { status, stdout } = evictd('install', '--now', '--output', 'json');
     const { steps } = JSON.parse(stdout) as { steps: { action: string; command?: string[] }[] };
@@ -101,7 +101,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect(mainPid()).toBe(pid);
   });
 
-  test('the last to be taken by the kernel, ahead of who fills the processors, and the watchdog watches', () => {
+  test('oom_score_adj, nice value, watchdog and locked memory are in force', () => {
     const proc = `/proc/${String(mainPid())}`;
     expect(readFileSync(`${proc}/oom_score_adj`, 'utf8').trim()).toBe('-999');
     const stat = readFileSync(`${proc}/stat`, 'utf8');
@@ -110,7 +110,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect(Number(/VmLck:\s+(\d+)/.exec(readFileSync(`${proc}/status`, 'utf8'))?.[1])).toBeGreaterThan(0);
   });
 
-  test.skipIf(!hasMemoryMin)('its memory is spared along the whole path, and never swapped', () => {
+  test.skipIf(!hasMemoryMin)('its memory is protected along the whole path, and never swapped', () => {
     const files = ['/sys/fs/cgroup/evictd.slice/memory.min', '/sys/fs/cgroup/evictd.slice/evictd.service/memory.min'];
     expect(files.map((file) => Number(readFileSync(file, 'utf8')))).toEqual([128 * MIB, 128 * MIB]);
     expect(readFileSync('/sys/fs/cgroup/evictd.slice/evictd.service/memory.swap.max', 'utf8').trim()).toBe('0');
@@ -135,12 +135,12 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
       expect(await metric(THRESHOLD)).toBe(mib * MIB);
     }
     expect([mainPid(), state()]).toEqual([pid, 'active/running']);
-    await eventually('the records', () => records('reload').length === 2);
-    // When the soft threshold was first seen met is not forgotten: no second episode has begun.
+    await eventually('the reload records', () => records('reload').length === 2);
+    // The episode of the soft threshold continues: no second one has begun.
     expect(records('threshold').filter(({ kind, met }) => kind === 'soft' && met === true)).toHaveLength(1);
   });
 
-  test('reload of a file with errors: it fails with their places, and the configuration before stays', async () => {
+  test('reload of a file with errors fails with their positions, and the present configuration stays', async () => {
     const pid = mainPid();
     const since = new Date();
     writeFileSync(CONFIG, 'evictionHard:\n  memory.available: nonsense\n');
@@ -148,20 +148,20 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect(logged(since)).toMatch(/\/etc\/evictd\/config\.yaml:2:21: EVICTD_CONFIG_THRESHOLD/);
     expect([mainPid(), state(), await metric(THRESHOLD)]).toEqual([pid, 'active/running', 12 * MIB]);
     expect(await metric('evictd_config_last_reload_successful')).toBe(0);
-    await eventually('the record', () => records('reload-refused').length === 1);
-    // Once it is put right and not reloaded yet, doctor, which reads it, says that the running evictd has refused it.
+    await eventually('the record of the refusal', () => records('reload-refused').length === 1);
+    // The file is valid again but not reloaded: doctor reports that the running evictd refused it.
     configure({});
     expect(evictd('doctor').stdout).toMatch(/refused its configuration and keeps the previous one: .*config\.yaml:2:21/);
   });
 
-  test('reload of a file that has vanished: it fails with its path, and the configuration before stays', async () => {
+  test('reload of a file that is gone fails with its path, and the present configuration stays', async () => {
     const pid = mainPid();
     const since = new Date();
     rmSync(CONFIG);
     expect(run('systemctl', 'reload', SERVICE).status).not.toBe(0);
     expect(logged(since)).toMatch(/\/etc\/evictd\/config\.yaml: EVICTD_CONFIG_FILE_MISSING/);
     expect([mainPid(), state(), await metric(THRESHOLD)]).toEqual([pid, 'active/running', 12 * MIB]);
-    await eventually('the record', () => records('reload-refused').length === 2);
+    await eventually('the record of the refusal', () => records('reload-refused').length === 2);
     configure({});
   });
 
@@ -174,14 +174,14 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     const wanted = { 'nodefs.available': String(bavail * bsize + 16 * MIB) };
     configure({ evictionHard: wanted, reclaim: [{ step: 'core-dumps', olderThan: '1h' }] });
     systemd('systemctl', 'reload', SERVICE);
-    await eventually('it was reclaimed', () => records('reclaimed').length > 0);
+    await eventually('the reclaim is recorded', () => records('reclaimed').length > 0);
     expect(records('reclaimed')).toMatchObject([{ collections: ['core-dumps'], enough: true, errors: [] }]);
     expect(existsSync(core)).toBe(false);
     configure({});
     systemd('systemctl', 'reload', SERVICE);
   });
 
-  test('another file and a runtime directory of its own: they stay with a second install, and /run may be empty at the next boot', async () => {
+  test('another file and a runtime directory of its own: a second install keeps them, and /run may be empty at boot', async () => {
     const [other, directory] = ['/etc/evictd/other.yaml', '/run/evictdtest-guard'];
     configure({ runtimeDirectory: directory, evictionHard: { 'memory.available': '13Mi' } });
     cpSync(CONFIG, other);
@@ -197,13 +197,13 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     systemd('systemctl', 'reload', SERVICE);
     expect(evictd('install', '--now', '--config', CONFIG).status).toBe(0);
     const threshold = (): Promise<number | undefined> => metric(THRESHOLD).catch(() => undefined);
-    await eventually('the first file is in force', async () => (await threshold()) === 10 * MIB);
+    await eventually('the default file is in force', async () => (await threshold()) === 10 * MIB);
     expect(existsSync(`${directory}/machine.lock`)).toBe(true); // it outlives the service
     rmSync(directory, { recursive: true });
     rmSync(other);
   });
 
-  test('in its sandbox it marks and ends processes of others, and gives back what it has marked when it stops', async () => {
+  test('in its sandbox it writes oom_score_adj of other users, evicts, and restores oom_score_adj when it stops', async () => {
     const names = ['evictd-test-keeps.service', 'evictd-test-goes.service'];
     for (const name of names) {
       units.write(name, {
@@ -216,7 +216,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     const config = { workloads: [{ cgroup: '/evictdtest.slice' }], oomScoreAdj: 'qos' };
     configure(config);
     systemd('systemctl', 'reload', SERVICE);
-    await eventually('both to be marked', () => [keeps, goes].every((pid) => adj(pid) === '1000'));
+    await eventually('both have oom_score_adj 1000', () => [keeps, goes].every((pid) => adj(pid) === '1000'));
     systemd('systemctl', 'stop', SERVICE);
     expect([keeps, goes].map(adj)).toEqual(['100', '100']);
 
@@ -231,13 +231,13 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
   test('killed, it is started again', async () => {
     const pid = mainPid();
     kill(pid, 'SIGKILL');
-    await eventually('another process', () => state() === 'active/running' && mainPid() !== pid);
+    await eventually('the service has another process', () => state() === 'active/running' && mainPid() !== pid);
     expect(statSync(JOURNAL).size).toBeGreaterThan(0);
   });
 
-  test('the watchdog hears from it, however long the monitoring interval; a stopped process is started again', async () => {
+  test('the watchdog hears from it with any monitoring interval; a process that hangs is restarted', async () => {
     configure({ monitoringInterval: '1h' });
-    const silent = 2 + 2 * SLOWNESS; // seconds that it may be
+    const silent = 2 + 2 * SLOWNESS; // seconds without a message
     dropIn(`[Service]\nWatchdogSec=${String(silent)}s\nEnvironment=RUN_OPTIONS=--dry-run\n`);
     const since = new Date();
     systemd('systemctl', 'restart', SERVICE);
@@ -245,17 +245,17 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     await new Promise((resolve) => setTimeout(resolve, (2 * silent + 1) * 1_000));
     expect([mainPid(), state()]).toEqual([pid, 'active/running']);
     expect(await metric('evictd_dry_run')).toBe(1);
-    systemd('systemctl', 'reload', SERVICE); // of a dry run, too
+    systemd('systemctl', 'reload', SERVICE); // a dry run reloads, too
     kill(pid, 'SIGSTOP');
-    await eventually('another process', () => state() === 'active/running' && mainPid() !== pid);
+    await eventually('the service has another process', () => state() === 'active/running' && mainPid() !== pid);
     expect(logged(since)).toMatch(/Watchdog timeout/);
     dropIn(undefined);
   });
 
-  test('a configuration that cannot be used: the service fails, and is not started again for it', async () => {
+  test('a configuration that cannot be used: the service fails, and is not restarted', async () => {
     writeFileSync(CONFIG, 'evictionHard:\n  memory.available: nonsense\n');
     expect(run('systemctl', 'restart', SERVICE).status).not.toBe(0);
-    await new Promise((resolve) => setTimeout(resolve, 1_500)); // RestartSec, and a half
+    await new Promise((resolve) => setTimeout(resolve, 1_500)); // more than RestartSec
     expect([state(), property(SERVICE, 'ExecMainStatus')]).toEqual(['failed/failed', '78']);
     rmSync(CONFIG);
     systemd('systemctl', 'reset-failed', SERVICE);
@@ -266,7 +266,7 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     expect(state()).toBe('active/running');
   });
 
-  test('uninstalled after it was killed, and could not start again: what it owes is given back first', async () => {
+  test('uninstalled after it was killed and could not start again: oom_score_adj is restored first', async () => {
     const name = 'evictd-test-marked.service';
     units.write(name, { Service: { ExecStart: '/bin/sleep infinity', Slice: 'evictdtest.slice', OOMScoreAdjust: '100' } });
     units.start(name);
@@ -274,17 +274,20 @@ describe.skipIf(!hasSystemd)('installed as a service', () => {
     const adj = (): string => readFileSync(`/proc/${String(pid)}/oom_score_adj`, 'utf8').trim();
     configure({ workloads: [{ cgroup: '/evictdtest.slice' }], oomScoreAdj: 'qos' });
     systemd('systemctl', 'reload', SERVICE);
-    await eventually('it is marked', () => adj() === '1000');
+    await eventually('oom_score_adj is 1000', () => adj() === '1000');
     await killedForGood();
     const { status, stdout, stderr } = evictd('uninstall');
     expect(adj()).toBe('100');
-    expect([status, stderr]).toEqual([0, expect.stringMatching(/config\.yaml:1:.*\n.*using the default directories because of these errors/s)]);
+    expect([status, stderr]).toEqual([
+      0,
+      expect.stringMatching(/config\.yaml:1:.*\n.*using the default directories because of these errors/s),
+    ]);
     expect(stdout).toMatch(/^restore \/run\/evictd \(oom_score_adj of \d+ process(es)?\)\nremove {2}\/run\/evictd\n/m);
     configure({});
     expect(evictd('install', '--now').status).toBe(0);
   });
 
-  test('uninstalled: configuration and journal are left, and nothing else', () => {
+  test('uninstalled: only configuration and journal are left', () => {
     const { status, stdout, stderr } = evictd('uninstall');
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toContain('keep    /etc/evictd (configuration)\nkeep    /var/lib/evictd (the journal)\n');

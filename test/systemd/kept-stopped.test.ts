@@ -10,14 +10,14 @@ const FALLBACK = 'evictd-test-fallback.service';
 
 describe.skipIf(!hasSystemd)('a systemd unit that is kept stopped (needs systemd)', () => {
   const units = new TestUnits();
-  // Before an evictd of the test is there, so that it has ended by then: it starts units again.
+  // Registered before the evictd of a test, so that evictd, which starts units again, has ended by then.
   beforeEach(() => {
     onTestFinished(() => {
       units.remove();
     });
   });
 
-  test('after kill -9 with no evictd to follow, `evictd restore` starts it again, once', async () => {
+  test('after SIGKILL of evictd `evictd restore` starts it again, once', async () => {
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking({ Restart: 'always' }), 'evictd-test-other.service': small() });
     units.start('evictd-test-other.service');
     const killed = await new Evictd({ config: softly({ evictionPressureTransitionPeriod: '1h' }) }).guarding();
@@ -29,14 +29,14 @@ describe.skipIf(!hasSystemd)('a systemd unit that is kept stopped (needs systemd
     const restore = () => evictd('restore', '--config', killed.configFile, '--runtime-directory', `${killed.directory}/run`);
     const { code, stdout } = await restore();
     expect([code, stdout]).toEqual([0, expect.stringContaining(`(${LEAK}, which was kept stopped: started ${LEAK})`)]);
-    await eventually('it is back', () => property(LEAK, 'ActiveState') === 'active');
+    await eventually('the unit is active', () => property(LEAK, 'ActiveState') === 'active');
     expect(await killed.history('release')).toMatchObject([{ node: `/${SLICE}`, decision: 1, unit: LEAK, start: [LEAK] }]);
     units.stop(LEAK);
     expect(await restore()).toMatchObject({ code: 0, stdout: 'nothing is left to undo\n' });
     expect(property(LEAK, 'ActiveState')).toBe('inactive');
   });
 
-  test('after kill -9 neither the next evictd nor `evictd restore` starts it over a unit that runs and conflicts with it', async () => {
+  test('after SIGKILL of evictd neither the next one nor `evictd restore` starts it against a conflicting unit that runs', async () => {
     units.writeAll({
       [SLICE]: NODE,
       [LEAK]: leaking({ Restart: 'always' }, { Conflicts: FALLBACK }),
@@ -68,7 +68,7 @@ describe.skipIf(!hasSystemd)('a systemd unit that is kept stopped (needs systemd
     expect((await next.history('release')).map(({ errors }) => errors)).toEqual([[why], undefined, [why]]);
   });
 
-  test('after kill -9 the next evictd keeps it stopped, and starts it again', async () => {
+  test('after SIGKILL of evictd the next one keeps it stopped, and starts it again', async () => {
     units.writeAll({
       [SLICE]: NODE,
       [LEAK]: leaking({ Restart: 'always' }),
@@ -85,10 +85,10 @@ describe.skipIf(!hasSystemd)('a systemd unit that is kept stopped (needs systemd
     expect(await first.stop('SIGKILL')).toBe('SIGKILL');
 
     const second = await new Evictd({ config, directory }).guarding();
-    await eventually('the metric says so', async () => (await second.metric('evictd_units_held')) === 1);
+    await eventually('the metric counts it', async () => (await second.metric('evictd_units_held')) === 1);
     expect([LEAK, SOCKET].map((name) => property(name, 'ActiveState'))).toEqual(['inactive', 'inactive']);
     expect(await second.stop()).toBe(0);
     expect(await second.history('release')).toMatchObject([{ decision: 1, unit: LEAK, start: [SOCKET, LEAK] }]);
-    await eventually('it is back', () => [LEAK, SOCKET].every((name) => property(name, 'ActiveState') === 'active'));
+    await eventually('the unit is active', () => [LEAK, SOCKET].every((name) => property(name, 'ActiveState') === 'active'));
   });
 });

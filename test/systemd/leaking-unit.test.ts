@@ -6,13 +6,13 @@ import { ON } from '../e2e/node.js';
 import { aWhile } from '../e2e/wait.js';
 import { kernelKills, leave, LEAKING, Scene } from './scene.js';
 
-// The machine itself is the node: what leaks takes its memory, and nothing but evictd is between it and the kernel's OOM killer.
+// The machine itself is the node: without evictd the leak ends with the OOM killer of the kernel.
 
-describe.runIf(hasSystemd)(`a unit that leaks (${ON}, ${hasSwap ? 'with' : 'without'} swap; tried where systemd is)`, () => {
+describe.runIf(hasSystemd)(`a unit that leaks (${ON}, ${hasSwap ? 'with' : 'without'} swap; needs systemd)`, () => {
   test.each([
     ['as fast as it can', {}],
     ['at half that speed', { CPUQuota: '50%' }],
-  ])('%s goes before the kernel kills, and its neighbours live', async (_how, settings) => {
+  ])('%s is evicted before the kernel kills, and its neighbours live', async (_how, settings) => {
     const scene = new Scene();
     const leak = scene.service('leak', LEAKING, settings);
     const neighbours = await scene.holders({ db: { mib: 80 }, web: { mib: 60, settings: { MemoryLow: '128M' } }, other: { mib: 20 } });

@@ -4,14 +4,14 @@ import { eventually } from '../support/eventually.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
 import { answers, configure, CONFIG, JOURNAL, killedForGood, logged, mainPid, records, run, SERVICE, state, traces } from './service.js';
 
-// test/vm/run.ts builds them from the tree, not compressed.
+// Built by test/vm/run.ts, without compression.
 const PACKAGES = '/project/build/deb/test';
 const hasPackages = hasSystemd && existsSync(`${PACKAGES}/1.0.deb`);
 
-/** dpkg, as apt runs it; but it need not wait for the disk of a machine that is thrown away. */
+/** dpkg as apt runs it, without fsync: the machine is thrown away. */
 const dpkg = (...args: readonly string[]): string => systemd('env', 'DEBIAN_FRONTEND=noninteractive', 'dpkg', '--force-unsafe-io', ...args);
 
-// One installation, from nothing to nothing: each test goes on where the one before has ended.
+// One installation: each test continues where the one before ended.
 describe.skipIf(!hasPackages)('the Debian package', () => {
   const units = new TestUnits();
   let before: string[];
@@ -25,7 +25,7 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     rmSync('/etc/evictd', { recursive: true, force: true });
   });
 
-  test('installed: it guards, on a Node of its own, and evicts nobody', async () => {
+  test('installed: it guards with its own Node, and evicts no workload', async () => {
     const since = new Date();
     dpkg('--install', `${PACKAGES}/1.0.deb`);
     expect([state(), systemd('systemctl', 'is-enabled', SERVICE)]).toEqual(['active/running', 'enabled']);
@@ -36,19 +36,19 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     await answers();
   });
 
-  test('its unit is the package’s: install and uninstall leave it to that', () => {
+  test('evictd install refuses: the unit belongs to the package', () => {
     const refused = run('/usr/bin/evictd', 'install', '--now');
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/EVICTD_INSTALL_PACKAGED.*\n.*systemctl enable --now/)]);
   });
 
-  test('upgraded in the middle of a grace period: the new one guards, with the administrator’s configuration, and goes on with it', async () => {
+  test('upgraded during a grace period: the new version keeps the configuration and continues the period', async () => {
     configure({
       evictionHard: { 'memory.available': '11Mi' },
       evictionSoft: { 'memory.available': '99.9%' },
       evictionSoftGracePeriod: { 'memory.available': '1h' },
     });
     systemd('systemctl', 'reload', SERVICE);
-    await eventually('it has begun', () => records('threshold').length === 1);
+    await eventually('the threshold is met', () => records('threshold').length === 1);
     const mine = readFileSync(CONFIG, 'utf8');
     const pid = mainPid();
     dpkg('--install', `${PACKAGES}/1.1.deb`);
@@ -61,7 +61,7 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     expect(records('threshold')).toHaveLength(1);
   });
 
-  test('upgraded while it is stopped: it stays so; while it hangs: it guards', () => {
+  test('upgraded while stopped: it stays stopped; while it hangs: it guards', () => {
     systemd('systemctl', 'stop', SERVICE);
     const upgrade = () => {
       systemd('/var/lib/dpkg/info/evictd.prerm', 'upgrade', '1.1'); // what dpkg runs then
@@ -75,7 +75,7 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     expect(state()).toBe('active/running');
   });
 
-  test('removed after it was killed: what it owes is given back, and nothing is left but configuration and journal', async () => {
+  test('removed after it was killed: oom_score_adj is restored, and only configuration and journal are left', async () => {
     units.write('evictdtest.slice', { Unit: { Description: 'workloads' } });
     units.write('evictd-test-marked.service', {
       Service: { ExecStart: '/bin/sleep infinity', Slice: 'evictdtest.slice', OOMScoreAdjust: '100' },
@@ -85,7 +85,7 @@ describe.skipIf(!hasPackages)('the Debian package', () => {
     const adj = (): string => readFileSync(`/proc/${String(pid)}/oom_score_adj`, 'utf8').trim();
     configure({ workloads: [{ cgroup: '/evictdtest.slice' }], oomScoreAdj: 'qos' });
     systemd('systemctl', 'reload', SERVICE);
-    await eventually('it is marked', () => adj() === '1000');
+    await eventually('oom_score_adj is 1000', () => adj() === '1000');
     await killedForGood();
     dpkg('--remove', 'evictd');
     expect(adj()).toBe('100');

@@ -10,7 +10,7 @@ const MIB = 1 << 20;
 const SECOND = 1_000_000_000n;
 const CRASHES = '/var/crash';
 
-/** A file that was written a day ago, as large as it says. */
+/** A file of this size, written a day ago. */
 function oldFile(directory: string, mib: number): string {
   mkdirSync(directory, { recursive: true });
   const path = join(directory, 'evictd-test-core');
@@ -28,7 +28,7 @@ const freeMib = (): number => {
 };
 
 describe.runIf(hasSystemd)('reclaim (needs systemd)', () => {
-  test('a command is run outside, with limits, and what became of it is known', async () => {
+  test('a command runs in a unit with limits, and its failure is reported', async () => {
     const runner = openCommandRunner();
     const command = (script: string, timeoutSeconds = 60n) =>
       runner.run({
@@ -47,7 +47,7 @@ describe.runIf(hasSystemd)('reclaim (needs systemd)', () => {
     expect(systemd('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'evictd-reclaim-*')).toBe('');
   });
 
-  test('old core dumps go before anybody is evicted, where that is enough', async () => {
+  test('removing old core dumps ends the shortage without an eviction', async () => {
     const core = oldFile(CRASHES, 64);
     const config = {
       evictionHard: { 'nodefs.available': `${String(freeMib() + 32)}Mi` },
@@ -61,12 +61,12 @@ describe.runIf(hasSystemd)('reclaim (needs systemd)', () => {
     const [freed] = reclaimed.yields as readonly { readonly freedBytes: number }[];
     expect(freed?.freedBytes).toBeGreaterThan(48 * MIB);
     expect(existsSync(core)).toBe(false);
-    await evictd.until('the shortage is over', () => evictd.journal().some(({ type, met }) => type === 'threshold' && met === false));
+    await evictd.until('the shortage ends', () => evictd.journal().some(({ type, met }) => type === 'threshold' && met === false));
     expect(evictd.journal().filter(({ type }) => type === 'decision' || type === 'alert')).toEqual([]);
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('where there is nothing to be had it is tried once, and said', async () => {
+  test('a reclaim that frees nothing is tried once, and recorded', async () => {
     const config = {
       evictionHard: { 'nodefs.available': `${String(freeMib() + 1024)}Mi` },
       monitoringInterval: '1s',
@@ -76,12 +76,12 @@ describe.runIf(hasSystemd)('reclaim (needs systemd)', () => {
     expect(await evictd.recorded('reclaimed')).toMatchObject({ enough: false });
     await evictd.recorded('alert');
     const ticks = performance.now() + 5_000;
-    await evictd.until('it has looked again, some times', () => performance.now() > ticks);
+    await evictd.until('several ticks have passed', () => performance.now() > ticks);
     expect(evictd.journal().filter(({ type }) => type === 'reclaim')).toHaveLength(1);
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('by hand: what there would be to gain, then it is done', () => {
+  test('evictd reclaim: the dry run estimates, then files are removed', () => {
     const core = oldFile(CRASHES, 8);
     const file = '/run/evictd-test-reclaim.yaml';
     onTestFinished(() => {

@@ -10,7 +10,7 @@ const OTHER = 'evictd-test-other.service';
 
 describe.skipIf(!hasSystemd)('a systemd unit that is evicted and comes back (needs systemd)', () => {
   const units = new TestUnits();
-  // Before an evictd of the test is there, so that it has ended by then: it starts units again.
+  // Registered before the evictd of a test, so that evictd, which starts units again, has ended by then.
   beforeEach(() => {
     onTestFinished(() => {
       units.remove();
@@ -22,7 +22,7 @@ describe.skipIf(!hasSystemd)('a systemd unit that is evicted and comes back (nee
   const reach = (evictd: Evictd, type: string, count: number): Promise<void> =>
     evictd.until(`${String(count)} × ${type}`, () => of(evictd, type).length >= count);
 
-  test('is held for a minute the second time, until the condition has cleared the third time, and comes back', async () => {
+  test('is kept stopped for a minute the second time, until the condition clears the third time, and comes back', async () => {
     units.writeAll({
       [SLICE]: NODE,
       [LEAK]: leaking({ Restart: 'always', RestartSec: '500ms' }),
@@ -35,15 +35,15 @@ describe.skipIf(!hasSystemd)('a systemd unit that is evicted and comes back (nee
     const evictd = await new Evictd({ config }).guarding();
     units.start(LEAK);
 
-    // Killed, and systemd starts it again; killed, and systemd is told to leave it.
+    // The first time systemd starts it again, the second time evictd keeps it stopped.
     await reach(evictd, 'decision', 2);
     expect(of(evictd, 'decision').map(({ unit }) => unit)).toMatchObject([{ evictions: 1 }, { evictions: 2, keptStopped: 'back-off' }]);
     expect(of(evictd, 'decision')[0]?.unit).not.toHaveProperty('keptStopped');
     const heldAtMs = Date.now();
-    await eventually('it is stopped, and so is its timer', () => active(LEAK) !== 'active' && active(TIMER) === 'inactive');
+    await eventually('the unit and its timer are stopped', () => active(LEAK) !== 'active' && active(TIMER) === 'inactive');
 
-    // After a minute it comes back, and is a storm.
-    await evictd.until('it is released', () => of(evictd, 'release').length === 1, 90_000);
+    // Released after a minute, it is evicted a third time: a restart storm.
+    await evictd.until('the unit is released', () => of(evictd, 'release').length === 1, 90_000);
     expect(Date.now() - heldAtMs).toBeGreaterThan(45_000);
     await reach(evictd, 'decision', 3);
     expect(of(evictd, 'decision')[2]).toMatchObject({
@@ -52,7 +52,7 @@ describe.skipIf(!hasSystemd)('a systemd unit that is evicted and comes back (nee
     });
     expect(await evictd.recorded('alert')).toMatchObject({ alert: 'restart-storm', victim: { name: LEAK }, evictions: 3 });
 
-    // When the condition has cleared it comes back.
+    // It comes back when the condition clears.
     await reach(evictd, 'release', 2);
     const told = evictd.journal();
     const released = told.findLastIndex(({ type }) => type === 'release');

@@ -9,17 +9,17 @@ const MIB = 1024 * 1024;
 /** A running unit, and whether it is the one that was started. */
 export interface RunningUnit {
   readonly name: string;
-  /** The same process since it was started, never restarted. */
+  /** The same process since its start. */
   readonly untouched: () => boolean;
-  /** Why it ended, as systemd has it: 'success', 'signal', 'oom-kill', … */
+  /** Result of systemd: 'success', 'signal', 'oom-kill', … */
   readonly result: () => string;
   readonly ended: () => boolean;
 }
 
-/** Holds memory in one process of few instructions, which an emulated machine has at once: tail keeps what it may not write yet. */
+/** Holds memory in one process that starts fast on emulated machines: tail keeps what it cannot write yet. */
 export const holding = (mib: number): string =>
   `/bin/sh -c 'head -c ${String(mib * MIB)} /dev/zero | tail -c ${String(mib * MIB)} | sleep infinity'`;
-/** Takes all the memory that there is, as fast as it goes: it waits for the end of a line. */
+/** Takes all memory as fast as it can: tail waits for the end of a line. */
 export const LEAKING = '/usr/bin/tail /dev/zero';
 
 /** A service that holds memory. */
@@ -28,11 +28,11 @@ export interface Holder {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Units in a slice of their own, removed with everything in it when the test is over. */
+/** Units in a slice, removed with everything in it after the test. */
 export class Scene {
   readonly slice = 'evictdtest.slice';
   readonly #units = new TestUnits();
-  /** Written with the next start: to tell systemd of new units takes seconds in an emulated machine. */
+  /** Written at the next start: a daemon-reload takes seconds on an emulated machine. */
   #unwritten: Record<string, UnitSections> = {};
 
   /** `limitMib`: the slice is a node of this size. */
@@ -44,7 +44,7 @@ export class Scene {
     this.#unwritten[this.slice] = { Slice: limits };
   }
 
-  /** A service in the slice, not started: its name. */
+  /** Adds a service to the slice without starting it; returns its name. */
   service(name: string, execStart: string, settings: Readonly<Record<string, string>> = {}): string {
     const unit = `evictd-test-${name}.service`;
     this.#unwritten[unit] = { Service: { Slice: this.slice, ExecStart: execStart, OOMPolicy: 'continue', ...settings } };
@@ -58,22 +58,22 @@ export class Scene {
     return names.map(running);
   }
 
-  /** On the account of the slice. */
+  /** Usage of the slice. */
   usedBytes(): number {
     return usage(`/${this.slice}`);
   }
 
-  /** Starts them all; resolves when they hold their memory. In the order in which they are named. */
+  /** Starts units; resolves, in the order of `units`, when they hold their memory. */
   async holders(plans: Readonly<Record<string, Holder>>): Promise<readonly RunningUnit[]> {
     const names = Object.entries(plans).map(([name, { mib, settings }]) => this.service(name, holding(mib), settings));
     const units = this.start(...names);
     const sizes = Object.values(plans).map(({ mib }) => mib * MIB);
-    await until('they hold their memory', () => names.every((name, index) => used(name) >= (sizes[index] ?? 0)));
+    await until('the units hold their memory', () => names.every((name, index) => used(name) >= (sizes[index] ?? 0)));
     return units;
   }
 }
 
-/** Takes memory of the machine, on nobody's account whom evictd could end, until so much is left: what leaks then takes seconds, not minutes. */
+/** Fills memory outside of all workloads until this much is left: a leak then takes seconds, not minutes. */
 export function leave(mib: number): void {
   const path = '/dev/shm/evictd-test-ballast';
   const available = Number(/^MemAvailable:\s*(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]) / 1024;
@@ -93,7 +93,7 @@ function running(name: string): RunningUnit {
   };
 }
 
-/** Bytes on the account of a unit. */
+/** Memory usage of a unit in bytes. */
 export function used(unit: string): number {
   return usage(property(unit, 'ControlGroup'));
 }
@@ -109,7 +109,7 @@ function usage(path: string): number {
   }
 }
 
-/** All that the kernel has killed for want of memory since it booted. */
+/** OOM kills of the kernel since boot. */
 export function kernelKills(): number {
   return Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1]);
 }

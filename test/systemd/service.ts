@@ -9,16 +9,16 @@ export const SERVICE = 'evictd.service';
 export const CONFIG = '/etc/evictd/config.yaml';
 export const JOURNAL = '/var/lib/evictd/journal.jsonl';
 
-/** Runs the command line, with what it said. */
+/** Runs a command and returns its output. */
 export function run(program: string, ...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
   return { status, stdout, stderr };
 }
 
-/** `evictd` as it was built. */
+/** The built `evictd`. */
 export const evictd = (...args: readonly string[]): ReturnType<typeof run> => run(process.execPath, '/project/dist/evictd.js', ...args);
 
-/** The configuration of the service; JSON is YAML. Disks are another test's. */
+/** Writes the configuration of the service (JSON is YAML), with disk thresholds disabled. */
 export function configure(config: Readonly<Record<string, unknown>>): void {
   const { evictionHard, ...rest } = config as { evictionHard?: object };
   const whole = {
@@ -32,27 +32,30 @@ export function configure(config: Readonly<Record<string, unknown>>): void {
 export const mainPid = (): number => Number(property(SERVICE, 'MainPID'));
 export const state = (): string => `${property(SERVICE, 'ActiveState')}/${property(SERVICE, 'SubState')}`;
 
-/** What the service, and systemd of it, has logged since then. */
+/** Log lines of the service, and of systemd about it, since then. */
 export function logged(since: Date): string {
   return systemd('journalctl', '--unit', SERVICE, '--no-pager', '--output=cat', `--since=@${String(since.getTime() / 1000)}`);
 }
 
-/** Records of its journal, of one type. What it is just writing has no line end yet. */
+/** Journal records of one type; an incomplete last line is skipped. */
 export function records(type: string): readonly Readonly<Record<string, unknown>>[] {
   const lines = readFileSync(JOURNAL, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter((record) => record.type === type);
 }
 
-/** Ends it so that it gives nothing back, and nobody takes over: the next one cannot read the configuration. */
+/** Kills the service so that nothing is restored: the next start fails because of the configuration. */
 export async function killedForGood(): Promise<void> {
   writeFileSync(CONFIG, 'evictionHard: nonsense\n');
   kill(mainPid(), 'SIGKILL');
-  await eventually('the next one has given up', () => state() === 'failed/failed');
+  await eventually('the restarted service has failed', () => state() === 'failed/failed');
 }
 
-/** Active is not yet listening. */
+/** Waits for /readyz: an active service may not listen yet. */
 export async function answers(): Promise<void> {
-  await eventually('it is ready', async () => (await fetch('http://127.0.0.1:9796/readyz').catch(() => undefined))?.status === 200);
+  await eventually(
+    'the service is ready',
+    async () => (await fetch('http://127.0.0.1:9796/readyz').catch(() => undefined))?.status === 200,
+  );
 }
 
 export async function metric(series: string): Promise<number> {
@@ -62,7 +65,7 @@ export async function metric(series: string): Promise<number> {
   return Number(line.slice(series.length + 1));
 }
 
-/** A drop-in of the service, known to systemd; `undefined` removes it. */
+/** Writes a drop-in of the service and reloads systemd; `undefined` removes it. */
 export function dropIn(text: string | undefined): void {
   const file = `/run/systemd/system/${SERVICE}.d/test.conf`;
   if (text === undefined) rmSync(dirname(file), { recursive: true, force: true });
@@ -73,7 +76,7 @@ export function dropIn(text: string | undefined): void {
   systemd('systemctl', 'daemon-reload');
 }
 
-/** All that bears its name, but for what tests are called: files where systems keep what is theirs, and units that systemd knows. */
+/** Files in system directories and units whose names contain evictd, without those of tests. */
 export function traces(): string[] {
   const files = systemd(
     'find',

@@ -29,11 +29,11 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
       prepare: (begins) => told.push(begins ? 'goes down' : 'stays'),
       changed: (state) => told.push(state.kind === 'off' ? `off: ${state.reason}` : state.kind),
     });
-    await eventually('it is held', () => delay.state.kind === 'held', { circumstances: () => told.join(', ') });
+    await eventually('the lock is held', () => delay.state.kind === 'held', { circumstances: () => told.join(', ') });
     return delay;
   };
 
-  // Longer than any of this takes: logind would go on by itself, and the target would refuse.
+  // Longer than any test: otherwise logind continues by itself, and the target refuses.
   beforeAll(() => {
     write(LOGIND_DROP_IN, '[Login]\nInhibitDelayMaxSec=600\n');
     systemd('systemctl', 'restart', 'systemd-logind');
@@ -44,64 +44,64 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
   });
   afterEach(async () => {
     for (const delay of open.splice(0)) delay.close();
-    await eventually('nobody holds a lock', () => lockHolders().length === 0);
+    await eventually('no lock is held', () => lockHolders().length === 0);
     told.length = 0;
   });
 
-  test('taken, listed, and let go when it is closed', async () => {
+  test('is taken, listed, and released when closed', async () => {
     const delay = await start();
     expect(lockHolders()).toHaveLength(1);
     expect(systemd('systemd-inhibit', '--list', '--no-pager')).toMatch(
       /evictd +0 +root +\d+ +systemd-inhibit +shutdown +ends workloads in order \([0-9a-f]{8}\) +delay/,
     );
     delay.close();
-    await eventually('it is let go', () => lockHolders().length === 0);
+    await eventually('the lock is released', () => lockHolders().length === 0);
     expect(told).toEqual(['held']);
   });
 
   const newLogind = async (delay: ShutdownDelay): Promise<void> => {
     systemd('systemctl', 'stop', 'systemd-logind');
-    await eventually('it has heard of it', () => told.at(-1) === 'off: logind does not run');
+    await eventually('the loss is reported', () => told.at(-1) === 'off: logind does not run');
     systemd('systemctl', 'start', 'systemd-logind');
-    await eventually('it is held', () => delay.state.kind === 'held');
+    await eventually('the lock is held', () => delay.state.kind === 'held');
   };
 
-  test('kept over a new logind, and over a new bus', async () => {
+  test('is kept over a restart of logind and of the bus', async () => {
     const delay = await start();
     const before = lockHolders();
     await newLogind(delay);
     expect(lockHolders()).toEqual(before);
     told.length = 0;
     systemd('systemctl', 'restart', 'dbus');
-    await eventually('it has heard of it', () => told.some((line) => line.startsWith('off: logind cannot be asked')));
-    await eventually('it is held', () => delay.state.kind === 'held', { ms: 60_000 });
+    await eventually('the loss is reported', () => told.some((line) => line.startsWith('off: logind cannot be asked')));
+    await eventually('the lock is held', () => delay.state.kind === 'held', { ms: 60_000 });
     expect(lockHolders()).toEqual(before);
   });
 
-  test('one that logind has forgotten is taken again', async () => {
+  test('is taken again if logind has lost it', async () => {
     const delay = await start();
     const [before] = lockHolders();
     systemd('systemctl', 'stop', 'systemd-logind');
-    await eventually('it has heard of it', () => delay.state.kind === 'off');
+    await eventually('the loss is reported', () => delay.state.kind === 'off');
     systemd('find', '/run/systemd/inhibit', '-type', 'f', '-delete');
     systemd('systemctl', 'start', 'systemd-logind');
-    await eventually('it is held', () => delay.state.kind === 'held');
+    await eventually('the lock is held', () => delay.state.kind === 'held');
     expect(told).toContain('off: logind has lost the lock');
     expect(lockHolders()).toEqual([expect.any(Number)]);
     expect(lockHolders()).not.toContain(before);
   });
 
-  test('a holder that is killed is made anew', async () => {
+  test('is taken again if its holder process is killed', async () => {
     const delay = await start();
     const [before = 0] = lockHolders();
     kill(before, 'SIGKILL');
     await eventually(
-      'another one has it',
+      'another process holds the lock',
       () => delay.state.kind === 'held' && lockHolders().length === 1 && !lockHolders().includes(before),
     );
   });
 
-  test('of an evictd that is killed nothing remains', async () => {
+  test('is released if evictd is killed', async () => {
     const program = `import('/project/src/host/linux/systemd/shutdown-delay.ts').then(({ openShutdownDelay }) => {
       openShutdownDelay(true).start({ prepare() {}, changed({ kind }) { console.log(kind); } });
       setInterval(() => {}, 1000);
@@ -112,13 +112,13 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     });
     let said = '';
     child.stdout.on('data', (text: Buffer) => (said += text.toString()));
-    await eventually('it has the lock', () => said.includes('held'), { ms: 60_000 });
+    await eventually('the process holds the lock', () => said.includes('held'), { ms: 60_000 });
     expect(lockHolders()).toHaveLength(1);
     child.kill('SIGKILL');
-    await eventually('it is let go', () => lockHolders().length === 0);
+    await eventually('the lock is released', () => lockHolders().length === 0);
   });
 
-  test('what spares evictd of the OOM killer is not for the holder', async () => {
+  test('its holder does not inherit oom_score_adj', async () => {
     const own = readFileSync('/proc/self/oom_score_adj', 'utf8');
     onTestFinished(() => {
       writeFileSync('/proc/self/oom_score_adj', own);
@@ -130,7 +130,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     expect([holder, Number(cat)].map((pid) => readFileSync(`/proc/${String(pid)}/oom_score_adj`, 'utf8').trim())).toEqual(['0', '0']);
   });
 
-  test('nobody else can say that the machine goes down', async () => {
+  test('signals of other senders than logind are ignored', async () => {
     const delay = await start();
     const names = systemd('busctl', 'list', '--unique', '--no-legend').split('\n');
     const own = names.map((line) => line.split(/\s+/)).filter(([, pid]) => Number(pid) === process.pid);
@@ -144,27 +144,27 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     ];
     const asNobody = ['--reuid=nobody', '--clear-groups', 'dbus-send'];
     systemd('setpriv', ...asNobody, ...fake);
-    // To this connection alone, which asks no rule.
+    // To this connection alone: a unicast signal needs no match rule.
     systemd('setpriv', ...asNobody, `--dest=${String(own[0]?.[0])}`, ...fake);
-    // What is true comes after it, and is told.
+    // A true signal follows, and is reported.
     await newLogind(delay);
     expect(told).not.toContain('goes down');
   });
 
-  test('a shutdown waits until it is released; where it is called off, the lock is taken again', async () => {
+  test('a shutdown waits until the lock is released; if it is called off, the lock is taken again', async () => {
     const delay = await start();
     onTestFinished(() => {
       rmSync(TARGET_DROP_IN, { force: true });
       systemd('systemctl', 'daemon-reload');
     });
-    // logind gives up at once where a target is masked; one that refuses it asks only when all locks are gone.
+    // logind cancels at once for a masked target; it starts a refusing one only after all locks are released.
     write(TARGET_DROP_IN, '[Unit]\nRefuseManualStart=yes\n');
     systemd('systemctl', 'daemon-reload');
     if (property('poweroff.target', 'RefuseManualStart') !== 'yes') throw new Error('this machine would go down');
     systemd('busctl', 'call', ...MANAGER, 'PowerOff', 'b', 'false');
-    await eventually('it is told', () => told.includes('goes down'));
+    await eventually('the shutdown is reported', () => told.includes('goes down'));
     expect([delay.state.kind, preparing()]).toEqual(['held', true]);
-    // Who comes now is told, too, and gets no lock.
+    // A later process gets the signal, too, and no lock.
     const late: boolean[] = [];
     const other = openShutdownDelay(true);
     open.push(other);
@@ -173,7 +173,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     expect(other.state).toMatchObject({ kind: 'off', reason: 'the machine is already shutting down' });
     expect(spawnSync('systemd-inhibit', ['--what=shutdown', '--mode=delay', 'true']).status).not.toBe(0);
     delay.release();
-    await eventually('it is held again', () => delay.state.kind === 'held' && other.state.kind === 'held');
+    await eventually('the locks are held again', () => delay.state.kind === 'held' && other.state.kind === 'held');
     expect([told, late]).toEqual([
       ['held', 'goes down', 'released', 'stays', 'held'],
       [true, false],

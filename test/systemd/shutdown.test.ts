@@ -14,10 +14,10 @@ const SOON = 'evictd-test-soon.service';
 const DEAF = 'evictd-test-deaf.service';
 const LATER = 'evictd-test-later.service';
 
-/** While it is there, SOON does not end. */
+/** While this file exists, SOON does not end. */
 const STAYS = '/run/evictd-test-stays';
 
-/** Told to end, that is done first. */
+/** Runs `first` on SIGTERM. */
 const onTerm = (first: string): string => `/bin/bash -c 'trap "${first}" TERM; while :; do sleep infinity & wait; done'`;
 const SLOW = onTerm('sleep 1; exit 0');
 const WAITS = onTerm(`while test -e ${STAYS}; do sleep 0.2; done; exit 0`);
@@ -42,7 +42,7 @@ function powerOff(): void {
   systemd('busctl', 'call', ...MANAGER, 'PowerOff', 'b', 'false');
 }
 
-// logind goes through all of a shutdown but its last step: poweroff.target refuses to be started, and it says that the machine stays.
+// poweroff.target refuses to start: logind runs the whole shutdown except its last step, and calls it off.
 describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
   const units = new TestUnits();
 
@@ -64,7 +64,7 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
       ],
     });
   });
-  // A shutdown that is under way is forgotten first: without evictd it would go on.
+  // First ends a shutdown in progress: without evictd it would continue.
   afterAll(() => {
     rmSync(STAYS, { force: true });
     rmSync(DROP_IN, { force: true });
@@ -78,14 +78,14 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     units.remove();
   });
 
-  test('without systemd-logind the service works, and says that nothing waits for it; when logind comes its delay is taken', async () => {
+  test('without systemd-logind the service guards and reports that no shutdown waits; the lock is taken when logind starts', async () => {
     const since = new Date();
     systemd('systemctl', 'mask', '--runtime', 'systemd-logind.service');
     systemd('systemctl', 'stop', 'systemd-logind.service');
     const installed = evictd('install', '--now');
     expect([installed.status, installed.stderr]).toEqual([0, '']);
     expect(state()).toBe('active/running');
-    await eventually('it says so', () => logged(since).includes('EVICTD_SHUTDOWN_LOCK'), { circumstances: () => logged(since) });
+    await eventually('the log has it', () => logged(since).includes('EVICTD_SHUTDOWN_LOCK'), { circumstances: () => logged(since) });
     expect(await ready()).toEqual({ status: 200, text: expect.stringMatching(/shutdown.*logind/) as string });
 
     systemd('systemctl', 'unmask', '--runtime', 'systemd-logind.service');
@@ -93,7 +93,7 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     await eventually('the delay is held', isHeld, { ms: 40_000, circumstances: () => logged(since) });
   });
 
-  test('all end in order, nobody is admitted meanwhile, and when it is called off everything is as before', async () => {
+  test('workloads end in order, admit refuses meanwhile, and everything is as before when the shutdown is called off', async () => {
     writeFileSync(STAYS, '');
     units.start(SOON, LATER);
     powerOff();
@@ -107,7 +107,7 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     expect(phases('over')).toEqual([]);
 
     rmSync(STAYS);
-    await eventually('it is over', () => phases('over').length === 1, { ms: 60_000 });
+    await eventually('all workloads have ended', () => phases('over').length === 1, { ms: 60_000 });
     expect(records('ended').map(({ workload, result, inTime }) => [(workload as { name: string }).name, result, inTime])).toEqual([
       [SOON, 'ended', true],
       [LATER, 'ended', true],
@@ -115,19 +115,19 @@ describe.skipIf(!hasSystemd)('a shutdown that logind calls off', () => {
     expect(property(SOON, 'ActiveState')).toBe('inactive');
     expect(await metric('evictd_graceful_shutdown_end_time_seconds')).toBeGreaterThan(Date.now() / 1_000 - 600);
 
-    await eventually('called off', () => phases('called-off').length === 1);
+    await eventually('the shutdown is called off', () => phases('called-off').length === 1);
     await eventually('the delay is held again', isHeld, { ms: 40_000 });
     expect((await ready()).status).toBe(200);
     expect(evictd('admit', '--name', 'evictd-test-new.service').status).toBe(0);
   });
 
-  test('in the middle, because logind does not wait for longer: who does not end is not killed, and who was not told goes on', async () => {
+  test('called off during the first group, because logind waits no longer: no workload is killed, and later groups continue', async () => {
     inhibitDelayMax(Math.max(5, 3 * SLOWNESS));
     await eventually('the delay is held', isHeld, { ms: 40_000 });
     units.start(DEAF, LATER);
     const [deaf, later] = [mainPid(DEAF), mainPid(LATER)];
     powerOff();
-    const calledOff = await eventually('called off', () => phases('called-off')[1], { ms: 60_000 });
+    const calledOff = await eventually('the shutdown is called off', () => phases('called-off')[1], { ms: 60_000 });
     expect(calledOff).toMatchObject({ ended: [], told: [expect.objectContaining({ name: DEAF })] });
     await pause(3_000);
     expect([mainPid(DEAF), mainPid(LATER)]).toEqual([deaf, later]);

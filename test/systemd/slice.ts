@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import type { UnitSections } from '../support/systemd.js';
 import { holding } from './scene.js';
 
-/** A node of 512 MiB that systemd makes, with its units in it. evictd acts when they use more than 128 MiB: less than 384 are available. */
+/** A slice of 512 MiB as the node. The threshold is met when its units use more than 128 MiB. */
 export const SLICE = 'evictdtest.slice';
 export const NODE: UnitSections = { Slice: { MemoryMax: '512M' } };
 
 export const MIB_HELD = 160;
 
-/** A service that holds more than that, as soon as it is started; it ends by SIGTERM. */
+/** A service that holds more than that from its start, and ends on SIGTERM. */
 export function leaking(
   settings: Readonly<Record<string, string>> = {},
   unit: Readonly<Record<string, string>> = {},
@@ -17,7 +17,7 @@ export function leaking(
   return { Unit: unit, Service: { Slice: SLICE, ExecStart: holding(mib), ...settings } };
 }
 
-/** A service that uses next to nothing. */
+/** A service with little memory. */
 export function small(settings: UnitSections[string] = {}, unit: Readonly<Record<string, string>> = {}): UnitSections {
   return { Unit: unit, Service: { Slice: SLICE, ExecStart: '/bin/sleep infinity', ...settings } };
 }
@@ -42,7 +42,7 @@ export function softly(more: Readonly<Record<string, unknown>> = {}): Record<str
   });
 }
 
-/** A program in front of evictd that hides systemd from it: its own socket, and the bus. */
+/** A command before evictd that hides the sockets of systemd and of the bus. */
 export const WITHOUT_SYSTEMD: readonly string[] = [
   'unshare',
   '--mount',

@@ -5,7 +5,7 @@ import { hasSystemd, property } from '../support/systemd.js';
 import { holding, kernelKills, Scene } from './scene.js';
 import { answers, configure, evictd, records, SERVICE, traces } from './service.js';
 
-// What a new user does first, from one end to the other. The leak stops by itself before the machine is full: nothing here races with the kernel.
+// The first steps of a new user. The leak stops before the machine is full, so there is no race with the kernel.
 
 describe.runIf(hasSystemd)('evictd as a service', () => {
   test('installed; a leaking unit is evicted and history names it; uninstalled without a trace', async () => {
@@ -33,7 +33,7 @@ describe.runIf(hasSystemd)('evictd as a service', () => {
 
     const uninstalled = evictd('uninstall');
     expect([uninstalled.status, uninstalled.stderr]).toEqual([0, '']);
-    // What an operator wrote and what evictd recorded stay: they are the operator's.
+    // Configuration and journal stay after an uninstallation.
     for (const kept of ['/etc/evictd', '/var/lib/evictd']) rmSync(kept, { recursive: true, force: true });
     expect(traces()).toEqual(before.traces);
   });

@@ -12,7 +12,7 @@ const WITNESS = '/run/evictd-test-stopped';
 
 describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)', () => {
   const units = new TestUnits();
-  // Before an evictd of the test is there, so that it has ended by then: it starts units again.
+  // Registered before the evictd of a test, so that evictd, which starts units again, has ended by then.
   beforeEach(() => {
     onTestFinished(() => {
       units.remove();
@@ -24,7 +24,7 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
   const pid = (name: string): string => property(name, 'MainPID');
   const decisions = (evictd: Evictd): number => evictd.journal().filter(({ type }) => type === 'decision').length;
 
-  test('systemd stops it, with what hangs on it and what would start it again; at the end of evictd they come back', async () => {
+  test('systemd stops it with its dependants and the units that would start it again; they come back when evictd stops', async () => {
     const [socket, path] = ['evictd-test-leak.socket', 'evictd-test-leak.path'];
     const [web, other] = ['evictd-test-web.service', 'evictd-test-other.service'];
     const stopping = `/bin/sh -c 'systemctl show --value --property=ActiveState ${LEAK} > ${WITNESS}'`;
@@ -63,23 +63,23 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
     expect(pid(other)).toBe(before);
     expect(await evictd.stop()).toBe(0);
     expect(await evictd.history('release')).toMatchObject([{ unit: LEAK, start: [path, socket, LEAK, web] }]);
-    await eventually('they are back', () => [LEAK, web, socket, path].every((name) => active(name) === 'active'));
+    await eventually('all units are active', () => [LEAK, web, socket, path].every((name) => active(name) === 'active'));
     expect(decisions(evictd)).toBe(1);
   });
 
-  test('nobody is stopped where the pressure ends before its time', async () => {
+  test('no unit is stopped if the pressure ends within the grace period', async () => {
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking(), 'evictd-test-other.service': small() });
     units.start('evictd-test-other.service');
     const evictd = await new Evictd({ config: softly({ evictionSoftGracePeriod: { 'memory.available': '1h' } }) }).guarding();
     units.start(LEAK);
     await evictd.recorded('threshold');
-    units.stop(LEAK); // and not evictd
-    await evictd.until('the episode is over', () => evictd.journal().some(({ type, met }) => type === 'threshold' && met === false));
+    units.stop(LEAK); // not by evictd
+    await evictd.until('the episode ends', () => evictd.journal().some(({ type, met }) => type === 'threshold' && met === false));
     expect(decisions(evictd)).toBe(0);
     expect(active('evictd-test-other.service')).toBe('active');
   });
 
-  test('without systemd it is told to end by SIGTERM', async () => {
+  test('without systemd it gets SIGTERM', async () => {
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking(), 'evictd-test-other.service': small() });
     units.start('evictd-test-other.service');
     const evictd = await new Evictd({ config: softly(), through: WITHOUT_SYSTEMD }).guarding();
@@ -88,11 +88,11 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
     const decision = await evictd.recorded('decision');
     expect(decision).toMatchObject({ action: 'SIGTERM', unit: { name: LEAK, signalledBecause: expect.any(String) as string } });
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
-    await eventually('systemd has seen it', () => active(LEAK) !== 'active');
+    await eventually('systemd has seen the end', () => active(LEAK) !== 'active');
   });
 
-  test('whom systemd leaves behind gets SIGTERM', async () => {
-    // Of the shell and the two that it waits for, systemd signals the shell.
+  test('processes that systemd leaves behind get SIGTERM', async () => {
+    // systemd signals only the shell, not its two children.
     units.writeAll({ [SLICE]: NODE, [LEAK]: leaking({ KillMode: 'process' }), 'evictd-test-other.service': small() });
     units.start('evictd-test-other.service');
     const evictd = await new Evictd({ config: softly() }).guarding();
@@ -100,10 +100,10 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
     expect(await evictd.recorded('decision')).toMatchObject({ action: 'systemd stop', graceSeconds: 90 });
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed' });
     expect(evictd.journal().map(({ type }) => type)).not.toContain('escalation');
-    await eventually('systemd has seen it', () => active(LEAK) === 'inactive');
+    await eventually('systemd has seen the end', () => active(LEAK) === 'inactive');
   });
 
-  test('what would take a protected one along is signalled, or left alone, also where that one has only just come', async () => {
+  test('a unit that a new protected unit requires gets SIGTERM, and one that would stop a protected unit is not evicted', async () => {
     const [bound, dear, dearer] = ['evictd-test-bound.service', 'evictd-test-dear.service', 'evictd-test-dearer.service'];
     const waiting = `/bin/sh -c 'until [ -e ${WITNESS} ]; do sleep 0.2; done; head -c 60M /dev/zero | tail -c 60M | sleep infinity'`;
     units.writeAll({
@@ -113,12 +113,12 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
       [LEAK]: small({ ExecStart: waiting }),
     });
     units.start(bound, dearer, LEAK);
-    await eventually('it holds its memory', () => used(bound) > 100 * 1024 * 1024);
+    await eventually('the unit holds its memory', () => used(bound) > 100 * 1024 * 1024);
     const evictd = await new Evictd({ config: softly({ rules: [{ match: { name: 'evictd-test-dear*' }, critical: true }] }) }).guarding();
-    await new Promise((resolve) => setTimeout(resolve, 3_000)); // it has asked what hangs on them
+    await new Promise((resolve) => setTimeout(resolve, 3_000)); // evictd has read their dependants
     systemd('systemd-run', '--quiet', `--unit=${dear}`, `--property=Requires=${LEAK}`, `--property=After=${LEAK}`, 'sleep', 'infinity');
     onTestFinished(() => {
-      spawnSync('systemctl', ['stop', dear]); // it may be gone with what it needs
+      spawnSync('systemctl', ['stop', dear]); // it may have stopped with its dependency
     });
     const before = [dear, dearer].map(pid);
     writeFileSync(WITNESS, '');
@@ -131,7 +131,7 @@ describe.skipIf(!hasSystemd)('a soft eviction of a systemd unit (needs systemd)'
       protectedBecause: expect.stringContaining(dearer) as string,
     });
     expect(await evictd.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: LEAK } });
-    await eventually('systemd has seen it', () => active(LEAK) !== 'active');
+    await eventually('systemd has seen the end', () => active(LEAK) !== 'active');
     expect([dear, dearer].map(pid)).toEqual(before);
     expect(active(bound)).toBe('active');
   });

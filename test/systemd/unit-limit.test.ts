@@ -7,15 +7,15 @@ import { LEAKING, Scene } from './scene.js';
 const HIDDEN = ['unshare', '-m', 'sh', '-c', 'mount --bind /dev/null /dev/kmsg && exec "$@"', 'sh'];
 const LIMITED = { MemoryMax: '32M', MemorySwapMax: '0' };
 
-// The machine is the node: a unit that reaches a limit of its own says nothing about whether evictd is in time. Its cgroup goes with it.
-describe.runIf(hasSystemd)(`a unit that reaches its MemoryMax (${ON}; tried where systemd is)`, () => {
+// The machine is the node: evictd has no part in a unit that reaches its own limit. The cgroup is removed with the unit.
+describe.runIf(hasSystemd)(`a unit that reaches its MemoryMax (${ON}; needs systemd)`, () => {
   const guarding = (scene: Scene) => ({
     evictionHard: { 'memory.available': '5%' },
     monitoringInterval: '1s',
     workloads: [{ systemd: { slices: [scene.slice] } }],
   });
 
-  test('is named, with its own limit, where the kernel log tells', async () => {
+  test('is recorded with its limit from the kernel log', async () => {
     const scene = new Scene();
     const leak = scene.service('leak', LEAKING, LIMITED);
     const evictd = await new Evictd({ config: guarding(scene) }).guarding();
@@ -31,14 +31,14 @@ describe.runIf(hasSystemd)(`a unit that reaches its MemoryMax (${ON}; tried wher
     expect(await evictd.stop()).toBe(0);
   });
 
-  test('is counted below its slice, and never as the node, where only the counters tell', async () => {
+  test('is counted for its slice, never for the node, without the kernel log', async () => {
     const scene = new Scene();
     const leak = scene.service('leak', LEAKING, LIMITED);
     const evictd = await new Evictd({ config: guarding(scene), through: HIDDEN }).guarding();
     const [unit] = scene.start(leak);
     await evictd.until('systemd has seen the end', () => unit?.ended() === true);
     const record = await evictd.recorded('kernel-oom');
-    // v1 has forgotten where it was; v2 knows the slice, or the unit where it was looked at soon enough.
+    // On v1 the cgroup is unknown; on v2 it is the slice, or the unit if it was read in time.
     expect(record).toMatchObject({ count: 1 });
     expect(['unknown', 'workload']).toContain(record.limit);
     if (!isV1) expect([`/${scene.slice}`, `/${scene.slice}/${leak}`]).toContain(record.cgroup);

@@ -31,7 +31,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
   test.each([
     ['its own socket', own],
     ['the bus', bus],
-  ])('a unit and what hangs on it is known by way of %s', async (_way, address) => {
+  ])('a unit and its dependants are read over %s', async (_way, address) => {
     const name = 'evictd-test-a.service';
     const bound = 'evictd-test-bound.service';
     const part = 'evictd-test-part.service';
@@ -46,7 +46,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     const opened = manager(address);
     opened.follow([name]);
     await eventually(
-      'what hangs on it is known',
+      'the dependants are known',
       () => opened.unit(bound) !== undefined && opened.unit('evictd-test-a.socket') !== undefined,
     );
     expect(opened.connect()).toBe(true);
@@ -79,39 +79,39 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
   test.each([
     ['its own socket', own],
     ['the bus', bus],
-  ])('a unit that changes is read again by itself, by way of %s', async (_way, address) => {
+  ])('a unit that changes is read again over %s', async (_way, address) => {
     const name = units.write('evictd-test-a.service', sleeper());
     units.start(name);
     const opened = manager(address);
     opened.follow([name]);
     await eventually('the unit is known', () => opened.unit(name) !== undefined);
     systemd('systemctl', 'stop', name);
-    await eventually('it was read again', () => opened.unit(name)?.activeState === 'inactive' && opened.unit(name)?.stale === false);
+    await eventually('the unit was read again', () => opened.unit(name)?.activeState === 'inactive' && opened.unit(name)?.stale === false);
   });
 
   test.each([
     ['its own socket', own],
     ['the bus', bus],
-  ])('who comes to hang on a unit is known before it is decided over, by way of %s', async (_way, address) => {
+  ])('a new dependant is known before a decision, over %s', async (_way, address) => {
     const [name, dependant] = ['evictd-test-a.service', 'evictd-test-needs.service'];
     units.write(name, sleeper());
     units.start(name);
     const opened = manager(address);
     opened.follow([name]);
-    await eventually('the unit is known for sure', () => opened.unit(name)?.unsure === false);
-    // It has no file, so that systemd reads none anew.
+    await eventually('the unit is known completely', () => opened.unit(name)?.unsure === false);
+    // A transient unit needs no daemon-reload.
     systemd('systemd-run', '--quiet', `--unit=${dependant}`, `--property=Requires=${name}`, 'sleep', 'infinity');
     onTestFinished(() => {
-      spawnSync('systemctl', ['stop', dependant]); // it may be gone with what it needs
+      spawnSync('systemctl', ['stop', dependant]); // it may have stopped with its dependency
     });
-    await eventually('that somebody has come is known, or already who', () => {
+    await eventually('the change or the dependant is known', () => {
       const unit = opened.unit(name);
       return unit?.unsure === true || unit?.stopsWith.includes(dependant);
     });
-    await eventually('it is known for sure again', () => !opened.awaited(name) && opened.unit(name)?.stopsWith.includes(dependant));
+    await eventually('the unit is known completely again', () => !opened.awaited(name) && opened.unit(name)?.stopsWith.includes(dependant));
   });
 
-  // Read only: none of them is ever started.
+  // None of these units is started.
   test.each<[Readonly<Record<string, string>>, expected: string | undefined]>([
     [{}, undefined],
     [{ FailureAction: 'reboot' }, 'FailureAction=reboot'],
@@ -119,7 +119,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     [{ StartLimitAction: 'reboot' }, undefined],
     [{ OnFailure: 'rescue.target' }, undefined],
     [{ OnFailure: 'rescue.target', OnFailureJobMode: 'isolate' }, 'OnFailure=rescue.target with OnFailureJobMode=isolate'],
-  ])('what the end of a unit with %j does to the machine is known', async (settings, expected) => {
+  ])('emergencyAction of a unit with %j', async (settings, expected) => {
     const name = units.write('evictd-test-a.service', sleeper({}, settings));
     const opened = manager(own);
     opened.follow([name]);
@@ -127,13 +127,13 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     expect(opened.unit(name)?.emergencyAction).toBe(expected);
   });
 
-  test('a job is asked for, and everybody that it concerns is named', async () => {
+  test('a job request returns all units that it concerns', async () => {
     const name = units.write('evictd-test-a.service', sleeper());
     const dependant = units.write('evictd-test-needs.service', sleeper({}, { Requires: name, After: name }));
     units.start(name, dependant);
     const opened = manager(own);
     opened.follow([name]);
-    await eventually('there is a connection', () => opened.connect());
+    await eventually('the connection is open', () => opened.connect());
     const answer = opened.request([{ type: 'stop', unit: name }]);
     await eventually('systemd has answered', () => answer?.() !== undefined);
     expect(answer?.()).toEqual({ units: [name, dependant], errors: [] });
@@ -143,12 +143,12 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     );
   });
 
-  test('what systemd refuses is an error, with its reason', async () => {
+  test('a refusal of systemd is an error with its reason', async () => {
     const name = units.write('evictd-test-a.service', sleeper({}, { RefuseManualStop: 'yes' }));
     units.start(name);
     const opened = manager(own);
     opened.follow([name]);
-    await eventually('there is a connection', () => opened.connect());
+    await eventually('the connection is open', () => opened.connect());
     const answer = opened.request([{ type: 'stop', unit: name }]);
     await eventually('systemd has answered', () => answer?.() !== undefined);
     expect(answer?.()).toEqual({ units: [], errors: [expect.stringContaining('refused') as string] });
@@ -175,21 +175,22 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     expect(answer?.()).toMatchObject({ units: [name], errors: [] });
   });
 
-  test('where nobody listens it is said, and what was known stays', async () => {
+  test('without a listener the problem is reported', async () => {
     const opened = manager({ path: '/run/evictd-test-nobody', daemon: false });
     opened.follow(['evictd-test-a.service']);
-    await eventually('it is said', () => opened.problem() !== undefined);
+    await eventually('the problem is reported', () => opened.problem() !== undefined);
     expect(opened.problem()).toMatchObject({ code: 'EVICTD_SYSTEMD_UNREACHABLE', message: expect.stringContaining('ENOENT') as string });
     expect(opened.connect()).toBe(false);
     expect(opened.request([{ type: 'stop', unit: 'evictd-test-a.service' }])).toBeUndefined();
     expect(opened.unit('evictd-test-a.service')).toBeUndefined();
   });
 
-  // What core/unit-stop.ts builds on, asked of this systemd. Whether what is bound to a service that restarts is left stopped depends on who is first.
+  // Behaviour of systemd that core/unit-stop.ts relies on. Whether a unit bound to a restarting service stays stopped
+  // depends on timing.
   test.each<[restart: string, survive: string[]]>([
     ['no', ['Requires', 'PartOf']],
     ['always', []],
-  ])('who survives that a service with Restart=%s is killed, of those that hang on it', async (restart, survive) => {
+  ])('dependants that survive the kill of a service with Restart=%s', async (restart, survive) => {
     const name = 'evictd-test-a.service';
     const kinds = ['Requires', 'PartOf', 'BindsTo', 'StopPropagatedFrom'];
     const others = kinds.map((kind) => `evictd-test-${kind}.service`);
@@ -205,7 +206,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
       left = kinds.filter((_, index) => now[index] === before[index]);
       return left.join();
     };
-    await eventually('the others are gone', () => look() === survive.join(), { circumstances: () => left.join() });
+    await eventually('the other dependants are gone', () => look() === survive.join(), { circumstances: () => left.join() });
     await new Promise((resolve) => setTimeout(resolve, 500)); // … and these stay
     expect(look()).toBe(survive.join());
   });
@@ -213,7 +214,7 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
   test.each<[restart: string, lives: boolean]>([
     ['no', false],
     ['always', true],
-  ])('whether what is there for a service with Restart=%s alone survives that it is killed', async (restart, lives) => {
+  ])('a unit needed only by a service with Restart=%s, after the kill of that service', async (restart, lives) => {
     const [name, needed] = ['evictd-test-a.service', 'evictd-test-needed.service'];
     units.writeAll({
       [name]: sleeper({ Restart: restart, RestartSec: '100ms' }, { Wants: needed }),
@@ -222,11 +223,11 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     units.start(name);
     const opened = manager(own);
     opened.follow([name]);
-    await eventually('what it needs is known', () => opened.unit(needed) !== undefined);
+    await eventually('the needed unit is known', () => opened.unit(needed) !== undefined);
     expect(opened.unit(needed)).toMatchObject({ activeState: 'active', stopWhenUnneeded: true, neededBy: [name] });
     const before = [name, needed].map((unit) => property(unit, 'MainPID'));
     systemd('systemctl', 'kill', '--signal=SIGKILL', name);
-    await eventually('it is gone, or runs again', () =>
+    await eventually('the killed service has restarted, or the needed unit has stopped', () =>
       lives ? !['0', before[0]].includes(property(name, 'MainPID')) : property(needed, 'ActiveState') === 'inactive',
     );
     expect(property(needed, 'MainPID')).toBe(lives ? before[1] : '0');

@@ -35,7 +35,7 @@ function service({ holds = 0, ...settings }: Readonly<Record<string, string | nu
   const written = Object.fromEntries(Object.entries(settings).map(([key, value]) => [key, String(value)]));
   return { Service: { ExecStart: command, Slice: SLICE, ...written } };
 }
-/** By what stands between 'evictd-test-' and '.service'. */
+/** By the part of the name between 'evictd-test-' and '.service'. */
 const SERVICES = {
   plain: service(),
   deep: service({ Slice: 'evictdtest-inner.slice' }),
@@ -66,7 +66,7 @@ const named = (rows: readonly Ranked[], name: string): Ranked => {
   return row;
 };
 
-describe.runIf(hasSystemd && controller !== undefined)('units that systemd has made (where it is the init)', () => {
+describe.runIf(hasSystemd && controller !== undefined)('units as workloads (where systemd is the init)', () => {
   beforeAll(() => {
     units.writeAll({
       [SLICE]: { Slice: { MemoryMax: '600M' } },
@@ -79,7 +79,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units that systemd has m
     units.remove();
   });
 
-  test('services and scopes anywhere below a slice, with what systemd was told about them', async () => {
+  test('services and scopes anywhere below a slice, with their settings', async () => {
     units.start(...IDLE);
     systemd(
       'systemd-run',
@@ -102,7 +102,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units that systemd has m
       `/${SLICE}/evictd-test-plain.service`,
       `/${SLICE}/evictdtest-inner.slice/evictd-test-deep.service`,
     ]);
-    // On v1 only systemd knows what it should keep, and `rank` does not ask it.
+    // On v1 only systemd knows MemoryLow=, and `rank` does not ask it.
     expect(named(rows, 'evictd-test-kept.service').requestBytes).toBe(v2 ? 24 * MIB : 0);
     expect(named(rows, 'evictd-test-plain.service')).toMatchObject({ requestBytes: 0, priority: 0, protection: null });
     expect(named(rows, 'evictd-test-omit.service').protection).toContain('ManagedOOMPreference=omit');
@@ -110,7 +110,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units that systemd has m
     expect(rows.at(-1)?.reasons).toContain('to be avoided');
   });
 
-  test('attributes set by hand, and taken back', async () => {
+  test('the omit attribute, set and removed by hand', async () => {
     const path = directory(`/${SLICE}/evictd-test-plain.service`);
     setXattr(path, 'user.oomd_omit', '1');
     expect(named(await rank('--workload-slice', SLICE), 'evictd-test-plain.service').protection).toContain('omit');
@@ -118,7 +118,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units that systemd has m
     expect(named(await rank('--workload-slice', SLICE), 'evictd-test-plain.service').protection).toBeNull();
   });
 
-  test('named units, wherever they are', async () => {
+  test('named units in any slice', async () => {
     const rows = await rank('--workload-unit', 'evictd-test-d*.service', '--workload-unit', 'evictd-test-box.scope');
     expect(rows.map(({ name }) => name).sort()).toEqual([
       'evictd-test-box.scope',
@@ -127,11 +127,11 @@ describe.runIf(hasSystemd && controller !== undefined)('units that systemd has m
     ]);
   });
 
-  test('what the machine needs is protected, from either source', async () => {
+  test('units that the machine needs are protected in either source', async () => {
     const rows = await rank('--workload-slice', '-.slice', '--workload-cgroup', '/');
     for (const name of ['systemd-journald.service', 'dbus.service']) expect(named(rows, name).protection).toContain('protected unit');
-    expect(named(rows, 'init.scope').protection).toContain('evictd or an ancestor of evictd'); // process 1 is one of these
-    // As children of the root, with all that is in them: one holds them, or evictd, and the test's own holds an omitted one.
+    expect(named(rows, 'init.scope').protection).toContain('evictd or an ancestor of evictd'); // process 1 is an ancestor of evictd
+    // Children of the root with everything in them: one contains these units or evictd, the slice of the test an omitted unit.
     for (const name of ['system.slice', SLICE]) expect(named(rows, name).protection).toMatch(/^contains |evictd/);
   });
 
@@ -155,13 +155,13 @@ describe.runIf(hasSystemd && controller !== undefined)('units that systemd has m
       systemd('userdel', 'evictd-test');
     });
 
-    test('his units on v2, his manager as a whole elsewhere', async () => {
+    test('single units on v2, the manager as a whole on v1', async () => {
       const rows = await rank('--workload-slice', `user-${uid}.slice`);
       const protections = Object.fromEntries(
         rows.map(({ path, protection }) => [path.slice(manager.length), protection?.split(':')[0] ?? null]),
       );
       const own = { '/app.slice/evictd-test-mine.service': null, '/app.slice/systemd-mine.service': null, '/init.scope': 'protected unit' };
-      // Whatever else his manager has started (a bus, …) is among them, too.
+      // The manager may have started other units, for example a bus.
       expect(protections).toMatchObject(v2 ? own : { '': 'protected unit' });
       expect(Object.keys(protections).includes('')).toBe(!v2);
       expect(directoriesIn(manager).length > 0).toBe(v2);
@@ -170,29 +170,32 @@ describe.runIf(hasSystemd && controller !== undefined)('units that systemd has m
     test.runIf(v2).each([
       { kind: 'soft', action: 'SIGTERM', thresholds: softly() },
       { kind: 'hard', action: 'SIGKILL', thresholds: { evictionHard: { 'memory.available': '384Mi' } } },
-    ])('$kind: his unit gets $action, for nobody but him talks to his manager; his others live', async ({ kind, action, thresholds }) => {
-      const cgroup = `/user.slice/user-${uid}.slice`;
-      systemd('systemctl', 'set-property', '--runtime', `user-${uid}.slice`, 'MemoryMax=512M');
-      const guard = new Evictd({
-        config: { ...thresholds, node: { cgroup }, workloads: [{ systemd: { slices: [`user-${uid}.slice`] } }] },
-      });
-      await guard.guarding();
-      const leak = `evictd-test-${kind}.service`;
-      run(leak, '/bin/sh', '-c', `head -c ${String(MIB_HELD * MIB)} /dev/zero | tail -c ${String(MIB_HELD * MIB)} | sleep 1200`);
-      expect(await guard.recorded('decision')).toMatchObject({
-        kind,
-        action,
-        victim: { path: `${manager}/app.slice/${leak}` },
-        unit: { name: leak, manager: 'user' },
-      });
-      expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed' });
-      await until('his manager has seen it', () => !asUser('systemctl', '--user', 'list-units', '--state=active').includes(leak));
-      expect(asUser('systemctl', '--user', 'is-active', 'evictd-test-mine.service', 'systemd-mine.service')).toBe('active\nactive');
-      expect(guard.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
-    });
+    ])(
+      '$kind: the unit gets $action, because evictd does not ask the manager of a user; other units live',
+      async ({ kind, action, thresholds }) => {
+        const cgroup = `/user.slice/user-${uid}.slice`;
+        systemd('systemctl', 'set-property', '--runtime', `user-${uid}.slice`, 'MemoryMax=512M');
+        const guard = new Evictd({
+          config: { ...thresholds, node: { cgroup }, workloads: [{ systemd: { slices: [`user-${uid}.slice`] } }] },
+        });
+        await guard.guarding();
+        const leak = `evictd-test-${kind}.service`;
+        run(leak, '/bin/sh', '-c', `head -c ${String(MIB_HELD * MIB)} /dev/zero | tail -c ${String(MIB_HELD * MIB)} | sleep 1200`);
+        expect(await guard.recorded('decision')).toMatchObject({
+          kind,
+          action,
+          victim: { path: `${manager}/app.slice/${leak}` },
+          unit: { name: leak, manager: 'user' },
+        });
+        expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed' });
+        await until('the manager has seen the end', () => !asUser('systemctl', '--user', 'list-units', '--state=active').includes(leak));
+        expect(asUser('systemctl', '--user', 'is-active', 'evictd-test-mine.service', 'systemd-mine.service')).toBe('active\nactive');
+        expect(guard.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
+      },
+    );
   });
 
-  test('a real shortage: first who did not ask for anything, then who asks to be avoided; never omitted or critical ones', async () => {
+  test('a real shortage: first units without ManagedOOMPreference, then avoided ones; never omitted or critical ones', async () => {
     units.stop(...IDLE, 'evictd-test-box.scope');
     const holders = ['omitted', 'critical', 'avoided', 'small'].map((name) => `evictd-test-${name}.service`);
     units.start(...holders);
@@ -213,18 +216,18 @@ describe.runIf(hasSystemd && controller !== undefined)('units that systemd has m
     await guard.guarding();
     const evicted = (): (string | undefined)[] => guard.journal().flatMap((line) => (line.type === 'outcome' ? victimOf(line) : []));
 
-    // 330 of 600 MiB are held; 150 of them more leave less than 150, and whoever holds 60 gives enough back.
+    // 330 of 600 MiB are held; 140 more leave less than 150, and the unit with 60 frees enough.
     const first = 'evictd-test-first.service';
     units.start(first);
-    await guard.until('the first eviction is over', () => evicted().length >= 1);
-    await until('the small one is gone', () => !isActive('evictd-test-small.service'));
+    await guard.until('the first eviction has its outcome', () => evicted().length >= 1);
+    await until('the small unit is gone', () => !isActive('evictd-test-small.service'));
     expect(evicted()[0]).toBe('evictd-test-small.service');
     units.stop(first);
     expect(isActive('evictd-test-avoided.service')).toBe(true);
 
     const second = 'evictd-test-second.service';
     units.start(second);
-    await guard.until('the second eviction is over', () => evicted().length >= 2);
+    await guard.until('the second eviction has its outcome', () => evicted().length >= 2);
     expect(evicted()).toEqual(['evictd-test-small.service', 'evictd-test-avoided.service']);
     expect(await guard.recorded('decision', 'evictd-test-avoided.service')).toMatchObject({
       victim: { path: `/${SLICE}/evictd-test-avoided.service` },

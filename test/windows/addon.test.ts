@@ -10,10 +10,10 @@ import { spawnSync } from './spawn.js';
 
 const LOAD = `const native = require(${JSON.stringify(addonPath)});`;
 
-/** Exit code of a program that runs a script; null: it was ended. */
+/** Exit code of a script run by `program`; null: it was terminated. */
 const statusOf = (program: string, script: string): number | null => spawnSync(program, ['-e', LOAD + script], { stdio: 'ignore' }).status;
 
-test('it loads whatever the program is called that loads it', () => {
+test('loads into a program of any name', () => {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const renamed = join(directory, 'renamed.exe');
@@ -21,7 +21,7 @@ test('it loads whatever the program is called that loads it', () => {
   expect(statusOf(renamed, 'process.exitCode = native.watchCount() + 5')).toBe(5);
 });
 
-test('it loads in workers, one after the other', async () => {
+test('loads in workers, one after the other', async () => {
   for (let round = 0; round < 3; round++) {
     const worker = new Worker(
       `${LOAD} require('node:worker_threads').parentPort.postMessage(typeof native.performanceInfo().commitLimit);`,
@@ -35,7 +35,7 @@ test('it loads in workers, one after the other', async () => {
   }
 });
 
-test.each([0, 7, 255, 4294967295])('exitNow(%i) ends the process with that, and runs nothing more', (code) => {
+test.each([0, 7, 255, 4294967295])('exitNow(%i) ends the process with that exit code, and runs nothing more', (code) => {
   expect(
     statusOf(process.execPath, `process.on('exit', () => { process.exitCode = 99; }); native.exitNow(${String(code)}); process.exit(98);`),
   ).toBe(code);

@@ -7,10 +7,10 @@ import { native } from './native.js';
 import { spawn } from './spawn.js';
 
 const IDLE = 'setInterval(() => undefined, 1000)';
-/** Has a child of its own, which libuv would otherwise keep in a job that ends with its parent. */
+/** Has a child outside of the job by which libuv ends children with their parent. */
 const PARENT = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(IDLE)}], { stdio: 'ignore', detached: true }); ${IDLE}`;
 
-/** A node.exe that does nothing until the test is over. */
+/** A node.exe that sleeps until the end of the test. */
 export async function child(script = IDLE): Promise<ProcessEntry> {
   const started = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
   onTestFinished(() => void started.kill());
@@ -19,10 +19,10 @@ export async function child(script = IDLE): Promise<ProcessEntry> {
   return settled(() => entryOf(pid));
 }
 
-/** Wine sets the time of a process anew when that begins to run. */
+/** Wine changes the creation time of a process when it begins to run. */
 function settled(look: () => ProcessEntry | undefined): Promise<ProcessEntry> {
   let before: ProcessEntry | undefined;
-  return eventually('it runs', async () => {
+  return eventually('the process runs', async () => {
     const now = look();
     const same = now !== undefined && now.createdAt === before?.createdAt && now.cpuTimeNs > 0n;
     before = now;
@@ -31,7 +31,7 @@ function settled(look: () => ProcessEntry | undefined): Promise<ProcessEntry> {
   });
 }
 
-/** One that has started another, beside its console (conhost.exe). */
+/** A process with one child besides its console (conhost.exe). */
 export async function family(): Promise<[parent: ProcessEntry, own: ProcessEntry]> {
   const parent = await child(PARENT);
   const own = await settled(() => native.processes().find(({ parentPid, name }) => parentPid === parent.pid && name === parent.name));

@@ -7,10 +7,11 @@ interface Report {
   readonly checks: readonly { readonly check: string; readonly ok: boolean; readonly seen: string }[];
 }
 
-// Under Wine a process has ended a moment before its memory is back: a second job may go, but never the critical one, and never before the one that leaks.
+// Under Wine the memory of a process is freed shortly after its end: a second job may be evicted, but never the critical
+// one, and never before the leaking one.
 const BY_WINE = ['evictd evicted no other workload', 'web is alive'];
 
-test('the demo: of its three jobs the one that leaks is evicted, the critical one lives, and evictd stops when it is asked to', () => {
+test('the demo evicts the leaking one of three jobs, the critical one lives, and evictd stops on request', () => {
   const { status, stdout, stderr } = evictd('demo', '-o', 'json');
   expect(stderr).toBe('');
   const { ok, checks, journal } = JSON.parse(stdout) as Report;

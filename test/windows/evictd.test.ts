@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { evictd, Family, Running } from './program.js';
 
-/** Above what any machine has left, so that it is met from the start. */
+/** Met on any machine from the start. */
 const MET = { 'memory.available': '99.9%', 'nodefs.available': '0%' };
 const UNMET = { 'memory.available': '1Mi', 'nodefs.available': '0%' };
 
@@ -14,14 +14,14 @@ const jobName = (name: string): string => `evictd-test-${String(process.pid)}-${
 test.each<[limit: string, exit: number]>([
   ['1Mi', 0],
   ['99.9%', 2],
-])("check answers for the machine's commit limit: less than %s is left: exit code %i", (limit, exit) => {
+])('check compares with the commit limit of the machine: memory.available<%s gives exit code %i', (limit, exit) => {
   const { status, stdout } = evictd('check', '-o', 'json', '--eviction-hard', `memory.available<${limit}`);
   const { signals } = JSON.parse(stdout) as { readonly signals: readonly { readonly signal: string; readonly capacityBytes: number }[] };
   expect(status).toBe(exit);
   expect(signals.find(({ signal }) => signal === 'memory.available')?.capacityBytes).toBeGreaterThan(0);
 });
 
-test('rank names a job that is there, with the usage of its processes (of which Wine counts nothing)', async () => {
+test('rank lists a job with the usage of its processes (0 under Wine)', async () => {
   const name = jobName('ranked');
   await Family.start(process.execPath, name);
   const { status, stdout } = evictd('rank', '-o', 'json', '--workload-job', name);
@@ -31,14 +31,14 @@ test('rank names a job that is there, with the usage of its processes (of which 
   expect(workloads[0]?.usageBytes).toBeTypeOf('number');
 });
 
-test('rank protects whoever evictd descends from', () => {
+test('rank protects processes that evictd descends from', () => {
   const { stdout } = evictd('rank', '-o', 'json', '--workload-process', process.execPath);
   const { workloads } = JSON.parse(stdout) as { readonly workloads: readonly { readonly protection: string | null }[] };
   expect(workloads.length).toBeGreaterThan(0);
   expect(workloads.every(({ protection }) => protection !== null)).toBe(true);
 });
 
-test('run ends every process of the job that goes first, and of no other', async () => {
+test('run terminates every process of the first job, and of no other', async () => {
   const [first, other] = [jobName('first'), jobName('other')];
   const victim = await Family.start(process.execPath, first);
   const spared = await Family.start(process.execPath, other);
@@ -59,7 +59,7 @@ test('run ends every process of the job that goes first, and of no other', async
   expect(spared.living()).toEqual(spared.pids);
 });
 
-/** Copies of node.exe, each a program of its own. */
+/** Copies of node.exe with these names. */
 function programs(...names: readonly string[]): string[] {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
   onTestFinished(() => {
@@ -72,7 +72,7 @@ function programs(...names: readonly string[]): string[] {
   });
 }
 
-test('run ends a program and what it has started', async () => {
+test('run terminates a program and its children', async () => {
   const [program = ''] = programs('victim.exe');
   const victim = await Family.start(program);
   const guard = new Running({ evictionHard: MET, workloads: [{ process: { path: program } }] });
@@ -81,8 +81,9 @@ test('run ends a program and what it has started', async () => {
   await victim.ends();
 });
 
-// By a threshold that is always met: whether the next one lives when enough is available cannot be seen, because under Wine a process has ended before its memory is back.
-test('of trees that may all be evicted the lowest priority goes first, and nobody goes whom no source names', async () => {
+// With a threshold that is always met: under Wine memory is freed after the end of a process, so evictd could not stop in
+// time between two evictions.
+test('process trees are evicted by priority, lowest first, and no process outside of the sources', async () => {
   const names = ['high.exe', 'low.exe', 'middle.exe'];
   const [unnamed = '', ...paths] = programs('unnamed.exe', ...names);
   const bystander = await Family.start(unnamed);
@@ -95,7 +96,7 @@ test('of trees that may all be evicted the lowest priority goes first, and nobod
       { match: { name: 'high.exe' }, priority: 1 },
     ],
   });
-  await eventually('all have been evicted', () => guard.journal('outcome').length === names.length, {
+  await eventually('all trees are evicted', () => guard.journal('outcome').length === names.length, {
     ms: 60_000,
     circumstances: () => guard.said,
   });
@@ -104,7 +105,7 @@ test('of trees that may all be evicted the lowest priority goes first, and nobod
   expect(bystander.living()).toEqual(bystander.pids);
 });
 
-test('a dry run says whom it would end, and ends nobody', async () => {
+test('a dry run names the workload that it would evict, and terminates no process', async () => {
   const name = jobName('dry');
   const family = await Family.start(process.execPath, name);
   const guard = new Running({ evictionHard: MET, workloads: [{ job: name }] }, '--dry-run');
@@ -112,7 +113,7 @@ test('a dry run says whom it would end, and ends nobody', async () => {
   expect(family.living()).toEqual(family.pids);
 });
 
-test('a second evictd is refused, and a reload is answered by the first', async () => {
+test('a second evictd does not start, and the first one answers a reload', async () => {
   const guard = new Running({ evictionHard: UNMET });
   await guard.says('metrics are served');
   const second = guard.command('run');

@@ -17,7 +17,7 @@ beforeEach(() => {
   });
 });
 
-/** Exit code of a process that tries for it: 0 it has it, 3 it is held. */
+/** Exit code of a process that tries to take the lock: 0 taken, 3 held. */
 const tried = (then = ''): number | null =>
   spawnSync(
     process.execPath,
@@ -30,7 +30,7 @@ const tried = (then = ''): number | null =>
     { stdio: 'ignore' },
   ).status;
 
-test('whoever has it has it alone, in this process and in others, until it is closed', () => {
+test('a lock excludes others in this process and in other processes until it is closed', () => {
   const lock = new native.FileLock(path);
   const refusal = thrownBy(() => new native.FileLock(path));
   expect(refusal).toMatchObject({ code: 'ERROR_LOCK_VIOLATION', errno: -33, syscall: 'LockFileEx', path });
@@ -41,12 +41,12 @@ test('whoever has it has it alone, in this process and in others, until it is cl
   expect(tried()).toBe(0);
 });
 
-test('the end of a process gives it back, however it ends', () => {
+test('the end of a process releases the lock, however it ends', () => {
   expect(tried('native.exitNow(5);')).toBe(5);
   new native.FileLock(path).close();
 });
 
-test('a directory that is not there', () => {
+test('a missing directory is an error', () => {
   const missing = join(path, 'a', 'lock');
   expect(thrownBy(() => new native.FileLock(missing))).toMatchObject({
     code: 'ERROR_PATH_NOT_FOUND',
@@ -56,7 +56,7 @@ test('a directory that is not there', () => {
   expect(existsSync(missing)).toBe(false);
 });
 
-test('the time since the start of the machine goes on as hrtime does', async () => {
+test('the time since the start of the machine advances like hrtime', async () => {
   const [boot, monotonic] = [native.bootTimeNs(), process.hrtime.bigint()];
   await new Promise((resolve) => setTimeout(resolve, 200));
   const passed = process.hrtime.bigint() - monotonic;

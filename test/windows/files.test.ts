@@ -14,13 +14,13 @@ function directory(): string {
     try {
       rmSync(made, { recursive: true, force: true });
     } catch {
-      // a log file stays open as long as its process, and so does its directory
+      // the log file stays open until the process ends, and so does its directory
     }
   });
   return made;
 }
 
-test('the ring goes on behind what the run before has left, and is made anew with another size while it is open', () => {
+test('the ring continues after the records of an earlier run, and changes its size while it is open', () => {
   const path = join(directory(), 'journal-machine');
   const first = new Ring(path, 4096);
   first.append('one');
@@ -37,7 +37,7 @@ test('the ring goes on behind what the run before has left, and is made anew wit
   expect(readFileSync(path).length).toBe(8192);
 });
 
-test('a file that is read again and again is replaced', () => {
+test('a file that is read all the time is replaced', () => {
   const path = join(directory(), 'conditions.json');
   for (let round = 0; round < 20; round++) {
     replaceFileSync(path, String(round), 0o600);
@@ -45,7 +45,7 @@ test('a file that is read again and again is replaced', () => {
   }
 });
 
-test('a log file that is full gets another name, in the place of the one before', async () => {
+test('a full log file is renamed, over the older one', async () => {
   const path = join(directory(), 'evictd.log');
   const sink = rotatingFile(path, 4);
   for (const line of ['one\n', 'two\n', 'tri\n']) {
@@ -59,12 +59,12 @@ test('a log file that is full gets another name, in the place of the one before'
   expect([readFileSync(`${path}.1`, 'utf8'), readFileSync(path, 'utf8')]).toEqual(['two\n', 'tri\n']);
 });
 
-test('what a process is asked for by a file it hears', async () => {
+test('a process gets requests by file', async () => {
   const lock = join(directory(), 'machine.lock');
   const heard: string[] = [];
   const listening = listenToRequests(lock, { reload: () => heard.push('reload'), stop: () => heard.push('stop') });
   askByFile(lock, process.pid, 'reload');
-  await eventually('the request is heard', () => heard.length > 0);
+  await eventually('the request arrives', () => heard.length > 0);
   listening.close();
   expect(heard).toEqual(['reload']);
 });

@@ -17,7 +17,7 @@ function open(path: string): FilesystemStats {
 
 function answer(stats: FilesystemStats): Promise<FilesystemReading> {
   return new Promise((resolve) => {
-    const waiting = setInterval(() => undefined, 1_000); // a request keeps nobody alive
+    const waiting = setInterval(() => undefined, 1_000); // a request does not keep the process alive
     stats.request(() => {
       clearInterval(waiting);
       resolve(stats.read());
@@ -25,7 +25,7 @@ function answer(stats: FilesystemStats): Promise<FilesystemReading> {
   });
 }
 
-test('what a volume has and has left, in bytes, as Node says it of the same', async () => {
+test('capacity and available bytes of a volume are those that Node reads', async () => {
   const { bsize, blocks } = statfsSync('C:\\', { bigint: true });
   const reading = await answer(open('C:\\'));
   expect(reading).toMatchObject({ errno: 0, totalBytes: bsize * blocks, pending: false });
@@ -33,7 +33,7 @@ test('what a volume has and has left, in bytes, as Node says it of the same', as
   expect(reading.freeBytes).toBeLessThan(reading.totalBytes);
 });
 
-test('before the first answer there is none; its time is the clock of hrtime', async () => {
+test('no reading before the first answer; its time is the clock of hrtime', async () => {
   const stats = open('C:\\windows');
   expect(stats.read()).toMatchObject({ atNs: 0n, pending: false, pendingSinceNs: 0n });
   const before = process.hrtime.bigint();
@@ -42,25 +42,25 @@ test('before the first answer there is none; its time is the clock of hrtime', a
   expect(reading.atNs).toBeLessThanOrEqual(process.hrtime.bigint());
 });
 
-test('a request that is under way is not begun a second time, and the next one is', async () => {
+test('a request during another one is not started, a later one is', async () => {
   const stats = open('C:\\');
   const first = answer(stats);
   const again = stats.request();
   expect(again && stats.read().atNs === 0n).toBe(false); // a second one only where the first has been answered
   await first;
-  await eventually('none is under way', () => !stats.read().pending);
+  await eventually('no request is pending', () => !stats.read().pending);
   expect((await answer(stats)).errno).toBe(0);
 });
 
 test.each<[rule: string, path: string, errno: number]>([
-  ['of a drive that is not there', 'Y:\\', 3],
-  ['below a directory that is not there', 'C:\\evictd-nowhere\\below', 3],
-  ['of a directory that is not there (ERROR_FILE_NOT_FOUND is Wine’s word for it, 3 that of Windows)', 'C:\\evictd-nowhere', 2],
-])('the number of the error %s', async (_rule, path, errno) => {
+  ['for a missing drive', 'Y:\\', 3],
+  ['below a missing directory', 'C:\\evictd-nowhere\\below', 3],
+  ['for a missing directory (Wine: ERROR_FILE_NOT_FOUND, Windows: 3)', 'C:\\evictd-nowhere', 2],
+])('the error number %s', async (_rule, path, errno) => {
   expect(await answer(open(path))).toMatchObject({ errno, totalBytes: 0n, availableBytes: 0n });
 });
 
-test('after close() the last reading stays, nothing is asked for, and it may be closed again', async () => {
+test('after close() the last reading stays, requests do nothing, and close() may be called again', async () => {
   const stats = open('C:\\');
   const { totalBytes } = await answer(stats);
   stats.close();
@@ -69,13 +69,13 @@ test('after close() the last reading stays, nothing is asked for, and it may be 
   expect(thrownBy(() => stats.request())).toMatchObject({ code: 'ERROR_INVALID_HANDLE', syscall: 'GetDiskFreeSpaceEx' });
 });
 
-test('two owners of a path are answered each for itself', async () => {
+test('two instances for one path have separate answers', async () => {
   const [one, other] = [open('C:\\'), open('C:\\')];
   const [first, second] = await Promise.all([answer(one), answer(other)]);
   expect(first.totalBytes).toBe(second.totalBytes);
 });
 
-test('a worker that ends in the middle of requests takes nothing along', async () => {
+test('a worker may end during requests', async () => {
   for (let round = 0; round < 3; round++) {
     const worker = new Worker(
       `const native = require(${JSON.stringify(addonPath)});
@@ -87,6 +87,6 @@ test('a worker that ends in the middle of requests takes nothing along', async (
   }
 });
 
-test.each([[[]], [[5]], [['a\0b']]])('%j is no path', (args) => {
+test.each([[[]], [[5]], [['a\0b']]])('%j is refused as a path', (args) => {
   expect(thrownBy(() => new native.FilesystemStats(...(args as [string])))).toBeInstanceOf(Error);
 });

@@ -23,7 +23,7 @@ function assign(job: Job, { pid, createdAt }: ProcessEntry): void {
 }
 
 describe('Job', () => {
-  test('its processes, and who they start from then on; all of them end with it, and nobody else', async () => {
+  test('contains its processes and their new children; terminate() ends all of them, and no other process', async () => {
     const [job] = newJob();
     const [inside, outside] = [await child(), await child()];
     const [parent, own] = await family();
@@ -32,12 +32,12 @@ describe('Job', () => {
     expect(job.processes().sort()).toEqual([inside.pid, parent.pid].sort());
     expect(job.accounting()).toMatchObject({ activeProcesses: 2, totalProcesses: 2 });
     job.terminate(7);
-    await eventually('they have ended', () => !lives(inside) && !lives(parent));
+    await eventually('the processes have ended', () => !lives(inside) && !lives(parent));
     expect([lives(outside), lives(own), job.processes()]).toEqual([true, true, []]);
     expect(job.accounting()).toMatchObject({ activeProcesses: 0, totalProcesses: 2 });
   });
 
-  test('a child that one of it starts is in it', async () => {
+  test('a child of a member is a member', async () => {
     const [job, name] = newJob();
     const go = `evictd-test-go-${String(process.pid)}`;
     const script = `const fs = require('node:fs'); const file = require('node:path').join(require('node:os').tmpdir(), ${JSON.stringify(go)});
@@ -48,7 +48,7 @@ describe('Job', () => {
     assign(job, parent);
     writeFileSync(join(tmpdir(), go), '');
     // Beside its console (conhost.exe).
-    const own = await eventually('its child is in it', () =>
+    const own = await eventually('the child is a member', () =>
       native.processes().find(({ pid, name: program }) => program === parent.name && pid !== parent.pid && job.processes().includes(pid)),
     );
     expect(own.parentPid).toBe(parent.pid);
@@ -58,18 +58,18 @@ describe('Job', () => {
     await eventually('both have ended', () => !lives(parent) && !lives(own));
   });
 
-  test('limits are taken; Wine has none afterwards', () => {
+  test('limits are accepted; Wine keeps none', () => {
     const [job] = newJob();
     job.setLimits({ commitBytes: 512n << 20n, commitBytesPerProcess: 64n << 20n, activeProcesses: 9 });
     expect(job.limits()).toEqual({ commitBytes: 0n, commitBytesPerProcess: 0n, activeProcesses: 0 });
     expect(thrownBy(() => job.setLimits({ commitBytes: 1 as never }))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
   });
 
-  test('which limits are in force: the flags of the structure', () => {
+  test('limits in force are the flags of the structure', () => {
     expect(spawnSync('build\\wine\\job_limits_test.exe', { stdio: 'ignore' }).status).toBe(0);
   });
 
-  test('there is none of that name, or one already', () => {
+  test('opening a missing name and creating an existing one are errors', () => {
     const [, name] = newJob();
     expect(thrownBy(() => new native.Job(`${name}-none`))).toMatchObject({
       code: 'ERROR_FILE_NOT_FOUND',
@@ -80,7 +80,7 @@ describe('Job', () => {
     expect(thrownBy(() => new native.Job(name, true))).toMatchObject({ code: 'ERROR_ALREADY_EXISTS', path: name });
   });
 
-  test('closed twice; closed, it ends nobody', async () => {
+  test('close() may be called twice, and terminate() after it ends no process', async () => {
     const [job] = newJob();
     const one = await child();
     assign(job, one);
@@ -90,7 +90,7 @@ describe('Job', () => {
     expect(lives(one)).toBe(true);
   });
 
-  test('what is no process, and one that is closed, is refused', async () => {
+  test('anything but an open process handle is refused', async () => {
     const [job] = newJob();
     const one = await child();
     const handle = new native.ProcessHandle(one.pid, one.createdAt, () => undefined);

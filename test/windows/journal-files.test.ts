@@ -21,7 +21,7 @@ function files(maxBytes: number, maxFiles: number): { readonly journal: JournalF
   return { journal, directory };
 }
 
-test('a full journal gets another name, and the oldest goes', async () => {
+test('a full journal file is renamed, and the oldest is removed', async () => {
   const { journal, directory } = files(10, 3);
   for (const line of ['one\n', 'two\n', 'three\n', 'four\n', 'five\n', 'six\n', 'seven\n']) {
     await journal.open();

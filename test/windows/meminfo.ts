@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { eventually, type Patience } from '../support/eventually.js';
 
-// Wine takes the numbers from the machine's own /proc/meminfo, which is the file Z:\proc\meminfo there: read before and after, it has them between.
+// Wine reads the /proc/meminfo of the machine (Z:\proc\meminfo): its values lie between two readings of that file.
 
 export interface Meminfo {
   readonly total: bigint;
   readonly swap: bigint;
-  /** What Wine takes for it is not MemAvailable. */
+  /** As Wine computes it, which is not MemAvailable. */
   readonly available: bigint;
   readonly swapFree: bigint;
 }
@@ -23,14 +23,14 @@ export function meminfo(): Meminfo {
   };
 }
 
-/** What a page or two of rounding and a reading of other files in between may come to. */
+/** For rounding by a page or two, and for reading other files in between. */
 const SLACK = 4n << 20n;
 
 /**
- * Waits until a reading lies between what two readings of meminfo come to. Others on the machine take memory and give it back meanwhile: once in a while they do not.
+ * Waits until a reading lies between two readings of meminfo: other processes may change memory in between.
  *
  * @param read  in bytes
- * @param slack  what the reading itself may cost
+ * @param slack  bytes that the reading itself may use
  */
 export async function liesBetween(
   of: (read: Meminfo) => bigint,

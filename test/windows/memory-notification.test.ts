@@ -7,10 +7,10 @@ import type { MemoryNotification } from '../../src/native/windows-binding.js';
 import { native, thrownBy } from './native.js';
 import { spawnSync } from './spawn.js';
 
-// Wine has the kernel's events behind the notifications and never sets them by itself: another process does.
+// Wine has the kernel events of these notifications but never sets them: another process does.
 
 const { FIRED } = native.WAKE;
-/** A handle that has fired is looked at once a second until it is clear. */
+/** A handle that has fired is checked once a second until it is clear. */
 const LOOKED_AT_MS = 1_500;
 const LOAD = `const native = require(${JSON.stringify(addonPath)});`;
 
@@ -19,7 +19,7 @@ function condition(kind: 'low' | 'high', state: 'set' | 'clear'): void {
   if (status !== 0) throw new Error(`memory_condition ${kind} ${state}: ${String(status)}`);
 }
 
-/** What a watch has called with. */
+/** The calls of a watch. */
 class Wakes {
   readonly seen: [wake: number, atNs: bigint, detail: number][] = [];
   readonly #events = new EventEmitter();
@@ -29,7 +29,7 @@ class Wakes {
     this.#events.emit('wake');
   };
 
-  /** Until it has called so often. */
+  /** Waits for this many calls. */
   async reach(count: number): Promise<void> {
     while (this.seen.length < count) await once(this.#events, 'wake');
   }
@@ -41,7 +41,7 @@ function watch(kind: 'low' | 'high', onWake: (wake: number, atNs: bigint, detail
   return notification;
 }
 
-// Not afterEach, which is after each test of all files here (test/support/bundled-vitest.ts).
+// onTestFinished: afterEach would be for all files here (test/support/bundled-vitest.ts).
 beforeEach(() => {
   onTestFinished(() => {
     condition('low', 'clear');
@@ -51,7 +51,7 @@ beforeEach(() => {
 });
 
 describe('MemoryNotification, fired by another process', () => {
-  test.each(['low', 'high'] as const)('%s: wakes, with a time of the clock of hrtime', async (kind) => {
+  test.each(['low', 'high'] as const)('%s: wakes with a time of the clock of hrtime', async (kind) => {
     const wakes = new Wakes();
     const notification = watch(kind, wakes.onWake);
     expect([notification.live, notification.isSet(), wakes.seen]).toEqual([true, false, []]);
@@ -65,14 +65,14 @@ describe('MemoryNotification, fired by another process', () => {
     expect(notification.status()).toEqual({ mechanism: 'memory_notification', target: kind, live: true, errno: 0 });
   });
 
-  test('one that is set already fires at once', async () => {
+  test('a notification that is already set fires at once', async () => {
     condition('low', 'set');
     const wakes = new Wakes();
     watch('low', wakes.onWake);
     await wakes.reach(1);
   });
 
-  test('while it stays set it fires once; after it was clear it fires again', async () => {
+  test('fires once while it stays set, and again after it was clear', async () => {
     const wakes = new Wakes();
     watch('low', wakes.onWake);
     condition('low', 'set');
@@ -86,7 +86,7 @@ describe('MemoryNotification, fired by another process', () => {
     expect(wakes.seen).toHaveLength(2);
   });
 
-  test('of two kinds, and of two of a kind, each gets its own', async () => {
+  test('two kinds, and two of one kind, fire separately', async () => {
     const [low, other, high] = [new Wakes(), new Wakes(), new Wakes()];
     watch('low', low.onWake);
     watch('low', other.onWake);
@@ -96,7 +96,7 @@ describe('MemoryNotification, fired by another process', () => {
     expect(high.seen).toEqual([]);
   });
 
-  test('two hundred at once, of which one call can wait for 63', async () => {
+  test('two hundred at once, though one call waits for at most 63', async () => {
     const all = Array.from({ length: 200 }, () => new Wakes());
     const notifications = all.map((wakes) => watch('high', wakes.onWake));
     expect(native.watchCount()).toBe(200);
@@ -108,7 +108,7 @@ describe('MemoryNotification, fired by another process', () => {
 });
 
 describe('the end of a MemoryNotification', () => {
-  test('closed twice: it is dead, set is no longer asked for, and nobody is woken', async () => {
+  test('closed twice: it is dead, and fires no more', async () => {
     const wakes = new Wakes();
     const notification = watch('low', wakes.onWake);
     condition('low', 'set');
@@ -122,17 +122,17 @@ describe('the end of a MemoryNotification', () => {
     expect(wakes.seen).toHaveLength(1);
   });
 
-  test('closed before it was heard of, it does not call', async () => {
+  test('closed before the callback, it does not call', async () => {
     const [closed, other] = [new Wakes(), new Wakes()];
     const notification = watch('low', closed.onWake);
     watch('low', other.onWake);
-    condition('low', 'set'); // waits for the other process: it has fired when that returns, or soon after
+    condition('low', 'set'); // blocks until the other process has set it
     notification.close();
     await other.reach(1);
     expect(closed.seen).toEqual([]);
   });
 
-  test('closed in its own call', async () => {
+  test('may be closed in its own callback', async () => {
     const wakes = new Wakes();
     const notification = watch('low', (...wake) => {
       notification.close();
@@ -143,7 +143,7 @@ describe('the end of a MemoryNotification', () => {
     expect([notification.live, native.watchCount()]).toEqual([false, 0]);
   });
 
-  test('a worker ends with one that is live, and has fired', async () => {
+  test('a worker may end with a live one that has fired', async () => {
     condition('low', 'set');
     const worker = new Worker(
       `${LOAD} const { parentPort } = require('node:worker_threads');
@@ -162,8 +162,8 @@ describe('the end of a MemoryNotification', () => {
     ['process.exit', 'process.exit(7)', 7],
     ['exitNow', 'native.exitNow(7)', 7],
     ['an exception', 'throw new Error("thrown")', 1],
-    ['the end of its work, once they are closed', 'watches.forEach((one) => one.close()); process.exitCode = 7', 7],
-  ])('a process ends with some that are live, by %s', (_way, end, status) => {
+    ['the end of its work after close()', 'watches.forEach((one) => one.close()); process.exitCode = 7', 7],
+  ])('a process with live ones ends by %s', (_way, end, status) => {
     const script = `${LOAD} const watches = Array.from({ length: 70 }, () => new native.MemoryNotification('low', () => undefined)); ${end};`;
     expect(spawnSync(process.execPath, ['-e', script], { stdio: 'ignore' }).status).toBe(status);
   });

@@ -11,7 +11,7 @@ import { native } from './native.js';
 import { evictd } from './program.js';
 import { spawn } from './spawn.js';
 
-// What becomes of the system's numbers on their way to a decision: by evictd's own node, and by evictd as a program.
+// The numbers of the system, as read by the node of evictd and by evictd as a program.
 
 function hard(signal: Signal): Threshold {
   return { signal, value: { kind: 'quantity', quantity: parseQuantity('1Mi') }, gracePeriodNs: 0n, minReclaim: undefined };
@@ -26,7 +26,7 @@ function open(binding: WindowsBinding = native): WindowsNode {
   return node;
 }
 
-test('memory.available is (limit − total) · page size of the very reading, and its capacity limit · page size', () => {
+test('memory.available is (limit − total) · page size of one reading, and its capacity limit · page size', () => {
   const readings: PerformanceInfo[] = [];
   const performanceInfo = (): PerformanceInfo => {
     const reading = native.performanceInfo();
@@ -46,7 +46,7 @@ test('memory.available is (limit − total) · page size of the very reading, an
   });
 });
 
-test("what evictd check says lies between two readings of Wine's meminfo, of the commit limit to the byte", () => {
+test('evictd check lies between two readings of meminfo; the commit limit is exact', () => {
   const { commitLimit, pageSize } = native.performanceInfo();
   const check = (): bigint => {
     const { stdout } = evictd('check', '-o', 'json', '--eviction-hard', 'memory.available<1Mi');
@@ -55,13 +55,13 @@ test("what evictd check says lies between two readings of Wine's meminfo, of the
     expect(memory?.capacityBytes).toBe(Number(commitLimit * pageSize));
     return BigInt(memory?.availableBytes as number);
   };
-  const itself = 256n << 20n; // Node has memory of its own while it looks
+  const itself = 256n << 20n; // the memory of Node itself
   return liesBetween(({ available, swapFree }) => available + swapFree, check, itself, { ms: 60_000 });
 });
 
 const TOUCHED = 256n << 20n;
 const ROUNDS = 6;
-/** Has its memory, and touches a part of it each time when it is told to: under Wine it is that which counts. */
+/** Allocates memory, and touches a part of it at each request: Wine counts touched memory. */
 const TOUCHING = `
   const blocks = Array.from({ length: ${String(ROUNDS)} }, () => Buffer.allocUnsafeSlow(${String(TOUCHED)}));
   let touched = 0;
@@ -71,9 +71,9 @@ const TOUCHING = `
   });
   process.stdout.write('ready');`;
 
-// Others on the machine take memory and give it back meanwhile: once in a while they do not.
+// Other processes change memory meanwhile: repeated until they do not.
 test.each<Signal>(['memory.available', 'memory.kernelAvailable'])(
-  "touching 256 MiB takes them from %s (of Wine's numbers)",
+  'touching 256 MiB reduces %s by as much (by the numbers of Wine)',
   async (signal) => {
     const node = open();
     const read = (): bigint => node.read().observed.get(signal)?.available ?? 0n;

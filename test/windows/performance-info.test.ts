@@ -25,7 +25,7 @@ describe('performanceInfo', () => {
     expect([...new Set(Object.values(info).map((value) => typeof value))]).toEqual(['bigint']);
   });
 
-  test('counts in pages: no more is promised than the limit, no more is available than there is', () => {
+  test('counts in pages: commitment is within the limit, and available within the total', () => {
     const info = native.performanceInfo();
     expect(info.pageSize).toBe(4096n);
     expect(info.commitTotal).toBeGreaterThan(0n);
@@ -47,14 +47,14 @@ describe('performanceInfo', () => {
     });
   });
 
-  test('the structure has 104 bytes, and no more of them can be asked for', () => {
+  test('the structure has 104 bytes, and a larger one is refused', () => {
     expect(native.performanceInfo(104).pageSize).toBe(4096n);
     expect(thrownBy(() => native.performanceInfo(105))).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
     expect(thrownBy(() => native.performanceInfo('104' as unknown as number))).toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
   });
 });
 
-describe("Wine's numbers are the machine's", () => {
+describe('the numbers of Wine are those of the machine', () => {
   test('the total is MemTotal less a page, the commit limit MemTotal and SwapTotal, give or take a page', () => {
     const { total, swap } = meminfo();
     const { physicalTotal, commitLimit, pageSize } = native.performanceInfo();
@@ -63,7 +63,7 @@ describe("Wine's numbers are the machine's", () => {
     expect([limit - pageSize, limit, limit + pageSize]).toContain(commitLimit * pageSize);
   });
 
-  test('what is available lies between two readings of meminfo', () =>
+  test('available memory lies between two readings of meminfo', () =>
     liesBetween(
       ({ available }) => available,
       () => {
@@ -72,7 +72,7 @@ describe("Wine's numbers are the machine's", () => {
       },
     ));
 
-  test('what is committed is what is used of memory and swap: it lies between two readings of meminfo', () =>
+  test('commitment is used memory and swap, between two readings of meminfo', () =>
     liesBetween(
       ({ total, swap, available, swapFree }) => total + swap - available - swapFree,
       () => {
@@ -81,7 +81,7 @@ describe("Wine's numbers are the machine's", () => {
       },
     ));
 
-  test('what may still be committed is what is available, and the free swap: it lies between two readings of meminfo', () =>
+  test('commitment that is left is available memory and free swap, between two readings of meminfo', () =>
     liesBetween(
       ({ available, swapFree }) => available + swapFree,
       () => {
@@ -90,7 +90,7 @@ describe("Wine's numbers are the machine's", () => {
       },
     ));
 
-  test('what it has no number for is 0: peak, cache and kernel', () => {
+  test('peak, cache and kernel are 0', () => {
     const { commitPeak, systemCache, kernelTotal, kernelPaged, kernelNonpaged } = native.performanceInfo();
     expect([commitPeak, systemCache, kernelTotal, kernelPaged, kernelNonpaged]).toEqual([0n, 0n, 0n, 0n, 0n]);
   });

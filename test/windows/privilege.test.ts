@@ -3,17 +3,17 @@ import { native } from './native.js';
 import { evictd } from './program.js';
 import { spawnSync } from './spawn.js';
 
-// Under Wine everybody is an administrator, whose token has the privilege; it opens nobody there who was not open before.
+// Under Wine every user is an administrator with the privilege, which gives access to no further process there.
 
-test('SeDebugPrivilege is enabled where the token has it, and false where it was taken from it', () => {
+test('SeDebugPrivilege is enabled if the token has it, and false if it was removed', () => {
   expect(spawnSync('build\\wine\\privilege_test.exe', { stdio: 'ignore' }).status).toBe(0);
 });
 
-test("it may be enabled again and again (Wine's token has it)", () => {
+test("it may be enabled repeatedly (Wine's token has it)", () => {
   expect([native.enableDebugPrivilege(), native.enableDebugPrivilege()]).toEqual([true, true]);
 });
 
-test('doctor says that processes of all users may be ended', () => {
+test('doctor reports that evictd may terminate processes of all users', () => {
   const { checks } = JSON.parse(evictd('doctor', '-o', 'json').stdout) as {
     readonly checks: readonly { readonly id: string; readonly status: string; readonly summary: string; readonly details: unknown }[];
   };

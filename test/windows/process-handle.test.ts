@@ -8,7 +8,7 @@ import { native, thrownBy } from './native.js';
 
 const { FIRED, GONE } = native.WAKE;
 
-// Not afterEach, which is after each test of all files here (test/support/bundled-vitest.ts).
+// onTestFinished: afterEach would be for all files here (test/support/bundled-vitest.ts).
 beforeEach(() => {
   onTestFinished(() => {
     expect(native.watchCount()).toBe(0);
@@ -16,45 +16,45 @@ beforeEach(() => {
 });
 
 describe('ProcessHandle', () => {
-  test('tells once that its process has ended, is dead then, and still has its code', async () => {
+  test('calls once when its process has ended, is dead then, and keeps the exit code', async () => {
     const [one, other] = [await child(), await child()];
     const wakes: number[] = [];
     const handle = new native.ProcessHandle(one.pid, one.createdAt, (wake) => wakes.push(wake));
     expect([handle.live, handle.exitCode()]).toEqual([true, undefined]);
     handle.terminate(7);
-    await eventually('it is told of', () => wakes.length > 0);
+    await eventually('the end is reported', () => wakes.length > 0);
     expect([wakes, handle.live, handle.exitCode(), lives(one), lives(other)]).toEqual([[FIRED | GONE], false, 7, false, true]);
     expect(handle.status()).toEqual({ mechanism: 'process_exit', target: `process ${String(one.pid)}`, live: false, errno: 0 });
     handle.close();
   });
 
-  test('whoever is ending, or has ended, may be ended again', async () => {
+  test('terminate() may be called for an ending or ended process', async () => {
     const one = await child();
     const handle = new native.ProcessHandle(one.pid, one.createdAt, () => undefined);
     handle.terminate(7);
     handle.terminate(8);
-    await eventually('it has ended', () => handle.exitCode() !== undefined);
+    await eventually('the process has ended', () => handle.exitCode() !== undefined);
     handle.terminate(9);
     expect(handle.exitCode()).toBe(7);
     handle.close();
   });
 
-  test('a code that looks like that of a living process is one', async () => {
+  test('exit code 259 (STILL_ACTIVE) is an exit code', async () => {
     const one = await child();
     const handle = new native.ProcessHandle(one.pid, one.createdAt, () => undefined);
     handle.terminate(259);
-    await eventually('it has ended', () => handle.exitCode() === 259);
+    await eventually('the process has ended', () => handle.exitCode() === 259);
     handle.close();
   });
 
-  test('there is nobody of that number, or it is another one by now', async () => {
+  test('opening a missing process id, or one that was given to another process, is an error', async () => {
     const one = await child();
     const missing = { code: 'ERROR_INVALID_PARAMETER', errno: -87, syscall: 'OpenProcess' };
     expect(thrownBy(() => new native.ProcessHandle(0x7ffffff0, 1n, () => undefined))).toMatchObject(missing);
     expect(thrownBy(() => new native.ProcessHandle(one.pid, one.createdAt - 1n, () => undefined))).toMatchObject(missing);
   });
 
-  test('closed twice; closed, it ends nobody', async () => {
+  test('close() may be called twice, and terminate() after it ends no process', async () => {
     const one = await child();
     const handle = new native.ProcessHandle(one.pid, one.createdAt, () => undefined);
     handle.close();
@@ -64,17 +64,17 @@ describe('ProcessHandle', () => {
     expect([handle.live, lives(one)]).toEqual([false, true]);
   });
 
-  test('closed before it was heard of, it does not call', async () => {
+  test('closed before the callback, it does not call', async () => {
     const one = await child();
     const handle = new native.ProcessHandle(one.pid, one.createdAt, () => {
       throw new Error('called');
     });
     handle.terminate(1);
     handle.close();
-    await eventually('it has ended', () => !lives(one));
+    await eventually('the process has ended', () => !lives(one));
   });
 
-  test('a worker ends with one that is live, and the process goes on', async () => {
+  test('a worker may end with a live one, and the process continues', async () => {
     const one = await child();
     const worker = new Worker(
       `const native = require(${JSON.stringify(addonPath)});

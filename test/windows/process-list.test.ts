@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { spawnSync } from './spawn.js';
 
-test('whoever has the number of a process by the time that it is asked is not taken for it', () => {
+test('a process that has got the id of an ended one is not mistaken for it', () => {
   expect(spawnSync('build\\wine\\process_list_test.exe', { stdio: 'ignore' }).status).toBe(0);
 });

@@ -8,7 +8,7 @@ import { native } from './native.js';
 const sinceEpochMs = (createdAt: bigint): number => Number(createdAt / 10_000n) - 11_644_473_600_000;
 
 describe('processes()', () => {
-  test('has this process: its name, its program, when it was made, and memory and time of the right size', () => {
+  test('has this process: name, program, creation time, plausible memory and processor time', () => {
     const own = entryOf(process.pid);
     expect(own).toMatchObject({ pid: process.pid, errno: 0, critical: false, name: basename(process.execPath) });
     expect(own?.path.toLowerCase()).toBe(process.execPath.toLowerCase());
@@ -18,22 +18,22 @@ describe('processes()', () => {
     expect(own?.cpuTimeNs).toBeGreaterThan(0n);
   });
 
-  test('what a process has committed for itself is 0 by Wine, which does not count it', () => {
+  test('commitment of a process is 0 under Wine', () => {
     expect(entryOf(process.pid)?.privateBytes).toBe(0n);
   });
 
-  test('a child is younger than its parent, and has its number', async () => {
+  test('a child is younger than its parent, and has its parent id', async () => {
     const [parent, own] = await family();
     expect([parent.parentPid, own.parentPid]).toEqual([process.pid, parent.pid]);
     const times = [entryOf(process.pid)?.createdAt ?? 0n, parent.createdAt, own.createdAt];
     expect([...times].sort((a, b) => (a < b ? -1 : 1))).toEqual(times);
   });
 
-  test('whoever has ended is not there, also while somebody holds it', async () => {
+  test('an ended process is not listed, even with an open handle', async () => {
     const one = await child();
     const held = new native.ProcessHandle(one.pid, one.createdAt, () => undefined);
     held.terminate(1);
-    await eventually('it is not listed', () => !lives(one));
+    await eventually('the process is not listed', () => !lives(one));
     held.close();
   });
 });

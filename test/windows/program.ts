@@ -18,13 +18,13 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** One command of evictd, to its end. */
+/** Runs a command of evictd to its end. */
 export function evictd(...args: readonly string[]): Ran {
   const { status, stdout, stderr } = spawnSync(process.execPath, [EVICTD, ...args], { encoding: 'utf8' });
   return { status, stdout, stderr };
 }
 
-/** What a running evictd has written to its journal. */
+/** A journal record. */
 export interface JournalLine {
   readonly type: string;
   readonly result?: string;
@@ -33,7 +33,7 @@ export interface JournalLine {
   readonly victim?: { readonly name: string };
 }
 
-/** `evictd run` with directories and a configuration of its own. */
+/** `evictd run` with its own directories and configuration. */
 export class Running {
   readonly directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
   readonly #configFile = join(this.directory, 'config.yaml');
@@ -72,7 +72,7 @@ export class Running {
     writeFileSync(this.#configFile, JSON.stringify({ ...own, ...config }));
   }
 
-  /** A command that is given the same configuration. */
+  /** Runs a command with the same configuration. */
   command(name: string, ...args: readonly string[]): Ran {
     return evictd(name, '--config', this.#configFile, ...args);
   }
@@ -110,7 +110,7 @@ export class Running {
     });
   }
 
-  /** As a service is asked by its manager, and the demo's evictd by a file. Resolves with the exit code. */
+  /** Requests the stop by file, as the demo does. Resolves with the exit code. */
   async stop(): Promise<number | null> {
     askByFile(join(this.directory, 'machine.lock'), this.#child.pid ?? 0, 'stop');
     await this.#ended;
@@ -118,7 +118,7 @@ export class Running {
   }
 }
 
-/** Says its number and that of its child, which holds memory as it does itself, and lives until it is ended. */
+/** Prints its process id and that of its child; both hold memory until they are terminated. */
 const FAMILY = `
   const held = Buffer.alloc(16 << 20, 1);
   if (process.argv[1] === 'child') setTimeout(() => held, 600_000);
@@ -136,7 +136,7 @@ export class Family {
     this.pids = pids;
   }
 
-  /** @param assign  called before the child is there */
+  /** @param job  assigned before the child is started */
   static async start(program = process.execPath, job?: string): Promise<Family> {
     const launched = spawn(program, ['-e', `process.stdin.once('data', () => { ${FAMILY} })`], {
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -154,7 +154,7 @@ export class Family {
     return family;
   }
 
-  /** Those that are still there. */
+  /** Process ids that still run. */
   living(): readonly number[] {
     const there = new Set(native.processes().map(({ pid }) => pid));
     return this.pids.filter((pid) => there.has(pid));
@@ -165,7 +165,7 @@ export class Family {
   }
 }
 
-/** Made for the test, and there as long as it. */
+/** Puts a process into a new job that exists until the end of the test. */
 function assign(name: string, pid: number): void {
   const job = new native.Job(name, true);
   const createdAt = native.processes().find((process) => process.pid === pid)?.createdAt ?? 0n;

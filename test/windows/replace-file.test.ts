@@ -8,7 +8,7 @@ import { replaceFileSync } from '../../src/directory.js';
 
 const ROUNDS = 5;
 
-test('a file that somebody reads is replaced as soon as it is closed', async () => {
+test('a file that another process reads is replaced as soon as it is closed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
   onTestFinished(() => {
     rmSync(directory, { recursive: true, force: true });
@@ -16,7 +16,7 @@ test('a file that somebody reads is replaced as soon as it is closed', async () 
   const path = join(directory, 'file');
   writeFileSync(path, 'before');
   const errors: unknown[] = [];
-  // A reader that is kept waiting has it open for too long: that is a refusal, and not of each round.
+  // A slow reader keeps it open for too long in some rounds: these are refused.
   while (errors.length < ROUNDS && readFileSync(path, 'utf8') === 'before') {
     const reader = new Worker(
       `const fs = require('node:fs');

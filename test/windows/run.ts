@@ -1,5 +1,6 @@
-// make windows: the cross-compiled addon is loaded by Node's own node.exe under Wine, and test/windows is run there, by each version that Wine can run:
-// make windows ARGS='20 performance-info'. Without a file's name it is looked at first whether the package has that addon. The last line is "N passed, N failed".
+// make windows: runs test/windows with the cross-compiled addon in node.exe under Wine, in each Node version that Wine can
+// run: make windows ARGS='20 performance-info'. Without a file name it first checks that the package has this addon. The
+// last line is "N passed, N failed".
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -8,7 +9,7 @@ import { faultsOf } from '../prebuilds.js';
 import { bundleTests } from '../support/bundled-tests.js';
 import { findWine, Wine } from './wine.js';
 
-/** The newest that Wine 8 runs of each line: 24 and later want more of Windows than it has. */
+/** The newest version of each line that Wine 8 runs: 24 and later need functions that it lacks. */
 const VERSIONS = ['20.20.2', '22.23.3'];
 const DIRECTORY = 'build/wine';
 const SUFFIX = '.test.ts';
@@ -54,7 +55,7 @@ try {
 process.stdout.write(`${String(passed)} passed, ${String(failed)} failed\n`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
-/** What npm would pack now, without making anything for it: what a user of Windows installs has the addon that is tried here, and it is one for his processor. */
+/** Checks that the files that npm would pack now include the tested addon, and that it is for x64. */
 function packageFaults(): string[] {
   const said = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     encoding: 'utf8',

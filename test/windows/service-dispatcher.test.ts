@@ -8,14 +8,14 @@ import { spawnSync } from './spawn.js';
 
 const NAME = 'evictd-test';
 
-// Not afterEach, which is after each test of all files here (test/support/bundled-vitest.ts).
+// onTestFinished: afterEach would be for all files here (test/support/bundled-vitest.ts).
 beforeEach(() => {
   onTestFinished(() => {
     expect(native.watchCount()).toBe(0);
   });
 });
 
-/** Until it has said that. */
+/** Waits for this report. */
 function dispatcher(): [made: ServiceDispatcher, said: Promise<string>] {
   let tell: (control: string) => void;
   const said = new Promise<string>((resolve) => (tell = resolve));
@@ -23,14 +23,14 @@ function dispatcher(): [made: ServiceDispatcher, said: Promise<string>] {
 }
 
 describe('ServiceDispatcher in a process that no service manager has started', () => {
-  test('fails, and says why', () => {
+  test('fails with the reason', () => {
     const script = `const native = require(${JSON.stringify(addonPath)});
       const made = new native.ServiceDispatcher('x', (control) => { made.close(); made.close(); process.exitCode = control === 'failed' ? made.errno() : 1; });`;
     const { status } = spawnSync(process.execPath, ['-e', script], { stdio: 'ignore' });
     expect(status).toBe(1063); // ERROR_FAILED_SERVICE_CONTROLLER_CONNECT
   });
 
-  test('a second one fails: a process may ask only once', async () => {
+  test('a second one fails: a process may connect only once', async () => {
     const failures: number[] = [];
     for (let times = 0; times < 2; times++) {
       const [made, said] = dispatcher();
@@ -49,7 +49,7 @@ describe('ServiceDispatcher in a process that no service manager has started', (
     made.close();
   });
 
-  test('closed at once it says nothing', () => {
+  test('closed at once it does not call', () => {
     const made = new native.ServiceDispatcher(NAME, () => {
       throw new Error('called');
     });
@@ -57,7 +57,7 @@ describe('ServiceDispatcher in a process that no service manager has started', (
     expect(native.watchCount()).toBe(0);
   });
 
-  test('a worker ends with one', async () => {
+  test('a worker may end with one', async () => {
     const worker = new Worker(
       `const native = require(${JSON.stringify(addonPath)});
        new native.ServiceDispatcher('x', (control) => require('node:worker_threads').parentPort.postMessage(control));`,

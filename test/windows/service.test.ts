@@ -49,8 +49,8 @@ afterAll(() => {
   rmSync(programData, { recursive: true, force: true });
 });
 
-test("installed, the service manager starts it, asks it to stop, and learns that it has (Wine's manager)", async () => {
-  // It was there before the service: nobody knows who has written it.
+test('after the installation the service manager starts evictd, stops it, and sees it stopped (manager of Wine)', async () => {
+  // The file is older than the service: any user may have written it.
   const refused = evictd('install', '--now');
   expect(refused.status).toBe(1);
   expect(refused.stderr).toContain('EVICTD_INSTALL_UNSAFE');
@@ -59,7 +59,7 @@ test("installed, the service manager starts it, asks it to stop, and learns that
   expect(installed).toMatchObject({ status: 0, stderr: '' });
   expect(installed.stdout).toContain(`keep    ${configFile} (your configuration)`);
   await eventually('the service runs', () => service()?.state === 'running', { ms: 30_000, circumstances: log });
-  await eventually('it has said what it guards', () => log().includes('guarding: machine'), { ms: 30_000, circumstances: log });
+  await eventually('the log has what it guards', () => log().includes('guarding: machine'), { ms: 30_000, circumstances: log });
   const doctor = JSON.parse(evictd('doctor', '-o', 'json').stdout) as {
     readonly checks: readonly { readonly id: string; readonly status: string }[];
   };
@@ -75,9 +75,9 @@ test("installed, the service manager starts it, asks it to stop, and learns that
   expect(existsSync(configFile)).toBe(true);
 });
 
-test('why a service could not start stands in its log', async () => {
+test('the log has the reason of a failed start', async () => {
   writeFileSync(configFile, 'evictionHard: 5\n');
   const { status } = evictd('run', '--config', configFile, '--log-file', logFile);
   expect(status).toBe(78);
-  await eventually('it is said', () => log().includes('EVICTD_CONFIG'));
+  await eventually('the log has the error code', () => log().includes('EVICTD_CONFIG'));
 });

@@ -6,14 +6,14 @@ import { spawnSync } from './spawn.js';
 
 const plugPlay = () => native.services().find(({ name }) => name === 'PlugPlay');
 
-// A test may have stopped it.
+// An earlier test may have stopped it.
 beforeEach(async () => {
   spawnSync('net.exe', ['start', 'PlugPlay'], { stdio: 'ignore' });
   await eventually('PlugPlay runs', () => plugPlay()?.state === 'running');
 });
 
-describe("the services that Wine's service manager has", () => {
-  test('have a name, a state, and a process where they run', () => {
+describe('services of the service manager of Wine', () => {
+  test('have a name, a state, and a process id if they run', () => {
     const services = native.services();
     const names = services.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
@@ -25,14 +25,14 @@ describe("the services that Wine's service manager has", () => {
     expect(stopped.every(({ pid }) => pid === 0)).toBe(true);
   });
 
-  test('one that is told to stop does', async () => {
+  test('stopService() stops a service', async () => {
     native.stopService('PlugPlay');
-    await eventually('it has stopped', () => plugPlay()?.state === 'stopped');
-    const again = await eventually('that is answered in time', () => thrownBy(() => native.stopService('PlugPlay')));
+    await eventually('the service has stopped', () => plugPlay()?.state === 'stopped');
+    const again = await eventually('the manager answers in time', () => thrownBy(() => native.stopService('PlugPlay')));
     expect(again).toMatchObject({ code: 'ERROR_SERVICE_NOT_ACTIVE', errno: -1062, path: 'PlugPlay' });
   });
 
-  test('there is none of that name', () => {
+  test('a missing name is an error', () => {
     const missing = { code: 'ERROR_SERVICE_DOES_NOT_EXIST', errno: -1060, path: 'evictd-test-none' };
     expect(thrownBy(() => native.stopService('evictd-test-none'))).toMatchObject(missing);
   });

@@ -9,7 +9,7 @@ import { native, thrownBy } from './native.js';
 import { Running } from './program.js';
 import { spawnSync } from './spawn.js';
 
-/** A service that says in a file that it was told to stop, and does. */
+/** A service that stops on request and writes that to a file. */
 const program = (name: string, file: string): string => `
   const { ServiceDispatcher } = require(${JSON.stringify(addonPath)});
   const service = new ServiceDispatcher(${JSON.stringify(name)}, (control) => {
@@ -37,7 +37,7 @@ async function startService(name: string): Promise<{ readonly wasTold: () => boo
     thrownBy(() => {
       native.stopService(name);
     }); // or it has ended
-    await eventually(`${name} has ended`, () => entryOf(pid) === undefined); // Wine's manager does not notice where it was not told
+    await eventually(`${name} has ended`, () => entryOf(pid) === undefined); // the manager of Wine does not notice the end of a process
     control('delete', name);
     rmSync(directory, { recursive: true, force: true });
   });
@@ -49,7 +49,7 @@ async function startService(name: string): Promise<{ readonly wasTold: () => boo
 
 test.each<[rule: string, thresholds: object, told: boolean]>([
   [
-    'soft: its manager tells it to stop, and it ends in its grace',
+    'soft: is stopped by the manager within its grace period',
     {
       evictionHard: { 'memory.available': '1Mi', 'nodefs.available': '0%' },
       evictionSoft: { 'memory.available': '99.9%' },
@@ -58,8 +58,8 @@ test.each<[rule: string, thresholds: object, told: boolean]>([
     },
     true,
   ],
-  ['hard: it is ended, and told nothing', { evictionHard: { 'memory.available': '99.9%', 'nodefs.available': '0%' } }, false],
-])("a service of Wine's manager, %s", async (_rule, thresholds, told) => {
+  ['hard: is terminated without a stop request', { evictionHard: { 'memory.available': '99.9%', 'nodefs.available': '0%' } }, false],
+])('a service of the manager of Wine, %s', async (_rule, thresholds, told) => {
   const name = `evictd-test-${String(process.pid)}-${told ? 'soft' : 'hard'}`;
   const { wasTold } = await startService(name);
   const guard = new Running({ ...thresholds, workloads: [{ service: name }] });

@@ -1,6 +1,6 @@
 import * as childProcess from 'node:child_process';
 
-/** Under load Wine sometimes cannot start a program: that one has not run, and is started again, twice at most. */
+/** Under load Wine sometimes cannot start a program: it is started again, at most twice. */
 const TIMES = 3;
 
 function started<T>(file: unknown, attempt: () => T): T {
@@ -17,7 +17,7 @@ function started<T>(file: unknown, attempt: () => T): T {
 type Spawn = (...args: readonly unknown[]) => unknown;
 type SpawnSync = (...args: readonly unknown[]) => childProcess.SpawnSyncReturns<string>;
 
-/** As those of node:child_process, but that spawnSync, too, throws where the program could not be started so often. */
+/** Like those of node:child_process, but spawnSync throws, too, if the program could not be started. */
 export const spawn = ((...args) => started(args[0], () => (childProcess.spawn as Spawn)(...args))) as typeof childProcess.spawn;
 export const spawnSync = ((...args) =>
   started(args[0], () => {

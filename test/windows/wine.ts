@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Debian's `wine` is a script, which complains where its part for 32 bits is not installed. */
+/** Not `wine`, in Debian a script that warns if the 32-bit part is not installed. */
 const PROGRAMS = ['/usr/lib/wine/wine64', '/usr/bin/wine64', '/usr/bin/wine'];
 
 const RUN_LIMIT_MS = 900_000;
@@ -13,12 +13,12 @@ export function findWine(): string | undefined {
 }
 
 export interface WineRun {
-  /** undefined: it was ended, because it took too long. */
+  /** undefined: ended after the time limit. */
   readonly status: number | undefined;
   readonly output: string;
 }
 
-/** A Windows of one's own: its registry and drive C are in a directory, and its processes are no others'. */
+/** A separate Windows: registry and drive C are in a directory, with their own processes. */
 export class Wine {
   readonly #program: string;
   readonly #directory: string;
@@ -33,12 +33,12 @@ export class Wine {
       WINEPREFIX: join(directory, 'prefix'),
       WINEARCH: 'win64',
       WINEDEBUG: '-all',
-      WINEDLLOVERRIDES: 'mscoree,mshtml=;winemenubuilder.exe=d', // or it would ask for what is not needed, and wait
+      WINEDLLOVERRIDES: 'mscoree,mshtml=;winemenubuilder.exe=d', // otherwise Wine asks to install Mono and Gecko, and waits
     };
     this.#prepare();
   }
 
-  /** Node asks for Windows 10, and ends with 216 where it finds an older one. */
+  /** Node needs Windows 10, and exits with 216 on an older one. */
   #prepare(): void {
     const prepared = join(this.#directory, 'prepared');
     if (existsSync(prepared)) return;
@@ -50,7 +50,7 @@ export class Wine {
     writeFileSync(prepared, '');
   }
 
-  /** Standard streams are files: on a pipe of another system than its own Node ends with EBADF. */
+  /** Standard streams are files: on a Linux pipe node.exe ends with EBADF. */
   run(program: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}): WineRun {
     const log = join(this.#directory, 'output');
     const output = openSync(log, 'w');
@@ -68,7 +68,7 @@ export class Wine {
     }
   }
 
-  /** Ends whatever still runs there. */
+  /** Ends all processes there. */
   close(): void {
     spawnSync('wineserver', ['-k'], { stdio: 'ignore', env: this.#environment });
     spawnSync('wineserver', ['-w'], { stdio: 'ignore', env: this.#environment });
