@@ -8,12 +8,12 @@ import { usageOf } from './tree.js';
 export const MiB = 1n << 20n;
 export const CAPACITY = 512n * MiB;
 export const THRESHOLD = 100n * MiB;
-/** Usage from which on less than the threshold is available. */
+/** Usage at which the threshold is met. */
 export const CROSSING = CAPACITY - THRESHOLD;
 
 const BYSTANDERS = 8;
 const BYSTANDER = 16n * MiB;
-/** Between the start of a slow filling and the crossing: all of the way at 50 MB/s would take 6 s. */
+/** From the start of a slow fill to the crossing: the whole way at 50 MB/s would take 6 s. */
 const RUN_UP = 64n * MiB;
 
 /** How fast memory is filled, and with what. */
@@ -48,7 +48,7 @@ export class Arena {
     }));
   }
 
-  /** Puts a bystander where there is none. Returns how many there were none of: after the first time, those that lost their lives. */
+  /** Starts missing bystanders and returns their number: after the first time those that were killed. */
   async populate(): Promise<number> {
     let missing = 0;
     for (const bystander of this.#bystanders) {
@@ -60,9 +60,9 @@ export class Arena {
     return missing;
   }
 
-  /** A process that has taken its run-up, and waits; and how to let it go. It goes on until somebody ends it. */
+  /** A process that has taken its run-up, and waits; and how to let it go. It continues until it is killed. */
   async filler({ pages, bytesPerSecond }: Fill): Promise<{ readonly process: Conversation; readonly go: () => void }> {
-    await eventually('the memory to be given back', () => usageOf(this.node) < BYSTANDER * BigInt(BYSTANDERS) + 32n * MiB);
+    await eventually('the memory is free again', () => usageOf(this.node) < BYSTANDER * BigInt(BYSTANDERS) + 32n * MiB);
     const process = await this.#start(this.filling, pages);
     const runUp = CROSSING - usageOf(this.node) - RUN_UP;
     if (bytesPerSecond > 0) await take(process, runUp, 0);
@@ -75,7 +75,7 @@ export class Arena {
     };
   }
 
-  /** What the filling really comes to, far from the threshold: bytes a second, and which share of its memory is huge pages. */
+  /** The real rate of a fill far from the threshold, in bytes a second, and its share of huge pages. */
   async probe({ pages, bytesPerSecond }: Fill): Promise<{ readonly bytesPerSecond: number; readonly hugeShare: number }> {
     const process = await this.#start(this.filling, pages);
     const ns = await take(process, RUN_UP, bytesPerSecond);
@@ -85,20 +85,20 @@ export class Arena {
     return { bytesPerSecond: (Number(RUN_UP) / ns) * 1e9, hugeShare: (hugeKiB * 1024) / Number(RUN_UP) };
   }
 
-  /** What the last filling really came to, from its beginning to where it was ended. */
+  /** The real rate of the last fill, from its start to its end. */
   get filledBytesPerSecond(): number {
     const progress = readFileSync(this.#progress);
     return (Number(progress.readBigInt64LE(0)) / Number(progress.readBigInt64LE(8))) * 1e9;
   }
 
-  /** How often the kernel's OOM killer has ended a process here. On v1 each cgroup counts for itself alone. */
+  /** OOM kills of the kernel here. On v1 each cgroup counts only its own. */
   get kernelKills(): number {
     const file = memoryController()?.version === 1 ? 'memory.oom_control' : 'memory.events.local';
     const cgroups = [this.filling, ...this.#bystanders.map(({ cgroup }) => cgroup)];
     return cgroups.map((cgroup) => Number(/^oom_kill (\d+)$/m.exec(cgroup.read(file))?.[1])).reduce((sum, count) => sum + count, 0);
   }
 
-  /** The least that was available since a filler was there; undefined: the kernel does not say (v2 before 6.12). */
+  /** The least available memory since the start of a fill; undefined: not known (v2 before Linux 6.12). */
   get leastAvailable(): bigint | undefined {
     return memoryController()?.version === 1 ? CAPACITY - BigInt(this.node.read('memory.max_usage_in_bytes')) : undefined;
   }
@@ -110,7 +110,7 @@ export class Arena {
   }
 }
 
-/** Returns the nanoseconds that it took. */
+/** Returns its duration in nanoseconds. */
 async function take(process: Conversation, bytes: bigint, bytesPerSecond: number): Promise<number> {
   process.tell(`${String(bytes)} ${String(bytesPerSecond)}`);
   return Number(await process.line());

@@ -5,10 +5,10 @@ import type { Bench, Benchmark, Figure, Result } from './benchmark.js';
 import { Distribution } from './distribution.js';
 
 const ROUNDS = 50;
-/** By then the armer has closed all that the rounds before have left to it: of more than 64 whoever closes waits. */
+/** By then the armer has closed everything of earlier rounds: with more than 64 pending, close() waits. */
 const DRAINED_MS = 2_000;
 
-/** What it costs JavaScript to arm and to disarm, and when a v1 threshold stands: the kernel waits for an RCU grace period, on the armer's thread. */
+/** Cost of arming and disarming for JavaScript, and the time until a v1 threshold is armed: the armer waits for RCU. */
 export const arming: Benchmark = {
   name: 'arming',
   what: 'arming and disarming notifiers',

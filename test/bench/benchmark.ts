@@ -1,15 +1,15 @@
 import type { Distribution } from './distribution.js';
 
-/** One line of the table: something that was measured many times, or a single value. */
+/** One row of the table: a distribution or a single value. */
 export interface Figure {
   readonly what: string;
   readonly unit: string;
-  /** Of a single value (a ratio, a size): the value. */
+  /** A single value (a ratio, a size). */
   readonly measured: Distribution | number;
   readonly target?: Target;
 }
 
-/** What is promised. It is compared with the median, where there is one. */
+/** The target, compared with the median or the value. */
 export interface Target {
   readonly bound: 'at most' | 'at least';
   readonly limit: number;
@@ -17,21 +17,21 @@ export interface Target {
 
 export interface Result {
   readonly figures: readonly Figure[];
-  /** What to know when reading them. */
+  /** Notes for readers. */
   readonly notes?: readonly string[];
 }
 
-/** What a benchmark gets. */
+/** Parameters of a benchmark. */
 export interface Bench {
   readonly idleSeconds: number;
-  /** Done when the benchmark is over, however it ends, the last first. */
+  /** Called in reverse order after the benchmark, however it ends. */
   cleanup(undo: () => unknown): void;
 }
 
 export interface Benchmark {
   readonly name: string;
   readonly what: string;
-  /** Throws where it cannot be run here. */
+  /** Throws if it cannot run here. */
   run(bench: Bench): Promise<Result> | Result;
 }
 

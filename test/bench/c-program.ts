@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Bench } from './benchmark.js';
 import { SCRATCH } from './tree.js';
 
-/** Compiles test/bench/<name>.c for this run. Throws where there is no C compiler. Returns the path of the program. */
+/** Compiles test/bench/<name>.c for this run. Throws without a C compiler. Returns its path. */
 export function compile(bench: Pick<Bench, 'cleanup'>, name: string): string {
   const directory = mkdtempSync(join(SCRATCH, 'evictd-bench-'));
   bench.cleanup(() => {
@@ -18,10 +18,10 @@ export function compile(bench: Pick<Bench, 'cleanup'>, name: string): string {
   return program;
 }
 
-/** Joins the cgroup before the program starts, so that all of its memory is counted there. */
+/** Joins the cgroup before the program starts, so that all its memory counts there. */
 const JOIN = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
 
-/** A program that is told by lines and answers by lines; `cgroup`: it lives there. */
+/** A program with line commands and line answers, in `cgroup`. */
 export class Conversation {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #said: AsyncIterator<string, undefined>;
@@ -48,7 +48,7 @@ export class Conversation {
     this.#child.stdin.write(`${line}\n`);
   }
 
-  /** Its next line. Throws where it has ended. */
+  /** Its next line. Throws if it has ended. */
   async line(): Promise<string> {
     const { value, done } = await this.#said.next();
     if (done === true) throw new Error('the program has ended');

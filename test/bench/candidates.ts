@@ -8,7 +8,7 @@ import { plantTree, WORKLOADS } from './tree.js';
 const ROUNDS = 300;
 const WARM_UP = 20;
 
-/** What a decision needs to know of the workloads: which there are, who lives in them, what they use, which are protected. */
+/** The candidates of a decision: workloads with their processes, usage and protection. */
 export const candidates: Benchmark = {
   name: 'candidates',
   what: `all candidates, ${String(WORKLOADS)} workloads`,

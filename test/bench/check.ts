@@ -6,7 +6,7 @@ import { EVICTD } from './evictd.js';
 const PAIRS = 30;
 const WARM_UP = 3;
 
-/** What a one-shot check costs, against a Node that does nothing. */
+/** Cost of `evictd check`, compared with an empty Node process. */
 export const check: Benchmark = {
   name: 'check',
   what: 'wall time of `evictd check`, against `node -e 0`',
@@ -34,7 +34,7 @@ export const check: Benchmark = {
   },
 };
 
-/** Wall time in milliseconds, from before the process is made until it is gone. */
+/** Wall time in milliseconds, from before the start of the process to its end. */
 function run(args: readonly string[], fine: readonly number[]): number {
   const env = { ...process.env, NODE_OPTIONS: '' };
   const from = process.hrtime.bigint();

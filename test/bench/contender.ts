@@ -6,23 +6,23 @@ import { compile, Conversation } from './c-program.js';
 import { RunningEvictd, type JournalLine } from './evictd.js';
 import { filesOfWorkload } from './tree.js';
 
-/** Who tries to be there before the kernel's OOM killer. */
+/** A program that tries to evict before the OOM killer of the kernel. */
 export interface Contender {
   readonly name: string;
-  /** Only against these fills; undefined: all. */
+  /** Only for these fills; undefined: all. */
   readonly fills?: readonly string[];
-  /** Before a round: rest, as long as it takes to be as one is after a long while. */
+  /** Before a round: waits until the contender is idle as after a long time. */
   rest(): Promise<unknown>;
-  /** After a round that the kernel did not win. `spansMs`: of the eviction, where it is written down. Throws where it was somebody else. */
+  /** After a round that the kernel did not win. `spansMs`: of the eviction, if recorded. Throws for another victim. */
   result(): Promise<{ readonly spansMs?: Readonly<Record<string, number>> }>;
-  /** What to know when reading its rows. */
+  /** Notes for its rows. */
   note?(): string;
 }
 
-/** Longer than evictd leaves its notifiers alone after an eviction. */
+/** Longer than evictd pauses its notifiers after an eviction. */
 const REST_MS = 1_200;
 
-/** 'sampler': alone, because evictd finds cgroup.event_control read-only, as in a container, and so can register nothing with the kernel. */
+/** 'sampler': only the sampler, because cgroup.event_control is read-only, as in a container. */
 export async function evictd(bench: Pick<Bench, 'cleanup'>, arena: Arena, by: 'memcg_threshold' | 'sampler'): Promise<Contender> {
   const running = await RunningEvictd.start(
     bench,
@@ -62,7 +62,7 @@ export async function poller(bench: Pick<Bench, 'cleanup'>, arena: Arena, interv
   return {
     name: `poller, every ${intervalMs < 1000 ? `${String(intervalMs)} ms` : `${String(intervalMs / 1000)} s`}`,
     fills: ['200 MB/s', 'unthrottled, 4 KiB pages'],
-    // It is anywhere in its interval when the filling begins.
+    // The fill starts at a random point of its interval.
     rest: () => pause(200 + Math.random() * intervalMs),
     result: () => Promise.resolve({}),
   };

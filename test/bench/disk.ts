@@ -23,7 +23,7 @@ const LEAST_INODES = FILES + WORKLOADS * (DIRECTORIES + 2);
 const REST_MIB = 64;
 const REST_MS = 20_000;
 
-/** What a disk that runs short is asked for, and what watching one costs that does not. */
+/** Cost of measuring workloads on a full disk, and of watching a disk with free space. */
 export const disk: Benchmark = {
   name: 'disk',
   what: 'what workloads hold on a disk, a million files, and what watching a disk costs',
@@ -74,7 +74,7 @@ function blockedBy(what: string, { ranMs, passedMs }: Blocked): Figure[] {
   ];
 }
 
-/** The mount of a tmpfs with nothing else on it, a directory a workload. */
+/** A tmpfs with one directory a workload. */
 function millionFiles(bench: Bench): string {
   const root = mkdtempSync(join(SCRATCH, 'evictd-bench-disk-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=64m,nr_inodes=${String(LEAST_INODES + 10)}`, 'evictd-bench', root]);
@@ -102,7 +102,7 @@ async function tookMs(task: () => Promise<void>): Promise<number> {
   return performance.now() - from;
 }
 
-/** An ext4 that nobody writes to, with both thresholds, as `run` watches one. */
+/** An ext4 without writers, watched with both thresholds as in `run`. */
 async function samplersPercent(bench: Bench): Promise<number> {
   const filesystem = loopFilesystem(REST_MIB);
   bench.cleanup(() => {

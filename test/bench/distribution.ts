@@ -1,8 +1,8 @@
-/** Measured values, in order: what is said about a benchmark is said from here. */
+/** Measured values in ascending order. */
 export class Distribution {
   readonly #sorted: readonly number[];
 
-  /** Throws where nothing was measured. */
+  /** Throws without values. */
   constructor(values: readonly number[]) {
     if (values.length === 0) throw new Error('nothing was measured');
     this.#sorted = [...values].sort((a, b) => a - b);
@@ -20,7 +20,7 @@ export class Distribution {
     return this.quantile(1);
   }
 
-  /** Linear between neighbours, as R's type 7 and NumPy do. `share`: 0..1. */
+  /** Linear between neighbours, as in R (type 7) and NumPy. `share`: 0..1. */
   quantile(share: number): number {
     const at = share * (this.#sorted.length - 1);
     const below = this.#sorted[Math.floor(at)] ?? NaN;
@@ -29,7 +29,7 @@ export class Distribution {
   }
 }
 
-/** How many times `of` is the baseline: by the medians, and the median of the ratios of neighbours in time, which a slow machine moves less. */
+/** `of` divided by the baseline: by medians, and as the median ratio of neighbours in time, which is more robust. */
 export function ratios(of: readonly number[], baseline: readonly number[]): { readonly ofMedians: number; readonly medianOfPairs: number } {
   const pairs = of.map((value, index) => value / (baseline[index] ?? NaN));
   return { ofMedians: new Distribution(of).median / new Distribution(baseline).median, medianOfPairs: new Distribution(pairs).median };

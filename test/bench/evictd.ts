@@ -10,7 +10,7 @@ import { SCRATCH } from './tree.js';
 /** The command line as it is shipped. */
 export const EVICTD = resolve('dist/evictd.js');
 
-/** In a mount namespace of its own: nobody else sees the file so, and it ends with the process. */
+/** In a mount namespace that ends with the process. */
 const READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
 
 export interface JournalLine {
@@ -22,7 +22,7 @@ export interface JournalLine {
   readonly spansMs?: Readonly<Record<string, number>>;
 }
 
-/** A running `evictd run` on directories and a port of its own; ended when the benchmark is over. */
+/** A running `evictd run` with its own directories and port; ended after the benchmark. */
 export class RunningEvictd {
   readonly #child: ChildProcess;
   readonly #directory: string;
@@ -34,7 +34,7 @@ export class RunningEvictd {
     this.#directory = mkdtempSync(join(SCRATCH, 'evictd-bench-'));
     this.#file = join(this.#directory, 'config.yaml');
     this.#configure(config);
-    // A session of its own, as a service has: priority counts within a session first (sched(7), autogroup).
+    // A separate session as for a service: priority counts within a session first (sched(7), autogroup).
     const run = [process.execPath, EVICTD, 'run', '--config', this.#file];
     const [command = '', ...args] = readOnly === undefined ? run : ['unshare', '--mount', '/bin/sh', '-c', READ_ONLY, readOnly, ...run];
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
@@ -51,10 +51,10 @@ export class RunningEvictd {
     this.#child = child;
   }
 
-  /** Resolves when it guards. `readOnly`: a file that it cannot write to, because it is mounted so for evictd alone. */
+  /** Resolves when it guards. `readOnly`: a file mounted read-only for evictd alone. */
   static async start(bench: Pick<Bench, 'cleanup'>, config: Readonly<Record<string, unknown>>, readOnly?: string): Promise<RunningEvictd> {
     const evictd = new RunningEvictd(bench, config, readOnly);
-    await eventually('evictd to guard', () => {
+    await eventually('evictd guards', () => {
       if (evictd.#child.exitCode !== null) throw new Error(`evictd has ended: ${evictd.#lastLine}`);
       return evictd.#port;
     });
@@ -69,7 +69,7 @@ export class RunningEvictd {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What it logged last: where it has ended, why. */
+  /** Its last log lines, with the reason if it has ended. */
   get lastLine(): string {
     return this.#lastLine;
   }
@@ -85,7 +85,7 @@ export class RunningEvictd {
     return response.text();
   }
 
-  /** Whole lines. */
+  /** Complete lines. */
   journal(): JournalLine[] {
     try {
       const text = readFileSync(join(this.#directory, 'state/journal.jsonl'), 'utf8');

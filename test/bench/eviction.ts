@@ -9,12 +9,12 @@ import { Leaker } from './leak.js';
 import { filesOfWorkload, plantTree, SCRATCH, usageAtWorkingSet, usageOf, WORKLOADS } from './tree.js';
 
 const ROUNDS = 36;
-/** Between evictions: longer than the second in which evictd leaves its notifiers alone. */
+/** Between evictions: longer than the second in which evictd pauses its notifiers. */
 const PAUSE_MS = 1_200;
 const MARGIN = 64n << 20n;
 const CAPACITY = 1n << 30n;
 
-/** The real thing: `evictd run`, a hundred workloads, one of them leaks as fast as it can. Each round another one. */
+/** `evictd run` with a hundred workloads; in each round another one leaks as fast as it can. */
 export const eviction: Benchmark = {
   name: 'eviction',
   what: `crossing of a memory threshold → signal sent, ${String(WORKLOADS)} workloads`,

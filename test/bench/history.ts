@@ -11,7 +11,7 @@ const JOURNAL_BYTES = 300_000_000;
 const WORKLOADS = 20;
 const LOOK_EVERY_MS = 10;
 
-/** Reading a long journal: the time, and that memory does not grow with it. */
+/** Reading a long journal: the time, and memory, which must not grow with it. */
 export const history: Benchmark = {
   name: 'history',
   what: '`evictd history` of 300 MB of journal',
@@ -62,7 +62,7 @@ function write(path: string): number {
   return serial;
 }
 
-/** What an eviction leaves behind, as docs/journal.md has it. */
+/** The records of an eviction, as in docs/journal.md. */
 function records(serial: number, ranking: readonly object[]): string {
   const name = `w${String(serial % WORKLOADS)}`;
   const victim = { name, path: `/work.slice/${name}`, id: `/work.slice/${name}#${String(serial)}` };

@@ -6,12 +6,12 @@ import { atMost, type Bench, type Benchmark, type Result } from './benchmark.js'
 import { RunningEvictd } from './evictd.js';
 import { plantTree, WORKLOADS } from './tree.js';
 
-/** V8 gives back what the start needed some 8 s later, once, for about 30 ms: that is a part of the start. */
+/** V8 frees the memory of the start once, after some 8 s, in about 30 ms: part of the start. */
 const SETTLE_MS = 15_000;
 const START_MS = 3_000;
 const SCRAPES = 100;
 
-/** What a guard costs that has nothing to do: the machine as the node, a hundred workloads; beside it a Node that does nothing at all. */
+/** Cost of an idle evictd: the machine as the node, a hundred workloads; compared with an idle Node process. */
 export const idle: Benchmark = {
   name: 'idle',
   what: 'processor time and memory of `evictd run` with nothing to do',
@@ -56,7 +56,7 @@ export const idle: Benchmark = {
   },
 };
 
-/** The time on a processor of all threads, from the scheduler (/proc/PID/task/TID/schedstat): the ticks of /proc/PID/stat are 10 ms each. */
+/** Processor time of all threads by /proc/PID/task/TID/schedstat: the ticks of /proc/PID/stat are 10 ms. */
 function processorNs(pid: number): bigint {
   const threads = readdirSync(`/proc/${String(pid)}/task`);
   return threads.reduce((sum, thread) => {

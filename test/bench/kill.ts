@@ -18,12 +18,12 @@ const hierarchies = readHierarchies();
 const isV1 = hierarchies.memory?.version === 1;
 
 /**
- * Empty readings in a row that mean the end: on v1 a process can move between two cgroups while they are read, so evictd needs two; on v2 cgroup.events says
- * it in one. The C program reads as often.
+ * Empty readings in a row that mean the end: on v1 a process can move between two cgroups during a reading, so evictd
+ * needs two; on v2 cgroup.events needs one. The C program reads as often.
  */
 const EMPTY = isV1 ? 2 : 1;
 
-/** A cgroup of fifty processes: from taking hold of it until nobody is left, beside a C program that does nothing else. */
+/** A cgroup of fifty processes: from the kill to the last end, compared with a minimal C program. */
 export const kill: Benchmark = {
   name: 'kill',
   what: `kill of a cgroup with ${String(PROCESSES)} processes → all gone`,
@@ -38,7 +38,7 @@ export const kill: Benchmark = {
       inC: (victim: TestCgroup, unified: string) => number,
     ][] = [];
     if (isV1) ways.push(['v1, signals', killed, ({ dir }) => inC('signal', dir)]);
-    // Of the addon alone: evictd takes this way only where signals have left somebody.
+    // Only of the addon: evictd kills this way only if processes survive signals.
     if (isV1 && hierarchies.unified)
       ways.push(['hybrid, cgroup.kill by the addon', (_victim, dir) => killedAtOnce(dir), (_victim, dir) => inC('unified', dir)]);
     if (!isV1) ways.push(['v2, cgroup.kill', killed, ({ dir }) => inC('unified', dir)]);
@@ -65,7 +65,7 @@ export const kill: Benchmark = {
   },
 };
 
-/** As the monitor does it: SIGKILL, and again until nobody is left. */
+/** As in the monitor: SIGKILL until no process is left. */
 function killed({ dir, path }: TestCgroup): number {
   const id = statSync(dir, { bigint: true }).ino;
   const evictor = openCgroupEvictorOnce();
@@ -105,15 +105,15 @@ async function withVictim(end: (victim: TestCgroup, unified: string) => number):
       '-c',
       `${join}i=1; while [ $i -lt ${String(PROCESSES)} ]; do sleep 600 & i=$((i + 1)); done; exec sleep 600`,
     ]);
-    await eventually('all processes', () => sleeping(victim.dir) === PROCESSES);
+    await eventually('all processes run', () => sleeping(victim.dir) === PROCESSES);
     return end(victim, unified);
   } finally {
     await victim.cleanup();
-    if (isHybrid) await eventually('an empty cgroup', () => removed(unified));
+    if (isHybrid) await eventually('the cgroup is empty', () => removed(unified));
   }
 }
 
-/** Those that have become what they are to be: not a shell on its way to it. */
+/** Processes after their exec, without shells before it. */
 function sleeping(dir: string): number {
   const pids = readFileSync(`${dir}/cgroup.procs`, 'utf8').split('\n').filter(Boolean);
   return pids.filter((pid) => existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/comm`, 'utf8') === 'sleep\n').length;

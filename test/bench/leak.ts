@@ -5,16 +5,16 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { TestCgroup } from '../support/cgroup.js';
 
-/** When a cgroup's usage crossed a limit: between these two times, monotonic ns. */
+/** Usage crossed the limit between these two times, monotonic ns. */
 export interface Crossing {
   readonly fromNs: bigint;
   readonly toNs: bigint;
 }
 
-/** Joins the cgroup before Node starts, so that all of its memory is counted there. */
+/** Joins the cgroup before Node starts, so that all its memory counts there. */
 const JOIN = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
 
-/** A process that takes memory on command (leaker.js); a member of one cgroup, looking at the usage of that or of another. */
+/** A process that takes memory on command (leaker.js) in one cgroup, and reads the usage of that or of another one. */
 export class Leaker {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #said: AsyncIterator<string, undefined>;
@@ -28,21 +28,24 @@ export class Leaker {
     this.#said = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 
-  /** Resolves when it waits for a command. */
+  /** Resolves when it is ready for a command. */
   static async start(cgroup: TestCgroup, usageFile: string): Promise<Leaker> {
     const leaker = new Leaker(cgroup, usageFile);
     await leaker.#line();
     return leaker;
   }
 
-  /** Crosses the limit, takes `beyondBytes` more, and gives everything back. */
+  /** Crosses the limit, takes `beyondBytes` more, and frees everything. */
   async touch(limitBytes: bigint, beyondBytes: number): Promise<Crossing> {
     this.#child.stdin.write(`touch ${String(limitBytes)} ${String(beyondBytes)}\n`);
     const [from = '', to = ''] = (await this.#line()).split(' ');
     return { fromNs: BigInt(from), toNs: BigInt(to) };
   }
 
-  /** Takes memory as fast as it can until it is killed; `file`: 24 bytes, the crossing's two times and when it was last alive. */
+  /**
+   * Takes memory as fast as it can until it is killed; `file`: 24 bytes, two times of the crossing and the last one
+   * alive.
+   */
   leak(limitBytes: bigint, file: string): void {
     this.#child.stdin.write(`leak ${String(limitBytes)} ${file}\n`);
   }

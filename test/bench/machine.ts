@@ -1,7 +1,7 @@
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { memoryController } from '../support/cgroup.js';
 
-/** Where and when it was measured. A load above 0.5 before anything was started says that the figures are not of a quiet machine. */
+/** Where and when it was measured. A load above 0.5 before the start means that the machine was busy. */
 export function machine(): string {
   const processors = cpus();
   return [

@@ -11,8 +11,8 @@ const MANY = 10_000;
 const PIDS = '/sys/fs/cgroup/pids';
 
 /**
- * One pass over a hundred cgroups by the native table, and over the same files by Node's fs, turn and turn about: first what a decision needs, then all
- * that there is to know.
+ * One pass over a hundred cgroups by the native table, and over the same files by fs of Node, alternately: first the
+ * files that a decision needs, then all.
  */
 export const pass: Benchmark = {
   name: 'pass',
@@ -112,7 +112,7 @@ export const pass: Benchmark = {
   },
 };
 
-/** Turn and turn about, µs a workload. */
+/** Alternately, µs a workload. */
 function measure<Ways extends readonly (() => void)[]>(ways: Ways): { [way in keyof Ways]: number[] } {
   const measured = ways.map((): number[] => []);
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
@@ -150,7 +150,7 @@ function openTable(
   };
 }
 
-/** The same cgroups in the pids hierarchy, where that is another one. */
+/** The same cgroups in the pids hierarchy, if that is separate. */
 function plantBeside(bench: Bench, directories: readonly string[]): readonly string[] {
   if (memoryController()?.version !== 1) return directories;
   const root = `${PIDS}/evictd-bench-${String(process.pid)}`;
@@ -163,7 +163,7 @@ function plantBeside(bench: Bench, directories: readonly string[]): readonly str
   return beside;
 }
 
-/** Empty ones: what is measured is the table at that size. */
+/** Empty cgroups: this measures the table at that size. */
 function tenThousand(bench: Bench, directory: string, files: readonly FileSpec[]): readonly [number[], number[]] {
   const children = Array.from({ length: MANY }, (_, index) => `${directory}/${String(index)}`);
   for (const child of children) mkdirSync(child);
@@ -190,7 +190,7 @@ function descriptorLimit(): number {
   return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
 }
 
-/** What the table makes of a file: their sum, so that they are used. */
+/** Values as the table parses them; their sum, so that they are used. */
 function numbersOf(text: string, spec: FileSpec): number {
   switch (spec.format) {
     case 'number':
@@ -204,7 +204,7 @@ function numbersOf(text: string, spec: FileSpec): number {
   }
 }
 
-/** As one writes it in JavaScript: the number behind a key of a "key value" file. */
+/** The number after a key of a "key value" file, in plain JavaScript. */
 function valueOf(text: string, key: string): number {
   const line = text.indexOf(`\n${key} `) + 1;
   return Number(text.slice(line + key.length + 1, text.indexOf('\n', line)));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const DOCUMENT = join(import.meta.dirname, '../../docs/benchmarks.md');
 
 /**
- * Writes what was measured into docs/benchmarks.md, between `<!-- name -->` and `<!-- /name -->`: where and when, and a table. What is around them is written by
- * hand. Throws where the document has no such place.
+ * Writes results into docs/benchmarks.md, between `<!-- name -->` and `<!-- /name -->`: where and when, and a table.
+ * Throws if the document has no such markers.
  */
 export function publish(name: string, where: string, table: string): void {
   writeFileSync(DOCUMENT, withTable(readFileSync(DOCUMENT, 'utf8'), name, `${where.split('\n').join(',\n')}.\n\n${table}`));

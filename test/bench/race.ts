@@ -1,5 +1,6 @@
-// make bench-race: a process fills the memory of a node; who ends it, evictd or the kernel's OOM killer? A run of all writes its table into docs/benchmarks.md.
-// ARGS='threshold sampler' runs some of the contenders: threshold, sampler, poller.
+// make bench-race: a process fills the memory of a node; which is first, evictd or the OOM killer of the kernel? A run
+// of all contenders writes its table into docs/benchmarks.md. ARGS='threshold sampler' runs some: threshold, sampler,
+// poller.
 import { parseArgs } from 'node:util';
 import { memoryController } from '../support/cgroup.js';
 import { Arena, MiB, type Fill } from './arena.js';
@@ -40,7 +41,7 @@ const names =
     ? positionals
     : Object.keys(CONTENDERS).filter((name) => name !== 'threshold' || memoryController()?.version === 1);
 const rounds = Number(values.rounds);
-/** Fewer say too little of who wins nine times of ten. */
+/** Fewer rounds cannot tell a winner of nine in ten. */
 const PUBLISHED_ROUNDS = 50;
 if (!(rounds >= 1) || names.some((name) => !(name in CONTENDERS))) {
   process.stderr.write(`rounds: a number from 1; contenders: ${Object.keys(CONTENDERS).join(', ')}\n`);
@@ -82,7 +83,7 @@ const text = `${markdown(TITLES, rows, (column) => column >= 2 && column <= 9)}\
 process.stdout.write(`${text}\n`);
 if (process.exitCode === undefined && positionals.length === 0 && rounds >= PUBLISHED_ROUNDS) publish('bench-race', where, text);
 
-/** What each fill comes to far from the threshold, as a note each. */
+/** A note for each fill: its real rate far from the threshold. */
 async function measuredFills(arena: Arena): Promise<string[]> {
   const said: string[] = [];
   for (const fill of FILLS) {
@@ -120,7 +121,7 @@ function row(contender: Contender, fill: Fill, results: readonly Round[]): strin
   return [contender.name, filledAt(fill, results), String(rounds), String(won), ...times, ...mib, String(killed), ...target];
 }
 
-/** Not every machine fills as fast as it is told: the row says it where the median round came to less than 95 % of that. */
+/** Marks a row whose median rate is below 95 % of the intended one. */
 function filledAt({ name, bytesPerSecond }: Fill, results: readonly Round[]): string {
   const rate = new Distribution(results.map((result) => result.filledBytesPerSecond)).median;
   return rate < 0.95 * bytesPerSecond ? `${name} (in fact ${(rate / 1e6).toFixed(0)})` : name;

@@ -1,5 +1,5 @@
-// make bench: all benchmarks in one run, or those named: make bench ARGS='wake idle --idle-seconds=10'. It reports, and fails only where one could not run. A run of
-// all, in which all could run, writes its table into docs/benchmarks.md.
+// make bench: all benchmarks, or some: make bench ARGS='wake idle --idle-seconds=10'. It fails only if one cannot run.
+// A complete run of all writes its table into docs/benchmarks.md.
 import { parseArgs } from 'node:util';
 import { arming } from './arming.js';
 import { isMet, type Benchmark, type Result } from './benchmark.js';

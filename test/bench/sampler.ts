@@ -15,10 +15,10 @@ const COST_MS = 5_000;
 const ROUNDS = 50;
 const MiB = 1024 * 1024;
 const THRESHOLD = 100 * MiB;
-/** Where a sampler is at rest before a round: it has to find the crossing by itself. */
+/** Usage before a round, at which a sampler is idle: it has to find the crossing by itself. */
 const MARGIN = 64 * MiB;
 
-/** What watching costs where the kernel has no thresholds, and how late it is. */
+/** Cost and delay of watching without kernel thresholds. */
 export const sampler: Benchmark = {
   name: 'sampler',
   what: 'processor time of the sampler, and how late it sees a crossing',
@@ -70,12 +70,12 @@ async function lateness(bench: Bench): Promise<Distribution> {
   });
   const late: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    await eventually('the memory to be given back', () => usageOf(cgroup) < limit);
+    await eventually('the memory is free again', () => usageOf(cgroup) < limit);
     watch.seen(Number(usageOf(cgroup)));
-    await pause(250); // coming back has been seen, too
+    await pause(250); // the sampler has seen the fall, too
     seenNs = undefined;
     const { fromNs } = await leaker.touch(limit, MiB);
-    late.push(ms(fromNs, await eventually('the wake', () => seenNs)));
+    late.push(ms(fromNs, await eventually('the sampler wakes', () => seenNs)));
   }
   leaker.kill();
   return new Distribution(late);

@@ -5,7 +5,7 @@ import { Distribution } from './distribution.js';
 const ROUNDS = 500;
 const WARM_UP = 20;
 
-/** From asking for a filesystem's numbers to having them: the thread of their own that may hang is between the two. */
+/** From a request of filesystem statistics to the answer, by a separate thread that may hang. */
 export const statfs: Benchmark = {
   name: 'statfs',
   what: 'a reading of a filesystem',
@@ -14,7 +14,7 @@ export const statfs: Benchmark = {
     bench.cleanup(() => {
       stats.close();
     });
-    // A pending request keeps nothing alive.
+    // A pending request does not keep the process alive.
     const alive = setInterval(() => undefined, 1e6);
     bench.cleanup(() => {
       clearInterval(alive);

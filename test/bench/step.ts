@@ -7,13 +7,13 @@ import { candidates, input, Mi, observations, policy, requesting, SECOND, thresh
 import { atMost, type Benchmark, type Result } from './benchmark.js';
 import { Distribution } from './distribution.js';
 
-/** The kubelet's limit of pods on a node, and far beyond. */
+/** The pod limit of the kubelet, and far more. */
 const FEW = 110;
 const MANY = 10_000;
 
 const thresholds = [threshold('memory.available', '100Mi'), threshold('nodefs.available', '10%'), threshold('nodefs.inodesFree', '5%')];
 
-/** The decision itself: ranking included, reading and acting not. */
+/** One step of the core with ranking, without reading and acting. */
 export const step: Benchmark = {
   name: 'step',
   what: `one step, ${String(FEW)} and ${String(MANY)} workloads`,
@@ -60,7 +60,7 @@ function workloads(count: number): Candidates {
   );
 }
 
-/** Microseconds of a step; checks that it decided what it should. */
+/** Microseconds of a step; checks its decision. */
 function measured(decided: Policy, found: Candidates, availableMi: bigint, rounds: number): Distribution {
   const warmUp = Math.ceil(rounds / 10);
   const times: number[] = [];
@@ -77,7 +77,7 @@ function measured(decided: Policy, found: Candidates, availableMi: bigint, round
     const made = coreStep(decided, state, told);
     if (round >= 0) times.push(Number(process.hrtime.bigint() - from) / 1e3);
     if (made.effects.some(({ kind }) => kind === 'evict') !== availableMi < 100n) throw new Error('decided otherwise than expected');
-    if (availableMi >= 100n) state = made.state; // a step under pressure always begins where nobody is in flight
+    if (availableMi >= 100n) state = made.state; // a step under pressure starts without evictions in progress
   }
   return new Distribution(times);
 }

@@ -2,13 +2,13 @@ import { isMet, type Benchmark, type Figure, type Result } from './benchmark.js'
 
 const COLUMNS = ['', 'unit', 'n', 'median', 'p90', 'p99', 'max', 'target', ''] as const;
 
-/** Everything in one table, so that the columns of all benchmarks are below one another. */
+/** One table for all benchmarks, with common columns. */
 export function table(results: readonly (readonly [Benchmark, Result])[]): string {
   const rows = results.flatMap(([{ name }, { figures }]) => figures.map((figure) => cells(name, figure)));
   return markdown(COLUMNS, rows, isNumber);
 }
 
-/** A Markdown table, so that it can be kept as it is. */
+/** As a Markdown table. */
 export function markdown(titles: readonly string[], rows: readonly (readonly string[])[], isRight: (column: number) => boolean): string {
   const widths = titles.map((title, column) => Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map((cell) => cell.length), 3));
   const line = (row: readonly string[]): string =>

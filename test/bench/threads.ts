@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The time that these threads of this process are on a processor. */
+/** Processor time of these threads of this process. */
 export async function threadsPercent(names: readonly string[], forMs: number): Promise<number> {
   const tasks = readdirSync('/proc/self/task').map((task) => `/proc/self/task/${task}`);
   const threads = tasks.filter((task) => names.includes(readFileSync(`${task}/comm`, 'utf8').trimEnd()));

@@ -6,7 +6,7 @@ import type { Bench } from './benchmark.js';
 export const WORKLOADS = 100;
 const LIMIT_BYTES = 1n << 30n;
 
-/** A cgroup that is the node, and in it cgroups that are the workloads, with a live process in each. */
+/** A cgroup as the node with child cgroups as workloads, each with a live process. */
 export interface Tree {
   readonly node: TestCgroup;
   readonly workloads: readonly TestCgroup[];
@@ -14,7 +14,7 @@ export interface Tree {
   readonly fill: (workload: TestCgroup) => Promise<void>;
 }
 
-/** Removed with all in it when the benchmark is over. Throws where this machine has no memory controller. */
+/** Removed after the benchmark. Throws without a memory controller. */
 export async function plantTree(bench: Bench, size = WORKLOADS): Promise<Tree> {
   const node = testCgroup();
   bench.cleanup(() => node.cleanup());
@@ -34,7 +34,7 @@ export function filesOfWorkload(): { readonly usage: string; readonly stat: stri
     : { usage: 'memory.current', stat: 'memory.stat', statKey: 'inactive_file' };
 }
 
-/** Everything that there is to know of a workload's memory: usage first, so that a pass over it alone is the mask 1. */
+/** All memory files of a workload; usage first, so that mask 1 reads only that. */
 export function allFilesOfWorkload(): readonly FileSpec[] {
   const number = (path: string): FileSpec => ({ path, format: 'number' });
   return memoryController()?.version === 1
@@ -66,5 +66,5 @@ export function usageOf(cgroup: TestCgroup): bigint {
   return BigInt(cgroup.read(filesOfWorkload().usage).trim());
 }
 
-/** A directory for what is not to be measured with a disk: a tmpfs where there is one. */
+/** A directory on tmpfs if there is one, to exclude the disk from measurements. */
 export const SCRATCH = existsSync('/dev/shm') ? '/dev/shm' : '/tmp';

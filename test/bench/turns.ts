@@ -3,17 +3,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const TICK_MS = 1;
 
-/** What kept the event loop from turning, at most, in ms. */
+/** The longest time that the event loop was blocked, in ms. */
 export interface Blocked {
-  /** On a processor: by what ran in it. */
+  /** Processor time of the loop thread. */
   readonly ranMs: number;
-  /** By the clock: waiting for a processor is in it. */
+  /** By the clock, with waits for a processor. */
   readonly passedMs: number;
 }
 
-/** How long the task took, and how long at most no timer of the loop came while it was under way. */
+/** The duration of a task, and the longest gap between two timers of the loop during it. */
 export async function watchingTurns(task: () => Promise<unknown>): Promise<Blocked & { readonly tookMs: number }> {
-  // The main thread has the number of the process.
+  // The thread id of the main thread is the process id.
   const schedstat = openSync(`/proc/self/task/${String(process.pid)}/schedstat`, 'r');
   const buffer = Buffer.alloc(128);
   const onProcessorNs = (): number => Number(buffer.toString('latin1', 0, readSync(schedstat, buffer, 0, buffer.length, 0)).split(' ')[0]);

@@ -1,4 +1,4 @@
-/** What was started and made, ended and removed: the last first. On Ctrl-C and SIGTERM too, and the process ends then. */
+/** Undoes everything in reverse order, also on Ctrl-C and SIGTERM, after which the process ends. */
 export class Undo {
   #steps: (() => unknown)[] = [];
 

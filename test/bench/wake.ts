@@ -11,19 +11,19 @@ const ROUNDS = 200;
 const MARGIN = 8 * 1024 * 1024;
 const SAMPLER_MS = 5;
 
-/** Two touches, and when the wake that follows was seen; ns of the monotonic clock, each pair the readings of the clock around a touch. */
+/** Two touches, each with clock readings before and after it, and the time of the following wake; monotonic ns. */
 interface Round {
-  /** The page fault in which the kernel compared usage with the threshold and signalled it; 0: there are no thresholds here. */
+  /** The page fault in which the kernel signalled the threshold; 0: no thresholds here. */
   readonly notice: readonly [bigint, bigint];
-  /** The first one after which the counter of usage is at the limit: up to a batch of charges earlier. */
+  /** The first touch after which the usage counter is at the limit: up to a batch of charges earlier. */
   readonly usage: readonly [bigint, bigint];
   readonly seenNs: bigint;
   readonly calledNs: bigint;
-  /** Before and after a thread of a C program was woken by an eventfd, in the same round. */
+  /** Before and after the wake of a C thread by an eventfd, in the same round. */
   readonly ring: readonly [bigint, bigint];
 }
 
-/** A process in a cgroup takes memory; how long after the touch that crosses the threshold is the waiter thread awake, and the callback called? */
+/** The time from the touch that crosses the threshold to the wake of the waiter thread, and to the callback. */
 export const wake: Benchmark = {
   name: 'wake',
   what: 'crossing of a memory threshold → waiter thread → JavaScript callback',
@@ -74,7 +74,7 @@ async function measure(bench: Bench, byKernel: boolean): Promise<Round[]> {
   bench.cleanup(() => cgroup.cleanup());
   const limit = (usageOf(cgroup) / 4096n) * 4096n + BigInt(MARGIN);
   let woken: { readonly seenNs: bigint; readonly calledNs: bigint } | undefined;
-  let stands = !byKernel; // a v1 threshold says when it does
+  let stands = !byKernel; // a v1 threshold reports when it is armed
   const watch = watchUsage(cgroup, limit, (_bits, seenNs) => {
     stands = true;
     woken ??= { seenNs, calledNs: process.hrtime.bigint() };
@@ -82,19 +82,19 @@ async function measure(bench: Bench, byKernel: boolean): Promise<Round[]> {
   bench.cleanup(() => {
     watch.close();
   });
-  await eventually('the registration', () => stands);
+  await eventually('the threshold is armed', () => stands);
 
   const toucher = new Conversation(bench, cgroup, [compile(bench, 'touch'), cgroup.dir, String(limit), String(MARGIN / 4)]);
   await toucher.line();
   const rounds: Round[] = [];
   while (rounds.length < ROUNDS) {
-    await eventually('the memory to be given back', () => usageOf(cgroup) < limit);
-    await pause(SAMPLER_MS * 2); // coming back crosses, too
+    await eventually('the memory is free again', () => usageOf(cgroup) < limit);
+    await pause(SAMPLER_MS * 2); // a fall crosses, too
     woken = undefined;
     toucher.tell('cross');
     const [noticeFrom = 0n, noticeTo = 0n, usageFrom = 0n, usageTo = 0n] = (await toucher.line()).split(' ').map(BigInt);
     if (usageTo === 0n || (byKernel && noticeTo === 0n)) throw new Error('the limit was not crossed');
-    const seen = await eventually('the callback', () => woken);
+    const seen = await eventually('the callback is called', () => woken);
     toucher.tell('ring');
     const [ringFrom = 0n, ringTo = 0n] = (await toucher.line()).split(' ').map(BigInt);
     rounds.push({ notice: [noticeFrom, noticeTo], usage: [usageFrom, usageTo], ring: [ringFrom, ringTo], ...seen });

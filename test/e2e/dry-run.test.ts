@@ -5,7 +5,7 @@ import { Evictd } from './evictd.js';
 import { guarding, isV1, ON, testNode, workload } from './node.js';
 import { aWhile } from './wait.js';
 
-/** Files of these cgroups that a process writes to from now on (inotify), without those that the kernel itself changes. */
+/** Files of these cgroups that a process writes to from now on (inotify), not those that the kernel changes. */
 function writesTo(...cgroups: readonly TestCgroup[]): Set<string> {
   const written = new Set<string>();
   for (const { dir, path } of cgroups) {

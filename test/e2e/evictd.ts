@@ -153,7 +153,7 @@ export class Evictd {
       });
   }
 
-  /** Records of a type from `evictd history`, which also has those that evictd could not write to the state directory. */
+  /** Records of a type from `evictd history`, also those that are not in the state directory yet. */
   async history(type: string): Promise<JournalLine[]> {
     const { code, stdout, stderr } = await evictd('history', '--config', this.configFile, '--type', type, '-o', 'json');
     if (code !== 0) throw new Error(stderr);

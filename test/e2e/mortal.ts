@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 /**
  * A moment between a decision and its outcome: before, during or after an action of evictd. `ring`, `state`: records in
- * the runtime directory; `ring:drained`: the note there that the state directory has the outcome; `journal`: the file in
- * the state directory; `TERM`, `KILL`: the signals.
+ * the runtime directory; `ring:drained`: the note there that the state directory has the outcome; `journal`: the file
+ * in the state directory; `TERM`, `KILL`: the signals.
  */
 export interface Moment {
   readonly at:
@@ -24,8 +24,8 @@ export interface Moment {
 }
 
 /**
- * Loaded into evictd before its own code. It puts itself between evictd and Node's file calls, and between evictd and the addon: there the process ends itself by SIGKILL, as
- * if somebody else had sent it at that very moment. Nothing of evictd is changed.
+ * Loaded into evictd before its own code. It wraps the file calls of Node and the calls of the addon, and sends SIGKILL
+ * to its own process at the chosen moment. evictd itself is unchanged.
  */
 const HOOK = `
   const fs = require('node:fs');
@@ -114,7 +114,7 @@ const HOOK = `
   };
 `;
 
-/** What evictd is started through in order to die at this moment. */
+/** The command before evictd that kills it at this moment. */
 export function dyingAt(directory: string, { at, when }: Moment): readonly string[] {
   const hook = join(directory, 'hook.cjs');
   writeFileSync(hook, HOOK);

@@ -39,10 +39,10 @@ export interface WorkloadPlan {
 }
 
 /**
- * In Perl: on an emulated machine Node needs a second to start. A MiB at a time: longer strings are copied, and a larger
- * block would get huge pages, which are all freed at the very end of a process. The OOM killer skips the process a moment
- * earlier (exit_mmap, MMF_OOM_SKIP) and would kill a second one. One thread for the same reason: a process whose threads
- * have all begun to exit is skipped, too (css_task_iter_advance).
+ * In Perl: on an emulated machine Node needs a second to start. A MiB at a time: longer strings are copied, and a
+ * larger block would get huge pages, which are all freed at the very end of a process. The OOM killer skips the process
+ * a moment earlier (exit_mmap, MMF_OOM_SKIP) and would kill a second one. One thread for the same reason: a process
+ * whose threads have all begun to exit is skipped, too (css_task_iter_advance).
  */
 const program = ({ holdsMib = 0, growsMib = 0, onTerm }: WorkloadPlan): string => {
   const term = { ignore: '', say: 'print "term\\n"', exit: 'print "bye\\n"; exit 0' };

@@ -37,7 +37,7 @@ async function episodeIn(file: string, evictd: Evictd): Promise<void> {
   });
 }
 
-/** Journal records without what a replay cannot know: starts, stops, reloads, times, and spans that depend on when JavaScript ran. */
+/** Journal records without times, starts, stops, reloads, and spans that depend on when JavaScript ran. */
 function decided(lines: readonly JournalLine[]): unknown[] {
   return lines
     .filter(({ type }) => !['start', 'stop', 'reload'].includes(type))

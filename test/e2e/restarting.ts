@@ -69,7 +69,7 @@ export async function toldToEnd(batch: Workload, node: TestCgroup, runtimeDirect
 
 const outcomes = (evictd: Evictd): JournalLine[] => evictd.journal().filter(({ type }) => type === 'outcome');
 
-/** Kills evictd at a moment of the eviction of `batch`, starts it again, and checks the `results` in the journal, in order. */
+/** Kills evictd at a moment of the eviction of `batch`, starts it again, and checks `results` in the journal. */
 async function startedAgain(plan: { readonly soft: boolean }, moment: Moment, expected: readonly string[]): Promise<Workload> {
   const { node, batch, web, directory } = await setting(plan.soft ? 'say' : undefined);
   const config = plan.soft ? softly(node) : guarding(node, batchFirst);

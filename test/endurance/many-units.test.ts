@@ -8,8 +8,8 @@ import { leave, Scene } from '../systemd/scene.js';
 
 const UNITS = 300;
 /**
- * At most 80 MiB a second. Without a limit it fills the rest of memory in half a second, and an emulated machine needs as
- * long to read 300 units (a real one 3 ms): evictd or the kernel could be first.
+ * At most 80 MiB a second. Without a limit it fills the rest of memory in half a second, and an emulated machine needs
+ * as long to read 300 units (a real one 3 ms): evictd or the kernel could be first.
  */
 const LEAKING_SLOWLY = "/bin/sh -c 'while :; do head -c 8M /dev/zero; sleep 0.1; done | tail'";
 

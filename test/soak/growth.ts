@@ -2,24 +2,27 @@
 export interface Growth {
   readonly quarters: readonly [number, number, number, number];
   readonly highest: number;
-  /** The last quarter's median over the first one's. */
+  /** Median of the last quarter minus that of the first. */
   readonly growth: number;
   readonly leaks: boolean;
 }
 
-/** What growth may be, and what it means where it is more. */
+/** Allowed growth. */
 export interface Allowance {
   readonly upTo: number;
-  /** Whatever its shape: a single step of this size is no heap that comes to its size. Where it is not given, `upTo` and the shape decide alone. */
+  /** Growth beyond this is a leak of any shape; undefined: only `upTo` and the shape decide. */
   readonly cap?: number;
   /**
-   * `any`: more is a leak, because nothing that is counted has a reason to rise (descriptors, threads). `steady`: only where it goes on to the end. A heap comes to
-   * its size in steps, and stays there; a leak rises in every quarter alike. So each quarter has to bring a sixth of the growth at least, half of its even share.
+   * `any`: more than `upTo` is a leak (descriptors, threads). `steady`: only if it rises until the end. A heap reaches
+   * its size in steps; a leak rises in every quarter, so each quarter has at least a sixth of the growth, half its even
+   * share.
    */
   readonly leak: 'any' | 'steady';
 }
 
-/** Medians, because a single sample catches a collection or a kill under way. At least four samples, at even distances. */
+/**
+ * Uses medians: a single sample may be during a collection or a kill. Needs at least four samples at equal intervals.
+ */
 export function growthOf(samples: readonly number[], allowance: Allowance): Growth {
   const quarter = (index: number): number => median(samples.slice((samples.length * index) / 4, (samples.length * (index + 1)) / 4));
   const quarters = [quarter(0), quarter(1), quarter(2), quarter(3)] as const;

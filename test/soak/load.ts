@@ -11,7 +11,7 @@ const HOG_MIB = 160;
 const PATIENCE_MS = 60_000;
 const LOOK_MS = 50;
 
-/** What goes on in a node: everything that evictd has to follow, each at its own pace until it is stopped. */
+/** The activity of a node, each part at its own rate until it is stopped. */
 export class Load {
   readonly #node: TestCgroup;
   readonly #abort = new AbortController();
@@ -22,14 +22,14 @@ export class Load {
     this.#node = node;
   }
 
-  /** Resolves when all workloads are there; `failed` is told what goes wrong later. */
+  /** Resolves when all workloads run; `failed` gets later errors. */
   async start(failed: (error: unknown) => void): Promise<void> {
     const workloads: TestCgroup[] = [];
     while (workloads.length < WORKLOADS) workloads.push(await this.#arrive());
     const every = (ms: number, activity: () => Promise<void>): void => {
       this.#activities.push(this.#repeat(ms, activity).catch(failed));
     };
-    // Three leave and come each second: every workload is another one after half a minute.
+    // Three are replaced each second: all workloads within half a minute.
     every(300, async () => {
       await workloads.shift()?.cleanup();
       workloads.push(await this.#arrive());
@@ -57,7 +57,7 @@ export class Load {
     return workload;
   }
 
-  /** Takes more than there is. It is evictd that ends it. */
+  /** Takes more memory than there is, until evictd evicts it. */
   async #hog(): Promise<void> {
     const cgroup = this.#node.child(`hog${String(++this.counts.hogs)}`);
     const { child } = await holdMemory(cgroup, HOG_MIB);
@@ -66,11 +66,11 @@ export class Load {
     const evicted = over();
     await cgroup.cleanup();
     if (!evicted && !this.#abort.signal.aborted)
-      throw new Error(`${cgroup.path} holds ${String(HOG_MIB)} MiB, and nobody has evicted it for a minute`);
+      throw new Error(`${cgroup.path} holds ${String(HOG_MIB)} MiB, and evictd has not evicted it for a minute`);
     if (evicted) this.counts.hogsEvicted++;
   }
 
-  /** Pages that can be dropped are no working set: whoever watches usage has to move the threshold. */
+  /** Pages that can be dropped are no working set: evictd has to move its threshold on usage. */
   async #fillPageCache(): Promise<void> {
     const cgroup = this.#node.child('cache');
     const file = join(tmpdir(), `evictd-test-soak-${String(process.pid)}`);

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What a process holds. */
+/** Resources of a process. */
 export interface Held {
   readonly residentMib: number;
-  /** Of that: heaps and stacks, not files. */
+  /** Anonymous memory: heaps and stacks. */
   readonly anonymousMib: number;
   readonly descriptors: number;
   readonly threads: number;

@@ -1,5 +1,6 @@
-// make soak: an `evictd run` in a node where workloads come and go, thresholds are moved, the configuration is reloaded, metrics are scraped and somebody is evicted every
-// few seconds; fails where its memory, descriptors or threads grow. SOAK_SECONDS, 600 by default.
+// make soak: runs `evictd run` in a node where workloads start and end, thresholds move, the configuration is reloaded,
+// metrics are scraped and a workload is evicted every few seconds. Fails if memory, descriptors or threads of evictd
+// grow. SOAK_SECONDS, 600 by default.
 import { setTimeout as pause } from 'node:timers/promises';
 import { machine } from '../bench/machine.js';
 import { RunningEvictd } from '../bench/evictd.js';
@@ -10,21 +11,20 @@ import { heldBy, type Held } from './process.js';
 
 const SECONDS = Number(process.env.SOAK_SECONDS ?? 600);
 if (!(SECONDS >= 16)) throw new RangeError('SOAK_SECONDS is 16 at least');
-/** The heap comes to its size, and V8 gives back what the start needed. */
+/** Until the heap has its size, and V8 has freed the memory of the start. */
 const WARM_UP_SECONDS = Math.min(60, SECONDS / 4);
 const RELOAD_MS = 5000;
 const SCRAPE_MS = 500;
 
 const FIGURES: readonly (readonly [name: string, of: (held: Held) => number, digits: number, allowance: Allowance])[] = [
-  // The cap is a quarter of what it holds (docs/benchmarks.md, idle) and five times the allowance: more in one step is something that was kept, not a heap that
-  // comes to its size.
+  // The cap is a quarter of the RSS (docs/benchmarks.md, idle) and five times the allowance: a larger step is a leak.
   ['resident, MiB', (held) => held.residentMib, 1, { upTo: 3, cap: 15, leak: 'steady' }],
-  // A workload has three or four, and those that take too much are there now and then.
+  // A workload has three or four, and the growing ones exist only at times.
   ['descriptors', (held) => held.descriptors, 0, { upTo: 12, leak: 'any' }],
   ['threads', (held) => held.threads, 0, { upTo: 0, leak: 'any' }],
 ];
 
-/** Each differs from the one before in its thresholds, its rules and in what pressure is watched. */
+/** Each differs from the previous one in thresholds, rules and watched pressure. */
 function configuration(node: string, reload: number): Record<string, unknown> {
   const pressure = [
     { when: 'cpu.pressure.some>5%', kind: 'soft', for: '200ms' },
@@ -113,7 +113,7 @@ async function soak(): Promise<boolean> {
     `${String(samples.length)} samples; ${String(workloads)} workloads came, ${String(hogs)} took too much, ${String(hogsEvicted)} ended; ${String(evictions)} evictions, ` +
       `${String(metric('evictd_evictions_failed_total{'))} failed; ${String(reloads)} reloads, ${String(scrapes)} scrapes, ${String(bursts)} bursts of pressure, ${String(metric('evictd_alerts_total{'))} alerts\n`,
   );
-  if (evictions === 0) troubles.push('nobody was evicted');
+  if (evictions === 0) troubles.push('no workload was evicted');
   for (const trouble of troubles)
     process.stdout.write(`${trouble instanceof Error ? (trouble.stack ?? trouble.message) : String(trouble)}\n`);
   return troubles.length === 0 && results.every(({ leaks }) => !leaks);

@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * Test files and all that they import as one file, for a Node on which vitest itself does not run. Whoever runs it sees "N passed, N failed" last.
+ * Bundles test files and all that they import into one file, for a Node on which vitest does not run. Its last line is
+ * "N passed, N failed".
  *
- * @param bundle  the addons lie in prebuilds/ beside it
+ * @param bundle  its directory has the addons in prebuilds/
  */
 export async function bundleTests(files: readonly string[], bundle: string): Promise<void> {
   const imports = files.map((file) => resolve(file)).map((file) => `${JSON.stringify(file)}: () => import(${JSON.stringify(file)})`);

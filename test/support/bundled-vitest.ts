@@ -1,5 +1,5 @@
-// What the test files get as 'vitest' where vitest cannot run, because its bundler is native code for another processor or system: vitest's own runner
-// and matchers, which are plain JavaScript. Then the files that the bundle holds are run; the last line is "N passed, N failed".
+// Stands in for 'vitest' if its bundler, which is native code, cannot run on a processor or system: the runner and the
+// matchers of vitest, which are plain JavaScript. Runs the files of the bundle; the last line is "N passed, N failed".
 import { ASYMMETRIC_MATCHERS_OBJECT, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
 import { getCurrentTest, startTests, type File, type Suite, type VitestRunner } from '@vitest/runner';
 import * as chai from 'chai';
@@ -8,7 +8,7 @@ export { afterAll, beforeAll, beforeEach, describe, onTestFinished, test } from 
 
 for (const plugin of [JestExtend, JestChaiExpect, JestAsymmetricMatchers]) chai.use(plugin);
 
-/** vitest's `expect`, without polls and snapshots. */
+/** `expect` of vitest without polls and snapshots. */
 export const expect = Object.assign(
   (value: unknown, message?: string): unknown => {
     const assertion = chai.expect(value, message) as { withTest?: (test: unknown) => unknown };
@@ -18,19 +18,21 @@ export const expect = Object.assign(
   (globalThis as unknown as Record<symbol, object>)[ASYMMETRIC_MATCHERS_OBJECT],
 );
 
-// Tests start further Nodes by this name: the host's kernel cannot run this one itself.
+// Tests start more Nodes by this path: the kernel of the host cannot run this one directly.
 process.execPath = process.env.EVICTD_TEST_NODE ?? process.execPath;
 
 const SLOW_MS = 120_000; // emulated
 
 const cleanups: (() => unknown)[] = [];
 
-/** After each test of all files: they share one module of helpers here, so that what it asks for at its import would be asked for by one file. */
+/**
+ * After each test of all files: in a bundle they share their helper modules, whose hooks would count for one file only.
+ */
 export function afterEach(cleanup: () => unknown): void {
   cleanups.push(cleanup);
 }
 
-/** @param load  brings in a test file, so that it registers its tests */
+/** @param load  imports a test file, which registers its tests */
 export async function run(files: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
   const runner: VitestRunner = {
     config: {

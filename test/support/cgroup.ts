@@ -6,13 +6,13 @@ import { posix } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CgroupHierarchy } from '../../src/core/cgroup.js';
 
-/** The hierarchy that carries the memory controller on this machine. */
+/** The hierarchy of the memory controller on this machine. */
 export interface MemoryController {
   readonly version: 1 | 2;
   readonly mount: string;
 }
 
-/** undefined: this machine has no memory controller, or it may not be used here. */
+/** undefined: no memory controller, or no permission to use it. */
 export function memoryController(): MemoryController | undefined {
   if (existsSync('/sys/fs/cgroup/memory/cgroup.procs')) return { version: 1, mount: '/sys/fs/cgroup/memory' };
   const controllers = '/sys/fs/cgroup/cgroup.controllers';
@@ -30,7 +30,7 @@ export function memoryHierarchy(): CgroupHierarchy {
 export interface TestProcess {
   readonly pid: number;
   readonly child: ChildProcess;
-  /** The signal that ended it, null where it exited by itself. */
+  /** The signal that ended it; null: it exited. */
   readonly ended: Promise<NodeJS.Signals | null>;
 }
 
@@ -40,12 +40,12 @@ export interface TestCgroup {
   readonly path: string;
   readonly dir: string;
   child(name: string): TestCgroup;
-  /** Starts a command as a member; resolves when it is one. `ignoring`: it ignores this signal from its first moment. */
+  /** Starts a command in the cgroup; resolves when it is a member. `ignoring`: a signal ignored from the start. */
   spawn(command: string, args?: readonly string[], options?: { ignoring?: 'TERM' }): Promise<TestProcess>;
   limit(bytes: bigint): void;
   read(file: string): string;
   write(file: string, text: string): void;
-  /** Kills what is in it, removes it with all below it. May be called twice. */
+  /** Kills its processes and removes it with all below it. May be called twice. */
   cleanup(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ function make(controller: MemoryController, path: string): TestCgroup {
   };
 }
 
-/** Lets the children of a v2 cgroup have the controllers; a cgroup that does cannot have processes of its own. */
+/** Enables the controllers for children of a v2 cgroup, which then cannot have processes of its own. */
 function enableControllers(dir: string): void {
   for (const controller of ['memory', 'pids']) writeFileSync(`${dir}/cgroup.subtree_control`, `+${controller}`);
 }
@@ -104,12 +104,12 @@ async function remove(dir: string): Promise<void> {
     } catch (error) {
       if (left === 0) throw error;
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      await pause(20); // EBUSY: the last of the killed has not left yet
+      await pause(20); // EBUSY: a killed process is still leaving
     }
   }
 }
 
-/** The deepest first. */
+/** Deepest first. */
 function subtree(dir: string): string[] {
   const children = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return [...children.flatMap((entry) => subtree(posix.join(dir, entry.name))), dir];
@@ -120,7 +120,7 @@ function killMembers(dir: string): void {
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // it ended meanwhile
+      // it has ended
     }
   }
 }

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 /** More than a test process holds. */
 const LOW_LIMIT = 256;
 
-/** Runs `use` while this process cannot open another file. Nothing may be started or imported in it. */
+/** Runs `use` while this process cannot open another file: it must not start processes or import modules. */
 export async function withoutDescriptors(use: () => void | Promise<void>): Promise<void> {
   const [, soft = ''] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
   limit(String(LOW_LIMIT));
@@ -26,7 +26,7 @@ function takeAll(taken: number[]): void {
   }
 }
 
-/** The soft limit: the hard one stays, so that it can be raised again. */
+/** Sets the soft limit; the hard one stays, so that it can be raised again. */
 function limit(descriptors: string): void {
   execFileSync('prlimit', ['--pid', String(process.pid), `--nofile=${descriptors}:`]);
 }

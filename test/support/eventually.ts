@@ -2,20 +2,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SLOWNESS } from './slowness.js';
 
 const PATIENCE_MS = 10_000;
-/** Or for twice as long as the look took: whoever waits must not take the processor from what he waits for. */
+/** At least twice the duration of `look`, to leave the processor to the process under test. */
 const POLL_MS = SLOWNESS > 1 ? 20 : 5;
 
-/** What is not so (yet) is undefined or false. */
+/** undefined or false: not yet. */
 type Look<T> = () => T | undefined | false | Promise<T | undefined | false>;
 
 export interface Patience {
-  /** On a usual machine; more on a slow one. */
+  /** Time limit; multiplied by SLOWNESS. */
   readonly ms?: number;
-  /** What to say beside what was waited for. */
+  /** Details for the error message. */
   readonly circumstances?: () => string;
 }
 
-/** Waits until `look` returns something other than undefined and false. Fails after 10 s, or `patience`, saying what was waited for. */
+/** Waits until `look` returns something other than undefined and false. Throws after 10 s, or `patience`. */
 export async function eventually<T>(what: string, look: Look<T>, patience: Patience = {}): Promise<T> {
   const end = performance.now() + (patience.ms ?? PATIENCE_MS) * SLOWNESS;
   for (;;) {

@@ -7,9 +7,9 @@ import type { TestCgroup } from './cgroup.js';
 
 const PIDS_V1 = '/sys/fs/cgroup/pids';
 
-/** A limit on processes: on v1 a cgroup of the pids hierarchy, which is another one than that of memory; on v2 of the cgroup itself. */
+/** A limit on processes: on v1 a cgroup of the pids hierarchy, on v2 of the cgroup itself. */
 export interface PidsLimit {
-  /** A shell command by which whoever is in the cgroup gets under the limit. */
+  /** A shell command that puts its shell under the limit. */
   readonly join: string;
   readonly processes: () => number[];
   /** How often the kernel refused a fork. */
@@ -17,7 +17,7 @@ export interface PidsLimit {
   cleanup(): Promise<void>;
 }
 
-/** Processes that fork for ever are a danger to the machine: without a limit that stands before they start there is no test. */
+/** Fork bombs endanger the machine: without a limit set before their start there is no test. */
 export function limitPids(cgroup: TestCgroup, max: number): PidsLimit {
   return limited(
     existsSync(`${PIDS_V1}/cgroup.procs`) ? `${PIDS_V1}/${basename(cgroup.dir)}-${randomBytes(3).toString('hex')}` : undefined,
@@ -26,7 +26,7 @@ export function limitPids(cgroup: TestCgroup, max: number): PidsLimit {
   );
 }
 
-/** The same under the cgroup's own name, as a service manager makes it: what evictd knows it by. */
+/** The limit with the name of the cgroup, as a service manager creates it: evictd finds it by that name. */
 export function limitPidsOf(cgroup: TestCgroup, max: number): PidsLimit {
   return limited(existsSync(`${PIDS_V1}/cgroup.procs`) ? PIDS_V1 + cgroup.path : undefined, cgroup, max);
 }
@@ -48,14 +48,14 @@ function limited(inPids: string | undefined, cgroup: TestCgroup, max: number): P
           rmdirSync(dir);
         } catch (error) {
           if (left === 0) throw error;
-          await pause(20); // somebody who was killed has not left yet
+          await pause(20); // a killed process is still leaving
         }
       }
     },
   };
 }
 
-/** A command for a shell in the cgroup: forks as fast as it can, each child likewise, and goes on when it is refused. */
+/** A command for a shell in the cgroup: forks as fast as it can, like each child, and continues after refusals. */
 export function forkBomb({ join }: PidsLimit): string {
   return `${join} && exec perl -e 'fork while 1'`;
 }
@@ -64,7 +64,10 @@ const PR_SET_CHILD_SUBREAPER = 36;
 /** prctl(2), on x86_64 and arm64. */
 const PRCTL = process.arch === 'arm64' ? 167 : 157;
 
-/** Starts it in the cgroup. Its parent, which is outside, reaps what is left of it, for process 1 may be one that does not, and ends behind the last of them. */
+/**
+ * Starts it in the cgroup. Its parent outside reaps all descendants, which process 1 may not do, and ends after the
+ * last.
+ */
 export function startForkBomb(cgroup: TestCgroup, limit: PidsLimit): void {
   const reaper = `
     syscall(${String(PRCTL)}, ${String(PR_SET_CHILD_SUBREAPER)}, 1, 0, 0, 0) == 0 or die $!;

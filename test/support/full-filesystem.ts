@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A filesystem of the test's own, in memory. */
+/** A tmpfs for the test. */
 export interface FullFilesystem {
   readonly directory: string;
-  /** Not a page is left then. */
+  /** Fills it to the last page. */
   fill(): void;
-  /** Takes away what filled it. */
+  /** Removes what `fill` wrote. */
   free(): void;
 }
 
-/** Unmounted when the test is over. */
+/** Unmounted after the test. */
 export function fullFilesystem(sizeKib = 1024): FullFilesystem {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-full-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${String(sizeKib)}k`, 'evictd-test', directory]);

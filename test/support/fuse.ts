@@ -5,32 +5,33 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * A filesystem in user space that can stop answering: 1000 blocks of 4 KiB, 500 free, 400 for everybody; 100 inodes, 50 free. It keeps files, in memory, in one directory.
+ * A filesystem in user space that can stop answering: 1000 blocks of 4 KiB, 500 free, 400 for unprivileged users; 100
+ * inodes, 50 free. It has one directory of files in memory.
  *
- * The two ways to hang differ for who waits. A request that the server never took can be given up by a fatal signal; one that it took cannot, until the
- * connection ends (request_wait_answer, fs/fuse/dev.c).
+ * It hangs in two ways. A fatal signal interrupts a request that the server has not read; one that it has read waits
+ * until the connection ends (request_wait_answer, fs/fuse/dev.c).
  */
 export interface FuseMount {
   readonly directory: string;
-  /** From now on it takes no request (`untaken`), or takes them and does not answer. Resolves when that is so. */
+  /** Stops reading requests (`untaken`), or reads them without an answer. Resolves when it has stopped. */
   hang(how: 'untaken' | 'unanswered'): Promise<void>;
-  /** From the next such call on it answers nothing. Resolves when that is so; `stuck` does when somebody waits for it. */
+  /** Stops answering at the next such call. `stuck` resolves when a process waits in that call. */
   hangAt(call: FuseCall): Promise<void>;
   stuck(): Promise<void>;
-  /** Answers again, first what it owes. */
+  /** Answers again, pending requests first. */
   answer(): Promise<void>;
-  /** Ends the connection from outside, by its abort file: what waits, and all that is asked later, fails. */
+  /** Aborts the connection by its abort file: pending and later requests fail. */
   abort(): void;
-  /** Another mount in the same place, which answers. Only after `abort`. */
+  /** Mounts it again at the same place. Only after `abort`. */
   again(): Promise<FuseMount>;
-  /** Unmounts, aborted before or not, and ends the server. Leaves nothing behind. */
+  /** Unmounts, also after `abort`, and ends the server. */
   remove(): Promise<void>;
 }
 
-/** What the kernel asks of it for statfs(2), write(2), fallocate(2), open(2) of a new file, link(2) and rename(2). */
+/** FUSE requests for statfs(2), write(2), fallocate(2), open(2) of a new file, link(2) and rename(2). */
 export type FuseCall = 'statfs' | 'write' | 'fallocate' | 'create' | 'link' | 'rename';
 
-/** Whether this machine lets us: the device is there, and mounting is allowed. Found out by doing it. */
+/** Whether FUSE can be mounted here: tries it. */
 export async function fuseWorks(): Promise<boolean> {
   try {
     await (await mountFuse()).remove();
@@ -40,7 +41,10 @@ export async function fuseWorks(): Promise<boolean> {
   }
 }
 
-/** In a process of its own: whoever serves a filesystem must not wait for it. Replies as of include/uapi/linux/fuse.h, protocol 7.31. */
+/**
+ * A separate process: a server must not wait for its own filesystem. Replies of include/uapi/linux/fuse.h, protocol
+ * 7.31.
+ */
 const SERVER = `
   const fs = require('node:fs');
   const [directory] = process.argv.slice(1);
@@ -169,7 +173,7 @@ export async function mountFuse(directory = mkdtempSync(join(tmpdir(), 'evictd-t
       if (server.exitCode !== null || turns > 2000) throw new Error(`the FUSE server in ${directory} does not say ${word}`);
       await pause(5);
     }
-    // What it said since then is still to be heard: others ask it, too.
+    // Its output since then may be of other requests.
     said.splice(0, said.indexOf(word) + 1);
   };
   try {
@@ -187,7 +191,7 @@ export async function mountFuse(directory = mkdtempSync(join(tmpdir(), 'evictd-t
   const connection = connectionOf(directory);
   let ended = false;
   const end = async (): Promise<void> => {
-    if (ended) return; // the number of its connection may be another's by now
+    if (ended) return; // the number of its connection may have been given to another one
     ended = true;
     abort(connection);
     server.kill('SIGKILL');
@@ -199,7 +203,7 @@ export async function mountFuse(directory = mkdtempSync(join(tmpdir(), 'evictd-t
     hang: async (how) => {
       await tell(how);
       if (how === 'unanswered') return;
-      // The read that it is in takes one more, and answers it.
+      // The read in progress takes one more request, and answers it.
       spawn('stat', ['-f', directory], { stdio: 'ignore' });
       await heard('last');
     },
@@ -224,7 +228,9 @@ export async function mountFuse(directory = mkdtempSync(join(tmpdir(), 'evictd-t
   };
 }
 
-/** The number of a FUSE connection is the minor device number of its mount. Not by stat, which would ask the server. */
+/**
+ * The number of a FUSE connection: the minor device number of its mount. Not by stat, which would wait for the server.
+ */
 function connectionOf(directory: string): string {
   const line = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
@@ -234,7 +240,7 @@ function connectionOf(directory: string): string {
   return minor;
 }
 
-/** By fusectl, mounted for this moment where it is not. A connection that is gone has nothing to abort. */
+/** By fusectl, which is mounted meanwhile if necessary. Does nothing if the connection is gone. */
 function abort(connection: string): void {
   const control = mkdtempSync(join(tmpdir(), 'evictd-test-fusectl-'));
   try {

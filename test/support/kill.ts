@@ -1,4 +1,6 @@
-/** `process.kill` of one process: a pid of 0, which systemd gives for a service that is not running, would be the group of the tests themselves. */
+/**
+ * `process.kill`, but not of pid 0: systemd reports 0 for a stopped service, and kill(2) takes it for the own group.
+ */
 export function kill(pid: number, signal: NodeJS.Signals): void {
   if (!(pid > 1)) throw new Error(`${String(pid)} is no process to be sent ${signal}`);
   process.kill(pid, signal);

@@ -1,9 +1,9 @@
-/** Riddles and words for people: a reader at night needs the name of the thing instead ("the workload", "no workload"). */
+/** Riddles and words for people: texts name the thing instead ("the workload", "no workload"). */
 const CONDEMNED = ['whoever', 'whom', 'nobody', 'somebody', 'told of', 'gone before', "is another's", 'whose turn'];
 
 const PATTERN = new RegExp(`\\b(?:${CONDEMNED.join('|')})\\b`, 'gi');
 
-/** Every condemned word in `text`, in small letters. */
+/** Every condemned word in `text`, in lower case. */
 export function condemnedWords(text: string): string[] {
   return (text.match(PATTERN) ?? []).map((word) => word.toLowerCase());
 }

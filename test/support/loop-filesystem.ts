@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 export type LoopType = 'ext4' | 'xfs';
 
-/** A filesystem of the test's own, in a file. */
+/** A filesystem in a file. */
 export interface LoopFilesystem {
   readonly directory: string;
   mount(): void;
@@ -14,9 +14,9 @@ export interface LoopFilesystem {
 }
 
 /**
- * Not mounted yet: the directory is there, and lies on what the image lies on.
+ * Not mounted yet: the directory exists on the filesystem of the image.
  *
- * @param inodes  of xfs, which makes them as they are asked for: at most what finds room in a hundredth of the filesystem, 640 in 32 MiB
+ * @param inodes  xfs creates inodes on demand, in at most a hundredth of the filesystem: 640 in 32 MiB
  */
 export function loopFilesystem(sizeMib = 8, inodes = 100, type: LoopType = 'ext4', parent = tmpdir()): LoopFilesystem {
   const home = mkdtempSync(join(parent, 'evictd-test-loop-'));
@@ -50,7 +50,7 @@ export function loopFilesystem(sizeMib = 8, inodes = 100, type: LoopType = 'ext4
   };
 }
 
-/** xfs of less than 300 MB is for tests only, which is what its option says. */
+/** xfs below 300 MB needs the option for tests. */
 function makeFilesystem(type: LoopType, image: string, inodes: number): void {
   const [command, options] = {
     ext4: ['mkfs.ext4', ['-q', '-F', '-m', '0', '-O', '^has_journal', '-N', String(inodes)]] as const,
@@ -59,7 +59,7 @@ function makeFilesystem(type: LoopType, image: string, inodes: number): void {
   execFileSync(command, [...options, image], { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Whether this machine lets a file be mounted. */
+/** Whether loop devices can be mounted here. */
 export function loopWorks(type: LoopType = 'ext4'): boolean {
   let tried: LoopFilesystem | undefined;
   try {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually.js';
 
-/** Node has no datagram socket of the AF_UNIX family. */
+/** In Perl: Node has no AF_UNIX datagram sockets. */
 const PROGRAM = `
   $| = 1;
   my $name = $ARGV[0] =~ s/^@/\\0/r;
@@ -12,10 +12,10 @@ const PROGRAM = `
   print "bound\\n";
   while (defined recv(S, my $state, 65536, 0)) { $state =~ s/\\n/|/g; print "$state\\n" }`;
 
-/** Stands in for a service manager: what it is told, a datagram each, lines joined by '|'. */
+/** Stands in for a service manager: its datagrams, with lines joined by '|'. */
 export interface NotifyReceiver {
   readonly told: readonly string[];
-  /** It reads no more, so that soon nothing can be sent to it. Resolves when it has stopped: a signal takes its time. */
+  /** Stops reading, so that its socket fills. Resolves when the process has stopped. */
   pause(): Promise<void>;
   resume(): void;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export async function receiveNotifications(address: string): Promise<NotifyRecei
     told,
     pause: async () => {
       child.kill('SIGSTOP');
-      await eventually('the receiver to stop', async () => / T \d+ /.test(await readFile(`/proc/${String(child.pid)}/stat`, 'utf8')));
+      await eventually('the receiver has stopped', async () => / T \d+ /.test(await readFile(`/proc/${String(child.pid)}/stat`, 'utf8')));
     },
     resume: () => void child.kill('SIGCONT'),
     close: async () => {

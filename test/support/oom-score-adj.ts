@@ -7,7 +7,7 @@ import type { Log } from '../../src/log.js';
 import { workload } from '../core/support.js';
 import type { TestCgroup } from './cgroup.js';
 
-/** Without it oom_score_adj cannot be lowered below the last value that somebody wrote who had it. */
+/** Without it oom_score_adj cannot be lowered below the last value written with it. */
 export const hasCapSysResource =
   (BigInt(`0x${/^CapEff:\s*(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'}`) & (1n << 24n)) !== 0n;
 
@@ -24,7 +24,7 @@ export function freshFile(): string {
   return join(directory, 'file');
 }
 
-/** Who reads from it waits until somebody writes. */
+/** A FIFO: reading waits for a writer. */
 export function freshFifo(): string {
   const path = freshFile();
   execFileSync('mkfifo', [path]);
@@ -37,7 +37,7 @@ export function machineWorkload({ path, dir }: TestCgroup, changes: Partial<Work
   return workload(name, { id: `${path}#${String(startOrder)}`, path, startOrder, ...changes });
 }
 
-/** Keeps warnings and information apart: what is only information is no complaint. */
+/** Keeps warnings and information apart. */
 export class CollectedLog implements Log {
   readonly lines: string[] = [];
   readonly codes: unknown[] = [];

@@ -8,9 +8,9 @@ export interface Started {
   readonly parent?: number;
   readonly critical?: boolean;
   readonly privateBytes?: bigint;
-  /** Nobody may open it, nor ask about it. */
+  /** It cannot be opened or queried. */
   readonly closed?: boolean;
-  /** It starts another one of its kind each time that somebody looks, this often; and so do these, if `forking`. */
+  /** Starts a child at each listing of processes, this often; children do so, too, if `forking`. */
   readonly forks?: number;
 }
 
@@ -22,10 +22,11 @@ interface Playing {
 }
 
 /**
- * Processes, jobs and services in memory, behind the contract of the addon: there is no kernel of Windows where these tests run, and what matters here is what is asked of it, in which order, and what is made of
- * the answers. What the addon does with a system is tested under Wine.
+ * Simulated processes, jobs and services behind the contract of the addon, for tests of the requests, their order and
+ * the use of the answers. The addon itself is tested under Wine.
  *
- * Terminated processes are there until `settle`: TerminateProcess returns at once. A number is not given away while a handle is open, as in Windows.
+ * Terminated processes exist until `settle`: TerminateProcess returns at once. A process id is not reused while a
+ * handle is open, as in Windows.
  */
 export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' | 'ProcessHandle' | 'Job' | 'services' | 'stopService'> {
   readonly WAKE = { FIRED: 1, GONE: 2 } as const;
@@ -35,11 +36,11 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
   readonly #services = new Map<string, ServiceEntry>();
   readonly #jobs = new Map<string, { readonly pids: Set<number>; readonly limits: JobLimits }>();
   readonly #handles = new Set<{ readonly pid: number; readonly onWake: OnWake }>();
-  /** What was asked for, in order: 'terminate 12', 'stop web', 'terminate job batch'. */
+  /** Requests in order: 'terminate 12', 'stop web', 'terminate job batch'. */
   readonly done: string[] = [];
-  /** Refusals to come, by what is asked for: 'processes', 'stop web', 'open 12', 'terminate 12', 'job batch'. */
+  /** Errors to come by request: 'processes', 'stop web', 'open 12', 'terminate 12', 'job batch'. */
   readonly refusals = new Map<string, Error>();
-  /** What happens once, when somebody has listed the processes. */
+  /** Called once, after the next listing of processes. */
   afterLook: (() => void) | undefined;
   openJobs = 0;
   #nextPid = 100;
@@ -75,7 +76,7 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
     return own;
   }
 
-  /** Whoever is started from now on looks older by that. */
+  /** Processes started from now on have an earlier creation time. */
   setClockBack(by: bigint): void {
     this.#now -= by;
   }
@@ -88,14 +89,14 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
     return this.#processes.has(pid);
   }
 
-  /** The system refuses from now on to tell of it; ERROR_NO_SYSTEM_RESOURCES, if not for anything else. */
+  /** Queries of it fail from now on, by default with ERROR_NO_SYSTEM_RESOURCES. */
   silence(pid: number, errno = 1450): void {
     const playing = this.#processes.get(pid);
     if (playing === undefined) return;
     playing.entry = { ...playing.entry, errno, path: '', workingSetBytes: 0n, privateBytes: 0n };
   }
 
-  /** By itself. */
+  /** The process exits by itself. */
   end(pid: number): void {
     this.#processes.delete(pid);
     for (const { pids } of this.#jobs.values()) pids.delete(pid);
@@ -105,12 +106,12 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
     for (const handle of this.#handles) if (handle.pid === pid) handle.onWake(this.WAKE.FIRED, 7n, 0);
   }
 
-  /** Whoever was terminated ends. */
+  /** Ends terminated processes. */
   settle(): void {
     for (const [pid, { isEnding }] of [...this.#processes]) if (isEnding) this.end(pid);
   }
 
-  /** Made, or with other processes from now on: whoever has it open sees these. */
+  /** Creates a job or replaces its processes; open handles see the new ones. */
   job(name: string, pids: readonly number[], commitBytes = 0n): void {
     const known = this.#jobs.get(name);
     if (known === undefined) {
@@ -238,6 +239,6 @@ export class PlayedWindows implements Pick<WindowsBinding, 'WAKE' | 'processes' 
       close(): void {
         closed();
       }
-    } as unknown as WindowsBinding['Job']; // nobody here asks for accounting, nor assigns
+    } as unknown as WindowsBinding['Job']; // accounting and assignment are not used
   }
 }

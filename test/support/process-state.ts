@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The letter of proc_pid_stat(5): 'T' stopped, 'Z' a zombie; undefined: it is gone. */
+/** The letter of proc_pid_stat(5): 'T' stopped, 'Z' a zombie; undefined: gone. */
 export function stateOf(pid: number): string | undefined {
   try {
     return /^\d+ \(.*\) (\S)/.exec(readFileSync(`/proc/${String(pid)}/stat`, 'latin1'))?.[1];

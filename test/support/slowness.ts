@@ -1,5 +1,6 @@
 /**
- * How many times slower than a usual machine this one is; limits of time in tests are multiplied by it. For an emulated processor, 5 to 10.
+ * How many times slower this machine is than a usual one: a factor of time limits in tests. 5 to 10 on emulated
+ * processors.
  *
  * From $EVICTD_TEST_SLOWNESS, 1 by default.
  */

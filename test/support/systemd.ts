@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 
 /**
- * Whether this is a machine of `make vm`, and systemd its init. Tests that install a service, make units or take all the memory run nowhere else: on a
- * host of somebody's they would find his.
+ * Whether this is a machine of `make vm` with systemd. Tests that install a service, create units or fill the memory
+ * run only there.
  */
 export const hasSystemd =
   process.env.EVICTD_VM_SUITE !== undefined &&
@@ -14,14 +14,14 @@ export const hasSystemd =
 const UNITS = '/run/systemd/system';
 const STOPS_AT_MOST = 5;
 
-/** What `systemctl` (or another of systemd's tools) says, trimmed. Throws with all that it said where it failed. */
+/** The trimmed output of `systemctl` or another tool. Throws with all its output if it fails. */
 export function systemd(tool: string, ...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(tool, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${tool} ${args.join(' ')}: ${String(status)} ${stdout}${stderr}`);
   return stdout.trim();
 }
 
-/** One property as `systemctl show` prints it. */
+/** One property, as printed by `systemctl show`. */
 export function property(unit: string, name: string): string {
   return systemd('systemctl', 'show', '--value', `--property=${name}`, unit);
 }
@@ -30,19 +30,19 @@ export function property(unit: string, name: string): string {
 export type UnitSections = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 
 /**
- * Unit files of a test, in /run: gone with the machine whatever happens. Every name begins with 'evictd-test-', but for slices, whose names are places
+ * Unit files of a test in /run. Every name begins with 'evictd-test-', except slices, whose names are paths
  * ('evictdtest.slice', 'evictdtest-batch.slice'). `remove` stops and removes all of them.
  */
 export class TestUnits {
   readonly #names = new Set<string>();
 
-  /** Writes a unit file and tells systemd; does not start it. Sections as an object: {Service: {ExecStart: '…', MemoryMax: '100M'}}. */
+  /** Writes a unit file and reloads systemd, without a start: {Service: {ExecStart: '…', MemoryMax: '100M'}}. */
   write(name: string, sections: UnitSections): string {
     this.writeAll({ [name]: sections });
     return name;
   }
 
-  /** Several at once: to tell systemd takes seconds in an emulated machine. */
+  /** Several with one daemon-reload, which takes seconds on an emulated machine. */
   writeAll(units: Readonly<Record<string, UnitSections>>): void {
     for (const [name, sections] of Object.entries(units)) this.#write(name, sections);
     systemd('systemctl', 'daemon-reload');
@@ -77,9 +77,9 @@ export class TestUnits {
   remove(): void {
     const names = [...this.#names];
     if (names.length === 0) return;
-    const meant = names.map((name) => name.replace('@.', '@*.')); // of a template its instances
+    const meant = names.map((name) => name.replace('@.', '@*.')); // instances of a template
     spawnSync('systemctl', ['kill', '--signal=SIGKILL', ...meant]);
-    // A start that was asked for before may come after the first stop: a socket does not start beside a service that runs.
+    // A pending start may follow the first stop: a socket does not start while its service runs.
     for (let tries = 0; tries < STOPS_AT_MOST; tries++) {
       spawnSync('systemctl', ['stop', ...meant]);
       if (!anyActive(meant)) break;
@@ -91,7 +91,7 @@ export class TestUnits {
     }
     this.#names.clear();
     systemd('systemctl', 'daemon-reload');
-    if (anyActive(meant)) throw new Error(`somebody has started one of ${names.join(', ')} again`);
+    if (anyActive(meant)) throw new Error(`one of ${names.join(', ')} was started again`);
   }
 }
 

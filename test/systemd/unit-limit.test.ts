@@ -7,7 +7,7 @@ import { LEAKING, Scene } from './scene.js';
 const HIDDEN = ['unshare', '-m', 'sh', '-c', 'mount --bind /dev/null /dev/kmsg && exec "$@"', 'sh'];
 const LIMITED = { MemoryMax: '32M', MemorySwapMax: '0' };
 
-// The machine is the node: evictd has no part in a unit that reaches its own limit. The cgroup is removed with the unit.
+// The machine is the node: a unit that reaches its own limit is not evicted. The cgroup is removed with the unit.
 describe.runIf(hasSystemd)(`a unit that reaches its MemoryMax (${ON}; needs systemd)`, () => {
   const guarding = (scene: Scene) => ({
     evictionHard: { 'memory.available': '5%' },

@@ -131,7 +131,7 @@ describe.runIf(hasSystemd && controller !== undefined)('units as workloads (wher
     const rows = await rank('--workload-slice', '-.slice', '--workload-cgroup', '/');
     for (const name of ['systemd-journald.service', 'dbus.service']) expect(named(rows, name).protection).toContain('protected unit');
     expect(named(rows, 'init.scope').protection).toContain('evictd or an ancestor of evictd'); // process 1 is an ancestor of evictd
-    // Children of the root with everything in them: one contains these units or evictd, the slice of the test an omitted unit.
+    // Children of the root: system.slice contains such units or evictd, the slice of the test an omitted unit.
     for (const name of ['system.slice', SLICE]) expect(named(rows, name).protection).toMatch(/^contains |evictd/);
   });
 

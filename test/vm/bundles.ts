@@ -2,13 +2,13 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
-/** Where a machine has this tree. */
+/** The path of this tree in a machine. */
 export const PROJECT = '/project';
 
-/** What tests start as a program of its own: test/support/program.ts. */
+/** Programs that tests start (test/support/program.ts). */
 const PROGRAMS = ['test/workloads/protections-after-moves.ts'];
 
-/** A bundle lies elsewhere than what went into it. */
+/** A bundle is in another directory than its sources. */
 const whereItWas: Plugin = {
   name: 'where-it-was',
   setup: (bundling) => {
@@ -24,10 +24,10 @@ const whereItWas: Plugin = {
 };
 
 /**
- * Makes one JavaScript file of each file of tests: to transform TypeScript and load its hundred modules takes an emulated machine five to thirty
- * seconds for each, this machine some seconds for all of them.
+ * Bundles each test file into one JavaScript file: an emulated machine needs 5 to 30 s for each to transform TypeScript
+ * and to load a hundred modules, this machine a few seconds for all.
  *
- * @param directory  vitest's root in the machine: names of files in it are those of the sources, but for `.js`
+ * @param directory  the root of vitest in the machine, with file names as in the sources, except `.js`
  */
 export async function bundleTests(directory: string): Promise<void> {
   const files = readdirSync('test', { recursive: true, encoding: 'utf8' })

@@ -6,15 +6,15 @@ import { hasSwap } from '../support/swap.js';
 import { hasSystemd } from '../support/systemd.js';
 import type { Suite } from './suites.js';
 
-// Tests find out by themselves what this machine has, and are skipped where it has not what they need. This holds them to what the machine was made
-// with: a mistake in finding out would otherwise skip tests for ever, unnoticed.
+// Tests detect what this machine has, and are skipped without what they need. This compares the detection with the
+// configuration of the machine: otherwise a mistake would skip tests unnoticed.
 
 const suite = JSON.parse(process.env.EVICTD_VM_SUITE ?? 'null') as Suite | null;
 
 describe.runIf(suite)('the machine of this suite (tried by make vm)', () => {
   const { cgroup, swap } = suite?.machine ?? { cgroup: 'v2', swap: false };
 
-  test('the memory controller is where it should be', () => {
+  test('the memory controller is in the expected hierarchy', () => {
     expect(memoryController()?.version).toBe(cgroup === 'v2' ? 2 : 1);
     expect({ hasMemoryV1, hasMemoryV2 }).toEqual({ hasMemoryV1: cgroup !== 'v2', hasMemoryV2: cgroup === 'v2' });
   });
@@ -23,11 +23,11 @@ describe.runIf(suite)('the machine of this suite (tried by make vm)', () => {
     expect(hasCgroup2).toBe(cgroup !== 'v1');
   });
 
-  test('swap is on where there should be some', () => {
+  test('swap is on if the machine has swap', () => {
     expect(hasSwap).toBe(swap);
   });
 
-  test('root has every capability that has not been taken from it', () => {
+  test('root has every capability that was not dropped', () => {
     const [, effective = '0'] = /^CapEff:\s*(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
     const last = Number(readFileSync('/proc/sys/kernel/cap_last_cap', 'utf8'));
     const all = (1n << BigInt(last + 1)) - 1n;

@@ -32,7 +32,7 @@ test.each<[rule: string, reports: Report[], never: string[]]>([
   expect(neverRun(reports)).toEqual({ skipped: never, untried: [] });
 });
 
-test('the last line is the sum, and a test that ran nowhere is a failure', () => {
+test('the last line is the sum, and a test that ran on no machine is a failure', () => {
   const reports = [report('v2', { passed: ['a', 'b'], failed: ['c'], skipped: ['d'] }), report('v1', { passed: ['a'], skipped: ['d'] })];
   const lines = summary(reports, neverRun(reports)).trimEnd().split('\n');
   expect(lines).toContain('failed in v2 (logs: build/vm/v2): c');
@@ -67,7 +67,7 @@ test.each<[rule: string, given: Parameters<typeof saysNothing>, again: boolean]>
   expect(saysNothing(...given)).toBe(again);
 });
 
-test('run once more, what failed in the first run has failed', () => {
+test('run once more, a failure of the first run remains', () => {
   const first = report('v2', { passed: ['a'], failed: ['b', 'c'], lost: 'status 125' });
   const second = report('v2', { passed: ['a', 'b', 'd'], failed: ['c'], logs: 'build/vm/v2-again' });
   expect(onceMore(first, second)).toEqual(
@@ -76,7 +76,7 @@ test('run once more, what failed in the first run has failed', () => {
   expect(onceMore(report('v2', { lost: 'status 125' }), second)).toMatchObject({ failed: ['c'], logs: 'build/vm/v2-again' });
 });
 
-test('a suite that was lost is one failure, and what only it would have tried is named', () => {
+test('a lost suite is one failure, and tests that only it has are listed', () => {
   const reports = [
     report('v2', { lost: 'status 137: killed', files: ['x/', 'y/'], except: ['x/not'], only: /^(?!.*elsewhere)/, skipped: ['x/two > t'] }),
     report('v1', { skipped: ['x/one > t (cgroup v1)', 'x/two > t', 'x/not > t', 'x/one > elsewhere', 'z/other > t'] }),

@@ -7,27 +7,27 @@ export interface Report extends Results {
   readonly seconds: number;
   /** The directory of its logs. */
   readonly logs: string;
-  /** Of the suite: tests whose names it does not match are left out on purpose, and are no lack. */
+  /** Tests whose names do not match are excluded on purpose. */
   readonly only?: RegExp | undefined;
-  /** Its files begin so, but for those that begin otherwise. */
+  /** Prefixes of its files, and of excluded ones. */
   readonly files?: readonly string[] | undefined;
   readonly except?: readonly string[] | undefined;
-  /** Why it did not come to its end: one failure, however much it had still to try. */
+  /** Why the suite did not complete: counts as one failure. */
   readonly lost?: string | undefined;
 }
 
-/** What was tried on no machine at all. */
+/** Tests that ran on no machine. */
 export interface Nowhere {
-  /** Skipped wherever they were to run: each is a failure. */
+  /** Skipped on every machine: each is a failure. */
   readonly skipped: readonly string[];
-  /** A suite that was lost had them, which is the failure. */
+  /** Tests of a lost suite, which counts as the failure. */
   readonly untried: readonly { readonly test: string; readonly suite: string }[];
 }
 
-/** boot's status where a machine panicked, was killed or could not be had. */
+/** Status of boot if a machine panicked, was killed or could not start. */
 const WENT_DOWN = 125;
 
-/** What a run's status and results come to; without results no file of tests had ended. Whatever has no result is a failure. */
+/** Results of a run by its status; without results no test file had ended, which is a failure. */
 export function judged(results: Results | undefined, status: number | null, cause = ''): Results & { readonly lost?: string } {
   if (status === 0 && results !== undefined && results.passed.length > 0) return results;
   if (status === 1 && results !== undefined && results.failed.length > 0) return results;
@@ -36,12 +36,12 @@ export function judged(results: Results | undefined, status: number | null, caus
   return { ...results, lost: how };
 }
 
-/** Whether a run says nothing of evictd: no file of tests had ended, or the machine was lost, as an emulated one is now and then. */
+/** Whether a run tells nothing about evictd: no test file had ended, or an emulated machine was lost. */
 export function saysNothing(results: Results | undefined, status: number | null, emulated: boolean): boolean {
   return results === undefined || (status === WENT_DOWN && emulated);
 }
 
-/** Two runs of one suite: the second counts, but what failed in the first has failed. */
+/** Two runs of one suite: the second counts, with the failures of both. */
 export function onceMore(first: Report, second: Report): Report {
   const failed = new Set([...first.failed, ...second.failed]);
   const others = (names: readonly string[]): string[] => names.filter((name) => !failed.has(name));
@@ -55,21 +55,21 @@ export function onceMore(first: Report, second: Report): Report {
   };
 }
 
-/** Tests, and that the suite was lost. */
+/** Failed tests, and the loss of the suite. */
 export function failuresOf({ failed, lost }: Report): string[] {
   return [...failed, ...(lost === undefined ? [] : [`the suite was lost: ${lost}`])];
 }
 
-/** Which controller a test ran on may be part of its name. */
+/** Removes the cgroup version from a test name. */
 const anyController = (name: string): string => name.replaceAll(/\bcgroup v\d\b/g, 'cgroup');
 
 /** "FILE > SUITE > TEST" as vitest matches it against a pattern. */
 const nameOf = (name: string): string => name.split(' > ').slice(1).join(' ');
 
-/** For want of a tool, or of something that Debian's kernels leave out, not of a machine: `make test` tries them where it is there. */
+/** Tests that need a tool or a kernel feature that the machines lack: `make test` runs them where it is present. */
 const OUTSIDE = [/\(where there is a C compiler/, /\(where Python can/, / > irq has no `some`$/];
 
-/** Tests that were skipped wherever they were to run: what is tried on no machine at all is not tried. */
+/** Tests that were skipped on every machine. */
 export function neverRun(reports: readonly Report[]): Nowhere {
   const ran = new Set(reports.flatMap(({ passed, failed }) => [...passed, ...failed]).map(anyController));
   const meant = ({ skipped, only }: Report): string[] => skipped.filter((name) => only?.test(nameOf(name)) ?? true);
@@ -85,14 +85,14 @@ export function neverRun(reports: readonly Report[]): Nowhere {
   };
 }
 
-/** Whether a suite was lost before it came to that test. */
+/** Whether a suite was lost before that test. */
 function hadStill({ lost, files = [], except = [], only, skipped }: Report, test: string): boolean {
   const begins = (start: string): boolean => test.startsWith(start);
   if (lost === undefined || !files.some(begins) || except.some(begins)) return false;
   return (only?.test(nameOf(test)) ?? true) && !skipped.map(anyController).includes(test);
 }
 
-/** A table of the suites, what failed and where its logs are, and last "N passed, N failed". */
+/** A table of the suites, failures with their logs, and last "N passed, N failed". */
 export function summary(reports: readonly Report[], nowhere: Nowhere): string {
   const rows = reports.map((report) => [
     report.suite,
@@ -113,12 +113,12 @@ export function summary(reports: readonly Report[], nowhere: Nowhere): string {
 
 const reportFile = (suite: string): string => `build/vm/${suite}/report.json`;
 
-/** For the check of what no machine ran, which needs the reports of all suites. */
+/** For the check of skipped tests (skips.ts), which needs the reports of all suites. */
 export function keepReport(report: Report): void {
   writeFileSync(reportFile(report.suite), JSON.stringify({ ...report, only: undefined }));
 }
 
-/** The report of a suite's last whole run; undefined where there is none. */
+/** The report of the last complete run of a suite. */
 export function keptReport(suite: string): Report | undefined {
   try {
     const report = JSON.parse(readFileSync(reportFile(suite), 'utf8')) as Report;

@@ -9,8 +9,9 @@ import { bundleTests, PROJECT } from './bundles.js';
 import { failuresOf, judged, keepReport, neverRun, onceMore, type Report, saysNothing, summary } from './report.js';
 import { PACKAGE_TEST, type Suite, suites } from './suites.js';
 
-// make vm [ARGS='SUITE... FILE...']: each suite in a machine of its own, two at a time, all of them unless some are named; with files, those instead of the suite's
-// own (in v2 unless another is named). What is not a suite's name goes to vitest. The last line is "N passed, N failed".
+// make vm [ARGS='SUITE... FILE...']: runs each suite in its own machine, two at a time; all suites unless some are
+// named. With files, those instead of the files of the suite (in v2 unless another is named): other arguments go to
+// vitest. The last line is "N passed, N failed".
 
 const names = process.argv.slice(2).filter((argument) => suites.some(({ name }) => name === argument));
 const forVitest = process.argv.slice(2).filter((argument) => !names.includes(argument));
@@ -18,21 +19,21 @@ const chosen =
   names.length > 0
     ? suites.filter(({ name }) => names.includes(name))
     : suites.filter(({ name }) => forVitest.length === 0 || name === 'v2');
-/** Of this run: another one may have machines that read theirs. */
+/** Of this run: machines of another run may read theirs. */
 const bundles = `build/vm/tests-${names.length > 0 ? names.join('-') : 'all'}`;
 
-/** A machine has two processors, but tests wait more than they compute. More at a time only make each other slow. */
+/** A machine has two processors, but tests mostly wait. More machines only slow each other down. */
 const AT_A_TIME = Math.min(2, availableParallelism());
 
-/** They end the machines, and with them their suites, which count as failed; the others do not begin. */
+/** Signals that end the machines: their suites count as failed, and the others do not start. */
 const INTERRUPTIONS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 let interrupted = false;
 
-/** The last word of `boot` on standard error is why its status is not the command's. */
+/** The last line of `boot` on standard error is the reason of a status that is not that of the command. */
 const BOOT_SAYS = /^evictd: vm: (.*)$/;
 const BOOTS_OWN: readonly (number | null)[] = [124, 125];
 
-/** Inherits standard error: what is missing is said there. */
+/** Inherits standard error, which has the reason of a failure. */
 function said(command: string, ...args: string[]): string | undefined {
   const { status, stdout } = spawnSync(join(import.meta.dirname, command), args, {
     encoding: 'utf8',
@@ -41,7 +42,7 @@ function said(command: string, ...args: string[]): string | undefined {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** An emulated kernel panics now and then, which says nothing of evictd: its suite is run once more, from the beginning, in another machine. */
+/** Runs a suite again in another machine after a panic: emulated kernels panic at times, without a fault of evictd. */
 async function run(suite: Suite, emulated: boolean): Promise<Report> {
   const first = await runOnce(suite, emulated, suite.name);
   if (!first.saysNothing || interrupted) return first.report;
@@ -122,7 +123,7 @@ function meant({ name, only, files, except }: Suite): Pick<Report, 'suite' | 'on
   return { suite: name, only, files, except };
 }
 
-/** Undefined where no file of tests had ended. */
+/** undefined: no test file had ended. */
 function resultsIn(logs: string): Results | undefined {
   try {
     return JSON.parse(readFileSync(join(logs, 'results.json'), 'utf8')) as Results;
@@ -133,7 +134,7 @@ function resultsIn(logs: string): Results | undefined {
 
 const filesOf = ({ files }: Suite): readonly string[] => (forVitest.length > 0 ? forVitest : files);
 
-/** Two versions for the test of the Debian package, where a suite has it. Not compressed: that takes a minute here, and several in an emulated machine. */
+/** Two versions for the test of the Debian package, without compression, which takes minutes on an emulated machine. */
 function buildPackages(): boolean {
   if (!chosen.flatMap(filesOf).some((start) => PACKAGE_TEST.startsWith(start) || start.startsWith(PACKAGE_TEST))) return true;
   return ['1.0', '1.1'].every((version) => {

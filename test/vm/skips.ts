@@ -1,4 +1,5 @@
-// After every suite has run (make vm, make proof): a test that was skipped on every machine that it was meant for is a failure. The last line is "N passed, N failed".
+// After all suites (make vm, make proof): a test that was skipped on every machine is a failure. The last line is
+// "N passed, N failed".
 import { keptReport, neverRun, type Report } from './report.js';
 import { suites } from './suites.js';
 

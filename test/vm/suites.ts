@@ -29,7 +29,10 @@ export const PACKAGE_TEST = 'test/systemd/package';
 
 /** Everything that asks a real kernel: what is new in these directories runs without being named here. */
 const kernel = ['test/actions/', 'test/cli/config-machine', 'test/host/', 'test/native/', 'test/workloads/'];
-/** Of those directories what asks files, sockets and peers, which are the same on every machine: `make test` has it, and v2-endurance. */
+/**
+ * Of those directories what asks files, sockets and peers, which are the same on every machine: `make test` has it, and
+ * v2-endurance.
+ */
 const anyKernel = [
   'test/actions/stop-',
   'test/actions/windows-',
@@ -110,7 +113,10 @@ function notNamed(...parts: readonly string[]): RegExp {
   return new RegExp(`^(?!.*(${parts.join('|')}))`);
 }
 
-/** What evictd does with files, sockets and clients, whatever the cgroup version: `make test` has them, and v2-endurance. */
+/**
+ * What evictd does with files, sockets and clients, whatever the cgroup version: `make test` has them, and
+ * v2-endurance.
+ */
 const sameEverywhere = [
   'admit',
   'check',

@@ -7,8 +7,8 @@ interface Report {
   readonly checks: readonly { readonly check: string; readonly ok: boolean; readonly seen: string }[];
 }
 
-// Under Wine the memory of a process is freed shortly after its end: a second job may be evicted, but never the critical
-// one, and never before the leaking one.
+// Under Wine the memory of a process is freed shortly after its end: a second job may be evicted, but never the
+// critical one, and never before the leaking one.
 const BY_WINE = ['evictd evicted no other workload', 'web is alive'];
 
 test('the demo evicts the leaking one of three jobs, the critical one lives, and evictd stops on request', () => {

@@ -81,8 +81,8 @@ test('run terminates a program and its children', async () => {
   await victim.ends();
 });
 
-// With a threshold that is always met: under Wine memory is freed after the end of a process, so evictd could not stop in
-// time between two evictions.
+// With a threshold that is always met: under Wine memory is freed after the end of a process, so evictd could not stop
+// in time between two evictions.
 test('process trees are evicted by priority, lowest first, and no process outside of the sources', async () => {
   const names = ['high.exe', 'low.exe', 'middle.exe'];
   const [unnamed = '', ...paths] = programs('unnamed.exe', ...names);

@@ -1,6 +1,6 @@
-// make windows: runs test/windows with the cross-compiled addon in node.exe under Wine, in each Node version that Wine can
-// run: make windows ARGS='20 performance-info'. Without a file name it first checks that the package has this addon. The
-// last line is "N passed, N failed".
+// make windows: runs test/windows with the cross-compiled addon in node.exe under Wine, in each Node version that Wine
+// can run: make windows ARGS='20 performance-info'. Without a file name it first checks that the package has this
+// addon. The last line is "N passed, N failed".
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';

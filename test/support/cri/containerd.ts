@@ -24,7 +24,7 @@ import { SLOWNESS } from '../slowness.js';
 
 const IMAGE = 'evictd.test/busybox:1';
 
-/** Whether a real containerd can be started here: Debian's containerd, runc and busybox-static, and a filesystem for layers. */
+/** Whether containerd can run here: packages containerd, runc and busybox-static, and a filesystem for layers. */
 export const hasContainerd =
   process.getuid?.() === 0 &&
   memoryController() !== undefined &&
@@ -49,11 +49,11 @@ export interface PodOptions {
   /** Its own is below it. */
   readonly cgroup: string;
   readonly namespace?: string;
-  /** Has the pod a cgroup of its own, as with a kubelet? */
+  /** The pod has a cgroup of its own, as with a kubelet. */
   readonly ownCgroup?: boolean;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** By name: the shell script that it runs. */
+  /** Shell scripts by container name. */
   readonly containers: Readonly<Record<string, string>>;
 }
 
@@ -61,11 +61,11 @@ export interface Pod {
   readonly id: string;
   readonly uid: string;
   readonly containers: Readonly<Record<string, string>>;
-  /** Where what its containers print is written, NAME.log each. */
+  /** Directory of container logs, NAME.log each. */
   readonly logs: string;
 }
 
-/** A containerd of the test's own, with everything of it in a directory below /tmp and its pods' cgroups below those of the tests. */
+/** A containerd for the test, with its files in a directory below /tmp and pod cgroups below those of the test. */
 export class Containerd {
   readonly directory = mkdtempSync(join(tmpdir(), 'evictd-test-containerd-'));
   readonly socket = join(this.directory, 'containerd.sock');
@@ -76,8 +76,8 @@ export class Containerd {
   #client: Client | undefined;
 
   /**
-   * @param root  where images and layers are kept, instead of its own directory
-   * @param layers  where layers are kept, and images unpacked, instead of there
+   * @param root  directory of images and layers, instead of its own
+   * @param layers  directory of layers and unpacked images, instead of there
    */
   async start(root = `${this.directory}/root`, layers?: string): Promise<this> {
     const config = [
@@ -89,7 +89,7 @@ export class Containerd {
       '[plugins."io.containerd.grpc.v1.cri"]',
       ` sandbox_image = "${IMAGE}"`,
       ' stats_collect_period = 1', // seconds
-      ' restrict_oom_score_adj = true', // without CAP_SYS_RESOURCE it cannot be lowered
+      ' restrict_oom_score_adj = true', // cannot be lowered without CAP_SYS_RESOURCE
       ...(layers === undefined ? [] : ['[plugins."io.containerd.snapshotter.v1.overlayfs"]', ` root_path = "${layers}"`]),
     ];
     writeFileSync(join(this.directory, 'config.toml'), config.join('\n'));
@@ -98,33 +98,33 @@ export class Containerd {
     return this;
   }
 
-  /** One more image, of its own name and id, with so much that cannot be compressed. */
+  /** Adds an image with its own name and id and this much incompressible data. */
   image(name: string, mib = 0): void {
     const directory = mkdtempSync(join(this.directory, 'image-'));
     makeImage(directory, name, mib);
     this.#ctr('images', 'import', join(directory, 'image.tar'));
   }
 
-  /** Names of its images that the tests gave them. */
+  /** Names of images of the tests. */
   images(): string[] {
     return this.#ctr('images', 'list', '--quiet')
       .split('\n')
       .filter((name) => name.startsWith('evictd.test/'));
   }
 
-  /** Ids, of those that have ended, too. */
+  /** Ids, ended ones included. */
   containers(): string[] {
     return this.#ctr('containers', 'list', '--quiet').split('\n').filter(Boolean);
   }
 
-  /** Ids of containers that run. */
+  /** Ids of running containers. */
   running(): string[] {
     return this.#ctr('tasks', 'list')
       .split('\n')
       .flatMap((line) => (line.endsWith('RUNNING') ? (line.split(' ')[0] ?? []) : []));
   }
 
-  /** Again, where it was stopped: containers have gone on without it. */
+  /** Starts it, also after a stop: containers run on without it. */
   async run(): Promise<void> {
     const log = openSync(join(this.directory, 'log'), 'a');
     this.#daemon = spawn('containerd', ['--config', join(this.directory, 'config.toml')], { stdio: ['ignore', log, log] });
@@ -204,12 +204,12 @@ export class Containerd {
         await this.#ask('RemovePodSandbox', { pod_sandbox_id });
         return true;
       };
-      // Whoever was killed beside it is known to it a moment later.
+      // containerd learns of killed processes slightly later.
       await eventually(`pod ${pod_sandbox_id} is removed`, () => removed().catch(() => false), { ms: 60_000 });
     }
   }
 
-  /** Everything that it has started, and it itself, and its directory. */
+  /** Ends containerd with everything that it has started, and removes its directory. */
   async remove(): Promise<void> {
     try {
       await this.clear();
@@ -246,7 +246,7 @@ export class Containerd {
   }
 }
 
-/** The services of a file, by a codec that is not evictd's. */
+/** The services of a .proto file, by a codec other than that of evictd. */
 export function servicesIn(proto: string): readonly ServiceClientConstructor[] {
   const { runtime } = loadPackageDefinition(loadSync(proto, { keepCase: true, longs: Number, defaults: true }));
   return Object.values((runtime as { v1: GrpcObject }).v1).filter((found): found is ServiceClientConstructor => 'service' in found);
@@ -259,7 +259,7 @@ function controllers(): string[] {
     .map((line) => line.split(' ')[4] ?? '');
 }
 
-/** An OCI image of nothing but busybox, which is the pause container, too: it sleeps. */
+/** An OCI image with only busybox, used for pause containers, too. */
 function makeImage(directory: string, name: string, mib: number): void {
   const [root, image] = [join(directory, 'rootfs'), join(directory, 'image')];
   const blobs = join(image, 'blobs/sha256');
