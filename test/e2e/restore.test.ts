@@ -32,7 +32,7 @@ describe(`evictd restore (${ON})`, () => {
     const first = await restore();
     expect(adjOf(pid)).toBe(found);
     expect(first.stdout).toContain(`restore ${directory}/run (oom_score_adj of 1 process)\n`);
-    expect(first.stdout).toMatch(/^keep {4}\S+ \(\d+ journal records? that \S+\/state has not: .*evictd restore\)$/m);
+    expect(first.stdout).toMatch(/^keep {4}\S+ \(\d+ journal records? that could not be written to \S+\/state: .*evictd restore\)$/m);
     expect(first.code).toBe(1);
 
     rmSync(join(directory, 'state'));
