@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.js';
 import type { DiskHolder } from '../core/filesystem-holders.js';
 import { type DiskSignal, filesystemOf } from '../core/signal.js';
 import { operandsOf } from '../core/threshold.js';
@@ -46,15 +47,7 @@ export function openDisks(inForce: ConfigurationInForce, { node, workloads, runt
   const filesystems = new FoundFilesystems(inForce.started.filesystems, native, runtimesNow, (found, isApart) => {
     node.place(filesystems);
     watch.forget();
-    const record = filesystemsRecord(found, isApart);
-    journal.record(record);
-    const isWatched = inForce.config.thresholds.flatMap(operandsOf).some(({ signal }) => filesystemOf(signal) === 'imagefs');
-    if (!isApart || isWatched) log.info(record.message);
-    else {
-      log.warn(`${record.message}: no threshold watches imagefs, so evictd does nothing when it is full`, {
-        code: 'EVICTD_IMAGEFS_UNWATCHED',
-      });
-    }
+    reportFilesystems({ log, journal, thresholds: inForce.config.thresholds }, found, isApart);
     changed();
   });
   node.place(filesystems);
@@ -102,4 +95,20 @@ export function openDisks(inForce: ConfigurationInForce, { node, workloads, runt
       changed = listener;
     },
   };
+}
+
+/** Logs where the filesystems are, and warns if the images have their own filesystem and no threshold watches it. */
+function reportFilesystems(
+  { log, journal, thresholds }: Pick<DisksParts, 'log' | 'journal'> & Pick<Config, 'thresholds'>,
+  ...[found, isApart]: Parameters<typeof filesystemsRecord>
+): void {
+  const record = filesystemsRecord(found, isApart);
+  journal.record(record);
+  const isWatched = thresholds.flatMap(operandsOf).some(({ signal }) => filesystemOf(signal) === 'imagefs');
+  if (!isApart || isWatched) log.info(record.message);
+  else {
+    log.warn(`${record.message}: no threshold watches imagefs, so evictd does nothing when it is full`, {
+      code: 'EVICTD_IMAGEFS_UNWATCHED',
+    });
+  }
 }
