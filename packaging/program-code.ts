@@ -1,4 +1,5 @@
-// dist/program-code.js makes dist/program.cache: V8's code of the program, with all that a check compiles. Run by the Node that is to use it; nothing is done where it is there.
+// dist/program-code.js makes dist/program.cache: V8's code of the program, with all that a check compiles. Run by the
+// Node that is to use it; nothing is done where it is there.
 import { compileProgram, runProgram, writeProgramCode } from '../src/launch/program-code.js';
 
 const directory = import.meta.dirname;

@@ -3,9 +3,12 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoName } from './errors.js';
 
-// `recursive: true` loops for ever if mkdir() fails with ENOENT below an existing directory, as in /proc (seen with Node 20).
+// `recursive: true` loops for ever if mkdir() fails with ENOENT below an existing directory, as in /proc (seen with
+// Node 20).
 
-/** Makes a directory and its missing parents. Throws the error of mkdir(2); EEXIST: the path exists and is no directory. */
+/**
+ * Makes a directory and its missing parents. Throws the error of mkdir(2); EEXIST: the path exists and is no directory.
+ */
 export function makeDirectorySync(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });

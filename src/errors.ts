@@ -1,6 +1,8 @@
 import { getSystemErrorMap } from 'node:util';
 
-/** A place in a configuration source. Lines and columns start at 1; `file` is a path, or the flag that carried the text. */
+/**
+ * A place in a configuration source. Lines and columns start at 1; `file` is a path, or the flag that carried the text.
+ */
 export interface SourcePosition {
   readonly file: string;
   readonly line?: number;

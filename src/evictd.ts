@@ -23,8 +23,8 @@ function setExitCode(code: number): void {
 }
 
 /**
- * EPIPE (`evictd check | head -1`) is no failure. A full disk is one, reported once; the command still runs to its end, to remove what it
- * created.
+ * EPIPE (`evictd check | head -1`) is no failure. A full disk is one, reported once; the command still runs to its end,
+ * to remove what it created.
  */
 function outputFailed(error: NodeJS.ErrnoException): void {
   readerGone = true;

@@ -8,8 +8,9 @@ export interface SourceText {
 }
 
 /**
- * The dependency rule (docs/architecture.md): what the files below src/ may import, by layer. A layer is a directory or a top-level file. An entry
- * is a layer or, with a slash, one module of it. Packages and node: modules are not named here: only core is without them.
+ * The dependency rule (docs/architecture.md): what the files below src/ may import, by layer. A layer is a directory or
+ * a top-level file. An entry is a layer or, with a slash, one module of it. Packages and node: modules are not named
+ * here: only core is without them.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   launch: ['launch'],
@@ -74,7 +75,8 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
   { uses: ['process.platform', 'os.platform'], to: ['src/host/select.ts'], reason: 'the platform is chosen once' },
   {
     uses: ['setTimeout', 'setInterval', 'setImmediate', 'node:timers', 'node:timers/promises'],
-    // Outside the monitor a timer only bounds a wait: for a filesystem, for what is on a disk, for systemd, or for whoever reads the log, scrapes, answers a reload, watches the demo, or is asked by doctor.
+    // Outside the monitor a timer only bounds a wait: for a filesystem, for what is on a disk, for systemd, or for
+    // whoever reads the log, scrapes, answers a reload, watches the demo, or is asked by doctor.
     to: [
       'src/monitor/',
       'src/host/linux/systemd/bus-link.ts',
@@ -164,7 +166,10 @@ function importedBy(node: ts.Node): string | undefined {
   return isImport ? named(node.arguments[0]) : undefined;
 }
 
-/** 'process.exit' for `process.exit` and for `import { exit } from 'node:process'`, 'Date' for `new Date()`; undefined for what only bears the name: a property, a key, a declaration. */
+/**
+ * 'process.exit' for `process.exit` and for `import { exit } from 'node:process'`, 'Date' for `new Date()`; undefined
+ * for what only bears the name: a property, a key, a declaration.
+ */
 function globalUse(node: ts.Node): string | undefined {
   if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) return `${node.expression.text}.${node.name.text}`;
   if (ts.isImportSpecifier(node)) {

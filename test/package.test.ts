@@ -6,7 +6,8 @@ import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { faultsOf } from './prebuilds.js';
 
-// What a user gets: the tarball, installed without network on a machine that has node and npm and nothing else: no compiler, make or python.
+// What a user gets: the tarball, installed without network on a machine that has node and npm and nothing else: no
+// compiler, make or python.
 
 interface Manifest {
   readonly version: string;

@@ -1,4 +1,5 @@
-// The end of `make release`: the package has an addon for each platform that evictd promises one for, and each is for that processor. Exit code 1 where not.
+// The end of `make release`: the package has an addon for each platform that evictd promises one for, and each is for
+// that processor. Exit code 1 where not.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

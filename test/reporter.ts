@@ -4,15 +4,19 @@ import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 /** What came of a run: names of tests, "FILE > SUITE > TEST". */
 export interface Results {
   readonly passed: readonly string[];
-  /** Also a file that could not be loaded, a failing hook outside any test and an error that no test caught, one each. */
+  /**
+   * Also a file that could not be loaded, a failing hook outside any test and an error that no test caught, one each.
+   */
   readonly failed: readonly string[];
   readonly skipped: readonly string[];
 }
 
 /**
- * The last line of `make test`: "N passed, N failed", from vitest's own results. It never says "0 failed" in a run that exits 1.
+ * The last line of `make test`: "N passed, N failed", from vitest's own results. It never says "0 failed" in a run that
+ * exits 1.
  *
- * @param file  where the Results go as JSON, if anywhere: after each file of tests, so that what a machine had done when it went down is known
+ * @param file  where the Results go as JSON, if anywhere: after each file of tests, so that what a machine had done
+ *   when it went down is known
  */
 export class Tally implements Reporter {
   readonly #file: string | undefined;

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SLOWNESS } from './support/slowness.js';
 
-// What node-gyp makes of binding.gyp where it builds with Microsoft's compiler. That compiler runs on Windows only; its project files are written anywhere.
+// What node-gyp makes of binding.gyp where it builds with Microsoft's compiler. That compiler runs on Windows only; its
+// project files are written anywhere.
 
 let directory: string;
 let project: string;
@@ -28,7 +29,8 @@ beforeAll(() => {
       '--',
       ...['-DOS=win', '-f', 'msvs', '-G', 'msvs_version=2022', '-I', 'sdk.gypi'],
     ],
-    { cwd: directory, env: { ...process.env, LC_ALL: 'en_US.ISO8859-1' }, stdio: 'pipe' }, // in UTF-8 gyp writes text to a file of bytes, and fails
+    // in UTF-8 gyp writes text to a file of bytes, and fails
+    { cwd: directory, env: { ...process.env, LC_ALL: 'en_US.ISO8859-1' }, stdio: 'pipe' },
   );
   project = readFileSync(join(directory, 'build/evictd.vcxproj'), 'utf8');
 }, 60_000 * SLOWNESS);

@@ -1,4 +1,5 @@
-// make deb: the built tree as a Debian package that carries its own Node, build/deb/evictd_VERSION_amd64.deb. Nothing but dpkg-deb is needed.
+// make deb: the built tree as a Debian package that carries its own Node, build/deb/evictd_VERSION_amd64.deb. Nothing
+// but dpkg-deb is needed.
 //
 //   tsx packaging/deb/build.ts [--out FILE] [--version VERSION] [--compression xz|none]
 import { execFileSync } from 'node:child_process';

@@ -32,7 +32,9 @@ interface CheckOptions extends ConfigOptions {
   readonly output: Format;
 }
 
-/** Every failure, also a usage error, is a report with exit code 3 in the chosen format: monitoring shows what it gets. */
+/**
+ * Every failure, also a usage error, is a report with exit code 3 in the chosen format: monitoring shows what it gets.
+ */
 export function checkCommand({ io, setExitCode, open, openPlaced }: CheckDeps): Command {
   const show = (report: CheckReport, format: Format): void => {
     io.stdout(formatReport(report, format, io));
@@ -106,7 +108,8 @@ async function checkNode(loaded: LoadedConfig, open: OpenReading): Promise<Check
     const { thresholds } = loaded.config;
     const operands = thresholds.flatMap(operandsOf);
     const filesystems = operands.some(({ signal }) => isDiskSignal(signal)) ? filesystemsRead(node) : undefined;
-    // Armed only to report what can be armed. One threshold per signal shows it, and each costs the kernel an RCU grace period (15 ms).
+    // Armed only to report what can be armed. One threshold per signal shows it, and each costs the kernel an RCU grace
+    // period (15 ms).
     const first = (wanted: Signal): Threshold[] =>
       thresholds.filter((threshold) => threshold.signal === wanted && !isListed(threshold)).slice(0, 1);
     const others = thresholds.filter((threshold) => isListed(threshold) || isOwnAmount(threshold.signal));

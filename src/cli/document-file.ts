@@ -12,8 +12,8 @@ export interface DocumentFile {
 }
 
 /**
- * Parses a JSON file ('-': standard input) and passes it to `read`. Keeps integers beyond 2^53. Reads synchronously: streams need a
- * thread, which a node without free process IDs cannot create.
+ * Parses a JSON file ('-': standard input) and passes it to `read`. Keeps integers beyond 2^53. Reads synchronously:
+ * streams need a thread, which a node without free process IDs cannot create.
  *
  * @throws InputError  if the file is unreadable, too large or no JSON, or if `read` throws a DocumentError
  */

@@ -12,8 +12,8 @@ export function exitCodeOf(error: unknown): 1 | 64 | 65 | 66 | 75 | 78 {
 }
 
 /**
- * An error for standard error: `evictd: CODE: message`, then its cause and hint; a configuration's issues, one per line. A defect shows
- * its stack, which a bug report needs.
+ * An error for standard error: `evictd: CODE: message`, then its cause and hint; a configuration's issues, one per
+ * line. A defect shows its stack, which a bug report needs.
  */
 export function formatError(error: unknown): string {
   if (error instanceof ConfigError) return formatConfigError(error);

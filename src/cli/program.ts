@@ -14,7 +14,8 @@ import { HELP_LAYOUT, HELP_WIDTH } from './help.js';
  */
 export async function runProgram(edge: CommandEdge, args: readonly string[], list: CommandList = COMMANDS): Promise<void> {
   const [name = ''] = args;
-  // Only the command that is called is loaded, which halves the time to start `check`. Help and a misspelt name need all of them.
+  // Only the command that is called is loaded, which halves the time to start `check`. Help and a misspelt name need
+  // all of them.
   const needed = Object.hasOwn(list, name) ? [name] : Object.keys(list);
   const commands = await Promise.all(needed.map(async (each) => (await list[each]?.())?.(edge)));
   await program(

@@ -58,7 +58,10 @@ export function ranksPods({ pods, summary, layout }: RankPodsOptions): boolean {
   return false;
 }
 
-/** `evictd rank --pods`: the order in which a kubelet v1.36 would evict, from documents of the API. Reads nothing of this machine. */
+/**
+ * `evictd rank --pods`: the order in which a kubelet v1.36 would evict, from documents of the API. Reads nothing of
+ * this machine.
+ */
 export function rankPods(options: RankPodsOptions, io: Io): void {
   const report = podRanking(options);
   io.stdout(options.output === 'json' ? podRankJson(report) : podRankText(report, styleFor(io)));

@@ -26,7 +26,10 @@ export interface Reading {
 /** Throws what `run` throws, e.g. if the node cgroup is missing or the addon cannot be loaded. */
 export type OpenReading = (loaded: LoadedConfig) => Promise<Reading> | Reading;
 
-/** Resolves when every filesystem has answered, at the latest after {@link FILESYSTEM_TIMEOUT_MS}: one that hangs stays unread. */
+/**
+ * Resolves when every filesystem has answered, at the latest after {@link FILESYSTEM_TIMEOUT_MS}: one that hangs stays
+ * unread.
+ */
 export async function filesystemsRead(node: Node): Promise<void> {
   await new Timeouts().within(
     FILESYSTEM_TIMEOUT_MS,

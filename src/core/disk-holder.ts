@@ -7,7 +7,10 @@ import type { DiskHolder, DeletedFilesHolder, DirectoryHolder } from './filesyst
 const LOGS = '/var/log';
 const MINUTE_NS = 60_000_000_000n;
 
-/** 'nginx (pid 123) of /web.slice/nginx.service holds 2.1GiB in 3 deleted files', 'logs in /var/log/journal hold 4GiB in 12 inodes'. */
+/**
+ * 'nginx (pid 123) of /web.slice/nginx.service holds 2.1GiB in 3 deleted files', 'logs in /var/log/journal hold 4GiB in
+ * 12 inodes'.
+ */
 export function holderText(holder: DiskHolder): string {
   switch (holder.kind) {
     case 'deleted-files':

@@ -37,7 +37,10 @@ function add(sum: Sum, amount: bigint | undefined): void {
   }
 }
 
-/** The first of a repeated name counts; a volume that is declared twice counts twice (kubelet: localVolumeNames, podLocalVolumeUsage). */
+/**
+ * The first of a repeated name counts; a volume that is declared twice counts twice (kubelet: localVolumeNames,
+ * podLocalVolumeUsage).
+ */
 function addVolumes(sum: Sum, declared: readonly LocalVolume[], measured: readonly VolumeStats[], resource: keyof FilesystemUsage): void {
   for (const { name, kind, medium } of declared) {
     if (kind !== 'emptyDir' || medium === '') add(sum, measured.find((volume) => volume.name === name)?.[resource]);

@@ -67,7 +67,10 @@ export function nodeAfter({ cause, victim }: Decision, observations: Observation
   return isOther ? undefined : after;
 }
 
-/** The resources for which no other workload is evicted while this eviction is not over: what a removed container has written is bytes and inodes. */
+/**
+ * The resources for which no other workload is evicted while this eviction is not over: what a removed container has
+ * written is bytes and inodes.
+ */
 export function relieved(decision: Decision): readonly Resource[] {
   return isRemoved(decision) ? DISK_RESOURCES : [decision.resource];
 }

@@ -60,7 +60,10 @@ export function kernelKillMessage(kill: KernelKill, workload: string | undefined
   return `the kernel's OOM killer killed ${name} (pid ${String(pid)}, ${amountOfBytes(anonBytes)})${of}: ${why}`;
 }
 
-/** "the kernel's OOM killer killed 3 processes of workload batch: its counters say so, the kernel log does not name them". @param node  undefined: the machine */
+/**
+ * "the kernel's OOM killer killed 3 processes of workload batch: its counters say so, the kernel log does not name
+ * them". @param node  undefined: the machine
+ */
 export function countedKillMessage({ cgroup, count }: CountedKills, workload: string | undefined, node: string | undefined): string {
   const where = workload === undefined ? `below ${cgroup ?? node ?? 'the node'}` : `of workload ${workload}`;
   return `the kernel's OOM killer killed ${counted(BigInt(count), 'processes')} ${where}: its counters say so, the kernel log does not name ${count === 1 ? 'it' : 'them'}`;

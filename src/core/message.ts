@@ -28,7 +28,10 @@ export interface ThresholdReading extends Joined {
   readonly observation: Observation;
 }
 
-/** 'memory.available 11.8MiB < 100Mi (hard)', 'memory.available 11.8MiB < 100Mi & memory.pressure.full 45.2% > 40% (soft)'. */
+/**
+ * 'memory.available 11.8MiB < 100Mi (hard)', 'memory.available 11.8MiB < 100Mi & memory.pressure.full 45.2% > 40%
+ * (soft)'.
+ */
 export function comparisonText({ threshold, observation, joined = [] }: ThresholdReading): string {
   const operands = [
     operandComparison(threshold, observation),
@@ -45,7 +48,10 @@ function operandComparison({ signal, value }: Operand, observation: Observation 
   return `${signal}${standIn === undefined ? '' : ` (${standIn})`} ${amountOf(signal, available)} ${compared}${limit}`;
 }
 
-/** 'evicting batch with SIGKILL: memory.available 11.8MiB < 100Mi (hard); batch uses 200MiB, has no request, priority -10'. */
+/**
+ * 'evicting batch with SIGKILL: memory.available 11.8MiB < 100Mi (hard); batch uses 200MiB, has no request, priority
+ * -10'.
+ */
 export function decisionMessage(decision: Decision): string {
   const { cause, resource, victim, dryRun } = decision;
   const { name } = victim.workload;
@@ -143,7 +149,9 @@ export function thresholdMessage(effect: Extract<Effect, { kind: 'threshold' }>)
   return observation ? comparisonText({ ...effect, observation }) + grace : `${signal} cannot be read`;
 }
 
-/** 'memory.available<10% & memory.pressure.full>40% (soft) is over: memory.available 60MiB, memory.pressure.full 12%'. */
+/**
+ * 'memory.available<10% & memory.pressure.full>40% (soft) is over: memory.available 60MiB, memory.pressure.full 12%'.
+ */
 function endOfListed(effect: Extract<Effect, { kind: 'threshold' }>): string {
   return `${whenText(effect.threshold)} (${thresholdKind(effect.threshold)}) is over: ${readingsText(effect)}`;
 }

@@ -9,8 +9,9 @@ const BURSTABLE_MIN = 1000n + BigInt(GUARANTEED);
 const BURSTABLE_MAX = BigInt(BEST_EFFORT) - 1n;
 
 /**
- * The oom_score_adj of a machine workload, by the kubelet's formula: the kernel takes it as thousandths of the memory added to what a process uses.
- * What uses no more than its request comes to 1000 at most. A memory capacity that is not known (0n) counts as one of which nothing was requested.
+ * The oom_score_adj of a machine workload, by the kubelet's formula: the kernel takes it as thousandths of the memory
+ * added to what a process uses. What uses no more than its request comes to 1000 at most. A memory capacity that is not
+ * known (0n) counts as one of which nothing was requested.
  */
 export function qosOomScoreAdj(qosClass: QosClass, requestBytes: bigint, memoryCapacityBytes: bigint): number {
   switch (qosClass) {

@@ -13,8 +13,9 @@ const QOS_RESOURCES = ['cpu', 'memory'] as const;
 /**
  * The class of a pod by its cpu and memory (kubelet: ComputePodQOS, v1.36.2).
  *
- * BestEffort: it asks for nothing and limits nothing. Guaranteed: everything has limits for both, and the sums of requests and limits are equal
- * by resource; the containers need not be equal each. Amounts that are not positive count as absent. Init containers count like others.
+ * BestEffort: it asks for nothing and limits nothing. Guaranteed: everything has limits for both, and the sums of
+ * requests and limits are equal by resource; the containers need not be equal each. Amounts that are not positive count
+ * as absent. Init containers count like others.
  *
  * @param podLevel  spec.resources, which alone counts where it is set, be it empty
  */

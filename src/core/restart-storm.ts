@@ -13,9 +13,9 @@ const BACK_OFF_NS = 60_000_000_000n;
 
 /**
  * `started`: systemd has accepted or refused the start. `lost`: the connection was lost before the answer. `not
- * stopped`: systemd refused the stop. `started by somebody`: something other than evictd started it.
+ * stopped`: systemd refused the stop. `started elsewhere`: something other than evictd started it.
  */
-export type HoldNews = 'started' | 'lost' | 'not stopped' | 'started by somebody';
+export type HoldNews = 'started' | 'lost' | 'not stopped' | 'started elsewhere';
 
 /** The holds after this news. If something else started a unit, evictd still starts its sockets, paths and timers. */
 export function afterNews(held: State['held'], news: ReadonlyMap<string, HoldNews>): State['held'] {
@@ -30,7 +30,7 @@ export function afterNews(held: State['held'], news: ReadonlyMap<string, HoldNew
         return [stopped];
       case 'not stopped':
         return [{ ...stopped, start: hold.owed }];
-      case 'started by somebody':
+      case 'started elsewhere':
         return [{ ...stopped, start: hold.start.filter((name) => /\.(socket|path|timer)$/.test(name)), owed: [] }];
     }
   });

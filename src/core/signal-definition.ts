@@ -58,7 +58,9 @@ export interface ResourceDefinition extends AnySignal {
   readonly measure: (layout: Layout, departures: Departures) => Measure;
   /** The ranking compares the priority before usage above the request. Left out: after it. */
   readonly priorityFirst?: true;
-  /** Node-level reclaim that may free its resource, in order (kubelet: buildSignalToNodeReclaimFuncs). Left out: none. */
+  /**
+   * Node-level reclaim that may free its resource, in order (kubelet: buildSignalToNodeReclaimFuncs). Left out: none.
+   */
   readonly collections?: (layout: Layout) => readonly Collection[];
   /** It covers only the cgroup of `allocatable`. Left out: the node. */
   readonly scope?: 'allocatable';

@@ -6,8 +6,9 @@ import { cpuPressureSignals, ioPressureSignals, memoryPressureSignals } from './
 import { swapAvailable } from './swap-signal.js';
 
 /**
- * All signals, in the order in which they are shown and, where no other rule decides, acted on. The kubelet's come first. To add a signal, write
- * its definition into a file beside this one and add one line here; the compiler then names each reader in host/ that is missing.
+ * All signals, in the order in which they are shown and, where no other rule decides, acted on. The kubelet's come
+ * first. To add a signal, write its definition into a file beside this one and add one line here; the compiler then
+ * names each reader in host/ that is missing.
  */
 export const SIGNAL_LIST = [
   memoryAvailable,

@@ -42,7 +42,9 @@ export const OWN_AMOUNT_SIGNALS: readonly OwnAmountSignal[] = SIGNALS.filter(isO
 export const RESOURCE_SIGNALS: readonly ResourceSignal[] = SIGNALS.filter(isResourceSignal);
 export const DISK_SIGNALS: readonly DiskSignal[] = SIGNALS.filter(isDiskSignal);
 
-/** What evicting a machine workload (a cgroup) can free. Of a disk that is only its deleted files: its other files stay. */
+/**
+ * What evicting a machine workload (a cgroup) can free. Of a disk that is only its deleted files: its other files stay.
+ */
 export const MACHINE_RESOURCES: ReadonlySet<Resource> = new Set<Resource>(['memory', 'ephemeral-storage', 'inodes', 'pids']);
 
 /** All of the wall time, in the unit of a pressure signal: nanoseconds per second. */

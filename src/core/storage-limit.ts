@@ -62,7 +62,8 @@ function containerEphemeralStorageLimitEviction({ containers }: PodParts, stats:
       .findLast((container) => container.kind === 'regular' && container.name === name && isLimited(container))
       ?.limits.get(RESOURCE);
     if (limit === undefined) continue;
-    const written = layout === 'single' ? (rootfs?.usedBytes ?? 0n) : 0n; // With other layouts writable layers are not on the node filesystem.
+    // With other layouts writable layers are not on the node filesystem.
+    const written = layout === 'single' ? (rootfs?.usedBytes ?? 0n) : 0n;
     if (exceeds((logs?.usedBytes ?? 0n) + written, limit)) return { kind: 'container', container: name, limit };
   }
   return undefined;

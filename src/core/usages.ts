@@ -4,7 +4,10 @@ import type { DiskHolders } from './filesystem-holders.js';
 import { filesystemOf, isDiskSignal, SIGNAL_FACTS, type ResourceSignal } from './signal.js';
 import type { Candidates, WorkloadStats, WorkloadUsage } from './workload.js';
 
-/** What the ranking for a signal needs. Process counts and holdings on disks are costly, so they are read only for their signals. */
+/**
+ * What the ranking for a signal needs. Process counts and holdings on disks are costly, so they are read only for their
+ * signals.
+ */
 export function usagesFor(signal: ResourceSignal, { usages, processes, holdings }: Candidates): readonly WorkloadUsage[] {
   if (SIGNAL_FACTS[signal].resource === 'pids') return withProcesses(usages, processes?.());
   return isDiskSignal(signal) ? withHoldings(usages, holdings) : usages;

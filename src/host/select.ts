@@ -10,12 +10,17 @@ export type { KernelLogWatch } from './linux/kernel-log.js';
 export type { InstanceLock } from './linux/instance-lock.js';
 export type { DoctorReaders } from './linux/doctor/readers.js';
 
-/** The platform that a configuration is for. Where evictd does not run, a configuration can be checked as Linux has it. */
+/**
+ * The platform that a configuration is for. Where evictd does not run, a configuration can be checked as Linux has it.
+ */
 export function selectPlatform(platform: NodeJS.Platform = process.platform, env: NodeJS.ProcessEnv = process.env): Platform {
   return platform === 'win32' ? { os: 'windows', programData: env.ProgramData ?? 'C:\\ProgramData' } : { os: 'linux' };
 }
 
-/** The signals that stop a process and that reload its configuration. On Windows SIGHUP is the end of the console, SIGBREAK is Ctrl-Break. */
+/**
+ * The signals that stop a process and that reload its configuration. On Windows SIGHUP is the end of the console,
+ * SIGBREAK is Ctrl-Break.
+ */
 export function selectSignals(platform: NodeJS.Platform = process.platform): ProcessSignals {
   return platform === 'win32'
     ? { stop: ['SIGINT', 'SIGBREAK', 'SIGHUP'], reload: [] }
@@ -29,8 +34,8 @@ export interface ProcessSignals {
 /**
  * The only place that asks for the platform.
  *
- * In src/host, `import * as` defers: the bundle (esbuild.config.js) evaluates the module when one of its exports is first used. So a process on
- * Linux evaluates no module of Windows. test/host/deferred.test.ts holds the list.
+ * In src/host, `import * as` defers: the bundle (esbuild.config.js) evaluates the module when one of its exports is
+ * first used. So a process on Linux evaluates no module of Windows. test/host/deferred.test.ts holds the list.
  */
 export function selectHost(platform: NodeJS.Platform = process.platform): Host {
   if (platform === 'linux') return linux.linuxHost;

@@ -82,9 +82,10 @@ export class Destination {
 /**
  * Standard error as a sink that never blocks, neither the event loop nor the exit of the process.
  *
- * A pipe is reopened: O_NONBLOCK belongs to the open file description, which other processes share. A socket (the journal's) cannot be
- * reopened; `process.stderr` made it non-blocking. Writes to a file or terminal block a thread of libuv's pool. So do writes to an
- * unknown descriptor; a Windows service has no standard error, so each write fails and is counted.
+ * A pipe is reopened: O_NONBLOCK belongs to the open file description, which other processes share. A socket (the
+ * journal's) cannot be reopened; `process.stderr` made it non-blocking. Writes to a file or terminal block a thread of
+ * libuv's pool. So do writes to an unknown descriptor; a Windows service has no standard error, so each write fails and
+ * is counted.
  */
 export function standardError(): Sink {
   const stat = statOf(2);

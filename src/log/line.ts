@@ -90,7 +90,10 @@ export function plainFields(fields: Readonly<Record<string, unknown>>): Record<s
   return named;
 }
 
-/** Integers beyond 2^53, NaN and infinities become text; an error has message, cause, code and hint; a Map is an object, a Set a list. */
+/**
+ * Integers beyond 2^53, NaN and infinities become text; an error has message, cause, code and hint; a Map is an object,
+ * a Set a list.
+ */
 function plain(value: unknown, depth: number): Plain | undefined {
   switch (typeof value) {
     case 'string':

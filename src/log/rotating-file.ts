@@ -4,8 +4,8 @@ import type { Sink } from './destination.js';
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * A log file, for a Windows service, which has no standard error. A full file replaces NAME.1. The directory must exist. Never blocks; an
- * error loses the chunk, and the next one opens the file again.
+ * A log file, for a Windows service, which has no standard error. A full file replaces NAME.1. The directory must
+ * exist. Never blocks; an error loses the chunk, and the next one opens the file again.
  */
 export function rotatingFile(path: string, maxBytes = MAX_BYTES): Sink {
   let file: FileHandle | undefined;

@@ -24,8 +24,8 @@ export function liveness(status: Status): Probe {
 }
 
 /**
- * Ready while every configured signal is readable and every essential notifier is armed. Other problems are lines that begin with
- * 'note: '.
+ * Ready while every configured signal is readable and every essential notifier is armed. Other problems are lines that
+ * begin with 'note: '.
  */
 export function readiness(status: Status): Probe {
   const alive = liveness(status);

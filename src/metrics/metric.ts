@@ -25,7 +25,10 @@ export interface Latest {
   readonly heldUnits: number;
   /** The last shutdown of the machine, in seconds since 1970; 0: not since evictd started, or not over. */
   readonly shutdown: { readonly startSeconds: number; readonly endSeconds: number };
-  /** Whether the last configuration that was read is in force, and when the one in force was read, in seconds since 1970. */
+  /**
+   * Whether the last configuration that was read is in force, and when the one in force was read, in seconds since
+   * 1970.
+   */
   readonly config: { readonly taken: boolean; readonly sinceSeconds: number };
   /** Time since the last sample of the node; undefined: never sampled. */
   readonly sampleAgeNs: () => bigint | undefined;

@@ -4,8 +4,8 @@ import { METRICS } from './metrics.js';
 import type { Status } from './status.js';
 
 /**
- * Exports the metrics with prom-client. A scrape computes all values; histograms alone are fed by events. prom-client's default metrics are
- * left out: their collectors cost more than the rest of an idle evictd.
+ * Exports the metrics with prom-client. A scrape computes all values; histograms alone are fed by events. prom-client's
+ * default metrics are left out: their collectors cost more than the rest of an idle evictd.
  */
 export class MetricsRegistry {
   readonly #registry = new Registry();

@@ -27,8 +27,8 @@ export interface ServerOptions {
 }
 
 /**
- * Serves /metrics, /healthz and /readyz. It never affects eviction: it retries an address in use, closes a connection after an error, and
- * limits requests per connection, connections and times.
+ * Serves /metrics, /healthz and /readyz. It never affects eviction: it retries an address in use, closes a connection
+ * after an error, and limits requests per connection, connections and times.
  */
 export class MetricsServer {
   readonly #options: ServerOptions;

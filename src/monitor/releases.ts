@@ -197,7 +197,7 @@ export class Releases {
     if (loaded.activeState === 'inactive' || loaded.activeState === 'failed') this.#stopped.set(unit, decision);
     const isBack = loaded.activeState === 'active' && this.#stopped.get(unit) === decision;
     if (isBack) this.#stopped.delete(unit);
-    return isBack ? 'started by somebody' : undefined;
+    return isBack ? 'started elsewhere' : undefined;
   }
 }
 

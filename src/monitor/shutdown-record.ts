@@ -74,7 +74,7 @@ function endedText({ workload: { name }, result, afterNs, gracePeriodNs, process
     case 'killed':
       return `${name} did not end within ${time}: killed, gone after ${after}`;
     case 'gone':
-      return `${name} was gone before SIGTERM`;
+      return `${name} had ended before SIGTERM`;
     case 'evicted':
       return `${name} was evicted while it was ending; gone after ${after} of ${time}`;
     case 'told':

@@ -80,7 +80,10 @@ export interface NotifySocket {
   close(): void;
 }
 export interface NotifySocketConstructor {
-  /** `address`: a path, or '@' and an abstract name. Throws EINVAL for anything else, ENAMETOOLONG for more than 107 bytes. */
+  /**
+   * `address`: a path, or '@' and an abstract name. Throws EINVAL for anything else, ENAMETOOLONG for more than 107
+   * bytes.
+   */
   new (address: string): NotifySocket;
 }
 

@@ -1,5 +1,5 @@
-// make arm64: the cross-compiled addon is loaded by a Node for arm64 under qemu-user, and the tests that need no kernel of their own are run there.
-// The last line is "N passed, N failed".
+// make arm64: the cross-compiled addon is loaded by a Node for arm64 under qemu-user, and the tests that need no kernel
+// of their own are run there. The last line is "N passed, N failed".
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -11,7 +11,10 @@ const VERSION = '20.20.2';
 const SYSROOT = '/usr/aarch64-linux-gnu';
 const EMULATOR = 'qemu-aarch64-static';
 
-/** Left out: building it, ending environments and filling memory, which take minutes each in emulation and concern no processor. */
+/**
+ * Left out: building it, ending environments and filling memory, which take minutes each in emulation and concern no
+ * processor.
+ */
 const LEFT_OUT = ['build.test.ts', 'environment.test.ts', 'memcg-threshold.test.ts'];
 const FILES = readdirSync('test/native')
   .filter((file) => file.endsWith('.test.ts') && !LEFT_OUT.includes(file))

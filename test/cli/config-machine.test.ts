@@ -8,7 +8,10 @@ import type { MachineFacts } from '../../src/lint/machine.js';
 import { load, scratch } from '../config/scratch.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';
 
-/** A source with three workloads: a process in each of `web` and `batch-1`, none in `idle`; and a source with only `idle`. */
+/**
+ * A source with three workloads: a process in each of `web` and `batch-1`, none in `idle`; and a source with only
+ * `idle`.
+ */
 let source: TestCgroup;
 let deserted: TestCgroup;
 
@@ -25,7 +28,10 @@ afterAll(async () => {
   await deserted.cleanup();
 });
 
-/** Codes and messages about workloads and rules, `evictd config check` on this machine; SOURCE and DESERTED stand for the cgroups. */
+/**
+ * Codes and messages about workloads and rules, `evictd config check` on this machine; SOURCE and DESERTED stand for
+ * the cgroups.
+ */
 async function check(yaml: string): Promise<string[]> {
   const file = join(scratch(), 'config.yaml');
   const names = [source.path, deserted.path] as const;

@@ -201,7 +201,8 @@ test('in a dry run no workload is assumed to end', async () => {
 });
 
 test('a victim that stays keeps its memory from others: what is enough in reality is too little then', async () => {
-  // In reality batch goes with 350 MiB, and cache may grow to 400 MiB. Where batch is critical, web goes in its place, and cache when it has grown.
+  // In reality batch goes with 350 MiB, and cache may grow to 400 MiB. Where batch is critical, web goes in its place,
+  // and cache when it has grown.
   const leak: Usages = (second) => [
     [WEB, 250n * Mi],
     [BATCH, BigInt(second) * 5n * Mi],

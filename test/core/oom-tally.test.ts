@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { killsBetween, type CountedKills, type OomTally } from '../../src/core/oom-tally.js';
 
-/** path → kills, or [kills, hits of its own limit]; `id` of a path is its place in the alphabet of the test unless it says otherwise. */
+/**
+ * path → kills, or [kills, hits of its own limit]; `id` of a path is its place in the alphabet of the test unless it
+ * says otherwise.
+ */
 type Counters = Readonly<Record<string, number | readonly [kills: number, limitHits: number]>>;
 
 const IDS = new Map<string, bigint>();

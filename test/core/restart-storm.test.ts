@@ -181,7 +181,7 @@ test.each<[news: HoldNews | undefined, start: string[]]>([
   ['lost', ['b.socket', 'batch', 'web']],
   ['started', []],
   ['not stopped', ['b.timer']],
-  ['started by somebody', ['b.socket']],
+  ['started elsewhere', ['b.socket']],
 ])('of those that are kept stopped, after "%s"', (news, start) => {
   const hold: Hold = {
     unit: 'batch',

@@ -91,7 +91,10 @@ export function stats(known: Partial<WorkloadStats>): WorkloadStats {
   };
 }
 
-/** The same candidates, each holding as many bytes (and an inode) on nodefs as it uses of memory, all of which would come back. */
+/**
+ * The same candidates, each holding as many bytes (and an inode) on nodefs as it uses of memory, all of which would
+ * come back.
+ */
 export function onDisk(found: Candidates): Candidates {
   return withDisks(found, (path) => {
     const bytes = found.usages.find(({ workload: { path: own } }) => own === path)?.stats?.workingSetBytes ?? 0n;

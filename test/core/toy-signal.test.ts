@@ -9,7 +9,10 @@ import { whenText } from '../../src/core/threshold.js';
 import { candidates, observations, policy, threshold, workload } from './support.js';
 import { Timeline } from './timeline.js';
 
-/** One definition and one line in the list: a toy that counts toys, more of which is worse, and that ranks by the length of the name. */
+/**
+ * One definition and one line in the list: a toy that counts toys, more of which is worse, and that ranks by the length
+ * of the name.
+ */
 vi.mock('../../src/core/signal-list.js', async (original) => {
   const toy: SignalDefinition = {
     name: 'toy.count',

@@ -57,7 +57,10 @@ function loaded(name: string, facts: Facts): LoadedUnit {
   };
 }
 
-/** Of batch, where everything else is loaded and runs unless it is said; what is called dear is protected. `null`: nothing is known of it. */
+/**
+ * Of batch, where everything else is loaded and runs unless it is said; what is called dear is protected. `null`:
+ * nothing is known of it.
+ */
 function plan(
   facts: Facts,
   others: Readonly<Record<string, Facts | null>> = {},

@@ -5,7 +5,9 @@ import { parseMountinfo, type Mount } from '../../src/host/linux/mountinfo.js';
 
 const seconds = Number(process.env.FUZZ_SECONDS ?? '0.5');
 
-/** `make fuzz` goes on for FUZZ_SECONDS; otherwise some hundreds of inputs, and a hundred however slow the machine is. */
+/**
+ * `make fuzz` goes on for FUZZ_SECONDS; otherwise some hundreds of inputs, and a hundred however slow the machine is.
+ */
 function search(property: fc.IProperty<[string] | [string, string]>): void {
   const end = performance.now() + seconds * 500;
   do fc.assert(property as fc.IProperty<unknown>, { numRuns: 100 });

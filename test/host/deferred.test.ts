@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-// Which modules dist/program.cjs evaluates (`make test` builds it first). esbuild makes an initialiser of each module that is loaded later:
-// `var init_NAME = __esm({ "src/….ts"() {…} })`. A copy of the program notes the initialisers that run; all other modules always run.
+// Which modules dist/program.cjs evaluates (`make test` builds it first). esbuild makes an initialiser of each module
+// that is loaded later: `var init_NAME = __esm({ "src/….ts"() {…} })`. A copy of the program notes the initialisers
+// that run; all other modules always run.
 
 let directory: string;
 let always: readonly string[];

@@ -1,5 +1,6 @@
-// Fills its standard error with log lines, then says on standard output what became of them; after a line on standard input it logs twice more.
-// Run by log.test.ts: node --import tsx writer.ts COUNT [patient]; patient: it waits for its reader before more stands there than the log keeps.
+// Fills its standard error with log lines, then says on standard output what became of them; after a line on standard
+// input it logs twice more. Run by log.test.ts: node --import tsx writer.ts COUNT [patient]; patient: it waits for its
+// reader before more stands there than the log keeps.
 import { writeSync } from 'node:fs';
 import { createLog } from '../../src/log.js';
 

@@ -9,8 +9,9 @@ const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\S+)$/;
 
 /**
- * Reads an exposition strictly: each family once, HELP and TYPE before its samples, which stand together and bear its name (a histogram's with
- * _bucket, _sum, _count), no sample twice, a line end at the end. Throws with the line that is wrong.
+ * Reads an exposition strictly: each family once, HELP and TYPE before its samples, which stand together and bear its
+ * name (a histogram's with _bucket, _sum, _count), no sample twice, a line end at the end. Throws with the line that is
+ * wrong.
  */
 export function parseExposition(text: string): Map<string, Family> {
   if (!text.endsWith('\n')) throw new Error('no line end at the end');

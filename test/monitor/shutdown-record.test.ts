@@ -20,7 +20,7 @@ const left: Partial<EndedWorkload> = { result: 'left', killedAtNs: 10n * SECOND,
 test.each<[of: Partial<EndedWorkload>, message: string]>([
   [{}, 'web ended after 1.234s of 10s'],
   [{ result: 'killed', afterNs: 10n * SECOND }, 'web did not end within 10s: killed, gone after 10s'],
-  [{ result: 'gone' }, 'web was gone before SIGTERM'],
+  [{ result: 'gone' }, 'web had ended before SIGTERM'],
   [{ result: 'evicted' }, 'web was evicted while it was ending; gone after 1.234s of 10s'],
   [left, 'web did not end within 10s, and could not be killed: 2 processes left'],
   [{ ...left, result: 'told', killedAtNs: undefined }, 'web got SIGTERM, and is not waited for'],

@@ -8,7 +8,10 @@ export interface Part {
   readonly proves: string;
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** How many "N passed, N failed" lines the command ends with; 1 where not set. A command without one counts as one test. */
+  /**
+   * How many "N passed, N failed" lines the command ends with; 1 where not set. A command without one counts as one
+   * test.
+   */
   readonly closingLines?: number;
   /** Commands that must be installed, with the Debian package of each. */
   readonly needs?: Readonly<Record<string, string>>;

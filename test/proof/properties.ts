@@ -1,4 +1,5 @@
-// make proof ARGS=properties: all tests with generated inputs, PROPERTY_ROUNDS (30) times, each time from another seed. The last line is "N passed, N failed".
+// make proof ARGS=properties: all tests with generated inputs, PROPERTY_ROUNDS (30) times, each time from another seed.
+// The last line is "N passed, N failed".
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

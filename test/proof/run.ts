@@ -1,5 +1,6 @@
-// make proof [ARGS='PART... [--again | --table]']: runs what CI leaves out, part by part (test/proof/parts.ts), and ends with a table and "N passed, N failed".
-// A part that passed at this commit is not run again, so that an interrupted proof goes on where it stopped; --again runs it, --table runs nothing.
+// make proof [ARGS='PART... [--again | --table]']: runs what CI leaves out, part by part (test/proof/parts.ts), and
+// ends with a table and "N passed, N failed". A part that passed at this commit is not run again, so that an
+// interrupted proof goes on where it stopped; --again runs it, --table runs nothing.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -19,7 +19,9 @@ import { VectorFormatError, type Check, type Mismatch } from './vector.js';
 const SECOND = 1_000_000_000n;
 const DEFAULT_TRANSITION_NS = 300n * SECOND;
 
-/** A control loop over a timeline: drives `step` as the monitor does, and compares every step with what the kubelet did. */
+/**
+ * A control loop over a timeline: drives `step` as the monitor does, and compares every step with what the kubelet did.
+ */
 export const checkSync: Check = ({ line }) => {
   const policy = policyOf(line);
   const pods = new Map(

@@ -51,7 +51,10 @@ function resolved(text: string, capacity: bigint): Record<string, unknown> {
   };
 }
 
-/** A minimum reclaim may be more than 100 % or no amount, a threshold may be a percentage of 0 as long as it is not `0%`. */
+/**
+ * A minimum reclaim may be more than 100 % or no amount, a threshold may be a percentage of 0 as long as it is not
+ * `0%`.
+ */
 function anyValue(signal: Signal, text: string): ThresholdValue {
   if (text === '0%') return anyValue(signal, '0.0%');
   try {
@@ -63,7 +66,10 @@ function anyValue(signal: Signal, text: string): ThresholdValue {
   }
 }
 
-/** Thresholds of the same signal, kind and grace period have no order. One with an empty operator is never met and is not there in this program. */
+/**
+ * Thresholds of the same signal, kind and grace period have no order. One with an empty operator is never met and is
+ * not there in this program.
+ */
 function compareThresholds(expected: Json | undefined, got: readonly Threshold[]): readonly Mismatch[] {
   if (expected === null) return compareThresholds([], got);
   if (!Array.isArray(expected)) throw new VectorFormatError('"expect.thresholds" must be a list');
@@ -87,7 +93,10 @@ function isSame(expected: JsonObject, threshold: Threshold): boolean {
   );
 }
 
-/** `text`, what was written, is not there where it cannot be told. A quantity keeps how it prints; what was written has to mean the same. */
+/**
+ * `text`, what was written, is not there where it cannot be told. A quantity keeps how it prints; what was written has
+ * to mean the same.
+ */
 function isSameValue(expected: Json | undefined, got: Record<string, JsonObject>, value: ThresholdValue): boolean {
   const inner = isObject(expected) && Object.keys(expected).length === 1 ? expected[value.kind] : undefined;
   if (!isObject(inner)) return false;

@@ -30,8 +30,8 @@ export class VectorFormatError extends Error {
 }
 
 /**
- * Compares the keys of an expectation with what was computed. A key that nothing was computed for is a mismatch: a check that does not
- * know an expectation must not pass it over.
+ * Compares the keys of an expectation with what was computed. A key that nothing was computed for is a mismatch: a
+ * check that does not know an expectation must not pass it over.
  *
  * @param ignored  keys that the format marks as not to be tested
  */

@@ -1,5 +1,5 @@
-// make versions: the one addon, as built by the Node that is installed, passes the native tests on each Node that is supported; make versions ARGS=24 on one.
-// The last line is "N passed, N failed".
+// make versions: the one addon, as built by the Node that is installed, passes the native tests on each Node that is
+// supported; make versions ARGS=24 on one. The last line is "N passed, N failed".
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { nodeBinary, PACKAGED_NODE } from '../../packaging/node-binary.js';

@@ -119,7 +119,7 @@ test('a walk that does not answer is not begun again until it has; with two of t
   ]);
   await refreshed();
   expect(walked).toEqual(names.slice(0, 2));
-  expect(measurement.problems[0]?.message).toMatch(/still does not answer/);
+  expect(measurement.problems[0]?.message).toMatch(/still no answer/);
   hanging.get('/srv/hangs-1')?.(found());
   await refreshed();
   expect(walked).toEqual([...names.slice(0, 2), '/srv/hangs-1']);

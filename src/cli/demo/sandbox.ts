@@ -195,7 +195,9 @@ export class Sandbox implements DemoNode {
   }
 }
 
-/** Enables the memory controller for the children of a v2 cgroup. Throws EBUSY if it has processes and is not the root. */
+/**
+ * Enables the memory controller for the children of a v2 cgroup. Throws EBUSY if it has processes and is not the root.
+ */
 function enable(directory: string): string {
   writeFileSync(`${directory}/cgroup.subtree_control`, '+memory');
   return directory;

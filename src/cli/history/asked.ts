@@ -53,8 +53,8 @@ export function matcherOf({ since, until, workloads, signals, results, types, al
 }
 
 /**
- * Whether to parse a line with this time and type. An outcome after `until` may belong to an earlier decision; starts and stops tell
- * whether an eviction without an outcome was in flight.
+ * Whether to parse a line with this time and type. An outcome after `until` may belong to an earlier decision; starts
+ * and stops tell whether an eviction without an outcome was in flight.
  */
 export function relevanceOf({ since, until, types, all }: HistoryFilter): (time: string, type: string) => boolean {
   return (time, type) => {

@@ -1,8 +1,8 @@
 import { objectIn, textIn, type JournalRecord } from './journal-record.js';
 
 /**
- * An eviction with its records, or any other record. `seen` is the state of an eviction without an outcome: 'in-flight', or 'unseen' if
- * its evictd ended first and no later one recorded the outcome.
+ * An eviction with its records, or any other record. `seen` is the state of an eviction without an outcome:
+ * 'in-flight', or 'unseen' if its evictd ended first and no later one recorded the outcome.
  */
 export type HistoryEvent =
   | { readonly kind: 'record'; readonly record: JournalRecord }

@@ -31,8 +31,8 @@ export interface OpenJournal {
 }
 
 /**
- * Opens the journal of an evictd that may be running. It reads the runtime directory before the files, so that a record that evictd moves
- * meanwhile is found twice, not missed, and drops duplicates.
+ * Opens the journal of an evictd that may be running. It reads the runtime directory before the files, so that a record
+ * that evictd moves meanwhile is found twice, not missed, and drops duplicates.
  *
  * @throws InputError  if there is no journal, or it cannot be read
  */

@@ -6,8 +6,9 @@ const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-
 const CLOCK = /^(\d\d):(\d\d)(?::(\d\d))?$/;
 
 /**
- * Parses a time to milliseconds since 1970: '2h' and '1d12h' (ago), 'now', 'today', 'yesterday', '08:30' (today), '2026-11-21',
- * '2026-11-21 08:30', '2026-11-21T08:30:00Z', '…+01:00'. The default zone is local. A day in '1d' has 24 hours; 'today' is midnight.
+ * Parses a time to milliseconds since 1970: '2h' and '1d12h' (ago), 'now', 'today', 'yesterday', '08:30' (today),
+ * '2026-11-21', '2026-11-21 08:30', '2026-11-21T08:30:00Z', '…+01:00'. The default zone is local. A day in '1d' has 24
+ * hours; 'today' is midnight.
  *
  * @param option  for the error
  * @throws UsageError  for another text, or a day that does not exist

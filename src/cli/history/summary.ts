@@ -78,8 +78,8 @@ function count(counts: Record<string, number>, key: string): void {
 }
 
 /**
- * Counts OOM kills while evictd did not run: the growth of the kernel's counter between the last record of a run and the `start` of the
- * next one in the same boot. Needs the records in order.
+ * Counts OOM kills while evictd did not run: the growth of the kernel's counter between the last record of a run and
+ * the `start` of the next one in the same boot. Needs the records in order.
  */
 export class DowntimeOomKills {
   /** Processes. */

@@ -44,7 +44,9 @@ function labelOf(event: HistoryEvent): readonly [string, Colour | undefined] {
   return LABELS[result] ?? [result, undefined];
 }
 
-/** 'batch by SIGKILL: memory.available 63.5MiB < 64Mi (hard); freed 105MiB; signal after 5.37 ms, gone 18.3 ms later'. */
+/**
+ * 'batch by SIGKILL: memory.available 63.5MiB < 64Mi (hard); freed 105MiB; signal after 5.37 ms, gone 18.3 ms later'.
+ */
 function evictionText(eviction: Eviction): string {
   const { decision, outcome } = eviction;
   const name = textIn(objectIn(firstOf(eviction), 'victim'), 'name') ?? 'an unknown workload';

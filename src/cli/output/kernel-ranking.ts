@@ -27,7 +27,9 @@ const WORKLOADS: readonly Column[] = [
   { heading: '', align: 'left' },
 ];
 
-/** Processes in the kernel's order, workloads in evictd's order with their place in the kernel's, then the conclusion. */
+/**
+ * Processes in the kernel's order, workloads in evictd's order with their place in the kernel's, then the conclusion.
+ */
 export function kernelText(report: KernelReport, style: Style): string {
   const { ranking, oom, comparison } = report;
   const { workloads } = comparison;

@@ -10,8 +10,8 @@ import { metReadings, type CheckReport } from './report.js';
 const STATUS: Readonly<Record<CheckStatus, string>> = { ok: 'OK', soft: 'WARNING', hard: 'CRITICAL', unknown: 'UNKNOWN' };
 
 /**
- * One line, `CRITICAL - text | perfdata` (Monitoring Plugins Development Guidelines, "Plugin Output" and "Performance data"): soft is
- * WARNING, hard is CRITICAL. Problems come first, then the other signals.
+ * One line, `CRITICAL - text | perfdata` (Monitoring Plugins Development Guidelines, "Plugin Output" and "Performance
+ * data"): soft is WARNING, hard is CRITICAL. Problems come first, then the other signals.
  */
 export function checkNagios({ status, node, signals, entries, problems }: CheckReport): string {
   const bad = metReadings({ signals, entries }).map(comparisonText);
@@ -39,7 +39,10 @@ function amountText(signal: Signal, { available, capacity }: Observation): strin
   return `${signal} ${amount} of ${amountOf(signal, capacity)}`;
 }
 
-/** `'memory.available'=1024B;warn;crit;0;max`. A range `N:` alerts below N, which is what a threshold does. `U`: could not be read. */
+/**
+ * `'memory.available'=1024B;warn;crit;0;max`. A range `N:` alerts below N, which is what a threshold does. `U`: could
+ * not be read.
+ */
 function perfdatum({ signal, observation, thresholds }: CheckedSignal): string {
   if (!observation) return `'${signal}'=U`; // unknown or absent
   if (isPressure(signal)) return `'${signal}'=${String(percentOf(observation.available))}%;;;0;100`;

@@ -22,12 +22,18 @@ function exposition({ name, type, help, labels }: Definition, samples: readonly 
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** A substitute value has a name of its own (memory.pressure.full.avg10): it differs from the value that the server exports. */
+/**
+ * A substitute value has a name of its own (memory.pressure.full.avg10): it differs from the value that the server
+ * exports.
+ */
 function asRead(signal: Signal, { standIn }: Observation): string {
   return standIn === undefined ? signal : `${signal}.${standIn}`;
 }
 
-/** For node_exporter's textfile collector, with the names of `evictd run`. Without prom-client, which takes longer to load than a check. */
+/**
+ * For node_exporter's textfile collector, with the names of `evictd run`. Without prom-client, which takes longer to
+ * load than a check.
+ */
 export function checkPrometheus({ exit, signals, entries, conditions, notifiers }: CheckReport): string {
   const readings = signals.flatMap(({ signal, observation }) => (observation ? [{ signal, observation }] : []));
   const read = readings.filter(({ signal }) => !isPressure(signal));

@@ -18,7 +18,8 @@ export function openAllocatable(
   native: Binding,
   mode: NotifierMode,
 ): Allocatable | Missing {
-  if (config === undefined) return { missing: 'needs allocatable: {cgroup, capacity}', absent: true }; // as on a kubelet without its pods cgroup
+  // as on a kubelet without its pods cgroup
+  if (config === undefined) return { missing: 'needs allocatable: {cgroup, capacity}', absent: true };
   if (hierarchy === undefined) return { missing: 'this machine has no cgroup memory controller' };
   const path = normalCgroupPath(config.cgroup);
   const memory = allocatableMemory(hierarchy, path, config.capacity);

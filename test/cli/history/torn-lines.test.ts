@@ -16,7 +16,9 @@ const text = (number: number): string =>
     message: `żółć {"${String(number)}"}`,
   });
 
-/** What stands between two records: nothing, or so many bytes of one that was cut off, where the file goes on or ends. */
+/**
+ * What stands between two records: nothing, or so many bytes of one that was cut off, where the file goes on or ends.
+ */
 const anyFile = fc.array(fc.record({ tornBytes: fc.option(fc.integer({ min: 1, max: 140 }), { nil: undefined }) }), { maxLength: 6 });
 
 test('whatever is torn, in whichever file: every whole record is there once, in order, forwards and backwards', async () => {

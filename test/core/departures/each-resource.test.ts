@@ -3,7 +3,10 @@ import type { Resource } from '../../../src/core/signal.js';
 import { candidates, Mi, policy, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 
-/** Memory and process ids run out together. The kubelet evicts for memory only, and looks at process ids when that pod is gone. */
+/**
+ * Memory and process ids run out together. The kubelet evicts for memory only, and looks at process ids when that pod
+ * is gone.
+ */
 const thresholds = [threshold('memory.available', '100Mi'), threshold('pid.available', '100')];
 const evictable: ReadonlySet<Resource> = new Set<Resource>(['memory', 'pids']);
 const all = candidates([workload('batch'), 300n * Mi], [workload('forks', { priority: -1 }), 50n * Mi]);

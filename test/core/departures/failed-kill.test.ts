@@ -4,8 +4,9 @@ import { candidates, Mi, policy, SECOND, threshold, without, workload } from '..
 import { evicted, Timeline } from '../timeline.js';
 
 /**
- * A pod that cannot be killed (a runtime that does not answer, processes in D) counts as evicted for the kubelet, which then waits up to 30 s for it
- * to go, and chooses the same one again: the node dies meanwhile, and the counter shows evictions that freed nothing.
+ * A pod that cannot be killed (a runtime that does not answer, processes in D) counts as evicted for the kubelet, which
+ * then waits up to 30 s for it to go, and chooses the same one again: the node dies meanwhile, and the counter shows
+ * evictions that freed nothing.
  */
 const hard = threshold('memory.available', '100Mi');
 const all = candidates([workload('stuck'), 300n * Mi], [workload('web'), 50n * Mi]);

@@ -3,8 +3,9 @@ import { candidates, Mi, policy, threshold, without, workload } from '../support
 import { evicted, Timeline } from '../timeline.js';
 
 /**
- * The kubelet counts a grace period from when the threshold was first seen met, whether or not it looked meanwhile: a node that slept through the
- * grace period with a full memory at both ends evicts at once, though nobody knows what was in between.
+ * The kubelet counts a grace period from when the threshold was first seen met, whether or not it looked meanwhile: a
+ * node that slept through the grace period with a full memory at both ends evicts at once, though nobody knows what was
+ * in between.
  */
 const soft = threshold('memory.available', '200Mi', { graceSeconds: 60 });
 const all = candidates([workload('batch'), 300n * Mi]);

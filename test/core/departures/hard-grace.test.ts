@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 
-/** Kubernetes' documents promise that a hard eviction gives no grace; its code gives 1 s, in which a process fills 2 GB more. */
+/**
+ * Kubernetes' documents promise that a hard eviction gives no grace; its code gives 1 s, in which a process fills 2 GB
+ * more.
+ */
 test.each([
   { side: 'kubelet', departures: without('hard-grace'), graceSeconds: '1' },
   { side: 'evictd', departures: policy([]).departures, graceSeconds: '0' },

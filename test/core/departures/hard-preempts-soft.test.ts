@@ -4,8 +4,8 @@ import { candidates, Mi, policy, SECOND, threshold, without, workload } from '..
 import { Timeline } from '../timeline.js';
 
 /**
- * A pod that may take an hour to end is evicted for a soft threshold; then memory really runs out. The kubelet waits for that hour in the same
- * loop that would have to act on the hard threshold: the kernel kills first.
+ * A pod that may take an hour to end is evicted for a soft threshold; then memory really runs out. The kubelet waits
+ * for that hour in the same loop that would have to act on the hard threshold: the kernel kills first.
  */
 const thresholds = [threshold('memory.available', '100Mi'), threshold('memory.available', '500Mi', { graceSeconds: 10 })];
 const hour = 3600n * SECOND;

@@ -5,7 +5,9 @@ import { containerStats, files, pod } from '../usage.js';
 
 const Gi = 1024n ** 3n;
 
-/** A million files, and 1Gi of storage requested like everybody else should; beside it 12 files, and nothing requested. */
+/**
+ * A million files, and 1Gi of storage requested like everybody else should; beside it 12 files, and nothing requested.
+ */
 const usages = [
   pod('million-files', {
     requests: { ephemeralStorage: Gi },

@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 
-/** One reading fails in the middle of a soft grace period: the kubelet forgets the threshold, and its grace period begins anew. */
+/**
+ * One reading fails in the middle of a soft grace period: the kubelet forgets the threshold, and its grace period
+ * begins anew.
+ */
 test.each([
   { side: 'kubelet', departures: without('missing-signal'), missed: ['cleared memory.available'], then: [] },
   { side: 'evictd', departures: policy([]).departures, missed: [], then: ['evict batch grace 10'] },

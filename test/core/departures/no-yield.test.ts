@@ -5,8 +5,8 @@ import { evicted, Timeline } from '../timeline.js';
 import { pod } from '../usage.js';
 
 /**
- * The disk is filled by a file that belongs to no workload (a core dump, a log that was deleted and is still open). The kubelet evicts pod after
- * pod, and not one byte comes back.
+ * The disk is filled by a file that belongs to no workload (a core dump, a log that was deleted and is still open). The
+ * kubelet evicts pod after pod, and not one byte comes back.
  */
 const disk = threshold('nodefs.available', '100Mi');
 const all = candidates(...['a', 'b', 'c'].map((name, index): [Workload, bigint] => [pod(name, { priority: index + 1 }).workload, 1n]));

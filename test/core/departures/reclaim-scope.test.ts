@@ -3,8 +3,9 @@ import { candidates, Mi, onDisk, policy, SECOND, threshold, without, workload } 
 import { Timeline } from '../timeline.js';
 
 /**
- * The image filesystem is full and the collections empty it. Memory stands below a soft threshold whose grace period of an hour has just begun:
- * the kubelet looks at every threshold without its grace period, finds the memory, and evicts a pod for a disk that has room again.
+ * The image filesystem is full and the collections empty it. Memory stands below a soft threshold whose grace period of
+ * an hour has just begun: the kubelet looks at every threshold without its grace period, finds the memory, and evicts a
+ * pod for a disk that has room again.
  */
 const thresholds = [threshold('imagefs.available', '100Mi'), threshold('memory.available', '500Mi', { graceSeconds: 3600 })];
 const all = onDisk(candidates([workload('batch'), 300n * Mi]));

@@ -6,8 +6,8 @@ import { candidates, Mi, policy, SECOND, threshold, without, workload } from '..
 import { evicted, Timeline } from '../timeline.js';
 
 /**
- * A kubelet that is restarted forgets since when its thresholds are met: a node whose kubelet is restarted once within every grace period never evicts softly, and one
- * under pressure says for a moment that it has none.
+ * A kubelet that is restarted forgets since when its thresholds are met: a node whose kubelet is restarted once within
+ * every grace period never evicts softly, and one under pressure says for a moment that it has none.
  */
 const soft = threshold('memory.available', '200Mi', { graceSeconds: 60 });
 const all = candidates([workload('batch'), 300n * Mi]);

@@ -72,7 +72,8 @@ describe('reading', () => {
     const told: string[] = [];
     const answeredNs = () => node.read().observed.get('nodefs.available')?.timeNs;
     node.requestFilesystems(() => told.push('first'));
-    for (const end = Date.now() + 10_000; answeredNs() === undefined;) if (Date.now() > end) throw new Error('no answer'); // no turn of the event loop
+    // no turn of the event loop
+    for (const end = Date.now() + 10_000; answeredNs() === undefined;) if (Date.now() > end) throw new Error('no answer');
     const askedNs = process.hrtime.bigint();
     const second = new Promise<bigint | undefined>((done) => {
       node.requestFilesystems(() => {
@@ -179,7 +180,8 @@ describe('arming', () => {
     );
     await holdMemory(cgroup, 70);
     const circumstances = () => wakes.map(({ source, available }) => `${source} at ${String(available)}`).join(', ');
-    // The kernel counts in batches: its own wake may come some pages early, and the next one, of whatever source, when it is met.
+    // The kernel counts in batches: its own wake may come some pages early, and the next one, of whatever source, when
+    // it is met.
     const isWoken = () => wakes.some(({ source }) => source === essential) && wakes.some(({ available }) => available < 64n * MiB);
     await eventually('a wake', isWoken, { circumstances });
     expect(wakes.every(({ atNs }) => atNs <= process.hrtime.bigint())).toBe(true);
@@ -313,7 +315,8 @@ describe('arming', () => {
       rmSync(file, { force: true });
     });
 
-    // A kernel that takes no registration (PREEMPT_RT) cannot be had here: its answer is made up, everything else is real.
+    // A kernel that takes no registration (PREEMPT_RT) cannot be had here: its answer is made up, everything else is
+    // real.
     test('a registration refused later is reported, the sampler watches, and no wake retries it', async () => {
       let opened = 0;
       class Refused {
@@ -392,7 +395,8 @@ describe('arming', () => {
     });
   }
 
-  // A kernel without memory thresholds, or a seccomp filter that forbids them, cannot be had here: the refusal is made up, everything else is real.
+  // A kernel without memory thresholds, or a seccomp filter that forbids them, cannot be had here: the refusal is made
+  // up, everything else is real.
   if (v1)
     test('where the kernel refuses thresholds the sampler watches, and both are said', async () => {
       const refusing = function (directory: string): never {

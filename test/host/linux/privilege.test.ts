@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { mayEndOthers } from '../../../src/host/linux/privilege.js';
 
-// Lines of /proc/self/status as 6.18 writes them: of root, of nobody, and of root without CAP_KILL (setpriv --bounding-set -kill).
+// Lines of /proc/self/status as 6.18 writes them: of root, of nobody, and of root without CAP_KILL (setpriv
+// --bounding-set -kill).
 test.each<[who: string, capEff: string, may: boolean]>([
   ['root', '000001ffffffffff', true],
   ['no capability', '0000000000000000', false],

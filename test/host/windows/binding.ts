@@ -2,8 +2,8 @@ import type { FilesystemReading, MemoryNotification, PerformanceInfo, WindowsBin
 import type { OnWake } from '../../../src/native/watch.js';
 
 /**
- * The contract, played: there is no kernel of Windows where these tests run. What the addon itself does is proved by native/test and, under Wine, by test/windows; here only
- * what is made of its answers.
+ * The contract, played: there is no kernel of Windows where these tests run. What the addon itself does is proved by
+ * native/test and, under Wine, by test/windows; here only what is made of its answers.
  */
 export class PlayedBinding {
   /** What GetPerformanceInfo answers with, or throws. */
@@ -20,7 +20,8 @@ export class PlayedBinding {
   readonly binding: Pick<WindowsBinding, 'WAKE' | 'performanceInfo' | 'FilesystemStats' | 'MemoryNotification'>;
 
   constructor() {
-    const played = this; // eslint-disable-line @typescript-eslint/no-this-alias -- the constructors of the contract are classes of their own
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- the constructors of the contract are classes of their own
+    const played = this;
     this.binding = {
       WAKE: { FIRED: 1, GONE: 2 },
       performanceInfo: () => {

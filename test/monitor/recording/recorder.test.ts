@@ -400,7 +400,8 @@ test('cut off anywhere, it is read up to where it is whole', async () => {
       expect(found.code).toBe('EVICTD_RECORDING_EMPTY');
       continue;
     }
-    expect(['cut', 'open', size > whole.length - 9 ? 'whole' : 'cut']).toContain(found.end.kind); // the last eight bytes of gzip are a checksum and a length
+    // the last eight bytes of gzip are a checksum and a length
+    expect(['cut', 'open', size > whole.length - 9 ? 'whole' : 'cut']).toContain(found.end.kind);
     const steps = stepsIn(found.entries);
     expect(steps).toEqual(all.slice(0, steps.length));
     lengths.add(steps.length);

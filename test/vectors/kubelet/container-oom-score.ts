@@ -11,8 +11,8 @@ const NODE_CRITICAL = 'system-node-critical';
 /**
  * The oom_score_adj of one container of a pod (kubelet: qos/policy.go, GetContainerOOMScoreAdjust, v1.36.2).
  *
- * The kubelet bounds a burstable score only below and at exactly 1000, and computes in 64 bits that wrap: a pod whose containers ask for more than
- * spec.resources grants can come out above 1000, and so can a request of more than 8 PiB.
+ * The kubelet bounds a burstable score only below and at exactly 1000, and computes in 64 bits that wrap: a pod whose
+ * containers ask for more than spec.resources grants can come out above 1000, and so can a request of more than 8 PiB.
  */
 export function containerOomScoreAdj(workload: Workload, pod: PodParts, container: Container, memoryCapacityBytes: bigint): number {
   if (isNodeCritical(workload, pod)) return qosOomScoreAdj('Guaranteed', 0n, memoryCapacityBytes);
@@ -31,7 +31,10 @@ function isNodeCritical({ protection }: Workload, { priorityClassName }: PodPart
   return (protection?.kind === 'critical' || protection?.kind === 'static') && priorityClassName === NODE_CRITICAL;
 }
 
-/** What the containers leave of the pod's own request, in equal parts, init containers counted; negative where they ask for more. */
+/**
+ * What the containers leave of the pod's own request, in equal parts, init containers counted; negative where they ask
+ * for more.
+ */
 function remainingPodMemReqPerContainer({ containers, podLevel }: PodParts): bigint {
   if (podLevel === undefined || containers.length === 0) return 0n;
   const podRequest = memoryRequest(podLevel.requests);

@@ -20,8 +20,9 @@ export interface GcNode {
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 /**
- * The pods that nobody is left to end: they are deleted with grace period 0, and first marked Failed where they had not ended (controller:
- * podgc/gc_controller.go, gcTerminating and gcUnscheduledTerminating, v1.36.2). Those of a node that is not known wait for another look there.
+ * The pods that nobody is left to end: they are deleted with grace period 0, and first marked Failed where they had not
+ * ended (controller: podgc/gc_controller.go, gcTerminating and gcUnscheduledTerminating, v1.36.2). Those of a node that
+ * is not known wait for another look there.
  */
 export function gcTerminating(
   pods: readonly GcPod[],

@@ -9,7 +9,9 @@ export function quantityMilli({ nano }: Quantity): bigint {
   return (nano < 0n ? nano - away : nano + away) / NANO_PER_MILLI;
 }
 
-/** The form that every writing of the same amount shares: no fraction, largest suffix that fits. `1.5Gi` is `1536Mi`. */
+/**
+ * The form that every writing of the same amount shares: no fraction, largest suffix that fits. `1.5Gi` is `1536Mi`.
+ */
 export function canonical({ nano, format }: Quantity): string {
   return canonicalText(nano, format);
 }

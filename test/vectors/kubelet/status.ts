@@ -11,7 +11,8 @@ export interface EvictedStatus {
 /**
  * The status that the kubelet sets when it evicts a pod (eviction_manager.go, evictPod, v1.36.2).
  *
- * @param disrupted  whether node pressure was the reason: then the condition DisruptionTarget is set, in the place of one that is there already
+ * @param disrupted  whether node pressure was the reason: then the condition DisruptionTarget is set, in the place of
+ *   one that is there already
  */
 export function evictedStatus({ pod }: Workload, message: string, disrupted: boolean): EvictedStatus {
   const status = { phase: 'Failed', reason: 'Evicted', message } as const;

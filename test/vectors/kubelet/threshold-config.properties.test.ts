@@ -32,7 +32,10 @@ const config = fc
     };
   });
 
-/** Hard ones that the file had as soft ones of no grace period would take each other's place: they go back where they came from. */
+/**
+ * Hard ones that the file had as soft ones of no grace period would take each other's place: they go back where they
+ * came from.
+ */
 function written(thresholds: readonly Threshold[], from: ThresholdConfig): ThresholdConfig {
   const isSoft = (threshold: Threshold, index: number): boolean => {
     const first = thresholds.findIndex(({ signal }) => signal === threshold.signal);

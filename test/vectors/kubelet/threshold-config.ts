@@ -12,8 +12,9 @@ export interface ThresholdConfig {
 }
 
 /**
- * All thresholds of a configuration, or the first error: the maps are read in the order hard, soft, grace periods, minimum reclaims, and last
- * comes a missing grace period (kubelet: ParseThresholdConfig, eviction/helpers.go, v1.36.2). The kubelet reads the entries of one map in no fixed order.
+ * All thresholds of a configuration, or the first error: the maps are read in the order hard, soft, grace periods,
+ * minimum reclaims, and last comes a missing grace period (kubelet: ParseThresholdConfig, eviction/helpers.go,
+ * v1.36.2). The kubelet reads the entries of one map in no fixed order.
  *
  * @throws ThresholdError, QuantityError, FloatError, DurationError
  */

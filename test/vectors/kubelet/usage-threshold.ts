@@ -8,9 +8,11 @@ import { memoryStatsOf, systemContainer } from '../../../src/kubernetes/memory.j
 const NANO = 1_000_000_000n;
 
 /**
- * The usage of the memory cgroup, in bytes, at which to look again (kubelet: eviction/threshold_notifier_linux.go, UpdateThreshold, v1.36.2).
+ * The usage of the memory cgroup, in bytes, at which to look again (kubelet: eviction/threshold_notifier_linux.go,
+ * UpdateThreshold, v1.36.2).
  *
- * Usage − working set is the inactive file memory; counts are unsigned and their sums and differences wrap around as 64 bit numbers.
+ * Usage − working set is the inactive file memory; counts are unsigned and their sums and differences wrap around as 64
+ * bit numbers.
  *
  * @param signal  allocatableMemory.available: of the cgroup of all pods; every other: of the node
  * @throws DocumentError  the summary is none, or has not all of the numbers: then with the kubelet's message

@@ -8,7 +8,10 @@ const label = { 'io.kubernetes.pod.uid': 'u' };
 const RUNNING = 1;
 const EXITED = 2;
 
-/** A pod whose one container runs, one with a container that has ended beside it, and one that has ended with all of its. */
+/**
+ * A pod whose one container runs, one with a container that has ended beside it, and one that has ended with all of
+ * its.
+ */
 const handlers: Handlers = {
   ListPodSandbox: () => ({
     items: [

@@ -9,8 +9,8 @@ import { onTestFinished } from 'vitest';
 type Answer = { readonly signature: string; readonly body: readonly unknown[] } | { readonly error: string } | undefined;
 
 /**
- * The other end of a connection, on a real socket: for what systemd itself cannot be made to do (to hang, to send half a message, to be of another version). Understands the
- * messages that evictd sends, which come whole in these tests.
+ * The other end of a connection, on a real socket: for what systemd itself cannot be made to do (to hang, to send half
+ * a message, to be of another version). Understands the messages that evictd sends, which come whole in these tests.
  */
 export class BusPeer {
   readonly path = join(mkdtempSync(join(tmpdir(), 'evictd-bus-')), 'socket');

@@ -12,8 +12,8 @@ import { BusPeer, reply } from './bus-peer.js';
 const LOGIN = '/org/freedesktop/login1';
 
 /**
- * A logind on a bus of its own, and `cat` for systemd-inhibit: what holds the lock is listed unless it is forgotten, with another pid than it has here, as to a logind
- * outside of a container.
+ * A logind on a bus of its own, and `cat` for systemd-inhibit: what holds the lock is listed unless it is forgotten,
+ * with another pid than it has here, as to a logind outside of a container.
  */
 class Scene {
   readonly told: string[] = [];

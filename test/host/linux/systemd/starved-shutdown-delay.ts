@@ -3,8 +3,9 @@ import { closeSync, openSync } from 'node:fs';
 import { Inhibitor } from '../../../../src/host/linux/systemd/inhibitor.js';
 import { LoginShutdownDelay } from '../../../../src/host/linux/systemd/shutdown-delay.js';
 
-// Run by shutdown-delay.test.ts: sh -c 'ulimit -n 64; exec node --import tsx starved-shutdown-delay.ts BUS PROGRAM'. There are no descriptors left when it asks for the lock, until
-// it has said so; nor for one that is closed at once. Says what it is told.
+// Run by shutdown-delay.test.ts: sh -c 'ulimit -n 64; exec node --import tsx starved-shutdown-delay.ts BUS PROGRAM'.
+// There are no descriptors left when it asks for the lock, until it has said so; nor for one that is closed at once.
+// Says what it is told.
 
 const [path = '', program = ''] = process.argv.slice(2);
 const taken: number[] = [];
