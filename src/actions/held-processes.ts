@@ -22,7 +22,7 @@ function refusal({ pid }: ProcessEntry, error: unknown): Refusal {
 }
 
 /** The exit code of ended processes, as with `taskkill /F`. */
-const EXIT_CODE = 1;
+export const EXIT_CODE = 1;
 
 /**
  * Processes that are being ended, each with an open handle. While the handle is open, Windows does not reuse the pid,

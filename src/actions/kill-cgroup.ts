@@ -4,8 +4,7 @@ import { errnoName, HostError } from '../errors.js';
 import type { Evictor, KillInProgress } from '../monitor/ports.js';
 import type { Binding, MemoryReaper } from '../native/binding.js';
 import { CgroupKill } from './cgroup-kill.js';
-import { openOwnCgroups } from './own-cgroups.js';
-import { openSharedCgroup } from './shared-cgroup.js';
+import { openOwnCgroups, openSharedCgroup } from './shared-cgroup.js';
 import { VictimExit } from './victim-exit.js';
 import { VictimFiles } from './victim-files.js';
 

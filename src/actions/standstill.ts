@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import type { CgroupHandle } from '../native/binding.js';
+import { attempt } from './shared-cgroup.js';
 
 /** Rounds of SIGSTOP in one call: each leaves fewer processes that can fork. */
 const STOP_ROUNDS = 8;
@@ -101,13 +102,4 @@ export class Freezer {
 /** Writes cgroup.kill; false: it failed. */
 export function writeCgroupKill(cgroup: CgroupHandle): boolean {
   return attempt(() => (cgroup.kill(), true)) ?? false;
-}
-
-/** undefined: it failed. The next reading shows whether it worked, and there are other means. */
-function attempt<T>(action: () => T): T | undefined {
-  try {
-    return action();
-  } catch {
-    return undefined;
-  }
 }

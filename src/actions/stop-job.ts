@@ -3,10 +3,8 @@ import { isShortage } from '../errors.js';
 import type { KillInProgress, SignalResult, VictimSample } from '../monitor/ports.js';
 import { thrownText } from '../native/system-error.js';
 import type { Job, ProcessEntry, WindowsBinding } from '../native/windows-binding.js';
-import { HeldProcesses } from './held-processes.js';
+import { EXIT_CODE, HeldProcesses } from './held-processes.js';
 import { objectionTo, type Spared } from './last-objection.js';
-
-const EXIT_CODE = 1;
 
 /**
  * Ends a job: Windows ends all its processes at once, including those being started. There is no way to ask them to

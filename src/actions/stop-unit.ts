@@ -3,13 +3,7 @@ import type { LoadedUnit } from '../core/loaded-unit.js';
 import type { Hold } from '../core/hold.js';
 import type { Workload } from '../core/workload.js';
 import type { Evictor, KillInProgress, SignalResult, UnitJob, UnitManager, VictimSample } from '../monitor/ports.js';
-
-/**
- * A healthy systemd answers in milliseconds. After this time or this part of the grace period, whichever is longer,
- * evictd sends SIGTERM itself. Earlier, that could hit an ExecStop= that has just started.
- */
-const ANSWERED_WITHIN_NS = 1_000_000_000n;
-const PART_OF_GRACE = 10n;
+import { DelegatedKill } from './delegated-kill.js';
 
 /**
  * A stop job that waits for other jobs has sent no signal. In the last quarter of the grace period evictd sends SIGTERM
@@ -52,85 +46,57 @@ interface UnitKillParts {
   readonly onNotStopped: OnNotStopped;
 }
 
-/** Ends a unit: systemd stops it; its processes are observed and killed as those of any cgroup. */
-class UnitKill implements KillInProgress {
-  readonly #cgroup: KillInProgress;
-  readonly #units: UnitManager;
-  readonly #jobs: readonly UnitJob[];
+class UnitKill extends DelegatedKill {
+  readonly #parts: UnitKillParts;
   /** The last job's. */
   readonly #unit: string;
-  readonly #hold: Hold | undefined;
-  readonly #onNotStopped: OnNotStopped;
-  readonly #answeredWithinNs: bigint;
-  readonly #queuesNs: bigint;
   #answer: (() => SystemdAnswer | undefined) | undefined;
   #askedAtNs: bigint | undefined;
-  /** From here on only evictd ends it. */
-  #signalled = false;
   #resumed = false;
 
-  constructor({ kill, units, jobs, hold, graceNs, queuesNs, onNotStopped }: UnitKillParts) {
-    this.#cgroup = kill;
-    this.#units = units;
-    this.#jobs = jobs;
-    const partNs = graceNs / PART_OF_GRACE;
-    this.#answeredWithinNs = partNs > ANSWERED_WITHIN_NS ? partNs : ANSWERED_WITHIN_NS;
-    this.#queuesNs = queuesNs;
-    this.#unit = jobs.at(-1)?.unit ?? '';
-    this.#hold = hold;
-    this.#onNotStopped = onNotStopped;
+  constructor(parts: UnitKillParts) {
+    super(parts.kill, parts.graceNs);
+    this.#parts = parts;
+    this.#unit = parts.jobs.at(-1)?.unit ?? '';
   }
 
-  /** systemd runs ExecStop=, sends KillSignal= and does not restart the unit. */
-  terminate(): SignalResult {
-    if (this.#signalled || !this.#ask()) return this.#signal();
-    return { atNs: process.hrtime.bigint(), processes: this.#cgroup.read().processes, error: undefined };
-  }
-
-  /**
-   * Kills the processes first: systemd may be slow. The stop request follows at once, before systemd restarts the unit.
-   */
-  kill(): SignalResult {
-    this.#signalled = true;
-    const killed = this.#cgroup.kill();
-    if (this.#hold && killed.error === undefined) this.#ask();
+  /** The stop request follows SIGKILL at once, before systemd restarts the unit. */
+  override kill(): SignalResult {
+    const killed = super.kill();
+    if (this.#parts.hold && killed.error === undefined) this.ask();
     return killed;
   }
 
   resume(isKilled: boolean): void {
-    if (isKilled) this.#signalled = true;
+    if (isKilled) this.isTakenOver = true;
     else this.#resumed = true;
   }
 
   read(): VictimSample {
-    const left = this.#cgroup.read();
+    const left = this.cgroup.read();
     if (left.processes === 0) return this.#isStopping() ? { ...left, stopping: true } : left;
-    if (this.#signalled) return left;
+    if (this.isTakenOver) return left;
     const isQueued = this.#isQueued();
-    if (!(this.#isRefused() || this.#isLeftOver() || (isQueued && this.#hasBeenAskedFor(this.#queuesNs)))) {
+    if (!(this.#isRefused() || this.#isLeftOver() || (isQueued && this.#hasBeenAskedFor(this.#parts.queuesNs)))) {
       return isQueued ? { ...left, queued: true } : left;
     }
-    this.#signal();
-    return this.#cgroup.read();
-  }
-
-  onExit(callback: (atNs: bigint) => void): void {
-    this.#cgroup.onExit(callback);
+    this.signal();
+    return this.cgroup.read();
   }
 
   systemd(): SystemdAnswer | undefined {
     return this.#answer?.();
   }
 
-  close(): void {
-    this.#cgroup.close();
-  }
-
-  /** At most once. Without a connection the state is unknown: a previous evictd may have asked. */
-  #ask(): boolean {
+  /**
+   * systemd runs ExecStop=, sends KillSignal= and does not restart the unit. Asked at most once. Without a connection
+   * the state is unknown: a previous evictd may have asked.
+   */
+  protected ask(): boolean {
     if (this.#askedAtNs === undefined) {
-      const [hold, onNotStopped, name] = [this.#hold, this.#onNotStopped, this.#unit];
-      this.#answer = this.#units.request(this.#jobs, ({ units, errors, lost }) => {
+      const { units: manager, jobs, hold, onNotStopped } = this.#parts;
+      const name = this.#unit;
+      this.#answer = manager.request(jobs, ({ units, errors, lost }) => {
         if (hold && lost !== true && !units.includes(name)) onNotStopped(hold, errors);
       });
       if (this.#answer !== undefined) this.#askedAtNs = process.hrtime.bigint();
@@ -138,32 +104,26 @@ class UnitKill implements KillInProgress {
     return this.#askedAtNs !== undefined;
   }
 
-  #signal(): SignalResult {
-    const sent = this.#cgroup.terminate();
-    this.#signalled = sent.passing !== 'unsent';
-    return sent;
-  }
-
   /** A failed stop of a trigger does not count. */
   #isRefused(): boolean {
     if (this.#askedAtNs === undefined) return false;
     const answer = this.#answer?.();
-    if (answer === undefined) return this.#hasBeenAskedFor(this.#answeredWithinNs);
+    if (answer === undefined) return this.#hasBeenAskedFor(this.answeredWithinNs);
     return !answer.units.includes(this.#unit);
   }
 
   /** systemd has finished, and processes remain that it does not signal (as with KillMode=process). */
   #isLeftOver(): boolean {
     if (!this.#resumed && this.#answer?.() === undefined) return false;
-    const unit = this.#units.unit(this.#unit);
-    if (unit === undefined) return !this.#units.awaited(this.#unit); // systemd forgets a transient unit when it ends
+    const unit = this.#parts.units.unit(this.#unit);
+    if (unit === undefined) return !this.#parts.units.awaited(this.#unit); // systemd forgets a transient unit when it ends
     return hasStopped(unit);
   }
 
   /** The job is queued and the unit still runs. A stale state does not count. */
   #isQueued(): boolean {
     if (this.#answer?.()?.units.includes(this.#unit) !== true) return false;
-    const unit = this.#units.unit(this.#unit);
+    const unit = this.#parts.units.unit(this.#unit);
     return unit !== undefined && !unit.stale && !hasStopped(unit) && unit.activeState !== 'deactivating';
   }
 
@@ -174,7 +134,7 @@ class UnitKill implements KillInProgress {
   /** systemd is between two processes of the unit: ExecStopPost= or the next ExecStop= follows. */
   #isStopping(): boolean {
     if (this.#askedAtNs === undefined || this.#isRefused()) return false;
-    const unit = this.#units.unit(this.#unit);
+    const unit = this.#parts.units.unit(this.#unit);
     return unit !== undefined && !hasStopped(unit);
   }
 }
