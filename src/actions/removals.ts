@@ -3,7 +3,7 @@ import type { Workload } from '../core/workload.js';
 import type { ContainerRuntime } from '../monitor/ports.js';
 
 /** The outcome for an evicted pod or container. `error`: why its runtime has not removed it yet; undefined: removed. */
-export type OnRemoval = (workload: Workload, error: string | undefined) => void;
+type OnRemoval = (workload: Workload, error: string | undefined) => void;
 
 interface Removal {
   readonly workload: Workload;

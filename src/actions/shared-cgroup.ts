@@ -3,7 +3,7 @@ import { cgroupDirectory, isBelow, membership, pathBelowMount, withAncestors, ty
 import type { Binding, CgroupHandle } from '../native/binding.js';
 
 /** A victim, open, with its path in the memory hierarchy. */
-export interface HeldCgroup {
+interface HeldCgroup {
   readonly handle: CgroupHandle;
   readonly hierarchy: CgroupHierarchy;
   readonly path: string;

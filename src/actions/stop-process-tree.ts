@@ -5,7 +5,7 @@ import type { ProcessEntry, WindowsBinding } from '../native/windows-binding.js'
 import { HeldProcesses } from './held-processes.js';
 import { objectionTo, type Objection, type Spared } from './last-objection.js';
 
-export type TreeNative = Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
+type TreeNative = Pick<WindowsBinding, 'processes' | 'ProcessHandle'>;
 
 /** Passes in one call for a tree that keeps forking; the monitor calls again. */
 const MOST_PASSES = 16;

@@ -4,7 +4,7 @@ const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|
 const ZERO_TIME_MS = Date.parse('0001-01-01T00:00:00Z');
 
 /** `zero`: never set. */
-export type ApiTime = { readonly kind: 'zero' } | { readonly kind: 'time'; readonly ns: bigint };
+type ApiTime = { readonly kind: 'zero' } | { readonly kind: 'time'; readonly ns: bigint };
 
 /** Parses RFC 3339 as metav1.Time does; undefined: invalid. Cuts off parts of a nanosecond. */
 export function parseTime(text: string): ApiTime | undefined {

@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 const HEAD_BYTES = 4;
 
 /** The bundled program, with V8's cached code if there is any. Compiling takes half of a start. */
-export interface Program {
+interface Program {
   readonly script: Script;
   /**
    * false: no cached code, or it was made by another Node, with other V8 flags or for another program, or is damaged.

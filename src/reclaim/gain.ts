@@ -49,7 +49,7 @@ export async function gainOf(
 }
 
 /** What a container runtime could remove, or why that is unknown. */
-export type RuntimeGarbage = { readonly endpoint: string } & (
+type RuntimeGarbage = { readonly endpoint: string } & (
   { readonly garbage: { readonly containers: readonly string[]; readonly images: readonly RuntimeImage[] } } | { readonly error: string }
 );
 

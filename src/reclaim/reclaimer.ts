@@ -8,7 +8,7 @@ import type { Binding, FilesystemReading } from '../native/binding.js';
 import { readFilesystem, devicesOf } from '../native/filesystem-answer.js';
 import { pathsOfStep, stepCommands } from './step-command.js';
 
-export type Collector = Pick<ContainerRuntime, 'endpoint' | 'collect'>;
+type Collector = Pick<ContainerRuntime, 'endpoint' | 'collect'>;
 
 /**
  * Asks container runtimes to collect garbage, runs the configured steps, and measures what each frees on the signal's

@@ -1,7 +1,7 @@
 import type { AgedStep, ReclaimStep } from '../core/reclaim-step.js';
 
 /** An installed program that performs a step. */
-export interface StepCommand {
+interface StepCommand {
   readonly argv: readonly string[];
   /** The location of what it frees; undefined: unknown. */
   readonly path: string | undefined;

@@ -9,7 +9,7 @@ const NO_CONTAINERS: readonly ContainerStats[] = [];
 const NO_VOLUMES: readonly VolumeStats[] = [];
 
 /** Facts about a cgroup besides its usage. */
-export interface CgroupFacts {
+interface CgroupFacts {
   readonly oomPreference: OomPreference | undefined;
   readonly protection: Protection | undefined;
   /** undefined: unknown to systemd, or not asked. */

@@ -25,7 +25,7 @@ import { cgroupsOf, type WorkloadSourceSpec } from './source-spec.js';
 import { rootsOf } from './systemd-tree.js';
 import { ReportedWorkloads } from './told-workloads.js';
 
-export interface WorkloadsConfig {
+interface WorkloadsConfig {
   readonly workloads: readonly WorkloadSourceSpec[];
   readonly rules: readonly Rule[];
 }
@@ -40,7 +40,7 @@ export interface FactSources {
 }
 
 /** The node of the workloads. `hierarchy`: the memory controller's; undefined: none. */
-export interface WorkloadsNode {
+interface WorkloadsNode {
   readonly identity: NodeIdentity;
   readonly hierarchy: CgroupHierarchy | undefined;
   /** The pids controller's; undefined: none. */

@@ -9,7 +9,7 @@ import type { MeasuredDirectory } from './directory-measurement.js';
 import { LogFiles } from './log-files.js';
 
 /** Disk usage of a workload's containers. */
-export interface ContainersOnDisk {
+interface ContainersOnDisk {
   /** Freed when the containers are removed. */
   readonly layers: readonly MeasuredDirectory[];
   /** Kept. */

@@ -8,7 +8,7 @@ import { limitOf, operandsOf } from '../core/threshold.js';
 import type { SourceProblem, StepListener, StepReport, WorkloadSource } from '../monitor/ports.js';
 import { forRoles, MEASURING, type DiskMeasurement } from './disk-measurement.js';
 
-export interface DiskWatchParts {
+interface DiskWatchParts {
   readonly measure: () => Promise<DiskMeasurement>;
   /** New results should lead to a pass that reads the filesystems. */
   readonly onNews: () => void;

@@ -15,7 +15,7 @@ import { inodeOf, type MemberRoot } from './source-root.js';
 
 type EffectOf = (workload: { readonly name: string; readonly path: string }) => RuleEffect;
 
-export interface MembersParts {
+interface MembersParts {
   readonly hierarchy: CgroupHierarchy;
   /** Without duplicates; roots of runtimes first. */
   readonly roots: readonly MemberRoot[];

@@ -4,7 +4,7 @@ import type { CgroupSelection } from '../core/workload-source.js';
 import type { WorkloadSource } from '../monitor/ports.js';
 
 /** A name in the value of a source, and its path there. */
-export interface NamedPart {
+interface NamedPart {
   readonly name: string;
   readonly path: readonly (string | number)[];
 }

@@ -5,7 +5,7 @@ import type { FilesystemRole } from '../core/layout.js';
 import { isDiskSignal, type DiskSignal, filesystemOf } from '../core/signal.js';
 import type { StepListener, StepReport } from '../monitor/ports.js';
 
-export interface SpaceWatchParts {
+interface SpaceWatchParts {
   /** Finds what holds space on these filesystems. */
   readonly look: (filesystems: readonly FilesystemRole[]) => Promise<DiskHolders>;
   readonly onFound: (signal: DiskSignal, holders: readonly DiskHolder[]) => void;

@@ -13,7 +13,7 @@ export interface FoundJob {
 }
 
 /** The state at one moment. */
-export interface WindowsSnapshot {
+interface WindowsSnapshot {
   readonly processes: readonly ProcessEntry[];
   readonly services: readonly ServiceEntry[];
   readonly jobs: readonly FoundJob[];

@@ -14,7 +14,7 @@ import type { WorkloadSourceSpec } from './source-spec.js';
 import { WindowsSources, type FoundJob, type WindowsMember } from './windows-members.js';
 import { serviceProtection, systemProtection } from '../core/windows-protection.js';
 
-export interface WindowsWorkloadsConfig {
+interface WindowsWorkloadsConfig {
   readonly workloads: readonly WorkloadSourceSpec[];
   readonly rules: readonly Rule[];
 }

@@ -12,7 +12,7 @@ export const hasFreezer = isV1 && hierarchies.freezer !== undefined;
 /** A cgroup of another hierarchy, for the processes of a victim that lives in v1's memory hierarchy. */
 export interface Beside {
   readonly dir: string;
-  /** Everybody who is in the victim moves in; whoever is forked meanwhile as well. */
+  /** Moves all processes of the victim in, including those forked meanwhile. */
   join(): void;
   add(pid: number): void;
   read(file: string): string;

@@ -46,7 +46,7 @@ afterEach(async () => {
 });
 
 // The list cannot be made unreadable for evictd alone, so this one handle refuses it, with what a machine in need would say.
-test('where nobody knows who is in it, evictd perhaps, cgroup.kill is not used', () => {
+test('cgroup.kill is not used if the processes are unknown: evictd may be among them', () => {
   const calls: string[] = [];
   const handle = {
     processes: () => {
@@ -98,7 +98,7 @@ describe('what cannot be signalled', () => {
     expect(await ended).toBe('SIGTERM');
   });
 
-  test('nobody at all: that is the end of it, unless cgroup.kill is still to come', () => {
+  test('no process at all: an error is final, unless cgroup.kill is left', () => {
     expect(listing(false, 1).terminate()).toMatchObject({ error: EPERM, passing: undefined });
     expect(listing(false, 1).kill()).toMatchObject({ error: EPERM, passing: undefined });
     expect(listing(true, 1).terminate()).toMatchObject({ error: EPERM, passing: 'in part' });
@@ -106,7 +106,7 @@ describe('what cannot be signalled', () => {
   });
 });
 
-test('on v1 only two empty readings in a row mean that nobody is left: a process may move between cgroups during one', async () => {
+test('v1: only two empty readings in a row count as empty: a process may move between cgroups during one', async () => {
   const { pid } = await victim.spawn('sleep', ['600']);
   const directory = makeDirectory();
   const lists = ['a', 'b'].map((name) => join(directory, name, 'cgroup.procs'));
@@ -114,7 +114,7 @@ test('on v1 only two empty readings in a row mean that nobody is left: a process
     mkdirSync(dirname(list));
     execFileSync('mkfifo', [list]);
   }
-  // Pipes for the lists of two cgroups: who reads the first time always finds it in the one that was read before, or is read after; then it stays where it is.
+  // Pipes for the lists of two cgroups: the first reader always misses it; then it stays in place.
   const script = `: > "$0"; sleep 0.3; echo ${String(pid)} > "$0"`;
   const answers = lists.map((list) => spawn('/bin/sh', ['-c', script, list], { stdio: 'ignore' }));
   const kill = killOf(directory);

@@ -97,7 +97,7 @@ describe(`a fork bomb at its limit of processes (cgroup v${String(hierarchies.me
     beside.cleanup();
   });
 
-  test('others of the same limit, and those who come while it is ended, live on', async () => {
+  test('other processes of the same limit, old and new, survive', async () => {
     const bystander = testCgroup();
     try {
       const { pid } = await bystander.spawn('sleep', ['600']);
@@ -111,8 +111,8 @@ describe(`a fork bomb at its limit of processes (cgroup v${String(hierarchies.me
   });
 });
 
-// A bomb may be ended by the first SIGKILL already: who comes after that is added by hand.
-describe('somebody has come since the first SIGKILL', () => {
+// A bomb may be ended by the first SIGKILL already: the test adds a later process.
+describe('a process is new since the first SIGKILL', () => {
   const meansFor = async (others: Partial<typeof hierarchies>, ...besides: Beside[]): Promise<readonly string[]> => {
     const join = async (): Promise<void> => {
       const { pid } = await victim.spawn('sleep', ['600']);

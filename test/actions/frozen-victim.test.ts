@@ -36,7 +36,7 @@ const endsIt = async () => {
   kill.close();
 };
 
-describe.runIf(hasFreezer)('a victim that somebody froze (docker pause on v1)', () => {
+describe.runIf(hasFreezer)('a victim that another program froze (docker pause on v1)', () => {
   test('ends: it is thawed after the signal', async () => {
     const beside = besideVictim('freezer', victim);
     const { pid, ended } = await victim.spawn('sleep', ['600']);
@@ -48,7 +48,7 @@ describe.runIf(hasFreezer)('a victim that somebody froze (docker pause on v1)', 
     beside.cleanup();
   });
 
-  /** A cgroup below `above`, frozen with who is in it. */
+  /** A cgroup below `above`, frozen with its processes. */
   const frozenBelow = async (above: Beside, name: string, pid: number): Promise<string> => {
     mkdirSync(`${above.dir}/${name}`);
     above.write(`${name}/cgroup.procs`, String(pid));
@@ -99,7 +99,7 @@ describe.runIf(hasFreezer)('a victim that somebody froze (docker pause on v1)', 
     beside.cleanup();
   });
 
-  test('together with somebody else: that one stays frozen, and alive', async () => {
+  test('together with another workload, which stays frozen and alive', async () => {
     const beside = besideVictim('freezer', victim);
     const { pid } = await victim.spawn('sleep', ['600']);
     const other = await bystander.spawn('sleep', ['600']);
@@ -123,7 +123,7 @@ describe.runIf(hasFreezer)('a victim that somebody froze (docker pause on v1)', 
   });
 });
 
-describe.runIf(hasUnified)('a victim that somebody froze in the unified hierarchy', () => {
+describe.runIf(hasUnified)('a victim that another program froze in the unified hierarchy', () => {
   test('ends, also the part of it that was frozen in a cgroup below', async () => {
     const beside = besideVictim('unified', victim);
     const inner = `${beside.dir}/paused`;
@@ -139,7 +139,7 @@ describe.runIf(hasUnified)('a victim that somebody froze in the unified hierarch
   });
 });
 
-test.runIf(hierarchies.memory?.version === 2)('a victim that somebody froze (v2) ends, and what was frozen below it', async () => {
+test.runIf(hierarchies.memory?.version === 2)('a victim that another program froze (v2) ends, with frozen cgroups below it', async () => {
   const inner = victim.child('inner');
   const { ended } = await inner.spawn('sleep', ['600']);
   for (const cgroup of [inner, victim]) {

@@ -25,7 +25,7 @@ const begin = (of: Workload = workload(victim)): KillInProgress => {
   begun.push(kill);
   return kill;
 };
-/** What the monitor does: signal, look, signal again until nobody is left. */
+/** What the monitor does: signal, read, signal again until no process is left. */
 const killAll = (kill: KillInProgress) =>
   eventually('the last process to end', () => {
     kill.kill();
@@ -72,7 +72,7 @@ describe('SIGKILL', () => {
     expect(readFileSync(`${victim.dir}/cgroup.procs`, 'utf8')).toBe('');
   });
 
-  test('nobody else', async () => {
+  test('no other process', async () => {
     const bystander = testCgroup();
     try {
       const { pid } = await bystander.spawn('sleep', ['600']);
@@ -152,7 +152,7 @@ test.each<[rule: string, protection: Protection]>([
   expect(victim.read('cgroup.procs').trim()).toBe(String(pid));
 });
 
-test('closed twice, and asked afterwards: nothing happens to anybody', async () => {
+test('closed twice, and used afterwards: no process is affected', async () => {
   const { pid } = await victim.spawn('sleep', ['600']);
   const kill = begin();
   kill.close();

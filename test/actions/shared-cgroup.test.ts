@@ -60,14 +60,14 @@ describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (n
     expect(found()).toBe(inode(beside.dir));
   });
 
-  test('that holds somebody else, too, is not', async () => {
+  test('with another process is not', async () => {
     const { pid } = await victim.spawn('sleep', ['600']);
     const other = await bystander.spawn('sleep', ['600']);
     for (const member of [pid, other.pid]) beside.add(member);
     expect(found()).toBeUndefined();
   });
 
-  test('that holds somebody else in a cgroup whose name begins with a dot is not', async () => {
+  test('with another process in a cgroup whose name begins with a dot is not', async () => {
     const { pid } = await victim.spawn('sleep', ['600']);
     const other = await bystander.spawn('sleep', ['600']);
     const hidden = `${beside.dir}/.hidden`;
@@ -89,7 +89,7 @@ describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (n
     expect(found()).toBeUndefined();
   });
 
-  test('nobody in the victim: nothing is found', () => {
+  test('an empty victim: nothing is found', () => {
     expect(found()).toBeUndefined();
   });
 

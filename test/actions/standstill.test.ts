@@ -27,7 +27,7 @@ afterEach(async () => {
 describe('stopped, where there is nothing better', () => {
   const alone = () => new Freezer({ handle, openShared: () => undefined, openFreezers: () => [] });
 
-  test('whoever is left when it is given up goes on', async () => {
+  test('processes that are left at the end continue', async () => {
     const { pid } = await victim.spawn('sleep', ['600']);
     const freezer = alone();
     expect(freezer.whileFrozen(() => 'EMFILE')).toBe('EMFILE');
@@ -38,7 +38,7 @@ describe('stopped, where there is nothing better', () => {
     await eventually('it to go on', () => stateOf(pid) === 'S');
   });
 
-  test('who was stopped by somebody else stays so, if nobody had to be stopped', async () => {
+  test('a process that another program stopped stays stopped, if evictd did not stop any', async () => {
     const { pid } = await victim.spawn('sleep', ['600']);
     process.kill(pid, 'SIGSTOP');
     await eventually('it to stop', () => stateOf(pid) === 'T');

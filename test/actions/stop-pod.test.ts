@@ -29,7 +29,7 @@ let removals: Removals;
 let told: (string | undefined)[];
 
 beforeEach(async () => {
-  const own: (string | undefined)[] = []; // what a test before has begun is not told to this one
+  const own: (string | undefined)[] = []; // removals of an earlier test do not count here
   told = own;
   removals = new Removals(
     () => source,
@@ -45,7 +45,7 @@ beforeEach(async () => {
   });
   await fake.start();
   runtime = openContainerRuntime(fake.endpoint);
-  // As whoever evicts a pod is: connected. That alone takes a slow machine seconds.
+  // Connected, as before every eviction. Connecting alone takes a slow machine seconds.
   await runtime.reported();
   fake.asked.length = 0;
   source = runtime;
@@ -72,10 +72,10 @@ function begin(own: Partial<RuntimePart> = {}, graceNs = 30n * SECOND): KillInPr
 const asked = (): string[] =>
   fake.asked.map(([call, { container_id, pod_sandbox_id }]) => [call, container_id ?? pod_sandbox_id].filter(Boolean).join(' '));
 const isGone = (kill: KillInProgress): Promise<unknown> => eventually('it is gone', () => kill.read().processes === 0, { ms: 20_000 });
-const isTold = (count: number): Promise<unknown> => eventually('it is told', () => told.length === count);
+const isTold = (count: number): Promise<unknown> => eventually('it is reported', () => told.length === count);
 
 describe('softly', () => {
-  test('the runtime is asked for each container, with the grace in seconds, and nobody is signalled', async () => {
+  test('the runtime is asked for each container, with the grace in seconds, and evictd sends no signal', async () => {
     const kill = begin();
     expect(kill.terminate()).toMatchObject({ processes: 1, error: undefined });
     await eventually('it is asked', () => asked().length === 3);
@@ -165,7 +165,7 @@ describe('at once', () => {
     expect(asked()).toEqual(['RemoveContainer a', 'ListContainers', 'StopPodSandbox p', 'RemovePodSandbox p']);
   });
 
-  test('somebody else was faster: it is removed', async () => {
+  test('a pod that is removed already counts as removed', async () => {
     fake.handlers = { ...fake.handlers, RemovePodSandbox: () => Promise.reject(Object.assign(new Error(), { code: 5 })) };
     const kill = begin();
     kill.kill();
@@ -174,7 +174,7 @@ describe('at once', () => {
     expect(told).toEqual([undefined]);
   });
 
-  test('it cannot be removed: that is told once, and it is tried until it is', async () => {
+  test('a removal that fails is reported once, and repeated until it works', async () => {
     const { handlers } = fake;
     fake.handlers = { ...handlers, RemovePodSandbox: broken };
     const kill = begin();
@@ -211,14 +211,14 @@ test('a reload takes its runtime away and brings it back: it is removed by the o
   expect(told).toEqual(['its container runtime is no workload source any more', undefined]);
 });
 
-test('whoever was not signalled is not removed', () => {
+test('a pod that was not signalled is not removed', () => {
   const kill = begin();
   kill.read();
   kill.close();
   expect(removals.left).toEqual([]);
 });
 
-test('whom the evictd before has killed is removed', async () => {
+test('a pod that an earlier evictd killed is removed', async () => {
   const kill = begin();
   member.child.kill('SIGKILL');
   kill.resume?.(true);
@@ -231,8 +231,8 @@ test.each<[rule: string, answer: Pick<SignalResult, 'error' | 'passing'>, isRemo
   ['evictd itself is in it', { error: 'evictd itself is in it' }, false],
   ['SIGKILL could not be sent', { error: 'EMFILE', passing: 'unsent' }, false],
   ['SIGKILL has reached some', { error: 'EPERM', passing: 'in part' }, true],
-  ['SIGKILL has reached all, and somebody hangs', { error: undefined }, true],
-])('whoever has not gone when its eviction is given up: %s', async (_rule, answer, isRemoved) => {
+  ['SIGKILL has reached all, and a process hangs', { error: undefined }, true],
+])('a pod that has not ended when its eviction ends: %s', async (_rule, answer, isRemoved) => {
   const cgroup: KillInProgress = {
     terminate: () => ({ atNs: 0n, processes: 1, error: undefined }),
     kill: () => ({ atNs: 0n, processes: 1, ...answer }),
@@ -262,7 +262,7 @@ test('at a shutdown of the machine nothing is removed', async () => {
   const kill = openPodEvictor(openCgroupEvictor(native, readHierarchies()), () => runtime, undefined).begin(pod);
   kill.kill();
   await member.ended;
-  await eventually('nobody is left', () => kill.read().processes === 0);
+  await eventually('no process is left', () => kill.read().processes === 0);
   kill.close();
   await new Promise((done) => setTimeout(done, 50));
   expect(fake.asked.filter(([call]) => call.startsWith('Remove'))).toEqual([]);

@@ -93,7 +93,7 @@ const isTerminated = async (kill: KillInProgress): Promise<void> => {
   expect(await member.ended).toBe('SIGTERM');
 };
 
-test('systemd is asked, for its sockets first, and nobody is signalled', async () => {
+test('systemd is asked, for its sockets first, and evictd sends no signal', async () => {
   const kill = await begin(decided);
   expect(kill.terminate()).toMatchObject({ processes: 1, error: undefined });
   await eventually('it is answered', () => kill.systemd?.());
@@ -118,7 +118,7 @@ test('systemd refuses: SIGTERM', async () => {
   expect(kill.systemd?.()).toEqual({ units: [], errors: ['evictd-test.socket: it says no', `${NAME}: it says no`] });
 });
 
-test('systemd lets it wait for others that it stops first: that is told, and SIGTERM comes in the last quarter of the grace', async () => {
+test('the stop job is queued behind others: queued is reported, and SIGTERM comes in the last quarter of the grace', async () => {
   const kill = await begin(decided, undefined, 4n * SECOND);
   const { atNs } = kill.terminate();
   await eventually('it is answered', () => kill.systemd?.());
@@ -186,7 +186,7 @@ test('there is no connection: SIGTERM at once', async () => {
   expect(kill.systemd?.()).toBeUndefined();
 });
 
-test.each(['inactive', 'failed'])('systemd is through with the unit (%s), and somebody is left: SIGTERM', async (end) => {
+test.each(['inactive', 'failed'])('systemd has finished with the unit (%s), and a process is left: SIGTERM', async (end) => {
   const kill = await begin(decided);
   kill.terminate();
   await eventually('it is answered', () => kill.systemd?.());
@@ -197,13 +197,13 @@ test.each(['inactive', 'failed'])('systemd is through with the unit (%s), and so
   await isTerminated(kill);
 });
 
-test.each(['inactive', 'failed'])('nobody is left: it is being stopped until systemd is through with the unit (%s)', async (end) => {
+test.each(['inactive', 'failed'])('no process is left: it is stopping until systemd has finished with the unit (%s)', async (end) => {
   const kill = await begin(decided);
   kill.terminate();
   await eventually('it is answered', () => kill.systemd?.());
-  expect(kill.read().stopping).toBeUndefined(); // somebody is left
+  expect(kill.read().stopping).toBeUndefined(); // a process is left
   member.child.kill('SIGTERM');
-  await eventually('nobody is left', () => kill.read().processes === 0);
+  await eventually('no process is left', () => kill.read().processes === 0);
   expect(kill.read().stopping).toBe(true); // its job waits
   becomes('deactivating');
   await eventually('it is being stopped', () => units.unit(NAME)?.activeState === 'deactivating');
@@ -212,18 +212,18 @@ test.each(['inactive', 'failed'])('nobody is left: it is being stopped until sys
   await eventually('it has stopped', () => kill.read().stopping === undefined);
 });
 
-test('nobody is left of a unit that systemd was not asked to stop, or refuses to: it is not being stopped', async () => {
+test('a unit without processes that systemd does not stop is not stopping', async () => {
   const kill = await begin(decided);
   peer.answer = () => ({ error: 'org.freedesktop.systemd1.OnlyByDependency' });
   member.child.kill('SIGTERM');
-  await eventually('nobody is left', () => kill.read().processes === 0);
+  await eventually('no process is left', () => kill.read().processes === 0);
   expect(kill.read().stopping).toBeUndefined();
   kill.terminate();
   await eventually('it is answered', () => kill.systemd?.());
   expect(kill.read().stopping).toBeUndefined();
 });
 
-test('systemd has forgotten the unit, and somebody is left: SIGTERM', async () => {
+test('systemd has forgotten the unit, and a process is left: SIGTERM', async () => {
   const kill = await begin(decided);
   kill.terminate();
   await eventually('it is answered', () => kill.systemd?.());
@@ -233,7 +233,7 @@ test('systemd has forgotten the unit, and somebody is left: SIGTERM', async () =
   await isTerminated(kill);
 });
 
-test('an evictd before has asked systemd, which is through with the unit: who is left gets SIGTERM, and systemd is not asked again', async () => {
+test('an earlier evictd has asked systemd, which has finished: the rest gets SIGTERM, and systemd is not asked again', async () => {
   const kill = await begin(decided);
   kill.resume?.(false);
   expect(kill.read().processes).toBe(1);
@@ -256,7 +256,7 @@ test.each<[what: string, unit: UnitDecision, part: UnitPart]>([
   expect(asked()).toEqual([]);
 });
 
-test('SIGKILL goes out before systemd is told, and it is told only where the unit is kept stopped', async () => {
+test('SIGKILL is sent before systemd is asked, which happens only if the unit should stay stopped', async () => {
   const kill = await begin(decided);
   kill.kill();
   await eventually('it is gone', () => kill.read().processes === 0);
@@ -272,17 +272,17 @@ test('… and where it is, once, however often it is killed', async () => {
   expect(asked()).toEqual(['evictd-test.socket', 'evictd-test.timer', NAME]);
 });
 
-test('systemd refuses to stop who was to be kept stopped: that is told, even when its eviction is long over', async () => {
+test('systemd refuses to stop a unit that should stay stopped: reported even long after the eviction', async () => {
   const kill = await begin({ ...decided, hold });
   peer.answer = () => ({ error: 'org.freedesktop.systemd1.OnlyByDependency' });
   kill.kill();
   await eventually('it is gone', () => kill.read().processes === 0);
   kill.close();
-  await eventually('it is told', () => notStopped.length > 0);
+  await eventually('it is reported', () => notStopped.length > 0);
   expect(notStopped).toEqual([expect.stringContaining(`${NAME}: it says no`)]);
 });
 
-test('there is no connection: that says nothing of who is to be kept stopped', async () => {
+test('without a connection nothing is reported about units that should stay stopped', async () => {
   const kill = await begin({ ...decided, hold });
   peer.close();
   await eventually('it is lost', () => !units.connect());

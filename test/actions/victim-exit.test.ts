@@ -35,7 +35,7 @@ afterEach(async () => {
   await victim.cleanup();
 });
 
-test('the exit of the last process is told, once, and nobody is left then', async () => {
+test('the exit of the last process is reported once, and no process is left then', async () => {
   const { child } = await victim.spawn('sleep', ['600']);
   await victim.spawn('sleep', ['600']);
   const kill = begin();
@@ -60,17 +60,17 @@ test('not while one is left', async () => {
   expect(await ended).toBe('SIGTERM');
   expect(first).toEqual([]);
   kill.kill();
-  const second = watched(kill); // and the first is not told any more
+  const second = watched(kill); // and the first is not called any more
   await eventually('the exit', () => second.length > 0);
   expect([first.length, second.length]).toEqual([0, 1]);
 });
 
-test('who has exited before it was watched is told, too', async () => {
+test('an exit before the watch is reported, too', async () => {
   const { ended } = await victim.spawn('sleep', ['600']);
   const kill = begin();
   kill.terminate();
   await ended;
-  await eventually('nobody', () => kill.read().processes === 0);
+  await eventually('no process', () => kill.read().processes === 0);
   const exits = watched(kill);
   expect(exits).toEqual([]); // on its own turn
   await eventually('the exit', () => exits.length > 0);
@@ -79,7 +79,7 @@ test('who has exited before it was watched is told, too', async () => {
   expect(native.watchCount()).toBe(0);
 });
 
-test('after close() nobody is told, and nothing is held', async () => {
+test('after close() there is no callback, and nothing is held', async () => {
   const before = descriptors();
   const { ended } = await victim.spawn('sleep', ['600']);
   const kill = begin();
@@ -93,7 +93,7 @@ test('after close() nobody is told, and nothing is held', async () => {
   await eventually('the pipes of the child', () => descriptors() <= before + 2); // the waiter's own
 });
 
-test('where it cannot be watched nobody is told, and the kill goes on', async () => {
+test('without a watch there is no callback, and the kill continues', async () => {
   const { ended } = await victim.spawn('sleep', ['600']);
   const refuse = function (): never {
     throw Object.assign(new Error('EMFILE: no'), { code: 'EMFILE', syscall: 'epoll_create1' });
@@ -102,6 +102,6 @@ test('where it cannot be watched nobody is told, and the kill goes on', async ()
   kill.terminate();
   const exits = watched(kill);
   expect(await ended).toBe('SIGTERM');
-  await eventually('nobody', () => kill.read().processes === 0);
+  await eventually('no process', () => kill.read().processes === 0);
   expect(exits).toEqual([]);
 });

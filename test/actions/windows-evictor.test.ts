@@ -13,7 +13,7 @@ const APPS: WorkloadSourceSpec = { process: { path: 'C:\\Apps\\**' } };
 function workload(windows: PlayedWindows, source: WorkloadSourceSpec): Workload {
   const workloads = openWindowsWorkloads({ workloads: [source], rules: [] }, windows, OWN);
   const [usage] = workloads.candidates().usages;
-  if (usage === undefined) throw new Error('nobody was found');
+  if (usage === undefined) throw new Error('no workload was found');
   return usage.workload;
 }
 
@@ -43,7 +43,7 @@ describe('a tree', () => {
     expect(windows.openHandles).toBe(0);
   });
 
-  test('whoever forks while it is being ended is found again, until nobody new is', () => {
+  test('processes forked during the end are found, until there are no new ones', () => {
     const windows = new PlayedWindows();
     windows.start({ name: 'bomb.exe', forks: 3 });
     const kill = begin(windows, APPS);
@@ -67,7 +67,7 @@ describe('a tree', () => {
     expect(windows.done.at(-1)).toBe(`terminate ${String(late)}`);
   });
 
-  test('nobody can be told to end: a soft eviction ends it, too', () => {
+  test('there is no way to ask a tree to end: a soft eviction ends it, too', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     begin(windows, APPS).terminate();
@@ -95,7 +95,7 @@ describe('a tree', () => {
       (windows, root) => windows.start({ name: 'db.exe', parent: windows.start({ name: 'cmd.exe', parent: root }) }),
       'no process was ended: contains db.exe, which is protected',
     ],
-  ])('at the last moment %s is found in it: nobody is ended', (_rule, start, error) => {
+  ])('at the last moment %s is found in it: no process is ended', (_rule, start, error) => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const kill = begin(windows, APPS);
@@ -158,7 +158,7 @@ describe('a tree', () => {
     });
   });
 
-  test('where the processes cannot be listed nobody is ended, and the same is tried again', () => {
+  test('if processes cannot be listed, none is ended, and the next call tries again', () => {
     const windows = new PlayedWindows();
     windows.start({ name: 'a.exe' });
     const kill = begin(windows, APPS);
@@ -173,7 +173,7 @@ describe('a tree', () => {
     expect(kill.kill().error).toBeUndefined();
   });
 
-  test('where they cannot be listed an end that was seen is none: somebody may have come', () => {
+  test('if processes cannot be listed, the end of the known ones is not the end: there may be new ones', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const kill = begin(windows, APPS);
@@ -203,7 +203,7 @@ describe('a tree', () => {
     expect([windows.done, windows.openHandles]).toEqual([[], 0]);
   });
 
-  test('whoever gets the number of one that could not be held is a stranger, and so is what that one starts', () => {
+  test('a process that reuses the pid of one that could not be held does not belong to the tree, nor do its children', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     windows.refusals.set(`open ${String(root)}`, PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
@@ -227,7 +227,7 @@ describe('a tree', () => {
     expect([kill.read().processes, windows.done]).toEqual([1, []]);
   });
 
-  test('a child of which the system does not tell may be critical: nobody is ended', () => {
+  test('a child that Windows does not report may be critical: no process is ended', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     const kill = begin(windows, APPS);
@@ -257,7 +257,7 @@ describe('a service', () => {
     return { windows, pid };
   };
 
-  test('soft: its manager tells it to stop, and nobody is terminated', () => {
+  test('soft: the service manager stops it, and no process is terminated', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     expect(kill.terminate()).toMatchObject({ processes: 1, error: undefined });
@@ -289,7 +289,7 @@ describe('a service', () => {
     expect(windows.done).toEqual(done);
   });
 
-  test('one that is ending is told nothing, and has its grace; then it is ended', () => {
+  test('a stopping service gets no request, and has its grace period; then it is ended', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     windows.service('web', pid, { state: 'stop-pending', acceptsStop: false });
@@ -299,7 +299,7 @@ describe('a service', () => {
     expect(windows.done).toEqual([`terminate ${String(pid)}`]);
   });
 
-  test('one that is starting is told as soon as it takes it', () => {
+  test('a starting service is stopped as soon as it accepts that', () => {
     vi.useFakeTimers({ toFake: ['hrtime'] });
     onTestFinished(() => void vi.useRealTimers());
     const { windows, pid } = play();
@@ -313,7 +313,7 @@ describe('a service', () => {
     expect(windows.done).toEqual(['stop web']);
   });
 
-  test('one that cannot be told yet is asked again after a quarter of a second, however often it is looked at; the end of its grace waits for nothing', () => {
+  test('a failed stop is repeated after a quarter of a second, however often the victim is read; SIGKILL does not wait', () => {
     vi.useFakeTimers({ toFake: ['hrtime'] });
     onTestFinished(() => void vi.useRealTimers());
     const { windows, pid } = play();
@@ -328,7 +328,7 @@ describe('a service', () => {
     expect(windows.done).toEqual(['stop web', 'stop web', `terminate ${String(pid)}`]);
   });
 
-  test.each(['processes', 'services'])('where the %s cannot be listed it is told later, and not ended', (what) => {
+  test.each(['processes', 'services'])('if %s cannot be listed it is stopped later, and not ended', (what) => {
     const { windows } = play();
     const kill = begin(windows, WEB);
     windows.refusals.set(what, PlayedWindows.refusal('ERROR_NO_SYSTEM_RESOURCES'));
@@ -339,7 +339,7 @@ describe('a service', () => {
     expect(windows.done).toEqual(['stop web']);
   });
 
-  test('started again meanwhile it is another one, and is not told to stop', () => {
+  test('a service that was restarted meanwhile is another workload, and is not stopped', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     windows.end(pid);
@@ -357,7 +357,7 @@ describe('a service', () => {
     expect(windows.done).toEqual(['stop web']);
   });
 
-  test('with evictd among its processes it is not told to stop', () => {
+  test('with evictd among its processes it is not stopped', () => {
     const { windows, pid } = play();
     const kill = begin(windows, WEB);
     windows.start({ name: 'node.exe', pid: OWN, parent: pid });
@@ -394,7 +394,7 @@ describe('a job', () => {
     expect(kill.read()).toMatchObject({ processes: 1, removed: false });
   });
 
-  test('with evictd in it nobody is ended', () => {
+  test('with evictd in it no process is ended', () => {
     const windows = new PlayedWindows();
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     const kill = begin(windows, BATCH);
@@ -403,7 +403,7 @@ describe('a job', () => {
     expect(windows.done).toEqual([]);
   });
 
-  test('with one in it that a rule calls critical nobody is ended', () => {
+  test('with a critical process in it no process is ended', () => {
     const windows = new PlayedWindows();
     windows.job('batch', [windows.start({ name: 'a.exe' })]);
     const kill = begin(windows, BATCH);
@@ -452,7 +452,7 @@ describe('a job', () => {
   test.each<[rule: string, errno: number, passing: string | undefined]>([
     ['for want of resources: it may the next time', 1450, 'unsent'],
     ['for good', 5, undefined],
-  ])('with one in it of whom the system does not tell nobody is ended, %s', (_rule, errno, passing) => {
+  ])('with a process in it that Windows does not report no process is ended, %s', (_rule, errno, passing) => {
     const windows = new PlayedWindows();
     const pid = windows.start({ name: 'a.exe' });
     windows.job('batch', [pid]);

@@ -232,9 +232,9 @@ export const suites: readonly Suite[] = [
       'test/native/psi-trigger',
     ],
     only: notNamed(
-      'who is never written to',
+      'processes that are never written to',
       'processes that come and go',
-      'what somebody else changes',
+      'changes by another program',
       'what is kept',
       'while evictd has no descriptor',
       'a dry run writes nothing',

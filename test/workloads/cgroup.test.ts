@@ -60,7 +60,7 @@ const sleeping = async (name: string, parent = root): Promise<TestCgroup> => {
   return child;
 };
 
-describe('who is a candidate', () => {
+describe('candidates', () => {
   test('every child with a process in it, by its name below the root and its full path', async () => {
     await sleeping('web');
     await sleeping('db');
@@ -104,7 +104,7 @@ describe('who is a candidate', () => {
       renameSync(web.dir, `${root.dir}/api`);
       const found = source.candidates();
       expect(names(found)).toEqual(['api']);
-      renameSync(`${root.dir}/api`, web.dir); // after the pass: its name is nobody's
+      renameSync(`${root.dir}/api`, web.dir); // after the pass: no cgroup has its name
       expect(found.usages.map(({ workload }) => found.veto?.(workload)?.kind)).toEqual(['gone']);
       expect(names(source.candidates())).toEqual(['web']);
     });

@@ -68,7 +68,7 @@ test('all containers of a workload, by the runtime that has them; what is no con
   expect(measurement.problems).toEqual([]);
 });
 
-test('nobody is asked for workloads that are none of a runtime', async () => {
+test('no runtime is asked about workloads that it did not report', async () => {
   await measurement.refresh([cgroup]);
   expect(asked).toEqual([]);
 });
@@ -82,7 +82,7 @@ test('a log counts with what it takes on its disk, and does not come back; one t
   expect(measurement.of(web.path)).toMatchObject({ logs: [{ device, amount: { bytes: blocks * 512n, inodes: 1n } }] });
 });
 
-test('a log that hangs keeps its runtime’s layers from nobody, is asked once, and is said until it answers', async () => {
+test('a log that hangs does not delay layers, is read once, and is a problem until it answers', async () => {
   const looked: string[] = [];
   let answer: (() => void) | undefined;
   lookAtLog = (path) => {
@@ -122,7 +122,7 @@ test('a layer counts no more than is used where it lies: the lengths of sparse f
 
 describe('what is older than the shortage', () => {
   test.each<[rule: string, secondsAgo: bigint, shortForSeconds: bigint | undefined, expected: bigint[] | 'measuring']>([
-    ['is awaited: whoever has caused it may have written since', 5n, 4n, 'measuring'],
+    ['is awaited: the container may have written since', 5n, 4n, 'measuring'],
     ['is not, where it was measured since', 5n, 6n, [3n, 4n]],
     ['counts where nothing is decided', 5n, undefined, [3n, 4n]],
     ['counts no more after a minute', 70n, undefined, []],

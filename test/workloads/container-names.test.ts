@@ -100,10 +100,10 @@ test('a container that was renamed has its new name when all are looked for agai
   expect(names.found()).toEqual([docker(A)]);
 });
 
-test('a disk that hangs keeps nobody’s name open for longer than five seconds', async () => {
+test('a disk that hangs leaves no name pending for longer than five seconds', async () => {
   const file = `var/lib/docker/containers/${A}/config.v2.json`;
   mkdirSync(dirname(join(root, file)), { recursive: true });
-  execFileSync('mkfifo', [join(root, file)]); // whoever opens it waits for who writes
+  execFileSync('mkfifo', [join(root, file)]); // a reader blocks until there is a writer
   const names = new ContainerNames(false, root);
   names.of(docker(A));
   const nowNs = process.hrtime.bigint();
@@ -177,7 +177,7 @@ describe('as a workload', () => {
   };
   const critical = [{ match: { name: 'db' }, critical: true }];
 
-  test('whoever asks next, with other rules, finds it by its name at once', async () => {
+  test('a source opened later with other rules knows the name at once', async () => {
     write(`var/lib/docker/containers/${A}/config.v2.json`, '{"Name": "/db"}');
     await top.child(`docker-${A}.scope`).spawn('sleep', ['600']);
     const names = new ContainerNames(false, root);
@@ -187,7 +187,7 @@ describe('as a workload', () => {
     expect(opening(names, critical)()).toEqual([['db', 'critical']]);
   });
 
-  test('whoever has no name may be evicted when that is known', async () => {
+  test('a container without a name may be evicted once that is known', async () => {
     await top.child(`docker-${A}.scope`).spawn('sleep', ['600']);
     const seen = opening(new ContainerNames(false, root), critical);
     expect(seen()).toEqual([[`docker-${A}.scope`, 'untold']]);

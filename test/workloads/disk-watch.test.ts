@@ -97,11 +97,11 @@ test('what is asked of containers is what they have written since the disk is sh
 });
 
 test.each<[rule: string, availableMi: bigint, state: Partial<State>, thresholds: StepReport['policy']['thresholds'], measured: number]>([
-  ['twice as much as the threshold is left: nobody looks', 200n, {}, [disk], 0],
+  ['twice the threshold is left: no measurement', 200n, {}, [disk], 0],
   ['less is left', 199n, {}, [disk], 1],
   ['a threshold is met', 900n, met, [disk], 1],
   ['no threshold of a disk', 1n, {}, [threshold('memory.available', '100Mi')], 0],
-  ['somebody is on his way out: it would be another one by then', 1n, going(false), [disk], 0],
+  ['a victim is ending: the result would be out of date', 1n, going(false), [disk], 0],
 ])('%s', (_rule, availableMi, state, thresholds, measured) => {
   stepped(1, availableMi, state, thresholds);
   expect(measurements).toHaveLength(measured);
@@ -132,7 +132,7 @@ test('what takes long is done less often', async () => {
   expect(measurements).toHaveLength(2);
 });
 
-test('what was measured is told with a pass; before that, and when it is old, it is being measured', async () => {
+test('a pass has the last measurement; before the first, and when it is old, the state is measuring', async () => {
   expect(held()).toBe('measuring');
   stepped(0, 1n, met);
   await done(0);
@@ -146,7 +146,7 @@ test('what was measured is told with a pass; before that, and when it is old, it
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
 });
 
-test('while somebody goes nothing is measured; when he has gone, at once, and what was known before decides nothing', async () => {
+test('nothing is measured while a victim ends; afterwards at once, and earlier results do not count', async () => {
   stepped(0, 1n, met);
   await done(0);
   onNews.mockClear();
@@ -166,7 +166,7 @@ test('while somebody goes nothing is measured; when he has gone, at once, and wh
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
 });
 
-test('somebody who goes for something else holds up nobody; when he has gone all are measured anew', async () => {
+test('a victim of another resource delays no measurement; when it has ended all are measured anew', async () => {
   stepped(0, 1n, { ...going(false, 'memory') });
   await done(0);
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
@@ -198,7 +198,7 @@ test('of other filesystems than before nothing that was measured, or is being me
   expect(held()).toBe('measuring');
 });
 
-test('nor does somebody who still has his grace: what another resource of the disk asks for is decided', async () => {
+test('nor does a victim in its grace period', async () => {
   stepped(0, 1n, going(false, 'inodes', 'terminating'));
   await done(0);
   expect(held()).toMatchObject({ frees: { bytes: Gi } });
@@ -230,7 +230,7 @@ test.each<[rule: string, fail: () => Promise<DiskMeasurement>]>([
     },
   ],
   ['rejects', () => Promise.reject(new Error('EMFILE'))],
-])('a measurement that %s is a problem, holds up nobody, and is tried again', async (_rule, fail) => {
+])('a measurement that %s is a problem, delays no decision, and is tried again', async (_rule, fail) => {
   let measure = fail;
   watch = new DiskWatch({ measure: () => measure(), onNews });
   stepped(0, 1n, met);
@@ -238,7 +238,7 @@ test.each<[rule: string, fail: () => Promise<DiskMeasurement>]>([
   expect(watch.on(source).problems()).toEqual([
     { code: 'EVICTD_DISK_UNMEASURED', message: 'cannot measure what workloads hold on disks: Error: EMFILE' },
   ]);
-  expect(held()).toBeUndefined(); // he would free nothing, as far as is known
+  expect(held()).toBeUndefined(); // known to free nothing
   expect(onNews).toHaveBeenCalledOnce();
   measure = () => new Promise((resolve) => measurements.push(resolve));
   stepped(5, 1n, met);

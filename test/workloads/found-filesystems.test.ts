@@ -41,7 +41,7 @@ const stepped = (seconds: number): void => {
   filesystems.stepped({ input: { nowNs: BigInt(seconds) * 1_000_000_000n } as StepReport['input'] });
 };
 
-test('until a runtime has told those configured hold, and then what the first of them says', async () => {
+test('the configured ones hold until a runtime reports; then those of the first runtime', async () => {
   open();
   stepped(1);
   expect(pathsByRole(filesystems)).toEqual({ nodefs, imagefs: nodefs, containerfs: nodefs });
@@ -65,7 +65,7 @@ test('until a runtime has told those configured hold, and then what the first of
   expect(pathsByRole(filesystems)).toEqual({ nodefs, imagefs: nodefs, containerfs: nodefs });
 });
 
-test('that images are on another filesystem than nodefs is told', async () => {
+test('reports that images are on another filesystem than nodefs', async () => {
   open({ nodefs: '/proc' });
   told['unix:///a'] = { imagefs: images, containerfs: undefined };
   stepped(1);
@@ -76,7 +76,7 @@ test('that images are on another filesystem than nodefs is told', async () => {
 test.each<[rule: string, configured: (directory: string) => FilesystemPaths]>([
   ['imagefs', (directory) => ({ nodefs: directory, imagefs: directory })],
   ['containerfs', (directory) => ({ nodefs: directory, containerfs: directory })],
-])('where %s is configured nobody is asked', async (_rule, configured) => {
+])('where %s is configured no runtime is asked', async (_rule, configured) => {
   open(configured(nodefs));
   told['unix:///a'] = { imagefs: images, containerfs: images };
   await filesystems.look(1n);

@@ -3,7 +3,7 @@ import { ImagesInUse } from '../../src/workloads/images-in-use.js';
 
 const image = (id: string, size: number, ...repoTags: string[]) => ({ id, repoTags, repoDigests: [], size, pinned: false });
 
-test('what runtimes tell is known under the names that people know; what one has told stays while it does not answer', async () => {
+test('images have their tags as names; the last answer of a runtime stays while it does not answer', async () => {
   let answers = true;
   const runtimes = ['unix:///a', 'unix:///b'].map((endpoint, index) => ({
     endpoint,

@@ -46,7 +46,7 @@ test.runIf(pids !== undefined)('with it threads count, too', async () => {
   const { pid } = await batch.spawn(process.execPath, ['-e', THREADS]);
   const inPids = `/sys/fs/cgroup/pids${batch.path}`;
   if (v1) {
-    expect(counts(), 'nobody was put into its cgroup of that hierarchy').toEqual({ batch: 1n });
+    expect(counts(), 'its cgroup of that hierarchy is empty').toEqual({ batch: 1n });
     for (const directory of [`/sys/fs/cgroup/pids${node.path}`, inPids]) mkdirSync(directory);
     writeFileSync(`${inPids}/cgroup.procs`, String(pid));
   }
@@ -58,7 +58,7 @@ test.runIf(pids !== undefined)('with it threads count, too', async () => {
   }
 });
 
-/** Who was killed has not left yet. */
+/** A killed process has not left yet. */
 async function removed(directory: string): Promise<void> {
   await eventually(`${directory} to be empty`, () => {
     try {

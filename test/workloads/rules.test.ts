@@ -172,7 +172,7 @@ describe('labels', () => {
     expect(matches({ labels: asked }, { labels })).toBe(matched);
   });
 
-  test('whoever has none is matched by no rule that asks for one', () => {
+  test('a workload without labels matches no rule with labels', () => {
     expect(matches({ labels: { app: '*' } }, {})).toBe(false);
   });
 

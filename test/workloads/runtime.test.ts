@@ -88,7 +88,7 @@ const told = (name: string, { path }: Pick<TestCgroup, 'path'>, part: Partial<Ru
 };
 const names = (): string[] => source?.candidates().usages.map(({ workload }) => workload.name) ?? [];
 
-test('candidates are those that it has told of, with what it has said of them', async () => {
+test('candidates are the reported workloads, with the reported facts', async () => {
   const cgroup = await inhabited('a');
   await inhabited('other');
   runtime.list = [told('default/web', cgroup, { priority: 7, terminationGracePeriodNs: 5n, labels: { app: 'web' } })];
@@ -105,7 +105,7 @@ test('candidates are those that it has told of, with what it has said of them', 
   expect(usage?.stats?.usageBytes).toBeGreaterThan(0n);
 });
 
-test('who is told of later is one from the next pass on, and who is not told of any more is none', async () => {
+test('the next pass has workloads that were reported later, and none that are no longer reported', async () => {
   const [a, b] = [await inhabited('a'), await inhabited('b')];
   runtime.list = [told('default/a', a)];
   open();
@@ -196,7 +196,7 @@ describe('a cgroup that is called like a container or a pod', () => {
   const kinds = () =>
     Object.fromEntries(source?.candidates().usages.map(({ workload }) => [workload.name, workload.protection?.kind]) ?? []);
 
-  test('is not evicted before the runtime has told of it', async () => {
+  test('is not evicted before the runtime has reported it', async () => {
     const cgroup = await inhabited(`cri-containerd-${ID}.scope`);
     await inhabited('other');
     open({ parents: [top.path], rules: [{ match: { labels: { app: 'db' } }, critical: true }] });
@@ -244,7 +244,7 @@ test('what a cgroup belongs to: the innermost, also when it is gone', async () =
   expect(opened.holding(`${top.path}/other`)?.path).toBe(top.path);
 });
 
-test('that it has told of nothing yet is said', () => {
+test('a runtime that has reported nothing yet is awaited', () => {
   runtime.hasReported = false;
   const opened = open();
   expect(opened.candidates().awaitedRuntimes).toEqual([ENDPOINT]);
@@ -252,7 +252,7 @@ test('that it has told of nothing yet is said', () => {
   expect(opened.candidates().awaitedRuntimes).toEqual([]);
 });
 
-test('why it cannot be asked is told', () => {
+test('a runtime that cannot be asked is a problem', () => {
   runtime.failure = { code: 'EVICTD_CRI_UNREACHABLE', message: 'gone' };
   expect(open().problems()).toEqual([{ code: 'EVICTD_CRI_UNREACHABLE', message: 'gone' }]);
 });

@@ -66,7 +66,7 @@ describe.each<[how: string, binding: Binding, watched: boolean]>([
   ['not watched, as in a check', native, false],
   ['that cannot be watched', refusing('EMFILE'), true],
 ])('a source %s', (_how, binding, watched) => {
-  test('has who comes, and loses who goes, with every pass', async () => {
+  test('every pass adds new cgroups and drops removed ones', async () => {
     await sleeping('a');
     const source = open(binding, { watched });
     expect(names(source)).toEqual(['a']);
@@ -112,7 +112,7 @@ describe.each<[how: string, binding: Binding, watched: boolean]>([
       renameSync(join(root.dir, from), join(root.dir, to));
     }
     const after = source.candidates();
-    // Unwatched, nothing shows before somebody asks who lives there.
+    // Unwatched, nothing shows before the processes are read.
     if (!watched || binding !== native) for (const { workload } of after.usages) expect(after.veto?.(workload)).toEqual({ kind: 'gone' });
     const { usages, veto } = source.candidates();
     const order = new Map(before.usages.map(({ workload }) => [workload.name, workload.startOrder]));
@@ -198,7 +198,7 @@ function linkOf(path: string): string {
   }
 }
 
-test('the members are counted only where nobody tells who comes and goes', () => {
+test('members are counted only without a watch', () => {
   const known = vi.fn(() => 0);
   const watched = new SourceRoot(root.path, root.dir, native);
   const counted = new SourceRoot(root.path, root.dir, undefined);
@@ -211,7 +211,7 @@ test('the members are counted only where nobody tells who comes and goes', () =>
   }
 });
 
-test('a tree of which a part could not be listed is listed again, though nobody tells of a change', () => {
+test('a tree that could not be listed completely is listed again, even without an event', () => {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
   onTestFinished(() => {
     rmSync(directory, { recursive: true });

@@ -54,7 +54,7 @@ test('it looks when a threshold of a disk is met, once for the episode, and tell
   expect(look).toHaveBeenCalledOnce();
 });
 
-test('the next episode is looked at anew, a minute later at the soonest; what is over when it was found out is not told', async () => {
+test('the next episode is looked at after a minute at the earliest; results of an episode that is over are dropped', async () => {
   const { look, onFound, stepped, after, done } = watching();
   stepped('nodefs.available');
   stepped();
@@ -93,7 +93,7 @@ test('what fails is said, and not tried again in the same episode', async () => 
   expect([look.mock.calls.length, onError.mock.calls.length]).toEqual([1, 1]);
 });
 
-test('after the end nothing is told', async () => {
+test('nothing is reported after close()', async () => {
   const { watch, look, onFound, stepped, done } = watching();
   stepped('nodefs.available');
   watch.close();

@@ -121,7 +121,7 @@ describe('which cgroups are workloads', () => {
     expect(source.problems()).toEqual([]);
   });
 
-  test('who is named twice, by a cgroup, a slice and his name, is there once', async () => {
+  test('a unit selected by cgroup, slice and name is there once', async () => {
     await sleeping('a.service');
     const source = open({ source: { slices: [`${sliceName}.slice`], units: ['a.service'] }, cgroups: [slice.path] });
     expect(paths(source.candidates())).toEqual(['a.service']);
@@ -129,7 +129,7 @@ describe('which cgroups are workloads', () => {
   });
 
   // A user's manager has cgroups of its own only on v2; on v1 it is one workload, and protected.
-  test("a user's units, and his manager as a protected one", async () => {
+  test("a user's units, and the user's manager as a protected one", async () => {
     const manager = 'user-1.slice/user@1.service';
     if (v2) await Promise.all([`${manager}/app.slice/editor.service`, `${manager}/init.scope`].map(sleeping));
     else await sleeping(manager);
@@ -137,7 +137,7 @@ describe('which cgroups are workloads', () => {
   });
 });
 
-describe('who comes and goes', () => {
+describe('new and removed units', () => {
   const refusing: Binding = {
     ...native,
     CgroupTree: function (): never {
@@ -146,7 +146,7 @@ describe('who comes and goes', () => {
   };
 
   test.each<[rule: string, binding: Binding]>([
-    ['told by the kernel', native],
+    ['reported by the kernel', native],
     ['listed, where it cannot be watched', refusing],
   ])('units, and slices with units in them, %s', async (_rule, binding) => {
     const source = open({ binding });

@@ -60,16 +60,16 @@ const signalledBecause = (wrapped: WorkloadSource): string | undefined => {
   return stop?.kind === 'signal' ? stop.because : undefined;
 };
 
-test('a unit is waited for until systemd has told of it and of what hangs on it, and is then ended as that asks for', async () => {
+test('a unit is awaited until systemd has reported it and its dependents', async () => {
   const wrapped = await withSystemd('RequiredBy');
   expect(wrapped.candidates().awaited?.(batch, SOON_NS)).toBe(true);
   await eventually('it is known', () => signalledBecause(wrapped) === 'protected');
   expect(wrapped.candidates().stop?.(batch)).toMatchObject({ unit: 'web.service' });
-  await eventually('nobody waits any more', () => wrapped.candidates().awaited?.(batch, SOON_NS) === false);
+  await eventually('no longer awaited', () => wrapped.candidates().awaited?.(batch, SOON_NS) === false);
   expect(wrapped.candidates().veto?.(batch)).toBeUndefined();
 });
 
-test('who would take a protected one along however it ends may not be evicted', async () => {
+test('a unit whose end would stop a protected one is not evicted', async () => {
   const wrapped = await withSystemd('BoundBy');
   await eventually('it is known', () => wrapped.candidates().veto?.(batch));
   expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'takes-along', unit: 'web.service', how: 'stops' });
@@ -87,7 +87,7 @@ test('a critical one, which ends at a shutdown only, may take along what is prot
 test('it is not waited for for long: what is not known then is signalled', async () => {
   const wrapped = await withSystemd('BoundBy', false);
   expect(wrapped.candidates().awaited?.(batch, SOON_NS)).toBe(true);
-  await eventually('nobody waits any more', () => wrapped.candidates().awaited?.(batch, SOON_NS) === false);
+  await eventually('no longer awaited', () => wrapped.candidates().awaited?.(batch, SOON_NS) === false);
   expect(wrapped.candidates().veto?.(batch)).toBeUndefined();
   expect(wrapped.candidates().stop?.(batch)).toMatchObject({ kind: 'signal', because: 'unknown', unit: 'batch.service' });
 });
@@ -124,9 +124,9 @@ test('… and where it does not answer, the unit is signalled', async () => {
   isAnswering = false;
   const found = wrapped.candidates();
   peer.signal('UnitNew', '/org/freedesktop/systemd1');
-  await eventually('it is known that somebody has come', () => found.stop?.(batch)?.kind === 'signal');
+  await eventually('the new unit is known', () => found.stop?.(batch)?.kind === 'signal');
   expect(found.stop?.(batch)).toMatchObject({ because: 'unsure', unit: 'batch.service' });
-  await eventually('nobody waits any more', () => found.awaited?.(batch, SOON_NS) === false);
+  await eventually('no longer awaited', () => found.awaited?.(batch, SOON_NS) === false);
 });
 
 test('whose end reboots the machine may not be evicted', async () => {
@@ -136,13 +136,13 @@ test('whose end reboots the machine may not be evicted', async () => {
   expect(wrapped.candidates().stop?.(batch)).toBeUndefined();
 });
 
-test('nobody waits longer than he may', async () => {
+test('no wait exceeds its limit', async () => {
   const wrapped = await withSystemd('BoundBy', false);
   expect(wrapped.candidates().awaited?.(batch, 1n << 40n)).toBe(true);
   expect(wrapped.candidates().awaited?.(batch, 1n)).toBe(false);
 });
 
-test('… whoever else is asked about meanwhile', async () => {
+test('… even if other workloads are asked about meanwhile', async () => {
   const wrapped = await withSystemd('BoundBy', false);
   const other = workload('other.service', { id: 'o', unit: { name: 'other.service', manager: 'system' } });
   expect(wrapped.candidates().awaited?.(batch, 1n << 40n)).toBe(true);
@@ -150,7 +150,7 @@ test('… whoever else is asked about meanwhile', async () => {
   expect(wrapped.candidates().awaited?.(batch, 1n)).toBe(false);
 });
 
-test('who takes a protected one along does so also where what he asks for himself has changed', async () => {
+test('a unit whose end would stop a protected one is vetoed even if its preference has changed', async () => {
   const changed: WorkloadSource = { ...source, candidates: () => ({ ...source.candidates(), veto: () => ({ kind: 'changed' }) }) };
   const wrapped = await withSystemd('BoundBy', true, '/batch.service', ['web.service'], [], changed);
   expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'changed' });
@@ -166,7 +166,7 @@ test('at a shutdown it is waited for since the turn of its group came, for as lo
   const turn = { sinceNs: process.hrtime.bigint() };
   const found = wrapped.candidates();
   peer.signal('UnitNew', '/org/freedesktop/systemd1');
-  await eventually('it is known that somebody has come', () => found.stop?.(batch, turn)?.kind === 'signal');
+  await eventually('the new unit is known', () => found.stop?.(batch, turn)?.kind === 'signal');
   await eventually('an eviction does not wait any more', () => !found.awaited?.(batch, SOON_NS));
   expect(found.awaited?.(batch, 1n << 40n, turn)).toBe(true);
   expect(found.awaited?.(batch, 1n, turn)).toBe(false);

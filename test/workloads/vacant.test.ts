@@ -27,7 +27,7 @@ function hierarchyOf(populated: Readonly<Record<string, 0 | 1>>): string {
   return mount;
 }
 
-test('v2: those that the pass leaves out because nobody lives in them, with their memory', () => {
+test('v2: cgroups without processes, which a pass omits, with their memory', () => {
   const identity = { name: 'machine', cgroup: undefined, cgroupVersion: 2 } as const;
   const mountPoint = hierarchyOf({ web: 1, ended: 0 });
   const source = openWorkloads({ workloads: [{ cgroup: '/w' }], rules: [] }, native, {

@@ -55,7 +55,7 @@ describe('trees', () => {
     expect(shown(open(windows, [APPS]).candidates())).toEqual([`C:\\Apps\\web.exe#${String(root)}`]);
   });
 
-  test('whoever has the number of an ended parent is not the parent', () => {
+  test('a process that reuses the pid of an ended parent is not the parent', () => {
     const windows = new PlayedWindows();
     const child = windows.start({ name: 'b.exe', parent: 77 });
     windows.start({ name: 'a.exe', pid: 77 });
@@ -75,7 +75,7 @@ describe('trees', () => {
 });
 
 describe('services', () => {
-  test('those that run and were named; a grace only for who takes a stop', () => {
+  test('running services that match; a grace period only for those that accept a stop', () => {
     const windows = new PlayedWindows();
     const web = windows.start({ name: 'web.exe' });
     windows.service('Web', web);
@@ -120,7 +120,7 @@ describe('services', () => {
     ]);
   });
 
-  test('where no source names one nobody is asked', () => {
+  test('services are not listed if no source names any', () => {
     const windows = new PlayedWindows();
     windows.refusals.set('services', PlayedWindows.refusal('ERROR_ACCESS_DENIED'));
     expect(open(windows, [APPS]).candidates().unreadable).toEqual([]);
@@ -194,7 +194,7 @@ describe('never evicted', () => {
     ]);
   });
 
-  test('whoever has started what Windows needs', () => {
+  test('a tree with a process that Windows needs', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'a.exe' });
     windows.start({ name: 'b.exe', parent: root, critical: true });
@@ -203,7 +203,7 @@ describe('never evicted', () => {
     ]);
   });
 
-  test('whoever has started what a rule calls critical', () => {
+  test('a tree with a process that a rule calls critical', () => {
     const windows = new PlayedWindows();
     const root = windows.start({ name: 'launcher.exe' });
     windows.start({ name: 'db.exe', parent: root });
@@ -232,7 +232,7 @@ describe('never evicted', () => {
     ]);
   });
 
-  test('a job with somebody in it of whom the system does not tell', () => {
+  test('a job with a process that Windows does not report', () => {
     const windows = new PlayedWindows();
     windows.job('batch', [windows.start({ name: 'odd.exe', closed: true })]);
     const { usages } = open(windows, [{ job: 'batch' }]).candidates();
@@ -240,12 +240,12 @@ describe('never evicted', () => {
   });
 });
 
-test('the last look at who would go is a new one', () => {
+test('the veto reads the processes anew', () => {
   const windows = new PlayedWindows();
   const root = windows.start({ name: 'a.exe' });
   const { usages, veto } = open(windows, [APPS]).candidates();
   const [usage] = usages;
-  if (usage === undefined) throw new Error('nobody was found');
+  if (usage === undefined) throw new Error('no workload was found');
   expect(veto?.(usage.workload)).toBeUndefined();
   windows.start({ name: 'csrss.exe', parent: root });
   expect(veto?.(usage.workload)).toMatchObject({ kind: 'system' });
@@ -256,7 +256,7 @@ test('the last look at who would go is a new one', () => {
   expect(veto?.(usage.workload)).toEqual({ kind: 'gone' });
 });
 
-test('processes that cannot be listed are said, and nobody is a candidate', () => {
+test('processes that cannot be listed are unreadable, and there are no candidates', () => {
   const windows = new PlayedWindows();
   windows.start({ name: 'a.exe' });
   windows.refusals.set('processes', PlayedWindows.refusal('ERROR_NOT_ENOUGH_MEMORY'));

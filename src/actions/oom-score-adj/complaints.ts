@@ -2,7 +2,7 @@ import { errnoName } from '../../errors.js';
 import type { Log } from '../../log.js';
 
 /** An attempted change of a process. */
-export interface Attempt {
+interface Attempt {
   readonly workload: string;
   /** undefined: unknown. */
   readonly from: number | undefined;

@@ -10,7 +10,7 @@ import type { AdjustedWorkload } from './touched.js';
 /** Rounds of searching for children forked meanwhile. */
 const ROUNDS = 8;
 
-export interface GivingBackParts {
+interface GivingBackParts {
   readonly ledger: Ledger;
   readonly listing: ProcessListing;
   readonly arrivals: NewProcesses;

@@ -115,7 +115,7 @@ describe('raising', () => {
     expect(log.lines).toEqual([]);
   });
 
-  test('the sizes that are told are those of the kernel', async () => {
+  test('sizes are those of the kernel', async () => {
     const cgroup = node();
     const { pid } = await cgroup.spawn(process.execPath, ['-e', 'const b = Buffer.alloc(64 << 20, 1); setInterval(() => b, 1e6)']);
     const sizeOf = (): number => Number(through(net().adjuster.look(machineWorkload(cgroup)))?.[0]?.sizeBytes ?? 0n);
@@ -125,7 +125,7 @@ describe('raising', () => {
   });
 });
 
-describe('who is never written to', () => {
+describe('processes that are never written to', () => {
   test('a workload that is no target', async () => {
     const parent = node();
     const [db, batch] = [parent.child('db'), parent.child('batch')];
@@ -178,7 +178,7 @@ describe('who is never written to', () => {
   });
 
   test.runIf(hasCapSysResource)(
-    'nor one that somebody exempts later, be it before or after evictd wrote (tried where there is CAP_SYS_RESOURCE)',
+    'nor one that is exempted later, before or after evictd wrote (tried where there is CAP_SYS_RESOURCE)',
     async () => {
       const cgroup = node();
       const { pid } = await cgroup.spawn('sleep', ['60']);
@@ -209,7 +209,7 @@ describe('who is never written to', () => {
 });
 
 describe('processes that come and go', () => {
-  test('whoever is forked between the look and the write is told, kept and written to in the same tick', async () => {
+  test('a process forked between look and write is reported, saved and written to in the same tick', async () => {
     const cgroup = node();
     const fifo = freshFifo();
     await cgroup.spawn('/bin/sh', ['-c', 'read line < "$0"; sleep 60 & wait', fifo]);
@@ -244,7 +244,7 @@ describe('processes that come and go', () => {
     expect(new Set(pids.map(adjOf))).toEqual(new Set([0]));
   });
 
-  test('a child that nobody has seen before, whose parent has ended, gets back the lowest value found', async () => {
+  test('an unknown child of an ended parent gets the lowest original value', async () => {
     const cgroup = node();
     const fifo = freshFifo();
     const { pid, ended } = await cgroup.spawn('/bin/sh', ['-c', 'read line < "$0"; sleep 60 & exit', fifo]);
@@ -288,7 +288,7 @@ describe('processes that come and go', () => {
   });
 });
 
-describe('what somebody else changes', () => {
+describe('changes by another program', () => {
   test('is left alone, is said once, and is not undone at the end; nor are its children', async () => {
     const cgroup = node();
     const fifo = freshFifo();
@@ -341,7 +341,7 @@ describe('what is kept', () => {
     expect(existsSync(first.file)).toBe(false);
   });
 
-  test('is written before the first process is: where it cannot be, nobody gets a value, and that is said once until it can', async () => {
+  test('is written before the first process is: if that fails, no value is written, with one warning until it works', async () => {
     const cgroup = node();
     const { pid } = await cgroup.spawn('sleep', ['60']);
     const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
@@ -362,7 +362,7 @@ describe('what is kept', () => {
       false,
     ],
     ['it was written before the last boot: nothing of it counts', (text) => text.replace(/"bootId":"./, '"bootId":"x'), 900, false],
-    ['somebody else has changed the value since', (text) => text.replace('"written":[900]', '"written":[700]'), 900, false],
+    ['another program has changed the value since', (text) => text.replace('"written":[900]', '"written":[700]'), 900, false],
   ])('%s', async (_rule, change, adj, left) => {
     const cgroup = node();
     const { pid } = await cgroup.spawn('sleep', ['60']);
@@ -433,7 +433,7 @@ describe('while evictd has no descriptor left', () => {
     return { ...net(), target: to(machineWorkload(cgroup), 700), adjs: () => processes.map(({ pid }) => adjOf(pid)) };
   }
 
-  test('a write throws, and is done the next time: nobody has refused', async () => {
+  test('a write throws, and is repeated: no process has refused', async () => {
     const { adjuster, target, adjs, log } = await two();
     through(adjuster.look(target.workload));
     adjuster.keep([target]);
@@ -447,7 +447,7 @@ describe('while evictd has no descriptor left', () => {
     expect(adjuster.restore()).toEqual(given);
   });
 
-  test('a look throws, and nobody is taken for gone', async () => {
+  test('a look throws, and no process counts as ended', async () => {
     const { adjuster, target, tick, adjs, log } = await two();
     tick(target);
     const { workload } = target;

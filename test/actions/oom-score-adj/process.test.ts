@@ -3,7 +3,7 @@ import { withProcess } from '../../../src/actions/oom-score-adj/process.js';
 import { testCgroup } from '../../support/cgroup.js';
 
 describe('a held process', () => {
-  test('says nothing more when it has gone, whoever has its number', async () => {
+  test('has no values after its end, even if the pid is reused', async () => {
     const cgroup = testCgroup();
     onTestFinished(() => cgroup.cleanup());
     const { pid, child, ended } = await cgroup.spawn('sleep', ['60']);
