@@ -19,11 +19,10 @@ import { OwnProcesses, type OwnProcess } from './own-processes.js';
 import { processCount } from './process-counts.js';
 import { listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
 import { compileRules } from './rules.js';
-import { RuntimeRoot } from './runtime-root.js';
+import { ReportedWorkloads, RuntimeRoot } from './runtime-root.js';
 import type { SourceRoot } from './source-root.js';
 import { cgroupsOf, type WorkloadSourceSpec } from './source-spec.js';
 import { rootsOf } from './systemd-tree.js';
-import { ReportedWorkloads } from './told-workloads.js';
 
 interface WorkloadsConfig {
   readonly workloads: readonly WorkloadSourceSpec[];
