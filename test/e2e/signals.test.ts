@@ -31,7 +31,7 @@ test(`without an answer of the container runtime imagefs is unknown: no other fi
   const evictionHard = { 'imagefs.available': '99.9%', 'imagefs.inodesFree': '0%', 'memory.available': '0%' };
   const workloads = [{ cri: { endpoint: 'unix:///run/evictd-test-none.sock' } }];
   const evictd = await new Evictd({ config: { ...guarding(testNode()), workloads, evictionHard, monitoringInterval: '100ms' } }).guarding();
-  await evictd.logged(/imagefs.available cannot be read: no container runtime has told/);
+  await evictd.logged(/imagefs.available cannot be read: no container runtime has reported/);
   await aWhile();
   expect(evictd.journal().filter(({ type }) => ['threshold', 'condition', 'alert', 'reclaim'].includes(type))).toEqual([]);
   expect(await evictd.metric('evictd_signal_available{eviction_signal="imagefs.available"}')).toBeUndefined();
