@@ -72,9 +72,9 @@ function measured(decided: Policy, found: Candidates, availableMi: bigint, round
       'nodefs.available': 500n * Mi,
       'nodefs.inodesFree': 500n,
     });
-    const told = input(nowNs, observed, { candidates: () => found });
+    const given = input(nowNs, observed, { candidates: () => found });
     const from = process.hrtime.bigint();
-    const made = coreStep(decided, state, told);
+    const made = coreStep(decided, state, given);
     if (round >= 0) times.push(Number(process.hrtime.bigint() - from) / 1e3);
     if (made.effects.some(({ kind }) => kind === 'evict') !== availableMi < 100n) throw new Error('decided otherwise than expected');
     if (availableMi >= 100n) state = made.state; // a step under pressure starts without evictions in progress

@@ -10,9 +10,9 @@ import { aWhile } from './wait.js';
 // A real containerd and real pods. logind is simulated: test/power shuts machines down.
 
 /** Logs the start and SIGTERM; `then` runs after SIGTERM. */
-const onTerm = (then: string): string => `trap 'echo told; ${then}' TERM; echo begun; while :; do sleep 0.05; done`;
+const onTerm = (then: string): string => `trap 'echo term; ${then}' TERM; echo begun; while :; do sleep 0.05; done`;
 
-const said = ({ logs }: Pod): readonly string[] => readFileSync(`${logs}/app.log`, 'utf8').match(/begun|told/g) ?? [];
+const said = ({ logs }: Pod): readonly string[] => readFileSync(`${logs}/app.log`, 'utf8').match(/begun|term/g) ?? [];
 
 describe.runIf(hasContainerd)(`pods of containerd at a shutdown of the machine (${ON})`, () => {
   const runtime = new Containerd();
@@ -58,8 +58,8 @@ describe.runIf(hasContainerd)(`pods of containerd at a shutdown of the machine (
     expect(named('default/deaf')).toMatchObject({ result: 'killed', inTime: false });
     expect(ended.at(-1)).toMatchObject({ workload: { name: 'default/db' }, result: 'ended', inTime: true });
     // If the runtime was slow, evictd sent SIGTERM, too.
-    expect(new Set(said(deaf))).toEqual(new Set(['begun', 'told']));
-    expect([web, db].map((one) => said(one))).toEqual(Array<string[]>(2).fill(['begun', 'told']));
+    expect(new Set(said(deaf))).toEqual(new Set(['begun', 'term']));
+    expect([web, db].map((one) => said(one))).toEqual(Array<string[]>(2).fill(['begun', 'term']));
     expect(await runtime.pods()).toHaveLength(3);
     expect(guard.journal().filter(({ type }) => type === 'removal')).toEqual([]);
   });

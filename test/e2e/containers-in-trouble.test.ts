@@ -115,7 +115,7 @@ describe.runIf(hasContainerd)(`containers while containerd or process ids fail (
       await guard.logged(/cannot be asked/);
       await runtime.run();
       await guard.logged(/is solved/); // a container that no runtime has reported is not evicted
-      await guard.until('it has started its processes', () => (bomb === 'container' ? inBatch() : processesOf(node, app)).length === 41);
+      await guard.until('the processes have started', () => (bomb === 'container' ? inBatch() : processesOf(node, app)).length === 41);
       if (bomb === 'container') writeFileSync(`${tmpOf(node, app)}/grow`, '');
       else startForkBomb(batch, ofBatch);
 

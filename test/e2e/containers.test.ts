@@ -29,7 +29,7 @@ function grow(node: TestCgroup, pod: Pod): void {
   writeFileSync(`/proc/${String(shell)}/root/tmp/grow`, '');
 }
 
-const told = (guard: Evictd, type: string): readonly unknown[] =>
+const victims = (guard: Evictd, type: string): readonly unknown[] =>
   guard
     .journal()
     .filter((line) => line.type === type)
@@ -80,7 +80,7 @@ describe.runIf(hasContainerd)(`pods of containerd (${ON})`, () => {
     expect(outcome).toMatchObject({ result: 'killed', victim: { name: 'default/leak' } });
     expect(pids(node, leak.containers.app, leak)).toEqual([]);
     expect(Object.values(neighbours.containers).map((id) => pids(node, id).length)).toEqual([1, 1]);
-    expect(told(guard, 'decision')).toEqual(['default/leak']);
+    expect(victims(guard, 'decision')).toEqual(['default/leak']);
     expect(await guard.recorded('removal')).toMatchObject({ removed: false, victim: { name: 'default/leak' } });
     await runtime.run();
     await guard.until('the pod is removed', async () => (await runtime.pods()).join() === neighbours.id);
@@ -114,7 +114,7 @@ describe.runIf(hasContainerd)(`pods of containerd (${ON})`, () => {
     grow(node, orderly);
     expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name: 'default/orderly' } });
     await guard.removed('default/orderly');
-    expect(told(guard, 'escalation')).toEqual([]);
+    expect(victims(guard, 'escalation')).toEqual([]);
     expect(await runtime.pods()).toEqual([web.id]);
     expect(pids(node, web.containers.app)).toHaveLength(1);
 
@@ -208,7 +208,7 @@ describe.runIf(hasContainerd && loopWorks())(`a disk of containerd (${ON}; where
     await guard.removed('default/hog/app');
     await guard.until('the shortage is over', () => guard.journal().some(({ type, met }) => type === 'threshold' && met === false));
     await aWhile(); // a second victim would be a defect
-    expect(told(guard, 'decision')).toEqual(['default/hog/app']);
+    expect(victims(guard, 'decision')).toEqual(['default/hog/app']);
     expect(available(directory)).toBeGreaterThan(before - 2 * MIB);
     const alive = [pids(node, web.containers.app), pids(node, hog.containers.side), pids(node, idle.containers.app, idle)];
     expect(alive.map(({ length }) => length)).toEqual([1, 1, 1]);

@@ -165,8 +165,8 @@ test(`a journal that rotates all the time has every record once, in order (${ON}
   expect(await evictd.stop()).toBe(0);
   const lines = allLines(state);
   expect(readdirSync(state)).toContain('journal.jsonl.1');
-  const told = evictd.log.filter(({ msg }) => msg.startsWith('the configuration was read again')).length;
-  expect(lines.filter(({ type }) => type === 'reload')).toHaveLength(told);
+  const accepted = evictd.log.filter(({ msg }) => msg.startsWith('the configuration was read again')).length;
+  expect(lines.filter(({ type }) => type === 'reload')).toHaveLength(accepted);
   expect(lines.map(({ time }) => time)).toEqual(lines.map(({ time }) => time).sort());
   expect(lines.map(({ type }) => type).filter((type) => ['start', 'decision', 'outcome', 'stop'].includes(type))).toEqual([
     'start',

@@ -50,14 +50,14 @@ describe(`evictd reload (${ON})`, () => {
     const file = ['--config', evictd.configFile];
     const places = ['--node-cgroup', node.path, '--runtime-directory', `${evictd.directory}/run`];
     // The node and the directory of an invalid file are unknown: options or --pid name them.
-    for (const [refusals, who] of [
+    for (const [refusals, flags] of [
       [1, ['--pid', String(evictd.pid)]],
       [2, places],
     ] as const) {
-      const { code, stderr } = await command('reload', ...file, ...who);
+      const { code, stderr } = await command('reload', ...file, ...flags);
       expect([code, stderr]).toEqual([78, expect.stringMatching(/config\.yaml:1:\d+: EVICTD_CONFIG_THRESHOLD/)]);
       expect(stderr).toContain(`evictd (process ${String(evictd.pid)}) keeps its present configuration\n`);
-      expect(evictd.log.filter(({ code: told }) => told === 'EVICTD_RELOAD_REFUSED')).toHaveLength(refusals);
+      expect(evictd.log.filter(({ code: logged }) => logged === 'EVICTD_RELOAD_REFUSED')).toHaveLength(refusals);
       expect([await evictd.metric('evictd_config_last_reload_successful'), await threshold()]).toEqual([0, before]);
     }
     expect(await evictd.recorded('reload-refused')).toMatchObject({ errors: [expect.stringContaining('EVICTD_CONFIG_THRESHOLD')] });
@@ -76,8 +76,8 @@ describe(`evictd reload (${ON})`, () => {
     expect([code, stderr]).toEqual([78, expect.stringContaining('EVICTD_CONFIG_UNKNOWN_KEY')]);
     expect(stderr).toContain('was started with other files and reloaded those');
     await evictd.recorded('reload');
-    const nobody = await command('reload', '--config', draft, '--pid', '1');
-    expect([nobody.code, nobody.stderr]).toEqual([
+    const other = await command('reload', '--config', draft, '--pid', '1');
+    expect([other.code, other.stderr]).toEqual([
       78,
       expect.stringMatching(/EVICTD_RELOAD_NOBODY: process 1 .*[^]*EVICTD_CONFIG_UNKNOWN_KEY/),
     ]);
@@ -106,8 +106,8 @@ describe(`evictd reload (${ON})`, () => {
     const right = await command('reload', '--config', evictd.configFile, '--pid', String(evictd.pid));
     expect(right.code).toBe(0);
     await evictd.stop('SIGKILL'); // its lock file stays, with its process id
-    const nobody = await command('reload', '--config', evictd.configFile);
-    expect([nobody.code, nobody.stderr]).toEqual([75, expect.stringContaining('EVICTD_RELOAD_NOBODY: no evictd guards this node')]);
+    const later = await command('reload', '--config', evictd.configFile);
+    expect([later.code, later.stderr]).toEqual([75, expect.stringContaining('EVICTD_RELOAD_NOBODY: no evictd guards this node')]);
   });
 
   test('crossings are seen and grace periods continue during many reloads', async () => {

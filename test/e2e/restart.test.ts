@@ -6,7 +6,7 @@ import { fullFilesystem } from '../support/full-filesystem.js';
 import { Evictd } from './evictd.js';
 import type { Moment } from './mortal.js';
 import { guarding, ON } from './node.js';
-import { batchFirst, GRACE_S, hardAndKilled, setting, softAndKilled, softly, terms, toldToEnd } from './restarting.js';
+import { batchFirst, GRACE_S, hardAndKilled, setting, softAndKilled, softly, terms, untilTerminating } from './restarting.js';
 import { aWhile } from './wait.js';
 
 // Moments of writing, which are the same on every machine: killed-while-writing.test.ts.
@@ -45,7 +45,7 @@ describe(`a restart in the middle of a grace period (${ON})`, () => {
       const first = await new Evictd({ config, directory }).guarding();
       batch.grow();
       await first.recorded('decision');
-      await toldToEnd(batch, node, `${directory}/run`);
+      await untilTerminating(batch, node, `${directory}/run`);
       expect(await first.stop(signal)).toBe(end);
 
       const evictd = await new Evictd({ config, directory }).guarding();
@@ -78,7 +78,7 @@ describe(`a restart in the middle of a grace period (${ON})`, () => {
     const config = softly(node, { evictionMaxPodGracePeriod: 60 });
     const first = await new Evictd({ config, directory }).guarding();
     batch.grow();
-    await toldToEnd(batch, node, `${directory}/run`);
+    await untilTerminating(batch, node, `${directory}/run`);
     await first.stop('SIGKILL');
     batch.child.kill('SIGKILL');
     await batch.ended;
@@ -91,7 +91,7 @@ describe(`a restart in the middle of a grace period (${ON})`, () => {
     const { node, batch, directory } = await setting('say');
     const first = await new Evictd({ config: softly(node), directory }).guarding();
     batch.grow();
-    await toldToEnd(batch, node, `${directory}/run`);
+    await untilTerminating(batch, node, `${directory}/run`);
     await first.stop();
     const config = softly(node, { rules: [{ match: { name: '*' }, critical: true }] });
     const evictd = await new Evictd({ config, directory }).guarding();
@@ -125,7 +125,7 @@ describe(`a restart in the middle of a grace period (${ON})`, () => {
     const config = { ...softly(node), compatibility: 'kubelet' };
     const first = await new Evictd({ config, directory }).guarding();
     batch.grow();
-    await toldToEnd(batch, node, `${directory}/run`);
+    await untilTerminating(batch, node, `${directory}/run`);
     await first.stop('SIGKILL');
     const evictd = await new Evictd({ config, directory }).guarding();
     expect(await evictd.recorded('outcome')).toMatchObject({ decision: 1, result: 'killed' });
@@ -141,7 +141,7 @@ describe(`saved state of an earlier evictd is discarded (${ON})`, () => {
     const { node, batch, directory } = await setting('say');
     const first = await new Evictd({ config: softly(node, { evictionMaxPodGracePeriod: 60 }), directory }).guarding();
     batch.grow();
-    await toldToEnd(batch, node, `${directory}/run`);
+    await untilTerminating(batch, node, `${directory}/run`);
     await first.recorded('decision');
     await first.stop('SIGKILL');
     const run = join(directory, 'run');
@@ -228,7 +228,7 @@ describe(`a full runtime directory (${ON})`, () => {
     const first = await new Evictd({ config, directory }).guarding();
     batch.grow();
     await first.recorded('decision');
-    await toldToEnd(batch, node, full.directory);
+    await untilTerminating(batch, node, full.directory);
     await first.stop('SIGKILL');
     full.fill();
 

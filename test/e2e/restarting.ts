@@ -62,7 +62,7 @@ export const terms = (batch: Workload): number =>
     .filter((word) => word === 'term').length;
 
 /** Waits until batch got SIGTERM and the saved state has that: otherwise a restarted evictd sends it again. */
-export async function toldToEnd(batch: Workload, node: TestCgroup, runtimeDirectory: string): Promise<void> {
+export async function untilTerminating(batch: Workload, node: TestCgroup, runtimeDirectory: string): Promise<void> {
   const state = `${runtimeDirectory}/cgroup-${encodeURIComponent(node.path)}.state`;
   await until('batch got SIGTERM', () => terms(batch) === 1 && readFileSync(state, 'latin1').includes('"sent":"signalNs"'));
 }

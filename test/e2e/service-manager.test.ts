@@ -29,22 +29,22 @@ const SCRAPER = `
   socket(C, AF_INET, SOCK_STREAM, 0) or die $!;
   my $is = connect(C, pack_sockaddr_in($ARGV[1], inet_aton("127.0.0.1"))) ? "connected" : "$!";
   print $state =~ s/\\n.*//sr, ": $is\\n"; sleep`;
-const told = (manager: NotifyReceiver, what: RegExp): Promise<void> =>
-  until(`the manager is told ${String(what)} (${manager.told.join(', ')})`, () => manager.told.some((line) => what.test(line)));
+const received = (manager: NotifyReceiver, what: RegExp): Promise<void> =>
+  until(`the manager gets ${String(what)} (${manager.messages.join(', ')})`, () => manager.messages.some((line) => what.test(line)));
 
 describe(`messages to the service manager (${ON})`, () => {
   test('READY when evictd guards, its status, and STOPPING', async () => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const { evictd, manager } = await started(guarding(node));
-    await told(manager, /^READY=1/);
-    expect(manager.told[0]).toBe(`READY=1|STATUS=guarding ${node.path}`);
+    await received(manager, /^READY=1/);
+    expect(manager.messages[0]).toBe(`READY=1|STATUS=guarding ${node.path}`);
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');
-    await told(manager, /^STATUS=guarding .*, MemoryPressure; evictions: 1, last: batch$/);
+    await received(manager, /^STATUS=guarding .*, MemoryPressure; evictions: 1, last: batch$/);
     expect(await evictd.stop()).toBe(0);
-    await told(manager, /^STOPPING=1\|/);
-    expect(manager.told.filter((line) => line.startsWith('READY=1'))).toHaveLength(1);
+    await received(manager, /^STOPPING=1\|/);
+    expect(manager.messages.filter((line) => line.startsWith('READY=1'))).toHaveLength(1);
   });
 
   test('READY not before metrics can be scraped', async () => {
@@ -67,25 +67,25 @@ describe(`messages to the service manager (${ON})`, () => {
   test('RELOADING and READY around a reload, accepted or refused', async () => {
     const { evictd, manager } = await started(guarding(testNode()));
     evictd.child.kill('SIGHUP');
-    await until('the reload is over', () => manager.told.filter((line) => line.startsWith('READY=1')).length === 2);
+    await until('the reload is over', () => manager.messages.filter((line) => line.startsWith('READY=1')).length === 2);
     writeFileSync(evictd.configFile, 'nonsense: 1\n');
     evictd.child.kill('SIGHUP');
-    await until('the reload is over', () => manager.told.filter((line) => line.startsWith('READY=1')).length === 3);
-    const states = manager.told.map((line) => line.split('|')[0]);
+    await until('the reload is over', () => manager.messages.filter((line) => line.startsWith('READY=1')).length === 3);
+    const states = manager.messages.map((line) => line.split('|')[0]);
     expect(states).toEqual(['READY=1', 'RELOADING=1', 'READY=1', 'RELOADING=1', 'READY=1']);
-    expect(manager.told[1]).toMatch(/^RELOADING=1\|MONOTONIC_USEC=\d+$/);
+    expect(manager.messages[1]).toMatch(/^RELOADING=1\|MONOTONIC_USEC=\d+$/);
   });
 
   test('WATCHDOG at half of the requested interval', async () => {
     const { evictd, manager } = await started(guarding(testNode()), true);
-    await until('three WATCHDOG messages', () => manager.told.filter((line) => line === 'WATCHDOG=1').length >= 3);
+    await until('three WATCHDOG messages', () => manager.messages.filter((line) => line === 'WATCHDOG=1').length >= 3);
     expect(await evictd.stop()).toBe(0);
   });
 
   test('no WATCHDOG without a watchdog', async () => {
     const { manager } = await started(guarding(testNode()));
     await aWhile();
-    expect(manager.told).not.toContain('WATCHDOG=1');
+    expect(manager.messages).not.toContain('WATCHDOG=1');
   });
 
   test('evictd guards without a service manager, and with an unusable socket', async () => {

@@ -150,22 +150,3 @@ describe(`SIGHUP (${ON})`, () => {
     expect(await evictd.recorded('decision')).toMatchObject({ threshold: '900Mi', wake: 'reload' });
   });
 });
-
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  `%s ends evictd with exit code 0, and victims with SIGTERM are left alone (${ON})`,
-  async (signal) => {
-    const node = testNode();
-    const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
-    const config = {
-      ...guarding(node),
-      evictionHard: { 'memory.available': '64Mi' },
-      evictionSoft: { 'memory.available': '384Mi' },
-      evictionSoftGracePeriod: { 'memory.available': '100ms' },
-    };
-    const evictd = await new Evictd({ config }).guarding();
-    batch.grow();
-    await evictd.recorded('decision');
-    expect(await evictd.stop(signal)).toBe(0);
-    expect(batch.alive).toBe(true);
-  },
-);

@@ -80,13 +80,13 @@ describe(`a soft eviction (${ON})`, () => {
     expect(evictd.journal().filter(({ type }) => type === 'decision')).toHaveLength(1);
   });
 
-  test('is left to the next evictd at a stop, and the log says so', async () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('is left to the next evictd at %s, and the log says so', async (signal) => {
     const node = testNode();
     const batch = await workload(node.child('batch'), { growsMib: 140, onTerm: 'ignore' });
     const evictd = await new Evictd({ config: softly(node) }).guarding();
     batch.grow();
     await evictd.recorded('decision');
-    expect(await evictd.stop()).toBe(0);
+    expect(await evictd.stop(signal)).toBe(0);
     expect(batch.alive).toBe(true);
     expect(evictd.log.map(({ msg }) => msg)).toContainEqual(
       expect.stringMatching(/^SIGTERM sent to batch, and its grace period is not over/),

@@ -11,10 +11,14 @@ const IMAGEFS = 16;
 
 /** Commands that read once. */
 describe.runIf(loopWorks())('the image filesystem that a container runtime reports (where loop devices are)', () => {
-  /** @param tells  its answer about the image filesystem */
-  const told = async (tells: (imagefs: string) => object | 'hang', thresholds: object) => {
+  /** @param imageFilesystem  the answer of the runtime */
+  const setUp = async (imageFilesystem: (imagefs: string) => object | 'hang', thresholds: object) => {
     const [nodefs, imagefs] = [disk(8), disk(IMAGEFS)];
-    const runtime = new FakeRuntime({ ListPodSandbox: () => ({}), ListContainers: () => ({}), ImageFsInfo: () => tells(imagefs) });
+    const runtime = new FakeRuntime({
+      ListPodSandbox: () => ({}),
+      ListContainers: () => ({}),
+      ImageFsInfo: () => imageFilesystem(imagefs),
+    });
     onTestFinished(() => {
       runtime.remove();
     });
@@ -31,13 +35,13 @@ describe.runIf(loopWorks())('the image filesystem that a container runtime repor
     writeFileSync(file, JSON.stringify(config), { mode: 0o644 });
     const run = (...args: readonly string[]) => evictd(...args, '--config', file);
     /** Repeats the command until the runtime has answered in time: on a busy machine it may not. */
-    const toldTo = async (isTold: RegExp, ...args: readonly string[]) => {
+    const answered = async (hasAnswer: RegExp, ...args: readonly string[]) => {
       let ran = { code: 0 as unknown, stdout: '' };
       const circumstances = () => ran.stdout;
-      await until('the runtime has answered in time', async () => isTold.test((ran = await run(...args)).stdout), circumstances);
+      await until('the runtime has answered in time', async () => hasAnswer.test((ran = await run(...args)).stdout), circumstances);
       return ran;
     };
-    return { runtime, imagefs, run, toldTo };
+    return { runtime, imagefs, run, answered };
   };
   const on = (mountpoint: string) => ({ image_filesystems: [{ fs_id: { mountpoint } }] });
   const WATCHED = { 'imagefs.available': '1%' };
@@ -47,8 +51,8 @@ describe.runIf(loopWorks())('the image filesystem that a container runtime repor
   const imagefsOf = (stdout: string) => (JSON.parse(stdout) as Signals).signals.find(({ signal }) => signal === 'imagefs.available');
 
   test('check reads it, and requests nothing else', async () => {
-    const { runtime, toldTo } = await told(on, WATCHED);
-    const { code, stdout } = await toldTo(/"imagefs\.available",\s*"availableBytes"/, 'check', '-o', 'json');
+    const { runtime, answered } = await setUp(on, WATCHED);
+    const { code, stdout } = await answered(/"imagefs\.available",\s*"availableBytes"/, 'check', '-o', 'json');
     expect(code).toBe(0);
     const { capacityBytes = 0 } = imagefsOf(stdout) ?? {};
     expect([capacityBytes > 8 * MIB, capacityBytes <= IMAGEFS * MIB]).toEqual([true, true]);
@@ -56,15 +60,15 @@ describe.runIf(loopWorks())('the image filesystem that a container runtime repor
   });
 
   test('check reports it as unknown if it hangs, and no other filesystem stands in for it', async () => {
-    const { run } = await told(() => 'hang', WATCHED);
+    const { run } = await setUp(() => 'hang', WATCHED);
     const { code, stdout } = await run('check', '-o', 'json');
     expect(code).toBe(3);
     expect(imagefsOf(stdout)).toMatchObject({ reason: expect.stringContaining('no container runtime has reported yet') as string });
   });
 
   test('doctor and config check read it, and report that no threshold watches it', async () => {
-    const { imagefs, toldTo } = await told(on, {});
-    const doctor = await toldTo(/filesystem\.imagefs/, 'doctor', '-o', 'json');
+    const { imagefs, answered } = await setUp(on, {});
+    const doctor = await answered(/filesystem\.imagefs/, 'doctor', '-o', 'json');
     const { checks } = JSON.parse(doctor.stdout) as { checks: { id: string; summary: string }[] };
     expect(checks).toContainEqual(
       expect.objectContaining({
@@ -73,12 +77,12 @@ describe.runIf(loopWorks())('the image filesystem that a container runtime repor
         summary: expect.stringContaining(`${imagefs}, reported by the container runtime: ext4, `) as string,
       }),
     );
-    await toldTo(/EVICTD_IMAGEFS_UNWATCHED/, 'config', 'check');
+    await answered(/EVICTD_IMAGEFS_UNWATCHED/, 'config', 'check');
   });
 
   test('config check compares thresholds with its capacity', async () => {
-    const { toldTo } = await told(on, { 'imagefs.available': '10Mi', 'nodefs.available': '10Mi' });
-    const { stdout } = await toldTo(/^(?![^]*imagefs\.available cannot be read)/, 'config', 'check');
+    const { answered } = await setUp(on, { 'imagefs.available': '10Mi', 'nodefs.available': '10Mi' });
+    const { stdout } = await answered(/^(?![^]*imagefs\.available cannot be read)/, 'config', 'check');
     expect(stdout.match(/EVICTD_LINT_ALWAYS_MET \S+:/g)).toEqual(['EVICTD_LINT_ALWAYS_MET nodefs.available:']);
   });
 });

@@ -27,13 +27,13 @@ const fallBehind = async (): Promise<void> => {
 const catchUp = async (): Promise<void> => {
   receiver.resume();
   await eventually('it to read again', () => manager.notify('X=2'));
-  await eventually('it to have read everything', () => receiver.told.includes('X=2'));
+  await eventually('it to have read everything', () => receiver.messages.includes('X=2'));
 };
 const step = (effects: StepReport['effects'] = []): void => {
   service.stepped({ effects } as StepReport);
 };
 const READY = 'READY=1|STATUS=guarding machine';
-const told = () => receiver.told.filter((line) => !line.startsWith('X='));
+const told = () => receiver.messages.filter((line) => !line.startsWith('X='));
 
 beforeEach(() => start());
 afterEach(async () => {

@@ -24,8 +24,8 @@ describe('the service manager’s socket', () => {
     const socket = closing(new native.NotifySocket(at));
     expect(socket.notify('READY=1\nSTATUS=guarding')).toBe(0);
     expect(socket.notify('WATCHDOG=1')).toBe(0);
-    await until('both', () => receiver.told.length === 2);
-    expect(receiver.told).toEqual(['READY=1|STATUS=guarding', 'WATCHDOG=1']);
+    await until('both', () => receiver.messages.length === 2);
+    expect(receiver.messages).toEqual(['READY=1|STATUS=guarding', 'WATCHDOG=1']);
   });
 
   test('a manager that is gone is an errno, one that came again is told', async () => {
@@ -34,7 +34,7 @@ describe('the service manager’s socket', () => {
     expect(socket.notify('READY=1')).toBe(ENOENT);
     const receiver = await receive(address);
     expect(socket.notify('READY=1')).toBe(0);
-    await until('it', () => receiver.told.length === 1);
+    await until('it', () => receiver.messages.length === 1);
     await receiver.close();
     expect(socket.notify('READY=1')).toBe(ECONNREFUSED);
   });

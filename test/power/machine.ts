@@ -12,7 +12,7 @@ export interface WentDown {
   /** Journal records in order. */
   readonly journal: readonly JournalRecord[];
   /** When a workload got its first SIGTERM, and when it had ended; undefined: never. */
-  readonly workload: (name: string) => { readonly told: number | undefined; readonly ended: number | undefined };
+  readonly workload: (name: string) => { readonly sigterm: number | undefined; readonly ended: number | undefined };
   /** That stands in a file. */
   readonly time: (name: string) => number;
 }
@@ -61,7 +61,7 @@ function left({ out, output, status, seconds }: Booted): WentDown {
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as JournalRecord),
-    workload: (file) => ({ told: when(file, 'told'), ended: when(file, 'ended') }),
+    workload: (file) => ({ sigterm: when(file, 'sigterm'), ended: when(file, 'ended') }),
     time: (file) => Number(text(file)) - asked,
   };
 }

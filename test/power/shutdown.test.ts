@@ -39,11 +39,11 @@ function inOrder(down: WentDown): void {
   // By the workloads: a group gets SIGTERM when the one before has ended, other units when all have.
   const own = Object.fromEntries(NAMES.map((name) => [name, down.workload(name)]));
   const ends = (name: string): number => own[name]?.ended ?? NaN;
-  expect(own.deaf).toEqual({ told: expect.any(Number) as number, ended: undefined });
-  expect(own.web?.told).toBeGreaterThanOrEqual(ends('batch'));
-  expect(own.db?.told).toBeGreaterThanOrEqual(ends('web'));
-  expect(own.outside?.told).toBeGreaterThanOrEqual(ends('db'));
-  expect(own.outside?.told).toBeLessThan(LOGIND_WAITS);
+  expect(own.deaf).toEqual({ sigterm: expect.any(Number) as number, ended: undefined });
+  expect(own.web?.sigterm).toBeGreaterThanOrEqual(ends('batch'));
+  expect(own.db?.sigterm).toBeGreaterThanOrEqual(ends('web'));
+  expect(own.outside?.sigterm).toBeGreaterThanOrEqual(ends('db'));
+  expect(own.outside?.sigterm).toBeLessThan(LOGIND_WAITS);
 }
 
 test('systemctl poweroff: workloads end group by group, one that ignores SIGTERM is killed, and the other units follow', async () => {
@@ -61,9 +61,9 @@ test('evictd killed while the first group ends: the machine does not wait, and s
   expect(phases(down)).not.toContain('over');
   for (const { afterSeconds, gracePeriodSeconds } of down.journal.filter(({ result }) => result === 'killed'))
     expect(afterSeconds).toBeGreaterThanOrEqual(gracePeriodSeconds as number);
-  const told = NAMES.map((name) => down.workload(name).told);
-  expect(told).toEqual(NAMES.map(() => expect.any(Number) as number));
-  const { told: outside = NaN } = down.workload('outside');
+  const signalled = NAMES.map((name) => down.workload(name).sigterm);
+  expect(signalled).toEqual(NAMES.map(() => expect.any(Number) as number));
+  const { sigterm: outside = NaN } = down.workload('outside');
   expect(outside).toBeGreaterThan(down.time('killed'));
   // Long before the limit of logind; and systemd gave each unit its stop timeout.
   expect(outside).toBeLessThan(LOGIND_WAITS / 2);

@@ -14,7 +14,7 @@ const PROGRAM = `
 
 /** Stands in for a service manager: its datagrams, with lines joined by '|'. */
 export interface NotifyReceiver {
-  readonly told: readonly string[];
+  readonly messages: readonly string[];
   /** Stops reading, so that its socket fills. Resolves when the process has stopped. */
   pause(): Promise<void>;
   resume(): void;
@@ -24,13 +24,13 @@ export interface NotifyReceiver {
 /** `address`: as in $NOTIFY_SOCKET. */
 export async function receiveNotifications(address: string): Promise<NotifyReceiver> {
   const child = spawn('perl', ['-MSocket', '-e', PROGRAM, address], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const told: string[] = [];
+  const messages: string[] = [];
   const lines = createInterface({ input: child.stdout });
   const [first] = (await Promise.race([once(lines, 'line'), once(child, 'exit')])) as [unknown];
   if (first !== 'bound') throw new Error(`no socket at ${address}`);
-  lines.on('line', (line) => told.push(line));
+  lines.on('line', (line) => messages.push(line));
   return {
-    told,
+    messages,
     pause: async () => {
       child.kill('SIGSTOP');
       await eventually('the receiver has stopped', async () => / T \d+ /.test(await readFile(`/proc/${String(child.pid)}/stat`, 'utf8')));

@@ -58,14 +58,14 @@ describe.runIf(hasSystemd)(`an episode with units as workloads (${ON}; needs sys
     const began = await evictd.recorded('condition');
     const outcome = await evictd.recorded('outcome');
     await evictd.until('the condition clears', () => evictd.journal().some(({ type, status }) => type === 'condition' && status === false));
-    const told = evictd.journal().filter(({ type }) => ['condition', 'outcome'].includes(type));
-    expect(told.map(({ type, status }) => [type, status])).toEqual([
+    const records = evictd.journal().filter(({ type }) => ['condition', 'outcome'].includes(type));
+    expect(records.map(({ type, status }) => [type, status])).toEqual([
       ['condition', true],
       ['outcome', undefined],
       ['condition', false],
     ]);
     expect(began).toMatchObject({ condition: 'MemoryPressure' });
     // Times of records are imprecise: half of the period is proof enough.
-    expect(Date.parse(told[2]?.time ?? '') - Date.parse(outcome.time)).toBeGreaterThanOrEqual(periodS * 500);
+    expect(Date.parse(records[2]?.time ?? '') - Date.parse(outcome.time)).toBeGreaterThanOrEqual(periodS * 500);
   });
 });

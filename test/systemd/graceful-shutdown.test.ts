@@ -100,7 +100,7 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
       [BATCH]: small(),
       // systemd would stop it only after the stubborn one.
       [SAVER]: small({
-        ExecStart: `/bin/sh -c 'trap "echo told >> ${SEEN}; exit 0" TERM; while :; do sleep 0.2; done'`,
+        ExecStart: `/bin/sh -c 'trap "echo term >> ${SEEN}; exit 0" TERM; while :; do sleep 0.2; done'`,
         Restart: 'always',
         TimeoutStopSec: '900',
       }),
@@ -130,7 +130,7 @@ describe.skipIf(!hasSystemd)('units at a shutdown of the machine (needs systemd)
     const inWords = ended.map(({ workload, result, group }) => `${(workload as { name: string }).name} ${String(result)} ${String(group)}`);
     expect(inWords.slice(0, 3)).toEqual([`${BATCH} ended 0`, `${SAVER} ended 0`, `${STUBBORN} killed 0`]);
     expect(inWords.slice(3).sort()).toEqual([`${APP} ended 1000`, `${DB} ended 1000`]);
-    expect(readFileSync(SEEN, 'utf8')).toBe('told\n');
+    expect(readFileSync(SEEN, 'utf8')).toBe('term\n');
     expect(property(SAVER, 'ActiveState')).toBe('inactive');
     expect(await evictd.stop()).toBe(0);
   });

@@ -54,10 +54,10 @@ describe.skipIf(!hasSystemd)('a systemd unit that is evicted and comes back (nee
 
     // It comes back when the condition clears.
     await reach(evictd, 'release', 2);
-    const told = evictd.journal();
-    const released = told.findLastIndex(({ type }) => type === 'release');
-    const alert = told.findIndex(({ type }) => type === 'alert');
-    expect(told.slice(alert, released).some(({ type, status }) => type === 'condition' && status === false)).toBe(true);
+    const journal = evictd.journal();
+    const released = journal.findLastIndex(({ type }) => type === 'release');
+    const alert = journal.findIndex(({ type }) => type === 'alert');
+    expect(journal.slice(alert, released).some(({ type, status }) => type === 'condition' && status === false)).toBe(true);
     await reach(evictd, 'decision', 4);
     await reach(evictd, 'outcome', 4);
     expect(of(evictd, 'outcome').map(({ result, victim }) => [result, (victim as { name: string }).name])).toEqual(

@@ -20,16 +20,16 @@ const preparing = (): boolean => systemd('busctl', 'get-property', ...MANAGER, '
 
 describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
   const open: ShutdownDelay[] = [];
-  const told: string[] = [];
+  const events: string[] = [];
 
   const start = async (): Promise<ShutdownDelay> => {
     const delay = openShutdownDelay(true);
     open.push(delay);
     delay.start({
-      prepare: (begins) => told.push(begins ? 'goes down' : 'stays'),
-      changed: (state) => told.push(state.kind === 'off' ? `off: ${state.reason}` : state.kind),
+      prepare: (begins) => events.push(begins ? 'goes down' : 'stays'),
+      changed: (state) => events.push(state.kind === 'off' ? `off: ${state.reason}` : state.kind),
     });
-    await eventually('the lock is held', () => delay.state.kind === 'held', { circumstances: () => told.join(', ') });
+    await eventually('the lock is held', () => delay.state.kind === 'held', { circumstances: () => events.join(', ') });
     return delay;
   };
 
@@ -45,7 +45,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
   afterEach(async () => {
     for (const delay of open.splice(0)) delay.close();
     await eventually('no lock is held', () => lockHolders().length === 0);
-    told.length = 0;
+    events.length = 0;
   });
 
   test('is taken, listed, and released when closed', async () => {
@@ -56,12 +56,12 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     );
     delay.close();
     await eventually('the lock is released', () => lockHolders().length === 0);
-    expect(told).toEqual(['held']);
+    expect(events).toEqual(['held']);
   });
 
   const newLogind = async (delay: ShutdownDelay): Promise<void> => {
     systemd('systemctl', 'stop', 'systemd-logind');
-    await eventually('the loss is reported', () => told.at(-1) === 'off: logind does not run');
+    await eventually('the loss is reported', () => events.at(-1) === 'off: logind does not run');
     systemd('systemctl', 'start', 'systemd-logind');
     await eventually('the lock is held', () => delay.state.kind === 'held');
   };
@@ -71,9 +71,9 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     const before = lockHolders();
     await newLogind(delay);
     expect(lockHolders()).toEqual(before);
-    told.length = 0;
+    events.length = 0;
     systemd('systemctl', 'restart', 'dbus');
-    await eventually('the loss is reported', () => told.some((line) => line.startsWith('off: logind cannot be asked')));
+    await eventually('the loss is reported', () => events.some((line) => line.startsWith('off: logind cannot be asked')));
     await eventually('the lock is held', () => delay.state.kind === 'held', { ms: 60_000 });
     expect(lockHolders()).toEqual(before);
   });
@@ -86,7 +86,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     systemd('find', '/run/systemd/inhibit', '-type', 'f', '-delete');
     systemd('systemctl', 'start', 'systemd-logind');
     await eventually('the lock is held', () => delay.state.kind === 'held');
-    expect(told).toContain('off: logind has lost the lock');
+    expect(events).toContain('off: logind has lost the lock');
     expect(lockHolders()).toEqual([expect.any(Number)]);
     expect(lockHolders()).not.toContain(before);
   });
@@ -142,13 +142,13 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
       'org.freedesktop.login1.Manager.PrepareForShutdown',
       'boolean:true',
     ];
-    const asNobody = ['--reuid=nobody', '--clear-groups', 'dbus-send'];
-    systemd('setpriv', ...asNobody, ...fake);
+    const unprivileged = ['--reuid=nobody', '--clear-groups', 'dbus-send'];
+    systemd('setpriv', ...unprivileged, ...fake);
     // To this connection alone: a unicast signal needs no match rule.
-    systemd('setpriv', ...asNobody, `--dest=${String(own[0]?.[0])}`, ...fake);
+    systemd('setpriv', ...unprivileged, `--dest=${String(own[0]?.[0])}`, ...fake);
     // A true signal follows, and is reported.
     await newLogind(delay);
-    expect(told).not.toContain('goes down');
+    expect(events).not.toContain('goes down');
   });
 
   test('a shutdown waits until the lock is released; if it is called off, the lock is taken again', async () => {
@@ -162,19 +162,19 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     systemd('systemctl', 'daemon-reload');
     if (property('poweroff.target', 'RefuseManualStart') !== 'yes') throw new Error('this machine would go down');
     systemd('busctl', 'call', ...MANAGER, 'PowerOff', 'b', 'false');
-    await eventually('the shutdown is reported', () => told.includes('goes down'));
+    await eventually('the shutdown is reported', () => events.includes('goes down'));
     expect([delay.state.kind, preparing()]).toEqual(['held', true]);
     // A later process gets the signal, too, and no lock.
     const late: boolean[] = [];
     const other = openShutdownDelay(true);
     open.push(other);
     other.start({ prepare: (begins) => late.push(begins), changed: () => undefined });
-    await eventually('it is told', () => late.length === 1);
+    await eventually('the shutdown is reported', () => late.length === 1);
     expect(other.state).toMatchObject({ kind: 'off', reason: 'the machine is already shutting down' });
     expect(spawnSync('systemd-inhibit', ['--what=shutdown', '--mode=delay', 'true']).status).not.toBe(0);
     delay.release();
     await eventually('the locks are held again', () => delay.state.kind === 'held' && other.state.kind === 'held');
-    expect([told, late]).toEqual([
+    expect([events, late]).toEqual([
       ['held', 'goes down', 'released', 'stays', 'held'],
       [true, false],
     ]);

@@ -155,10 +155,10 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
   });
 
   test.each<[what: string, address: BusAddress, happens: () => void]>([
-    ['systemd executes itself anew', own, () => execFileSync('systemctl', ['daemon-reexec'])],
-    ['systemd executes itself anew (by the bus)', bus, () => execFileSync('systemctl', ['daemon-reexec'])],
-    ['the bus is started anew', bus, () => execFileSync('systemctl', ['restart', 'dbus.service'])],
-  ])('the connection is back after %s', async (_what, address, happens) => {
+    ['systemd re-executes itself', own, () => execFileSync('systemctl', ['daemon-reexec'])],
+    ['systemd re-executes itself (over the bus)', bus, () => execFileSync('systemctl', ['daemon-reexec'])],
+    ['the bus restarts', bus, () => execFileSync('systemctl', ['restart', 'dbus.service'])],
+  ])('the connection is back after: %s', async (_what, address, happens) => {
     const name = units.write('evictd-test-a.service', sleeper({ MemoryLow: '5M' }));
     units.start(name);
     const opened = manager(address);

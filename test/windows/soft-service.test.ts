@@ -26,10 +26,10 @@ const control = (...args: readonly string[]): void => {
   if (status !== 0) throw new Error(`sc.exe ${args.join(' ')}: ${stdout}`);
 };
 
-async function startService(name: string): Promise<{ readonly wasTold: () => boolean }> {
+async function startService(name: string): Promise<{ readonly stopRequested: () => boolean }> {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
-  const [script, told] = [join(directory, 'service.cjs'), join(directory, 'told')];
-  writeFileSync(script, program(name, told));
+  const [script, witness] = [join(directory, 'service.cjs'), join(directory, 'told')];
+  writeFileSync(script, program(name, witness));
   const found = (): ReturnType<typeof native.services>[number] | undefined => native.services().find((service) => service.name === name);
   let pid = 0;
   control('create', name, 'binPath=', `${process.execPath} ${script}`);
@@ -44,7 +44,7 @@ async function startService(name: string): Promise<{ readonly wasTold: () => boo
   control('start', name);
   await eventually(`${name} runs`, () => found()?.state === 'running');
   pid = found()?.pid ?? 0;
-  return { wasTold: () => existsSync(told) && readFileSync(told, 'utf8') === 'told' };
+  return { stopRequested: () => existsSync(witness) && readFileSync(witness, 'utf8') === 'told' };
 }
 
 test.each<[rule: string, thresholds: object, told: boolean]>([
@@ -61,8 +61,8 @@ test.each<[rule: string, thresholds: object, told: boolean]>([
   ['hard: is terminated without a stop request', { evictionHard: { 'memory.available': '99.9%', 'nodefs.available': '0%' } }, false],
 ])('a service of the manager of Wine, %s', async (_rule, thresholds, told) => {
   const name = `evictd-test-${String(process.pid)}-${told ? 'soft' : 'hard'}`;
-  const { wasTold } = await startService(name);
+  const { stopRequested } = await startService(name);
   const guard = new Running({ ...thresholds, workloads: [{ service: name }] });
   expect(await guard.recorded('outcome')).toMatchObject({ result: 'killed', victim: { name } });
-  expect(wasTold()).toBe(told);
+  expect(stopRequested()).toBe(told);
 });
