@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
-import { exitCodeOf, formatError } from './cli/errors.js';
-import type { Io } from './cli/io.js';
+import { exitCodeOf, formatError } from './cli/output/error-text.js';
+import type { Io } from './cli/output/io.js';
 import { runProgram } from './cli/program.js';
-import { processSignals } from './compose/configured-platform.js';
+import { processSignals } from './node/configured-platform.js';
 import { EvictdError, errnoText } from './errors.js';
 
 const EXIT_FAILURE = 1;

@@ -1,7 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { errorCodes, violations, type SourceText } from './architecture.js';
+import { cycles, errorCodes, importGraph, longFunctions, moduleOf, reachable, violations, type SourceText } from './architecture.js';
+import { layerTable, partOf } from './layers.js';
 
 const filesBelow = (root: string, ...extensions: string[]): SourceText[] =>
   readdirSync(root, { recursive: true, withFileTypes: true })
@@ -12,10 +13,59 @@ const filesBelow = (root: string, ...extensions: string[]): SourceText[] =>
 
 const source = filesBelow('src', '.ts');
 const native = filesBelow('native', '.cc', '.h');
+const graph = importGraph(source);
+
+const MOST_FILES = 15;
+const MOST_LINES = 60;
+
+/** Functions that are longer, by file and name, with the most lines that each may have. The list may only shrink. */
+const LONG: Readonly<Record<string, number>> = {
+  'src/features/disk/open.ts openDisks': 63,
+  'src/workloads/disk/disk-measurement.ts measureDisks': 69,
+  'src/workloads/systemd/unit-stops.ts withUnitStops': 68,
+};
 
 describe('the tree', () => {
   test('every import and global follows the dependency rule', () => {
     expect(violations(source)).toEqual([]);
+  });
+
+  test('docs/architecture.md has the table of the layers', () => {
+    const [, table] = /<!-- layers -->\n([^]*)\n<!-- \/layers -->/.exec(readFileSync('docs/architecture.md', 'utf8')) ?? [];
+    expect(table).toBe(layerTable());
+  });
+
+  test('no module imports itself by way of others, types included', () => {
+    expect(cycles(graph)).toEqual([]);
+  });
+
+  test('the program, the library or the packaging reaches every module', () => {
+    const packaging = filesBelow('packaging', '.ts').flatMap(({ text }) => text.match(/(?<=src\/)[\w/-]+(?=\.js')/g) ?? []);
+    const launch = [...graph.keys()].filter((module) => module.startsWith('launch/'));
+    const found = reachable(graph, ['evictd', 'index', ...launch, ...packaging]);
+    const declaresPackage = new Set(source.filter(({ text }) => /^declare module '[^.]/m.test(text)).map(({ path }) => moduleOf(path)));
+    expect([...graph.keys()].filter((module) => !found.has(module) && !declaresPackage.has(module))).toEqual([]);
+  });
+
+  test('no folder has more than 15 files', () => {
+    const folders = groups(
+      source.map(({ path }) => path),
+      dirname,
+    );
+    expect(
+      folders.filter((files) => files.length > MOST_FILES).map((files) => `${dirname(files[0] ?? '')}: ${String(files.length)}`),
+    ).toEqual([]);
+  });
+
+  test('base names are unique within a layer and within a feature', () => {
+    const modules = source.map(({ path }) => moduleOf(path)).filter((module) => !/^features\/.*\/(open|command)$/.test(module));
+    const named = groups(modules, (module) => `${partOf(module)}: ${basename(module)}`);
+    expect(named.filter((same) => same.length > 1)).toEqual([]);
+  });
+
+  test('no function is longer than 60 lines', () => {
+    const found = Object.entries(longFunctions(source, MOST_LINES));
+    expect(found.filter(([name, lines]) => lines > (LONG[name] ?? MOST_LINES))).toEqual([]);
   });
 
   test('no file is longer than 300 lines', () => {
@@ -98,20 +148,15 @@ describe('a planted violation is found', () => {
     ['core has no clock', 'src/core/a.ts', 'export const now = () => Date.now();', 'core is pure: no Date.now'],
     ['core has no clock by construction', 'src/core/a.ts', 'export const now = new Date();', 'core is pure: no Date'],
     ['core does not log', 'src/core/a.ts', "console.log('');", 'core is pure: no console.log'],
-    ['a type import counts', 'src/host/a.ts', "import type { A } from '../actions/b.js';", 'host may not import ../actions/b.js'],
-    [
-      'an import() of a type counts',
-      'src/host/a.ts',
-      "export type A = import('../actions/b.js').A;",
-      'host may not import ../actions/b.js',
-    ],
+    ['a type import counts', 'src/host/a.ts', "import type { A } from '../evict/b.js';", 'host may not import ../evict/b.js'],
+    ['an import() of a type counts', 'src/host/a.ts', "export type A = import('../evict/b.js').A;", 'host may not import ../evict/b.js'],
     ['a dynamic import counts', 'src/host/a.ts', "await import('../workloads/b.js');", 'host may not import ../workloads/b.js'],
     ['a re-export counts', 'src/metrics/a.ts', "export * from '../host/b.js';", 'metrics may not import ../host/b.js'],
     [
       'an adapter knows the ports, not the loop',
-      'src/actions/a.ts',
+      'src/evict/a.ts',
       "import '../monitor/loop.js';",
-      'actions may not import ../monitor/loop.js',
+      'evict may not import ../monitor/loop.js',
     ],
     [
       'a module whose name begins like an allowed one',
@@ -126,16 +171,34 @@ describe('a planted violation is found', () => {
       "import '../host/linux/meminfo.js';",
       'monitor may not import ../host/linux/meminfo.js',
     ],
-    ['nobody below imports compose', 'src/config/a.ts', "import '../compose.js';", 'config may not import ../compose.js'],
+    [
+      'a lower layer does not import compose',
+      'src/config/a.ts',
+      "import '../compose/guard.js';",
+      'config may not import ../compose/guard.js',
+    ],
+    ['a feature imports no other', 'src/features/disk/a.ts', "import '../oom/b.js';", 'features/* may not import ../oom/b.js'],
+    [
+      'a pure module of a feature',
+      'src/features/rank/oom-comparison.ts',
+      "import '../../log/log.js';",
+      'features/* may not import ../../log/log.js',
+    ],
+    [
+      'a pure module of a feature has no clock',
+      'src/features/rank/oom-comparison.ts',
+      'Date.now();',
+      'features/rank/oom-comparison is pure: no Date.now',
+    ],
     ['a new layer is named in the rule first', 'src/stuff/a.ts', '', 'stuff is no layer'],
     ['the process ends at the edge', 'src/cli/a.ts', 'process.exit(1);', 'process.exit is not allowed here'],
     ['… under another name', 'src/cli/a.ts', "import { exit as leave } from 'node:process';", 'process.exit is not allowed here'],
     ['the platform is chosen once', 'src/host/a.ts', "if (process.platform === 'win32') {}", 'process.platform is not allowed here'],
     ['… by os', 'src/host/a.ts', "import { platform } from 'node:os';", 'os.platform is not allowed here'],
-    ['the monitor has the only timers', 'src/actions/a.ts', 'setTimeout(() => {}, 1);', 'setTimeout is not allowed here'],
+    ['the monitor has the only timers', 'src/evict/a.ts', 'setTimeout(() => {}, 1);', 'setTimeout is not allowed here'],
     [
       '… promised or not',
-      'src/actions/a.ts',
+      'src/evict/a.ts',
       "import { setTimeout } from 'node:timers/promises';",
       'node:timers/promises is not allowed here',
     ],
@@ -150,12 +213,27 @@ describe('a planted violation is found', () => {
       "import type { B } from './b.js'; export const b = (x: B) => ({ process: x.process, Date: 1 });",
     ],
     ['a comment', 'src/core/a.ts', '// not Date.now(), not process.exit()'],
-    ['the ports', 'src/host/linux/a.ts', "import type { Node } from '../../monitor/ports.js';"],
+    ['the ports', 'src/host/linux/a.ts', "import type { Node } from '../../monitor/ports/ports.js';"],
     ['the edge', 'src/evictd.ts', 'process.exit(0);'],
     ['the switch', 'src/host/select.ts', 'export const name = process.platform;'],
     ["the loop's timers", 'src/monitor/loop.ts', 'setInterval(() => {}, 1);'],
   ])('%s is none', (_rule, path, text) => {
     expect(violations([{ path, text }])).toEqual([]);
+  });
+
+  test('modules that import each other', () => {
+    const files = [
+      { path: 'src/core/a.ts', text: "import type { B } from './b.js';" },
+      { path: 'src/core/b.ts', text: "export * from './c.js';" },
+      { path: 'src/core/c.ts', text: "export type A = import('./a.js').A;" },
+      { path: 'src/core/d.ts', text: "import './a.js';" },
+    ];
+    expect(cycles(importGraph(files))).toEqual([['core/a', 'core/b', 'core/c']]);
+  });
+
+  test('a function that is too long', () => {
+    const text = `class A {\n  b() {\n    c();\n  }\n}\nconst d = () => 1;`;
+    expect(longFunctions([{ path: 'src/a.ts', text }], 2)).toEqual({ 'src/a.ts b': 3 });
   });
 
   test('an error code is one only as a whole string', () => {
@@ -168,4 +246,11 @@ describe('a planted violation is found', () => {
 
 function sorted(values: readonly string[]): string[] {
   return [...new Set(values)].sort();
+}
+
+/** Lists of the values that have the same key. */
+function groups(values: readonly string[], keyOf: (value: string) => string): string[][] {
+  const found = new Map<string, string[]>();
+  for (const value of values) found.set(keyOf(value), [...(found.get(keyOf(value)) ?? []), value]);
+  return [...found.values()];
 }

@@ -1,73 +1,12 @@
 import { posix } from 'node:path';
 import ts from 'typescript';
+import { layerOf, mayImport, PURE } from './layers.js';
 
-/** A file by its path from the repository's root ('src/core/rank.ts'). */
+/** A file by its path from the repository's root ('src/core/rank/rank.ts'). */
 export interface SourceText {
   readonly path: string;
   readonly text: string;
 }
-
-/**
- * The dependency rule (docs/architecture.md): what the files below src/ may import, by layer. A layer is a directory or
- * a top-level file. An entry is a layer or, with a slash, one module of it. Packages and node: modules are not named
- * here: only core is without them.
- */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  launch: ['launch'],
-  evictd: ['cli', 'compose', 'errors', 'log'],
-  cli: [
-    'cli',
-    'compose',
-    'monitor',
-    'metrics/metric',
-    'metrics/node-metrics',
-    'workloads/source-spec',
-    'reclaim/gain',
-    'kubernetes',
-    'install',
-    'lint',
-    'doctor',
-    'config',
-    'core',
-    'errors',
-    'log',
-  ],
-  compose: [
-    'compose',
-    'monitor',
-    'host',
-    'workloads',
-    'actions',
-    'reclaim',
-    'metrics',
-    'native',
-    'kubernetes',
-    'install',
-    'lint',
-    'doctor',
-    'config',
-    'core',
-    'errors',
-    'log',
-  ],
-  index: ['monitor', 'host', 'workloads', 'actions', 'metrics', 'native', 'config', 'core', 'errors', 'log'],
-  monitor: ['monitor', 'core', 'directory', 'errors', 'log'],
-  host: ['host', 'monitor/ports', 'monitor/shutdown-delay', 'doctor/facts', 'native', 'core', 'directory', 'errors', 'log'],
-  workloads: ['workloads', 'config/scalar', 'config/text', 'monitor/ports', 'native', 'core', 'errors', 'log'],
-  actions: ['actions', 'monitor/ports', 'native', 'core', 'errors', 'log'],
-  reclaim: ['reclaim', 'monitor/ports', 'native', 'core', 'errors'],
-  metrics: ['metrics', 'monitor/ports', 'monitor/publisher', 'core', 'errors', 'log'],
-  kubernetes: ['kubernetes', 'core', 'errors'],
-  install: ['install', 'directory', 'errors'],
-  lint: ['lint', 'workloads/source-spec', 'core'],
-  doctor: ['doctor', 'core'],
-  native: ['native', 'errors'],
-  config: ['config', 'workloads/source-kind', 'workloads/source-spec', 'workloads/sources', 'core', 'errors'],
-  log: ['log', 'config/config', 'core', 'errors'],
-  core: ['core'],
-  directory: ['errors'],
-  errors: [],
-};
 
 /** Globals, as `name` or `name.property`, and the only files that may use them. */
 const confined: readonly { readonly uses: readonly string[]; readonly to: readonly string[]; readonly reason: string }[] = [
@@ -75,25 +14,34 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
   { uses: ['process.platform', 'os.platform'], to: ['src/host/select.ts'], reason: 'the platform is chosen once' },
   {
     uses: ['setTimeout', 'setInterval', 'setImmediate', 'node:timers', 'node:timers/promises'],
-    // Outside the monitor a timer only bounds a wait: for a filesystem, for what is on a disk, for systemd, or for
-    // whoever reads the log, scrapes, answers a reload, watches the demo, or is asked by doctor.
+    // Outside of the loop a timer only limits a wait, retries a write or polls for an operator's request.
     to: [
       'src/monitor/',
+      'src/features/demo/',
+      'src/features/reclaim/command.ts',
+      'src/features/reload/command.ts',
+      'src/features/service/',
+      'src/features/shutdown/shutdown',
+      'src/features/admission/conditions-file.ts',
+      'src/features/oom/oom-accounting.ts',
+      'src/features/oom-score-adj/oom-score-adjuster.ts',
+      'src/features/restart-storm/',
       'src/host/linux/systemd/bus-link.ts',
       'src/host/linux/systemd/inhibit-delay.ts',
       'src/host/linux/systemd/inhibitor.ts',
       'src/host/linux/systemd/login-manager.ts',
       'src/host/linux/systemd/shutdown-delay.ts',
       'src/host/linux/systemd/transient-units.ts',
-      'src/host/windows/requests.ts', // looks for what an operator asks
-      'src/log/destination.ts',
+      'src/host/windows/reload-event.ts',
+      'src/journal/',
+      'src/log/log-destination.ts',
       'src/metrics/server.ts',
-      'src/cli/reclaim.ts',
-      'src/cli/reload.ts',
-      'src/cli/demo',
-      'src/compose/doctor/deadline.ts',
-      'src/native/answered.ts',
-      'src/workloads/disk-measurement.ts', // yields
+      'src/native/bounded-answer.ts',
+      'src/node/timeouts.ts',
+      'src/recording/',
+      'src/state/',
+      'src/storage/append-queue.ts', // retries a write
+      'src/workloads/disk/disk-measurement.ts', // yields to the loop
     ],
     reason: 'the monitor has the only timers that lead to a decision',
   },
@@ -101,30 +49,100 @@ const confined: readonly { readonly uses: readonly string[]; readonly to: readon
 
 const impure = ['Date', 'process', 'performance', 'console', 'setTimeout', 'setInterval', 'setImmediate', 'Buffer', 'fetch', 'require'];
 
-/** Every breach of the rules above in `files`, as 'path:line: sentence'. */
+/** 'src/core/rank/rank.ts' → 'core/rank/rank', 'src/native/watch.d.ts' → 'native/watch'. */
+export const moduleOf = (path: string): string => path.replace(/^src\//, '').replace(/(\.d)?\.ts$/, '');
+
+/** Every import or global in `files` that the rules forbid, as 'path:line: sentence'. */
 export function violations(files: readonly SourceText[]): string[] {
   return files.flatMap(({ path, text }) => {
     const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-    const layer = layerOf(path);
+    const module = moduleOf(path);
+    const layer = layerOf(module)?.path;
+    const isPure = layer === 'core' || isPureModule(module);
     const found: string[] = [];
     const report = (node: ts.Node, sentence: string) =>
       found.push(`${path}:${String(source.getLineAndCharacterOfPosition(node.getStart()).line + 1)}: ${sentence}`);
 
-    if (!(layer in mayImport)) found.push(`${path}:1: ${layer} is no layer of the architecture`);
+    if (layer === undefined) found.push(`${path}:1: ${module.split('/')[0] ?? ''} is no layer of the architecture`);
     walk(source, (node) => {
       const specifier = importedBy(node);
-      if (specifier?.startsWith('.') && !importAllowed(path, specifier)) report(node, `${layer} may not import ${specifier}`);
-      if (specifier && !specifier.startsWith('.') && layer === 'core') report(node, `core imports core only, not ${specifier}`);
+      if (specifier?.startsWith('.') && !importAllowed(path, specifier)) report(node, `${layer ?? module} may not import ${specifier}`);
+      if (specifier && !specifier.startsWith('.') && isPure)
+        report(node, `${isPureModule(module) ? 'a pure module' : 'core'} imports core only, not ${specifier}`);
 
       const used = specifier ?? globalUse(node);
       if (used === undefined) return;
-      if (layer === 'core' && impure.includes(used.split('.')[0] ?? '')) report(node, `core is pure: no ${used}`);
+      if ((layer === 'core' || (isPure && !module.startsWith('features/doctor/'))) && impure.includes(used.split('.')[0] ?? ''))
+        report(node, `${layer === 'core' ? 'core' : module} is pure: no ${used}`);
       for (const { uses, to, reason } of confined) {
         if (uses.includes(used) && !to.some((allowed) => path.startsWith(allowed))) report(node, `${used} is not allowed here: ${reason}`);
       }
     });
     return found;
   });
+}
+
+/** Modules by the modules that each imports, types included. A path without a file (package.json) is left out. */
+export function importGraph(files: readonly SourceText[]): ReadonlyMap<string, readonly string[]> {
+  const known = new Set(files.map(({ path }) => moduleOf(path)));
+  return new Map(
+    files.map(({ path, text }) => {
+      const found = new Set<string>();
+      walk(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true), (node) => {
+        const specifier = importedBy(node);
+        if (specifier?.startsWith('.')) found.add(moduleOf(targetOf(path, specifier)));
+      });
+      return [moduleOf(path), [...found].filter((target) => known.has(target))];
+    }),
+  );
+}
+
+/** Groups of modules that import each other, directly or by way of others, each sorted. */
+export function cycles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const reached = new Map([...graph.keys()].map((module) => [module, reachable(graph, graph.get(module) ?? [])]));
+  const groups = new Map<string, string[]>();
+  for (const [module, others] of reached) {
+    if (!others.has(module)) continue;
+    const group = [...others].filter((other) => reached.get(other)?.has(module)).sort();
+    groups.set(group.join(), group);
+  }
+  return [...groups.values()].sort((a, b) => ((a[0] ?? '') < (b[0] ?? '') ? -1 : 1));
+}
+
+/** All modules that `roots` lead to, with them. */
+export function reachable(graph: ReadonlyMap<string, readonly string[]>, roots: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const open = [...roots];
+  for (let module = open.pop(); module !== undefined; module = open.pop()) {
+    if (found.has(module)) continue;
+    found.add(module);
+    open.push(...(graph.get(module) ?? []));
+  }
+  return found;
+}
+
+/**
+ * Functions and methods with more than `most` lines, as 'path name' with their number of lines. Arrow functions count,
+ * too.
+ */
+export function longFunctions(files: readonly SourceText[], most: number): Readonly<Record<string, number>> {
+  const found: Record<string, number> = {};
+  for (const { path, text } of files) {
+    const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+    walk(source, (node) => {
+      if (!ts.isFunctionLike(node) || !('body' in node) || node.body === undefined) return;
+      const line = (position: number) => source.getLineAndCharacterOfPosition(position).line;
+      const lines = line(node.end) - line(node.getStart()) + 1;
+      if (lines > most) found[`${path} ${functionName(node)}`] = lines;
+    });
+  }
+  return found;
+}
+
+function functionName(node: ts.Node): string {
+  const holder = ts.isArrowFunction(node) || ts.isFunctionExpression(node) ? node.parent : node;
+  const named = holder as { readonly name?: ts.Node };
+  return ts.isConstructorDeclaration(node) ? 'constructor' : (named.name?.getText() ?? 'anonymous');
 }
 
 /** The error codes that a file names in its string literals. */
@@ -141,17 +159,17 @@ function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
   ts.forEachChild(node, (child) => walk(child, visit));
 }
 
-/** 'src/core/rank.ts' → 'core', 'src/errors.ts' → 'errors'. */
-function layerOf(path: string): string {
-  const [, first = ''] = path.split('/');
-  return first.replace(/(\.d)?\.ts$/, '');
-}
+/** The pattern of a folder ends in a slash; every other is a module. */
+const isPureModule = (module: string): boolean => PURE.some((pure) => (pure.endsWith('/') ? module.startsWith(pure) : module === pure));
+
+const targetOf = (from: string, specifier: string): string => posix.join(posix.dirname(from), specifier).replace(/\.js$/, '.ts');
 
 function importAllowed(from: string, specifier: string): boolean {
-  const target = posix.join(posix.dirname(from), specifier);
+  const target = targetOf(from, specifier);
   if (!target.startsWith('src/')) return target === 'package.json'; // the version
-  const module = target.slice('src/'.length).replace(/\.js$/, '');
-  return (mayImport[layerOf(from)] ?? []).some((allowed) => module === allowed || module.startsWith(`${allowed}/`));
+  const [module, imported] = [moduleOf(from), moduleOf(target)];
+  if (isPureModule(module) && !(isPureModule(imported) || imported.startsWith('core/') || imported.startsWith('host/facts/'))) return false;
+  return mayImport(module, imported);
 }
 
 /** What an import, a re-export, an `import()` (of a value or of a type) or a `require()` names. */
@@ -168,7 +186,7 @@ function importedBy(node: ts.Node): string | undefined {
 
 /**
  * 'process.exit' for `process.exit` and for `import { exit } from 'node:process'`, 'Date' for `new Date()`; undefined
- * for what only bears the name: a property, a key, a declaration.
+ * for a property, a key, a declaration.
  */
 function globalUse(node: ts.Node): string | undefined {
   if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) return `${node.expression.text}.${node.name.text}`;

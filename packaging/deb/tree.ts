@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { STARTER_CONFIG } from '../../src/install/starter-config.js';
-import { SERVICE, serviceUnit, SLICE, sliceUnit } from '../../src/install/units.js';
+import { STARTER_CONFIG } from '../../src/features/install/systemd/starter-config.js';
+import { SERVICE, serviceUnit, SLICE, sliceUnit } from '../../src/features/install/systemd/units.js';
 import { nodeBinary, PACKAGED_NODE } from '../node-binary.js';
 
 const ORIGIN = 'Part of the package evictd. Changes belong into a drop-in: systemctl edit evictd';

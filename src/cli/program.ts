@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../errors.js';
-import type { CommandEdge, CommandList } from './command.js';
+import type { CommandEdge, CommandList } from './output/command.js';
 import { COMMANDS } from './commands.js';
-import { formatError, usageMessage } from './errors.js';
-import { HELP_LAYOUT, HELP_WIDTH } from './help.js';
+import { formatError, usageMessage } from './output/error-text.js';
+import { HELP_LAYOUT, HELP_WIDTH } from './output/help.js';
 
 /**
  * Parses the command line and runs the command.

@@ -1,13 +1,13 @@
 import { appendFileSync } from 'node:fs';
 import { Command } from 'commander';
 import type { Guard } from '../compose/guard.js';
-import { raisePriority } from '../compose/configured-platform.js';
-import { formatError } from './errors.js';
-import { garbage, keepSmall } from './footprint.js';
-import type { MakeCommand } from './command.js';
-import { USAGE_AND_CONFIG, withHelp } from './help.js';
-import { addConfigOptions, configFromOptions, type ConfigOptions } from './options.js';
-import { addRecordingOptions, recordingPlan, type RecordingOptions } from './recording-options.js';
+import { raisePriority } from '../node/configured-platform.js';
+import { formatError } from './output/error-text.js';
+import { garbage, keepSmall } from './heap-limits.js';
+import type { MakeCommand } from './output/command.js';
+import { USAGE_AND_CONFIG, withHelp } from './output/help.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from './output/options.js';
+import { addRecordingOptions, recordingPlan, type RecordingOptions } from './output/recording-options.js';
 
 interface RunOptions extends ConfigOptions, RecordingOptions {
   readonly dryRun?: boolean;

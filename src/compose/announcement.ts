@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config, ConfigNotice, LoadedConfig } from '../config/config.js';
-import { DEPARTURES, departuresOf } from '../core/departure.js';
-import { formatDuration } from '../core/duration.js';
-import { askedText, inhibitDelaySetting, suffices } from '../core/inhibit-delay.js';
-import { shutdownRequestedNs, type ShutdownConfig } from '../core/shutdown-config.js';
-import { thresholdKind, valueText, whenText } from '../core/threshold.js';
-import { sourceText } from '../workloads/source-spec.js';
+import { DEPARTURES, departuresOf } from '../core/decide/kubelet-differences.js';
+import { formatDuration } from '../core/quantity/duration.js';
+import { askedText, inhibitDelaySetting, suffices } from '../core/systemd/inhibit-delay.js';
+import { shutdownRequestedNs, type ShutdownConfig } from '../core/workload/shutdown-config.js';
+import { thresholdKind, valueText, whenText } from '../core/threshold/threshold.js';
+import { sourceText } from '../workloads/kinds/source-spec.js';
 import { selectHost } from '../host/select.js';
-import type { MachineFacts } from '../lint/machine.js';
-import type { Log } from '../log.js';
-import type { NodeIdentity } from '../monitor/ports.js';
-import { lintConfig } from './lint.js';
+import type { MachineFacts } from '../config/lint/machine.js';
+import type { Log } from '../log/log.js';
+import type { NodeIdentity } from '../monitor/ports/ports.js';
+import { lintConfig } from '../config/lint-notices.js';
 
 export interface StartFacts {
   readonly node: NodeIdentity;

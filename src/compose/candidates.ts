@@ -1,4 +1,4 @@
-import type { WorkloadSource } from '../monitor/ports.js';
+import type { WorkloadSource } from '../monitor/ports/ports.js';
 
 /** Adds to what is known of the candidates of a source, or vetoes some. */
 export type CandidateDecorator = (source: WorkloadSource) => WorkloadSource;

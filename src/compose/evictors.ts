@@ -1,16 +1,16 @@
-import { openCgroupEvictor, type VictimHierarchies } from '../actions/kill-cgroup.js';
-import type { Removals } from '../actions/removals.js';
-import { openPodEvictor } from '../actions/stop-pod.js';
-import { openUnitEvictor } from '../actions/stop-unit.js';
-import * as windows from '../actions/windows-evictor.js';
-import type { Rule } from '../core/rule.js';
+import { openCgroupEvictor, type VictimHierarchies } from '../evict/cgroup/cgroup-evictor.js';
+import type { Removals } from '../evict/cri/container-removals.js';
+import { openPodEvictor } from '../evict/cri/pod-evictor.js';
+import { openUnitEvictor } from '../evict/systemd/unit-evictor.js';
+import * as windows from '../evict/windows/windows-evictor.js';
+import type { Rule } from '../core/workload/rule.js';
 import { selectHost } from '../host/select.js';
-import type { ContainerRuntime, Evictor, UnitManager } from '../monitor/ports.js';
-import type { Releases } from '../monitor/releases.js';
+import type { ContainerRuntime, Evictor, UnitManager } from '../monitor/ports/ports.js';
+import type { Releases } from '../monitor/unit-releases.js';
 import type { Reporter } from '../monitor/reporter.js';
 import { native } from '../native/index.js';
-import { asWindows } from '../native/of-windows.js';
-import { compileRules, patternsOf, type Named } from '../workloads/rules.js';
+import { asWindows } from '../native/windows-addon.js';
+import { compileRules, patternsOf, type Named } from '../workloads/workload-rules.js';
 
 export interface EvictorParts {
   readonly hierarchies: VictimHierarchies;

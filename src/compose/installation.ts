@@ -1,18 +1,18 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { InhibitDelay } from '../core/inhibit-delay.js';
+import type { InhibitDelay } from '../core/systemd/inhibit-delay.js';
 import { selectHost } from '../host/select.js';
-import type { InstallRequest } from '../install/install.js';
-import type { Machine } from '../install/machine.js';
-import { PLACES } from '../install/place.js';
-import { runProgram } from '../install/systemctl.js';
-import type { WindowsInstallRequest, WindowsMachine } from '../install/windows-install.js';
-import { windowsPlaces } from '../install/windows-place.js';
+import type { InstallRequest } from '../features/install/systemd/install-steps.js';
+import type { Machine } from '../features/install/install-machine.js';
+import { PLACES } from '../features/install/systemd/places.js';
+import { runProgram } from '../features/install/systemd/systemctl.js';
+import type { WindowsInstallRequest, WindowsMachine } from '../features/install/windows/windows-install-steps.js';
+import { windowsPlaces } from '../features/install/windows/windows-places.js';
 import { addonPath, native } from '../native/index.js';
-import { Timeouts } from './doctor/deadline.js';
+import { Timeouts } from '../node/timeouts.js';
 import { restore } from './restoration.js';
-import { readInhibitDelay } from './configured-platform.js';
+import { readInhibitDelay } from '../node/configured-platform.js';
 
 /** The files that the program consists of, as far as they exist. */
 const LOADED = ['dist/program.cjs', 'dist/program.cache', 'dist/cri.cjs'];

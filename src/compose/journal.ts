@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { UnavailableError } from '../errors.js';
-import type { Log } from '../log.js';
+import type { Log } from '../log/log.js';
 import { selectHost } from '../host/select.js';
-import { Journal, type JournalOptions } from '../monitor/journal.js';
-import { JournalFiles, type Allocate } from '../monitor/journal-files.js';
+import { Journal, type JournalOptions } from '../journal/journal.js';
+import { JournalFiles, type Allocate } from '../journal/journal-files.js';
 import { native } from '../native/index.js';
 
 export interface JournalParts extends Pick<JournalOptions, 'node' | 'instance' | 'dryRun'> {

@@ -1,24 +1,24 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { OomScoreAdj } from '../actions/oom-score-adj/adjuster.js';
-import { FoundFile } from '../actions/oom-score-adj/found-file.js';
-import { counted } from '../core/amount.js';
+import { OomScoreAdj } from '../features/oom-score-adj/process-adjuster.js';
+import { FoundFile } from '../features/oom-score-adj/original-values-file.js';
+import { counted } from '../core/quantity/amount.js';
 import { errnoName, HostError } from '../errors.js';
 import { selectHost } from '../host/select.js';
-import type { EvictdDirectories, Restoration } from '../install/restoration.js';
-import type { Log } from '../log.js';
-import { heldIn, withoutHeld } from '../monitor/inheritance.js';
-import { ringPath } from '../monitor/journal.js';
-import { addToRing, drainRing } from '../monitor/left-records.js';
-import { stillStoppedText, reasonsOf, startHeldUnits } from '../monitor/left-units.js';
+import type { EvictdDirectories, Restoration } from '../features/install/restoration.js';
+import type { Log } from '../log/log.js';
+import { heldIn, withoutHeld } from '../state/saved-state.js';
+import { ringPath } from '../journal/journal.js';
+import { addToRing, drainRing } from '../journal/ring-recovery.js';
+import { stillStoppedText, reasonsOf, startHeldUnits } from '../features/restart-storm/stopped-units.js';
 import { releaseRecord } from '../monitor/effects/release.js';
-import { notReleasedRecord } from '../monitor/record.js';
-import { readStateFile, StateFile } from '../monitor/state-file.js';
+import { notReleasedRecord } from '../journal/records/record.js';
+import { readStateFile, StateFile } from '../state/state-file.js';
 import { native } from '../native/index.js';
-import { isLockHeld } from '../native/lock-refusal.js';
+import { isLockHeld } from '../native/lock-held.js';
 import { openJournalFiles, ROTATION_LOCK } from './journal.js';
-import { foundFilePath } from './safety-net.js';
-import { stateFilePath } from './takeover.js';
+import { foundFilePath } from '../features/oom-score-adj/open.js';
+import { stateFilePath } from './saved-state.js';
 
 /** Timeout for systemd and for the state directory. */
 const PATIENCE_MS = 5_000;

@@ -1,15 +1,15 @@
-import type { Compatibility, Departures } from '../core/departure.js';
-import type { Platform } from '../core/operating-system.js';
-import type { ReclaimStep } from '../core/reclaim-step.js';
-import type { Rule } from '../core/rule.js';
-import type { ShutdownConfig } from '../core/shutdown-config.js';
-import type { Threshold } from '../core/threshold.js';
-import type { WorkloadSourceSpec } from '../workloads/source-spec.js';
+import type { Compatibility, Departures } from '../core/decide/kubelet-differences.js';
+import type { Platform } from '../core/signal/operating-system.js';
+import type { ReclaimStep } from '../core/reclaim/reclaim-step.js';
+import type { Rule } from '../core/workload/rule.js';
+import type { ShutdownConfig } from '../core/workload/shutdown-config.js';
+import type { Threshold } from '../core/threshold/threshold.js';
+import type { WorkloadSourceSpec } from '../workloads/kinds/source-spec.js';
 import type { SourcePosition } from '../errors.js';
-import type { ConfigFlags } from './flags.js';
-import type { ConfigNotice } from './report.js';
+import type { ConfigFlags } from './merge/flags.js';
+import type { ConfigNotice } from './value/report.js';
 
-export type { ConfigNotice } from './report.js';
+export type { ConfigNotice } from './value/report.js';
 
 export type LogFormat = 'auto' | 'text' | 'systemd' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

@@ -1,14 +1,14 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { LoadedConfig, WrittenConfig } from './config.js';
-import type { Platform } from '../core/operating-system.js';
-import { defaultFile, defaultsOf } from './defaults.js';
-import { readDocument } from './document.js';
-import { effectiveConfig } from './effective.js';
-import { configFlags, readFlags, type ConfigFlags } from './flags.js';
-import { readLayer, type Layer } from './layer.js';
-import { Report } from './report.js';
-import { checkDirectory, errnoOf, readSource } from './source.js';
+import type { Platform } from '../core/signal/operating-system.js';
+import { defaultFile, defaultsOf } from './merge/defaults.js';
+import { readDocument } from './value/document.js';
+import { effectiveConfig } from './merge/effective-config.js';
+import { configFlags, readFlags, type ConfigFlags } from './merge/flags.js';
+import { readLayer, type Layer } from './merge/layer.js';
+import { Report } from './value/report.js';
+import { checkDirectory, errnoOf, readSource } from './parse/config-file.js';
 
 export interface ConfigSources {
   readonly platform: Platform;

@@ -1,23 +1,23 @@
-import type { OperatingSystem } from '../core/operating-system.js';
-import type { ServiceManager } from '../monitor/ports.js';
+import type { OperatingSystem } from '../core/signal/operating-system.js';
+import type { ServiceManager } from '../monitor/ports/ports.js';
 import type { Binding } from '../native/binding.js';
-import type { readBootId } from './linux/boot-id.js';
+import type { readBootId } from './linux/process/boot-id.js';
 import type { openContainerRuntime } from './linux/cri/container-runtime.js';
-import type { DoctorReaders } from './linux/doctor/readers.js';
-import type { ownMemoryCgroup, readHierarchies } from './linux/hierarchies.js';
-import type { instanceName, lockInstance } from './linux/instance-lock.js';
-import type { KernelLogWatch } from './linux/kernel-log.js';
-import type { lockHolder, lockHoldersIn, locksHeldBy } from './linux/lock-holder.js';
-import type { readMemoryReserve } from './linux/memory-reserve.js';
+import type { DoctorReaders } from './linux/facts/readers.js';
+import type { ownMemoryCgroup, readHierarchies } from './linux/cgroup/hierarchies.js';
+import type { instanceName, lockInstance } from './linux/process/lock-files.js';
+import type { KernelLogWatch } from './linux/oom/kernel-log.js';
+import type { lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-holder.js';
+import type { readMemoryReserve } from './linux/memory/memory-reserve.js';
 import type { openNode } from './linux/node.js';
-import type { OomCounters } from './linux/oom-counters.js';
-import type { domainOf } from './linux/oom-killer/domain.js';
-import type { readOomKiller } from './linux/oom-killer/killer.js';
+import type { OomCounters } from './linux/oom/oom-counters.js';
+import type { domainOf } from './linux/oom/oom-domain.js';
+import type { readOomKiller } from './linux/oom/oom-killer.js';
 import type { awaitInhibitDelay, readInhibitDelay } from './linux/systemd/inhibit-delay.js';
 import type { openShutdownDelay } from './linux/systemd/shutdown-delay.js';
 import type { openCommandRunner } from './linux/systemd/transient-units.js';
 import type { openUnitManager } from './linux/systemd/unit-manager.js';
-import type { ReloadTarget, Requests } from './requests.js';
+import type { ReloadTarget, Requests } from './reload-requests.js';
 
 /** The events of the kernel's OOM killer. */
 interface KernelKillReaders {

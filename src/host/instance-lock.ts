@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { makeDirectorySync } from '../directory.js';
+import { makeDirectorySync } from '../storage/directory.js';
 import { HostError, UnavailableError } from '../errors.js';
-import type { NodeIdentity } from '../monitor/ports.js';
-import { isLockHeld } from '../native/lock-refusal.js';
+import type { NodeIdentity } from '../monitor/ports/ports.js';
+import { isLockHeld } from '../native/lock-held.js';
 
 /** Held while one evictd guards a node. The kernel releases it when the process ends. */
 export interface InstanceLock {

@@ -1,4 +1,4 @@
-import type { UnitManager } from '../monitor/ports.js';
+import type { UnitManager } from '../monitor/ports/ports.js';
 
 /** Where systemd is not the init: no unit is known. */
 export const noUnits: UnitManager = {

@@ -1,14 +1,14 @@
-import type { Platform } from '../core/operating-system.js';
+import type { Platform } from '../core/signal/operating-system.js';
 import { HostError } from '../errors.js';
 import type { Host } from './host.js';
-import * as linux from './linux/host.js';
-import * as windows from './windows/host.js';
+import * as linux from './linux/linux-host.js';
+import * as windows from './windows/windows-host.js';
 
 export type { Host } from './host.js';
 export type { NodeConfig, LinuxNode, NotifierMode } from './linux/node.js';
-export type { KernelLogWatch } from './linux/kernel-log.js';
-export type { InstanceLock } from './linux/instance-lock.js';
-export type { DoctorReaders } from './linux/doctor/readers.js';
+export type { KernelLogWatch } from './linux/oom/kernel-log.js';
+export type { InstanceLock } from './linux/process/lock-files.js';
+export type { DoctorReaders } from './linux/facts/readers.js';
 
 /**
  * The platform that a configuration is for. Where evictd does not run, a configuration can be checked as Linux has it.

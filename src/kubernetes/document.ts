@@ -1,7 +1,7 @@
 import { DocumentError } from '../errors.js';
-import { parseQuantity, QuantityError, type Quantity } from '../core/quantity.js';
-import type { ResourceList } from '../core/workload.js';
-import { parseTime } from './time.js';
+import { parseQuantity, QuantityError, type Quantity } from '../core/quantity/quantity.js';
+import type { ResourceList } from '../core/workload/workload.js';
+import { parseTime } from './timestamp.js';
 
 /**
  * A value of a Kubernetes document and its path. Integers beyond 2^53 are bigints if the JSON was read by parseJson.

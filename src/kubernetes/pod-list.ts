@@ -1,4 +1,4 @@
-import type { Workload } from '../core/workload.js';
+import type { Workload } from '../core/workload/workload.js';
 import { documentOf, isAbsent, items, member, textOf, wrong, type Field } from './document.js';
 import { workloadAt } from './pod.js';
 

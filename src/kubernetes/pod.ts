@@ -1,6 +1,6 @@
-import { podLimits, isPodLevelSet, rankedRequests } from '../core/pod-resources.js';
-import { computePodQos, type Resources } from '../core/qos.js';
-import type { Toleration } from '../core/toleration.js';
+import { podLimits, isPodLevelSet, rankedRequests } from '../core/workload/pod-resources.js';
+import { computePodQos, type Resources } from '../core/workload/qos.js';
+import type { Toleration } from '../core/workload/toleration.js';
 import {
   SYSTEM_CRITICAL_PRIORITY,
   type PodCondition,
@@ -9,7 +9,7 @@ import {
   type Workload,
   type Container,
   type LocalVolume,
-} from '../core/workload.js';
+} from '../core/workload/workload.js';
 import {
   documentOf,
   integerOf,

@@ -1,7 +1,7 @@
-import type { Observation, Observations } from '../core/observation.js';
-import { KUBELET_SIGNALS, type KubeletSignal, type Signal } from '../core/signal.js';
+import type { Observation, Observations } from '../core/signal/observation.js';
+import { KUBELET_SIGNALS, type KubeletSignal, type Signal } from '../core/signal/signal.js';
 import { documentOf, integerOf, isAbsent, items, member, timeOf, wrong, type Field } from './document.js';
-import { memoryStatsOf, systemContainer } from './memory.js';
+import { memoryStatsOf, systemContainer } from './memory-stats.js';
 
 /** On Windows the node's memory is its commit charge. */
 export type NodeOs = 'linux' | 'windows';

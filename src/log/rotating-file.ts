@@ -1,5 +1,5 @@
 import { open, rename, type FileHandle } from 'node:fs/promises';
-import type { Sink } from './destination.js';
+import type { Sink } from './log-destination.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 

@@ -1,8 +1,8 @@
-import { ALERT_KINDS } from '../core/effect.js';
-import { STORAGE_LIMIT_SIGNALS } from '../core/eviction-signal.js';
-import { OOM_LIMITS } from '../core/kernel-kill.js';
-import { isResourceSignal, SIGNALS } from '../core/signal.js';
-import { isResourceThreshold, thresholdKind } from '../core/threshold.js';
+import { ALERT_KINDS } from '../core/decide/effect.js';
+import { STORAGE_LIMIT_SIGNALS } from '../core/message/eviction-signal.js';
+import { OOM_LIMITS } from '../core/oom/kernel-kill.js';
+import { isResourceSignal, SIGNALS } from '../core/signal/signal.js';
+import { isResourceThreshold, thresholdKind } from '../core/threshold/threshold.js';
 import { eventCounter, gauge, type Latest, type Metric } from './metric.js';
 
 /** Signals whose thresholds evict. */

@@ -1,6 +1,6 @@
-import type { Observations } from '../core/observation.js';
-import { SIGNALS, type Signal } from '../core/signal.js';
-import { operandsOf } from '../core/threshold.js';
+import type { Observations } from '../core/signal/observation.js';
+import { SIGNALS, type Signal } from '../core/signal/signal.js';
+import { operandsOf } from '../core/threshold/threshold.js';
 import type { Status } from './status.js';
 
 /** The answer of a probe, one sentence per line. */

@@ -1,8 +1,8 @@
-import type { Observations } from '../core/observation.js';
-import type { ConditionType } from '../core/signal.js';
-import type { Threshold } from '../core/threshold.js';
-import type { NotifierState } from '../monitor/ports.js';
-import type { Metrics } from '../monitor/publisher.js';
+import type { Observations } from '../core/signal/observation.js';
+import type { ConditionType } from '../core/signal/signal.js';
+import type { Threshold } from '../core/threshold/threshold.js';
+import type { NotifierState } from '../monitor/ports/ports.js';
+import type { Metrics } from '../monitor/ports/metrics.js';
 
 /** A metric as Prometheus describes it. docs/metrics.md has the same list, checked by a test. */
 export interface Definition {

@@ -1,4 +1,4 @@
-import type { Observation } from '../core/observation.js';
+import type { Observation } from '../core/signal/observation.js';
 import {
   CONDITION_TYPES,
   isPressure,
@@ -7,9 +7,9 @@ import {
   STALL_RESOURCES,
   type ConditionType,
   type Signal,
-} from '../core/signal.js';
-import { ratioOf, stalledSeconds } from '../core/stalled.js';
-import { allMet, isListed, resolve, thresholdKind, whenText } from '../core/threshold.js';
+} from '../core/signal/signal.js';
+import { ratioOf, stalledSeconds } from '../core/signal/pressure-share.js';
+import { allMet, isListed, resolve, thresholdKind, whenText } from '../core/threshold/threshold.js';
 import { gauge, readCounter, type Definition, type Latest, type ReadMetric } from './metric.js';
 
 export const SIGNAL_AVAILABLE = gauge(

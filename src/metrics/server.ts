@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Log } from '../log.js';
+import type { Log } from '../log/log.js';
 import { liveness, readiness, type Probe } from './health.js';
 import type { MetricsRegistry } from './registry.js';
 import type { Status } from './status.js';

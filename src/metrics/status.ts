@@ -1,12 +1,12 @@
-import type { DiskAmount } from '../core/disk-amount.js';
-import type { AlertKind } from '../core/effect.js';
-import type { EvictionSignal } from '../core/eviction-signal.js';
-import type { OomLimit } from '../core/kernel-kill.js';
-import type { Observations } from '../core/observation.js';
-import type { ConditionType, Signal } from '../core/signal.js';
-import type { Threshold, ThresholdKind } from '../core/threshold.js';
-import type { NotifierState, SourceProblem } from '../monitor/ports.js';
-import type { Metrics } from '../monitor/publisher.js';
+import type { DiskAmount } from '../core/disk/disk-amount.js';
+import type { AlertKind } from '../core/decide/effect.js';
+import type { EvictionSignal } from '../core/message/eviction-signal.js';
+import type { OomLimit } from '../core/oom/kernel-kill.js';
+import type { Observations } from '../core/signal/observation.js';
+import type { ConditionType, Signal } from '../core/signal/signal.js';
+import type { Threshold, ThresholdKind } from '../core/threshold/threshold.js';
+import type { NotifierState, SourceProblem } from '../monitor/ports/ports.js';
+import type { Metrics } from '../monitor/ports/metrics.js';
 import type { EventCounter, Latest, Metric, OnEvent, Sample } from './metric.js';
 import { METRICS } from './metrics.js';
 

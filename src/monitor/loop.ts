@@ -1,23 +1,23 @@
-import type { Decision } from '../core/eviction.js';
-import type { Policy, State } from '../core/state.js';
-import { step } from '../core/step.js';
-import type { Candidates } from '../core/workload.js';
-import { answersOf } from './answers.js';
+import type { Decision } from '../core/decide/eviction.js';
+import type { Policy, State } from '../core/decide/state.js';
+import { step } from '../core/decide/step.js';
+import type { Candidates } from '../core/workload/workload.js';
+import { answersOf } from './step-answers.js';
 import type { Actors } from './effects/handler.js';
 import { runEffects } from './effects/run.js';
 import { EFFECTS } from './effects/table.js';
-import type { RestoredState } from './inheritance.js';
-import type { Journal } from './journal.js';
-import { WakeThrottle } from './pace.js';
-import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WakeSource, WorkloadSource } from './ports.js';
+import type { RestoredState } from '../state/saved-state.js';
+import type { Journal } from '../journal/journal.js';
+import { WakeThrottle } from './wake-throttle.js';
+import type { Evictor, Heartbeat, Node, Reclaimer, StepListener, Wake, WakeSource, WorkloadSource } from './ports/ports.js';
 import { Reclaims } from './reclaims.js';
 import { rehearse } from './rehearsal.js';
-import { heldInput, type Releases } from './releases.js';
+import { heldInput, type Releases } from './unit-releases.js';
 import type { Reporter } from './reporter.js';
 import { reconsider, resume } from './resumption.js';
-import type { StateKeeper } from './state-keeper.js';
+import type { StateKeeper } from '../state/state-keeper.js';
 import { notifyListeners } from './step-listeners.js';
-import { nextLookNs, victimLookNs } from './timetable.js';
+import { nextLookNs, victimLookNs } from './next-look.js';
 import { Victims } from './victims.js';
 
 export interface MonitorParts {

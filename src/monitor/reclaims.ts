@@ -1,5 +1,5 @@
-import type { Reclaim, ReclaimReading } from '../core/reclaim.js';
-import type { Node, Reclaimer } from './ports.js';
+import type { Reclaim, ReclaimReading } from '../core/reclaim/reclaim.js';
+import type { Node, Reclaimer } from './ports/ports.js';
 
 /** Node-level reclaim under way: runs the collections, reads the filesystems, and then calls for a step. */
 export class Reclaims {

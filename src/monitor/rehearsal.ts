@@ -1,11 +1,11 @@
-import { inFlight } from '../core/eviction.js';
-import type { Observation, Observations } from '../core/observation.js';
-import { initialState, type Policy } from '../core/state.js';
-import { step } from '../core/step.js';
+import { inFlight } from '../core/decide/eviction.js';
+import type { Observation, Observations } from '../core/signal/observation.js';
+import { initialState, type Policy } from '../core/decide/state.js';
+import { step } from '../core/decide/step.js';
 import { decisionRecord } from './effects/evict.js';
-import type { Evictor, WorkloadSource } from './ports.js';
+import type { Evictor, WorkloadSource } from './ports/ports.js';
 
-import type { StateKeeper } from './state-keeper.js';
+import type { StateKeeper } from '../state/state-keeper.js';
 
 /** So often that the code of an eviction is compiled before it is needed. */
 const ROUNDS = 20;

@@ -1,16 +1,16 @@
-import type { Observations } from '../core/observation.js';
-import type { Hold } from '../core/hold.js';
-import type { State } from '../core/state.js';
-import { notStartedText } from '../core/unit-message.js';
-import type { NotStarted } from '../core/unit-start.js';
-import { operandsOf, type Threshold } from '../core/threshold.js';
-import type { Workload } from '../core/workload.js';
-import type { Log } from '../log.js';
+import type { Observations } from '../core/signal/observation.js';
+import type { Hold } from '../core/systemd/unit-hold.js';
+import type { State } from '../core/decide/state.js';
+import { notStartedText } from '../core/message/unit-message.js';
+import type { NotStarted } from '../core/systemd/unit-start.js';
+import { operandsOf, type Threshold } from '../core/threshold/threshold.js';
+import type { Workload } from '../core/workload/workload.js';
+import type { Log } from '../log/log.js';
 import type { EffectReport } from './effects/report.js';
-import type { NotifierState, SourceProblem } from './ports.js';
-import type { Metrics } from './publisher.js';
-import type { JournalRecord } from './record.js';
-import { removalText } from './removal-record.js';
+import type { NotifierState, SourceProblem } from './ports/ports.js';
+import type { Metrics } from './ports/metrics.js';
+import type { JournalRecord } from '../journal/records/record.js';
+import { removalText } from '../journal/records/removal-record.js';
 
 const STEP = 'step ';
 const STEPS_AGAIN = 'is over';

@@ -1,7 +1,7 @@
-import type { EvictionInFlight } from '../core/eviction.js';
-import { protectionText } from '../core/rank.js';
-import type { Candidates, Workload } from '../core/workload.js';
-import type { RestoredState } from './inheritance.js';
+import type { EvictionInFlight } from '../core/decide/eviction.js';
+import { protectionText } from '../core/rank/rank.js';
+import type { Candidates, Workload } from '../core/workload/workload.js';
+import type { RestoredState } from '../state/saved-state.js';
 import type { Victims } from './victims.js';
 
 /**

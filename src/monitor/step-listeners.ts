@@ -1,4 +1,4 @@
-import type { StepListener } from './ports.js';
+import type { StepListener } from './ports/ports.js';
 
 /** Calls every listener. A listener must not throw; if one does, `failed` is called, and the others follow. */
 export function notifyListeners(

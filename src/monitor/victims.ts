@@ -1,7 +1,7 @@
-import type { Decision, EvictionInFlight, VictimReading } from '../core/eviction.js';
-import type { Workload } from '../core/workload.js';
+import type { Decision, EvictionInFlight, VictimReading } from '../core/decide/eviction.js';
+import type { Workload } from '../core/workload/workload.js';
 import { HostError, isShortage } from '../errors.js';
-import type { Evictor, KillInProgress, SignalResult, Wake } from './ports.js';
+import type { Evictor, KillInProgress, SignalResult, Wake } from './ports/ports.js';
 import {
   afterSignal,
   isFirstSent,
@@ -10,7 +10,7 @@ import {
   type EvictionTimes,
   type SentSignal,
   type SentSignals,
-} from './sent-signals.js';
+} from './ports/sent-signals.js';
 
 /** A workload that is being ended, with the result of the last call. */
 type Handle = Pick<SignalResult, 'error' | 'passing'> & {

@@ -1,4 +1,4 @@
-import { withinTime } from './answered.js';
+import { withinTime } from './bounded-answer.js';
 import type { Binding, FilesystemReading, FilesystemStats } from './binding.js';
 
 const WITHIN_MS = 5_000;

@@ -1,6 +1,6 @@
 import { native } from '../../src/native/index.js';
 import { selectHost } from '../../src/host/select.js';
-import { openWorkloads } from '../../src/workloads/cgroup.js';
+import { openWorkloads } from '../../src/workloads/cgroup/cgroup-workloads.js';
 import type { Bench, Benchmark, Result } from './benchmark.js';
 import { Distribution } from './distribution.js';
 import { plantTree, WORKLOADS } from './tree.js';

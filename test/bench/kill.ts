@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { openCgroupEvictor } from '../../src/actions/kill-cgroup.js';
-import { readHierarchies } from '../../src/host/linux/hierarchies.js';
+import { openCgroupEvictor } from '../../src/evict/cgroup/cgroup-evictor.js';
+import { readHierarchies } from '../../src/host/linux/cgroup/hierarchies.js';
 import { native } from '../../src/native/index.js';
 import { workload } from '../core/support.js';
 import { testCgroup, type TestCgroup } from '../support/cgroup.js';

@@ -1,4 +1,5 @@
-// A process that takes memory and says when its usage crossed a limit. Started by leak.ts in a cgroup; knows nothing of evictd.
+// A process that takes memory and says when its usage crossed a limit. Started by leak.ts in a cgroup; knows nothing of
+// evictd.
 //
 // Arguments: a file with the usage of the cgroup in question. Then commands on standard input, one a line:
 //   touch LIMIT BEYOND     takes memory until usage ≥ LIMIT and BEYOND bytes more, answers 'FROM TO' and gives all of it back
@@ -9,7 +10,9 @@ import { openSync, readSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const PAGE = 4096;
-/** Pages between two looks: few, so that FROM and TO are close; not each, because looking must not slow down the leak. */
+/**
+ * Pages between two looks: few, so that FROM and TO are close; not each, because looking must not slow down the leak.
+ */
 const STRIDE = 16;
 /** Beyond malloc's largest threshold for mmap (32 MiB): what is dropped goes back to the kernel. */
 const BLOCK = 64 * 1024 * 1024;

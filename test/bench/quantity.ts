@@ -1,4 +1,4 @@
-import { parseQuantity } from '../../src/core/quantity.js';
+import { parseQuantity } from '../../src/core/quantity/quantity.js';
 import { atLeast, type Benchmark, type Result } from './benchmark.js';
 import { Distribution } from './distribution.js';
 

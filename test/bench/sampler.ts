@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assumedFillRate } from '../../src/host/fill-rate.js';
-import { machineMemory } from '../../src/host/linux/memory.js';
+import { machineMemory } from '../../src/host/linux/memory/memory.js';
 import { native, type SamplerWatch } from '../../src/native/index.js';
 import { testCgroup } from '../support/cgroup.js';
 import { eventually } from '../support/eventually.js';

@@ -1,8 +1,8 @@
-import { departuresOf } from '../../src/core/departure.js';
-import { rank } from '../../src/core/rank.js';
-import { initialState, type Policy, type State } from '../../src/core/state.js';
-import { step as coreStep } from '../../src/core/step.js';
-import type { Candidates } from '../../src/core/workload.js';
+import { departuresOf } from '../../src/core/decide/kubelet-differences.js';
+import { rank } from '../../src/core/rank/rank.js';
+import { initialState, type Policy, type State } from '../../src/core/decide/state.js';
+import { step as coreStep } from '../../src/core/decide/step.js';
+import type { Candidates } from '../../src/core/workload/workload.js';
 import { candidates, input, Mi, observations, policy, requesting, SECOND, threshold, workload } from '../core/support.js';
 import { atMost, type Benchmark, type Result } from './benchmark.js';
 import { Distribution } from './distribution.js';

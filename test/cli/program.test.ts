@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.js';
-import { HELP_WIDTH, withHelp } from '../../src/cli/help.js';
+import { HELP_WIDTH, withHelp } from '../../src/cli/output/help.js';
 import { evictd } from './support.js';
 
 test.each<[rule: string, args: string[], message: string, hint: string]>([

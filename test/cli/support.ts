@@ -1,14 +1,14 @@
 import { CommanderError, type Command } from 'commander';
-import type { CommandList } from '../../src/cli/command.js';
-import type { Io } from '../../src/cli/io.js';
+import type { CommandList } from '../../src/cli/output/command.js';
+import type { Io } from '../../src/cli/output/io.js';
 import { runProgram } from '../../src/cli/program.js';
-import type { Reading } from '../../src/cli/reading.js';
-import type { DiskHoldings } from '../../src/core/disk-amount.js';
-import type { DiskHolders } from '../../src/core/filesystem-holders.js';
-import type { Observations } from '../../src/core/observation.js';
-import type { Threshold } from '../../src/core/threshold.js';
-import type { Candidates } from '../../src/core/workload.js';
-import type { NotifierState, SourceProblem } from '../../src/monitor/ports.js';
+import type { Reading } from '../../src/node/snapshot.js';
+import type { DiskHoldings } from '../../src/core/disk/disk-amount.js';
+import type { DiskHolders } from '../../src/core/disk/filesystem-holders.js';
+import type { Observations } from '../../src/core/signal/observation.js';
+import type { Threshold } from '../../src/core/threshold/threshold.js';
+import type { Candidates } from '../../src/core/workload/workload.js';
+import type { NotifierState, SourceProblem } from '../../src/monitor/ports/ports.js';
 
 /** Output and exit code of a whole command line. */
 export interface Answer {

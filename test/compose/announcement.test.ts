@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { announceReload, announceStart, warnOfInhibitDelay, type ReloadAnnouncement } from '../../src/compose/announcement.js';
 import type { LoadedConfig } from '../../src/config/config.js';
-import type { Log } from '../../src/log.js';
+import type { Log } from '../../src/log/log.js';
 import { load } from '../config/scratch.js';
 import { Gi } from '../core/support.js';
-import { machine } from '../lint/support.js';
+import { machine } from '../config/lint/support.js';
 
 const facts = machine({ reserve: { totalBytes: 8n * Gi, minFreeBytes: 0n, hugePagesBytes: 2n * Gi, kernelBytes: Gi } });
 const config = (yaml: string): LoadedConfig => load({ 'config.yaml': yaml });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { criticalPrograms } from '../../src/compose/evictors.js';
-import type { Rule } from '../../src/core/rule.js';
+import type { Rule } from '../../src/core/workload/rule.js';
 
 test('the rules in force decide which programs are critical, with the names and paths of Windows', () => {
   let rules: readonly Rule[] = [{ match: { path: 'c:/apps/**' }, critical: true }];

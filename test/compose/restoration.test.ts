@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { restore } from '../../src/compose/restoration.js';
-import { stateFilePath } from '../../src/compose/takeover.js';
-import { initialState } from '../../src/core/state.js';
+import { stateFilePath } from '../../src/compose/saved-state.js';
+import { initialState } from '../../src/core/decide/state.js';
 import { selectHost } from '../../src/host/select.js';
-import { savedStateText } from '../../src/monitor/inheritance.js';
-import { savedParts } from '../../src/monitor/saved-parts.js';
-import { StateFile } from '../../src/monitor/state-file.js';
+import { savedStateText } from '../../src/state/saved-state.js';
+import { savedParts } from '../../src/state/saved-parts.js';
+import { StateFile } from '../../src/state/state-file.js';
 import { scratch } from '../config/scratch.js';
 
 test('a forgotten unit is not started and no longer owed, and the journal has a record that it is left stopped', async () => {

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { formatPosition } from '../../src/cli/errors.js';
+import { formatPosition } from '../../src/cli/output/error-text.js';
 import type { LoadedConfig } from '../../src/config/config.js';
-import type { ConfigFlags } from '../../src/config/flags.js';
-import type { Platform } from '../../src/core/operating-system.js';
+import type { ConfigFlags } from '../../src/config/merge/flags.js';
+import type { Platform } from '../../src/core/signal/operating-system.js';
 import { loadConfig } from '../../src/config/load.js';
 import { ConfigError } from '../../src/errors.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { LoadedConfig } from '../../src/config/config.js';
-import type { ConfigFlags } from '../../src/config/flags.js';
+import type { ConfigFlags } from '../../src/config/merge/flags.js';
 import { loadConfig, loadWritten } from '../../src/config/load.js';
-import type { Platform } from '../../src/core/operating-system.js';
-import { whenText } from '../../src/core/threshold.js';
+import type { Platform } from '../../src/core/signal/operating-system.js';
+import { whenText } from '../../src/core/threshold/threshold.js';
 import { errorOf, issuesOf, load, scratch } from './scratch.js';
 
 const windows: Platform = { os: 'windows', programData: 'D:\\Data' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ConfigFlags } from '../../src/config/flags.js';
+import type { ConfigFlags } from '../../src/config/merge/flags.js';
 import { loadWritten } from '../../src/config/load.js';
 import { load } from './scratch.js';
 

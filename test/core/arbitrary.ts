@@ -1,13 +1,13 @@
 import fc from 'fast-check';
-import { DEPARTURES, departuresOf, type Departures } from '../../src/core/departure.js';
-import type { VictimReading } from '../../src/core/eviction.js';
-import type { StepInput } from '../../src/core/input.js';
-import type { Collection } from '../../src/core/layout.js';
-import type { Observation } from '../../src/core/observation.js';
-import { isPressure, SIGNALS, type Resource, type Signal } from '../../src/core/signal.js';
-import type { Policy } from '../../src/core/state.js';
-import type { Threshold, ThresholdKind } from '../../src/core/threshold.js';
-import type { Candidates, Protection, Workload } from '../../src/core/workload.js';
+import { DEPARTURES, departuresOf, type Departures } from '../../src/core/decide/kubelet-differences.js';
+import type { VictimReading } from '../../src/core/decide/eviction.js';
+import type { StepInput } from '../../src/core/decide/step-input.js';
+import type { Collection } from '../../src/core/signal/layout.js';
+import type { Observation } from '../../src/core/signal/observation.js';
+import { isPressure, SIGNALS, type Resource, type Signal } from '../../src/core/signal/signal.js';
+import type { Policy } from '../../src/core/decide/state.js';
+import type { Threshold, ThresholdKind } from '../../src/core/threshold/threshold.js';
+import type { Candidates, Protection, Workload } from '../../src/core/workload/workload.js';
 import { SECOND, stats, threshold, workload } from './support.js';
 
 /** Around the limits that thresholds are drawn with, and the largest and the absurd. */

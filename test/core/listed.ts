@@ -1,5 +1,5 @@
-import { whenOperands } from '../../src/config/listed-thresholds.js';
-import type { Threshold, ThresholdKind } from '../../src/core/threshold.js';
+import { whenOperands } from '../../src/config/resolve/listed-thresholds.js';
+import type { Threshold, ThresholdKind } from '../../src/core/threshold/threshold.js';
 import { SECOND } from './support.js';
 
 /** An entry of the list `thresholds`. */

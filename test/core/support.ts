@@ -1,12 +1,12 @@
-import { withDisks } from '../../src/core/usages.js';
-import { departuresOf, type Departure } from '../../src/core/departure.js';
-import type { StepInput } from '../../src/core/input.js';
-import type { Observations } from '../../src/core/observation.js';
-import { parseQuantity } from '../../src/core/quantity.js';
-import { MACHINE_RESOURCES, type Signal } from '../../src/core/signal.js';
-import type { Policy } from '../../src/core/state.js';
-import type { Threshold, ThresholdValue } from '../../src/core/threshold.js';
-import type { Candidates, Workload, WorkloadStats } from '../../src/core/workload.js';
+import { withDisks } from '../../src/core/rank/candidate-usages.js';
+import { departuresOf, type Departure } from '../../src/core/decide/kubelet-differences.js';
+import type { StepInput } from '../../src/core/decide/step-input.js';
+import type { Observations } from '../../src/core/signal/observation.js';
+import { parseQuantity } from '../../src/core/quantity/quantity.js';
+import { MACHINE_RESOURCES, type Signal } from '../../src/core/signal/signal.js';
+import type { Policy } from '../../src/core/decide/state.js';
+import type { Threshold, ThresholdValue } from '../../src/core/threshold/threshold.js';
+import type { Candidates, Workload, WorkloadStats } from '../../src/core/workload/workload.js';
 
 export const SECOND = 1_000_000_000n;
 export const Mi = 1024n * 1024n;

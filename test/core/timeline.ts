@@ -1,10 +1,10 @@
-import type { Effect } from '../../src/core/effect.js';
-import type { VictimReading } from '../../src/core/eviction.js';
-import type { StepInput } from '../../src/core/input.js';
-import type { Signal } from '../../src/core/signal.js';
-import { initialState, type Policy, type State } from '../../src/core/state.js';
-import { step } from '../../src/core/step.js';
-import type { Candidates } from '../../src/core/workload.js';
+import type { Effect } from '../../src/core/decide/effect.js';
+import type { VictimReading } from '../../src/core/decide/eviction.js';
+import type { StepInput } from '../../src/core/decide/step-input.js';
+import type { Signal } from '../../src/core/signal/signal.js';
+import { initialState, type Policy, type State } from '../../src/core/decide/state.js';
+import { step } from '../../src/core/decide/step.js';
+import type { Candidates } from '../../src/core/workload/workload.js';
 import { input, Mi, observations, SECOND } from './support.js';
 
 /** A control loop on a timeline: each call is one step at a time in seconds. */

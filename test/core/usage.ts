@@ -1,4 +1,4 @@
-import { parseQuantity } from '../../src/core/quantity.js';
+import { parseQuantity } from '../../src/core/quantity/quantity.js';
 import type {
   Container,
   ContainerStats,
@@ -10,7 +10,7 @@ import type {
   Workload,
   WorkloadStats,
   WorkloadUsage,
-} from '../../src/core/workload.js';
+} from '../../src/core/workload/workload.js';
 import { stats as knowing } from './support.js';
 
 const NANO = 1_000_000_000n;

@@ -255,7 +255,8 @@ describe(`evictd is woken (${ON})`, () => {
 
     const reader = await node.child('reader').spawn('dd', [`if=${file}`, 'of=/dev/null', 'bs=1M', 'status=none']);
     await reader.ended;
-    const usage = Number(node.read(isV1 ? 'memory.max_usage_in_bytes' : 'memory.peak')); // a machine that is short of memory drops some of it
+    // a machine that is short of memory drops some of it
+    const usage = Number(node.read(isV1 ? 'memory.max_usage_in_bytes' : 'memory.peak'));
     expect(usage).toBeGreaterThan(160 * MIB); // far beyond 128 MiB: by usage alone evictd would have evicted
     await aWhile();
     expect(evictd.journal()).toEqual([expect.objectContaining({ type: 'start' })]); // for the failure message: victims and their numbers

@@ -137,7 +137,8 @@ test.runIf(readable())(
     const evictd = await new Evictd({ config: { ...guarding(node), monitoringInterval: '1s' } }).guarding();
     const recorded = () => kernelOoms(evictd).reduce((sum, { count = 1 }) => sum + count, 0);
     await killedIn(a, 16);
-    await evictd.until('those of a are in the journal', () => recorded() >= 16); // kills in two cgroups between two readings cannot be told apart
+    // kills in two cgroups between two readings cannot be told apart
+    await evictd.until('those of a are in the journal', () => recorded() >= 16);
     await killedIn(b, 4);
     await evictd.until('all are in the journal', () => recorded() >= 20);
     await pause(3_000); // two ticks, in which no kill is recorded twice

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { StateFile } from '../../src/monitor/state-file.js';
+import { StateFile } from '../../src/state/state-file.js';
 import { fullFilesystem } from '../support/full-filesystem.js';
 import { Evictd } from './evictd.js';
 import type { Moment } from './mortal.js';

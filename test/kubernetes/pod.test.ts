@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Protection } from '../../src/core/workload.js';
+import type { Protection } from '../../src/core/workload/workload.js';
 import { DocumentError } from '../../src/errors.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
 import { container, podDocument, sidecar } from './support.js';

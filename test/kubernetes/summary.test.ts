@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Signal } from '../../src/core/signal.js';
+import type { Signal } from '../../src/core/signal/signal.js';
 import { DocumentError } from '../../src/errors.js';
 import { makeSignalObservations, type NodeOs } from '../../src/kubernetes/summary.js';
 

@@ -2,7 +2,7 @@
 // input it logs twice more. Run by log.test.ts: node --import tsx writer.ts COUNT [patient]; patient: it waits for its
 // reader before more stands there than the log keeps.
 import { writeSync } from 'node:fs';
-import { createLog } from '../../src/log.js';
+import { createLog } from '../../src/log/log.js';
 
 const log = createLog({ format: 'systemd', level: 'info', isTTY: false, env: {} });
 const count = Number(process.argv[2]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { liveness, readiness } from '../../src/metrics/health.js';
 import { Status } from '../../src/metrics/status.js';
-import type { NotifierState } from '../../src/monitor/ports.js';
+import type { NotifierState } from '../../src/monitor/ports/ports.js';
 import { SECOND, observations, threshold } from '../core/support.js';
 
 const THRESHOLDS = [threshold('memory.available', '100Mi'), threshold('nodefs.available', '10%')];

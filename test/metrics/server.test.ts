@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { Log } from '../../src/log.js';
+import type { Log } from '../../src/log/log.js';
 import { MetricsRegistry } from '../../src/metrics/registry.js';
 import { MetricsServer } from '../../src/metrics/server.js';
 import { Status } from '../../src/metrics/status.js';

@@ -2,22 +2,31 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { openUnitEvictor } from '../../src/actions/stop-unit.js';
-import { departuresOf } from '../../src/core/departure.js';
-import { inFlight, type Decision } from '../../src/core/eviction.js';
-import type { Layout } from '../../src/core/layout.js';
-import type { Observations } from '../../src/core/observation.js';
-import type { Candidates, Workload } from '../../src/core/workload.js';
+import { openUnitEvictor } from '../../src/evict/systemd/unit-evictor.js';
+import { departuresOf } from '../../src/core/decide/kubelet-differences.js';
+import { inFlight, type Decision } from '../../src/core/decide/eviction.js';
+import type { Layout } from '../../src/core/signal/layout.js';
+import type { Observations } from '../../src/core/signal/observation.js';
+import type { Candidates, Workload } from '../../src/core/workload/workload.js';
 import { HostError } from '../../src/errors.js';
 import { SystemdUnits } from '../../src/host/linux/systemd/unit-manager.js';
 import { Status } from '../../src/metrics/status.js';
-import { NOTHING_RESTORED, type RestoredState } from '../../src/monitor/inheritance.js';
-import { Journal } from '../../src/monitor/journal.js';
+import { NOTHING_RESTORED, type RestoredState } from '../../src/state/saved-state.js';
+import { Journal } from '../../src/journal/journal.js';
 import { Monitor } from '../../src/monitor/loop.js';
-import type { Evictor, KillInProgress, Node, Reclaimer, StepListener, StepReport, Wake, WorkloadSource } from '../../src/monitor/ports.js';
-import { Releases } from '../../src/monitor/releases.js';
+import type {
+  Evictor,
+  KillInProgress,
+  Node,
+  Reclaimer,
+  StepListener,
+  StepReport,
+  Wake,
+  WorkloadSource,
+} from '../../src/monitor/ports/ports.js';
+import { Releases } from '../../src/monitor/unit-releases.js';
 import { Reporter } from '../../src/monitor/reporter.js';
-import { StateKeeper } from '../../src/monitor/state-keeper.js';
+import { StateKeeper } from '../../src/state/state-keeper.js';
 import { candidates, Mi, observations, onDisk, policy, SECOND, threshold, workload } from '../core/support.js';
 import { Timeline } from '../core/timeline.js';
 import { eventually } from '../support/eventually.js';

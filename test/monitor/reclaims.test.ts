@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Reclaim } from '../../src/core/reclaim.js';
-import type { Node } from '../../src/monitor/ports.js';
+import type { Reclaim } from '../../src/core/reclaim/reclaim.js';
+import type { Node } from '../../src/monitor/ports/ports.js';
 import { Reclaims } from '../../src/monitor/reclaims.js';
 import { observations, threshold } from '../core/support.js';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Effect } from '../../src/core/effect.js';
+import type { Effect } from '../../src/core/decide/effect.js';
 import { Status } from '../../src/metrics/status.js';
 import { reclaimed } from '../../src/monitor/effects/reclaim.js';
-import type { NotifierState } from '../../src/monitor/ports.js';
+import type { NotifierState } from '../../src/monitor/ports/ports.js';
 import { Reporter } from '../../src/monitor/reporter.js';
 import { Gi, observations, threshold } from '../core/support.js';
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Decision } from '../../src/core/eviction.js';
+import type { Decision } from '../../src/core/decide/eviction.js';
 import { HostError } from '../../src/errors.js';
-import type { Evictor, KillInProgress, SignalResult } from '../../src/monitor/ports.js';
+import type { Evictor, KillInProgress, SignalResult } from '../../src/monitor/ports/ports.js';
 import { Victims } from '../../src/monitor/victims.js';
 import { workload } from '../core/support.js';
 
-// Errors of a kernel under pressure cannot be had on request: the kill is played here, and test/actions has the real
+// Errors of a kernel under pressure cannot be had on request: the kill is played here, and test/evict has the real
 // one.
 
 const decision = (graceNs: bigint) =>

@@ -177,7 +177,8 @@ describe.each(hierarchies)('a cgroup of %s held by its directory', (_name, mount
 
 describe('a cgroup held by its directory', () => {
   test('a process that is no member at the second reading is not signalled', async () => {
-    // Pipes for cgroup.procs: the first reading lists the process, the second none, as if the pid had been reused in between.
+    // Pipes for cgroup.procs: the first reading lists the process, the second none, as if the pid had been reused in
+    // between.
     const directory = makeDirectory();
     const [procs, second] = [join(directory, 'cgroup.procs'), join(directory, 'second')];
     execFileSync('mkfifo', [procs, second]);

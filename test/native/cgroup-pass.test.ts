@@ -166,7 +166,10 @@ describe('whether a process lives in a cgroup', () => {
 
 describe('a pass allocates nothing', () => {
   const PASSES = 10_000;
-  /** Counts what the calling thread allocates, where a test can read it: nothing that is in the process may do the counting. */
+  /**
+   * Counts what the calling thread allocates, where a test can read it: nothing that is in the process may do the
+   * counting.
+   */
   const COUNTER = `
     #define _GNU_SOURCE
     #include <dlfcn.h>

@@ -174,7 +174,8 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(take()).toBe(true);
     expect([...known].sort()).toEqual(['c9997', 'c9998', 'c9999', 'stays']);
     expect(inotifyWatches()).toBe(watches + 3);
-    // A watch made again would be another one, and the events of many old ones would overflow the queue again and again.
+    // A watch made again would be another one, and the events of many old ones would overflow the queue again and
+    // again.
     expect(watchOf(`${root}/stays`)).toBe(kept);
     mkdirSync(`${root}/c9999/below`);
     expect(told(tree)).toEqual(['appeared c9999/below']); // it is watched again after what was lost
@@ -189,7 +190,8 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
       rmdirSync(`${root}/x`);
     }
     await until('a wake', () => wakes.length > 0);
-    // On a busy machine the thread is still reading the storm: the wake that was delivered, the one under way, and the rest.
+    // On a busy machine the thread is still reading the storm: the wake that was delivered, the one under way, and the
+    // rest.
     expect(wakes.length).toBeLessThanOrEqual(3);
     expect(wakes[0]).toEqual({ bits: native.WAKE.FIRED, detail: OVERFLOW });
     expect(tree.changes()).toEqual({ list: [], overflow: true, gone: false });
@@ -212,7 +214,8 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(native.watchCount()).toBe(0);
   });
 
-  // The kernel waits for a grace period where an inotify instance is closed; the armer does instead, where there is one.
+  // The kernel waits for a grace period where an inotify instance is closed; the armer does instead, where there is
+  // one.
   test.each([
     ['a callback', (root: string) => waking(root).tree],
     ['no callback', (root: string) => quiet(root)],

@@ -37,8 +37,8 @@ const BURST = 250;
 const ALIVE = 50;
 
 /**
- * Fifty at a time, made and removed as fast as the kernel can, in bursts: the next one begins at a line. It writes a line before each, so that some of
- * every burst are seen however busy the machine is. The last three stay.
+ * Fifty at a time, made and removed as fast as the kernel can, in bursts: the next one begins at a line. It writes a
+ * line before each, so that some of every burst are seen however busy the machine is. The last three stay.
  */
 const CHURN = `
   $| = 1;

@@ -44,7 +44,8 @@ describe('close', () => {
         for (let times = 0; times < 2; times++) for (const each of opened) each.close();
         if (opened.some(({ live }) => live) || native.watchCount() !== 0) console.log('live');
         for (const each of opened) each.status?.();
-        // The armer closes some, the threads of a filesystem and of a walk end by themselves, and what the others hold inside is collected.
+        // The armer closes some, the threads of a filesystem and of a walk end by themselves, and what the others hold
+        // inside is collected.
         const look = () => (gc(), count() <= before ? console.log('closed') : setTimeout(look, 5));
         look();
       }, 100);

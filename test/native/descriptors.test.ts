@@ -4,7 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { CLASSES, everything } from './everything.js';
 import { cgroup2, hasCgroup2, hasMemoryV1, makeCgroup, makeDirectory, makeNumberFile, memoryV1, runNode } from './kernel.js';
 
-/** Takes all descriptors but some, which are given back; `free()` gives all back. A low limit, so that it is soon reached. */
+/**
+ * Takes all descriptors but some, which are given back; `free()` gives all back. A low limit, so that it is soon
+ * reached.
+ */
 const SHORTAGE = `
   const wake = () => {};
   const taken = [];

@@ -69,7 +69,8 @@ describe('a worker', () => {
     const ends: (() => void)[] = [];
     const all = storms(ends);
     const script = `${openEverything()}
-      const silent = new Set(${JSON.stringify(Object.keys(all).filter((name) => kindOf(name) !== 'PsiTrigger'))}); // which takes 2 s to fire
+      // which takes 2 s to fire
+      const silent = new Set(${JSON.stringify(Object.keys(all).filter((name) => kindOf(name) !== 'PsiTrigger'))});
       const on = (name) => () => { if (silent.delete(name) && silent.size === 0) ${SAY_OPEN} };
       const storming = [${Object.values(all)
         .map(({ watch }) => watch)

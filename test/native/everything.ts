@@ -4,8 +4,9 @@ import { native } from '../../src/native/index.js';
 import { cgroup2, hasCgroup2, hasMemoryV1, makeCgroup, makeDirectory, memoryV1 } from './kernel.js';
 
 /**
- * An expression for each class of the addon that makes an object with everything open that it can have, for scripts of their own process or worker, where
- * `native` is the addon and `wake` a callback. What the machine has not got is left out.
+ * An expression for each class of the addon that makes an object with everything open that it can have, for scripts of
+ * their own process or worker, where `native` is the addon and `wake` a callback. What the machine has not got is left
+ * out.
  */
 export type Everything = Readonly<Record<string, readonly string[]>>;
 

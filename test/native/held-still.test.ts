@@ -47,8 +47,8 @@ describe('SIGSTOP to all processes', () => {
     const held = handle(cgroup);
     await until('them to fork', () => held.processes().length > 4);
     let stopped: number[] = [];
-    // Again and again: a fork that had begun goes through, and its child appears after the last round. A stopped process forks no more, so a reading
-    // after that is complete.
+    // Again and again: a fork that had begun goes through, and its child appears after the last round. A stopped
+    // process forks no more, so a reading after that is complete.
     await until('all stopped', () => {
       expect(held.stop(50).errno).toBe(0);
       stopped = held.processes();

@@ -111,8 +111,8 @@ export function makeDirectory(): string {
 }
 
 /**
- * A file that reads as one number, for samplers. Rewritten in place and always of one length: a writer that truncates first would show an
- * empty file in between, which no kernel file ever is.
+ * A file that reads as one number, for samplers. Rewritten in place and always of one length: a writer that truncates
+ * first would show an empty file in between, which no kernel file ever is.
  */
 export interface NumberFile {
   readonly path: string;
@@ -197,7 +197,10 @@ export async function until(what: string, condition: () => boolean, timeoutMs = 
   await eventually(what, condition, { ms: timeoutMs });
 }
 
-/** The part of one processor that this process uses while it waits: near 1 if a thread spins, whatever else the machine does. */
+/**
+ * The part of one processor that this process uses while it waits: near 1 if a thread spins, whatever else the machine
+ * does.
+ */
 export async function processorShare(ms: number): Promise<number> {
   const [started, before] = [process.hrtime.bigint(), process.cpuUsage()];
   await pause(ms);

@@ -153,7 +153,8 @@ describe.runIf(canChoosePids)('a pid that is given out again (in a pid namespace
     expect(JSON.parse(output)).toEqual([[5000], { found: 0, signalled: 0, errno: 0 }, null]);
   });
 
-  // Between the first reading of cgroup.procs and the second, which opens when the pidfds of the first are open: a FIFO shows when.
+  // Between the first reading of cgroup.procs and the second, which opens when the pidfds of the first are open: a FIFO
+  // shows when.
   test('a process that gets the pid while the pidfds are being opened lives', async () => {
     const directory = makeDirectory();
     const script = `

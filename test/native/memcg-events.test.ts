@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { native } from '../../src/native/index.js';
 import { cgroup2, closing, hasCgroup2, hasMemoryV2, makeCgroup, pause, processorShare, startIn, thrownBy, until } from './kernel.js';
 
-// memory.events needs the memory controller in cgroup v2. cgroup.events is the same kind of file (POLLPRI with POLLERR, armed by reading) on every
-// cgroup2 mount, so the mechanism is tested everywhere.
+// memory.events needs the memory controller in cgroup v2. cgroup.events is the same kind of file (POLLPRI with POLLERR,
+// armed by reading) on every cgroup2 mount, so the mechanism is tested everywhere.
 
 const watch = (cgroup: string, file: 'memory.events' | 'memory.events.local' | 'cgroup.events') => {
   const wakes: number[] = [];

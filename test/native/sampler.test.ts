@@ -33,7 +33,10 @@ function open(options: SamplerOptions) {
 const sample = (files: readonly FileSpec[], weights: readonly number[], limits: readonly number[]) =>
   open({ files, weights, limits, ...STEADY });
 
-/** Until several samples have been taken: one beside it, on the same thread and slower than any here, has seen its file change four times. */
+/**
+ * Until several samples have been taken: one beside it, on the same thread and slower than any here, has seen its file
+ * change four times.
+ */
 async function samples(): Promise<void> {
   const file = makeNumberFile(0);
   const witness = open({ files: [number(file.path)], weights: [1], limits: [1], maxRatePerSecond: 1, maxPeriodMs: 20 });

@@ -17,8 +17,8 @@ const EVENTS = 10;
 type Counts = Readonly<Record<string, number>>;
 
 /**
- * A process with one of each watch. It says 'ready' when they stand, and 'enough' when each kind was called as often as makes a storm; `waits`: what it does when it is
- * ready, until it gets a line and says how often each was called.
+ * A process with one of each watch. It says 'ready' when they stand, and 'enough' when each kind was called as often as
+ * makes a storm; `waits`: what it does when it is ready, until it gets a line and says how often each was called.
  */
 async function startWatching(watches: Readonly<Record<string, Pick<Storm, 'watch'>>>, waits: string) {
   const script = `

@@ -10,7 +10,10 @@ export interface Storm {
   readonly start: () => unknown;
 }
 
-/** Of several watches of one kind each has a name of its own: a PSI trigger fires once in its window, so that only many of them storm. */
+/**
+ * Of several watches of one kind each has a name of its own: a PSI trigger fires once in its window, so that only many
+ * of them storm.
+ */
 export const kindOf = (name: string): string => name.replace(/ \d+$/, '');
 
 /** A process at its limit of memory is killed again and again. The shell is outside, so that it is never chosen. */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CgroupHierarchy } from '../../src/core/cgroup.js';
+import type { CgroupHierarchy } from '../../src/core/workload/cgroup.js';
 
 /** The hierarchy of the memory controller on this machine. */
 export interface MemoryController {

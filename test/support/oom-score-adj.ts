@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Workload } from '../../src/core/workload.js';
-import type { Log } from '../../src/log.js';
+import type { Workload } from '../../src/core/workload/workload.js';
+import type { Log } from '../../src/log/log.js';
 import { workload } from '../core/support.js';
 import type { TestCgroup } from './cgroup.js';
 

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openShutdownDelay } from '../../src/host/linux/systemd/shutdown-delay.js';
-import type { ShutdownDelay } from '../../src/monitor/shutdown-delay.js';
+import type { ShutdownDelay } from '../../src/monitor/ports/shutdown-delay.js';
 import { eventually } from '../support/eventually.js';
 import { kill } from '../support/kill.js';
 import { lockHolders, MANAGER } from '../support/logind.js';

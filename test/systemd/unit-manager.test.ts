@@ -3,7 +3,7 @@ import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { BusAddress } from '../../src/host/linux/systemd/bus-connection.js';
 import { SYSTEMD_ADDRESSES } from '../../src/host/linux/systemd/bus-link.js';
 import { openUnitManager } from '../../src/host/linux/systemd/unit-manager.js';
-import type { UnitManager } from '../../src/monitor/ports.js';
+import type { UnitManager } from '../../src/monitor/ports/ports.js';
 import { eventually } from '../support/eventually.js';
 import { hasSystemd, property, systemd, TestUnits } from '../support/systemd.js';
 
@@ -185,8 +185,8 @@ describe.skipIf(!hasSystemd)('systemd as evictd sees it (needs systemd)', () => 
     expect(opened.unit('evictd-test-a.service')).toBeUndefined();
   });
 
-  // Behaviour of systemd that core/unit-stop.ts relies on. Whether a unit bound to a restarting service stays stopped
-  // depends on timing.
+  // Behaviour of systemd that core/systemd/unit-stop.ts relies on. Whether a unit bound to a restarting service stays
+  // stopped depends on timing.
   test.each<[restart: string, survive: string[]]>([
     ['no', ['Requires', 'PartOf']],
     ['always', []],

@@ -1,5 +1,5 @@
-import { admit, applicantOf } from '../../src/core/admission.js';
-import { CONDITION_TYPES, type ConditionType } from '../../src/core/signal.js';
+import { admit, applicantOf } from '../../src/features/admission/admission.js';
+import { CONDITION_TYPES, type ConditionType } from '../../src/core/signal/signal.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
 import { isObject, type Json } from './json.js';
 import { compareKeys, VectorFormatError, type Check } from './vector.js';

@@ -1,4 +1,4 @@
-import { DurationError, formatDuration, parseDuration } from '../../src/core/duration.js';
+import { DurationError, formatDuration, parseDuration } from '../../src/core/quantity/duration.js';
 import type { JsonObject } from './json.js';
 import { textInput } from './text-input.js';
 import { compareKeys, type Check } from './vector.js';

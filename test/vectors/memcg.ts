@@ -1,5 +1,5 @@
-import { isSignal } from '../../src/core/signal.js';
-import { parseThresholdValue } from '../../src/config/thresholds.js';
+import { isSignal } from '../../src/core/signal/signal.js';
+import { parseThresholdValue } from '../../src/config/resolve/thresholds.js';
 import { DocumentError } from '../../src/errors.js';
 import { summaryUsageThreshold } from './kubelet/usage-threshold.js';
 import { isObject, type JsonObject } from './json.js';

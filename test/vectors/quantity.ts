@@ -1,4 +1,4 @@
-import { parseQuantity, QuantityError, quantityValue } from '../../src/core/quantity.js';
+import { parseQuantity, QuantityError, quantityValue } from '../../src/core/quantity/quantity.js';
 import { canonical, quantityMilli } from './kubelet/quantity-forms.js';
 import type { JsonObject } from './json.js';
 import { textInput } from './text-input.js';

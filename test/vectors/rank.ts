@@ -1,7 +1,7 @@
-import { departuresOf } from '../../src/core/departure.js';
-import type { Layout } from '../../src/core/layout.js';
-import { byRank, rank, type RankedWorkload } from '../../src/core/rank.js';
-import { isKubeletSignal, type ResourceSignal } from '../../src/core/signal.js';
+import { departuresOf } from '../../src/core/decide/kubelet-differences.js';
+import type { Layout } from '../../src/core/signal/layout.js';
+import { byRank, rank, type RankedWorkload } from '../../src/core/rank/rank.js';
+import { isKubeletSignal, type ResourceSignal } from '../../src/core/signal/signal.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
 import { usagesIn } from '../../src/kubernetes/stats.js';
 import { isObject, type Json } from './json.js';

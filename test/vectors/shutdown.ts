@@ -1,4 +1,4 @@
-import { parseDuration } from '../../src/core/duration.js';
+import { parseDuration } from '../../src/core/quantity/duration.js';
 import {
   migrateConfig,
   periodRequestedNs,
@@ -8,9 +8,9 @@ import {
   type ShutdownConfig,
   type ShutdownGates,
   type ShutdownGracePeriod,
-} from '../../src/core/shutdown-config.js';
-import { groupByPriority, type ShutdownWorkload } from '../../src/core/shutdown-plan.js';
-import { shutdownTimeline } from '../../src/core/shutdown-timeline.js';
+} from '../../src/core/workload/shutdown-config.js';
+import { groupByPriority, type ShutdownWorkload } from '../../src/features/shutdown/shutdown-plan.js';
+import { shutdownTimeline } from '../../src/features/shutdown/shutdown-timeline.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
 import { gcNodeOf, gcPodOf, gcTerminating } from './kubelet/pod-gc.js';
 import { shutdownStatus } from './kubelet/status.js';

@@ -1,9 +1,9 @@
-import type { Effect } from '../../src/core/effect.js';
-import type { Decision } from '../../src/core/eviction.js';
+import type { Effect } from '../../src/core/decide/effect.js';
+import type { Decision } from '../../src/core/decide/eviction.js';
 import { evictionMessage } from './kubelet/eviction-message.js';
-import type { State } from '../../src/core/state.js';
+import type { State } from '../../src/core/decide/state.js';
 import { breachCounter } from './kubelet/evictions-counter.js';
-import type { PodCondition } from '../../src/core/workload.js';
+import type { PodCondition } from '../../src/core/workload/workload.js';
 import { eventOf } from './kubelet/event.js';
 import { evictedStatus } from './kubelet/status.js';
 import type { Timeline } from './sync-timeline.js';

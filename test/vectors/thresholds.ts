@@ -1,12 +1,12 @@
 import { resolvedText } from './kubelet/eviction-message.js';
 import { parseThresholdConfig, type ThresholdConfig } from './kubelet/threshold-config.js';
-import { FloatError } from '../../src/config/float32.js';
-import { parseMinimumReclaim, parseThresholdValue, ThresholdError } from '../../src/config/thresholds.js';
-import { updateContainerFsThresholds, type ReportedLayout } from '../../src/core/containerfs.js';
-import { DurationError } from '../../src/core/duration.js';
-import { parseQuantity, QuantityError, quantityValue } from '../../src/core/quantity.js';
-import type { Signal } from '../../src/core/signal.js';
-import { resolve, thresholdKind, valueText, type Threshold, type ThresholdValue } from '../../src/core/threshold.js';
+import { FloatError } from '../../src/config/value/float32.js';
+import { parseMinimumReclaim, parseThresholdValue, ThresholdError } from '../../src/config/resolve/thresholds.js';
+import { updateContainerFsThresholds, type ReportedLayout } from '../../src/core/decide/containerfs.js';
+import { DurationError } from '../../src/core/quantity/duration.js';
+import { parseQuantity, QuantityError, quantityValue } from '../../src/core/quantity/quantity.js';
+import type { Signal } from '../../src/core/signal/signal.js';
+import { resolve, thresholdKind, valueText, type Threshold, type ThresholdValue } from '../../src/core/threshold/threshold.js';
 import { isObject, type Json, type JsonObject } from './json.js';
 import { compareKeys, VectorFormatError, type Check, type Mismatch } from './vector.js';
 

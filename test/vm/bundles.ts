@@ -6,7 +6,7 @@ import { build, type Plugin } from 'esbuild';
 export const PROJECT = '/project';
 
 /** Programs that tests start (test/support/program.ts). */
-const PROGRAMS = ['test/workloads/protections-after-moves.ts'];
+const PROGRAMS = ['test/workloads/cgroup/protections-after-moves.ts'];
 
 /** A bundle is in another directory than its sources. */
 const whereItWas: Plugin = {

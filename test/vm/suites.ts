@@ -28,45 +28,60 @@ export interface Machine {
 export const PACKAGE_TEST = 'test/systemd/package';
 
 /** Everything that asks a real kernel: what is new in these directories runs without being named here. */
-const kernel = ['test/actions/', 'test/cli/config-machine', 'test/host/', 'test/native/', 'test/workloads/'];
+const kernel = [
+  'test/evict/',
+  'test/features/oom-score-adj/held-process',
+  'test/features/oom-score-adj/process-adjuster',
+  'test/features/config/config-machine',
+  'test/host/',
+  'test/native/',
+  'test/features/disk/',
+  'test/workloads/',
+];
 /**
  * Of those directories what asks files, sockets and peers, which are the same on every machine: `make test` has it, and
  * v2-endurance.
  */
 const anyKernel = [
-  'test/actions/stop-',
-  'test/actions/windows-',
-  'test/host/linux/allocatable',
+  'test/evict/cri/pod-evictor',
+  'test/evict/systemd/unit-evictor',
+  'test/evict/windows/windows-evictor',
+  'test/host/linux/memory/allocatable',
   'test/host/linux/cri/',
-  'test/host/linux/filesystems',
-  'test/host/linux/instance-lock',
-  'test/host/linux/kubelet',
-  'test/host/linux/lock-holder',
+  'test/host/linux/disk/filesystems',
+  'test/host/linux/process/lock-files',
+  'test/host/linux/process/kubelet',
+  'test/host/linux/process/lock-holder',
   'test/host/linux/systemd/',
   'test/host/windows/',
-  'test/monitor/safety-net',
+  'test/features/oom-score-adj/oom-score-adjuster',
   'test/native/close',
   'test/native/cut-text',
   'test/native/descriptors',
   'test/native/file-calls',
   'test/native/filesystem-',
   'test/native/notify-socket',
-  'test/workloads/container-',
-  'test/workloads/directory-measurement',
-  'test/workloads/disk-',
-  'test/workloads/filesystem-trees',
-  'test/workloads/found-filesystems',
-  'test/workloads/images-in-use',
-  'test/workloads/runtime',
-  'test/workloads/space-watch',
-  'test/workloads/unit-stops',
-  'test/workloads/vacant',
-  'test/workloads/windows',
+  'test/workloads/cri/container-names',
+  'test/workloads/disk/container-measurement',
+  'test/workloads/disk/directory-measurement',
+  'test/features/disk/disk-watch',
+  'test/workloads/disk/disk-measurement',
+  'test/workloads/disk/filesystem-trees',
+  'test/workloads/disk/found-filesystems',
+  'test/workloads/disk/images-in-use',
+  'test/workloads/cri/runtime',
+  'test/features/disk/space-watch',
+  'test/workloads/systemd/unit-stops',
+  'test/workloads/cgroup/vacant',
+  'test/workloads/windows/windows-workloads',
 ];
 /** Killing with the unified hierarchy beside v1's. */
-const killing = ['fork-bomb', 'frozen-victim', 'shared-cgroup', 'standstill']
-  .map((name) => `test/actions/${name}`)
-  .concat('test/native/held-still');
+const killing = [
+  'test/evict/cgroup/fork-bomb',
+  'test/evict/cgroup/frozen-victim',
+  'test/evict/cgroup/shared-cgroup',
+  'test/evict/cgroup/freezer',
+].concat('test/native/held-still');
 /** What only cgroup v1 has. */
 const v1Only = [
   'test/native/cgroup-',
@@ -76,7 +91,7 @@ const v1Only = [
   'test/native/memory-reaper',
   'test/native/oom-control',
   'test/native/sampler',
-  'test/workloads/source-root',
+  'test/workloads/cgroup/source-root',
 ];
 /** Evictions from beginning to end. */
 const evictions = ['test/e2e/eviction', 'test/systemd/leaking-unit'];
@@ -225,10 +240,11 @@ export const suites: readonly Suite[] = [
     proves: 'root without CAP_SYS_RESOURCE',
     machine: { cgroup: 'v2', swap: false },
     files: [
-      'test/actions/oom-score-adj',
+      'test/features/oom-score-adj/held-process',
+      'test/features/oom-score-adj/process-adjuster',
       'test/e2e/oom-score-adj',
-      'test/host/linux/own-signals',
-      'test/host/linux/psi-window',
+      'test/host/linux/pressure/pressure-and-swap',
+      'test/host/linux/pressure/psi-window',
       'test/native/psi-trigger',
     ],
     only: notNamed(

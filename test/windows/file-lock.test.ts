@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { addonPath } from '../../src/native/index.js';
-import { isLockHeld } from '../../src/native/lock-refusal.js';
+import { isLockHeld } from '../../src/native/lock-held.js';
 import { native, thrownBy } from './native.js';
 import { spawnSync } from './spawn.js';
 

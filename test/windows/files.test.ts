@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { replaceFileSync } from '../../src/directory.js';
-import { listenToRequests, askByFile } from '../../src/host/windows/requests.js';
+import { replaceFileSync } from '../../src/storage/directory.js';
+import { listenToRequests, askByFile } from '../../src/host/windows/reload-event.js';
 import { rotatingFile } from '../../src/log/rotating-file.js';
-import { Ring } from '../../src/monitor/ring.js';
+import { Ring } from '../../src/journal/journal-ring.js';
 import { eventually } from '../support/eventually.js';
 
 function directory(): string {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { JournalFiles } from '../../src/monitor/journal-files.js';
+import { JournalFiles } from '../../src/journal/journal-files.js';
 
 function files(maxBytes: number, maxFiles: number): { readonly journal: JournalFiles; readonly directory: string } {
   const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));

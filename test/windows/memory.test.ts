@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { parseQuantity } from '../../src/core/quantity.js';
-import type { Signal } from '../../src/core/signal.js';
-import type { Threshold } from '../../src/core/threshold.js';
-import { openWindowsNode, type WindowsNode } from '../../src/host/windows/node.js';
+import { parseQuantity } from '../../src/core/quantity/quantity.js';
+import type { Signal } from '../../src/core/signal/signal.js';
+import type { Threshold } from '../../src/core/threshold/threshold.js';
+import { openWindowsNode, type WindowsNode } from '../../src/host/windows/windows-node.js';
 import type { PerformanceInfo, WindowsBinding } from '../../src/native/windows-binding.js';
 import { liesBetween } from './meminfo.js';
 import { native } from './native.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { replaceFileSync } from '../../src/directory.js';
+import { replaceFileSync } from '../../src/storage/directory.js';
 
 const ROUNDS = 5;
 

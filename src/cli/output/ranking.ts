@@ -1,14 +1,14 @@
-import { countedBy } from '../../core/usages.js';
-import { amountOfBytes, amountOfResource } from '../../core/amount.js';
-import { holderJson, holderLine } from '../../core/disk-holder.js';
-import { type DiskHolder } from '../../core/filesystem-holders.js';
-import type { DiskHolding } from '../../core/disk-amount.js';
-import { formatAge } from '../../core/duration.js';
-import { jsonInteger, jsonOfNano } from '../../core/integer.js';
-import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank.js';
-import { isDiskSignal, SIGNAL_FACTS, type ResourceSignal } from '../../core/signal.js';
-import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload.js';
-import type { NodeIdentity, SourceProblem } from '../../monitor/ports.js';
+import { countedBy } from '../../core/rank/candidate-usages.js';
+import { amountOfBytes, amountOfResource } from '../../core/quantity/amount.js';
+import { holderJson, holderLine } from '../../core/disk/disk-holder.js';
+import { type DiskHolder } from '../../core/disk/filesystem-holders.js';
+import type { DiskHolding } from '../../core/disk/disk-amount.js';
+import { formatAge } from '../../core/quantity/duration.js';
+import { jsonInteger, jsonOfNano } from '../../core/quantity/integer.js';
+import { describeRanked, protectionText, type RankedWorkload } from '../../core/rank/rank.js';
+import { isDiskSignal, SIGNAL_FACTS, type ResourceSignal } from '../../core/signal/signal.js';
+import type { UnreadableWorkload, WorkloadUsage } from '../../core/workload/workload.js';
+import type { NodeIdentity, SourceProblem } from '../../monitor/ports/ports.js';
 import type { Style } from './style.js';
 import { table, type Column } from './table.js';
 

@@ -1,4 +1,4 @@
-import type { Io } from '../io.js';
+import type { Io } from './io.js';
 
 export type Colour = 'red' | 'yellow' | 'green' | 'dim';
 

@@ -2,15 +2,15 @@ import { stat } from 'node:fs';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../../config/config.js';
 import { errnoText } from '../../errors.js';
-import type { Hierarchies } from '../../host/linux/hierarchies.js';
+import type { Hierarchies } from '../../host/linux/cgroup/hierarchies.js';
 import { selectHost, type InstanceLock, type LinuxNode } from '../../host/select.js';
-import { createLog, type Log } from '../../log.js';
+import { createLog, type Log } from '../../log/log.js';
 import { rotatingFile } from '../../log/rotating-file.js';
-import type { NodeIdentity } from '../../monitor/ports.js';
+import type { NodeIdentity } from '../../monitor/ports/ports.js';
 import { native } from '../../native/index.js';
 import type { Closers } from '../closers.js';
-import { ConfigurationInForce } from '../configuration-in-force.js';
-import type { RecordingPlan } from '../recording.js';
+import { ConfigurationInForce } from '../../node/configuration-in-force.js';
+import type { RecordingPlan } from '../../recording/open.js';
 
 export interface GuardOptions {
   readonly dryRun: boolean;

@@ -1,15 +1,15 @@
 import type { LoadedConfig } from '../../config/config.js';
-import { normalCgroupPath } from '../../core/cgroup.js';
+import { normalCgroupPath } from '../../core/workload/cgroup.js';
 import { selectHost } from '../../host/select.js';
-import type { StepListener, UnitManager, WorkloadSource } from '../../monitor/ports.js';
-import { ContainerNames } from '../../workloads/container-names.js';
-import { withUnitStops } from '../../workloads/unit-stops.js';
+import type { StepListener, UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
+import { ContainerNames } from '../../workloads/cri/container-names.js';
+import { withUnitStops } from '../../workloads/systemd/unit-stops.js';
 import { decorated, ReplaceableSource, type CandidateDecorator } from '../candidates.js';
-import type { Configure } from '../configuration-in-force.js';
-import { ContainerRuntimes } from '../container-runtimes.js';
-import { openDisks, type Disks } from '../disks.js';
-import { KernelKills } from '../kernel-kills.js';
-import { openSources } from '../reading.js';
+import type { Configure } from '../../node/configuration-in-force.js';
+import { ContainerRuntimes } from '../../node/container-runtimes.js';
+import { openDisks, type Disks } from '../../features/disk/open.js';
+import { KernelKills } from '../../features/oom/open.js';
+import { openSources } from '../../node/node-reading.js';
 import type { Locked } from './lock.js';
 import type { Published } from './publish.js';
 

@@ -1,21 +1,21 @@
-import type { CgroupHierarchy } from '../../core/cgroup.js';
-import type { FilesystemPaths, FilesystemRole } from '../../core/layout.js';
-import type { Observation, Observations } from '../../core/observation.js';
-import { filesystemOf, type DiskSignal, type KubeletSignal, type Signal } from '../../core/signal.js';
-import { operandsOf, operandText, resolve, type Operand, type Threshold } from '../../core/threshold.js';
-import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports.js';
+import type { CgroupHierarchy } from '../../core/workload/cgroup.js';
+import type { FilesystemPaths, FilesystemRole } from '../../core/signal/layout.js';
+import type { Observation, Observations } from '../../core/signal/observation.js';
+import { filesystemOf, type DiskSignal, type KubeletSignal, type Signal } from '../../core/signal/signal.js';
+import { operandsOf, operandText, resolve, type Operand, type Threshold } from '../../core/threshold/threshold.js';
+import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/ports/ports.js';
 import type { Binding } from '../../native/binding.js';
-import { collect } from '../missing.js';
-import { CurrentStatistics } from './fresh-memory.js';
-import { filesystemResources, Filesystems, signalOf, type FilesystemsSeen } from './filesystems.js';
-import type { Allocatable } from './allocatable.js';
-import { KernelPass, type KernelSource, type Missing } from './kernel-source.js';
-import type { MemoryNotifiers } from './memory-notifiers.js';
-import { availableOf, type MemoryReading, type MemorySource } from './memory.js';
-import type { PressureAndSwap } from './own-signals.js';
-import type { OomKillCounter } from './oom-kills.js';
-import { levelResources, type Level, type LevelReading } from './level.js';
-import { SignalSamplers, type SampledResource } from './signal-sampler.js';
+import { collect } from '../missing-reading.js';
+import { CurrentStatistics } from './memory/fresh-memory.js';
+import { filesystemResources, Filesystems, signalOf, type FilesystemsSeen } from './disk/filesystems.js';
+import type { Allocatable } from './memory/allocatable.js';
+import { KernelPass, type KernelSource, type Missing } from './sampling/kernel-source.js';
+import type { MemoryNotifiers } from './memory/memory-notifiers.js';
+import { availableOf, type MemoryReading, type MemorySource } from './memory/memory.js';
+import type { PressureAndSwap } from './pressure/pressure-and-swap.js';
+import type { OomKillCounter } from './oom/oom-kills.js';
+import { levelResources, type Level, type LevelReading } from './sampling/level.js';
+import { SignalSamplers, type SampledResource } from './sampling/signal-sampler.js';
 
 /** The node, and the memory hierarchy of its workloads (undefined: no memory controller). */
 export interface LinuxNode extends Node {

@@ -1,24 +1,24 @@
 import { existsSync, statSync } from 'node:fs';
-import { cgroupDirectory, normalCgroupPath } from '../../core/cgroup.js';
-import type { FilesystemPaths } from '../../core/layout.js';
-import type { Threshold } from '../../core/threshold.js';
+import { cgroupDirectory, normalCgroupPath } from '../../core/workload/cgroup.js';
+import type { FilesystemPaths } from '../../core/signal/layout.js';
+import type { Threshold } from '../../core/threshold/threshold.js';
 import { UnavailableError } from '../../errors.js';
 import type { Binding } from '../../native/binding.js';
-import { openAllocatable } from './allocatable.js';
-import { readHierarchies, showsRootCgroup, type Hierarchies } from './hierarchies.js';
-import { cgroupPlan, MemoryNotifiers, type WatchPlan } from './memory-notifiers.js';
-import { cgroupMemory, machineMemory } from './memory.js';
+import { openAllocatable } from './memory/allocatable.js';
+import { readHierarchies, showsRootCgroup, type Hierarchies } from './cgroup/hierarchies.js';
+import { cgroupPlan, MemoryNotifiers, type WatchPlan } from './memory/memory-notifiers.js';
+import { cgroupMemory, machineMemory } from './memory/memory.js';
 import { LinuxNodeReader, type LinuxNode, type NodeParts } from './node-reader.js';
-import { notifierMode, type NotifierMode } from './notifier-mode.js';
-import { cgroupOomKills, machineOomKills } from './oom-kills.js';
-import { readPageSize } from './page-size.js';
-import { PressureAndSwap, type PressureAndSwapPlan } from './own-signals.js';
-import { pidsSource } from './pids.js';
-import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from './pressure.js';
-import { amountSources } from './swap.js';
+import { notifierMode, type NotifierMode } from './sampling/notifier-mode.js';
+import { cgroupOomKills, machineOomKills } from './oom/oom-kills.js';
+import { readPageSize } from './memory/page-size.js';
+import { PressureAndSwap, type PressureAndSwapPlan } from './pressure/pressure-and-swap.js';
+import { pidsSource } from './cgroup/pids.js';
+import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from './pressure/pressure.js';
+import { amountSources } from './memory/swap.js';
 
 export type { LinuxNode } from './node-reader.js';
-export type { NotifierMode } from './notifier-mode.js';
+export type { NotifierMode } from './sampling/notifier-mode.js';
 
 export interface NodeConfig {
   /** `cgroup`: a path below the mount of the memory controller; undefined: the machine. */

@@ -1,4 +1,4 @@
-import type { NotifierState, Wake } from '../../monitor/ports.js';
+import type { NotifierState, Wake } from '../../monitor/ports/ports.js';
 import type { MemoryNotification, WindowsBinding } from '../../native/windows-binding.js';
 import { thrownText } from '../../native/system-error.js';
 

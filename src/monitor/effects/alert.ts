@@ -1,8 +1,8 @@
-import type { Effect } from '../../core/effect.js';
-import { alertMessage } from '../../core/message.js';
-import { holdersOf, readingOf } from '../reading-record.js';
-import type { JournalRecord } from '../record.js';
-import { stormOf } from '../unit-record.js';
+import type { Effect } from '../../core/decide/effect.js';
+import { alertMessage } from '../../core/message/message.js';
+import { holdersOf, readingOf } from '../../journal/records/reading-record.js';
+import type { JournalRecord } from '../../journal/records/record.js';
+import { stormOf } from '../../journal/records/unit-record.js';
 import type { EffectHandler } from './handler.js';
 
 type Alert = Extract<Effect, { kind: 'alert' }>;

@@ -1,4 +1,4 @@
-import type { Effect } from '../../core/effect.js';
+import type { Effect } from '../../core/decide/effect.js';
 import type { EffectHandler } from './handler.js';
 
 export const condition: EffectHandler<Extract<Effect, { kind: 'condition' }>> = {

@@ -1,4 +1,4 @@
-import type { Effect } from '../../core/effect.js';
+import type { Effect } from '../../core/decide/effect.js';
 import type { EffectHandler } from './handler.js';
 
 /** The step could not be made. It may come with every step: the reporter logs it once. */

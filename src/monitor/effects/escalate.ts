@@ -1,6 +1,6 @@
-import type { Effect } from '../../core/effect.js';
-import { meansOf } from '../../core/means.js';
-import { victimOf } from '../ranking-row.js';
+import type { Effect } from '../../core/decide/effect.js';
+import { meansOf } from '../../core/message/stop-method.js';
+import { victimOf } from '../../journal/records/ranking-row.js';
 import type { EffectHandler } from './handler.js';
 
 /** SIGTERM did not end the victim in time, or may not wait: SIGKILL. */

@@ -1,17 +1,17 @@
-import { percentOf } from '../../core/amount.js';
-import type { Effect } from '../../core/effect.js';
-import { evictionSignal } from '../../core/eviction-signal.js';
-import { knownBytes, type Decision } from '../../core/eviction.js';
-import { type ThresholdCause } from '../../core/threshold-cause.js';
-import { jsonInteger } from '../../core/integer.js';
-import { decisionMessage } from '../../core/message.js';
-import { quantityValue } from '../../core/quantity.js';
-import { isPressure } from '../../core/signal.js';
-import type { Wake } from '../ports.js';
-import { rankingRow, victimOf } from '../ranking-row.js';
-import { holdersOf, readingOf } from '../reading-record.js';
-import type { JournalRecord } from '../record.js';
-import { actionOf, unitOf } from '../unit-record.js';
+import { percentOf } from '../../core/quantity/amount.js';
+import type { Effect } from '../../core/decide/effect.js';
+import { evictionSignal } from '../../core/message/eviction-signal.js';
+import { knownBytes, type Decision } from '../../core/decide/eviction.js';
+import { type ThresholdCause } from '../../core/threshold/threshold-cause.js';
+import { jsonInteger } from '../../core/quantity/integer.js';
+import { decisionMessage } from '../../core/message/message.js';
+import { quantityValue } from '../../core/quantity/quantity.js';
+import { isPressure } from '../../core/signal/signal.js';
+import type { Wake } from '../ports/ports.js';
+import { rankingRow, victimOf } from '../../journal/records/ranking-row.js';
+import { holdersOf, readingOf } from '../../journal/records/reading-record.js';
+import type { JournalRecord } from '../../journal/records/record.js';
+import { actionOf, unitOf } from '../../journal/records/unit-record.js';
 import type { EffectHandler } from './handler.js';
 
 /** A workload is evicted; in a dry run that is only said. */

@@ -1,10 +1,10 @@
-import type { Wake } from '../ports.js';
-import type { JournalRecord } from '../record.js';
+import type { Wake } from '../ports/ports.js';
+import type { JournalRecord } from '../../journal/records/record.js';
 import type { Reclaims } from '../reclaims.js';
-import type { Releases } from '../releases.js';
+import type { Releases } from '../unit-releases.js';
 import type { EffectReport } from './report.js';
 import type { Reporter } from '../reporter.js';
-import type { EvictionTimes } from '../sent-signals.js';
+import type { EvictionTimes } from '../ports/sent-signals.js';
 import type { Victims } from '../victims.js';
 
 export interface Actors {

@@ -1,13 +1,13 @@
-import type { Effect } from '../../core/effect.js';
-import { evictionSignal } from '../../core/eviction-signal.js';
-import type { Outcome } from '../../core/eviction.js';
-import { jsonInteger } from '../../core/integer.js';
-import { outcomeMessage } from '../../core/message.js';
-import { victimOf } from '../ranking-row.js';
-import { nodeReading } from '../reading-record.js';
-import type { JournalRecord } from '../record.js';
-import { stoppedWith } from '../unit-record.js';
-import type { EvictionTimes } from '../sent-signals.js';
+import type { Effect } from '../../core/decide/effect.js';
+import { evictionSignal } from '../../core/message/eviction-signal.js';
+import type { Outcome } from '../../core/decide/eviction.js';
+import { jsonInteger } from '../../core/quantity/integer.js';
+import { outcomeMessage } from '../../core/message/message.js';
+import { victimOf } from '../../journal/records/ranking-row.js';
+import { nodeReading } from '../../journal/records/reading-record.js';
+import type { JournalRecord } from '../../journal/records/record.js';
+import { stoppedWith } from '../../journal/records/unit-record.js';
+import type { EvictionTimes } from '../ports/sent-signals.js';
 import type { EffectHandler } from './handler.js';
 import type { EffectLine } from './report.js';
 

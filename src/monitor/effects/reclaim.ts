@@ -1,11 +1,11 @@
-import { countedBy } from '../../core/usages.js';
-import { amountOf } from '../../core/amount.js';
-import type { Effect } from '../../core/effect.js';
-import { jsonInteger } from '../../core/integer.js';
-import { comparisonText } from '../../core/message.js';
-import { hasFailed } from '../../core/reclaim.js';
-import { readingOf } from '../reading-record.js';
-import type { JournalRecord } from '../record.js';
+import { countedBy } from '../../core/rank/candidate-usages.js';
+import { amountOf } from '../../core/quantity/amount.js';
+import type { Effect } from '../../core/decide/effect.js';
+import { jsonInteger } from '../../core/quantity/integer.js';
+import { comparisonText } from '../../core/message/message.js';
+import { hasFailed } from '../../core/reclaim/reclaim.js';
+import { readingOf } from '../../journal/records/reading-record.js';
+import type { JournalRecord } from '../../journal/records/record.js';
 import type { EffectHandler } from './handler.js';
 
 type Reclaim = Extract<Effect, { kind: 'reclaim' }>;

@@ -1,6 +1,6 @@
-import type { Effect } from '../../core/effect.js';
-import { releaseText } from '../../core/unit-message.js';
-import type { JournalRecord } from '../record.js';
+import type { Effect } from '../../core/decide/effect.js';
+import { releaseText } from '../../core/message/unit-message.js';
+import type { JournalRecord } from '../../journal/records/record.js';
 import type { EffectHandler } from './handler.js';
 
 type Release = Extract<Effect, { kind: 'release' }>;

@@ -1,5 +1,5 @@
-import type { Metrics } from '../publisher.js';
-import type { JournalRecord } from '../record.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { JournalRecord } from '../../journal/records/record.js';
 
 /** The log line of an effect; its sentence is the record's `message`. */
 export interface EffectLine {

@@ -1,6 +1,6 @@
-import type { Journal } from '../journal.js';
-import type { Wake } from '../ports.js';
-import type { JournalRecord } from '../record.js';
+import type { Journal } from '../../journal/journal.js';
+import type { Wake } from '../ports/ports.js';
+import type { JournalRecord } from '../../journal/records/record.js';
 import type { Reporter } from '../reporter.js';
 import type { Actors, AnyEffect, EffectHandler, EffectTable, RecordContext } from './handler.js';
 

@@ -1,4 +1,4 @@
-import type { Effect } from '../../core/effect.js';
+import type { Effect } from '../../core/decide/effect.js';
 import { alert } from './alert.js';
 import { condition } from './condition.js';
 import { error } from './error.js';

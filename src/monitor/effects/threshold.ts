@@ -1,7 +1,7 @@
-import type { Effect } from '../../core/effect.js';
-import { thresholdMessage } from '../../core/message.js';
-import { thresholdKind } from '../../core/threshold.js';
-import { joinedOf, readingOf } from '../reading-record.js';
+import type { Effect } from '../../core/decide/effect.js';
+import { thresholdMessage } from '../../core/message/message.js';
+import { thresholdKind } from '../../core/threshold/threshold.js';
+import { joinedOf, readingOf } from '../../journal/records/reading-record.js';
 import type { EffectHandler } from './handler.js';
 
 export const threshold: EffectHandler<Extract<Effect, { kind: 'threshold' }>> = {

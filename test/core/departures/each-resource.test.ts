@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Resource } from '../../../src/core/signal.js';
+import type { Resource } from '../../../src/core/signal/signal.js';
 import { candidates, Mi, policy, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/departure.js';
-import { rank } from '../../../src/core/rank.js';
-import type { WorkloadUsage } from '../../../src/core/workload.js';
+import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { rank } from '../../../src/core/rank/rank.js';
+import type { WorkloadUsage } from '../../../src/core/workload/workload.js';
 import { containerStats, files, pod } from '../usage.js';
 
 const Gi = 1024n ** 3n;

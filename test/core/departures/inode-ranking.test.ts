@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/departure.js';
-import { rank } from '../../../src/core/rank.js';
+import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { rank } from '../../../src/core/rank/rank.js';
 import { containerStats, files, pod } from '../usage.js';
 
 const Gi = 1024n ** 3n;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StepInput } from '../../../src/core/input.js';
+import type { StepInput } from '../../../src/core/decide/step-input.js';
 import { candidates, Mi, observations, policy, SECOND, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Layout } from '../../../src/core/layout.js';
+import type { Layout } from '../../../src/core/signal/layout.js';
 import { Gi, candidates, Mi, policy, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Workload } from '../../../src/core/workload.js';
+import type { Workload } from '../../../src/core/workload/workload.js';
 import { candidates, Mi, policy, threshold, without } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 import { pod } from '../usage.js';

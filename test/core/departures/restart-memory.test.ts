@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { initialState } from '../../../src/core/state.js';
-import { takeOver } from '../../../src/core/takeover.js';
-import { savedParts } from '../../../src/monitor/saved-parts.js';
+import { initialState } from '../../../src/core/decide/state.js';
+import { takeOver } from '../../../src/core/decide/remembered-state.js';
+import { savedParts } from '../../../src/state/saved-parts.js';
 import { candidates, Mi, policy, SECOND, threshold, without, workload } from '../support.js';
 import { evicted, Timeline } from '../timeline.js';
 

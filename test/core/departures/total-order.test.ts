@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/departure.js';
-import { byRank, rank } from '../../../src/core/rank.js';
-import type { WorkloadUsage } from '../../../src/core/workload.js';
+import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { byRank, rank } from '../../../src/core/rank/rank.js';
+import type { WorkloadUsage } from '../../../src/core/workload/workload.js';
 import { pod } from '../usage.js';
 
 /** Three replicas, each with the same request and, just after a rollout, the same usage. */

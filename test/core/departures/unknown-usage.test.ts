@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/departure.js';
-import { rank } from '../../../src/core/rank.js';
-import type { ResourceSignal } from '../../../src/core/signal.js';
-import type { WorkloadUsage } from '../../../src/core/workload.js';
+import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { rank } from '../../../src/core/rank/rank.js';
+import type { ResourceSignal } from '../../../src/core/signal/signal.js';
+import type { WorkloadUsage } from '../../../src/core/workload/workload.js';
 import { containerStats, emptyDir, files, pod, volumeStats } from '../usage.js';
 
 const Mi = 1024n * 1024n;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { UnavailableError } from '../../../src/errors.js';
-import { readBootId } from '../../../src/host/windows/boot-id.js';
-import { lockInstance } from '../../../src/host/windows/instance-lock.js';
-import { holderOf, recordedHolder } from '../../../src/host/windows/lock-holder.js';
-import { askByFile, listenToRequests } from '../../../src/host/windows/requests.js';
+import { readBootId } from '../../../src/host/windows/windows-boot-id.js';
+import { lockInstance } from '../../../src/host/windows/windows-lock-files.js';
+import { holderOf, recordedHolder } from '../../../src/host/windows/windows-lock-holder.js';
+import { askByFile, listenToRequests } from '../../../src/host/windows/reload-event.js';
 import type { ProcessEntry, WindowsBinding } from '../../../src/native/windows-binding.js';
 import { eventually } from '../../support/eventually.js';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Effect } from '../../../src/core/effect.js';
+import type { Effect } from '../../../src/core/decide/effect.js';
 import { Status } from '../../../src/metrics/status.js';
 import type { Actors, EffectHandler, EffectTable } from '../../../src/monitor/effects/handler.js';
 import { journalRecords, runEffects } from '../../../src/monitor/effects/run.js';
 import { EFFECTS } from '../../../src/monitor/effects/table.js';
-import type { JournalRecord } from '../../../src/monitor/record.js';
+import type { JournalRecord } from '../../../src/journal/records/record.js';
 import { Reporter } from '../../../src/monitor/reporter.js';
 
 /** A kind that no step returns. This is all that its file would export. */

@@ -1,7 +1,7 @@
-import { qosOomScoreAdj } from '../../../src/core/oom-score.js';
-import { quantityValue } from '../../../src/core/quantity.js';
-import { aggregateContainers } from '../../../src/core/resource-list.js';
-import type { Container, PodParts, ResourceList, Workload } from '../../../src/core/workload.js';
+import { qosOomScoreAdj } from '../../../src/features/oom-score-adj/qos-score.js';
+import { quantityValue } from '../../../src/core/quantity/quantity.js';
+import { aggregateContainers } from '../../../src/core/quantity/resource-list.js';
+import type { Container, PodParts, ResourceList, Workload } from '../../../src/core/workload/workload.js';
 
 const BURSTABLE_MIN = 3n;
 const BURSTABLE_MAX = 999n;

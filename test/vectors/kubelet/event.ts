@@ -1,4 +1,4 @@
-import type { Effect } from '../../../src/core/effect.js';
+import type { Effect } from '../../../src/core/decide/effect.js';
 import { evictionMessage } from './eviction-message.js';
 
 /** An event as the kubelet records it. */

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { departuresOf } from '../../../src/core/departure.js';
+import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
 import { evictionMessage, type EvictionMessage } from './eviction-message.js';
-import type { Decision, StorageLimitCause } from '../../../src/core/eviction.js';
-import type { ThresholdCause } from '../../../src/core/threshold-cause.js';
-import { parseQuantity } from '../../../src/core/quantity.js';
-import { rank } from '../../../src/core/rank.js';
-import { SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal.js';
-import type { StorageBreach } from '../../../src/core/storage-limit.js';
-import type { ThresholdValue } from '../../../src/core/threshold.js';
-import type { WorkloadStats, WorkloadUsage } from '../../../src/core/workload.js';
+import type { Decision, StorageLimitCause } from '../../../src/core/decide/eviction.js';
+import type { ThresholdCause } from '../../../src/core/threshold/threshold-cause.js';
+import { parseQuantity } from '../../../src/core/quantity/quantity.js';
+import { rank } from '../../../src/core/rank/rank.js';
+import { SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal/signal.js';
+import type { StorageBreach } from '../../../src/core/disk/storage-limit.js';
+import type { ThresholdValue } from '../../../src/core/threshold/threshold.js';
+import type { WorkloadStats, WorkloadUsage } from '../../../src/core/workload/workload.js';
 import { container, containerStats, files, machine, pod, resources } from '../../core/usage.js';
 
 const Mi = 1024n * 1024n;

@@ -1,11 +1,11 @@
-import type { Decision } from '../../../src/core/eviction.js';
-import type { ThresholdCause } from '../../../src/core/threshold-cause.js';
-import { canonicalText } from '../../../src/core/quantity-format.js';
-import { formatBytes } from '../../../src/core/quantity.js';
-import { SIGNAL_FACTS, type Resource } from '../../../src/core/signal.js';
-import type { StorageBreach } from '../../../src/core/storage-limit.js';
-import { resolve, type ThresholdValue } from '../../../src/core/threshold.js';
-import type { ContainerStats, ResourceList, Workload, WorkloadStats } from '../../../src/core/workload.js';
+import type { Decision } from '../../../src/core/decide/eviction.js';
+import type { ThresholdCause } from '../../../src/core/threshold/threshold-cause.js';
+import { canonicalText } from '../../../src/core/quantity/quantity-format.js';
+import { formatBytes } from '../../../src/core/quantity/quantity.js';
+import { SIGNAL_FACTS, type Resource } from '../../../src/core/signal/signal.js';
+import type { StorageBreach } from '../../../src/core/disk/storage-limit.js';
+import { resolve, type ThresholdValue } from '../../../src/core/threshold/threshold.js';
+import type { ContainerStats, ResourceList, Workload, WorkloadStats } from '../../../src/core/workload/workload.js';
 
 /** The text of the pod's status and of the event. */
 export interface EvictionMessage {

@@ -1,4 +1,4 @@
-import type { StorageBreach } from '../../../src/core/storage-limit.js';
+import type { StorageBreach } from '../../../src/core/disk/storage-limit.js';
 
 /** The label of the kubelet's evictions counter. */
 export function breachCounter({ kind }: StorageBreach): string {

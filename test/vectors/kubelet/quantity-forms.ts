@@ -1,5 +1,5 @@
-import { canonicalText } from '../../../src/core/quantity-format.js';
-import type { Quantity } from '../../../src/core/quantity.js';
+import { canonicalText } from '../../../src/core/quantity/quantity-format.js';
+import type { Quantity } from '../../../src/core/quantity/quantity.js';
 
 const NANO_PER_MILLI = 1_000_000n;
 

@@ -1,4 +1,4 @@
-import type { PodCondition, PodParts, Workload } from '../../../src/core/workload.js';
+import type { PodCondition, PodParts, Workload } from '../../../src/core/workload/workload.js';
 
 /** The status that an evicted pod gets; times are left to who writes it. */
 export interface EvictedStatus {

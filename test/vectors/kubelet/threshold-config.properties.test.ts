@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseThresholdConfig, type ThresholdConfig } from './threshold-config.js';
-import { updateContainerFsThresholds } from '../../../src/core/containerfs.js';
-import { formatDuration } from '../../../src/core/duration.js';
-import { KUBELET_SIGNALS, type KubeletSignal } from '../../../src/core/signal.js';
-import { thresholdId, thresholdKind, valueText, type Threshold, type ThresholdValue } from '../../../src/core/threshold.js';
+import { updateContainerFsThresholds } from '../../../src/core/decide/containerfs.js';
+import { formatDuration } from '../../../src/core/quantity/duration.js';
+import { KUBELET_SIGNALS, type KubeletSignal } from '../../../src/core/signal/signal.js';
+import { thresholdId, thresholdKind, valueText, type Threshold, type ThresholdValue } from '../../../src/core/threshold/threshold.js';
 
 const digits = fc
   .tuple(fc.integer({ min: 1, max: 2 ** 31 }), fc.constantFrom('', '.5', '.125', '.0', '.000000001'))

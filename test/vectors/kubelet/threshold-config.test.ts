@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseThresholdConfig, type ThresholdConfig } from './threshold-config.js';
-import { thresholdId } from '../../../src/core/threshold.js';
+import { thresholdId } from '../../../src/core/threshold/threshold.js';
 
 const nothing: ThresholdConfig = {
   enforceNodeAllocatable: [],

@@ -1,6 +1,6 @@
-import { combineThresholds, enforcesPods, PARSE_ENTRY, parseSignal } from '../../../src/config/thresholds.js';
-import type { AmountSignal } from '../../../src/core/signal.js';
-import type { Threshold } from '../../../src/core/threshold.js';
+import { combineThresholds, enforcesPods, PARSE_ENTRY, parseSignal } from '../../../src/config/resolve/thresholds.js';
+import type { AmountSignal } from '../../../src/core/signal/signal.js';
+import type { Threshold } from '../../../src/core/threshold/threshold.js';
 
 /** The fields of a KubeletConfiguration that say what the thresholds are. */
 export interface ThresholdConfig {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseQuantity } from '../../../src/core/quantity.js';
-import type { Signal } from '../../../src/core/signal.js';
-import type { ThresholdValue } from '../../../src/core/threshold.js';
+import { parseQuantity } from '../../../src/core/quantity/quantity.js';
+import type { Signal } from '../../../src/core/signal/signal.js';
+import type { ThresholdValue } from '../../../src/core/threshold/threshold.js';
 import { summaryUsageThreshold } from './usage-threshold.js';
 
 const amount = (text: string): ThresholdValue => ({ kind: 'quantity', quantity: parseQuantity(text) });

@@ -1,9 +1,9 @@
 import { DocumentError } from '../../../src/errors.js';
-import { usageThreshold } from '../../../src/core/memcg.js';
-import type { Signal } from '../../../src/core/signal.js';
-import { resolve, type ThresholdValue } from '../../../src/core/threshold.js';
+import { usageThreshold } from '../../../src/core/signal/memcg.js';
+import type { Signal } from '../../../src/core/signal/signal.js';
+import { resolve, type ThresholdValue } from '../../../src/core/threshold/threshold.js';
 import { documentOf, member, type Field } from '../../../src/kubernetes/document.js';
-import { memoryStatsOf, systemContainer } from '../../../src/kubernetes/memory.js';
+import { memoryStatsOf, systemContainer } from '../../../src/kubernetes/memory-stats.js';
 
 const NANO = 1_000_000_000n;
 

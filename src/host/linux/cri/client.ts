@@ -1,5 +1,5 @@
 import { Client, credentials, Metadata } from '@grpc/grpc-js';
-import type { Call } from './calls.js';
+import type { Call } from './runtime-calls.js';
 import { decode, encode, type Decoded, type Encodable, type Table } from './protobuf.js';
 
 /** Enough for a list of thousands of pods. */

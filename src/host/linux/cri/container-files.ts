@@ -1,6 +1,6 @@
-import { NOTHING_ON_DISK } from '../../../core/disk-amount.js';
-import type { ContainerFiles } from '../../../monitor/ports.js';
-import type { ListedStats, CONTAINER_STATUS } from './calls.js';
+import { NOTHING_ON_DISK } from '../../../core/disk/disk-amount.js';
+import type { ContainerFiles } from '../../../monitor/ports/ports.js';
+import type { ListedStats, CONTAINER_STATUS } from './runtime-calls.js';
 import type { Decoded } from './protobuf.js';
 
 const NS_PER_MS = 1_000_000n;

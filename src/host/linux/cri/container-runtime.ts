@@ -1,7 +1,7 @@
-import { runtimeWorkloads, type PodSandbox, type RuntimePart, type RuntimeWorkload } from '../../../core/pod-sandbox.js';
-import type { RuntimeImage } from '../../../core/container-garbage.js';
-import type { Collection } from '../../../core/layout.js';
-import type { ContainerFiles, ContainerRuntime, SourceProblem } from '../../../monitor/ports.js';
+import { runtimeWorkloads, type PodSandbox, type RuntimePart, type RuntimeWorkload } from '../../../core/workload/pod-sandbox.js';
+import type { RuntimeImage } from '../../../core/disk/container-garbage.js';
+import type { Collection } from '../../../core/signal/layout.js';
+import type { ContainerFiles, ContainerRuntime, SourceProblem } from '../../../monitor/ports/ports.js';
 import {
   CONTAINER_RUNNING,
   CONTAINER_STATUS,
@@ -17,14 +17,14 @@ import {
   VERSION,
   type Call,
   type ListedContainer,
-} from './calls.js';
+} from './runtime-calls.js';
 import type { Encodable, Table } from './protobuf.js';
-import { isGone, runtimeMessage, unlessGone } from './answer.js';
-import { Kubelet } from '../kubelet.js';
+import { isGone, runtimeMessage, unlessGone } from './runtime-answer.js';
+import { Kubelet } from '../process/kubelet.js';
 import type { CriClient } from './client.js';
 import { containerFiles, containerPaths, type ContainerPaths } from './container-files.js';
 import { GarbageCollection, type Garbage } from './garbage.js';
-import { deleteRemovedLayers } from './layers.js';
+import { deleteRemovedLayers } from './image-layers.js';
 
 /** A runtime that takes longer hangs. */
 const ANSWERED_WITHIN_MS = 5_000;

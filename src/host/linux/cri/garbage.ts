@@ -1,5 +1,5 @@
-import { unusedImages, usedImages } from '../../../core/container-garbage.js';
-import type { Collection } from '../../../core/layout.js';
+import { unusedImages, usedImages } from '../../../core/disk/container-garbage.js';
+import type { Collection } from '../../../core/signal/layout.js';
 import {
   CONTAINER_EXITED,
   LIST_CONTAINERS,
@@ -14,11 +14,11 @@ import {
   type ListedContainer,
   type ListedImage,
   type ListedPod,
-} from './calls.js';
-import type { Kubelet } from '../kubelet.js';
+} from './runtime-calls.js';
+import type { Kubelet } from '../process/kubelet.js';
 import type { CriClient } from './client.js';
-import { runtimeMessage, unlessGone } from './answer.js';
-import { deleteRemovedLayers } from './layers.js';
+import { runtimeMessage, unlessGone } from './runtime-answer.js';
+import { deleteRemovedLayers } from './image-layers.js';
 
 const ANSWERED_WITHIN_MS = 5_000;
 const REMOVED_WITHIN_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { InhibitDelay } from '../../../core/inhibit-delay.js';
+import type { InhibitDelay } from '../../../core/systemd/inhibit-delay.js';
 import { BusConnection, type BusCall, type BusReply } from './bus-connection.js';
 import { HAS_LOGIN, LoginManager, managerProperty, SYSTEM_BUS } from './login-manager.js';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ShutdownDelay, ShutdownDelayState, ShutdownEvents } from '../../../monitor/shutdown-delay.js';
+import type { ShutdownDelay, ShutdownDelayState, ShutdownEvents } from '../../../monitor/ports/shutdown-delay.js';
 import { inhibitCommand, Inhibitor, type InhibitCommand } from './inhibitor.js';
 import { LoginManager, SYSTEM_BUS, type LoginView } from './login-manager.js';
 

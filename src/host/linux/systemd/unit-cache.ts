@@ -1,4 +1,4 @@
-import type { LoadedUnit } from '../../../core/loaded-unit.js';
+import type { LoadedUnit } from '../../../core/systemd/loaded-unit.js';
 import type { BusReply } from './bus-connection.js';
 import type { BusLink } from './bus-link.js';
 import { readUnit, unitCalls, unitPath } from './unit-reading.js';

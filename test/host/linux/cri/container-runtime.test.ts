@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { openContainerRuntime } from '../../../../src/host/linux/cri/container-runtime.js';
-import type { ContainerRuntime } from '../../../../src/monitor/ports.js';
+import type { ContainerRuntime } from '../../../../src/monitor/ports/ports.js';
 import { eventually } from '../../../support/eventually.js';
 import { FakeRuntime, type Handlers } from './fake-runtime.js';
 

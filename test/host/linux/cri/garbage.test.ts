@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openContainerRuntime } from '../../../../src/host/linux/cri/container-runtime.js';
-import type { ContainerRuntime } from '../../../../src/monitor/ports.js';
+import type { ContainerRuntime } from '../../../../src/monitor/ports/ports.js';
 import { FakeRuntime, type Handlers } from './fake-runtime.js';
 
 const label = { 'io.kubernetes.pod.uid': 'u' };

@@ -15,7 +15,7 @@ import {
   STOP_CONTAINER,
   STOP_POD,
   VERSION,
-} from '../../../../src/host/linux/cri/calls.js';
+} from '../../../../src/host/linux/cri/runtime-calls.js';
 import { decode, encode, type Table } from '../../../../src/host/linux/cri/protobuf.js';
 import { servicesIn } from '../../../support/cri/containerd.js';
 

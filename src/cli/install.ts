@@ -1,0 +1,166 @@
+import { resolve } from 'node:path';
+import { Command } from 'commander';
+import type { Config } from '../config/config.js';
+import { inhibitDelaySetting, suffices, type InhibitDelay } from '../core/systemd/inhibit-delay.js';
+import { shutdownRequestedNs } from '../core/workload/shutdown-config.js';
+import { installedConfigFile } from '../features/install/systemd/installed-config.js';
+import { installSteps, type InstallRequest } from '../features/install/systemd/install-steps.js';
+import type { Machine } from '../features/install/install-machine.js';
+import { restoreSteps } from '../features/install/restore.js';
+import { uninstallSteps } from '../features/install/systemd/uninstall-steps.js';
+import { runSteps } from '../features/install/run-steps.js';
+import { formatError } from './output/error-text.js';
+import type { MakeCommand } from './output/command.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from './output/help.js';
+import type { Io } from './output/io.js';
+import { configDespiteErrors, configFromOptions, type ConfigOptions } from './output/options.js';
+import { installNextSteps } from '../features/install/install-output.js';
+
+export interface InstallationDeps {
+  readonly io: Io;
+  readonly machine: Machine;
+  readonly readInhibitDelay: () => Promise<InhibitDelay>;
+  /** The program that the service runs: this one. */
+  readonly program: Pick<InstallRequest, 'program' | 'loads' | 'root' | 'documentation'>;
+  /** Ends the process, if a thread hangs. */
+  readonly end: (exitCode: number) => void;
+}
+
+export interface InstallationOptions {
+  readonly dryRun?: boolean;
+  readonly output: 'text' | 'json';
+}
+
+export function installCommand(open: () => Promise<InstallationDeps>): Command {
+  return withHelp(
+    withDryRun(new Command('install').description('install evictd as a systemd service'))
+      .option('--now', 'also start it, or restart it if its unit changed')
+      .option(
+        '--config <file>',
+        'configuration of the service (default: the installed one, else /etc/evictd/config.yaml, which is created)',
+      )
+      .option('--logind-drop-in', 'raise InhibitDelayMaxSec of logind to the shutdownGracePeriod'),
+    {
+      about: ['Keeps what is already installed and never overwrites a configuration. Needs root and systemd.'],
+      examples: ['evictd install --dry-run', 'evictd install --now'],
+      exit: { 0: 'installed', 1: 'not installed', ...USAGE_AND_CONFIG },
+    },
+  ).action(
+    async ({
+      now = false,
+      config: configFile,
+      logindDropIn = false,
+      dryRun = false,
+      output,
+    }: InstallationOptions & { readonly now?: boolean; readonly config?: string; readonly logindDropIn?: boolean }) => {
+      const { io, machine, program, readInhibitDelay } = await open();
+      const kept = configFile === undefined ? installedConfigFile(machine.places) : undefined;
+      const named = configFile ?? kept;
+      const { config } = configFromOptions(named === undefined ? {} : { config: named });
+      const requestedNs = shutdownRequestedNs(config.shutdown);
+      const delay = requestedNs > 0n ? await readInhibitDelay() : undefined;
+      const logind = {
+        wanted: logindDropIn,
+        setting: requestedNs > 0n ? inhibitDelaySetting(requestedNs) : undefined,
+        suffices: delay && suffices(delay, requestedNs),
+      };
+      const request = {
+        ...program,
+        configFile: resolve(named ?? machine.places.configFile),
+        configKept: kept !== undefined,
+        stateDirectory: config.stateDirectory,
+        runtimeDirectory: config.runtimeDirectory,
+        logind,
+        now,
+        dryRun,
+      };
+      const hasNoWorkloads = config.workloads.length === 0;
+      const steps = installSteps(request, machine);
+      const dropIn = steps.find((step) => 'path' in step && step.path === machine.places.logindDropIn);
+      const short = logind.suffices === false && dropIn?.action !== 'write' ? { hasDropIn: dropIn !== undefined } : undefined;
+      const next = installNextSteps({ configFile: request.configFile, now, dryRun, hasNoWorkloads, short });
+      await runSteps(io, steps, machine, { dryRun, output, next, nothing: 'nothing is installed' });
+    },
+  );
+}
+
+export function uninstallCommand(setExitCode: (code: number) => void, open: () => Promise<InstallationDeps>): Command {
+  return withHelp(withDryRun(new Command('uninstall').description('remove the service; keep configuration and journal')), {
+    about: ['Removes what evictd install created, and /run/evictd, after undoing what a killed evictd left (see evictd restore).'],
+    examples: ['evictd uninstall --dry-run', 'evictd uninstall'],
+    exit: { 0: 'removed', 1: 'something could not be removed or undone; it is listed and kept', 64: 'usage error' },
+  }).action(async ({ dryRun = false, output }: InstallationOptions) => {
+    const { io, machine, end } = await open();
+    const configFile = installedConfigFile(machine.places);
+    const directories = directoriesOf(io, configFile === undefined ? {} : { config: configFile });
+    const request = { dryRun, configFile: configFile ?? machine.places.configFile, directories };
+    const code = await runSteps(io, uninstallSteps(request, machine), machine, { dryRun, output, nothing: 'nothing is installed' });
+    setExitCode(code);
+    end(code);
+  });
+}
+
+export function restoreCommand(setExitCode: (code: number) => void, open: () => Promise<InstallationDeps>): Command {
+  return withHelp(
+    withOutput(new Command('restore').description('undo what a killed evictd left changed'))
+      .option('--config <file>', "configuration with the directories (default: the service's)")
+      .option('--state-directory <path>', 'directory of the journal')
+      .option('--runtime-directory <path>', 'directory with the saved state')
+      .option('--forget <unit...>', 'do not start these stopped units, and forget them'),
+    {
+      about: [
+        'Restores oom_score_adj, starts units that evictd kept stopped, and writes missing journal records. evictd does this itself when it stops, and when it starts after it was killed. Needs root.',
+      ],
+      examples: ['evictd restore', 'evictd restore --forget batch.service   leave that unit stopped'],
+      exit: { 0: 'nothing is left to undo', 1: 'something is left, which is listed, or an evictd is running', 64: 'usage error' },
+    },
+  ).action(
+    async ({
+      output,
+      forget = [],
+      ...options
+    }: InstallationOptions & { readonly forget?: readonly string[] } & Pick<
+        ConfigOptions,
+        'config' | 'stateDirectory' | 'runtimeDirectory'
+      >) => {
+      const { io, machine, end } = await open();
+      const configFile = options.config ?? installedConfigFile(machine.places);
+      const directories = directoriesOf(io, { ...options, ...(configFile !== undefined && { config: configFile }) });
+      const { runtimeDirectory } = directories;
+      const places = new Set(
+        options.runtimeDirectory === undefined ? [machine.places.runtimeDirectory, runtimeDirectory] : [runtimeDirectory],
+      );
+      const steps = restoreSteps(directories, places, new Set(forget), machine);
+      const code = await runSteps(io, steps, machine, { dryRun: false, output, nothing: 'nothing is left to undo' });
+      setExitCode(code);
+      end(code);
+    },
+  );
+}
+
+/** Uses the default directories if the configuration has errors. */
+function directoriesOf(io: Io, options: ConfigOptions): Config {
+  const { config, errors } = configDespiteErrors(options);
+  if (errors) io.stderr(`${formatError(errors)}evictd: using the default directories because of these errors\n`);
+  return config;
+}
+
+export function withDryRun(command: Command): Command {
+  return withOutput(command.option('--dry-run', 'show the steps, but change nothing'));
+}
+
+function withOutput(command: Command): Command {
+  return command.addOption(outputOption());
+}
+
+const thisInstallation = (io: Io) => async (): Promise<InstallationDeps> => ({
+  io,
+  ...(await import('../compose/installation.js')).thisInstallation(),
+});
+
+/** `evictd install` on Linux. */
+export const install: MakeCommand = ({ io }) => installCommand(thisInstallation(io));
+/** `evictd uninstall` on Linux. */
+export const uninstall: MakeCommand = ({ io, setExitCode }) => uninstallCommand(setExitCode, thisInstallation(io));
+/** `evictd restore`. */
+export const restore: MakeCommand = ({ io, setExitCode }) => restoreCommand(setExitCode, thisInstallation(io));

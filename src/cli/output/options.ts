@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { configuredPlatform } from '../../node/configured-platform.js';
+import type { Config, LoadedConfig } from '../../config/config.js';
+import type { ConfigFlags } from '../../config/merge/flags.js';
+import { defaultFile } from '../../config/merge/defaults.js';
+import { loadConfig, loadWritten } from '../../config/load.js';
+import { ConfigError } from '../../errors.js';
+
+/** The parsed options of {@link addConfigOptions}. */
+export interface ConfigOptions extends ConfigFlags {
+  /** The configuration file. */
+  readonly config?: string;
+}
+
+/** Adds `--config` and the flags that override the configuration file. */
+export function addConfigOptions(command: Command): Command {
+  return command
+    .optionsGroup('Configuration:')
+    .option(
+      '--config <file>',
+      `configuration file; NAME.d/*.yaml beside it is read too (default: ${defaultFile(configuredPlatform())}, if it exists)`,
+    )
+    .option('--compatibility <profile>', "evictd (default), or kubelet: make exactly the kubelet's decisions")
+    .option('--node-cgroup <path>', 'cgroup that is the node (default: the machine)')
+    .option('--workload-cgroup <path>', 'cgroup whose children are workloads; repeatable', append)
+    .option('--workload-slice <name>', 'systemd slice whose services and scopes are workloads; repeatable', append)
+    .option('--workload-unit <pattern>', 'systemd service or scope that is a workload; repeatable', append)
+    .option('--workload-job <name>', 'Windows: job object that is a workload; repeatable', append)
+    .option('--workload-service <pattern>', 'Windows: service that is a workload; repeatable', append)
+    .option('--workload-process <pattern>', 'Windows: program that is a workload with all its children; repeatable', append)
+    .option('--oom-score-adj <mode>', "what evictd tells the kernel's OOM killer: off, qos or rank")
+    .option('--monitoring-interval <duration>', 'time between two samples while no event arrives')
+    .option('--metrics-listen <address:port>', "address of the metrics server, or 'off'")
+    .option('--state-directory <path>', 'directory of the journal')
+    .option('--runtime-directory <path>', 'directory of the lock and of recent journal records (a tmpfs)')
+    .option('--log-format <format>', 'auto, text, systemd or json')
+    .option('--log-level <level>', 'debug, info, warn or error')
+    .optionsGroup('Kubelet flags:')
+    .option('--eviction-hard <thresholds>', "hard thresholds, e.g. 'memory.available<100Mi,nodefs.available<10%'", append)
+    .option('--eviction-soft <thresholds>', "soft thresholds, e.g. 'memory.available<300Mi'", append)
+    .option('--eviction-soft-grace-period <periods>', "how long a soft threshold must be met, e.g. 'memory.available=30s'", append)
+    .option('--eviction-minimum-reclaim <amounts>', "min reclaim beyond a threshold, e.g. 'memory.available=200Mi'", append)
+    .option('--eviction-max-pod-grace-period <seconds>', 'longest termination grace period of a soft eviction')
+    .option('--eviction-pressure-transition-period <duration>', 'how long a node condition outlasts the pressure')
+    .optionsGroup('Options:');
+}
+
+/**
+ * Loads the configuration from file and flags.
+ *
+ * @throws ConfigError  with every issue
+ */
+export function configFromOptions({ config, ...flags }: ConfigOptions): LoadedConfig {
+  return loadConfig({ platform: configuredPlatform(), file: config, flags });
+}
+
+/**
+ * Loads the configuration; if the files have errors, returns these and a configuration of defaults and flags.
+ *
+ * @throws ConfigError  the flags themselves are wrong
+ */
+export function configDespiteErrors({ config: file, ...flags }: ConfigOptions): { readonly config: Config; readonly errors?: ConfigError } {
+  const platform = configuredPlatform();
+  try {
+    return { config: loadConfig({ platform, file, flags }).config };
+  } catch (errors) {
+    if (!(errors instanceof ConfigError)) throw errors;
+    return { config: loadWritten({ files: [], flags: {}, platform }, flags).config, errors };
+  }
+}
+
+function append(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), text];
+}

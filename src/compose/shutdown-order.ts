@@ -1,0 +1,55 @@
+import type { Removals } from '../evict/cri/container-removals.js';
+import type { Log } from '../log/log.js';
+import type { Journal } from '../journal/journal.js';
+import { releaseHeldUnits, type LastReleaseParts } from '../features/restart-storm/final-releases.js';
+import type { Monitor } from '../monitor/loop.js';
+import { stopRecord } from '../journal/records/record.js';
+import type { Recorder } from '../recording/recorder.js';
+import type { Closers } from './closers.js';
+import type { KernelKills } from '../features/oom/open.js';
+
+/** For how long evictd waits for a directory or a log that does not respond. */
+const CLOSE_MS = 5_000;
+/** For how long it waits for systemd before that. The sum is below the TimeoutStopSec= of the service. */
+const RELEASED_MS = 8_000;
+
+export interface EndingParts extends Omit<LastReleaseParts, 'journal'> {
+  /** Stopped. */
+  readonly monitor: Pick<Monitor, 'terminating' | 'remaining'>;
+  readonly removals: Pick<Removals, 'left'>;
+  readonly journal: Journal;
+  readonly recorder: Recorder | undefined;
+  readonly kernelKills: Pick<KernelKills, 'counted'>;
+  /** `lasts`: the machine is shutting down, so no unit is started. */
+  readonly shutdown: { readonly lasts: boolean };
+  readonly log: Log;
+  readonly closers: Pick<Closers, 'close'>;
+}
+
+/** What evictd does after its loop has stopped. Resolves within 18 s. */
+export async function endOrderly(parts: EndingParts): Promise<void> {
+  const { monitor, removals, journal, recorder, kernelKills, shutdown, log, closers } = parts;
+  for (const { serial, victim } of monitor.terminating) {
+    log.warn(
+      `SIGTERM sent to ${victim.workload.name}, and its grace period is not over: an evictd that starts within a minute finishes this eviction; until then only systemd sends SIGKILL, if it stops a unit`,
+      { decision: serial },
+    );
+  }
+  for (const { name } of removals.left) {
+    log.warn(`${name} was evicted, but its container runtime has not removed it: remove it by hand`, { code: 'EVICTD_CRI_REMOVE' });
+  }
+  if (!shutdown.lasts) await releaseHeldUnits(monitor.remaining, parts, RELEASED_MS);
+  journal.record({ ...stopRecord(), ...kernelKills.counted });
+  const [written] = await Promise.all([journal.close(CLOSE_MS), recorder?.flush(CLOSE_MS)]);
+  if (!written) {
+    log.warn(
+      'the last journal records are in the runtime directory only: the next evictd, or `evictd restore`, moves them to the journal',
+      {
+        code: 'EVICTD_JOURNAL_BEHIND',
+      },
+    );
+  }
+  closers.close();
+  log.info('stopped');
+  await log.flush(CLOSE_MS);
+}

@@ -1,0 +1,39 @@
+import { allocatableRule } from './thresholds/allocatable.js';
+import { allocationRule } from './thresholds/allocation.js';
+import { entriesRule } from './entries.js';
+import { evictableRule } from './workloads/evictable.js';
+import type { Finding } from './finding.js';
+import { imagesRule } from './workloads/images.js';
+import type { LintRule } from './lint-rule.js';
+import type { MachineFacts } from './machine.js';
+import { periodsRule } from './periods.js';
+import { pressureRule } from './thresholds/pressure.js';
+import { reachRule } from './thresholds/reach.js';
+import { readingsRule } from './thresholds/readings.js';
+import { rulesRule } from './workloads/rules.js';
+import { softAndHardRule } from './thresholds/soft-and-hard.js';
+import type { LintSubject } from './subject.js';
+
+/** In the order of the report. */
+export const LINT_RULES: readonly LintRule[] = [
+  readingsRule,
+  imagesRule,
+  softAndHardRule,
+  reachRule,
+  allocationRule,
+  entriesRule,
+  pressureRule,
+  periodsRule,
+  evictableRule,
+  allocatableRule,
+  rulesRule,
+];
+
+/**
+ * What a valid configuration does not do although it seems to (docs/lint.md).
+ *
+ * @param machine  undefined: only findings that hold on every machine
+ */
+export function lintPolicy(subject: LintSubject, machine: MachineFacts | undefined, rules = LINT_RULES): Finding[] {
+  return rules.flatMap(({ find }) => find(subject, machine));
+}

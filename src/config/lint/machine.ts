@@ -1,0 +1,43 @@
+import type { Layout } from '../../core/signal/layout.js';
+import type { MemoryReserve } from '../../core/signal/memory-reserve.js';
+import type { Signal } from '../../core/signal/signal.js';
+
+/** Why evictd would not evict a workload. `vacant`: it has no processes, whatever the policy. */
+export interface Hindrance {
+  readonly kind: 'critical' | 'vacant' | 'other';
+  /** 'critical', 'outside the node' */
+  readonly text: string;
+}
+
+/** A workload that exists now. */
+export interface PresentWorkload {
+  readonly name: string;
+  readonly path: string;
+  /** Indexes of the rules that match it. */
+  readonly matched: readonly number[];
+  readonly hindrance: Hindrance | undefined;
+}
+
+export interface MachineFacts {
+  /** In units of the signal. */
+  readonly capacities: ReadonlyMap<Signal, bigint>;
+  /** Signals that could not be read, with the reason. */
+  readonly unreadable: ReadonlyMap<Signal, string>;
+  /** Signals that do not exist on this node, with the reason. */
+  readonly absent: ReadonlyMap<Signal, string>;
+  /** What pressure signals measure: a v1 cgroup has no pressure of its own. Absent: unknown. */
+  readonly pressureOf?: 'machine' | 'cgroup' | 'machine instead of a v1 cgroup';
+  readonly reserve: MemoryReserve | undefined;
+  /** Memory signals without a notifier or sampler, with the reason. */
+  readonly polled: ReadonlyMap<Signal, string>;
+  /** Its filesystems, or which of them did not answer. Absent: not read. */
+  readonly layout?: Layout | { readonly error: string };
+  /** undefined: not read. */
+  readonly workloads: PresentWorkloads | undefined;
+}
+
+export interface PresentWorkloads {
+  readonly present: readonly PresentWorkload[];
+  /** Sources that do not exist. `root`: the missing cgroup, as in WorkloadSources.roots. */
+  readonly problems: readonly { readonly root?: string; readonly code: string; readonly message: string; readonly hint?: string }[];
+}

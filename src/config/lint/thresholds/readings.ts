@@ -1,0 +1,68 @@
+import { isPressure, type Signal } from '../../../core/signal/signal.js';
+import { isListed, operandsOf, type Threshold } from '../../../core/threshold/threshold.js';
+import type { LintRule } from '../lint-rule.js';
+import type { Finding } from '../finding.js';
+import { thresholdKey } from '../limit.js';
+import type { MachineFacts } from '../machine.js';
+import type { LintSubject } from '../subject.js';
+
+const COPY_HINT = 'set enforceNodeAllocatable: [] to disable the copy of memory.available, or 0% to disable an entry of its own';
+
+/** Thresholds of signals that do not exist or cannot be read on this machine. */
+export function lintReadings(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
+  if (machine === undefined) return [];
+  const seen = new Set<string>();
+  const containerfs = machine.unreadable.get('containerfs.available');
+  const operands = subject.thresholds.flatMap((threshold) => operandsOf(threshold).map(({ signal }) => ({ signal, threshold })));
+  // It has no thresholds of its own that would report it.
+  const unwatched: Finding[] =
+    containerfs === undefined || operands.some(({ signal }) => signal.startsWith('containerfs.'))
+      ? []
+      : [
+          {
+            level: 'warn',
+            code: 'EVICTD_SIGNAL_UNREADABLE',
+            message: `containerfs.* cannot be read: ${containerfs}`,
+            hint: 'set filesystems.containerfs to a path on nodefs or imagefs',
+            key: 'filesystems.containerfs',
+          },
+        ];
+  const read = operands.flatMap(({ signal, threshold }): Finding[] => {
+    const key = thresholdKey(threshold, subject);
+    if (seen.has(signal)) return [];
+    seen.add(signal);
+    const absent = machine.absent.get(signal);
+    if (absent !== undefined) {
+      const message = `${signal} does not exist here, its thresholds are never met: ${absent}`;
+      return [{ level: 'info', code: 'EVICTD_LINT_UNREACHABLE', message, ...(isCopied(signal) && { hint: COPY_HINT }), key }];
+    }
+    const reason = machine.unreadable.get(signal);
+    if (reason === undefined) return [];
+    const message = `${signal} cannot be read: ${reason}`;
+    return [
+      {
+        level: 'warn',
+        code: 'EVICTD_SIGNAL_UNREADABLE',
+        message,
+        hint: hintOf(signal, threshold),
+        key,
+      },
+    ];
+  });
+  return [...read, ...unwatched];
+}
+
+function hintOf(signal: Signal, threshold: Threshold): string {
+  if (isPressure(signal)) return 'boot with psi=1, on a kernel with CONFIG_PSI, or remove the entry';
+  if (isCopied(signal)) return COPY_HINT;
+  return isListed(threshold) ? 'remove the entry' : 'set it to 0% to disable its threshold';
+}
+
+function isCopied(signal: Signal): boolean {
+  return signal === 'allocatableMemory.available';
+}
+
+export const readingsRule: LintRule = {
+  codes: ['EVICTD_SIGNAL_UNREADABLE', 'EVICTD_LINT_UNREACHABLE'],
+  find: lintReadings,
+};

@@ -1,0 +1,145 @@
+import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../../../core/signal/signal.js';
+import { cgroupsOf, sourceText } from '../../../workloads/kinds/source-spec.js';
+import { isWindowsPath } from '../../../core/windows/windows-path.js';
+import type { LintRule } from '../lint-rule.js';
+import type { Finding } from '../finding.js';
+import { matchesEveryName } from './glob-overlap.js';
+import { isOff } from '../limit.js';
+import type { MachineFacts, PresentWorkload } from '../machine.js';
+import type { LintSubject } from '../subject.js';
+
+/** Whether evictd could ever evict a workload. Reports the first reason why not: each is enough. */
+export function lintEvictable(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {
+  const found = withoutThreshold(subject) ?? withoutSource(subject) ?? ruledOut(subject) ?? noneNow(subject, machine);
+  const missing = (machine?.workloads?.problems ?? []).map(({ root, ...problem }): Finding => ({
+    level: 'warn',
+    key: entryOf(root, subject),
+    ...problem,
+  }));
+  return [...missing, ...(found === undefined ? [] : [found])];
+}
+
+/** The key of the source with this cgroup. */
+function entryOf(root: string | undefined, { workloads }: LintSubject): string {
+  const index = root === undefined ? -1 : workloads.findIndex((source) => cgroupsOf([source]).roots.includes(root));
+  return index === -1 ? 'workloads' : `workloads[${String(index)}]`;
+}
+
+function withoutThreshold({ thresholds, workloads, written }: LintSubject): Finding | undefined {
+  if (thresholds.length === 0) {
+    const [off] = [...written].flatMap(([key, value]) => (/^eviction(Hard|Soft)\./.test(key) && isOff(value) ? [value] : []));
+    return {
+      level: 'warn',
+      code: 'EVICTD_LINT_NO_THRESHOLD',
+      message: `${off === undefined ? 'there is no threshold' : 'every threshold is disabled'}: evictd watches nothing and evicts nothing`,
+      hint: `set evictionHard.memory.available${off === undefined ? '' : `, or remove the ${off}`}`,
+      key: 'evictionHard',
+    };
+  }
+  if (
+    workloads.length === 0 ||
+    thresholds.some(({ signal }) => isResourceSignal(signal) && MACHINE_RESOURCES.has(SIGNAL_FACTS[signal].resource))
+  )
+    return undefined;
+  return nothingEvictable(
+    'no threshold is of memory, a disk or process ids, the resources that an eviction frees',
+    'evictionHard',
+    'set evictionHard.memory.available',
+  );
+}
+
+function withoutSource({ workloads, filesystems }: LintSubject): Finding | undefined {
+  if (workloads.length > 0) return undefined;
+  return {
+    level: 'warn',
+    code: 'EVICTD_WORKLOADS_NONE',
+    message: 'no workload source is configured: evictd watches and exports, and evicts nothing',
+    hint: isWindowsPath(filesystems.nodefs)
+      ? "name one: workloads: [{process: {path: 'C:\\Apps\\**'}}], [{service: worker}], or [{job: batch}]"
+      : 'name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}]',
+    key: 'workloads',
+  };
+}
+
+function ruledOut({ rules }: LintSubject): Finding | undefined {
+  const index = rules.findIndex(
+    ({ critical, match: { name, path, labels } }) =>
+      critical && labels === undefined && matchesEveryName(name) && (path === undefined || /^(\/?\*{2,})$/.test(path)),
+  );
+  if (index === -1) return undefined;
+  return {
+    level: 'warn',
+    code: 'EVICTD_LINT_ALL_CRITICAL',
+    message: `rules[${String(index)}] makes every workload critical: evictd evicts nothing`,
+    hint: 'match only workloads that must never be evicted; a later rule cannot undo critical',
+    key: `rules[${String(index)}]`,
+  };
+}
+
+function noneNow({ workloads, rules }: LintSubject, machine: MachineFacts | undefined): Finding | undefined {
+  if (machine?.workloads === undefined) return undefined;
+  const { present, problems } = machine.workloads;
+  const sources = workloads.map(sourceText).join(', ');
+  if (present.length === 0) {
+    return problems.length >= cgroupsOf(workloads).roots.length // all sources are missing, which is reported
+      ? undefined
+      : nothingEvictable(
+          `no workload exists in ${sources} now`,
+          'workloads',
+          'every child of a cgroup, every unit below a slice and every pod of a container runtime is a workload: see evictd rank',
+        );
+  }
+  if (present.some(({ hindrance }) => hindrance === undefined)) return undefined;
+  const occupied = present.filter(({ hindrance }) => hindrance?.kind !== 'vacant');
+  if (occupied.length > 0 && occupied.every(({ hindrance }) => hindrance?.kind === 'critical')) {
+    const by = rules.flatMap(({ critical }, index) => (critical && occupied.some(matchedBy(index)) ? [index] : []));
+    const perRule = by.map((index) => `rules[${String(index)}] ${namesOf(occupied.filter(matchedBy(index)))}`).join(', ');
+    return {
+      level: 'warn',
+      code: 'EVICTD_LINT_ALL_CRITICAL',
+      message: `every workload that exists now (${String(occupied.length)}) is critical: ${perRule}; evictd evicts nothing`,
+      hint: 'match only workloads that must never be evicted',
+      key: `rules[${String(by[0] ?? 0)}]`,
+    };
+  }
+  return nothingEvictable(
+    `no workload in ${sources} is evictable now: ${countsOf(present)}`,
+    'workloads',
+    'see evictd rank for the reason of each',
+  );
+}
+
+function nothingEvictable(reason: string, key: string, hint: string): Finding {
+  return { level: 'warn', code: 'EVICTD_LINT_NOTHING_EVICTABLE', message: `evictd evicts nothing: ${reason}`, hint, key };
+}
+
+function matchedBy(index: number): (workload: PresentWorkload) => boolean {
+  return ({ matched }) => matched.includes(index);
+}
+
+/** '2 × critical, 1 × no process lives in it'. */
+function countsOf(present: readonly PresentWorkload[]): string {
+  const counts = new Map<string, number>();
+  for (const { hindrance } of present) {
+    if (hindrance !== undefined) counts.set(hindrance.text, (counts.get(hindrance.text) ?? 0) + 1);
+  }
+  return [...counts].map(([text, count]) => `${String(count)} × ${text}`).join(', ');
+}
+
+/** 'a, b, c and 4 more'. */
+export function namesOf(workloads: readonly PresentWorkload[]): string {
+  const names = workloads.map(({ name }) => name).sort();
+  const rest = names.length - 3;
+  return names.slice(0, 3).join(', ') + (rest > 0 ? ` and ${String(rest)} more` : '');
+}
+
+export const evictableRule: LintRule = {
+  codes: [
+    'EVICTD_SOURCE_MISSING',
+    'EVICTD_LINT_NO_THRESHOLD',
+    'EVICTD_WORKLOADS_NONE',
+    'EVICTD_LINT_ALL_CRITICAL',
+    'EVICTD_LINT_NOTHING_EVICTABLE',
+  ],
+  find: lintEvictable,
+};

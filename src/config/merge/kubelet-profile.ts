@@ -1,0 +1,50 @@
+import { DEPARTURES, departuresOf, type Compatibility, type Departures } from '../../core/decide/kubelet-differences.js';
+import type { AllocatableConfig, Origin } from '../config.js';
+import type { LayeredSettings } from './layer.js';
+import { enforcesPods } from '../resolve/thresholds.js';
+
+/** The settings that decide how evictd reads the others. */
+export interface Profile {
+  readonly compatibility: Compatibility;
+  readonly departures: Departures;
+  readonly allocatable: AllocatableConfig | undefined;
+  /** The origin of the departure `allocatable`. */
+  readonly allocatableOrigin: Origin;
+  /** Hard memory thresholds also hold for allocatableMemory.available. */
+  readonly enforceAllocatable: boolean;
+  /** `mergeDefaultEvictionSettings`; undefined: not set, the departure merge-defaults decides. */
+  readonly mergeDefaults: boolean | undefined;
+}
+
+export function readProfile(settings: LayeredSettings): Profile {
+  const compatibility = settings.preset(['compatibility'], (layer) => layer.compatibility);
+  const departures = readDepartures(settings, compatibility);
+  const cgroup = settings.optional(['allocatable', 'cgroup'], (layer) => layer.allocatable?.cgroup);
+  const capacity = settings.optional(['allocatable', 'capacity'], (layer) => layer.allocatable?.capacity);
+  const allocatable = cgroup === undefined || capacity === undefined ? undefined : { cgroup, capacity };
+  const enforced = settings.preset(['enforceNodeAllocatable'], (layer) => layer.enforceNodeAllocatable);
+  const isSet = settings.setBy((layer) => layer.mergeDefaultEvictionSettings) !== undefined;
+  const merge = settings.derived(
+    ['mergeDefaultEvictionSettings'],
+    (layer) => layer.mergeDefaultEvictionSettings,
+    departures['merge-defaults'],
+    settings.following('departures.merge-defaults'),
+  );
+  return {
+    compatibility,
+    departures,
+    allocatable,
+    allocatableOrigin: settings.following('departures.allocatable'),
+    enforceAllocatable: enforcesPods(enforced) && (allocatable !== undefined || !departures.allocatable),
+    mergeDefaults: isSet ? merge : undefined,
+  };
+}
+
+function readDepartures(settings: LayeredSettings, compatibility: Compatibility): Departures {
+  const profile = departuresOf(compatibility);
+  const origin = settings.following('compatibility');
+  const taken = DEPARTURES.map((name) => {
+    return [name, settings.derived(['departures', name], (layer) => layer.departures?.[name], profile[name], origin)] as const;
+  });
+  return departuresOf(compatibility, Object.fromEntries(taken));
+}

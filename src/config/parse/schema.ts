@@ -1,0 +1,121 @@
+import * as z from 'zod/mini';
+import { COMPATIBILITIES, DEPARTURES } from '../../core/decide/kubelet-differences.js';
+import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
+import type { KeyPath } from '../value/key-path.js';
+import { PRESSURE_WINDOW_NS, thresholdEntry } from '../resolve/listed-thresholds.js';
+import { reclaimEntry } from '../resolve/reclaim-steps.js';
+import { flag, integer, MAX_INT32, parsed, seconds, text, textOf } from '../value/scalar.js';
+import { capacityText, cgroupText, durationText, journalSizeText, listenText, MAX_DURATION_NS, nodePathText } from '../value/value-text.js';
+import { rule } from './workload-rules.js';
+import { source } from './workload-sources.js';
+
+const NS_PER_MS = 1_000_000n;
+const NS_PER_HOUR = 3_600_000_000_000n;
+const NS_PER_SECOND = 1_000_000_000n;
+
+const ENFORCEABLE = [
+  'none',
+  'pods',
+  'system-reserved',
+  'kube-reserved',
+  'system-reserved-compressible',
+  'kube-reserved-compressible',
+] as const;
+const OOM_SCORE_ADJ_MODES = ['off', 'qos', 'rank'] as const;
+
+/** threshold-maps.ts parses the entries. null: no value, which threshold-maps.ts reports. */
+const bySignal = z.optional(
+  z.record(
+    z.string(),
+    z.transform((input: unknown, payload) => textOf(input ?? '', payload)),
+  ),
+);
+
+/** May be negative: shutdown-grace.ts checks the keys together. */
+const shutdownDuration = parsed((input) => durationText(input, -MAX_DURATION_NS, MAX_DURATION_NS));
+
+/** A missing key is 0, as in the kubelet. */
+const shutdownGracePeriod = z.pipe(
+  z.strictObject({
+    priority: z.optional(integer(-MAX_INT32 - 1, MAX_INT32)),
+    shutdownGracePeriodSeconds: z.optional(integer(-MAX_INT32 - 1, MAX_INT32)),
+  }),
+  z.transform(({ priority = 0, shutdownGracePeriodSeconds: seconds = 0 }): ShutdownGracePeriod => {
+    return { priority, gracePeriodNs: BigInt(seconds) * NS_PER_SECOND };
+  }),
+);
+
+/** The keys of KubeletConfiguration that evictd reads. */
+const kubeletKeys = {
+  evictionHard: bySignal,
+  evictionSoft: bySignal,
+  evictionSoftGracePeriod: bySignal,
+  evictionMinimumReclaim: bySignal,
+  evictionPressureTransitionPeriod: z.optional(parsed((input) => durationText(input, 0n, MAX_DURATION_NS))),
+  evictionMaxPodGracePeriod: z.optional(seconds),
+  /** evictd reads only whether `pods` is in it. */
+  enforceNodeAllocatable: z.optional(z.array(z.enum(ENFORCEABLE))),
+  mergeDefaultEvictionSettings: z.optional(flag),
+  shutdownGracePeriod: z.optional(shutdownDuration),
+  shutdownGracePeriodCriticalPods: z.optional(shutdownDuration),
+  shutdownGracePeriodByPodPriority: z.optional(z.array(shutdownGracePeriod)),
+};
+
+/** kind: EvictdConfiguration. Every key is optional. */
+export const evictdSchema = z.strictObject({
+  apiVersion: z.optional(text),
+  kind: z.optional(text),
+  compatibility: z.optional(z.enum(COMPATIBILITIES)),
+  departures: z.optional(z.strictObject(Object.fromEntries(DEPARTURES.map((name) => [name, z.optional(flag)])))),
+  ...kubeletKeys,
+  thresholds: z.optional(z.array(thresholdEntry)),
+  pressureWindow: z.optional(parsed((input) => durationText(input, PRESSURE_WINDOW_NS.least, PRESSURE_WINDOW_NS.most))),
+  allocatable: z.optional(z.strictObject({ cgroup: parsed(cgroupText), capacity: parsed(capacityText) })),
+  monitoringInterval: z.optional(parsed((input) => durationText(input, 100n * NS_PER_MS, NS_PER_HOUR))),
+  node: z.optional(z.strictObject({ cgroup: z.optional(parsed(cgroupText)) })),
+  filesystems: z.optional(
+    z.strictObject({
+      nodefs: z.optional(parsed((input) => nodePathText(input, '/var'))),
+      imagefs: z.optional(parsed((input) => nodePathText(input, '/var/lib/containerd'))),
+      containerfs: z.optional(parsed((input) => nodePathText(input, '/var/lib/containerd'))),
+    }),
+  ),
+  workloads: z.optional(z.array(source)),
+  rules: z.optional(z.array(rule)),
+  reclaim: z.optional(z.array(reclaimEntry)),
+  oomScoreAdj: z.optional(z.enum(OOM_SCORE_ADJ_MODES)),
+  metrics: z.optional(z.strictObject({ listen: z.optional(parsed((input) => ({ address: listenText(input) }))) })),
+  journal: z.optional(z.strictObject({ maxSize: z.optional(parsed(journalSizeText)), maxFiles: z.optional(integer(2, 1000)) })),
+  stateDirectory: z.optional(parsed((input) => nodePathText(input, '/var/lib/evictd'))),
+  runtimeDirectory: z.optional(parsed((input) => nodePathText(input, '/run/evictd'))),
+  log: z.optional(
+    z.strictObject({
+      format: z.optional(z.enum(['auto', 'text', 'systemd', 'json'])),
+      level: z.optional(z.enum(['debug', 'info', 'warn', 'error'])),
+    }),
+  ),
+});
+
+/**
+ * kind: KubeletConfiguration (kubelet.config.k8s.io/v1beta1): the keys about eviction and shutdown; others are ignored.
+ */
+export const kubeletSchema = z.object(kubeletKeys);
+
+export type Settings = z.output<typeof evictdSchema>;
+
+/** The keys that evictdSchema accepts in the map at `path`. */
+export function keysAt(path: KeyPath): readonly string[] {
+  const at = path.reduce<z.core.$ZodType | undefined>((outer, key) => {
+    const schema = unwrapped(outer);
+    if (schema instanceof z.core.$ZodArray) return schema._zod.def.element;
+    return schema instanceof z.core.$ZodObject ? (schema._zod.def.shape as z.core.$ZodShape)[String(key)] : undefined;
+  }, evictdSchema);
+  const schema = unwrapped(at);
+  return schema instanceof z.core.$ZodObject ? Object.keys(schema._zod.def.shape) : [];
+}
+
+/** Without optional() and transforms. */
+function unwrapped(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  if (schema instanceof z.core.$ZodOptional) return unwrapped(schema._zod.def.innerType);
+  return schema instanceof z.core.$ZodPipe ? unwrapped(schema._zod.def.in) : schema;
+}

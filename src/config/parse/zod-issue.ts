@@ -1,0 +1,89 @@
+import type { core } from 'zod/mini';
+import { describe, type SettingsDocument } from '../value/document.js';
+import { keyText, suggestion, type KeyPath } from '../value/key-path.js';
+import type { Report } from '../value/report.js';
+import { keysAt } from './schema.js';
+import { WHEN_EXAMPLE } from '../resolve/listed-thresholds.js';
+import type { SourceKind } from '../../workloads/kinds/source-kind.js';
+import { SOURCES } from '../../workloads/kinds/sources.js';
+
+const SOURCE_KINDS: readonly SourceKind[] = SOURCES;
+
+/** Reports one of zod's issues, at its position in the source. */
+export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, report: Report): void {
+  const path = issue.path.filter((key) => typeof key !== 'symbol');
+  const name = keyText(path);
+  const label = name === '' ? '' : `${name}: `;
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      for (const key of issue.keys) {
+        const message = `unknown key ${keyText([...path, key])}`;
+        report.issue('EVICTD_CONFIG_UNKNOWN_KEY', message, document.keyAt([...path, key]), suggestion(key, keysAt(path)));
+      }
+      return;
+    case 'invalid_value': {
+      const seen = describe(issue.input);
+      const accepted = issue.values.map(String);
+      const hint = typeof issue.input === 'string' ? suggestion(issue.input, accepted) : `accepted: ${accepted.join(', ')}`;
+      report.issue('EVICTD_CONFIG_VALUE', `${label}${seen} is not one of ${accepted.join(', ')}`, document.at(path), hint);
+      return;
+    }
+    case 'custom':
+      report.issue(
+        text(issue.params?.code),
+        `${label}${issue.message}`,
+        document.at(path),
+        issue.params?.code === 'EVICTD_CONFIG_MISSING' ? missingHint(path) : text(issue.params?.hint),
+      );
+      return;
+    case 'invalid_type':
+      if (issue.input === undefined) {
+        report.issue('EVICTD_CONFIG_MISSING', `${name}: is missing`, document.at(path), missingHint(path));
+      } else {
+        const expected = issue.expected === 'array' ? 'a list' : 'a map';
+        const hint = expected === 'a list' ? listHint(name, issue.input) : mapHint(name, issue.input);
+        report.issue('EVICTD_CONFIG_TYPE', `${label}expected ${expected}, got ${describe(issue.input)}`, document.at(path), hint);
+      }
+      return;
+    default:
+      report.issue('EVICTD_CONFIG_VALUE', `${label}${issue.message}`, document.at(path));
+  }
+}
+
+function listHint(name: string, input: unknown): string {
+  const isNames = /^workloads\[\d+\]\./.test(name);
+  return isNames && typeof input === 'string' ? `write [${input}]` : 'begin each entry with "- "';
+}
+
+function mapHint(name: string, input: unknown): string {
+  const written = typeof input === 'string' ? input : undefined;
+  const [, key] = /^workloads\[\d+\]\.(\w+)$/.exec(name) ?? [];
+  const map = SOURCE_KINDS.find(({ kind }) => kind === key)?.mapHint?.(written);
+  if (map !== undefined) return `write ${map}`;
+  if (/^rules\[\d+\]\.match\.labels$/.test(name)) return 'write { app: web }';
+  if (name.startsWith('workloads[')) return sourceHint(written);
+  if (name.startsWith('thresholds[')) return "write { when: 'memory.available<5%', kind: hard }, or kind: soft and for: 10s";
+  return 'write KEY: VALUE pairs below it';
+}
+
+function sourceHint(written = '/workload.slice'): string {
+  const [meant] = SOURCE_KINDS.flatMap((kind) => kind.entryHint?.(written) ?? []);
+  return `write ${meant ?? '{ cgroup: /workload.slice }'}`;
+}
+
+function missingHint(path: KeyPath): string {
+  const key = path.at(-1);
+  if (key === 'match') return 'match: { name: PATTERN }, or match: {} for everything';
+  if (key === 'when') return `when: ${WHEN_EXAMPLE}`;
+  if (key === 'kind') return 'kind: hard, or kind: soft and for: 10s';
+  if (key === 'capacity') return 'capacity: 8Gi';
+  const ofSource = path[0] === 'workloads' ? SOURCE_KINDS.flatMap(({ missing }) => missing?.[String(key)] ?? []) : [];
+  if (ofSource[0] !== undefined) return ofSource[0];
+  if (key === 'cgroup')
+    return path[0] === 'workloads' ? 'cgroup: /workload.slice, or systemd: { slices: [batch.slice] }' : 'cgroup: /workload.slice';
+  return 'give it a value';
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,75 @@
+import * as z from 'zod/mini';
+import { describe } from './document.js';
+import { TextError } from './value-text.js';
+
+// Before any schema is made. Generated validators pay off after thousands of documents; evictd reads a few.
+z.config({ jitless: true });
+
+const NS_PER_SECOND = 1_000_000_000n;
+export const MAX_INT32 = 2 ** 31 - 1;
+
+type Payload = Parameters<Parameters<typeof z.transform>[0]>[1];
+
+/** Reports an invalid value at `path` below it. zod-issue.ts reads the code and the hint from zod's params. */
+export function refuse(payload: Payload, input: unknown, code: string, message: string, hint: string, path: readonly string[] = []): never {
+  payload.issues.push({ code: 'custom', message, input, params: { code, hint }, path: [...path] });
+  return z.NEVER;
+}
+
+/** Text, or a number as text: `pid.available: 1000` is text in the kubelet. */
+export function textOf(input: unknown, payload: Payload): string {
+  if (typeof input === 'string') return input;
+  if (typeof input === 'number') return String(input);
+  if (input === undefined) return refuse(payload, input, 'EVICTD_CONFIG_MISSING', 'is missing', 'give it a value');
+  return refuse(payload, input, 'EVICTD_CONFIG_TYPE', `expected a text, got ${describe(input)}`, 'put it in quotes if it is text');
+}
+
+export const text = z.transform(textOf);
+
+/** A text that `parse` accepts, or refuses with a TextError. */
+export function parsed<T>(parse: (text: string) => T) {
+  return z.pipe(
+    text,
+    z.transform((input: string, payload) => {
+      try {
+        return parse(input);
+      } catch (error) {
+        if (error instanceof TextError) return refuse(payload, input, error.code, error.message, error.hint);
+        throw error;
+      }
+    }),
+  );
+}
+
+/** A whole number from `least` to `most`. */
+export function integer(least: number, most: number) {
+  return z.transform((input: unknown, payload) => {
+    const accepted = `a whole number from ${String(least)} to ${String(most)}, without quotes`;
+    if (typeof input !== 'number' || !Number.isInteger(input)) {
+      return refuse(payload, input, 'EVICTD_CONFIG_TYPE', `expected a whole number, got ${describe(input)}`, accepted);
+    }
+    if (input < least || input > most) return refuse(payload, input, 'EVICTD_CONFIG_RANGE', `out of range: ${String(input)}`, accepted);
+    return input;
+  });
+}
+
+export const seconds = z.pipe(
+  integer(0, MAX_INT32),
+  z.transform((input: number) => BigInt(input) * NS_PER_SECOND),
+);
+
+export const flag = z.transform((input: unknown, payload) => {
+  if (typeof input === 'boolean') return input;
+  return refuse(
+    payload,
+    input,
+    'EVICTD_CONFIG_TYPE',
+    `expected true or false, got ${describe(input)}`,
+    'write true or false, without quotes',
+  );
+});
+
+export const pattern = parsed((input) => {
+  if (input !== '') return input;
+  throw new TextError('EVICTD_CONFIG_VALUE', 'is empty and matches nothing', 'write a name, * for any, or remove the key');
+});

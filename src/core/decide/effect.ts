@@ -1,0 +1,61 @@
+import type { DiskHolder } from '../disk/filesystem-holders.js';
+import type { Decision, EscalationReason, Outcome } from './eviction.js';
+import type { Joined } from '../threshold/joined-readings.js';
+import type { Observation } from '../signal/observation.js';
+import type { Reclaim, ReclaimReading } from '../reclaim/reclaim.js';
+import type { Hold } from '../systemd/unit-hold.js';
+import type { ConditionType, Resource } from '../signal/signal.js';
+import type { Threshold } from '../threshold/threshold.js';
+
+/**
+ * Why a threshold evicted nothing. `signal-not-evictable`: evicting workloads does not free this resource.
+ * `no-workload-source`: none is configured. `nothing-evictable`: every candidate is protected or frees nothing.
+ * `no-yield`: the last eviction for this signal freed nothing, and its value has not changed since. `alert-only`: io,
+ * cpu or swap alone never evict. `restart-storm`: a unit was evicted for the third time in ten minutes.
+ */
+export const ALERT_KINDS = [
+  'signal-not-evictable',
+  'no-workload-source',
+  'nothing-evictable',
+  'no-yield',
+  'alert-only',
+  'restart-storm',
+] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
+/** What a step asks for, in order. */
+export type Effect =
+  /** A threshold is about to reclaim or evict (kubelet: event EvictionThresholdMet). */
+  | { readonly kind: 'attempt'; readonly resource: Resource; readonly threshold: Threshold; readonly observation: Observation }
+  /** Run these collections in order, and report the result to the next step. */
+  | { readonly kind: 'reclaim'; readonly reclaim: Reclaim }
+  /** The result of node-level reclaim; `enough`: no eviction is needed. */
+  | ({ readonly kind: 'reclaimed'; readonly reclaim: Reclaim; readonly enough: boolean } & ReclaimReading)
+  /** Send the first signal: SIGTERM with a grace period, else SIGKILL; nothing in a dry run. */
+  | { readonly kind: 'evict'; readonly decision: Decision }
+  /** Send SIGKILL after SIGTERM. */
+  | { readonly kind: 'escalate'; readonly decision: Decision; readonly reason: EscalationReason }
+  | { readonly kind: 'outcome'; readonly outcome: Outcome }
+  | { readonly kind: 'condition'; readonly type: ConditionType; readonly status: boolean }
+  /** A threshold was met, or was met and is now repaid. */
+  | ({
+      readonly kind: 'threshold';
+      readonly threshold: Threshold;
+      readonly met: boolean;
+      readonly observation: Observation | undefined;
+    } & Joined)
+  /** Once per episode. */
+  | ({
+      readonly kind: 'alert';
+      readonly alert: AlertKind;
+      readonly threshold: Threshold;
+      readonly observation: Observation;
+      /** The eviction of a restart storm. */
+      readonly decision?: Decision;
+      /** What holds most on the disk, the largest first. Left out: not measured. */
+      readonly holders?: readonly DiskHolder[];
+    } & Joined)
+  /** Start a unit that was kept stopped, and the units stopped with it. */
+  | { readonly kind: 'release'; readonly hold: Hold }
+  /** The filesystem layout is not known, so the step decided nothing. */
+  | { readonly kind: 'error'; readonly message: string };

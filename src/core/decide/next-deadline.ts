@@ -1,0 +1,40 @@
+import { evictionDueNs } from './eviction.js';
+import { yieldClosesNs } from '../reclaim/eviction-yield.js';
+import { graceEndNs } from '../threshold/grace-period.js';
+import { countsFromNs } from '../threshold/averaging-window.js';
+import { SIGNAL_FACTS, type Signal } from '../signal/signal.js';
+import type { Policy, State } from './state.js';
+
+/** How often candidates are read again while a threshold could evict nothing. */
+const RECHECK_NS = 1_000_000_000n;
+
+/**
+ * When the next step is due without any event: a grace period, condition or pause ends, or a victim must be read.
+ * undefined: nothing is waiting.
+ */
+export function dueAtNs(policy: Policy, state: State, nowNs: bigint): bigint | undefined {
+  let due: bigint | undefined;
+  const wait = (timeNs: bigint): void => {
+    if (due === undefined || timeNs < due) due = timeNs;
+  };
+  const waitIfAhead = (timeNs: bigint): void => {
+    if (timeNs > nowNs) wait(timeNs);
+  };
+  for (const threshold of state.episodes.values()) waitIfAhead(graceEndNs(threshold, state.firstObservedAt, nowNs));
+  for (const type of state.conditions) {
+    waitIfAhead((state.conditionsLastObservedAt.get(type) ?? nowNs) + policy.pressureTransitionPeriodNs);
+  }
+  for (const threshold of state.thresholdsMet) waitIfAhead(countsFromNs(threshold, policy, state) ?? nowNs);
+  for (const untilNs of state.failedKills.values()) waitIfAhead(untilNs);
+  for (const { untilNs } of state.held.values()) if (untilNs !== undefined) waitIfAhead(untilNs);
+  for (const eviction of state.evictions) wait(yieldClosesNs(eviction) ?? evictionDueNs(eviction, nowNs));
+  if (policy.hasWorkloadSource && state.thresholdsMet.some(({ signal }) => isEvictable(policy, signal))) {
+    wait(nowNs + RECHECK_NS);
+  }
+  return due;
+}
+
+function isEvictable({ evictable }: Policy, signal: Signal): boolean {
+  const { resource } = SIGNAL_FACTS[signal];
+  return resource !== undefined && evictable.has(resource);
+}

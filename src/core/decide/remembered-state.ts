@@ -1,0 +1,71 @@
+import type { EvictionInFlight } from './eviction.js';
+import { gapNs } from '../threshold/observation-gap.js';
+import { initialState, type Policy, type State } from './state.js';
+
+/** How long no evictd ran, the machine's sleep included, and how long the machine slept. */
+export interface Away {
+  readonly awayNs: bigint;
+  readonly sleptNs: bigint;
+}
+
+export interface Takeover {
+  readonly state: State;
+  /** By serial: why an eviction does not continue. */
+  readonly abandoned: ReadonlyMap<number, string>;
+}
+
+/**
+ * An eviction does not continue after a longer break than this and than a gap: other processes may be in the cgroup by
+ * now.
+ */
+const UNATTENDED_NS = 60_000_000_000n;
+
+/** Whether time matters to the state, so that the time of the last step must be saved. */
+export function isWaiting({ episodes, conditions, evictions, failedKills, held }: State): boolean {
+  return episodes.size > 0 || conditions.length > 0 || evictions.length > 0 || failedKills.size > 0 || held.size > 0;
+}
+
+/**
+ * The state after a restart. Without departure `restart-memory` a restart forgets it, as the kubelet's does, except
+ * evictions in flight, the serial, and held units. Times are monotonic and exclude the machine's sleep. Sleep counts as
+ * time without observations, but not as a part of a victim's grace period: the victim slept too.
+ */
+export function takeOver(policy: Policy, before: State, { awayNs, sleptNs }: Away, nowNs: bigint): Takeover {
+  const all = asleep(before, sleptNs);
+  const { decisions, unitEvictions, held } = all;
+  const evictions = all.evictions.map((eviction) => resumed(eviction, nowNs));
+  const known = policy.departures['restart-memory'] ? { ...initialState, ...all } : { ...initialState, unitEvictions, held };
+  const isUnattended = awayNs > UNATTENDED_NS && awayNs > gapNs(policy);
+  const reason = `no evictd ran for ${String(awayNs / 1_000_000_000n)} s`;
+  return {
+    state: { ...known, evictions, decisions },
+    abandoned: new Map(isUnattended ? evictions.map(({ decision: { serial } }) => [serial, reason]) : []),
+  };
+}
+
+/**
+ * A victim with SIGTERM keeps the rest of its grace period. A victim with SIGKILL gets it again, and its time begins
+ * now.
+ */
+function resumed(eviction: EvictionInFlight, nowNs: bigint): EvictionInFlight {
+  return eviction.phase === 'terminating' ? eviction : { ...eviction, phaseSinceNs: nowNs, usageStillSinceNs: nowNs };
+}
+
+function asleep(before: State, sleptNs: bigint): State {
+  const earlier = (atNs: bigint): bigint => atNs - sleptNs;
+  const all = <K>(times: ReadonlyMap<K, bigint>): ReadonlyMap<K, bigint> => new Map([...times].map(([key, atNs]) => [key, earlier(atNs)]));
+  const { lastStepNs, relievedNs } = before;
+  return {
+    ...before,
+    lastStepNs: lastStepNs === undefined ? undefined : earlier(lastStepNs),
+    firstObservedAt: all(before.firstObservedAt),
+    lastSeenAt: all(before.lastSeenAt),
+    conditionsLastObservedAt: all(before.conditionsLastObservedAt),
+    relievedNs: relievedNs === undefined ? undefined : earlier(relievedNs),
+    failedKills: all(before.failedKills),
+    unitEvictions: new Map([...before.unitEvictions].map(([path, times]) => [path, times.map(earlier)])),
+    held: new Map(
+      [...before.held].map(([unit, hold]) => [unit, { ...hold, untilNs: hold.untilNs === undefined ? undefined : earlier(hold.untilNs) }]),
+    ),
+  };
+}

@@ -1,0 +1,106 @@
+import type { ConditionsObserved } from '../threshold/node-condition.js';
+import type { Departures } from './kubelet-differences.js';
+import type { EvictionInFlight } from './eviction.js';
+import type { FirstObserved } from '../threshold/grace-period.js';
+import type { Collection, Layout } from '../signal/layout.js';
+import type { Observations } from '../signal/observation.js';
+import type { CollectedAt, Reclaim } from '../reclaim/reclaim.js';
+import type { ReclaimStep } from '../reclaim/reclaim-step.js';
+import type { Hold } from '../systemd/unit-hold.js';
+import type { ConditionType, Resource, Signal } from '../signal/signal.js';
+import type { Threshold } from '../threshold/threshold.js';
+
+/** The part of a configuration that decisions depend on. */
+export interface Policy {
+  /** As configured. The container filesystem's are derived when the layout is known. */
+  readonly thresholds: readonly Threshold[];
+  readonly pressureTransitionPeriodNs: bigint;
+  /** The maximum grace period of a soft eviction. A negative one is used as it is, as in the kubelet. */
+  readonly maxPodGracePeriodNs: bigint;
+  readonly departures: Departures;
+  /** The maximum time between two steps. */
+  readonly monitoringIntervalNs: bigint;
+  /** The time that a pressure signal without an average covers. Left out: no such signal. */
+  readonly pressureWindowNs?: bigint;
+  /** Without a workload source nothing is ever evicted. */
+  readonly hasWorkloadSource: boolean;
+  /** The resources that an eviction of its workloads can free. */
+  readonly evictable: ReadonlySet<Resource>;
+  /**
+   * allocatableMemory.available covers this cgroup, and only workloads in it are evicted for that. Left out: all
+   * candidates, as with a kubelet's pods.
+   */
+  readonly allocatableCgroup?: string;
+  /** The node-level reclaim that this node supports. */
+  readonly collections: ReadonlySet<Collection>;
+  /** The operator's additional steps. Left out: none. */
+  readonly reclaimSteps?: readonly ReclaimStep[];
+  /**
+   * Whether workloads over their own storage limits are evicted. Every step then reads the statistics of all workloads.
+   */
+  readonly localStorageCapacityIsolation: boolean;
+  readonly dryRun: boolean;
+  /** The machine is shutting down: soft thresholds evict nothing, and no held unit is started. Left out: it is not. */
+  readonly shuttingDown?: true;
+}
+
+/** All that a step keeps for the next one. Times are monotonic. */
+export interface State {
+  /** undefined: not known yet. */
+  readonly layout: Layout | undefined;
+  readonly lastStepNs: bigint | undefined;
+  /** By id: thresholds that are met or owe min reclaim. */
+  readonly episodes: ReadonlyMap<string, Threshold>;
+  readonly firstObservedAt: FirstObserved;
+  /** By threshold id: the last new reading. */
+  readonly lastSeenAt: ReadonlyMap<string, bigint>;
+  readonly conditionsLastObservedAt: ConditionsObserved;
+  readonly conditions: readonly ConditionType[];
+  /** Met for their grace period, and not repaid yet. */
+  readonly thresholdsMet: readonly Threshold[];
+  readonly lastObservations: Observations;
+  /** In progress. */
+  readonly reclaiming: Reclaim | undefined;
+  readonly collectedAt: CollectedAt;
+  readonly evictions: readonly EvictionInFlight[];
+  /**
+   * By threshold id: since when an eviction is delayed because a workload is being measured. Not kept over a restart.
+   */
+  readonly heldUpSince: ReadonlyMap<string, bigint>;
+  /** When the last victim was gone; undefined: none was. */
+  readonly relievedNs: bigint | undefined;
+  /** By workload id: passed over until then. */
+  readonly failedKills: ReadonlyMap<string, bigint>;
+  /** By signal: the value when an eviction was found to have freed nothing (departure no-yield). */
+  readonly withoutYield: ReadonlyMap<Signal, bigint>;
+  /** By unit path: its evictions in the last ten minutes. */
+  readonly unitEvictions: ReadonlyMap<string, readonly bigint[]>;
+  /** By unit name: units kept stopped, to be started again. */
+  readonly held: ReadonlyMap<string, Hold>;
+  /** What happens once per episode and has happened: alerts, and decisions of a dry run. By kind, the threshold id. */
+  readonly settled: ReadonlyMap<string, string>;
+  readonly decisions: number;
+}
+
+export const initialState: State = {
+  layout: undefined,
+  lastStepNs: undefined,
+  episodes: new Map(),
+  firstObservedAt: new Map(),
+  lastSeenAt: new Map(),
+  conditionsLastObservedAt: new Map(),
+  conditions: [],
+  thresholdsMet: [],
+  lastObservations: { observed: new Map(), missing: new Map() },
+  reclaiming: undefined,
+  collectedAt: new Map(),
+  evictions: [],
+  heldUpSince: new Map(),
+  relievedNs: undefined,
+  failedKills: new Map(),
+  withoutYield: new Map(),
+  unitEvictions: new Map(),
+  held: new Map(),
+  settled: new Map(),
+  decisions: 0,
+};

@@ -1,0 +1,34 @@
+import type { VictimReading } from './eviction.js';
+import type { Layout } from '../signal/layout.js';
+import type { Observations } from '../signal/observation.js';
+import type { ReclaimReading } from '../reclaim/reclaim.js';
+import type { HoldNews } from '../systemd/restart-storm.js';
+import type { Candidates } from '../workload/workload.js';
+
+/** Everything that a step reads. A recording of it (recording/recording-format.ts) replays the run. */
+export interface StepInput {
+  /** Monotonic; not before the observations. */
+  readonly nowNs: bigint;
+  /** Or why it is not known. */
+  readonly layout: Layout | { readonly error: string };
+  /**
+   * Reads the node. Victims are read before, so that their freed memory is included. undefined: unreadable. Not called
+   * when there is nothing to decide.
+   */
+  readonly observe: () => Observations | undefined;
+  /** By serial, for every eviction in flight. */
+  readonly victims: ReadonlyMap<number, VictimReading>;
+  /** The result of `state.reclaiming`; undefined: no reclaim is in progress, or it has not ended. */
+  readonly reclaimed: ReclaimReading | undefined;
+  /** systemd cannot be reached: held units stay stopped. */
+  readonly unitsOutOfReach?: boolean;
+  /** By unit, for those that are kept stopped. */
+  readonly holdNews?: ReadonlyMap<string, HoldNews>;
+  /**
+   * Reads the node once more after the candidates: a workload may have ended since, and with it the shortage.
+   * undefined: unreadable. Left out: not available.
+   */
+  readonly lastLook?: () => Observations | undefined;
+  /** Reads all candidates. Called only when a workload must be evicted, or when storage limits are enforced. */
+  readonly candidates: () => Candidates;
+}

@@ -1,0 +1,219 @@
+import { alertOnly, choose, type ChoiceContext, type Chosen } from './eviction-choice.js';
+import {
+  conditionEffects,
+  nodeConditions,
+  nodeConditionsLastObservedAt,
+  nodeConditionsObservedSince,
+} from '../threshold/node-condition.js';
+import { updateContainerFsThresholds } from './containerfs.js';
+import { dueAtNs } from './next-deadline.js';
+import type { Effect } from './effect.js';
+import { episodeEffects, thresholdsMetOrOwed } from '../threshold/episode.js';
+import { keepsUnreadNs, unseen, wasInterrupted } from '../threshold/observation-gap.js';
+import {
+  thresholdsFirstObservedAt,
+  thresholdsLastSeenAt,
+  thresholdsMetGracePeriod,
+  thresholdsUpdatedStats,
+  withoutSoftGrace,
+} from '../threshold/grace-period.js';
+import type { StepInput } from './step-input.js';
+import type { Layout } from '../signal/layout.js';
+import type { Observations } from '../signal/observation.js';
+import { evictOverLimit } from './over-limit.js';
+import { hardResources, hardWhileWaiting, resourcesOf } from './preemption.js';
+import type { Reclaim, ReclaimReading } from '../reclaim/reclaim.js';
+import { afterReclaim } from '../reclaim/reclaim-progress.js';
+import { counting } from '../threshold/averaging-window.js';
+import { afterNews, released } from '../systemd/restart-storm.js';
+import { mayActOn } from './shutdown-eviction.js';
+import type { Policy, State } from './state.js';
+import { isResourceThreshold, thresholdId, type Threshold } from '../threshold/threshold.js';
+import { advanceEvictions, type VictimsNow } from './victim-progress.js';
+
+/**
+ * The next step is due this soon while facts about a victim are outstanding, or after a last look that found the
+ * shortage over.
+ */
+const AWAITED_NS = 5_000_000n;
+
+export interface StepResult {
+  readonly state: State;
+  readonly effects: readonly Effect[];
+  /** undefined: nothing is waiting. */
+  readonly dueAtNs: bigint | undefined;
+  /** The earliest next step, whatever wakes the loop. The kubelet waits after a failed kill. */
+  readonly notBeforeNs: bigint | undefined;
+}
+
+/**
+ * One pass of the control loop (kubelet: eviction_manager.go, synchronize) as a reducer: the same input gives the same
+ * result. Never throws.
+ */
+export function step(policy: Policy, before: State, input: StepInput): StepResult {
+  const state = input.holdNews && input.holdNews.size > 0 ? { ...before, held: afterNews(before.held, input.holdNews) } : before;
+  const layout = layoutNow(policy, state, input);
+  if (isIdle(policy, state)) return onlyVictims(policy, state, input);
+  if (typeof layout === 'object') {
+    const message = `eviction manager: failed to get HasDedicatedImageFs: ${layout.error}`;
+    return onlyVictims(policy, state, input, [{ kind: 'error', message }]);
+  }
+  const known: State = state.layout === layout ? state : { ...state, layout };
+  if (state.reclaiming && input.reclaimed) return continued(policy, known, layout, input, state.reclaiming, input.reclaimed);
+  if (!policy.departures['each-resource']) {
+    const victims = advanceEvictions(policy, known, input, undefined, hardWhileWaiting(policy, known, layout, input));
+    const waiting = victims.evictions.length > 0 || victims.notBeforeNs !== undefined || state.reclaiming !== undefined;
+    if (waiting) return result(policy, known, input, victims, []);
+  }
+  const observations = input.observe();
+  if (observations === undefined) return onlyVictims(policy, known, input);
+  return synchronize(policy, known, layout, input, observations, state.layout === undefined);
+}
+
+/**
+ * The kubelet keeps the first known layout. With departure `layout-change` the last known one counts; until then memory
+ * does not wait for a disk.
+ */
+function layoutNow({ departures }: Policy, state: State, { layout }: StepInput): StepInput['layout'] {
+  if (!departures['layout-change']) return state.layout ?? layout;
+  return typeof layout === 'string' ? layout : (state.layout ?? 'single');
+}
+
+/** Only advances the evictions in flight: the node is not known, or there is nothing to decide. */
+function onlyVictims(policy: Policy, state: State, input: StepInput, effects: readonly Effect[] = []): StepResult {
+  return result(policy, state, input, advanceEvictions(policy, state, input, undefined, new Set()), effects);
+}
+
+/** There is nothing to decide, and nothing is left of earlier decisions. */
+function isIdle({ thresholds, localStorageCapacityIsolation }: Policy, { episodes, conditions, held }: State): boolean {
+  return thresholds.length === 0 && !localStorageCapacityIsolation && episodes.size === 0 && conditions.length === 0 && held.size === 0;
+}
+
+/** @param first  the layout became known in this step; derived thresholds do not count yet, as in the kubelet */
+function synchronize(
+  policy: Policy,
+  state: State,
+  layout: Layout,
+  input: StepInput,
+  observations: Observations,
+  first: boolean,
+): StepResult {
+  const { nowNs } = input;
+  const { departures } = policy;
+  const { thresholds, replaced } = updateContainerFsThresholds(policy.thresholds, layout);
+  const keepsSinceNs = departures['missing-signal'] ? nowNs - keepsUnreadNs(policy) : undefined;
+  const met = thresholdsMetOrOwed(first ? replaced : thresholds, thresholds, state, observations, keepsSinceNs);
+  const updated = thresholdsUpdatedStats(met, observations, state.lastObservations);
+  const before = departures['grace-restart']
+    ? withoutSoftGrace(state.firstObservedAt, wasInterrupted(policy, state, nowNs) ? met : unseen(policy, state, updated, nowNs), nowNs)
+    : state.firstObservedAt;
+  const firstObservedAt = thresholdsFirstObservedAt(met, before, nowNs);
+  const conditionsLastObservedAt = nodeConditionsLastObservedAt(nodeConditions(met), state.conditionsLastObservedAt, nowNs);
+  const due = thresholdsMetGracePeriod(met, firstObservedAt, nowNs);
+  const fresh = due.filter((threshold) => updated.includes(threshold));
+  const hard = departures['hard-preempts-soft'] ? hardResources(counting(fresh, policy, state, nowNs)) : new Set<string>();
+  const victims = advanceEvictions(policy, state, input, observations, hard, resourcesOf(due));
+
+  const next: State = {
+    ...state,
+    lastStepNs: nowNs,
+    episodes: new Map(met.map((threshold) => [thresholdId(threshold), threshold])),
+    firstObservedAt,
+    lastSeenAt: thresholdsLastSeenAt(met, updated, state.lastSeenAt, nowNs),
+    conditionsLastObservedAt,
+    conditions: nodeConditionsObservedSince(conditionsLastObservedAt, policy.pressureTransitionPeriodNs, nowNs),
+    thresholdsMet: due,
+    lastObservations: observations,
+    settled: new Map([...state.settled].filter(([key, id]) => key === id || firstObservedAt.has(id))),
+    heldUpSince: new Map([...state.heldUpSince].filter(([id]) => firstObservedAt.has(id))),
+  };
+  const effects = [...episodeEffects(state.episodes, next.episodes, observations), ...conditionEffects(state.conditions, next.conditions)];
+  const context = {
+    policy,
+    layout,
+    observations,
+    candidates: input.candidates,
+    lastLook: input.lastLook,
+    failedKills: victims.failedKills,
+    repaying: state.thresholdsMet,
+    nowNs,
+  };
+  const chosen = decided(context, begin(next, victims), counting(fresh, policy, victims, nowNs));
+  return result(policy, next, input, victims, effects, withReleases(policy, next, input, chosen));
+}
+
+/** Last, because a decision of this step may hold a unit that would be started. */
+function withReleases({ shuttingDown }: Policy, state: State, { nowNs, unitsOutOfReach }: StepInput, chosen: Chosen): Chosen {
+  if (chosen.held.size === 0 || unitsOutOfReach || shuttingDown) return chosen;
+  const over = released({ ...state, held: chosen.held }, chosen.evictions, nowNs);
+  if (over.length === 0) return chosen;
+  const held = new Map([...chosen.held].map(([unit, hold]) => [unit, over.includes(hold) ? { ...hold, asked: true as const } : hold]));
+  return { ...chosen, held, effects: [...chosen.effects, ...over.map((hold) => ({ kind: 'release', hold }) as const)] };
+}
+
+function decided(context: ChoiceContext, given: Chosen, due: readonly Threshold[]): Chosen {
+  const { policy } = context;
+  const before = alertOnly(context, given, due);
+  const fresh = due.filter(isResourceThreshold).filter((threshold) => mayActOn(policy, threshold));
+  if (!policy.localStorageCapacityIsolation) return fresh.length === 0 ? before : choose(context, before, fresh);
+  const found = context.candidates();
+  const limited = evictOverLimit(context, before, found);
+  if (limited.decisions > before.decisions && !policy.departures['each-resource']) return limited;
+  return choose({ ...context, candidates: () => found }, limited, fresh);
+}
+
+/** Node-level reclaim has ended: decides its threshold only. A step for the other thresholds follows at once. */
+function continued(policy: Policy, state: State, layout: Layout, input: StepInput, reclaim: Reclaim, reading: ReclaimReading): StepResult {
+  const victims = advanceEvictions(policy, state, input, undefined, new Set());
+  const { thresholds } = updateContainerFsThresholds(policy.thresholds, layout);
+  const { failedKills } = victims;
+  const { nowNs, candidates, lastLook } = input;
+  const context = { policy, layout, candidates, lastLook, failedKills, repaying: state.thresholdsMet, nowNs };
+  const chosen = afterReclaim(context, begin(state, victims), thresholds, reclaim, reading, input.observe());
+  return { ...result(policy, state, input, victims, [], chosen), dueAtNs: nowNs };
+}
+
+function begin(
+  { settled, decisions, reclaiming, collectedAt, heldUpSince }: State,
+  { evictions, withoutYield, unitEvictions, held }: VictimsNow,
+): Chosen {
+  return {
+    effects: [],
+    evictions,
+    settled,
+    decisions,
+    reclaiming,
+    collectedAt,
+    heldUpSince,
+    withoutYield,
+    unitEvictions,
+    held,
+    awaiting: false,
+    over: [],
+  };
+}
+
+function result(
+  policy: Policy,
+  state: State,
+  { nowNs }: StepInput,
+  victims: VictimsNow,
+  effects: readonly Effect[],
+  chosen?: Chosen,
+): StepResult {
+  const { effects: more, awaiting, over, ...changed } = chosen ?? begin(state, victims);
+  const next: State = {
+    ...state,
+    ...changed,
+    failedKills: victims.failedKills,
+    relievedNs: victims.relievedNs,
+    thresholdsMet:
+      over.length === 0 ? state.thresholdsMet : state.thresholdsMet.filter((threshold) => !over.includes(thresholdId(threshold))),
+  };
+  return {
+    state: next,
+    effects: [...victims.effects, ...effects, ...more],
+    dueAtNs: awaiting ? nowNs + AWAITED_NS : dueAtNs(policy, next, nowNs),
+    notBeforeNs: victims.notBeforeNs,
+  };
+}

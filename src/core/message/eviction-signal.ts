@@ -1,0 +1,22 @@
+import type { Decision } from '../decide/eviction.js';
+import type { Signal } from '../signal/signal.js';
+import type { StorageBreach } from '../disk/storage-limit.js';
+
+/**
+ * The name for an eviction because of a workload's own limit (kubelet: eviction_manager.go, signalEmptyDirFsLimit and
+ * the others, v1.36.2).
+ */
+export const STORAGE_LIMIT_SIGNALS = ['emptydirfs.limit', 'ephemeralpodfs.limit', 'ephemeralcontainerfs.limit'] as const;
+export type StorageLimitSignal = (typeof STORAGE_LIMIT_SIGNALS)[number];
+
+export type EvictionSignal = Signal | StorageLimitSignal;
+
+const BY_BREACH: Readonly<Record<StorageBreach['kind'], StorageLimitSignal>> = {
+  emptyDir: 'emptydirfs.limit',
+  pod: 'ephemeralpodfs.limit',
+  container: 'ephemeralcontainerfs.limit',
+};
+
+export function evictionSignal({ cause }: Pick<Decision, 'cause'>): EvictionSignal {
+  return cause.kind === 'threshold' ? cause.threshold.signal : BY_BREACH[cause.breach.kind];
+}

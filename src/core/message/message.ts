@@ -1,0 +1,170 @@
+import { amountOf, amountOfBytes, amountOfResource, counted } from '../quantity/amount.js';
+import { holdersText } from '../disk/disk-holder.js';
+import { ofResource } from '../disk/disk-holding.js';
+import { formatDuration } from '../quantity/duration.js';
+import type { Effect } from '../decide/effect.js';
+import type { Decision, Outcome } from '../decide/eviction.js';
+import type { Joined } from '../threshold/joined-readings.js';
+import type { Observation } from '../signal/observation.js';
+import { describeRanked } from '../rank/rank.js';
+import { isDiskSignal, operatorOf, SIGNAL_FACTS } from '../signal/signal.js';
+import type { StorageBreach } from '../disk/storage-limit.js';
+import {
+  isListed,
+  isResourceThreshold,
+  resolve,
+  thresholdKind,
+  thresholdMet,
+  valueText,
+  whenText,
+  type Operand,
+  type Threshold,
+} from '../threshold/threshold.js';
+import { meansText, stoppedText, stormText, unitText } from './unit-message.js';
+
+/** The readings of a threshold and its joined operands. */
+export interface ThresholdReading extends Joined {
+  readonly threshold: Threshold;
+  readonly observation: Observation;
+}
+
+/**
+ * 'memory.available 11.8MiB < 100Mi (hard)', 'memory.available 11.8MiB < 100Mi & memory.pressure.full 45.2% > 40%
+ * (soft)'.
+ */
+export function comparisonText({ threshold, observation, joined = [] }: ThresholdReading): string {
+  const operands = [
+    operandComparison(threshold, observation),
+    ...joined.map((other) => operandComparison(other.operand, other.observation)),
+  ];
+  return `${operands.join(' & ')} (${thresholdKind(threshold)})`;
+}
+
+function operandComparison({ signal, value }: Operand, observation: Observation | undefined): string {
+  const compared = `${operatorOf(signal)} ${valueText(value)}`;
+  if (observation === undefined) return `${signal} not read ${compared}`;
+  const limit = value.kind === 'percentage' ? ` = ${amountOf(signal, resolve(value, observation.capacity))}` : '';
+  const { available, standIn } = observation;
+  return `${signal}${standIn === undefined ? '' : ` (${standIn})`} ${amountOf(signal, available)} ${compared}${limit}`;
+}
+
+/**
+ * 'evicting batch with SIGKILL: memory.available 11.8MiB < 100Mi (hard); batch uses 200MiB, has no request, priority
+ * -10'.
+ */
+export function decisionMessage(decision: Decision): string {
+  const { cause, resource, victim, dryRun } = decision;
+  const { name } = victim.workload;
+  const why = cause.kind === 'threshold' ? comparisonText(cause) : breachText(cause.breach);
+  return `${dryRun ? 'dry run: would evict' : 'evicting'} ${name} with ${meansText(decision)}: ${why}; ${name} ${describeRanked(victim, resource)}${unitText(decision)}`;
+}
+
+/** 'its emptyDir volume cache is over its limit of 1Gi'. */
+function breachText(breach: StorageBreach): string {
+  const limit = breach.limit.text;
+  switch (breach.kind) {
+    case 'emptyDir':
+      return `its emptyDir volume ${breach.volume} is over its limit of ${limit}`;
+    case 'pod':
+      return `its local storage is over the limit of ${limit} for all its containers`;
+    case 'container':
+      return `the local storage of its container ${breach.container} is over its limit of ${limit}`;
+  }
+}
+
+export function outcomeMessage(outcome: Outcome): string {
+  const { decision, freedBytes, expectedBytes, processesLeft, error } = outcome;
+  const { name } = decision.victim.workload;
+  const node = nodeText(outcome) + stoppedText(outcome);
+  switch (outcome.result) {
+    case 'killed':
+      return decision.resource === 'memory'
+        ? `evicted ${name}: freed ${amountOfBytes(freedBytes)}${node}`
+        : `evicted ${name}${node}${holdingText(decision)}`;
+    case 'ineffective':
+      return `evicted ${name}: freed only ${amountOfBytes(freedBytes)} of the ${amountOfBytes(expectedBytes)} that it used${node}`;
+    case 'failed': {
+      const left = processesLeft === undefined ? 'an unknown number of processes' : counted(BigInt(processesLeft), 'processes');
+      return `could not evict ${name}: ${error ?? `${left} left after the kill`}`;
+    }
+    case 'vanished':
+      return `${name} ended before it was evicted${node}`;
+    case 'abandoned':
+      return `eviction of ${name} abandoned: ${outcome.abandoned ?? 'evictd ended before it was over'}${node}`;
+  }
+}
+
+/** ' (it held 2GiB there)'. */
+function holdingText({ resource, victim: { holding } }: Decision): string {
+  if (holding === undefined) return '';
+  return ` (it held ${amountOfResource(resource, ofResource(resource, holding.frees))} there)`;
+}
+
+/** '; memory.available 11.8MiB → 200MiB'. */
+function nodeText({ decision: { cause }, nodeAfter }: Outcome): string {
+  if (cause.kind !== 'threshold' || nodeAfter === undefined) return '';
+  const { signal } = cause.threshold;
+  return `; ${signal} ${amountOf(signal, cause.observation.available)} → ${amountOf(signal, nodeAfter.available)}`;
+}
+
+export function alertMessage({
+  alert,
+  ...reading
+}: ThresholdReading & Pick<Extract<Effect, { kind: 'alert' }>, 'alert' | 'decision' | 'holders'>): string {
+  const { threshold, decision, holders = [] } = reading;
+  const met = comparisonText(reading);
+  switch (alert) {
+    case 'signal-not-evictable':
+      return `${met}: evicting workloads does not free ${SIGNAL_FACTS[threshold.signal].resource ?? 'it'}, so none is evicted`;
+    case 'no-workload-source':
+      return `${met}: nothing is evicted, because no workload source is configured`;
+    case 'nothing-evictable':
+      return isDiskSignal(threshold.signal)
+        ? `${met}: no evictable workload would free anything there${holders.length > 0 ? `; ${holdersText(holders)}` : ''}`
+        : `${met}: no workload may be evicted`;
+    case 'no-yield':
+      return `${met}: the last eviction freed next to nothing; evictd evicts nothing more until this value changes`;
+    case 'alert-only':
+      return `${met}: nothing is evicted, because this signal does not identify the workload that causes the pressure`;
+    case 'restart-storm':
+      return `${met}: ${decision === undefined ? 'a unit' : stormText(decision)}`;
+  }
+}
+
+/** A threshold may end while it is still met: a reload removed it. */
+export function thresholdMessage(effect: Extract<Effect, { kind: 'threshold' }>): string {
+  const { threshold, met, observation } = effect;
+  const { signal, value, gracePeriodNs } = threshold;
+  if (!met && isListed(threshold)) return endOfListed(effect);
+  if (!met) {
+    const limit = `${valueText(value)} (${thresholdKind(threshold)})`;
+    if (observation === undefined) return `${signal} cannot be read any more; it is not known whether it is below ${limit}`;
+    const available = `${amountOf(signal, observation.available)} available`;
+    return thresholdMet(threshold, observation, false)
+      ? `${signal} no longer has the threshold ${limit}: ${available}`
+      : `${signal} is back above ${limit}: ${available}`;
+  }
+  const acting = isResourceThreshold(threshold) ? 'evicting' : 'alerting';
+  const grace = gracePeriodNs > 0n ? `; ${acting} if it holds for ${formatDuration(gracePeriodNs)}` : '';
+  return observation ? comparisonText({ ...effect, observation }) + grace : `${signal} cannot be read`;
+}
+
+/**
+ * 'memory.available<10% & memory.pressure.full>40% (soft) is over: memory.available 60MiB, memory.pressure.full 12%'.
+ */
+function endOfListed(effect: Extract<Effect, { kind: 'threshold' }>): string {
+  return `${whenText(effect.threshold)} (${thresholdKind(effect.threshold)}) is over: ${readingsText(effect)}`;
+}
+
+/** 'memory.available 60MiB, memory.pressure.full 12%'. */
+export function readingsText({
+  threshold,
+  observation,
+  joined = [],
+}: Pick<Extract<Effect, { kind: 'threshold' }>, 'threshold' | 'observation' | 'joined'>): string {
+  const readings = [{ operand: threshold, observation }, ...joined].map(({ operand: { signal }, observation: read }) => {
+    if (read === undefined) return `${signal} not read`;
+    return `${signal}${read.standIn === undefined ? '' : ` (${read.standIn})`} ${amountOf(signal, read.available)}`;
+  });
+  return readings.join(', ');
+}

@@ -1,0 +1,200 @@
+import { countedBy, holdingOn } from './candidate-usages.js';
+import { amountOfResource } from '../quantity/amount.js';
+import type { Departures } from '../decide/kubelet-differences.js';
+import { ofResource } from '../disk/disk-holding.js';
+import { type DiskHolding } from '../disk/disk-amount.js';
+import type { Layout } from '../signal/layout.js';
+import { withoutRelief } from './shortfall.js';
+import { SIGNAL_FACTS, type Resource, type ResourceSignal } from '../signal/signal.js';
+import type { Protection, Workload, WorkloadStats, WorkloadUsage } from '../workload/workload.js';
+
+/** A workload in the order of eviction, with the values that the comparison uses. */
+export interface RankedWorkload {
+  /** 1 is evicted first. Protected workloads have a place too, and are passed over. */
+  readonly place: number;
+  readonly workload: Workload;
+  readonly stats: WorkloadStats | undefined;
+  /** Of the ranked resource; undefined: not known. */
+  readonly usage: bigint | undefined;
+  /** × 10⁹, in the same unit. */
+  readonly requestNano: bigint;
+  readonly exceedsRequest: boolean;
+  readonly priority: number;
+  /**
+   * Usage minus request, × 10⁹. An unknown usage counts as 0. For a machine workload and a disk it is what an eviction
+   * frees there.
+   */
+  readonly aboveRequestNano: bigint;
+  readonly protection: Protection | undefined;
+  /** On the signal's disk. Left out: not measured, or not a disk signal. */
+  readonly holding?: DiskHolding;
+}
+
+export type Compare<T> = (a: T, b: T) => number;
+
+const NANO = 1_000_000_000n;
+
+/**
+ * All workloads in the order of eviction for this signal. The sort is stable.
+ *
+ * @param leastYield  passes over machine workloads that would free less; left out: those that would free nothing
+ */
+export function rank(
+  signal: ResourceSignal,
+  layout: Layout,
+  usages: readonly WorkloadUsage[],
+  departures: Departures,
+  leastYield?: bigint,
+): RankedWorkload[] {
+  const ranked = rankUsages(signal, layout, usages, departures, leastYield);
+  ranked.sort(byRank(signal, layout, departures));
+  for (const [index, item] of ranked.entries()) item.place = index + 1;
+  return ranked;
+}
+
+/** Written once, after sorting: on the path of an eviction nothing is copied. */
+type Unplaced = { -readonly [Key in keyof RankedWorkload]: RankedWorkload[Key] };
+
+function rankUsages(
+  signal: ResourceSignal,
+  layout: Layout,
+  usages: readonly WorkloadUsage[],
+  departures: Departures,
+  leastYield: bigint | undefined,
+): Unplaced[] {
+  const measure = SIGNAL_FACTS[signal].measure(layout, departures);
+  return usages.map(({ workload, stats }) => {
+    const usage = stats === undefined ? undefined : measure.usage(workload, stats);
+    const requestNano = measure.requestNano(workload);
+    const holding = holdingOn(signal, stats);
+    const compared = holding && workload.pod === undefined ? countedBy(signal, holding.frees) : usage;
+    const comparedNano = compared === undefined ? 0n : compared * NANO;
+    return {
+      place: 0,
+      workload,
+      stats,
+      usage,
+      requestNano,
+      exceedsRequest: comparedNano > requestNano,
+      priority: workload.priority,
+      aboveRequestNano: comparedNano - measure.subtractedNano(workload),
+      protection: workload.protection ?? withoutRelief(signal, workload, stats, leastYield),
+      ...(holding && { holding }),
+    };
+  });
+}
+
+/**
+ * The order of eviction (kubelet: eviction/helpers.go, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure,
+ * v1.36.2): the class, then lower priority, then more usage above the request; for processes the priority before the
+ * class. Workloads with preference avoid come last. 0 for equals; departure `total-order` breaks every tie.
+ */
+export function byRank(signal: ResourceSignal, _layout: Layout, departures: Departures): Compare<RankedWorkload> {
+  const classOf = departures['unknown-usage'] ? classByUsage : classByStats;
+  const { priorityFirst } = SIGNAL_FACTS[signal];
+  const totalOrder = departures['total-order'];
+  return (a, b) => {
+    const avoided = Number(a.workload.avoid ?? false) - Number(b.workload.avoid ?? false);
+    if (avoided !== 0) return avoided;
+    const classA = classOf(a);
+    const classB = classOf(b);
+    const order = priorityFirst ? a.priority - b.priority || classA - classB : classA - classB || a.priority - b.priority;
+    if (order !== 0) return order;
+    if (classA !== UNKNOWN && a.aboveRequestNano !== b.aboveRequestNano) return a.aboveRequestNano > b.aboveRequestNano ? -1 : 1;
+    return totalOrder ? youngestFirst(a.workload, b.workload) : 0;
+  };
+}
+
+/** Reports whether an unmeasured workload would rank before another one if it freed the maximum. */
+export function mayComeBefore(
+  signal: ResourceSignal,
+  layout: Layout,
+  departures: Departures,
+  unmeasured: RankedWorkload,
+  other: RankedWorkload,
+): boolean {
+  const usage = unmeasured.usage ?? 0n;
+  const most = { ...unmeasured, usage, exceedsRequest: true, aboveRequestNano: other.aboveRequestNano + 1n };
+  return byRank(signal, layout, departures)(most, other) < 0;
+}
+
+const UNKNOWN = 1;
+
+/** The kubelet's: workloads without statistics, then those above their request. A missing number counts as 0. */
+function classByStats({ stats, exceedsRequest }: RankedWorkload): number {
+  return stats === undefined ? UNKNOWN : exceedsRequest ? 2 : 3;
+}
+
+/** Departure `unknown-usage`: workloads known to exceed their request come first. */
+function classByUsage({ usage, exceedsRequest }: RankedWorkload): number {
+  return usage === undefined ? UNKNOWN : exceedsRequest ? 0 : 2;
+}
+
+function youngestFirst(a: Workload, b: Workload): number {
+  if (a.startOrder !== b.startOrder) return a.startOrder > b.startOrder ? -1 : 1;
+  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
+  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1;
+}
+
+export function protectionText(protection: Protection): string {
+  switch (protection.kind) {
+    case 'critical':
+      return 'critical';
+    case 'static':
+      return 'static: its manifest would start it again';
+    case 'kubelet':
+      return 'a kubelet manages it, and would start it again';
+    case 'untold':
+      return protection.what === 'name' ? 'its name is being looked up' : 'no container runtime has reported it';
+    case 'unlisted':
+      return 'its processes, or the units in it, cannot be listed';
+    case 'unit':
+      return `protected unit: ${protection.why}`;
+    case 'system':
+      return `Windows needs it: ${protection.why}`;
+    case 'omit':
+      return 'it asks never to be evicted (ManagedOOMPreference=omit)';
+    case 'changed':
+      return 'its ManagedOOMPreference has just changed';
+    case 'gone':
+      return 'it has ended';
+    case 'vacant':
+      return 'it has no process';
+    case 'self':
+      return 'it contains evictd or an ancestor of evictd';
+    case 'contains':
+      return `contains ${protection.name}, which is protected`;
+    case 'outside':
+      return protection.cgroup === undefined ? 'outside the node' : `outside ${protection.cgroup}, whose memory is short`;
+    case 'kill-failed':
+      return 'killing it failed a moment ago';
+    case 'frees-nothing':
+      if (protection.filesystem === undefined) return 'it has too few process ids to help';
+      return `evicting it would free ${protection.little ? 'next to nothing' : 'nothing'} on ${protection.filesystem}`;
+    case 'measuring':
+      return `what it holds on ${protection.filesystem} is being measured`;
+    case 'takes-along':
+      return `systemd also ${protection.how} ${protection.unit}, which is protected`;
+    case 'emergency-action':
+      return `its end may reboot the machine: ${protection.unit} has ${protection.setting}`;
+  }
+}
+
+/** 'uses 200MiB, 136MiB above its request of 64MiB, priority -10'. */
+export function describeRanked(ranked: RankedWorkload, resource: Resource): string {
+  const { usage, requestNano, exceedsRequest, priority, protection, workload, holding } = ranked;
+  const amount = (nano: bigint): string => amountOfResource(resource, nano / NANO);
+  const request =
+    requestNano === 0n
+      ? 'has no request'
+      : usage === undefined
+        ? `has a request of ${amount(requestNano)}`
+        : exceedsRequest
+          ? `${amount(usage * NANO - requestNano)} above its request of ${amount(requestNano)}`
+          : `within its request of ${amount(requestNano)}`;
+  const uses = usage === undefined ? 'uses an unknown amount' : `uses ${amountOfResource(resource, usage)}`;
+  const frees = holding === undefined ? [] : [`frees ${amountOfResource(resource, ofResource(resource, holding.frees))}`];
+  const never = protection ? `; never evicted: ${protectionText(protection)}` : '';
+  const avoid = workload.avoid ? ['to be avoided (ManagedOOMPreference=avoid)'] : [];
+  return `${[uses, ...frees, ...(resource === 'pids' ? [] : [request]), `priority ${String(priority)}`, ...avoid].join(', ')}${never}`;
+}

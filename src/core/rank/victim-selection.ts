@@ -1,0 +1,201 @@
+import { isBelow } from '../workload/cgroup.js';
+import { inFlight, type Decision, type EvictionInFlight, type StorageLimitCause, type UnitDecision } from '../decide/eviction.js';
+import { type ThresholdCause } from '../threshold/threshold-cause.js';
+import type { Effect } from '../decide/effect.js';
+import { usagesFor } from './candidate-usages.js';
+import type { DiskHolder } from '../disk/filesystem-holders.js';
+import { holdersOn } from '../disk/held-space.js';
+import { mayComeBefore, rank, type RankedWorkload } from './rank.js';
+import { leastYield, type Shortfall } from './shortfall.js';
+import { SIGNAL_FACTS, type ConditionType, type Resource, type ResourceSignal, filesystemOf } from '../signal/signal.js';
+import type { Layout } from '../signal/layout.js';
+import { evictionsBefore, holdOf } from '../systemd/restart-storm.js';
+import type { Policy, State } from '../decide/state.js';
+import { thresholdKind } from '../threshold/threshold.js';
+import type { UnitStop } from '../systemd/unit-stop.js';
+import type { Candidates, Protection } from '../workload/workload.js';
+
+/**
+ * The kubelet's grace period for a hard eviction, contrary to its documentation (eviction_manager.go,
+ * immediateEvictionGracePeriodSeconds).
+ */
+const KUBELET_HARD_GRACE_NS = 1_000_000_000n;
+
+/**
+ * For a hard threshold of memory or process ids, which keep falling meanwhile. docs/sizing.md
+ * says what to add for that.
+ */
+const HARD_AWAITS_NS = 20_000_000n;
+/** For soft thresholds and disks. systemd answers within milliseconds unless it is in trouble itself. */
+const PATIENT_AWAITS_NS = 250_000_000n;
+
+export interface Choice {
+  readonly effects: readonly Effect[];
+  readonly evictions: readonly EvictionInFlight[];
+  readonly settled: State['settled'];
+  readonly decisions: number;
+  readonly unitEvictions: State['unitEvictions'];
+  readonly held: State['held'];
+  readonly heldUpSince: State['heldUpSince'];
+  /** A step is due soon: facts about the victim are outstanding, or the shortage was over at the last look. */
+  readonly awaiting: boolean;
+  /** Ids of thresholds whose shortage was over at the last look. They evicted nothing and owe no min reclaim. */
+  readonly over: readonly string[];
+}
+
+/** A victim and the ranking that it was selected from. */
+export interface Victim {
+  readonly victim: RankedWorkload;
+  readonly ranking: readonly RankedWorkload[];
+  readonly unreadable: Candidates['unreadable'];
+  readonly holders?: readonly DiskHolder[] | undefined;
+  /** undefined: not a systemd unit, or its processes get signals. */
+  readonly unitStop?: UnitStop | undefined;
+  /** A workload that may rank before it is being measured. */
+  readonly isHeldUp?: boolean;
+}
+
+export function decide(
+  policy: Policy,
+  choice: Choice,
+  cause: ThresholdCause | StorageLimitCause,
+  { victim, ranking, unreadable, unitStop, holders }: Victim,
+  nowNs: bigint,
+): Choice {
+  const serial = choice.decisions + 1;
+  const grace = graceNs(policy, cause, victim);
+  const unit = unitDecision(choice, cause, victim, { serial, stop: unitStop, asked: grace > 0n }, nowNs);
+  const decision: Decision = {
+    serial,
+    resource: resourceOf(cause),
+    cause,
+    victim,
+    graceNs: grace,
+    ranking,
+    unreadable,
+    decidedAtNs: nowNs,
+    dryRun: policy.dryRun,
+    ...(holders && { holders }),
+    ...(unit && { unit }),
+  };
+  const hold = policy.dryRun ? undefined : unit?.hold;
+  return {
+    ...choice,
+    effects: [...choice.effects, { kind: 'evict', decision }],
+    evictions: policy.dryRun ? choice.evictions : [...choice.evictions, inFlight(decision)],
+    decisions: serial,
+    held: hold ? new Map(choice.held).set(hold.unit, hold) : choice.held,
+  };
+}
+
+function unitDecision(
+  choice: Choice,
+  cause: ThresholdCause | StorageLimitCause,
+  { workload: { unit, path } }: RankedWorkload,
+  { serial, stop, asked }: { readonly serial: number; readonly stop: UnitStop | undefined; readonly asked: boolean },
+  nowNs: bigint,
+): UnitDecision | undefined {
+  if (unit === undefined) return undefined;
+  const evictions = evictionsBefore(path, choice, nowNs) + 1;
+  const stopped = {
+    unit: unit.name,
+    decision: serial,
+    stop,
+    evictions,
+    asked,
+    condition: conditionOf(cause),
+  };
+  return { evictions, stop, hold: holdOf(stopped, choice.held, nowNs) };
+}
+
+function conditionOf(cause: ThresholdCause | StorageLimitCause): ConditionType {
+  return cause.kind === 'threshold' ? SIGNAL_FACTS[cause.threshold.signal].condition : 'DiskPressure';
+}
+
+function resourceOf(cause: ThresholdCause | StorageLimitCause): Resource {
+  return cause.kind === 'threshold' ? SIGNAL_FACTS[cause.threshold.signal].resource : 'ephemeral-storage';
+}
+
+/**
+ * Hard, or over a storage limit: none, or the kubelet's second. Soft: the smaller of evictionMaxPodGracePeriod and the
+ * workload's own.
+ */
+function graceNs({ departures, maxPodGracePeriodNs }: Policy, cause: ThresholdCause | StorageLimitCause, victim: RankedWorkload): bigint {
+  if (cause.kind === 'storage-limit' || thresholdKind(cause.threshold) === 'hard') {
+    return departures['hard-grace'] ? 0n : KUBELET_HARD_GRACE_NS;
+  }
+  const own = victim.workload.terminationGracePeriodNs;
+  return own !== undefined && own < maxPodGracePeriodNs ? own : maxPodGracePeriodNs;
+}
+
+/**
+ * The ranking, with a reason for each workload that was passed over, and the victim; undefined: no workload may be
+ * evicted. If a workload ended or changed, the candidates are read once more. 'awaited': facts about the victim arrive
+ * in a moment. 'measuring': it is not known yet which workload would free enough.
+ */
+export function selectVictim(
+  policy: Policy,
+  layout: Layout,
+  shortfall: Shortfall,
+  candidates: () => Candidates,
+  failedKills: State['failedKills'],
+  nowNs: bigint,
+): Victim | 'awaited' | 'measuring' | undefined {
+  const { threshold } = shortfall;
+  const least = policy.departures['no-yield'] ? leastYield(shortfall) : undefined;
+  let found = NO_CANDIDATES;
+  const isUrgent = thresholdKind(threshold) === 'hard' && filesystemOf(threshold.signal) === undefined;
+  const awaitsNs = isUrgent ? HARD_AWAITS_NS : PATIENT_AWAITS_NS;
+  const passedOverBy = (item: RankedWorkload): Protection | undefined =>
+    outside(policy, threshold.signal, item) ?? passedOver(item, found, failedKills, nowNs);
+  const ranked = (): Omit<Victim, 'victim' | 'unitStop'> & { victim: RankedWorkload | undefined } => {
+    found = candidates();
+    const ranking = rank(threshold.signal, layout, usagesFor(threshold.signal, found), policy.departures, least);
+    for (const [index, item] of ranking.entries()) {
+      if (item.protection !== undefined) continue;
+      const protection = passedOverBy(item);
+      if (protection === undefined) return { victim: item, ranking, unreadable: found.unreadable };
+      ranking[index] = { ...item, protection };
+    }
+    return { victim: undefined, ranking, unreadable: found.unreadable };
+  };
+  let choice = ranked();
+  if (choice.ranking.some(({ protection }) => protection?.kind === 'gone' || protection?.kind === 'changed')) choice = ranked();
+  const { victim } = choice;
+  if (victim === undefined) {
+    if (choice.ranking.some(({ protection }) => protection?.kind === 'untold' && protection.what === 'name')) return 'awaited';
+    return choice.ranking.some(({ protection }) => protection?.kind === 'measuring') ? 'measuring' : undefined;
+  }
+  if (found.awaited?.(victim.workload, awaitsNs)) return 'awaited';
+  const isHeldUp = choice.ranking.some(
+    (item) =>
+      item.protection?.kind === 'measuring' &&
+      mayComeBefore(threshold.signal, layout, policy.departures, item, victim) &&
+      passedOverBy(item) === undefined,
+  );
+  const holders = holdersOn(threshold.signal, found.holders, nowNs);
+  return { ...choice, victim, isHeldUp, unitStop: found.stop?.(victim.workload), holders };
+}
+
+const NO_CANDIDATES: Candidates = { usages: [], unreadable: [], timeNs: 0n };
+
+/** Evicting a workload of another cgroup frees nothing in the cgroup that is short. */
+function outside(
+  { allocatableCgroup: cgroup }: Policy,
+  signal: ResourceSignal,
+  { workload: { path } }: RankedWorkload,
+): Protection | undefined {
+  if (SIGNAL_FACTS[signal].scope !== 'allocatable' || cgroup === undefined) return undefined;
+  return path === cgroup || isBelow(path, cgroup) || isBelow(cgroup, path) ? undefined : { kind: 'outside', cgroup };
+}
+
+function passedOver(
+  { workload }: RankedWorkload,
+  found: Candidates,
+  failedKills: State['failedKills'],
+  nowNs: bigint,
+): Protection | undefined {
+  const untilNs = failedKills.get(workload.id);
+  if (untilNs !== undefined && nowNs < untilNs) return { kind: 'kill-failed' };
+  return found.veto?.(workload);
+}

@@ -1,0 +1,50 @@
+import type { DiskAmount } from '../disk/disk-amount.js';
+import type { Joined } from '../threshold/joined-readings.js';
+import type { Observation, Observations } from '../signal/observation.js';
+import type { ResourceSignal } from '../signal/signal.js';
+import type { ResourceThreshold } from '../threshold/threshold.js';
+import type { Candidates } from '../workload/workload.js';
+
+/** Node-level reclaim in progress. */
+export interface Reclaim extends Joined {
+  readonly threshold: ResourceThreshold;
+  /** The reading that started it. */
+  readonly observation: Observation;
+  readonly observations: Observations;
+  /** In order: the kubelet's, then the names of configured steps. */
+  readonly collections: readonly string[];
+  /** As read before: the kubelet ranks and words its message by them. undefined: read anew. */
+  readonly candidates: Candidates | undefined;
+}
+
+/** What one collection freed on the filesystem. Negative: other processes used more meanwhile. */
+export interface CollectionYield extends DiskAmount {
+  readonly collection: string;
+}
+
+/** The result of the collections. */
+export interface ReclaimReading {
+  /** Each begins with the collection's name ('images: …'). The other collections ran. */
+  readonly errors: readonly string[];
+  /** Of measured collections. Left out: none. */
+  readonly yields?: readonly CollectionYield[];
+}
+
+export function hasFailed(collection: string, { errors }: ReclaimReading): boolean {
+  return errors.some((error) => error.startsWith(`${collection}: `));
+}
+
+/**
+ * By signal and collection: the value after the collection. It does not run again until the value changes. Collections
+ * without a measured yield (a kubelet's) are not in it.
+ */
+export type CollectedAt = ReadonlyMap<string, bigint>;
+
+export function collectedKey(signal: ResourceSignal, collection: string): string {
+  return `${signal} ${collection}`;
+}
+
+export function collectedAfter(before: CollectedAt, signal: ResourceSignal, { yields = [] }: ReclaimReading, value: bigint): CollectedAt {
+  if (yields.length === 0) return before;
+  return new Map([...before, ...yields.map(({ collection }) => [collectedKey(signal, collection), value] as const)]);
+}

@@ -1,0 +1,51 @@
+import type { Effect } from '../decide/effect.js';
+import type { Observations } from '../signal/observation.js';
+import { joined } from './joined-readings.js';
+import type { State } from '../decide/state.js';
+import { allMet, mergeThresholds, thresholdId, thresholdsMet, type Threshold } from './threshold.js';
+
+/** By threshold id. */
+export type Episodes = ReadonlyMap<string, Threshold>;
+
+/**
+ * The thresholds met now, and earlier ones whose min reclaim is still owed (kubelet: synchronize).
+ *
+ * @param configured  a threshold that left the configuration owes nothing
+ * @param keepsSinceNs  an unreadable threshold stays if it was read since then (departure missing-signal); undefined:
+ *   it is dropped, as in the kubelet
+ */
+export function thresholdsMetOrOwed(
+  thresholds: readonly Threshold[],
+  configured: readonly Threshold[],
+  { thresholdsMet: before, episodes, lastSeenAt }: State,
+  observations: Observations,
+  keepsSinceNs: bigint | undefined,
+): Threshold[] {
+  const met = thresholdsMet(thresholds, observations, false);
+  if (before.length === 0 && episodes.size === 0) return met;
+  const ids = new Set(configured.map(thresholdId));
+  const still = (threshold: Threshold): boolean => ids.has(thresholdId(threshold));
+  const owed = thresholdsMet(before.filter(still), observations, true);
+  if (keepsSinceNs === undefined) return mergeThresholds(met, owed);
+  const seen = (threshold: Threshold): boolean => (lastSeenAt.get(thresholdId(threshold)) ?? keepsSinceNs) >= keepsSinceNs;
+  const unread = [...episodes.values()].filter(
+    (threshold) => allMet(threshold, observations, false) === undefined && still(threshold) && seen(threshold),
+  );
+  return mergeThresholds(mergeThresholds(met, owed), unread);
+}
+
+export function episodeEffects(before: Episodes, after: Episodes, observations: Observations): Effect[] {
+  if (before.size === 0 && after.size === 0) return [];
+  const effect = (threshold: Threshold, met: boolean): Effect => {
+    return {
+      kind: 'threshold',
+      threshold,
+      met,
+      observation: observations.observed.get(threshold.signal),
+      ...joined(threshold, observations),
+    };
+  };
+  const begun = [...after].filter(([id]) => !before.has(id)).map(([, threshold]) => effect(threshold, true));
+  const ended = [...before].filter(([id]) => !after.has(id)).map(([, threshold]) => effect(threshold, false));
+  return [...begun, ...ended];
+}

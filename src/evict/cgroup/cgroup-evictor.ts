@@ -1,0 +1,74 @@
+import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import type { Workload } from '../../core/workload/workload.js';
+import { errnoName, HostError } from '../../errors.js';
+import type { Evictor, KillInProgress } from '../../monitor/ports/ports.js';
+import type { Binding, MemoryReaper } from '../../native/binding.js';
+import { CgroupKill } from './cgroup-kill.js';
+import { openOwnCgroups, openSharedCgroup } from './shared-cgroup.js';
+import { VictimExit } from './victim-exit.js';
+import { VictimFiles } from './victim-files.js';
+
+/**
+ * The hierarchies of the victims: memory and, if that is v1, others that can kill or freeze. undefined: not mounted.
+ */
+export interface VictimHierarchies {
+  readonly memory: CgroupHierarchy | undefined;
+  readonly unified: CgroupHierarchy | undefined;
+  readonly freezer: CgroupHierarchy | undefined;
+}
+
+/** Evicts cgroups by ending every process in them. Starts a thread that lives until evictd ends. */
+export function openCgroupEvictor(native: Binding, hierarchies: VictimHierarchies): Evictor {
+  const reaper = new native.MemoryReaper();
+  return {
+    begin: (workload) => {
+      if (workload.protection) {
+        throw new HostError('EVICTD_KILL_PROTECTED', `${workload.name} is protected (${workload.protection.kind}) and must not be evicted`);
+      }
+      if (hierarchies.memory === undefined) throw gone(workload, new Error('this machine has no cgroup memory controller'));
+      return begin(native, reaper, { ...hierarchies, memory: hierarchies.memory }, workload);
+    },
+  };
+}
+
+function begin(
+  native: Binding,
+  reaper: MemoryReaper,
+  hierarchies: VictimHierarchies & { readonly memory: CgroupHierarchy },
+  workload: Workload,
+): KillInProgress {
+  const { memory: hierarchy } = hierarchies;
+  const { path } = workload;
+  const directory = cgroupDirectory(hierarchy, path);
+  let files: VictimFiles | undefined;
+  try {
+    // Files first: the handle compares the inode and so notices if the name belongs to a new cgroup by now.
+    files = new VictimFiles(directory, hierarchy.version);
+    const handle = new native.CgroupHandle(directory, workload.startOrder);
+    const victim = { handle, hierarchy, path };
+    return new CgroupKill({
+      handle,
+      files,
+      exit: new VictimExit(native, directory),
+      reaper,
+      openShared: (name) => {
+        const other = hierarchies[name];
+        return other && openSharedCgroup(native, victim, other);
+      },
+      openFreezers: () => (hierarchies.freezer === undefined ? [] : openOwnCgroups(native, victim, hierarchies.freezer)),
+    });
+  } catch (cause) {
+    files?.close();
+    throw gone(workload, cause);
+  }
+}
+
+function gone(workload: Workload, cause: unknown): HostError {
+  const errno = errnoName(cause);
+  const why = errno === 'ESTALE' ? 'another cgroup has its name now' : cause instanceof Error ? cause.message : String(cause);
+  return new HostError('EVICTD_KILL_GONE', `${workload.name} (${workload.path}) cannot be evicted: ${why}`, {
+    ...(errno === undefined ? {} : { errno }),
+    path: workload.path,
+    cause,
+  });
+}

@@ -1,0 +1,61 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { errnoName } from '../../errors.js';
+
+/** Exceeds cgroup.events, the longest file read here. */
+const TEXT_BYTES = 256;
+
+/**
+ * A victim's files, opened before it is ended. They never show a new cgroup of the same name: after the removal reads
+ * fail with ENODEV.
+ */
+export class VictimFiles {
+  readonly #usage: number;
+  readonly #events: number | undefined;
+  readonly #buffer = Buffer.alloc(TEXT_BYTES);
+  #closed = false;
+
+  constructor(directory: string, version: 1 | 2) {
+    this.#usage = openSync(`${directory}/${version === 1 ? 'memory.usage_in_bytes' : 'memory.current'}`, 'r');
+    try {
+      this.#events = version === 1 ? undefined : openSync(`${directory}/cgroup.events`, 'r');
+    } catch (error) {
+      closeSync(this.#usage);
+      throw error;
+    }
+  }
+
+  /** v2: cgroup.events reports whether processes are left, and cgroup.kill may exist. */
+  get unified(): boolean {
+    return this.#events !== undefined;
+  }
+
+  /** In bytes; 'removed': the cgroup is gone; undefined: unreadable. */
+  usage(): bigint | 'removed' | undefined {
+    const text = this.#read(this.#usage);
+    return text === undefined || text === 'removed' ? text : BigInt(text.trim());
+  }
+
+  /** Whether processes live in it or below; undefined: unknown (v1). */
+  populated(): boolean | undefined {
+    if (this.#events === undefined) return undefined;
+    const text = this.#read(this.#events);
+    if (text === undefined) return undefined;
+    return text !== 'removed' && !/^populated 0$/m.test(text);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    closeSync(this.#usage);
+    if (this.#events !== undefined) closeSync(this.#events);
+  }
+
+  #read(file: number): string | undefined {
+    if (this.#closed) return undefined; // the descriptor may belong to another file by now
+    try {
+      return this.#buffer.toString('latin1', 0, readSync(file, this.#buffer, 0, TEXT_BYTES, 0));
+    } catch (error) {
+      return errnoName(error) === 'ENODEV' ? 'removed' : undefined;
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import type { SystemdAnswer, UnitDecision } from '../../core/decide/eviction.js';
+import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
+import type { Hold } from '../../core/systemd/unit-hold.js';
+import type { Workload } from '../../core/workload/workload.js';
+import type { Evictor, KillInProgress, SignalResult, UnitJob, UnitManager, VictimSample } from '../../monitor/ports/ports.js';
+import { DelegatedKill } from '../delegated-kill.js';
+
+/**
+ * A stop job that waits for other jobs has sent no signal. In the last quarter of the grace period evictd sends SIGTERM
+ * itself, so that SIGKILL is not the first signal.
+ */
+const queuesNs = (graceNs: bigint): bigint => (graceNs * 3n) / 4n;
+
+/** Called if systemd does not stop a unit that should stay stopped, even long after the eviction. */
+type OnNotStopped = (hold: Hold, errors: readonly string[]) => void;
+
+/**
+ * Evicts units through systemd if the decision says so. Everything else, and units that systemd does not stop,
+ * `cgroups` evicts.
+ */
+export function openUnitEvictor(cgroups: Evictor, units: UnitManager, onNotStopped: OnNotStopped): Evictor {
+  return {
+    begin: (workload, unit, graceNs = 0n) => {
+      const kill = cgroups.begin(workload);
+      const jobs = unit && jobsOf(workload, unit);
+      return jobs === undefined
+        ? kill
+        : new UnitKill({ kill, units, jobs, hold: unit?.hold, graceNs, queuesNs: unit?.queuesNs ?? queuesNs(graceNs), onNotStopped });
+    },
+  };
+}
+
+/** Stops triggers first, so that they do not start the unit again. undefined: evictd does not ask systemd. */
+function jobsOf({ unit }: Workload, { stop, hold }: UnitDecision): readonly UnitJob[] | undefined {
+  if (unit?.manager !== 'system' || stop?.kind !== 'stop') return undefined;
+  return [...stop.triggers, ...(hold ? stop.timers : []), unit.name].map((name) => ({ type: 'stop', unit: name }));
+}
+
+interface UnitKillParts {
+  readonly kill: KillInProgress;
+  readonly units: UnitManager;
+  readonly jobs: readonly UnitJob[];
+  readonly hold: Hold | undefined;
+  readonly graceNs: bigint;
+  readonly queuesNs: bigint;
+  readonly onNotStopped: OnNotStopped;
+}
+
+class UnitKill extends DelegatedKill {
+  readonly #parts: UnitKillParts;
+  /** The last job's. */
+  readonly #unit: string;
+  #answer: (() => SystemdAnswer | undefined) | undefined;
+  #askedAtNs: bigint | undefined;
+  #resumed = false;
+
+  constructor(parts: UnitKillParts) {
+    super(parts.kill, parts.graceNs);
+    this.#parts = parts;
+    this.#unit = parts.jobs.at(-1)?.unit ?? '';
+  }
+
+  /** The stop request follows SIGKILL at once, before systemd restarts the unit. */
+  override kill(): SignalResult {
+    const killed = super.kill();
+    if (this.#parts.hold && killed.error === undefined) this.ask();
+    return killed;
+  }
+
+  resume(isKilled: boolean): void {
+    if (isKilled) this.isTakenOver = true;
+    else this.#resumed = true;
+  }
+
+  read(): VictimSample {
+    const left = this.cgroup.read();
+    if (left.processes === 0) return this.#isStopping() ? { ...left, stopping: true } : left;
+    if (this.isTakenOver) return left;
+    const isQueued = this.#isQueued();
+    if (!(this.#isRefused() || this.#isLeftOver() || (isQueued && this.#hasBeenAskedFor(this.#parts.queuesNs)))) {
+      return isQueued ? { ...left, queued: true } : left;
+    }
+    this.signal();
+    return this.cgroup.read();
+  }
+
+  systemd(): SystemdAnswer | undefined {
+    return this.#answer?.();
+  }
+
+  /**
+   * systemd runs ExecStop=, sends KillSignal= and does not restart the unit. Asked at most once. Without a connection
+   * the state is unknown: a previous evictd may have asked.
+   */
+  protected ask(): boolean {
+    if (this.#askedAtNs === undefined) {
+      const { units: manager, jobs, hold, onNotStopped } = this.#parts;
+      const name = this.#unit;
+      this.#answer = manager.request(jobs, ({ units, errors, lost }) => {
+        if (hold && lost !== true && !units.includes(name)) onNotStopped(hold, errors);
+      });
+      if (this.#answer !== undefined) this.#askedAtNs = process.hrtime.bigint();
+    }
+    return this.#askedAtNs !== undefined;
+  }
+
+  /** A failed stop of a trigger does not count. */
+  #isRefused(): boolean {
+    if (this.#askedAtNs === undefined) return false;
+    const answer = this.#answer?.();
+    if (answer === undefined) return this.#hasBeenAskedFor(this.answeredWithinNs);
+    return !answer.units.includes(this.#unit);
+  }
+
+  /** systemd has finished, and processes remain that it does not signal (as with KillMode=process). */
+  #isLeftOver(): boolean {
+    if (!this.#resumed && this.#answer?.() === undefined) return false;
+    const unit = this.#parts.units.unit(this.#unit);
+    if (unit === undefined) return !this.#parts.units.awaited(this.#unit); // systemd forgets a transient unit when it ends
+    return hasStopped(unit);
+  }
+
+  /** The job is queued and the unit still runs. A stale state does not count. */
+  #isQueued(): boolean {
+    if (this.#answer?.()?.units.includes(this.#unit) !== true) return false;
+    const unit = this.#parts.units.unit(this.#unit);
+    return unit !== undefined && !unit.stale && !hasStopped(unit) && unit.activeState !== 'deactivating';
+  }
+
+  #hasBeenAskedFor(ns: bigint): boolean {
+    return this.#askedAtNs !== undefined && process.hrtime.bigint() - this.#askedAtNs >= ns;
+  }
+
+  /** systemd is between two processes of the unit: ExecStopPost= or the next ExecStop= follows. */
+  #isStopping(): boolean {
+    if (this.#askedAtNs === undefined || this.#isRefused()) return false;
+    const unit = this.#parts.units.unit(this.#unit);
+    return unit !== undefined && !hasStopped(unit);
+  }
+}
+
+/** systemd has finished stopping it. */
+function hasStopped({ stale, activeState }: LoadedUnit): boolean {
+  return !stale && (activeState === 'inactive' || activeState === 'failed');
+}

@@ -1,0 +1,83 @@
+import type { Admission, Applicant } from './admission.js';
+import type { PublishedCondition } from './published-conditions.js';
+import { EvictdError, ConfigError } from '../../errors.js';
+import { formatPosition } from '../../cli/output/error-text.js';
+
+/** The answer of `evictd admit`; not `known` after an error. */
+export type AdmissionReport =
+  | {
+      readonly known: true;
+      readonly admission: Admission;
+      readonly conditions: readonly PublishedCondition[];
+      readonly applicant: Applicant;
+      /** The machine shuts down since this time (RFC 3339). */
+      readonly shutdown?: { readonly since: string };
+    }
+  | {
+      readonly known: false;
+      readonly admit: boolean;
+      /** undefined: unknown. */
+      readonly applicant: Applicant | undefined;
+      readonly error: unknown;
+    };
+
+type Unknown = Extract<AdmissionReport, { known: false }>;
+
+const DEFECT = 'EVICTD_INTERNAL';
+
+export function isAdmitted(report: AdmissionReport): boolean {
+  return report.known ? report.admission.admit : report.admit;
+}
+
+/** One line for the unit's log. */
+export function admissionText(report: AdmissionReport): string {
+  if (!report.known) return unknownText(report);
+  const { admission, conditions, applicant, shutdown } = report;
+  const kind = applicant.critical ? 'a critical workload' : `a ${applicant.qosClass} workload`;
+  if (!admission.admit) {
+    const why = shutdown ? [`shutting down since ${shutdown.since}`] : conditions.map(({ type, since }) => `${type} since ${since}`);
+    return `refused: ${admission.reason}: ${admission.message.trimEnd()} (${kind}; ${why.join(', ')})\n`;
+  }
+  if (conditions.length === 0) return 'admitted: the node has no condition\n';
+  const types = conditions.map(({ type }) => type).join(', ');
+  const although = !applicant.critical && applicant.qosClass === 'BestEffort' ? `${kind} that tolerates it` : kind;
+  return `admitted: ${although}, although the node has ${types}\n`;
+}
+
+function unknownText({ admit, applicant, error }: Unknown): string {
+  const code = error instanceof EvictdError ? error.code : DEFECT;
+  const kind = applicant?.critical ? 'a critical workload; ' : '';
+  return `${admit ? 'admitted' : 'refused'}: ${kind}the node conditions are unknown (${code})\n`;
+}
+
+/** Described in docs/admission.md. */
+export function admissionJson(report: AdmissionReport): string {
+  return `${JSON.stringify(report.known ? knownJson(report) : unknownJson(report), undefined, 2)}\n`;
+}
+
+function knownJson({ admission, conditions, applicant, shutdown }: Extract<AdmissionReport, { known: true }>): unknown {
+  return {
+    admit: admission.admit,
+    known: true,
+    ...(admission.admit ? {} : { reason: admission.reason, message: admission.message }),
+    conditions,
+    ...(shutdown === undefined ? {} : { shutdown }),
+    workload: workloadJson(applicant),
+    problems: [],
+  };
+}
+
+function unknownJson({ admit, applicant, error }: Unknown): unknown {
+  return { admit, known: false, conditions: [], ...(applicant ? { workload: workloadJson(applicant) } : {}), problems: problemsOf(error) };
+}
+
+function workloadJson({ critical, qosClass }: Applicant): unknown {
+  return { critical, qosClass };
+}
+
+function problemsOf(error: unknown): readonly unknown[] {
+  if (error instanceof ConfigError) return error.issues.map((issue) => ({ ...issue, position: formatPosition(issue.position) }));
+  if (error instanceof EvictdError)
+    return [{ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) }];
+  return [{ code: DEFECT, message: error instanceof Error ? error.message : String(error) }];
+}

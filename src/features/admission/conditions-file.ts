@@ -1,0 +1,149 @@
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from 'node:fs';
+import type { ConditionType } from '../../core/signal/signal.js';
+import { replaceFileSync } from '../../storage/directory.js';
+import { EvictdError, errnoName } from '../../errors.js';
+import type { Log } from '../../log/log.js';
+import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
+import { conditionsText, presentConditions, type Asked, type PublishedConditions } from './published-conditions.js';
+
+/** A valid file has some hundred bytes; a larger one is not read to its end. */
+const MAX_BYTES = 64 * 1024;
+
+export interface ConditionsFileOptions {
+  readonly path: string;
+  readonly node: string;
+  readonly bootId: string;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+}
+
+/**
+ * Publishes the node conditions: at every change, and at least every one and a half intervals, so that the age of the
+ * file shows whether evictd runs. The file is replaced as a whole. It is removed when evictd stops.
+ */
+export class ConditionsFile implements StepListener {
+  readonly #options: ConditionsFileOptions;
+  readonly #since = new Map<ConditionType, string>();
+  #published: string | undefined;
+  #last: { readonly conditions: readonly ConditionType[]; readonly monitoringIntervalNs: bigint } | undefined;
+  #shutdownSince: string | undefined;
+  #trouble = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ConditionsFileOptions) {
+    this.#options = options;
+  }
+
+  stepped({ wake, policy, input, state }: StepReport): void {
+    const changed = state.conditions.join() !== this.#published;
+    const ticked = wake.source === 'tick' || wake.source === 'start' || wake.source === 'reload';
+    if (ticked || changed) this.#publish(state.conditions, policy.monitoringIntervalNs, input.nowNs, changed);
+  }
+
+  shuttingDown(lasts: boolean): void {
+    this.#shutdownSince = lasts ? new Date().toISOString() : undefined;
+    if (this.#last) this.#publish(this.#last.conditions, this.#last.monitoringIntervalNs, process.hrtime.bigint(), true);
+  }
+
+  close(): void {
+    this.#last = undefined;
+    clearTimeout(this.#timer);
+    removeQuietly(this.#options.path);
+  }
+
+  #publish(conditions: readonly ConditionType[], monitoringIntervalNs: bigint, nowNs: bigint, changed: boolean): void {
+    const { node, bootId } = this.#options;
+    this.#date(conditions);
+    this.#published = conditions.join();
+    this.#last = { conditions, monitoringIntervalNs };
+    this.#write(changed, {
+      node,
+      pid: process.pid,
+      bootId,
+      updatedNs: nowNs,
+      updated: new Date().toISOString(),
+      monitoringIntervalNs,
+      conditions: conditions.map((type) => ({ type, since: this.#since.get(type) ?? '' })),
+      ...(this.#shutdownSince === undefined ? {} : { shutdown: { since: this.#shutdownSince } }),
+    });
+    // After a failed kill there may be no step for longer than that. The conditions are still those of the last step.
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(
+      () => {
+        this.#publish(conditions, monitoringIntervalNs, process.hrtime.bigint(), false);
+      },
+      Number(monitoringIntervalNs) * 1.5e-6,
+    ).unref();
+  }
+
+  #date(conditions: readonly ConditionType[]): void {
+    for (const type of [...this.#since.keys()]) if (!conditions.includes(type)) this.#since.delete(type);
+    for (const type of conditions) if (!this.#since.has(type)) this.#since.set(type, new Date().toISOString());
+  }
+
+  /** A file that is out of date is removed, rather than left until it expires. Tried again at the next tick. */
+  #write(changed: boolean, published: PublishedConditions): void {
+    const { path, log } = this.#options;
+    try {
+      replaceFileSync(path, conditionsText(published), 0o644);
+      if (this.#trouble) log.info(`the node conditions are published again: ${path}`);
+      this.#trouble = false;
+    } catch (error) {
+      if (changed) removeQuietly(path);
+      if (this.#trouble) return;
+      this.#trouble = true;
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn(`cannot publish the node conditions: ${reason}; evictd admit does not know them until then`, {
+        code: 'EVICTD_CONDITIONS_WRITE',
+      });
+    }
+  }
+}
+
+/**
+ * The conditions that a running evictd has published, if they are current. Never waits: only a regular file is read.
+ *
+ * @throws EvictdError  absent, unreadable, malformed, of another node or too old
+ */
+export function readConditions(path: string, asked: Omit<Asked, 'nowNs'>): PublishedConditions {
+  const text = readFile(path, asked.node);
+  return presentConditions(text, { ...asked, nowNs: process.hrtime.bigint() });
+}
+
+function readFile(path: string, node: string): string {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    if (!fstatSync(descriptor).isFile()) throw unreadable(path, 'not a regular file');
+    const buffer = Buffer.alloc(MAX_BYTES);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < MAX_BYTES; length += read) {
+      read = readSync(descriptor, buffer, length, MAX_BYTES - length, null);
+    }
+    return buffer.toString('utf8', 0, length);
+  } catch (error) {
+    if (error instanceof EvictdError) throw error;
+    if (errnoName(error) === 'ENOENT') {
+      throw new EvictdError('EVICTD_CONDITIONS_ABSENT', `the node conditions are not known: no evictd guards the node (${node})`, {
+        hint: `start evictd, or name its configuration with --config; looked for ${path}`,
+      });
+    }
+    throw unreadable(path, error instanceof Error ? error.message : String(error), error);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function unreadable(path: string, reason: string, cause?: unknown): EvictdError {
+  return new EvictdError('EVICTD_CONDITIONS_UNREADABLE', `cannot read the node conditions: ${path}: ${reason}`, {
+    hint: "the runtime directory is root's: in a unit with User= write ExecCondition=+…",
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // the file soon expires
+  }
+}

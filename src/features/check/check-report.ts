@@ -1,0 +1,137 @@
+import type { ConfigNotice } from '../../config/config.js';
+import {
+  CHECK_EXIT,
+  checkPressure,
+  type CheckedCondition,
+  type CheckedEntry,
+  type CheckedSignal,
+  type CheckStatus,
+} from './check-status.js';
+import type { ThresholdReading } from '../../core/message/message.js';
+import type { Observations } from '../../core/signal/observation.js';
+import { operandsOf, type Threshold } from '../../core/threshold/threshold.js';
+import { ConfigError, EvictdError, type SourcePosition } from '../../errors.js';
+import type { NodeIdentity, NotifierState, SourceProblem } from '../../monitor/ports/ports.js';
+
+/** A problem during a check. The status is `unknown` only if a configured signal, or nothing, could be read. */
+export interface CheckProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly position?: SourcePosition;
+}
+
+/** The result of a check, for every output format. */
+export interface CheckReport {
+  readonly status: CheckStatus;
+  readonly exit: (typeof CHECK_EXIT)[CheckStatus];
+  /** undefined: the check failed earlier. */
+  readonly node: NodeIdentity | undefined;
+  readonly signals: readonly CheckedSignal[];
+  /** Entries of the list `thresholds`. */
+  readonly entries: readonly CheckedEntry[];
+  readonly conditions: readonly CheckedCondition[];
+  readonly notifiers: readonly NotifierState[];
+  readonly problems: readonly CheckProblem[];
+  /** Configuration warnings that do not affect this check; only in JSON. */
+  readonly notices: readonly CheckProblem[];
+  /** One moment on both clocks, to convert times. */
+  readonly clock: Clock;
+}
+export interface Clock {
+  readonly monotonicNs: bigint;
+  readonly wallMs: number;
+}
+
+export interface CheckInput {
+  readonly node: NodeIdentity;
+  readonly observations: Observations;
+  readonly thresholds: readonly Threshold[];
+  readonly notifiers: readonly NotifierState[];
+  readonly problems: readonly SourceProblem[];
+  readonly notices: readonly ConfigNotice[];
+  readonly clock: Clock;
+}
+
+export function checkReport({ node, observations, thresholds, notifiers, problems, notices, clock }: CheckInput): CheckReport {
+  const { status, signals, entries, conditions } = checkPressure(observations, thresholds);
+  const undecided = new Set(
+    entries.filter(({ met }) => met === undefined).flatMap(({ threshold }) => operandsOf(threshold).map(({ signal }) => signal)),
+  );
+  const unread = signals
+    .filter(
+      ({ signal, observation, thresholds: checked }) =>
+        checked.some(({ met }) => met === undefined) || (observation === undefined && undecided.has(signal)),
+    )
+    .map(({ signal, reason }) => ({ code: 'EVICTD_SIGNAL_UNREADABLE', message: `${signal} cannot be read: ${reason ?? 'no reading'}` }));
+  const warnings = notices.filter(({ level }) => level === 'warn');
+  return {
+    status,
+    exit: CHECK_EXIT[status],
+    node,
+    signals,
+    entries,
+    conditions,
+    notifiers,
+    problems: [...unread, ...problems, ...standIns(signals), ...warnings.filter(concernsReading)].map(problemOf),
+    notices: warnings.filter((notice) => !concernsReading(notice)).map(problemOf),
+    clock,
+  };
+}
+
+/** Every error makes a check `unknown`, also a configuration error and a missing node. */
+export function failedReport(error: unknown, clock: Clock): CheckReport {
+  return {
+    status: 'unknown',
+    exit: CHECK_EXIT.unknown,
+    node: undefined,
+    signals: [],
+    entries: [],
+    conditions: [],
+    notifiers: [],
+    problems: problemsOf(error),
+    notices: [],
+    clock,
+  };
+}
+
+/** A share of time needs two samples, and a check takes one. */
+function standIns(signals: readonly CheckedSignal[]): CheckProblem[] {
+  const by = signals.filter(({ observation }) => observation?.standIn !== undefined).map(({ signal }) => signal);
+  if (by.length === 0) return [];
+  const message = `${by.join(', ')}: using the kernel's 10 s average (avg10), because only a running evictd knows the share of the last pressureWindow`;
+  return [{ code: 'EVICTD_CHECK_PRESSURE_AVERAGE', message }];
+}
+
+/** A setting has no effect, so that a threshold may be missing from the check. */
+function concernsReading({ code }: ConfigNotice): boolean {
+  return code === 'EVICTD_CONFIG_CONTAINERFS' || code === 'EVICTD_CONFIG_DROPIN_NAME';
+}
+
+function problemsOf(error: unknown): CheckProblem[] {
+  if (error instanceof ConfigError) return error.issues.map(problemOf);
+  if (error instanceof EvictdError)
+    return [problemOf({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) })];
+  return [{ code: 'EVICTD_CHECK_FAILED', message: error instanceof Error ? error.message : String(error) }];
+}
+
+function problemOf({ code, message, hint, position }: CheckProblem): CheckProblem {
+  return { code, message, ...(hint === undefined ? {} : { hint }), ...(position === undefined ? {} : { position }) };
+}
+
+/** RFC 3339 in UTC. */
+export function wallTime(timeNs: bigint, clock: Clock): string {
+  return new Date(clock.wallMs - Number(clock.monotonicNs - timeNs) / 1e6).toISOString();
+}
+
+/** Met thresholds with their values: those of the maps, then those of the list. */
+export function metReadings({ signals, entries }: Pick<CheckReport, 'signals' | 'entries'>, kind?: CheckStatus): ThresholdReading[] {
+  const isShown = (checked: { readonly met: boolean | undefined; readonly kind: CheckStatus }): boolean =>
+    checked.met === true && (kind === undefined || checked.kind === kind);
+  return [
+    ...signals.flatMap(({ observation, thresholds }) =>
+      thresholds.filter(isShown).flatMap(({ threshold }) => (observation ? [{ threshold, observation }] : [])),
+    ),
+    ...entries.filter(isShown).flatMap(({ observation, ...entry }) => (observation ? [{ ...entry, observation }] : [])),
+  ];
+}

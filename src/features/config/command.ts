@@ -1,0 +1,151 @@
+import { Command } from 'commander';
+import { lintConfig, lintNode } from '../../config/lint-notices.js';
+import type { ConfigNotice, LoadedConfig, Origin } from '../../config/config.js';
+import { ConfigError } from '../../errors.js';
+import type { MachineFacts } from '../../config/lint/machine.js';
+import { formatIssue, formatPosition } from '../../cli/output/error-text.js';
+import type { MakeCommand } from '../../cli/output/command.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import type { Io } from '../../cli/output/io.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { checkedJson, checkedText, type Checked, type CheckedMachine } from './checked-config.js';
+import { table } from '../../cli/output/table.js';
+import { filesystemsRead } from '../../node/snapshot.js';
+
+export interface ConfigDeps {
+  readonly io: Io;
+  readonly setExitCode: (code: number) => void;
+  /** Throws if the configuration does not fit this machine, e.g. if the node cgroup is missing. */
+  readonly machine: (loaded: LoadedConfig) => Promise<MachineFacts>;
+}
+
+interface ConfigCommandOptions extends ConfigOptions {
+  readonly output: 'text' | 'json';
+}
+
+interface CheckOptions extends ConfigCommandOptions {
+  readonly offline?: boolean;
+  readonly strict?: boolean;
+}
+
+const EXIT_WARNINGS = 1;
+
+export function configCommand(deps: ConfigDeps): Command {
+  return new Command('config')
+    .description('check or show the configuration')
+    .addCommand(checkCommand(deps))
+    .addCommand(showCommand(deps.io));
+}
+
+function checkCommand({ io, setExitCode, machine }: ConfigDeps): Command {
+  return withHelp(
+    withOutput(new Command('check').description('report errors, and settings without effect on this machine'))
+      .option('--offline', 'do not compare with this machine')
+      .option('--strict', 'exit with 1 if there are warnings'),
+    {
+      examples: [
+        'evictd config check',
+        'evictd config check --config new.yaml && systemctl reload evictd',
+        'evictd config check --config new.yaml --offline --strict   in CI',
+      ],
+      exit: { 0: 'valid', 1: 'valid, but there are warnings (only with --strict)', ...USAGE_AND_CONFIG },
+    },
+  ).action(async ({ offline, strict, ...options }: CheckOptions) => {
+    const asJson = options.output === 'json';
+    let loaded: LoadedConfig;
+    try {
+      loaded = configFromOptions(options);
+    } catch (error) {
+      if (asJson && error instanceof ConfigError) io.stdout(json({ valid: false, issues: error.issues, notices: [] }));
+      throw error;
+    }
+    const checked = await check(loaded, offline === true ? undefined : machine);
+    io.stdout(asJson ? checkedJson(checked) : checkedText(checked));
+    if (strict && checked.notices.some(({ level }) => level === 'warn')) setExitCode(EXIT_WARNINGS);
+  });
+}
+
+/** A machine that cannot be read is no error of the configuration, except for a missing node cgroup. */
+async function check(loaded: LoadedConfig, read: ConfigDeps['machine'] | undefined): Promise<Checked> {
+  let machine: CheckedMachine = { kind: 'offline' };
+  let node: readonly ConfigNotice[] = [];
+  if (read !== undefined) {
+    try {
+      machine = { kind: 'read', facts: await read(loaded) };
+    } catch (error) {
+      node = lintNode(loaded, error);
+      machine = { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+  const found = lintConfig(loaded, machine.kind === 'read' ? machine.facts : undefined);
+  return { loaded, machine, notices: [...loaded.notices, ...node, ...found] };
+}
+
+function showCommand(io: Io): Command {
+  return withHelp(withOutput(new Command('show').description('show each value and where it was set')), {
+    examples: ['evictd config show', "evictd config show --eviction-hard 'memory.available<5%' -o json"],
+    exit: { 0: 'shown', ...USAGE_AND_CONFIG },
+  }).action((options: ConfigCommandOptions) => {
+    const loaded = configFromOptions(options);
+    io.stdout(options.output === 'json' ? json(shownJson(loaded)) : shownText(loaded));
+    if (options.output === 'text') io.stderr(noticesText(loaded.notices));
+  });
+}
+
+function withOutput(command: Command): Command {
+  return addConfigOptions(command.addOption(outputOption()));
+}
+
+function noticesText(notices: readonly ConfigNotice[]): string {
+  return notices.map((notice) => `${notice.level}: ${formatIssue(notice)}\n`).join('');
+}
+
+function shownText({ origins }: LoadedConfig): string {
+  const columns = ['KEY', 'VALUE', 'SET BY'].map((heading) => ({ heading, align: 'left' as const }));
+  const rows = [...origins].map(([key, { value, origin }]) => [key, valueText(value), originText(origin)]);
+  return `${table(columns, rows).join('\n')}\n`;
+}
+
+function shownJson({ origins, notices }: LoadedConfig): unknown {
+  const values = [...origins].map(([key, { value, origin }]) => ({
+    key,
+    value,
+    origin: originJson(origin),
+  }));
+  return { values, notices };
+}
+
+/** `-` for a key without a value. */
+function valueText(value: unknown): string {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '-';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function originText(origin: Origin): string {
+  switch (origin.kind) {
+    case 'default':
+      return 'default';
+    case 'set':
+      return formatPosition(origin.position);
+    case 'follows':
+      return `${origin.key}: ${valueText(origin.value)}`;
+    case 'copied':
+      return `copied from ${origin.from}`;
+  }
+}
+
+function originJson(origin: Origin): unknown {
+  return origin.kind === 'set' ? { kind: 'set', ...origin.position } : origin;
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+/** `evictd config`. */
+export const config: MakeCommand = ({ io, setExitCode }) =>
+  configCommand({
+    io,
+    setExitCode,
+    machine: async (loaded) => (await import('../../node/machine-facts.js')).readMachineFacts(loaded, filesystemsRead),
+  });

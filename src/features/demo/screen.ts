@@ -1,0 +1,66 @@
+import { amountOfBytes } from '../../core/quantity/amount.js';
+import type { Io } from '../../cli/output/io.js';
+import { styleFor, type Colour, type Style } from '../../cli/output/style.js';
+import type { DemoNode } from './demo-node.js';
+import type { WorkloadPlan } from './demo-workload.js';
+
+const REFRESH_MS = 40;
+const BAR = 24; // a line fits 80 columns
+
+/** Output while the demo runs: a line per event, and on a terminal bars with the memory of each workload. */
+export class Screen {
+  readonly #io: Io;
+  readonly #style: Style;
+  readonly #startMs = performance.now();
+  #gauges: (() => string[]) | undefined;
+  #drawn = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(io: Io) {
+    this.#io = io;
+    this.#style = styleFor(io);
+  }
+
+  line(text: string, colour?: Colour): void {
+    const time = ((performance.now() - this.#startMs) / 1000).toFixed(2).padStart(6);
+    this.#redraw(`${this.#style('dim', `${time} s`)}  ${colour === undefined ? text : this.#style(colour, text)}\n`);
+  }
+
+  /** Shows the bars until `still`. */
+  watch(node: DemoNode, plans: readonly WorkloadPlan[]): void {
+    if (!this.#io.isTTY) return;
+    const style = this.#style;
+    const { limitBytes, thresholdBytes, described } = node;
+    const acts = described.cgroup === null ? 'all three' : `evictd evicts above ${amountOfBytes(limitBytes - thresholdBytes)}`;
+    this.#gauges = () => [
+      '',
+      ...plans.map(({ name, what }) => gauge(style, name, node.workingSetBytes(name), limitBytes, 'green', what)),
+      gauge(style, 'node', node.workingSetBytes(), limitBytes, 'yellow', acts),
+    ];
+    this.#timer = setInterval(() => this.#redraw(''), REFRESH_MS);
+    this.#redraw('');
+  }
+
+  /** Stops updating the bars. */
+  still(): void {
+    clearInterval(this.#timer);
+    if (this.#gauges) this.#redraw('');
+    this.#gauges = undefined;
+    this.#drawn = 0;
+  }
+
+  /** Prints text above the bars. */
+  #redraw(text: string): void {
+    const lines = this.#gauges?.() ?? [];
+    const erase = this.#drawn > 0 ? `\u001b[${String(this.#drawn)}A\u001b[J` : '';
+    this.#drawn = lines.length;
+    this.#io.stdout(erase + text + lines.map((line) => `${line}\n`).join(''));
+  }
+}
+
+function gauge(style: Style, name: string, bytes: bigint | undefined, limitBytes: bigint, colour: Colour, what: string): string {
+  const share = bytes === undefined ? 0 : Math.min(Number(bytes) / Number(limitBytes), 1);
+  const full = Math.round(share * BAR);
+  const bar = style(share > 0.75 ? 'red' : colour, '█'.repeat(full)) + style('dim', '·'.repeat(BAR - full));
+  return `  ${name.padEnd(6)} ${bar} ${(bytes === undefined ? '' : amountOfBytes(bytes)).padStart(8)}  ${style('dim', what)}`;
+}

@@ -1,0 +1,97 @@
+import { Command } from 'commander';
+import type { LoadedConfig } from '../../config/config.js';
+import type { Examination } from './open.js';
+import { worstOf, type CheckStatus, type Check } from './check.js';
+import type { MakeCommand } from '../../cli/output/command.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import type { Io } from '../../cli/output/io.js';
+import { addConfigOptions, configFromOptions, type ConfigOptions } from '../../cli/output/options.js';
+import { styleFor, type Colour, type Style } from '../../cli/output/style.js';
+import { filesystemsRead } from '../../node/snapshot.js';
+
+export interface DoctorDeps {
+  readonly io: Io;
+  readonly setExitCode: (code: number) => void;
+  readonly examine: (loaded: LoadedConfig) => Promise<Examination>;
+}
+
+interface DoctorOptions extends ConfigOptions {
+  readonly output: 'text' | 'json';
+}
+
+const EXIT: Readonly<Record<CheckStatus, number>> = { ok: 0, degraded: 1, broken: 2 };
+
+export function doctorCommand({ io, setExitCode, examine }: DoctorDeps): Command {
+  const command = new Command('doctor')
+    .description('check what evictd needs on this machine, and how to fix what is missing')
+    .addOption(outputOption());
+  return withHelp(addConfigOptions(command), {
+    about: ['Tries every mechanism and changes nothing. docs/doctor.md describes each check.'],
+    examples: [
+      'evictd doctor',
+      'evictd doctor --workload-cgroup /workload.slice',
+      `evictd doctor -o json | jq -r '.checks[] | select(.status != "ok") | .id'`,
+    ],
+    exit: { 0: 'every check is ok', 1: 'a check is degraded', 2: 'a check is broken', ...USAGE_AND_CONFIG },
+  }).action(async ({ output, ...options }: DoctorOptions) => {
+    const { checks, exitNow } = await examine(configFromOptions(options));
+    io.stdout(output === 'json' ? doctorJson(checks) : doctorText(checks, styleFor(io)));
+    const exit = EXIT[worstOf(checks)];
+    setExitCode(exit);
+    exitNow?.(exit);
+  });
+}
+
+/** `evictd doctor`. */
+export const doctor: MakeCommand = ({ io, setExitCode }) =>
+  doctorCommand({
+    io,
+    setExitCode,
+    examine: async (loaded) => (await import('./open.js')).examineMachine(loaded, filesystemsRead),
+  });
+
+const COLOUR: Readonly<Record<CheckStatus, Colour>> = { ok: 'green', degraded: 'yellow', broken: 'red' };
+
+const STATUSES = ['broken', 'degraded', 'ok'] as const satisfies readonly CheckStatus[];
+
+const STATUS_WIDTH = Math.max(...STATUSES.map(({ length }) => length));
+
+/** A line per check in groups, each fix below its check, and the overall status. */
+export function doctorText(checks: readonly Check[], style: Style): string {
+  const width = Math.max(...checks.map(({ id }) => id.length));
+  const lines = checks.flatMap((check, index) => {
+    const isFirst = groupOf(check) !== groupOf(checks[index - 1]);
+    return [...(isFirst && index > 0 ? [''] : []), ...linesOf(check, width, style)];
+  });
+  return `${[...lines, '', verdict(checks, style)].join('\n')}\n`;
+}
+
+export function doctorJson(checks: readonly Check[]): string {
+  const listed = checks.map(({ id, status, summary, fix, details }) => ({
+    id,
+    status,
+    summary,
+    ...(fix !== undefined && { fix }),
+    details,
+  }));
+  return `${JSON.stringify({ status: worstOf(checks), checks: listed }, undefined, 2)}\n`;
+}
+
+function linesOf({ id, status, summary, fix }: Check, width: number, style: Style): string[] {
+  const margin = ' '.repeat(STATUS_WIDTH + 2 + width + 2);
+  const line = `${style(COLOUR[status], status.padEnd(STATUS_WIDTH))}  ${id.padEnd(width)}  ${summary}`;
+  return fix === undefined ? [line] : [line, `${margin}${style('dim', 'fix:')} ${fix}`];
+}
+
+/** 'workloads[0]' and 'workloads.evictable' are one group. */
+function groupOf(check: Check | undefined): string | undefined {
+  return check && /^\w+/.exec(check.id)?.[0];
+}
+
+/** 'broken: 1 broken, 2 degraded, 20 ok', then the broken checks again. */
+function verdict(checks: readonly Check[], style: Style): string {
+  const status = worstOf(checks);
+  const counts = STATUSES.map((each) => `${String(checks.filter((check) => check.status === each).length)} ${each}`).join(', ');
+  const worst = checks.filter((check) => check.status === 'broken').map(({ summary }) => `\n  ${style('red', summary)}`);
+  return `${style(COLOUR[status], `${status}:`)} ${counts}${worst.join('')}`;
+}

@@ -1,0 +1,33 @@
+import { selectHost } from '../../../host/select.js';
+import type { SourceProblem } from '../../../monitor/ports/ports.js';
+import { pause } from '../../../node/timeouts.js';
+
+const TIMEOUT_MS = 1_500;
+const LOOK_MS = 10;
+/** Exists wherever systemd is the init. */
+const ASKED = 'init.scope';
+
+/**
+ * Why systemd does not answer about units, tested with one. undefined: it answers, or it is not the init of this
+ * machine.
+ */
+export async function unitsProblem(): Promise<SourceProblem | undefined> {
+  const units = selectHost().openUnitManager();
+  try {
+    if (!units.awaited(ASKED)) return undefined;
+    for (let waited = 0; waited < TIMEOUT_MS; waited += LOOK_MS) {
+      units.follow([ASKED]);
+      if (units.unit(ASKED) !== undefined) return undefined;
+      await pause(LOOK_MS);
+    }
+    return (
+      units.problem() ?? {
+        code: 'EVICTD_SYSTEMD_UNREACHABLE',
+        message: `systemd did not answer within ${String(TIMEOUT_MS)} ms: evictd would end units by signals`,
+        hint: 'check whether systemctl status answers; journalctl _PID=1 shows problems of systemd',
+      }
+    );
+  } finally {
+    units.close();
+  }
+}

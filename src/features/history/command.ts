@@ -1,0 +1,177 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { configuredPlatform } from '../../node/configured-platform.js';
+import { loadConfig } from '../../config/load.js';
+import { UsageError } from '../../errors.js';
+import { type HistoryFilter, listed, listOf, RECORDED_SIGNALS, RESULTS, TYPES } from './history-query.js';
+import type { HistoryEvent } from './history-event.js';
+import type { OpenJournal } from './journal-reader.js';
+import type { ReadingTally } from './history-reading.js';
+import type { MakeCommand } from '../../cli/output/command.js';
+import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
+import type { Io } from '../../cli/output/io.js';
+import { styleFor } from '../../cli/output/style.js';
+
+interface HistoryOptions {
+  readonly output: 'text' | 'json';
+  readonly since?: string;
+  readonly until?: string;
+  readonly workload: readonly string[];
+  readonly signal: readonly string[];
+  readonly result: readonly string[];
+  readonly type: readonly string[];
+  readonly all?: boolean;
+  readonly limit?: number;
+  readonly reverse?: boolean;
+  readonly summary?: boolean;
+  readonly utc?: boolean;
+  readonly config?: string;
+  readonly stateDirectory?: string;
+  readonly runtimeDirectory?: string;
+}
+
+export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; readonly nowMs?: () => number }): Command {
+  const command = new Command('history')
+    .argument('[file...]', 'journal files, oldest first (default: those of the state and runtime directories)')
+    .description('show past evictions, alerts and OOM kills from the journal')
+    .addOption(outputOption())
+    .option('--since <time>', "not before: 2h, today, 08:30, 2026-11-21, '2026-11-21 08:30', …T08:30:00Z; default zone: local")
+    .option('--until <time>', 'not after')
+    .option('--workload <glob>', 'name or path, e.g. batch-*; list or repeatable', appended, [])
+    .option('--signal <signal>', 'eviction signal, e.g. memory.available; list or repeatable', listOf(RECORDED_SIGNALS), [])
+    .option('--result <result>', `${RESULTS.join(', ')}; list or repeatable`, listOf(RESULTS), [])
+    .option('--type <type>', `${TYPES.join(', ')}; list or repeatable`, listOf(TYPES), [])
+    .option('--all', 'every type (default: eviction, alert, kernel-oom, error)')
+    .option('-n, --limit <count>', 'only the newest', positive)
+    .option('-r, --reverse', 'newest first')
+    .option('--summary', 'evictions and OOM kills by workload')
+    .option('--utc', 'times in UTC (default: local time with offset)')
+    .option('--config <file>', 'configuration with the directories (default: /etc/evictd/config.yaml, if it exists)')
+    .option('--state-directory <path>', 'directory of the journal')
+    .option('--runtime-directory <path>', 'directory of recent journal records');
+  return withHelp(command, {
+    examples: [
+      'evictd history --since today',
+      "evictd history --workload 'batch-*' --result failed,ineffective",
+      "evictd history --type eviction -n 1 -o json | jq '.[0].decision.ranking'",
+    ],
+    exit: {
+      0: 'read, also if no record matches',
+      ...USAGE_AND_CONFIG,
+      66: 'there is no journal, or it cannot be read',
+    },
+  }).action(async (files: readonly string[], options: HistoryOptions) => {
+    const { momentOf } = await import('./moment.js');
+    const { typesOf } = await import('./history-query.js');
+    const { openFiles, openJournal } = await import('./journal-reader.js');
+    const now = nowMs();
+    const time = (text: string | undefined, option: string): string | undefined =>
+      text === undefined ? undefined : new Date(momentOf(text, option, now)).toISOString();
+    const filter: HistoryFilter = {
+      since: time(options.since, '--since'),
+      until: time(options.until, '--until'),
+      workloads: options.workload,
+      signals: options.signal,
+      results: options.result,
+      types: typesOf(options.type),
+      all: options.all ?? false,
+    };
+    requireOrder(filter, options);
+    const journal = files.length > 0 ? await openFiles(files) : await openJournal(placeOf(io, options));
+    try {
+      await show(io, journal, filter, options);
+    } finally {
+      await journal.close();
+    }
+  });
+}
+
+async function show(io: Io, journal: OpenJournal, filter: HistoryFilter, options: HistoryOptions): Promise<void> {
+  const [{ historyOf }, { eventLine }, { JsonArray }, { Summary }, { DowntimeOomKills }, { summaryJson, summaryText }] = await Promise.all([
+    import('./history-reading.js'),
+    import('./output/history-output.js'),
+    import('./output/history-output.js'),
+    import('./history-summary.js'),
+    import('./history-summary.js'),
+    import('./output/history-output.js'),
+  ]);
+  const { limit = Infinity, reverse = false, summary: summarized = false, utc = false, output } = options;
+  const style = styleFor(io);
+  const tally: ReadingTally = { records: 0, unreadable: new Map() };
+  const array = new JsonArray();
+  const summary = new Summary();
+  const downtime = new DowntimeOomKills();
+  let shown = 0;
+  const write = (events: readonly HistoryEvent[]): void => {
+    shown += events.length;
+    if (summarized) for (const event of events) summary.add(event);
+    else io.stdout(events.map((event) => (output === 'json' ? array.event(event) : eventLine(event, style, utc))).join(''));
+  };
+  // --limit reads from the end of the journal and stops early.
+  const backwards = reverse || limit < Infinity;
+  const kept: HistoryEvent[] = [];
+  let left = limit;
+  for await (const events of historyOf(journal, filter, backwards, tally, (record) => {
+    downtime.add(record);
+  })) {
+    const wanted = events.slice(0, left);
+    left -= wanted.length;
+    if (backwards && !reverse) kept.push(...wanted);
+    else write(wanted);
+    if (left === 0 || (await io.stdoutTaken?.()) === false) break;
+  }
+  write(kept.reverse());
+  // The comparison needs every record of OOM kills in order.
+  const comparable = !backwards && (filter.types.length === 0 || filter.types.includes('kernel-oom'));
+  if (comparable) summary.oomKillsUnseen = Number(downtime.total);
+  if (summarized) io.stdout(output === 'json' ? summaryJson(summary) : summaryText(summary, style, utc));
+  else if (output === 'json') io.stdout(array.end());
+  for (const problem of journal.problems) io.stderr(`evictd: ${problem}\n`);
+  for (const [path, lines] of tally.unreadable) io.stderr(`evictd: ${path}: ${unreadableText(lines)}\n`);
+  if (shown === 0 && output === 'text' && !summarized) io.stderr(`evictd: no record of ${String(tally.records)} matches\n`);
+}
+
+function unreadableText(lines: number): string {
+  return `${lines === 1 ? 'skipped a line that is no record' : `skipped ${String(lines)} lines that are no records`}: torn by a crash, being written, or not from evictd`;
+}
+
+/** Needs no configuration if both directories are given. */
+function placeOf(
+  io: Io,
+  { config: file, stateDirectory, runtimeDirectory }: HistoryOptions,
+): { stateDirectory: string; runtimeDirectory: string } {
+  if (stateDirectory !== undefined && runtimeDirectory !== undefined) return { stateDirectory, runtimeDirectory };
+  const { config } = loadedFor(io, file);
+  return { stateDirectory: stateDirectory ?? config.stateDirectory, runtimeDirectory: runtimeDirectory ?? config.runtimeDirectory };
+}
+
+function loadedFor(io: Io, file: string | undefined): ReturnType<typeof loadConfig> {
+  try {
+    return loadConfig({ platform: configuredPlatform(), file });
+  } catch (error) {
+    io.stderr('evictd: history needs no configuration with --state-directory /var/lib/evictd --runtime-directory /run/evictd\n');
+    throw error;
+  }
+}
+
+function requireOrder({ since, until }: HistoryFilter, options: HistoryOptions): void {
+  if (since === undefined || until === undefined || since <= until) return;
+  throw new UsageError(
+    'EVICTD_HISTORY_TIME',
+    `--since '${options.since ?? ''}' (${since}) is after --until '${options.until ?? ''}' (${until})`,
+    {
+      hint: 'exchange the two',
+    },
+  );
+}
+
+function appended(text: string, before: readonly string[]): readonly string[] {
+  return [...before, ...listed(text)];
+}
+
+function positive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Use a number from 1 on.');
+  return Number(text);
+}
+
+/** `evictd history`. */
+export const history: MakeCommand = ({ io }) => historyCommand({ io });

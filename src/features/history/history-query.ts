@@ -1,0 +1,114 @@
+import { compileGlob } from '../../core/workload/glob.js';
+import { resultOf, signalOf, timeOf, typeOf, workloadOf, isPart, type HistoryEvent } from './history-event.js';
+import { InvalidArgumentError } from 'commander';
+import { suggestion } from '../../config/value/key-path.js';
+import { STORAGE_LIMIT_SIGNALS } from '../../core/message/eviction-signal.js';
+import { SIGNALS } from '../../core/signal/signal.js';
+
+/** Which events to show. Empty lists and undefined: all. */
+export interface HistoryFilter {
+  /** In the journal's format: UTC with milliseconds. */
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+  readonly workloads: readonly string[];
+  readonly signals: readonly string[];
+  readonly results: readonly string[];
+  readonly types: readonly string[];
+  /** Also the types of {@link ON_REQUEST}. */
+  readonly all: boolean;
+}
+
+/** Types that are shown only on request: they are frequent and affect no workload. */
+const ON_REQUEST: ReadonlySet<string> = new Set([
+  'start',
+  'stop',
+  'reload',
+  'threshold',
+  'condition',
+  'reclaim',
+  'reclaimed',
+  'filesystems',
+  'torn',
+]);
+
+/** The parts of an eviction count as 'eviction'. */
+export function typesOf(types: readonly string[]): readonly string[] {
+  return types.map((type) => (isPart(type) ? 'eviction' : type));
+}
+
+export function matcherOf({ since, until, workloads, signals, results, types, all }: HistoryFilter): (event: HistoryEvent) => boolean {
+  const globs = workloads.map(compileGlob);
+  const isListed = (list: readonly string[], value: string | undefined): boolean =>
+    list.length === 0 || (value !== undefined && list.includes(value));
+  return (event) => {
+    const time = timeOf(event);
+    if ((since !== undefined && time < since) || (until !== undefined && time > until)) return false;
+    const type = typeOf(event);
+    if (types.length > 0 ? !types.includes(type) : !all && ON_REQUEST.has(type)) return false;
+    if (!isListed(signals, signalOf(event)) || !isListed(results, resultOf(event))) return false;
+    if (globs.length === 0) return true;
+    const { name, path } = workloadOf(event) ?? {};
+    return globs.some((glob) => [name, path].some((text) => text !== undefined && glob.test(text)));
+  };
+}
+
+/**
+ * Whether to parse a line with this time and type. An outcome after `until` may belong to an earlier decision; starts
+ * and stops tell whether an eviction without an outcome was in flight.
+ */
+export function relevanceOf({ since, until, types, all }: HistoryFilter): (time: string, type: string) => boolean {
+  return (time, type) => {
+    if (since !== undefined && time < since) return false;
+    if (type === 'start' || type === 'stop') return true;
+    if (until !== undefined && time > until && (type === 'decision' || !isPart(type))) return false;
+    if (types.length > 0) return types.includes(isPart(type) ? 'eviction' : type);
+    return all || !ON_REQUEST.has(type);
+  };
+}
+
+/** Results of an eviction, for `--result`. */
+export const RESULTS: readonly string[] = ['killed', 'ineffective', 'failed', 'vanished', 'abandoned', 'unseen', 'in-flight', 'dry-run'];
+
+/** Types of records (docs/journal.md), and 'eviction' for three of them joined. */
+export const TYPES: readonly string[] = [
+  'eviction',
+  ...[
+    'decision',
+    'escalation',
+    'outcome',
+    'alert',
+    'kernel-oom',
+    'error',
+    'threshold',
+    'condition',
+    'reclaim',
+    'reclaimed',
+    'release',
+    'removal',
+    'holders',
+    'filesystems',
+    'shutdown',
+    'ended',
+  ],
+  ...['start', 'reload', 'reload-refused', 'stop', 'torn', 'oversize'],
+];
+
+export const RECORDED_SIGNALS: readonly string[] = [...SIGNALS, ...STORAGE_LIMIT_SIGNALS];
+
+/** Parses an option that is a list and repeatable. @throws InvalidArgumentError  for a word that is not `known` */
+export function listOf(known: readonly string[]): (text: string, before: readonly string[]) => readonly string[] {
+  return (text, before) => {
+    const words = listed(text);
+    const wrong = words.find((word) => !known.includes(word));
+    if (wrong !== undefined) throw new InvalidArgumentError(`'${wrong}': ${suggestion(wrong, known)}`);
+    return [...before, ...words];
+  };
+}
+
+/** 'a, b' */
+export function listed(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}

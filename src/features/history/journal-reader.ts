@@ -1,0 +1,145 @@
+import type { Dirent } from 'node:fs';
+import { constants, open, readdir, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errnoName, InputError } from '../../errors.js';
+import { JOURNAL_FILE } from '../../journal/journal-files.js';
+import { undrainedRecords } from '../../journal/journal-ring.js';
+import { linePieces } from './journal-lines.js';
+
+const ROTATED = /^journal\.jsonl\.(\d+)$/;
+
+export interface JournalPlace {
+  readonly stateDirectory: string;
+  readonly runtimeDirectory: string;
+}
+
+/** An open file of the journal; `size` as of then. */
+export interface JournalFile {
+  readonly path: string;
+  readonly file: FileHandle;
+  readonly size: number;
+}
+
+/** Files from the oldest to the newest; records that are only in the runtime directory are the newest. */
+export interface OpenJournal {
+  readonly files: readonly JournalFile[];
+  /** Lines of the runtime directory. */
+  readonly recent: readonly Buffer[];
+  /** Messages about parts that cannot be read. */
+  readonly problems: readonly string[];
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the journal of an evictd that may be running. It reads the runtime directory before the files, so that a record
+ * that evictd moves meanwhile is found twice, not missed, and drops duplicates.
+ *
+ * @throws InputError  if there is no journal, or it cannot be read
+ */
+export async function openJournal({ stateDirectory, runtimeDirectory }: JournalPlace): Promise<OpenJournal> {
+  const { texts, problems } = await recentTexts(runtimeDirectory);
+  const paths = await journalPaths(stateDirectory);
+  if (paths.length === 0 && texts.length === 0) throw missing(stateDirectory);
+  const journal = await openFiles(paths);
+  const moved = texts.length === 0 ? new Set<string>() : await textsAtEnd(journal.files, texts);
+  return { ...journal, recent: texts.filter((text) => !moved.has(text)).map((text) => Buffer.from(text)), problems };
+}
+
+/** @throws InputError  if a file cannot be read */
+export async function openFiles(paths: readonly string[]): Promise<OpenJournal> {
+  const opened: JournalFile[] = [];
+  const close = async (): Promise<void> => {
+    for (const { file } of opened) await file.close();
+  };
+  try {
+    const seen = new Set<string>();
+    // From the newest: a rotation meanwhile may give a file an older name.
+    for (const path of paths.toReversed()) {
+      const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // does not wait for the writer of a pipe
+      const stat = await file.stat({ bigint: true });
+      const id = `${String(stat.dev)}:${String(stat.ino)}`;
+      opened.unshift({ path, file, size: Number(stat.size) });
+      if (!stat.isFile()) throw new InputError('EVICTD_HISTORY_FILE', `${path} is not a regular file`, { isMissing: true });
+      if (seen.has(id)) await opened.shift()?.file.close();
+      seen.add(id);
+    }
+  } catch (error) {
+    await close();
+    throw error instanceof InputError ? error : unreadable(paths.at(-1) ?? '', error);
+  }
+  return { files: opened, recent: [], problems: [], close };
+}
+
+/** journal.jsonl.2, journal.jsonl.1, journal.jsonl. */
+async function journalPaths(directory: string): Promise<string[]> {
+  let entries: Dirent[];
+  try {
+    entries = await readdir(directory, { withFileTypes: true });
+  } catch (error) {
+    if (errnoName(error) === 'ENOENT') return [];
+    throw unreadable(directory, error);
+  }
+  const age = (name: string): number => (name === JOURNAL_FILE ? 0 : Number(ROTATED.exec(name)?.[1] ?? NaN));
+  return entries
+    .map(({ name }) => name)
+    .filter((name) => !Number.isNaN(age(name)))
+    .sort((a, b) => age(b) - age(a))
+    .map((name) => join(directory, name));
+}
+
+/** Of all nodes. */
+async function recentTexts(directory: string): Promise<{ texts: string[]; problems: string[] }> {
+  const problem = (error: unknown): string =>
+    `the newest records, in ${directory}, are missing: ${errnoName(error) ?? String(error)}; run as root to read them`;
+  let names: string[];
+  try {
+    names = (await readdir(directory)).filter((name) => name.startsWith('journal-') && !name.endsWith('.new')).sort();
+  } catch (error) {
+    return { texts: [], problems: errnoName(error) === 'ENOENT' ? [] : [problem(error)] };
+  }
+  const texts: string[] = [];
+  const problems: string[] = [];
+  for (const name of names) {
+    try {
+      texts.push(...undrainedRecords(join(directory, name)).map(({ text }) => text));
+    } catch (error) {
+      problems.push(problem(error));
+    }
+  }
+  return { texts, problems };
+}
+
+/** The texts that evictd moved to the files meanwhile. Reads only the end of the files. */
+async function textsAtEnd(files: readonly JournalFile[], texts: readonly string[]): Promise<ReadonlySet<string>> {
+  const wanted = new Set(texts);
+  const found = new Set<string>();
+  let left = 2 * texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0) + 1024 * 1024;
+  for (const { file, size } of files.toReversed()) {
+    for await (const { lines } of linePieces(file, size, true)) {
+      for (const line of lines) {
+        const text = line.toString();
+        if (wanted.has(text)) found.add(text);
+        left -= line.length + 1;
+      }
+      if (left <= 0) return found;
+    }
+  }
+  return found;
+}
+
+function missing(directory: string): InputError {
+  return new InputError('EVICTD_HISTORY_FILE', `there is no journal in ${directory}`, {
+    isMissing: true,
+    hint: 'evictd run writes it; use --state-directory, or name the files',
+  });
+}
+
+export function unreadable(path: string, cause: unknown): InputError {
+  const errno = errnoName(cause);
+  const denied = errno === 'EACCES' || errno === 'EPERM';
+  return new InputError('EVICTD_HISTORY_FILE', `the journal ${path} cannot be read: ${errno ?? String(cause)}`, {
+    isMissing: true,
+    hint: denied ? 'run it as root: the state directory belongs to root' : 'use --state-directory, or name the files',
+    cause,
+  });
+}

@@ -1,0 +1,224 @@
+import { amountOf, amountOfBytes, counted } from '../../../core/quantity/amount.js';
+import { isSignal, operatorOf } from '../../../core/signal/signal.js';
+import { firstOf, isDryRun, resultOf, timeOf, type Eviction, type HistoryEvent } from '../history-event.js';
+import { integerIn, objectIn, textIn, type JournalRecord } from '../journal-entry.js';
+import { momentText } from '../moment.js';
+import type { Colour, Style } from '../../../cli/output/style.js';
+import { jsonInteger } from '../../../core/quantity/integer.js';
+import { OOM_LIMITS } from '../../../core/oom/kernel-kill.js';
+import type { Summary, WorkloadHistory } from '../history-summary.js';
+import { table, type Column } from '../../../cli/output/table.js';
+
+/** The word for each result of an eviction. */
+const LABELS: Readonly<Record<string, readonly [label: string, colour: Colour]>> = {
+  killed: ['evicted', 'yellow'],
+  ineffective: ['ineffective', 'red'],
+  failed: ['failed', 'red'],
+  vanished: ['vanished', 'dim'],
+  abandoned: ['abandoned', 'red'],
+  unseen: ['unseen', 'red'],
+  'in-flight': ['in flight', 'yellow'],
+  'dry-run': ['would evict', 'dim'],
+};
+const COLOURS: Readonly<Record<string, Colour>> = { alert: 'red', 'kernel-oom': 'red', error: 'red' };
+const WIDTH = 11;
+
+/** One line: time, event, workload, reason, result. Names are untrusted, so control characters are escaped. */
+export function eventLine(event: HistoryEvent, style: Style, utc: boolean): string {
+  const [label, colour] = labelOf(event);
+  const time = momentText(Date.parse(timeOf(event)), utc);
+  const text = event.kind === 'eviction' ? evictionText(event) : recordText(event.record);
+  const dry = event.kind === 'record' && isDryRun(event) ? 'dry run: ' : '';
+  return `${style('dim', time)}  ${colour === undefined ? label.padEnd(WIDTH) : style(colour, label.padEnd(WIDTH))}  ${printable(dry + text)}\n`;
+}
+
+function recordText(record: JournalRecord): string {
+  const { errors } = record;
+  const reasons = record.type === 'reload-refused' && Array.isArray(errors) ? `: ${errors.join('; ')}` : '';
+  return (textIn(record, 'message') ?? JSON.stringify(record)) + reasons;
+}
+
+function labelOf(event: HistoryEvent): readonly [string, Colour | undefined] {
+  if (event.kind === 'record') return [event.record.type, COLOURS[event.record.type]];
+  const result = resultOf(event) ?? '';
+  return LABELS[result] ?? [result, undefined];
+}
+
+/**
+ * 'batch by SIGKILL: memory.available 63.5MiB < 64Mi (hard); freed 105MiB; signal after 5.37 ms, gone 18.3 ms later'.
+ */
+function evictionText(eviction: Eviction): string {
+  const { decision, outcome } = eviction;
+  const name = textIn(objectIn(firstOf(eviction), 'victim'), 'name') ?? 'an unknown workload';
+  const why = decision ? `: ${causeText(decision)}` : `: for ${textIn(outcome, 'signal') ?? 'a signal that is no longer in the journal'}`;
+  return [`${name}${meansText(eviction)}${why}`, endText(eviction), timesText(outcome)].filter((part) => part !== '').join('; ');
+}
+
+function meansText({ decision, escalation }: Eviction): string {
+  const action = textIn(decision, 'action');
+  if (action === undefined) return '';
+  const then = escalation ? `, then SIGKILL (${textIn(escalation, 'reason') ?? 'unknown'})` : '';
+  const grace = decision?.graceSeconds;
+  return ` by ${action}${typeof grace === 'number' && grace > 0 ? ` (${String(grace)} s)` : ''}${then}`;
+}
+
+function causeText(decision: JournalRecord): string {
+  const limit = objectIn(decision, 'storageLimit');
+  if (limit.kind !== undefined) return `over its limit of ${textIn(limit, 'limit') ?? '?'} (${textIn(limit, 'kind') ?? '?'})`;
+  const operands = Array.isArray(decision.operands) ? (decision.operands as readonly Readonly<Record<string, unknown>>[]) : [decision];
+  return `${operands.map(comparisonOf).join(' & ')} (${textIn(decision, 'kind') ?? '?'})`;
+}
+
+function comparisonOf(reading: Readonly<Record<string, unknown>>): string {
+  const signal = textIn(reading, 'signal') ?? '?';
+  const threshold = textIn(reading, 'threshold') ?? '?';
+  if (!isSignal(signal)) return `${signal} ${threshold}`;
+  const available = integerIn(reading, 'available');
+  const stalled = typeof reading.stalledPercent === 'number' ? `${String(reading.stalledPercent)}%` : 'not read';
+  return `${signal} ${available === undefined ? stalled : amountOf(signal, available)} ${operatorOf(signal)} ${threshold}`;
+}
+
+function endText({ outcome }: Eviction): string {
+  const freed = integerIn(outcome, 'freedBytes') ?? 0n;
+  switch (textIn(outcome, 'result')) {
+    case 'killed':
+      return `freed ${amountOfBytes(freed)}`;
+    case 'ineffective':
+      return `freed only ${amountOfBytes(freed)} of ${amountOfBytes(integerIn(outcome, 'expectedBytes') ?? 0n)}`;
+    case 'failed': {
+      const left = integerIn(outcome, 'processesLeft');
+      return textIn(outcome, 'error') ?? (left === undefined ? 'processes remain' : `${counted(left, 'processes')} remain`);
+    }
+    case 'vanished':
+      return 'it ended before evictd acted';
+    case 'abandoned':
+      return textIn(outcome, 'abandoned') ?? 'evictd ended during the eviction';
+    default:
+      return '';
+  }
+}
+
+function timesText(outcome: JournalRecord | undefined): string {
+  const spans = objectIn(outcome, 'spansMs');
+  const ms = (span: string): string | undefined =>
+    typeof spans[span] === 'number' ? `${String(Math.round(spans[span] * 100) / 100)} ms` : undefined;
+  const [signal, gone, killed] = [ms('crossingToSignal'), ms('signalToGone'), ms('killToGone')];
+  const parts = [
+    ...(signal === undefined ? [] : [`signal after ${signal}`]),
+    ...(gone === undefined ? [] : [`gone ${gone} later`]),
+    ...(killed === undefined ? [] : [`${killed} after SIGKILL`]),
+  ];
+  return parts.join(', ');
+}
+
+// eslint-disable-next-line no-control-regex -- to escape them
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
+
+/** Escapes control characters in untrusted names. */
+export function printable(text: string): string {
+  return text.replace(CONTROL, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
+
+/** A JSON array written while the journal is read, one element per line: an eviction with its records, or a record. */
+export class JsonArray {
+  #any = false;
+
+  event(event: HistoryEvent): string {
+    const text = `${this.#any ? ',\n' : '[\n'}${JSON.stringify(jsonOf(event))}`;
+    this.#any = true;
+    return text;
+  }
+
+  end(): string {
+    return this.#any ? '\n]\n' : '[]\n';
+  }
+}
+
+function jsonOf(event: HistoryEvent): unknown {
+  if (event.kind === 'record') return event.record;
+  const { decision, escalation, outcome } = event;
+  const first = firstOf(event);
+  return {
+    time: timeOf(event),
+    type: 'eviction',
+    node: first?.node,
+    result: resultOf(event),
+    dryRun: isDryRun(event),
+    victim: first?.victim,
+    decision,
+    escalation,
+    outcome,
+  };
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: 'WORKLOAD', align: 'left' },
+  { heading: 'EVICTED', align: 'right' },
+  { heading: 'NOT EVICTED', align: 'right' },
+  { heading: 'FREED', align: 'right' },
+  { heading: 'OOM NODE', align: 'right' },
+  { heading: 'OOM WORKLOAD', align: 'right' },
+  { heading: 'OOM OTHER', align: 'right' },
+  { heading: 'LAST', align: 'left' },
+  { heading: 'SIGNALS', align: 'left' },
+];
+
+/** Evictions without a process left, as evictd_evictions_total counts. */
+const evicted = ({ killed = 0, ineffective = 0 }: Readonly<Record<string, number>>): number => killed + ineffective;
+
+/** Evictions and OOM kills by workload. */
+export function summaryText(summary: Summary, style: Style, utc: boolean): string {
+  const { first, last, results, oomKills, oomKillsUnseen = 0, alerts, freedBytes } = summary;
+  if (first === undefined || last === undefined) return 'no records in this time\n';
+  const lines = [
+    `from ${momentText(Date.parse(first), utc)} to ${momentText(Date.parse(last), utc)}`,
+    '',
+    `evictions   ${countsText(results)}${freedBytes === 0n ? '' : `; freed ${amountOfBytes(freedBytes)}`}`,
+    `OOM kills   ${countsText(oomKills)}${oomKills.node === 0 ? '' : style('red', '; node: evictd was too late, or found no workload to evict')}`,
+    ...(oomKillsUnseen === 0
+      ? []
+      : [`            and ${String(oomKillsUnseen)} while evictd did not run, counted by the kernel but not in the journal`]),
+    `alerts      ${countsText(alerts)}`,
+  ];
+  const rows = ordered(summary).map((workload) => rowOf(workload, utc));
+  return `${[...lines, ...(rows.length === 0 ? [] : ['', ...table(COLUMNS, rows)])].join('\n')}\n`;
+}
+
+/** '12 killed, 1 failed'. */
+function countsText(counts: Readonly<Record<string, number>>): string {
+  const texts = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${String(count)} ${name}`);
+  return texts.length === 0 ? 'none' : texts.join(', ');
+}
+
+function rowOf({ name, evictions, freedBytes, oomKills, signals, last }: WorkloadHistory, utc: boolean): string[] {
+  const all = Object.values(evictions).reduce((sum, each) => sum + each, 0);
+  const numbers = [evicted(evictions), all - evicted(evictions), oomKills.node, oomKills.workload, oomKills.other + oomKills.unknown];
+  const [done, not, node, own, other] = numbers.map((value) => (value === 0 ? '-' : String(value)));
+  const freed = freedBytes === 0n ? '-' : amountOfBytes(freedBytes);
+  return [printable(name), done, not, freed, node, own, other, momentText(Date.parse(last), utc), [...signals].sort().join(', ')].map(
+    (cell) => cell ?? '',
+  );
+}
+
+/** By evictions, then OOM kills. */
+function ordered({ workloads }: Summary): WorkloadHistory[] {
+  const hits = ({ evictions, oomKills }: WorkloadHistory): number =>
+    evicted(evictions) * 1e6 + OOM_LIMITS.reduce((sum, limit) => sum + oomKills[limit], 0);
+  return [...workloads.values()].sort((a, b) => hits(b) - hits(a) || (a.name < b.name ? -1 : 1));
+}
+
+/** Results and alerts have the names of the journal. */
+export function summaryJson(summary: Summary): string {
+  const { first, last, results, oomKills, oomKillsUnseen, alerts, freedBytes } = summary;
+  const workloads = ordered(summary).map(({ name, evictions, freedBytes: freed, signals, oomKills: kills, last: latest }) => ({
+    name,
+    evictions,
+    freedBytes: jsonInteger(freed),
+    signals: [...signals].sort(),
+    oomKills: kills,
+    last: latest,
+  }));
+  return `${JSON.stringify({ first, last, evictions: results, freedBytes: jsonInteger(freedBytes), oomKills, oomKillsUnseen, alerts, workloads }, undefined, 2)}\n`;
+}

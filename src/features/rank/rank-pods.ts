@@ -1,0 +1,208 @@
+import { Option, type Command } from 'commander';
+import { departuresOf } from '../../core/decide/kubelet-differences.js';
+import type { Layout } from '../../core/signal/layout.js';
+import { rank, describeRanked, protectionText, type RankedWorkload } from '../../core/rank/rank.js';
+import { type ResourceSignal, SIGNAL_FACTS } from '../../core/signal/signal.js';
+import { UsageError } from '../../errors.js';
+import { documentOf, isAbsent, member, wrong } from '../../kubernetes/document.js';
+import { nodeNameOf, podsOnNode, type NodePods } from '../../kubernetes/pod-list.js';
+import { usagesIn } from '../../kubernetes/stats.js';
+import { makeSignalObservations, osOf } from '../../kubernetes/summary.js';
+import { readDocument } from '../../kubernetes/document-file.js';
+import type { Io } from '../../cli/output/io.js';
+import { styleFor, type Style } from '../../cli/output/style.js';
+import { amountOf, amountOfResource } from '../../core/quantity/amount.js';
+import { jsonInteger, jsonOfNano } from '../../core/quantity/integer.js';
+import type { Observation } from '../../core/signal/observation.js';
+import { table, type Column } from '../../cli/output/table.js';
+
+export interface RankPodsOptions {
+  readonly pods?: string;
+  readonly summary?: string;
+  readonly layout?: Layout;
+  readonly signal: ResourceSignal;
+  readonly output: 'text' | 'json';
+}
+
+const LAYOUTS: readonly Layout[] = ['single', 'imagefs', 'split'];
+
+/** The kubelet leaves ties unordered; a total order gives the same answer twice. */
+const DEPARTURES = departuresOf('kubelet', { 'total-order': true });
+
+/** Options that go with --pods; every other one is about this machine. */
+const WITH_PODS = ['signal', 'output'];
+
+/** Call it last: it makes --pods conflict with the options added before. */
+export function addPodOptions(command: Command): Command {
+  const ofTheMachine = command.options.map((option) => option.attributeName()).filter((name) => !WITH_PODS.includes(name));
+  return command
+    .optionsGroup('Pods of a kubelet instead of this machine:')
+    .addOption(
+      new Option('--pods <file>', 'rank the pods in this JSON as a kubelet would; "-" reads standard input').conflicts(ofTheMachine),
+    )
+    .option('--summary <file>', 'with --pods: JSON of /stats/summary of the node')
+    .addOption(new Option('--layout <layout>', 'with --pods: filesystem layout of the node (single)').choices(LAYOUTS));
+}
+
+/** The pods of a large cluster are about 100 MiB. */
+const MAX_BYTES = 256 * 1024 * 1024;
+const SUMMARY_COMMAND = 'kubectl get --raw /api/v1/nodes/NODE/proxy/stats/summary';
+const SUMMARY_FILE = { maxBytes: MAX_BYTES, hint: `use the output of ${SUMMARY_COMMAND}` };
+const PODS_FILE = { maxBytes: MAX_BYTES, hint: 'use the output of kubectl get pods -A -o json' };
+
+/** Whether to rank pods from files rather than this machine. */
+export function ranksPods({ pods, summary, layout }: RankPodsOptions): boolean {
+  if (pods !== undefined) return true;
+  const alone = summary !== undefined ? '--summary' : layout !== undefined ? '--layout' : undefined;
+  if (alone !== undefined) throw new UsageError('EVICTD_USAGE', `${alone} needs --pods`, { hint: 'evictd rank --help' });
+  return false;
+}
+
+/**
+ * `evictd rank --pods`: the order in which a kubelet v1.36 would evict, from documents of the API. Reads nothing of
+ * this machine.
+ */
+export function rankPods(options: RankPodsOptions, io: Io): void {
+  const report = podRanking(options);
+  io.stdout(options.output === 'json' ? podRankJson(report) : podRankText(report, styleFor(io)));
+}
+
+function podRanking({ pods, summary, layout = 'single', signal }: RankPodsOptions): PodRankReport {
+  if (pods === undefined || summary === undefined || (pods === '-' && summary === '-'))
+    throw new UsageError('EVICTD_USAGE', '--pods needs --summary <file>, which has the usage of each pod', {
+      hint: `${SUMMARY_COMMAND} > summary.json`,
+    });
+  const { nodeName, observations, usagesFor } = readDocument(summary, SUMMARY_FILE, (document) => {
+    checkSummary(document);
+    return {
+      nodeName: nodeNameOf(document),
+      observations: makeSignalObservations(document, osOf(document)),
+      usagesFor: usagesIn(document),
+    };
+  });
+  const found = readDocument(pods, PODS_FILE, (document) => podsOnNode(document, nodeName));
+  return {
+    signal,
+    layout,
+    nodeName,
+    observation: observations.observed.get(signal) ?? observations.missing.get(signal) ?? 'unknown',
+    ranked: rank(signal, layout, usagesFor(found.pods), DEPARTURES),
+    leftOut: found,
+  };
+}
+
+/** A summary may lack any part but the node: a file without it is no summary. */
+function checkSummary(document: unknown): void {
+  const node = member(documentOf(document), 'node');
+  if (isAbsent(node)) throw wrong(node, 'an object');
+}
+
+export interface PodRankReport {
+  readonly signal: ResourceSignal;
+  readonly layout: Layout;
+  /** '': not in the summary. */
+  readonly nodeName: string;
+  /** Value of the signal, or why it is unknown. */
+  readonly observation: Observation | string;
+  readonly ranked: readonly RankedWorkload[];
+  readonly leftOut: Omit<NodePods, 'pods'>;
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: '#', align: 'right' },
+  { heading: 'POD', align: 'left' },
+  { heading: 'PRIORITY', align: 'right' },
+  { heading: 'USAGE', align: 'right' },
+  { heading: 'REQUEST', align: 'right' },
+  { heading: 'OVER REQUEST', align: 'right' },
+  { heading: 'QOS', align: 'left' },
+  { heading: '', align: 'left' },
+];
+
+const NANO = 1_000_000_000n;
+
+/** Pods in eviction order, the conclusion, and the pods that were left out. */
+export function podRankText(report: PodRankReport, style: Style): string {
+  const { signal, ranked, leftOut } = report;
+  const { resource } = SIGNAL_FACTS[signal];
+  const amount = (nano: bigint): string => (nano > 0n ? amountOfResource(resource, nano / NANO) : '-');
+  const rows = ranked.map(({ place, workload, usage, requestNano, aboveRequestNano, priority, protection }) => [
+    String(place),
+    workload.path,
+    String(priority),
+    usage === undefined ? '?' : amountOfResource(resource, usage),
+    amount(requestNano),
+    amount(aboveRequestNano),
+    workload.qosClass,
+    protection ? `never evicted: ${protectionText(protection)}` : '',
+  ]);
+  const paint = (cell: string, row: number): string => (row === -1 || ranked[row]?.protection ? style('dim', cell) : cell);
+  const others = leftOutText(leftOut);
+  const lines = [...(rows.length > 0 ? [...table(COLUMNS, rows, paint), ''] : []), stateText(report), conclusion(report)];
+  return `${[...lines, ...(others === '' ? [] : [`left out: ${others}`])].join('\n')}\n`;
+}
+
+function stateText({ signal, nodeName, observation }: PodRankReport): string {
+  const node = nodeName === '' ? 'the node' : `node ${nodeName}`;
+  if (typeof observation === 'string') return `${node}: ${signal} is unknown: ${observation}`;
+  return `${node}: ${signal} is ${amountOf(signal, observation.available)} of ${amountOf(signal, observation.capacity)}`;
+}
+
+/** The first pod to be evicted, and why. */
+function conclusion({ signal, ranked }: PodRankReport): string {
+  const first = ranked.find(({ protection }) => protection === undefined);
+  if (first) return `${first.workload.path} would be evicted first: it ${describeRanked(first, SIGNAL_FACTS[signal].resource)}`;
+  return ranked.length > 0 ? 'nothing is evictable: every pod is protected' : 'nothing is evictable: there is no pod';
+}
+
+function leftOutText({ onOtherNodes, ended, unscheduled, repeated }: PodRankReport['leftOut']): string {
+  const counts: readonly (readonly [count: number, what: string])[] = [
+    [onOtherNodes, 'on other nodes'],
+    [ended, 'ended'],
+    [unscheduled, 'not scheduled'],
+    [repeated, 'listed twice'],
+  ];
+  return counts
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${String(count)} ${what}`)
+    .join(', ');
+}
+
+export function podRankJson(report: PodRankReport): string {
+  const { signal, layout, nodeName, observation, ranked, leftOut } = report;
+  const { resource, unit } = SIGNAL_FACTS[signal];
+  const seen = typeof observation === 'string' ? undefined : observation;
+  return `${JSON.stringify(
+    {
+      signal,
+      layout,
+      unit,
+      node: nodeName === '' ? null : nodeName,
+      available: seen === undefined ? null : jsonInteger(seen.available),
+      capacity: seen === undefined ? null : jsonInteger(seen.capacity),
+      conclusion: conclusion(report),
+      pods: ranked.map((item) => ({
+        place: item.place,
+        namespace: item.workload.pod?.namespace ?? null,
+        name: item.workload.name,
+        uid: item.workload.id,
+        priority: item.priority,
+        qosClass: item.workload.qosClass,
+        usage: item.usage === undefined ? null : jsonInteger(item.usage),
+        request: jsonOfNano(item.requestNano),
+        exceedsRequest: item.exceedsRequest,
+        aboveRequest: jsonOfNano(item.aboveRequestNano),
+        protection: item.protection ? protectionText(item.protection) : null,
+        reasons: describeRanked(item, resource),
+      })),
+      leftOut: {
+        onOtherNodes: leftOut.onOtherNodes,
+        ended: leftOut.ended,
+        unscheduled: leftOut.unscheduled,
+        repeated: leftOut.repeated,
+      },
+    },
+    undefined,
+    2,
+  )}\n`;
+}

@@ -1,0 +1,106 @@
+import { policyOf } from '../../node/configuration-in-force.js';
+import { unrecordedSources, workloadsUnder } from './recorded-workloads.js';
+import type { Config } from '../../config/config.js';
+import { normalCgroupPath } from '../../core/workload/cgroup.js';
+import type { Decision } from '../../core/decide/eviction.js';
+import type { Policy, State } from '../../core/decide/state.js';
+import type { RecordedCandidates, RecordedConfig, RecordedStep, RecordingHeader } from '../../recording/recording-format.js';
+import { assumptions } from './assumptions.js';
+import { differences, shownDecision, type TimedDecision, type OtherReport } from './replay-report.js';
+import type { OtherConfig } from './other-config.js';
+import { OtherRun } from './other-run.js';
+import { ReplayedRecords } from './replayed-journal.js';
+import { selectsPods } from '../../workloads/kinds/source-spec.js';
+
+/** Replays a recording with another configuration. */
+export class Comparison {
+  readonly #other: OtherConfig;
+  readonly #header: RecordingHeader;
+  readonly #recordedPolicy: Policy;
+  readonly #replayed = new ReplayedRecords();
+  readonly #run: OtherRun;
+  readonly #warnings = new Set<string>();
+  #recorded: RecordedConfig;
+  #config: Config;
+  #shuttingDown: boolean;
+
+  /** @param recordedPolicy  the first of the recording */
+  constructor(other: OtherConfig, header: RecordingHeader, recordedPolicy: Policy) {
+    this.#other = other;
+    this.#header = header;
+    this.#recordedPolicy = recordedPolicy;
+    this.#shuttingDown = recordedPolicy.shuttingDown === true;
+    this.#recorded = header.config;
+    this.#config = other(header.config).config;
+    this.#run = new OtherRun(this.#policy(), workloadsUnder(this.#config, header.config, header.node));
+    this.#warn();
+  }
+
+  reconfigure(recorded: RecordedConfig): void {
+    this.#recorded = recorded;
+    this.#config = this.#other(recorded).config;
+    this.#reconfigureRun();
+    this.#warn();
+  }
+
+  /** Follows the recorded policy: a shutdown does not depend on the configuration. */
+  follow({ shuttingDown: lasts }: Pick<Policy, 'shuttingDown'>): void {
+    const shuttingDown = lasts === true;
+    if (shuttingDown === this.#shuttingDown) return;
+    this.#shuttingDown = shuttingDown;
+    this.#reconfigureRun();
+  }
+
+  resume(state: State): void {
+    this.#run.resume(state);
+  }
+
+  step(entry: RecordedStep, decided: readonly Decision[], after: RecordedCandidates | undefined, time: string): void {
+    this.#replayed.add(entry, this.#run.step(entry, decided, after), time);
+  }
+
+  report(recorded: readonly TimedDecision[], timeOf: (atNs: bigint) => string): OtherReport {
+    const found = differences(recorded, this.#replayed.decisions);
+    return {
+      differences: found.map((difference) => ({ ...difference, time: timeOf(shownDecision(difference).atNs) })),
+      records: this.#replayed.records,
+      warnings: [...this.#warnings],
+      assumptions: assumptions({
+        config: this.#config,
+        recorded: this.#recorded,
+        recordedPolicy: this.#recordedPolicy,
+        unrecordedSources: unrecordedSources(this.#config, this.#recorded),
+        run: this.#run,
+        differences: found,
+        dryRun: this.#header.dryRun,
+      }),
+    };
+  }
+
+  #reconfigureRun(): void {
+    this.#run.reconfigure(this.#policy(), workloadsUnder(this.#config, this.#recorded, this.#header.node));
+  }
+
+  #policy(): Policy {
+    // No reclaim: what it would free is unknown.
+    const policy: Policy = { ...policyOf(this.#config, this.#header.dryRun, this.#shuttingDown), collections: new Set(), reclaimSteps: [] };
+    const { monitoringIntervalNs } = this.#recordedPolicy;
+    // Steps keep their recorded distance: with a shorter interval each would be a gap.
+    return policy.monitoringIntervalNs < monitoringIntervalNs ? { ...policy, monitoringIntervalNs } : policy;
+  }
+
+  #warn(): void {
+    const { workloads, node, reclaim } = this.#config;
+    if (reclaim.length > 0 || selectsPods(workloads)) {
+      this.#warnings.add('its node-level reclaim counts as freeing nothing: the real amount is unknown');
+    }
+    const recorded = this.#header.node.cgroup;
+    if (workloads.length === 0) this.#warnings.add('it has no workloads, so it evicts nothing');
+    if (cgroupText(node.cgroup) === cgroupText(recorded)) return;
+    this.#warnings.add(`its node is ${cgroupText(node.cgroup)}, but the recorded values are those of ${cgroupText(recorded)}`);
+  }
+}
+
+function cgroupText(cgroup: string | undefined): string {
+  return cgroup === undefined ? 'the machine' : normalCgroupPath(cgroup);
+}

@@ -1,0 +1,106 @@
+import { withAncestors } from '../../core/workload/cgroup.js';
+import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
+import { SYSTEM_CRITICAL_PRIORITY, type Candidates, type ShutdownGroupStart, type Workload } from '../../core/workload/workload.js';
+
+/** `gracePeriodNs`: the smaller of its own and its group's. */
+export interface ShutdownWorkload {
+  readonly workload: Workload;
+  readonly gracePeriodNs: bigint;
+}
+
+export interface ShutdownGroup extends ShutdownGracePeriod {
+  /** In the given order. */
+  readonly workloads: readonly ShutdownWorkload[];
+}
+
+/**
+ * Groups workloads in the order of the periods. A workload belongs to the highest group that is not above its priority,
+ * or to the lowest group (kubelet: nodeshutdown_manager.go, groupByPriority and killPods, v1.36.2). A negative grace
+ * period of its own is passed on.
+ *
+ * @param periods  the lowest priority first; of equals the first has that priority, the last the higher ones
+ * @param turns  from {@link shutdownGroupIndexes}
+ */
+export function groupByPriority(
+  periods: readonly ShutdownGracePeriod[],
+  workloads: readonly Workload[],
+  turns = shutdownGroupIndexes(periods, workloads),
+): readonly ShutdownGroup[] {
+  return periods.map((period, index) => ({
+    ...period,
+    workloads: workloads
+      .filter(({ id }) => turns.get(id) === index)
+      .map((workload) => ({ workload, gracePeriodNs: graceIn(period, workload) })),
+  }));
+}
+
+/**
+ * Index of the shutdown group per workload. A parent, or a unit that stops others, belongs to the last group of those
+ * that would end with it.
+ *
+ * @param along  from {@link stoppedAlong}
+ * @param before  from an earlier look: no workload moves to an earlier group, even if its children have ended
+ */
+export function shutdownGroupIndexes(
+  periods: readonly ShutdownGracePeriod[],
+  workloads: readonly Workload[],
+  before: ReadonlyMap<string, number> = new Map(),
+  along: StoppedAlong = new Map(),
+): ReadonlyMap<string, number> {
+  let turns: ReadonlyMap<string, number> = new Map(
+    workloads.map((one) => [one.id, Math.max(groupIndex(periods, shutdownPriority(one)), before.get(one.id) ?? 0)]),
+  );
+  for (;;) {
+    const later = withOthers(workloads, turns, along);
+    if (workloads.every(({ id }) => later.get(id) === turns.get(id))) return turns;
+    turns = later;
+  }
+}
+
+/**
+ * One round. A unit that stops others may have a parent, and the other way round, so rounds repeat until nothing
+ * changes.
+ */
+function withOthers(workloads: readonly Workload[], turns: ReadonlyMap<string, number>, along: StoppedAlong): ReadonlyMap<string, number> {
+  const turnOf = ({ id }: Workload): number => turns.get(id) ?? 0;
+  const lastBelow = new Map<string, number>();
+  for (const one of workloads) {
+    for (const above of withAncestors(one.path).slice(1)) lastBelow.set(above, Math.max(turnOf(one), lastBelow.get(above) ?? 0));
+  }
+  const turnWith = (one: Workload): number =>
+    Math.max(turnOf(one), lastBelow.get(one.path) ?? 0, ...(along.get(one.id) ?? []).map((other) => turnOf(other)));
+  return new Map(workloads.map((one) => [one.id, turnWith(one)]));
+}
+
+/** By workload id: the workloads that systemd stops with a unit. */
+export type StoppedAlong = ReadonlyMap<string, readonly Workload[]>;
+
+/** As far as known. */
+export function stoppedAlong({ usages, stop }: Pick<Candidates, 'usages' | 'stop'>, turn: ShutdownGroupStart): StoppedAlong {
+  const units = usages.flatMap(({ workload }) => (workload.unit?.manager === 'system' ? [{ workload, name: workload.unit.name }] : []));
+  const byName = new Map(units.map(({ workload, name }) => [name, workload]));
+  return new Map(
+    units.flatMap(({ workload }) => {
+      const found = stop?.(workload, turn);
+      const names = found?.kind === 'stop' ? found.dependants : (found?.along ?? []);
+      const along = names.flatMap((name) => byName.get(name) ?? []);
+      return along.length === 0 ? [] : [[workload.id, along]];
+    }),
+  );
+}
+
+/** A machine workload that a rule calls critical ends with the critical group, whatever its eviction priority. */
+function shutdownPriority({ pod, protection, priority }: Workload): number {
+  const isCritical = pod === undefined && protection?.kind === 'critical';
+  return isCritical ? Math.max(priority, SYSTEM_CRITICAL_PRIORITY) : priority;
+}
+
+function groupIndex(periods: readonly ShutdownGracePeriod[], priority: number): number {
+  const index = periods.findIndex((period) => period.priority >= priority);
+  if (index === -1) return periods.length - 1;
+  return index > 0 && periods[index]?.priority !== priority ? index - 1 : index;
+}
+
+function graceIn({ gracePeriodNs }: ShutdownGracePeriod, { terminationGracePeriodNs: own }: Workload): bigint {
+  return own !== undefined && own <= gracePeriodNs ? own : gracePeriodNs;
+}

@@ -1,0 +1,175 @@
+import { counted } from '../../core/quantity/amount.js';
+import { formatDuration } from '../../core/quantity/duration.js';
+import { protectionText } from '../../core/rank/rank.js';
+import type { ShutdownGroup } from './shutdown-plan.js';
+import { hasEnded, isInTime, type EndedWorkload, type EndingWorkload } from './shutdown-progress.js';
+import { latestTimeline } from './shutdown-timeline.js';
+import type { ShutdownWorkloads } from './shutdown-workloads.js';
+import type { Candidates, Workload } from '../../core/workload/workload.js';
+import type { JournalRecord } from '../../journal/records/record.js';
+
+/** The order in which workloads end, as planned when the shutdown begins. */
+export interface ShutdownPlan extends Pick<ShutdownWorkloads, 'leftAlone'>, Pick<Candidates, 'unreadable'> {
+  readonly groups: readonly ShutdownGroup[];
+}
+
+export interface ShutdownCourse {
+  readonly tookNs: bigint;
+  readonly ended: readonly EndedWorkload[];
+  /** Signalled, and still running. */
+  readonly ending: readonly EndingWorkload[];
+}
+
+export function shutdownBegun({ groups, leftAlone, unreadable }: ShutdownPlan): JournalRecord {
+  const neededNs = latestTimeline(groups).at(-1)?.endsAtNs ?? 0n;
+  const parts = groups
+    .filter(({ workloads }) => workloads.length > 0)
+    .map(
+      ({ priority, gracePeriodNs, workloads }) =>
+        `${some(workloads.map(({ workload }) => workload.name))} within ${formatDuration(gracePeriodNs)} (group ${String(priority)})`,
+    );
+  const order = parts.length === 0 ? 'no workload has to end' : `workloads end in this order: ${parts.join(', then ')}`;
+  return {
+    type: 'shutdown',
+    phase: 'begins',
+    groups: groups.map(({ priority, gracePeriodNs, workloads }) => ({
+      priority,
+      gracePeriodSeconds: seconds(gracePeriodNs),
+      workloads: workloads.map(({ workload, gracePeriodNs: own }) => ({
+        ...identity(workload),
+        priority: workload.priority,
+        critical: workload.protection?.kind === 'critical',
+        gracePeriodSeconds: seconds(own),
+      })),
+    })),
+    neededSeconds: seconds(neededNs),
+    leftAlone: leftAlone.map(({ workload: { name, path }, why }) => ({ name, path, why: protectionText(why) })),
+    unreadable,
+    message: `the machine is shutting down: ${order}`,
+  };
+}
+
+export function workloadEnded(ended: EndedWorkload, priority: number): JournalRecord {
+  const { workload, result, afterNs, gracePeriodNs, processesLeft, error } = ended;
+  return {
+    type: 'ended',
+    workload: identity(workload),
+    group: priority,
+    result,
+    afterSeconds: seconds(afterNs),
+    gracePeriodSeconds: seconds(gracePeriodNs),
+    inTime: isInTime(ended),
+    ...(processesLeft === undefined ? {} : { processesLeft }),
+    ...(error === undefined ? {} : { error }),
+    message: endedText(ended),
+  };
+}
+
+function endedText({ workload: { name }, result, afterNs, gracePeriodNs, processesLeft, error }: EndedWorkload): string {
+  const after = roundly(afterNs);
+  const time = formatDuration(gracePeriodNs);
+  switch (result) {
+    case 'ended':
+      return `${name} ended after ${after} of ${time}`;
+    case 'killed':
+      return `${name} did not end within ${time}: killed, gone after ${after}`;
+    case 'gone':
+      return `${name} had ended before SIGTERM`;
+    case 'evicted':
+      return `${name} was evicted while it was ending; gone after ${after} of ${time}`;
+    case 'told':
+      return `${name} got SIGTERM, and is not waited for`;
+    case 'left': {
+      const left = processesLeft === undefined ? '' : `: ${counted(BigInt(processesLeft), 'processes')} left`;
+      return `${name} did not end within ${time}, and could not be killed${left}${error === undefined ? '' : ` (${error})`}`;
+    }
+  }
+}
+
+/** @param late  workloads of groups that were over when they appeared */
+export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly Workload[]): JournalRecord {
+  const tooLong = ended.filter((one) => !isInTime(one));
+  const gone = ended.filter(hasEnded);
+  const signalled = ended.filter(({ result }) => result === 'told');
+  const left = ended.filter(({ result }) => result === 'left');
+  const inTime = tooLong.length === 0;
+  const parts = [
+    `${String(gone.length)} ended in ${roundly(tookNs)}`,
+    tooLong.length === 0 ? 'all in time' : `not in time: ${names(tooLong)}`,
+    ...(signalled.length === 0 ? [] : [`got SIGTERM, not waited for: ${names(signalled)}`]),
+    ...(left.length === 0 ? [] : [`left: ${names(left)}`]),
+    ...(late.length === 0 ? [] : [`started too late to get SIGTERM: ${late.map(({ name }) => name).join(', ')}`]),
+  ];
+  return {
+    type: 'shutdown',
+    phase: 'over',
+    inTime,
+    tookSeconds: seconds(tookNs),
+    ended: gone.length,
+    notInTime: tooLong.map(({ workload }) => identity(workload)),
+    told: signalled.map(({ workload }) => identity(workload)),
+    left: left.map(({ workload }) => identity(workload)),
+    late: late.map(identity),
+    message: `the machine may go down: ${ended.length === 0 ? 'no workload was ended' : parts.slice(0, 2).join(', ')}${parts.slice(2).map(semicolon).join('')}`,
+  };
+}
+
+export type ShutdownAbort =
+  { readonly phase: 'called-off' } | { readonly phase: 'interrupted' } | { readonly phase: 'failed'; readonly error: string };
+
+/** The rest of the plan is dropped. Workloads that were signalled may still end, and none is started again. */
+export function shutdownAborted(by: ShutdownAbort, { tookNs, ended, ending }: ShutdownCourse): JournalRecord {
+  const gone = ended.filter(hasEnded);
+  const signalled = [...ended.filter(({ result }) => result === 'told'), ...ending];
+  const parts = [
+    gone.length === 0 ? 'no workload has ended' : `ended, and not started again: ${names(gone)}`,
+    ...(signalled.length === 0 ? [] : [`got SIGTERM, still running: ${names(signalled)}`]),
+  ];
+  return {
+    type: 'shutdown',
+    ...by,
+    tookSeconds: seconds(tookNs),
+    ended: gone.map(({ workload }) => identity(workload)),
+    told: signalled.map(({ workload }) => identity(workload)),
+    message: `${brokenText(by)}: ${parts.join('; ')}`,
+  };
+}
+
+function brokenText(by: ShutdownAbort): string {
+  switch (by.phase) {
+    case 'called-off':
+      return 'the shutdown was cancelled';
+    case 'interrupted':
+      return 'evictd was stopped and ends no more workloads';
+    case 'failed':
+      return `the machine may go down; evictd ends no more workloads (${by.error})`;
+  }
+}
+
+/** How many names a message has; the record has all. */
+const MOST_NAMES = 10;
+
+function some(all: readonly string[]): string {
+  const more = all.length - MOST_NAMES;
+  return more > 0 ? `${all.slice(0, MOST_NAMES).join(', ')} and ${String(more)} more` : all.join(', ');
+}
+
+function names(of: readonly EndingWorkload[]): string {
+  return of.map(({ workload }) => workload.name).join(', ');
+}
+
+function identity({ name, path, id }: Workload): Record<string, unknown> {
+  return { name, path, id };
+}
+
+function semicolon(part: string): string {
+  return `; ${part}`;
+}
+
+function seconds(ns: bigint): number {
+  return Math.round(Number(ns) / 1e6) / 1e3;
+}
+
+function roundly(ns: bigint): string {
+  return formatDuration(ns - (ns % 1_000_000n));
+}

@@ -1,0 +1,48 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { release } from 'node:os';
+import type { KernelFacts } from '../../facts/kernel-facts.js';
+import { errnoName } from '../../../errors.js';
+import type { Binding } from '../../../native/binding.js';
+import { readHierarchies } from '../cgroup/hierarchies.js';
+
+/** @param native  undefined: the addon cannot be loaded, so that what it would try is unknown */
+export function readKernel(native: Pick<Binding, 'Pidfd'> | undefined): KernelFacts {
+  const pidfd = native && triedPidfd(native);
+  return {
+    release: release(),
+    features: {
+      pidfd: pidfd?.opens ?? null,
+      'cgroup.kill': hasCgroupKill(readHierarchies().unified?.mountPoint),
+      process_mrelease: pidfd?.releases ?? null,
+    },
+  };
+}
+
+/** Tries it on this process, which is not dying: process_mrelease answers EINVAL and does nothing. */
+function triedPidfd({ Pidfd }: Pick<Binding, 'Pidfd'>): { readonly opens: boolean; readonly releases: boolean } {
+  let own;
+  try {
+    own = new Pidfd(process.pid);
+  } catch {
+    return { opens: false, releases: false };
+  }
+  try {
+    own.release();
+    return { opens: true, releases: true };
+  } catch (error) {
+    return { opens: true, releases: errnoName(error) === 'EINVAL' };
+  } finally {
+    own.close();
+  }
+}
+
+/** Every cgroup but the root has the file. null: no such cgroup exists. */
+function hasCgroupKill(mountPoint: string | undefined): boolean | null {
+  if (mountPoint === undefined) return null;
+  try {
+    const child = readdirSync(mountPoint, { withFileTypes: true }).find((entry) => entry.isDirectory());
+    return child === undefined ? null : existsSync(`${mountPoint}/${child.name}/cgroup.kill`);
+  } catch {
+    return null;
+  }
+}

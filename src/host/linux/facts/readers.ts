@@ -1,0 +1,32 @@
+import { readCgroup } from './cgroup-reader.js';
+import { readClock } from './clock-reader.js';
+import { findDaemons, hiddenProcesses, readDaemon } from './daemon-reader.js';
+import { readDirectory } from './directory-reader.js';
+import { readInstance } from './instance-reader.js';
+import { readKernel } from './kernel-reader.js';
+import { readKernelLog } from './kernel-log-reader.js';
+import { readMemory } from './memory-reader.js';
+import { readPressure } from './pressure-reader.js';
+import { readService } from './service-reader.js';
+import { readSubject } from './process-reader.js';
+import { textIfAny } from './text-file.js';
+
+/** The readers of `doctor` on Linux. They change nothing. */
+export const doctorReaders = {
+  readCgroup,
+  readClock,
+  findDaemons,
+  hiddenProcesses,
+  readDaemon,
+  readDirectory,
+  readInstance,
+  readKernel,
+  readKernelFile: textIfAny,
+  readKernelLog,
+  readMemory,
+  readPressure,
+  readService,
+  readSubject,
+};
+
+export type DoctorReaders = typeof doctorReaders;

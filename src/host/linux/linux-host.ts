@@ -1,0 +1,61 @@
+import type { Host } from '../host.js';
+import { readBootId } from './process/boot-id.js';
+import * as cri from './cri/container-runtime.js';
+import * as doctor from './facts/readers.js';
+import { ownMemoryCgroup, readHierarchies } from './cgroup/hierarchies.js';
+import { instanceName, lockInstance } from './process/lock-files.js';
+import * as kernelLog from './oom/kernel-log.js';
+import { lockHolder, lockHoldersIn, locksHeldBy } from './process/lock-holder.js';
+import { readMemoryReserve } from './memory/memory-reserve.js';
+import { openNode } from './node.js';
+import * as oomCounters from './oom/oom-counters.js';
+import * as oomDomain from './oom/oom-domain.js';
+import * as oomKiller from './oom/oom-killer.js';
+import { raisePriority } from './process/priority.js';
+import { readMayEndOthers } from './process/privilege.js';
+import { askToReload } from './process/reload-signal.js';
+import { openServiceManager } from './process/service-manager.js';
+import * as inhibitDelay from './systemd/inhibit-delay.js';
+import * as shutdownDelay from './systemd/shutdown-delay.js';
+import * as transientUnits from './systemd/transient-units.js';
+import * as unitManager from './systemd/unit-manager.js';
+
+/** Linux. Its modules that are imported as a namespace are evaluated when they are used (see host/select.ts). */
+export const linuxHost: Host = {
+  os: 'linux',
+  openNode,
+  lockInstance,
+  raisePriority,
+  readHierarchies,
+  ownMemoryCgroup,
+  mayEndOthers: () => readMayEndOthers(),
+  isAdministrator: () => process.getuid?.() === 0,
+  elevation: { toEndOthers: 'run it as root, or grant CAP_KILL', other: 'run it as root' },
+  instanceName,
+  lockHolder,
+  lockHoldersIn,
+  locksHeldBy,
+  readBootId,
+  get oomKiller() {
+    return { read: oomKiller.readOomKiller, domainOf: oomDomain.domainOf };
+  },
+  readMemoryReserve,
+  get kernelKills() {
+    return { KernelLogWatch: kernelLog.KernelLogWatch, OomCounters: oomCounters.OomCounters };
+  },
+  replacesOpenFiles: true,
+  lockText: (native) => native.lockText(),
+  reserve: (native, fd, offset, length) => native.fallocate(fd, offset, length),
+  openServiceManager,
+  askToReload,
+  listenToRequests: () => ({ close: () => undefined }),
+  openUnitManager: (...args) => unitManager.openUnitManager(...args),
+  openContainerRuntime: (...args) => cri.openContainerRuntime(...args),
+  openCommandRunner: (...args) => transientUnits.openCommandRunner(...args),
+  readInhibitDelay: (...args) => inhibitDelay.readInhibitDelay(...args),
+  awaitInhibitDelay: (...args) => inhibitDelay.awaitInhibitDelay(...args),
+  openShutdownDelay: (...args) => shutdownDelay.openShutdownDelay(...args),
+  get doctor() {
+    return doctor.doctorReaders;
+  },
+};

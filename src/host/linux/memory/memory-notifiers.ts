@@ -1,0 +1,148 @@
+import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import { workingSetLimit } from '../../../core/signal/memcg.js';
+import type { NotifierState, Wake } from '../../../monitor/ports/ports.js';
+import type { Binding, EventsBits, OomBits } from '../../../native/binding.js';
+import { assumedFillRate } from '../../fill-rate.js';
+import { type MemoryLimit, UsageThresholds } from './usage-threshold.js';
+import type { MemoryReading, MemorySource } from './memory.js';
+import { readPageSize } from './page-size.js';
+import { refusal } from '../sampling/watch-refusal.js';
+import { SamplerNotifier } from '../sampling/sampler-notifier.js';
+import { memoryStallTrigger, type StallTrigger } from '../pressure/stall-trigger.js';
+import { WatchSlot, type SlotWake } from '../sampling/watch-slot.js';
+
+/** What to watch on a node. */
+export interface WatchPlan {
+  readonly signal: NotifierState['signal'];
+  /** 'the machine' or the cgroup's path. */
+  readonly nodeName: string;
+  /** v1: the cgroup whose usage the kernel compares with thresholds; undefined: only the sampler watches. */
+  readonly thresholdDirectory: string | undefined;
+  readonly workingSet: MemorySource['workingSet'];
+  /** undefined: not watched. */
+  readonly pressureFile: string | undefined;
+  /** v2: the cgroup whose memory.events reports limit hits. */
+  readonly eventsDirectory: string | undefined;
+  /** v1: the cgroup whose memory.oom_control reports the kernel's OOM killer. */
+  readonly oomDirectory: string | undefined;
+  readonly pageSize: bigint;
+}
+
+/** @param v1PressureFile  a v1 cgroup has no pressure of its own */
+export function cgroupPlan(
+  signal: WatchPlan['signal'],
+  hierarchy: CgroupHierarchy,
+  path: string,
+  { workingSet }: MemorySource,
+  v1PressureFile: string | undefined,
+): WatchPlan {
+  const directory = cgroupDirectory(hierarchy, path);
+  const common = { signal, nodeName: path, workingSet, pageSize: readPageSize() };
+  return hierarchy.version === 1
+    ? { ...common, thresholdDirectory: directory, pressureFile: v1PressureFile, eventsDirectory: undefined, oomDirectory: directory }
+    : {
+        ...common,
+        thresholdDirectory: undefined,
+        pressureFile: `${directory}/memory.pressure`,
+        eventsDirectory: directory,
+        oomDirectory: undefined,
+      };
+}
+
+/**
+ * All that wakes on memory. The sampler also runs beside v1 thresholds: they compare usage, evictd compares usage −
+ * inactive_file, which rises at the same usage when page cache is reclaimed or used again, so a registration may lie
+ * above all memory. A registration also takes the kernel 8 to 32 ms.
+ */
+export class MemoryNotifiers {
+  readonly #native: Binding;
+  readonly #plan: WatchPlan;
+  readonly #thresholds: UsageThresholds | undefined;
+  readonly #sampler: SamplerNotifier;
+  readonly #pressure: StallTrigger | undefined;
+  readonly #events: WatchSlot;
+  readonly #oom: WatchSlot;
+  #onWake: (wake: Wake) => void = () => undefined;
+
+  constructor(native: Binding, plan: WatchPlan) {
+    const counters = { memcg_events: counterBits(native.EVENTS), memcg_oom: counterBits(native.OOM) };
+    const wake: SlotWake = (source, atNs, detail, approaching) => {
+      const moved = source === 'memcg_events' || source === 'memcg_oom' ? counters[source].filter(({ bit }) => (detail & bit) !== 0) : [];
+      this.#onWake({ source, atNs, approaching, ...(moved.length > 0 && { counters: moved.map(({ name }) => name) }) });
+    };
+    this.#native = native;
+    this.#plan = plan;
+    if (plan.thresholdDirectory !== undefined) {
+      this.#thresholds = new UsageThresholds(native, plan.thresholdDirectory, plan.nodeName, plan.pageSize, wake);
+    }
+    this.#sampler = new SamplerNotifier(native, { value: plan.workingSet, assumedRate: assumedFillRate('bytes') }, wake);
+    this.#pressure = plan.pressureFile === undefined ? undefined : memoryStallTrigger(native, plan.pressureFile, wake);
+    this.#events = new WatchSlot('memcg_events', native.WAKE.GONE, wake);
+    this.#oom = new WatchSlot('memcg_oom', native.WAKE.GONE, wake);
+  }
+
+  /**
+   * Watches for these limits, given the last reading.
+   *
+   * @returns whether something was armed or moved, so that a limit crossed before does not wake. A v1 threshold wakes
+   * when it is registered
+   */
+  arm(limits: readonly MemoryLimit[], reading: MemoryReading, nowNs: bigint, onWake: (wake: Wake) => void): boolean {
+    this.#onWake = onWake;
+    if (limits.length === 0) {
+      this.close();
+      return false;
+    }
+    this.#thresholds?.arm(limits, reading, nowNs);
+    const sampled = this.#armSampler(limits, reading.capacity);
+    const pressure = this.#pressure?.arm() ?? false;
+    const events = this.#armEvents();
+    const oom = this.#armOom();
+    return sampled || pressure || events || oom;
+  }
+
+  seen({ usage, inactiveFile }: MemoryReading): void {
+    this.#sampler.seen(Number(usage - inactiveFile));
+  }
+
+  states(): NotifierState[] {
+    const thresholds = this.#thresholds?.states(this.#sampler.live) ?? [];
+    const sampler = this.#sampler.state(thresholds.every((state) => !state.live));
+    if (sampler === undefined && thresholds.length === 0) return []; // no memory threshold
+    const events =
+      this.#plan.eventsDirectory === undefined ? undefined : this.#events.state(`memory.events of ${this.#plan.nodeName}`, false);
+    const oom = this.#plan.oomDirectory === undefined ? undefined : this.#oom.state(`memory.oom_control of ${this.#plan.nodeName}`, false);
+    const { signal } = this.#plan;
+    return [...thresholds, sampler, this.#pressure?.state(), events, oom].flatMap((state) => (state ? [{ ...state, signal }] : []));
+  }
+
+  close(): void {
+    this.#thresholds?.close();
+    this.#sampler.close();
+    this.#pressure?.close();
+    this.#events.close();
+    this.#oom.close();
+  }
+
+  #armSampler(limits: readonly MemoryLimit[], capacity: bigint): boolean {
+    const values = limits.map(({ bytes }) => Number(workingSetLimit(capacity, bytes)));
+    return this.#sampler.arm(values, `working set ≥ ${values.join(', ')} of ${this.#plan.nodeName}`);
+  }
+
+  #armEvents(): boolean {
+    const directory = this.#plan.eventsDirectory;
+    if (directory === undefined || this.#events.live) return false;
+    return this.#events.open(directory, (onWake) => new this.#native.MemcgEvents(directory, 'memory.events', onWake), refusal);
+  }
+
+  #armOom(): boolean {
+    const directory = this.#plan.oomDirectory;
+    if (directory === undefined || this.#oom.live) return false;
+    return this.#oom.open(directory, (onWake) => new this.#native.OomControl(directory, onWake), refusal);
+  }
+}
+
+/** Named as in the kernel's files. */
+function counterBits(bits: EventsBits | OomBits): readonly { readonly name: string; readonly bit: number }[] {
+  return Object.entries(bits).map(([name, bit]: [string, number]) => ({ name: name.toLowerCase(), bit }));
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import type { MemoryReserve } from '../../../core/signal/memory-reserve.js';
+
+/**
+ * Memory that no process can have, from /proc/meminfo and /proc/sys/vm/min_free_kbytes.
+ *
+ * Hugetlb is the size of all pools; kernels before 4.16 have only HugePages_Total × Hugepagesize, the default pool. The
+ * kernel's own memory is SUnreclaim, stacks, page tables and per-CPU areas; pages that a driver took from the page
+ * allocator are listed nowhere.
+ *
+ * @returns undefined where a file is not as expected
+ */
+export function parseMemoryReserve(meminfo: string, minFreeKbytes: string): MemoryReserve | undefined {
+  const fields = new Map([...meminfo.matchAll(/^(\S+):\s+(\d+)/gm)].map(([, key = '', value = '']) => [key, BigInt(value)]));
+  const kilobytes = (key: string): bigint => (fields.get(key) ?? 0n) * 1024n;
+  const totalBytes = kilobytes('MemTotal');
+  const minFree = /^\d+$/.exec(minFreeKbytes.trim())?.[0];
+  if (totalBytes === 0n || minFree === undefined) return undefined;
+  return {
+    totalBytes,
+    minFreeBytes: BigInt(minFree) * 1024n,
+    hugePagesBytes: fields.has('Hugetlb') ? kilobytes('Hugetlb') : (fields.get('HugePages_Total') ?? 0n) * kilobytes('Hugepagesize'),
+    kernelBytes: ['SUnreclaim', 'KernelStack', 'PageTables', 'SecPageTables', 'Percpu'].reduce((sum, key) => sum + kilobytes(key), 0n),
+  };
+}
+
+/** undefined: not readable, or not as expected. */
+export function readMemoryReserve(): MemoryReserve | undefined {
+  try {
+    return parseMemoryReserve(readFileSync('/proc/meminfo', 'latin1'), readFileSync('/proc/sys/vm/min_free_kbytes', 'latin1'));
+  } catch {
+    return undefined;
+  }
+}

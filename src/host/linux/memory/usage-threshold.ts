@@ -1,0 +1,163 @@
+import { getSystemErrorName } from 'node:util';
+import type { Binding, ThresholdWatch } from '../../../native/binding.js';
+import { refusal } from '../sampling/watch-refusal.js';
+import { WatchSlot, type SlotState, type SlotWake } from '../sampling/watch-slot.js';
+import { type WatchFailure } from '../sampling/watch-failure.js';
+import { registeredUsage, usageThreshold } from '../../../core/signal/memcg.js';
+import type { MemoryReading } from './memory.js';
+
+/** A memory threshold, resolved: wake when less than `bytes` are available. */
+export interface MemoryLimit {
+  /** Distinguishes the thresholds of a configuration. */
+  readonly id: string;
+  readonly bytes: bigint;
+}
+
+/** A registration's wake is followed by an arming within this time (the loop throttles wakes to 5 ms). */
+const SETTLES_NS = 100_000_000n;
+
+/** The wanted registration: `usage` = `base` + inactive_file, in bytes. */
+interface UsageAim {
+  readonly base: bigint;
+  readonly usage: bigint;
+}
+
+/**
+ * A registration of a v1 cgroup's usage with the kernel, made and moved without waiting: a wake follows when it stands.
+ */
+export class UsageThreshold {
+  readonly #native: Pick<Binding, 'MemcgThreshold' | 'THRESHOLD'>;
+  readonly #directory: string;
+  readonly #slot: WatchSlot<ThresholdWatch>;
+  readonly #wake: SlotWake;
+  /** The last request, unless it was refused. */
+  #asked: UsageAim | undefined;
+  /** When the requested registration stood; undefined: another wake came since. */
+  #settledNs: bigint | undefined;
+  /** Why the last move was refused, while the old registration stands. */
+  #unmoved: WatchFailure | undefined;
+
+  constructor(native: Binding, directory: string, wake: SlotWake) {
+    this.#native = native;
+    this.#directory = directory;
+    this.#wake = wake;
+    this.#slot = new WatchSlot('memcg_threshold', native.WAKE.GONE, (_mechanism, atNs, detail) => {
+      this.#onWake(atNs, detail);
+    });
+  }
+
+  get live(): boolean {
+    return this.#slot.live;
+  }
+
+  arm(aim: UsageAim, nowNs: bigint): void {
+    const { watch } = this.#slot;
+    if (watch === undefined) {
+      const open = this.#slot.open('', (onWake) => new this.#native.MemcgThreshold(this.#directory, aim.usage, onWake), refusal);
+      this.#asked = open ? aim : undefined;
+      this.#unmoved = undefined;
+    } else if (this.#asked?.usage !== aim.usage) {
+      if (this.#settled(aim, nowNs)) return;
+      watch.move(aim.usage);
+      this.#asked = aim;
+    }
+  }
+
+  /** @param wished  the wanted usage; after a refused move the target is the usage that stands */
+  state(wished: bigint, targetOf: (usage: bigint) => string, essential: boolean): SlotState {
+    const { watch } = this.#slot;
+    const usage = this.#unmoved === undefined ? wished : (watch?.armed ?? wished);
+    const state = this.#slot.state(targetOf(usage), essential);
+    return watch === undefined || this.#unmoved === undefined ? state : { ...state, ...this.#unmoved };
+  }
+
+  close(): void {
+    this.#slot.close();
+    this.#unmoved = undefined;
+  }
+
+  /**
+   * A registration wakes, a wake arms, and inactive_file has mostly changed by some pages: moving it at once would
+   * never end. A crossing or the next tick moves it.
+   */
+  #settled(aim: UsageAim, nowNs: bigint): boolean {
+    return this.#asked?.base === aim.base && this.#settledNs !== undefined && nowNs - this.#settledNs < SETTLES_NS;
+  }
+
+  #onWake(atNs: bigint, detail: number): void {
+    const { watch } = this.#slot;
+    const { MOVED, REFUSED } = this.#native.THRESHOLD;
+    this.#settledNs = undefined;
+    if (watch !== undefined && (detail & MOVED) !== 0) {
+      this.#unmoved = undefined;
+      if (watch.armed === this.#asked?.usage) this.#settledNs = process.hrtime.bigint();
+      else if ((detail & REFUSED) !== 0) this.#asked = undefined; // it stands at an earlier request, and the newest was refused
+    } else if (watch !== undefined && (detail & REFUSED) !== 0) {
+      this.#refused(watch);
+      return; // no wake: it would be tried again at once, and the sampler watches
+    }
+    this.#wake('memcg_threshold', atNs, 0);
+  }
+
+  /** Tried again at the next arming. */
+  #refused(watch: ThresholdWatch): void {
+    this.#asked = undefined;
+    const code = getSystemErrorName(-watch.status().errno);
+    const error = new Error(`${code}: ${this.#directory}/cgroup.event_control took no registration`);
+    const failure = refusal(Object.assign(error, { code, syscall: 'write' }));
+    if (watch.armed === undefined) this.#slot.fail(failure);
+    else this.#unmoved = failure;
+  }
+}
+
+/** cgroup v1: a registration with the kernel for each memory threshold, moved with inactive_file and the capacity. */
+export class UsageThresholds {
+  readonly #native: Binding;
+  readonly #directory: string;
+  readonly #nodeName: string;
+  readonly #pageSize: bigint;
+  readonly #wake: SlotWake;
+  readonly #entries = new Map<string, { readonly threshold: UsageThreshold; usage: bigint }>();
+
+  constructor(native: Binding, directory: string, nodeName: string, pageSize: bigint, wake: SlotWake) {
+    this.#native = native;
+    this.#directory = directory;
+    this.#nodeName = nodeName;
+    this.#pageSize = pageSize;
+    this.#wake = wake;
+  }
+
+  /** Each registration wakes when it stands. */
+  arm(limits: readonly MemoryLimit[], { capacity, inactiveFile }: MemoryReading, nowNs: bigint): void {
+    this.#forgetAllBut(limits);
+    for (const { id, bytes } of limits) {
+      const usage = registeredUsage(usageThreshold(capacity, bytes, inactiveFile), this.#pageSize);
+      this.#entry(id, usage).threshold.arm({ base: capacity - bytes, usage }, nowNs);
+    }
+  }
+
+  /** @param covered  the sampler watches these thresholds, too */
+  states(covered: boolean): SlotState[] {
+    const targetOf = (usage: bigint): string => `memory.usage_in_bytes ≥ ${String(usage)} of ${this.#nodeName}`;
+    return [...this.#entries.values()].map(({ threshold, usage }) => threshold.state(usage, targetOf, threshold.live || !covered));
+  }
+
+  close(): void {
+    this.#forgetAllBut([]);
+  }
+
+  #entry(id: string, usage: bigint): { readonly threshold: UsageThreshold } {
+    const entry = this.#entries.get(id) ?? { threshold: new UsageThreshold(this.#native, this.#directory, this.#wake), usage };
+    entry.usage = usage;
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  #forgetAllBut(limits: readonly MemoryLimit[]): void {
+    for (const [id, { threshold }] of this.#entries) {
+      if (limits.some((limit) => limit.id === id)) continue;
+      threshold.close();
+      this.#entries.delete(id);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
+import type { CgroupOomKills, OomTally } from '../../../core/oom/oom-kill-count.js';
+import type { OomCounterReader } from '../../../monitor/ports/ports.js';
+import type { Binding } from '../../../native/binding.js';
+import { machineOomKills, type OomKillCounter } from './oom-kills.js';
+
+/** A kill during the walk would be seen in a part of the tree: then it is walked again, at most this often. */
+const TRIES = 5;
+
+/**
+ * The kernel's OOM kill counters of a node's cgroups. v2: memory.events includes descendants, so the walk follows only
+ * nonzero counters. v1: memory.oom_control counts the cgroup alone, so the whole tree is walked (about 40 µs a cgroup).
+ */
+export class OomCounters implements OomCounterReader {
+  readonly #machine: OomKillCounter;
+  readonly #hierarchy: CgroupHierarchy | undefined;
+  readonly #node: string | undefined;
+  /** The machine's counter when the tree was read. */
+  #seen: number | undefined;
+
+  /** @param node  undefined: the machine */
+  constructor(native: Binding, hierarchy: CgroupHierarchy | undefined, node: string | undefined) {
+    this.#machine = machineOomKills(native);
+    this.#hierarchy = hierarchy;
+    this.#node = node;
+  }
+
+  get moved(): boolean {
+    const total = this.#machine.read();
+    return total === undefined || total !== this.#seen;
+  }
+
+  *read(): Generator<void, OomTally> {
+    for (let tries = 1; ; tries += 1) {
+      const before = this.#machine.read();
+      const cgroups = new Map<bigint, CgroupOomKills>();
+      if (this.#hierarchy !== undefined) yield* this.#visit(this.#hierarchy, this.#node ?? '/', cgroups);
+      if (before !== this.#machine.read() && tries < TRIES) continue;
+      this.#seen = before;
+      return { total: this.#node === undefined ? before : undefined, hierarchical: this.#hierarchy?.version !== 1, cgroups };
+    }
+  }
+
+  close(): void {
+    this.#machine.close();
+  }
+
+  *#visit(hierarchy: CgroupHierarchy, path: string, found: Map<bigint, CgroupOomKills>): Generator<void, void> {
+    yield;
+    const directory = cgroupDirectory(hierarchy, path);
+    try {
+      const kills = counter(`${directory}/${hierarchy.version === 1 ? 'memory.oom_control' : 'memory.events'}`, 'oom_kill');
+      if (hierarchy.version === 2 && kills === 0) return;
+      const children = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+      if (kills !== undefined && kills > 0) {
+        const local = `${directory}/memory.events.local`;
+        const own =
+          hierarchy.version === 1
+            ? { ownKills: kills, limitHits: undefined }
+            : { ownKills: counter(local, 'oom_kill'), limitHits: counter(local, 'oom') };
+        found.set(statSync(directory, { bigint: true }).ino, { path, kills, ...own });
+      }
+      for (const { name } of children) yield* this.#visit(hierarchy, path === '/' ? `/${name}` : `${path}/${name}`, found);
+    } catch {
+      // removed meanwhile: on v2 its parent has counted the same
+    }
+  }
+}
+
+/** undefined: no such file (v2's root), or no such line. */
+function counter(file: string, key: string): number | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+  const [, value] = new RegExp(`^${key} (\\d+)$`, 'm').exec(text) ?? [];
+  return value === undefined ? undefined : Number(value);
+}

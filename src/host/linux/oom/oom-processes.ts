@@ -1,0 +1,96 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cgroupDirectory, membership, pathBelowMount } from '../../../core/workload/cgroup.js';
+import { textOf, walk, type OomRoots } from './oom-domain.js';
+import { parseMemory, parseTask, type ParsedTask } from './oom-task.js';
+
+export interface SeenProcess {
+  readonly pid: number;
+  readonly parsed: ParsedTask;
+  /** Below the mount; undefined: unknown. */
+  readonly cgroup: string | undefined;
+}
+
+/** In the order in which the kernel compares them. */
+export interface Processes {
+  readonly seen: readonly SeenProcess[];
+  /** Running, but not readable. */
+  readonly unreadable: number;
+}
+
+/** By age, as in the kernel's list of processes: new ones are appended. */
+export function processesOfMachine(roots: OomRoots): Processes {
+  const pids = readdirSync(roots.proc).filter((name) => /^\d+$/.test(name));
+  const { hierarchy } = roots;
+  const cgroupOf = (pid: number): string | undefined => {
+    const text = hierarchy && textOf(`${roots.proc}/${String(pid)}/cgroup`);
+    const kernelPath = hierarchy && text !== undefined ? membership(text, hierarchy) : undefined;
+    return hierarchy && kernelPath !== undefined ? pathBelowMount(kernelPath.replace(/ \(deleted\)$/, ''), hierarchy) : undefined;
+  };
+  const { seen, unreadable } = look(
+    pids.map((pid) => ({ pid: Number(pid) })),
+    roots,
+  );
+  return { seen: byAge(seen).map((each) => ({ ...each, cgroup: cgroupOf(each.pid) })), unreadable };
+}
+
+/** By cgroup. cgroup.procs has the kernel's order on v2; v1 sorts it by pid, so age stands for the order of joining. */
+export function processesOfMemcg(domain: string, roots: OomRoots): Processes {
+  const { hierarchy } = roots;
+  if (!hierarchy) return { seen: [], unreadable: 0 };
+  const all = walk(hierarchy, domain).map((cgroup) => {
+    // A threaded cgroup answers EOPNOTSUPP; its domain lists the processes.
+    const listed = textOf(`${cgroupDirectory(hierarchy, cgroup)}/cgroup.procs`)?.split('\n') ?? [];
+    const pids = [...new Set(listed.filter((line) => line !== '').map(Number))];
+    const { seen, unreadable } = look(
+      pids.map((pid) => ({ pid, cgroup })),
+      roots,
+    );
+    return { seen: hierarchy.version === 1 ? byAge(seen) : seen, unreadable };
+  });
+  return { seen: all.flatMap(({ seen }) => seen), unreadable: all.reduce((sum, { unreadable }) => sum + unreadable, 0) };
+}
+
+function byAge(seen: readonly SeenProcess[]): readonly SeenProcess[] {
+  return [...seen].sort((a, b) => {
+    const [left, right] = [a.parsed.startTicks, b.parsed.startTicks];
+    return left === right ? a.pid - b.pid : left < right ? -1 : 1;
+  });
+}
+
+function look(processes: readonly { readonly pid: number; readonly cgroup?: string }[], { proc }: OomRoots): Processes {
+  const seen: SeenProcess[] = [];
+  let unreadable = 0;
+  for (const { pid, cgroup } of processes) {
+    if (pid === process.pid) continue; // this process would not be there
+    const directory = `${proc}/${String(pid)}`;
+    const parsed = pid > 0 ? readTask(directory) : undefined; // 0 in cgroup.procs: outside this pid namespace
+    if (parsed) seen.push({ pid, parsed, cgroup });
+    else if (pid === 0 || existsSync(directory)) unreadable++;
+  }
+  return { seen, unreadable };
+}
+
+function readTask(directory: string): ParsedTask | undefined {
+  try {
+    const text = (file: string): string => readFileSync(`${directory}/${file}`, 'utf8');
+    const task = parseTask({
+      status: text('status'),
+      stat: text('stat'),
+      score: textOf(`${directory}/oom_score`),
+      scoreAdj: text('oom_score_adj'),
+    });
+    if (!task || task.memory || task.kernelThread || task.threads <= 1) return task;
+    return { ...task, memory: memoryOfThreads(directory) };
+  } catch {
+    return undefined; // it has ended, or may not be read
+  }
+}
+
+/** A process's first thread may have ended before the others, which have its memory (find_lock_task_mm). */
+function memoryOfThreads(directory: string): ParsedTask['memory'] {
+  for (const thread of readdirSync(`${directory}/task`)) {
+    const memory = parseMemory(textOf(`${directory}/task/${thread}/status`) ?? '');
+    if (memory) return memory;
+  }
+  return undefined;
+}

@@ -1,0 +1,232 @@
+import type { Observation } from '../../../core/signal/observation.js';
+import {
+  isOwnAmount,
+  isPressure,
+  OWN_AMOUNT_SIGNALS,
+  pressureParts,
+  WHOLE_SHARE,
+  type OwnAmountSignal,
+  type PressureSignal,
+  type Signal,
+  type StallResource,
+} from '../../../core/signal/signal.js';
+import { operandsOf, resolve, type Operand, type Threshold } from '../../../core/threshold/threshold.js';
+import type { NotifierState, Wake } from '../../../monitor/ports/ports.js';
+import type { Binding } from '../../../native/binding.js';
+import { KernelPass, type Missing } from '../sampling/kernel-source.js';
+import { levelResources } from '../sampling/level.js';
+import type { NotifierMode } from '../sampling/notifier-mode.js';
+import { pressureSource, type PressurePlace } from './pressure.js';
+import { SignalSamplers, type SampledResource } from '../sampling/signal-sampler.js';
+import type { SlotWake } from '../sampling/watch-slot.js';
+import { StallRing } from './stall-ring.js';
+import { thresholdTrigger, type StallTrigger } from './stall-trigger.js';
+import type { AmountSource } from '../memory/swap.js';
+
+/** Where a node's pressure, swap and kernel-available memory are read. */
+export interface PressureAndSwapPlan {
+  readonly pressure: PressurePlace;
+  readonly amounts: Readonly<Record<OwnAmountSignal, AmountSource>>;
+  /** The window of a pressure signal without a suffix. */
+  readonly windowNs: bigint;
+}
+
+/** Readings per window: the precision of a share. */
+const LOOKS_PER_WINDOW = 4n;
+/** How often the kernel updates its averages (kernel/sched/psi.c, PSI_FREQ). */
+const AVERAGES_MOVE_NS = 2_000_000_000n;
+
+/**
+ * Signals that the kubelet does not have, read only where a threshold asks for them. A share of the last seconds needs
+ * readings in between (`look`), which also find a crossing; the kernel's trigger wakes sooner.
+ */
+export class PressureAndSwap {
+  readonly #native: Binding;
+  readonly #plan: PressureAndSwapPlan;
+  readonly #mode: NotifierMode;
+  readonly #sources: Readonly<Record<StallResource, ReturnType<typeof pressureSource>>>;
+  #asked: readonly Signal[] = [];
+  #limits: readonly Operand[] = [];
+  #pass: KernelPass | undefined;
+  #rings = new Map<PressureSignal, StallRing>();
+  #triggers = new Map<string, { readonly signal: PressureSignal; readonly trigger: StallTrigger }>();
+  readonly #samplers: SignalSamplers;
+  /** When pressure is read next; undefined: no pressure is asked for. */
+  #lookAtNs: bigint | undefined;
+  #lookEveryNs = AVERAGES_MOVE_NS;
+  /** Which operands of pressure the last decision found met. */
+  #met = '';
+  #onWake: (wake: Wake) => void = () => undefined;
+
+  constructor(native: Binding, plan: PressureAndSwapPlan, mode: NotifierMode) {
+    this.#native = native;
+    this.#samplers = new SignalSamplers(native);
+    this.#plan = plan;
+    this.#mode = mode;
+    const { fileOf } = plan.pressure;
+    this.#sources = { memory: pressureSource(fileOf('memory')), io: pressureSource(fileOf('io')), cpu: pressureSource(fileOf('cpu')) };
+  }
+
+  /** @returns whether something was armed or moved, or is read for the first time */
+  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean {
+    this.#onWake = onWake;
+    this.#limits = thresholds.flatMap(operandsOf).filter(({ signal }) => isPressureOrAmount(signal));
+    const asked = this.#ask([...new Set(this.#limits.map(({ signal }) => signal))]);
+    this.#pass?.read();
+    const triggers = this.#armTriggers();
+    const samplers = this.#samplers.arm(this.#limits, this.#resources(), onWake);
+    return asked || triggers || samplers;
+  }
+
+  read(timeNs: bigint): [Signal, Observation | Missing][] {
+    if (this.#pass === undefined) return [];
+    this.#pass.read();
+    const readings = this.#asked.map((signal): [Signal, Observation | Missing] => [signal, this.#read(signal, timeNs)]);
+    this.#samplers.seen(this.#resources());
+    return readings;
+  }
+
+  /**
+   * When the next reading is due between ticks. Without a trigger (a dry run, a refusal) only these readings find an
+   * average that crosses its limit.
+   */
+  get lookAtNs(): bigint | undefined {
+    return this.#lookAtNs;
+  }
+
+  /** @returns whether a threshold of pressure was crossed since the last decision */
+  look(timeNs: bigint): boolean {
+    const readings = this.read(timeNs);
+    this.#looked(timeNs);
+    const observed = readings.flatMap(([signal, reading]) => ('missing' in reading ? [] : [[signal, reading] as const]));
+    return this.#metAmong(new Map(observed)) !== this.#met;
+  }
+
+  /** A decision was made on these readings. */
+  decided(observed: ReadonlyMap<Signal, Observation>, timeNs: bigint): void {
+    this.#met = this.#metAmong(observed);
+    this.#looked(timeNs);
+  }
+
+  states(): NotifierState[] {
+    return [...[...this.#triggers.values()].map(({ signal, trigger }) => ({ ...trigger.state(), signal })), ...this.#samplers.states()];
+  }
+
+  close(): void {
+    this.#lookAtNs = undefined;
+    for (const { trigger } of this.#triggers.values()) trigger.close();
+    this.#triggers.clear();
+    this.#samplers.close();
+    this.#pass?.close();
+    this.#pass = undefined;
+    this.#asked = [];
+    this.#rings.clear();
+  }
+
+  /** Opens the sources of these signals, if they changed. */
+  #ask(signals: readonly Signal[]): boolean {
+    if (signals.length === this.#asked.length && signals.every((signal) => this.#asked.includes(signal))) return false;
+    this.#asked = signals;
+    this.#pass?.close();
+    const pressure = signals.filter(isPressure);
+    const resources = [...new Set(pressure.map((signal) => pressureParts(signal).resource))];
+    const sources = [
+      ...resources.map((resource) => this.#sources[resource]),
+      ...signals.filter(isOwnAmount).map((signal) => this.#plan.amounts[signal]),
+    ];
+    this.#pass = sources.length === 0 ? undefined : new KernelPass(this.#native, sources);
+    const windowed = pressure.filter((signal) => pressureParts(signal).average === '');
+    this.#rings = new Map(windowed.map((signal) => [signal, this.#rings.get(signal) ?? new StallRing(this.#plan.windowNs)]));
+    const windowLookNs = this.#plan.windowNs / LOOKS_PER_WINDOW;
+    const onlyShares = windowed.length === pressure.length;
+    this.#lookEveryNs = onlyShares || (windowed.length > 0 && windowLookNs < AVERAGES_MOVE_NS) ? windowLookNs : AVERAGES_MOVE_NS;
+    this.#lookAtNs = pressure.length > 0 && this.#mode !== 'probe' ? process.hrtime.bigint() : undefined;
+    return true;
+  }
+
+  /** A reading outside `look` and `decided` (to warm up) replaces no look. */
+  #looked(timeNs: bigint): void {
+    if (this.#lookAtNs !== undefined) this.#lookAtNs = timeNs + this.#lookEveryNs;
+  }
+
+  #metAmong(observed: ReadonlyMap<Signal, Observation>): string {
+    const met = this.#limits.map(({ signal, value }) => {
+      const read = observed.get(signal);
+      if (!isPressure(signal) || read === undefined) return '-';
+      return read.available > resolve(value, WHOLE_SHARE) ? '1' : '0';
+    });
+    return met.join('');
+  }
+
+  #read(signal: Signal, timeNs: bigint): Observation | Missing {
+    const pass = this.#pass;
+    if (pass === undefined) return { missing: 'not asked for' };
+    if (isOwnAmount(signal)) {
+      const amount = pass.of(this.#plan.amounts[signal]);
+      if ('missing' in amount) return amount;
+      const { available, capacity, source } = amount.narrowest;
+      return { available, capacity, source, timeNs };
+    }
+    return isPressure(signal) ? this.#stall(pass, signal, timeNs) : { missing: 'not asked for' };
+  }
+
+  #stall(pass: KernelPass, signal: PressureSignal, timeNs: bigint): Observation | Missing {
+    const { resource, kind, average } = pressureParts(signal);
+    const line = pass.of(this.#sources[resource])[kind];
+    if ('missing' in line) return line;
+    const { fileOf, remark } = this.#plan.pressure;
+    const place = `${fileOf(resource)}${remark}`;
+    const known = { capacity: WHOLE_SHARE, timeNs, stalledUs: line.totalUs };
+    if (average !== '') {
+      return { ...known, available: shareOf(line.percent[average]), source: `${kind} ${average.slice(1)} of ${place}` };
+    }
+    if (this.#mode === 'probe') {
+      return { ...known, available: shareOf(line.percent['.avg10']), source: `${kind} avg10 of ${place}`, standIn: 'avg10' };
+    }
+    const share = this.#rings.get(signal)?.add(timeNs, line.totalUs);
+    const seconds = String(Number(this.#plan.windowNs / 1_000_000n) / 1000);
+    if (share === undefined) return { missing: `${place} has not been read for ${seconds} s yet`, pending: true };
+    return { ...known, available: share, source: `${kind} total of ${place}, last ${seconds} s` };
+  }
+
+  /** A dry run writes to no pressure file. */
+  #armTriggers(): boolean {
+    const limits = this.#mode === 'sample' ? [] : this.#limits;
+    const wanted = new Map<string, { readonly signal: PressureSignal; readonly trigger: StallTrigger }>();
+    for (const { signal, value } of limits) {
+      if (!isPressure(signal)) continue;
+      const share = resolve(value, WHOLE_SHARE);
+      const key = `${signal} ${String(share)}`;
+      wanted.set(key, this.#triggers.get(key) ?? { signal, trigger: this.#trigger(signal, share) });
+    }
+    for (const [key, { trigger }] of this.#triggers) if (!wanted.has(key)) trigger.close();
+    this.#triggers = wanted;
+    return [...wanted.values()].map(({ trigger }) => trigger.arm()).includes(true);
+  }
+
+  #trigger(signal: PressureSignal, share: bigint): StallTrigger {
+    const file = this.#plan.pressure.fileOf(pressureParts(signal).resource);
+    return thresholdTrigger(this.#native, file, { signal, share }, this.#plan.windowNs, this.#wake);
+  }
+
+  /** By the last pass; none where it failed. */
+  #resources(): SampledResource[] {
+    return OWN_AMOUNT_SIGNALS.flatMap((signal) => {
+      const reading = this.#asked.includes(signal) ? this.#pass?.of(this.#plan.amounts[signal]) : undefined;
+      return reading === undefined || 'missing' in reading ? [] : levelResources(signal, 'bytes', reading.levels);
+    });
+  }
+
+  readonly #wake: SlotWake = (source, atNs, _detail, approaching) => {
+    this.#onWake({ source, atNs, approaching });
+  };
+}
+
+function isPressureOrAmount(signal: Signal): boolean {
+  return isPressure(signal) || isOwnAmount(signal);
+}
+
+/** The kernel prints two decimals. */
+function shareOf(percent: number): bigint {
+  return BigInt(Math.round(percent * 100)) * (WHOLE_SHARE / 10_000n);
+}

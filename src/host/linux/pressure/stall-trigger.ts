@@ -1,0 +1,91 @@
+import { pressureParts, type PressureSignal, type StallKind } from '../../../core/signal/signal.js';
+import { errnoName } from '../../../errors.js';
+import type { Binding, OnWake, Watch } from '../../../native/binding.js';
+import { allowedPsiWindow, PSI_PERIOD_US, SHORTEST_PSI_WINDOW_US } from './psi-window.js';
+import { refusal } from '../sampling/watch-refusal.js';
+import type { WatchFailure } from '../sampling/watch-failure.js';
+import { WatchSlot, type SlotState, type SlotWake } from '../sampling/watch-slot.js';
+
+interface Stall {
+  readonly kind: StallKind;
+  readonly windowUs: number;
+  /** @param windowUs  the permitted window */
+  readonly stallUs: (windowUs: number) => number;
+  readonly text: (armedUs: number | undefined) => string;
+  readonly explain: (error: unknown) => WatchFailure;
+}
+
+/** A PSI trigger, with the shortest permitted window that is not shorter than the wanted one. */
+export class StallTrigger {
+  readonly #native: Binding;
+  readonly #file: string;
+  readonly #stall: Stall;
+  readonly #slot: WatchSlot;
+  /** undefined: not tried yet. */
+  #armedUs: number | undefined;
+
+  constructor(native: Binding, file: string, stall: Stall, wake: SlotWake) {
+    this.#native = native;
+    this.#file = file;
+    this.#stall = stall;
+    this.#slot = new WatchSlot('psi_trigger', native.WAKE.GONE, wake);
+  }
+
+  /** True: it was armed anew. */
+  arm(): boolean {
+    if (this.#slot.live) return false;
+    const { kind, windowUs, stallUs, explain } = this.#stall;
+    const open = (onWake: OnWake): Watch => {
+      const allowedUs = (this.#armedUs = allowedPsiWindow(this.#native, this.#file, kind, windowUs));
+      return new this.#native.PsiTrigger(this.#file, { kind, stallUs: stallUs(allowedUs), windowUs: allowedUs }, onWake);
+    };
+    return this.#slot.open(this.#file, open, explain);
+  }
+
+  state(): SlotState {
+    return this.#slot.state(`${this.#stall.text(this.#armedUs)} in ${this.#file}`, false);
+  }
+
+  close(): void {
+    this.#slot.close();
+  }
+}
+
+const ms = (us: number): string => String(us / 1000);
+
+/**
+ * For a threshold of pressure, which is read before it counts. An average rises above a value only while some of its
+ * periods are above it, so the trigger serves averages, too, and wakes again with every period.
+ *
+ * @param share  billionths of wall time
+ */
+export function thresholdTrigger(
+  native: Binding,
+  file: string,
+  { signal, share }: { readonly signal: PressureSignal; readonly share: bigint },
+  windowNs: bigint,
+  wake: SlotWake,
+): StallTrigger {
+  const { kind, average } = pressureParts(signal);
+  const windowUs = average === '' ? Number(windowNs / 1_000n) : PSI_PERIOD_US;
+  // The kernel wants at least 1 µs. Where the window has to be longer than wanted, the stall stays: rather too early.
+  const stallUs = Math.max(Math.floor((Number(share) / 1e9) * windowUs), 1);
+  const text = (armedUs = windowUs): string => `${kind} ${ms(stallUs)} ms of ${ms(armedUs)} ms`;
+  return new StallTrigger(native, file, { kind, windowUs, stallUs: () => stallUs, text, explain: refusal }, wake);
+}
+
+/**
+ * A further reason to read the node: tasks wait for memory, for a tenth of the shortest permitted window.
+ *
+ * @param file  /proc/pressure/memory, or memory.pressure of a v2 cgroup
+ */
+export function memoryStallTrigger(native: Binding, file: string, wake: SlotWake): StallTrigger {
+  const text = (armedUs?: number): string => `some 10 % of ${armedUs === undefined ? 'a window' : `${ms(armedUs)} ms`}`;
+  const explain = (error: unknown): WatchFailure => {
+    const errno = errnoName(error);
+    if (errno !== 'ENOENT' && errno !== 'EOPNOTSUPP') return refusal(error);
+    return { reason: `${file}: this kernel does not measure pressure`, hint: 'boot with psi=1, on a kernel with CONFIG_PSI' };
+  };
+  const stallUs = (windowUs: number): number => windowUs / 10;
+  return new StallTrigger(native, file, { kind: 'some', windowUs: SHORTEST_PSI_WINDOW_US, stallUs, text, explain }, wake);
+}

@@ -1,0 +1,78 @@
+import {
+  FILESYSTEM_ROLES,
+  layoutOf,
+  pathsByRole,
+  type FilesystemPaths,
+  type FilesystemRole,
+  type Layout,
+} from '../../core/signal/layout.js';
+import type { Observation } from '../../core/signal/observation.js';
+import type { FilesystemStats, WindowsBinding } from '../../native/windows-binding.js';
+import type { Missing } from '../missing-reading.js';
+import { requestAll, WatchedFilesystem } from '../watched-filesystem.js';
+import { filesystemAvailable, volumeOf } from './volume.js';
+
+export interface VolumesSeen {
+  /** Or the path that has not answered yet. */
+  readonly layout: Layout | { readonly error: string };
+  readonly available: Readonly<Record<FilesystemRole, Observation | Missing>>;
+  /** Why containerfs.* have no meaning here. */
+  readonly unsupported: string | undefined;
+}
+
+/** The volumes of a node's signals. Each path is asked by itself, so that a share that hangs delays no other. */
+export class WindowsFilesystems {
+  readonly #native: WindowsBinding;
+  #watched: readonly WatchedFilesystem<FilesystemStats>[] = [];
+  #paths: Readonly<Record<FilesystemRole, string>>;
+
+  constructor(native: WindowsBinding, configured: FilesystemPaths) {
+    this.#native = native;
+    this.#paths = pathsByRole(configured);
+    this.place(configured);
+  }
+
+  /** Changes the paths; unchanged ones keep their last answers. */
+  place(filesystems: FilesystemPaths): void {
+    const before = this.#watched;
+    this.#paths = pathsByRole(filesystems);
+    const wanted = [...new Set(FILESYSTEM_ROLES.map((role) => this.#paths[role]))];
+    this.#watched = wanted.map((path) => {
+      const known = before.find((watched) => watched.path === path);
+      return known ?? new WatchedFilesystem(path, new this.#native.FilesystemStats(path), () => undefined);
+    });
+    for (const watched of before) if (!this.#watched.includes(watched)) watched.close();
+  }
+
+  /** @param onAnswer  at each answer, with the number still awaited */
+  request(onAnswer?: (outstanding: number) => void): void {
+    requestAll(() => this.#watched, onAnswer);
+  }
+
+  /** By the last answers. */
+  look(nowNs: bigint): VolumesSeen {
+    const readings = new Map(this.#watched.map(({ path, stats }) => [path, stats.read()]));
+    const known: string[] = [];
+    const each = <T>(of: (path: string) => T): Record<FilesystemRole, T> => {
+      return { nodefs: of(this.#paths.nodefs), imagefs: of(this.#paths.imagefs), containerfs: of(this.#paths.containerfs) };
+    };
+    const volume = (path: string): bigint | undefined => {
+      const reading = readings.get(path);
+      const name = reading && volumeOf(path, reading);
+      if (name === undefined) return undefined;
+      if (!known.includes(name)) known.push(name);
+      return BigInt(known.indexOf(name));
+    };
+    const available = each((path): Observation | Missing => {
+      const reading = readings.get(path);
+      return reading === undefined ? { missing: `${path}: not read yet` } : filesystemAvailable(path, reading, nowNs);
+    });
+    const { layout, unsupported } = layoutOf(each(volume));
+    const unread = readings.size === 1 ? undefined : [...readings].find(([, { atNs }]) => atNs === 0n);
+    return { layout: unread === undefined ? layout : { error: `${unread[0]}: not read yet` }, available, unsupported };
+  }
+
+  close(): void {
+    for (const watched of this.#watched) watched.close();
+  }
+}

@@ -1,0 +1,63 @@
+import { asWindows } from '../../native/windows-addon.js';
+import type { Host } from '../host.js';
+import { instanceName } from '../instance-lock.js';
+import { noUnits } from '../no-units.js';
+import { readBootId } from './windows-boot-id.js';
+import { lockInstance } from './windows-lock-files.js';
+import { lockHolder, lockHoldersIn } from './windows-lock-holder.js';
+import { openWindowsNode } from './windows-node.js';
+import { raisePriority } from './windows-priority.js';
+import { isAdministrator, mayEndOthers } from './windows-privilege.js';
+import { askByFile, listenToRequests } from './reload-event.js';
+import { openServiceManager } from './windows-service-manager.js';
+
+const TO_END_OTHERS = 'run it as a service, or as an administrator who has SeDebugPrivilege';
+const AS_ADMINISTRATOR = 'run it as an administrator, or as a service';
+const NO_DELAY = 'on Windows no program can delay a shutdown for its workloads';
+
+/** Windows. Features of Linux report that they are missing. */
+export const windowsHost: Host = {
+  os: 'windows',
+  openNode: (config, native) => {
+    mayEndOthers(asWindows(native)); // first, because without the right less is visible of other users' processes
+    return openWindowsNode(config, asWindows(native));
+  },
+  lockInstance: (runtimeDirectory, node, native, dryRun) => lockInstance(runtimeDirectory, node, asWindows(native), dryRun),
+  raisePriority: raisePriority,
+  readHierarchies: () => ({ memory: undefined, pids: undefined, freezer: undefined, unified: undefined, systemd: undefined }),
+  ownMemoryCgroup: () => undefined,
+  mayEndOthers: (native) => mayEndOthers(asWindows(native)),
+  isAdministrator,
+  elevation: { toEndOthers: TO_END_OTHERS, other: AS_ADMINISTRATOR },
+  instanceName,
+  lockHolder,
+  lockHoldersIn,
+  // Windows does not report the open files of a process.
+  locksHeldBy: () => [],
+  readBootId,
+  oomKiller: undefined,
+  readMemoryReserve: () => undefined,
+  kernelKills: undefined,
+  replacesOpenFiles: false,
+  lockText: undefined,
+  reserve: undefined,
+  openServiceManager: (native, _env, onStop) => openServiceManager(asWindows(native), onStop),
+  askToReload: (_native, { pid, lock, isCurrent: isStill }) => {
+    if (isStill()) askByFile(lock, pid, 'reload');
+  },
+  listenToRequests,
+  openUnitManager: () => noUnits,
+  openContainerRuntime: undefined,
+  openCommandRunner: () => ({ run: () => Promise.resolve('there is no systemd to run it') }),
+  readInhibitDelay: () => Promise.resolve({ kind: 'unknown', reason: NO_DELAY }),
+  awaitInhibitDelay: () => Promise.resolve(undefined),
+  openShutdownDelay: () => ({
+    state: { kind: 'off', reason: NO_DELAY },
+    start: (events) => {
+      events.changed({ kind: 'off', reason: NO_DELAY });
+    },
+    release: () => undefined,
+    close: () => undefined,
+  }),
+  doctor: undefined,
+};

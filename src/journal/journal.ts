@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { journalLine, tornRecord, type JournalRecord } from './records/record.js';
+import { JournalFiles, type Allocate, type JournalLimits, type RotationLock } from './journal-files.js';
+import { JournalWriter } from './journal-writer.js';
+import { Ring } from './journal-ring.js';
+import { earlierDecisions, type EarlierDecisions } from './unfinished-decisions.js';
+
+export const RING_BYTES = 4 * 1024 * 1024;
+
+export function ringPath(runtimeDirectory: string, instance: string): string {
+  return join(runtimeDirectory, `journal-${instance}`);
+}
+
+export interface JournalOptions {
+  readonly stateDirectory: string;
+  readonly runtimeDirectory: string;
+  /** Distinguishes the journals of several nodes in one runtime directory. */
+  readonly instance: string;
+  readonly node: string;
+  /** In every record: a dry run may write to the same journal as a guarding evictd. */
+  readonly dryRun: boolean;
+  readonly limits: JournalLimits;
+  readonly allocate: Allocate;
+  readonly replacesOpen?: boolean;
+  readonly lock: RotationLock;
+  readonly onError: (error: Error) => void;
+  readonly onLost: (records: number) => void;
+  /** Called when space cannot be reserved, once until it can. */
+  readonly onUnreserved: (error: Error) => void;
+  /** There is no space for the ring; undefined: there is now. */
+  readonly onRing: (problem: Error | undefined) => void;
+}
+
+/**
+ * Keeps decisions and their outcomes. `record` returns when the record is in the ring on tmpfs; the state directory
+ * follows in the background.
+ */
+export class Journal {
+  readonly #ring: Ring;
+  readonly #writer: JournalWriter;
+  readonly #options: JournalOptions;
+  /** How many records an earlier run had not written to the state directory. */
+  readonly recovered: number;
+  /** The decisions of earlier runs that are still in the ring. */
+  readonly earlier: EarlierDecisions;
+  #closed = false;
+  #unreserved = false;
+  errors = 0;
+  lost = 0;
+
+  /**
+   * Throws Node's errors where the runtime directory cannot be used. Without space for the ring, records go to the
+   * state directory only.
+   */
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#ring = new Ring(ringPath(options.runtimeDirectory, options.instance), RING_BYTES);
+    const files = new JournalFiles(options.stateDirectory, options.limits, options.allocate, options.lock, options.replacesOpen);
+    this.#writer = new JournalWriter(files, this.#ring.undrained, {
+      written: (sequence) => {
+        if (this.#closed) return;
+        this.#guarded(() => {
+          this.#ring.drained(sequence);
+        });
+      },
+      failed: (error) => {
+        this.#failed(error);
+      },
+      lost: (records) => {
+        this.lost += records;
+        options.onLost(records);
+      },
+      torn: (bytes) => journalLine(tornRecord(bytes), options),
+      reserved: (failure) => {
+        if (failure !== undefined && !this.#unreserved) options.onUnreserved(failure);
+        this.#unreserved = failure !== undefined;
+      },
+    });
+    this.earlier = earlierDecisions(this.#ring.before.map(({ text }) => text));
+    this.recovered = this.#ring.undrained.length;
+    this.#ring.forget();
+    if (this.#ring.problem !== undefined) options.onRing(this.#ring.problem);
+  }
+
+  /** Never throws: an eviction goes on without a journal. */
+  record(record: JournalRecord): void {
+    const text = journalLine(record, this.#options);
+    this.#guarded(() => {
+      this.#ring.append(text);
+    });
+    this.#writer.push({ sequence: this.#ring.sequence, text });
+  }
+
+  /** Makes the ring where there was no space for it before. Never throws. Not for the path of an eviction. */
+  retry(): void {
+    if (this.#closed) return;
+    this.#guarded(() => {
+      if (this.#ring.retry()) this.#options.onRing(undefined);
+    });
+  }
+
+  /** How long the state directory has not answered, in milliseconds; 0: it answers. */
+  get waitingMs(): number {
+    return this.#writer.waitingMs;
+  }
+
+  /**
+   * Returns whether everything is in the state directory, after at most `timeoutMs`; false also while a write hangs.
+   */
+  async close(timeoutMs: number): Promise<boolean> {
+    const written = await this.#writer.flush(timeoutMs);
+    this.#closed = true;
+    this.#ring.close();
+    return written;
+  }
+
+  #guarded(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#failed(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #failed(error: Error): void {
+    this.errors += 1;
+    this.#options.onError(error);
+  }
+}

@@ -1,0 +1,78 @@
+import { jsonInteger } from '../../core/quantity/integer.js';
+import { protectionText, type RankedWorkload } from '../../core/rank/rank.js';
+import type { Resource } from '../../core/signal/signal.js';
+
+const NANO = 1_000_000_000n;
+
+export function victimOf({ workload }: RankedWorkload): Record<string, unknown> {
+  return { name: workload.name, path: workload.path, id: workload.id };
+}
+
+/**
+ * The values of the comparators, in their order; those of other resources than memory have names of their own
+ * (docs/journal.md).
+ */
+export function rankingRow(ranked: RankedWorkload, resource: Resource, nowNs: bigint): Record<string, unknown> {
+  const { workload, protection } = ranked;
+  return {
+    place: ranked.place,
+    name: workload.name,
+    ...(workload.avoid ? { avoid: true } : {}),
+    exceedsRequest: ranked.exceedsRequest,
+    priority: ranked.priority,
+    ...aboveOf(ranked, resource),
+    startOrder: jsonInteger(workload.startOrder),
+    ...usageOf(ranked, resource),
+    ...holdingOf(ranked, nowNs),
+    path: workload.path,
+    ...(protection ? { protected: protection.kind, protectedBecause: protectionText(protection) } : {}),
+  };
+}
+
+function aboveOf({ aboveRequestNano }: RankedWorkload, resource: Resource): Record<string, unknown> {
+  switch (resource) {
+    case 'memory':
+    case 'ephemeral-storage':
+      return { aboveRequestBytes: wholeOrFraction(aboveRequestNano) };
+    case 'inodes':
+      return { aboveRequestInodes: wholeOrFraction(aboveRequestNano) };
+    case 'pids':
+      return {};
+  }
+}
+
+function usageOf({ stats, usage, requestNano }: RankedWorkload, resource: Resource): Record<string, unknown> {
+  switch (resource) {
+    case 'memory':
+      return {
+        ...known('workingSetBytes', usage),
+        ...known('usageBytes', stats?.usageBytes),
+        requestBytes: wholeOrFraction(requestNano),
+      };
+    case 'ephemeral-storage':
+      return { ...known('usedBytes', usage), requestBytes: wholeOrFraction(requestNano) };
+    case 'inodes':
+      return { ...known('usedInodes', usage), requestInodes: wholeOrFraction(requestNano) };
+    case 'pids':
+      return known('processes', usage);
+  }
+}
+
+function holdingOf({ holding }: RankedWorkload, nowNs: bigint): Record<string, unknown> {
+  if (holding === undefined) return {};
+  const { frees, atNs } = holding;
+  return {
+    freesBytes: jsonInteger(frees.bytes),
+    freesInodes: jsonInteger(frees.inodes),
+    measuredSecondsAgo: Number((nowNs - atNs) / 1_000_000n) / 1e3,
+  };
+}
+
+function known(name: string, value: bigint | undefined): Record<string, unknown> {
+  return value === undefined ? {} : { [name]: jsonInteger(value) };
+}
+
+/** A Kubernetes request may be 100.5 bytes; everything else is whole. */
+function wholeOrFraction(nano: bigint): number | string {
+  return nano % NANO === 0n ? jsonInteger(nano / NANO) : Number(nano) / 1e9;
+}

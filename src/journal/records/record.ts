@@ -1,0 +1,100 @@
+import type { Outcome } from '../../core/decide/eviction.js';
+import type { Hold } from '../../core/systemd/unit-hold.js';
+import type { State } from '../../core/decide/state.js';
+import { whenText } from '../../core/threshold/threshold.js';
+import { notStartedText } from '../../core/message/unit-message.js';
+import type { NotStarted } from '../../core/systemd/unit-start.js';
+import { victimOf } from './ranking-row.js';
+
+/** A record of the journal (docs/journal.md). Integers are numbers up to 2^53, and decimal strings beyond that. */
+export type JournalRecord = Readonly<Record<string, unknown>> & { readonly type: string; readonly message: string };
+
+export function journalLine({ type, ...rest }: JournalRecord, of: { readonly node: unknown; readonly dryRun: unknown }): string {
+  const { node, dryRun } = of;
+  return JSON.stringify({ time: new Date().toISOString(), type, node, dryRun, ...rest });
+}
+
+/** The line before this record was cut off. */
+export function tornRecord(bytes: number): JournalRecord {
+  return { type: 'torn', bytes, message: `the line before this one was cut off after ${String(bytes)} bytes` };
+}
+
+export interface StartFacts {
+  readonly version: string;
+  readonly dryRun: boolean;
+  /** Records of the run before that were not in the state directory yet. */
+  readonly recovered: number;
+  readonly state: Pick<State, 'episodes' | 'conditions' | 'evictions'>;
+  /** Why the saved state was not used; undefined: it was, or there was none. */
+  readonly discarded: string | undefined;
+}
+
+export function startRecord({ version, dryRun, recovered, state, discarded }: StartFacts): JournalRecord {
+  const kept = recovered === 0 ? '' : `; ${String(recovered)} records of the last run were still in the runtime directory`;
+  const evictions = state.evictions.map(({ decision, phase }) => ({ decision: decision.serial, victim: victimOf(decision.victim), phase }));
+  const thresholds = [...state.episodes.values()].map(whenText);
+  const { conditions } = state;
+  const resumed = { thresholds, conditions, evictions };
+  const names = [
+    ...thresholds,
+    ...conditions,
+    ...state.evictions.map(({ decision: { victim } }) => `the eviction of ${victim.workload.name}`),
+  ];
+  const goesOn = names.length === 0 ? '' : `; it continues ${names.join(', ')}`;
+  const lost = discarded === undefined ? '' : `; the saved state was discarded: ${discarded}`;
+  return {
+    type: 'start',
+    version,
+    recovered,
+    ...(names.length === 0 ? {} : { resumed }),
+    ...(discarded === undefined ? {} : { discarded }),
+    message: `evictd ${version} starts${dryRun ? ' a dry run' : ''}${kept}${goesOn}${lost}`,
+  };
+}
+
+/**
+ * The outcome of a decision of which only the record is left.
+ *
+ * @param isStateOlder  the saved state is older than the decision: evictd was killed in between, or could not write the
+ * state
+ */
+export function unfinishedRecord(record: Readonly<Record<string, unknown>>, isStateOlder: boolean): JournalRecord {
+  const { decision, signal, victim, expectedBytes } = record;
+  const { name } = victim as { readonly name: string };
+  const abandoned = isStateOlder
+    ? 'evictd ended directly after the decision: no signal was sent, unless the state could not be saved'
+    : 'evictd ended during the eviction, and its result is not known';
+  return {
+    type: 'outcome',
+    decision,
+    result: 'abandoned' satisfies Outcome['result'],
+    signal,
+    victim,
+    ...(expectedBytes === undefined ? {} : { expectedBytes }),
+    freedBytes: 0,
+    abandoned,
+    message: `eviction of ${name} abandoned: ${abandoned}`,
+  };
+}
+
+export function stopRecord(): JournalRecord {
+  return { type: 'stop', message: 'evictd stops' };
+}
+
+export function reloadRecord(message: string): JournalRecord {
+  return { type: 'reload', message };
+}
+
+/**
+ * A reload was refused.
+ *
+ * @param errors  a line each
+ */
+export function reloadRefusedRecord(errors: readonly string[]): JournalRecord {
+  return { type: 'reload-refused', errors, message: 'the new configuration was refused; the former one stays in force' };
+}
+
+/** A unit that was kept stopped could not be started, or not with all that belong to it. */
+export function notReleasedRecord({ decision, unit, start }: Hold, { reasons }: Pick<NotStarted, 'reasons'>): JournalRecord {
+  return { type: 'release', decision, unit, start, errors: reasons, message: notStartedText(unit, { reasons }) };
+}

@@ -1,0 +1,127 @@
+import { jsonInteger } from '../core/quantity/integer.js';
+
+export type Level = 'debug' | 'info' | 'warn' | 'error';
+export type Form = 'text' | 'systemd' | 'json';
+
+/** A JSON value. */
+type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
+type PlainFields = Readonly<Record<string, Plain>>;
+
+/** A line before it is formatted. `time` is the wall clock. */
+export interface LogLine {
+  readonly level: Level;
+  readonly time: Date;
+  readonly message: string;
+  readonly fields: PlainFields;
+}
+
+/** `dated`: text lines have the date, for logs that are kept. */
+export interface LineStyle {
+  readonly colour: boolean;
+  readonly dated: boolean;
+}
+
+/** The formats of a line; each ends with a line feed. */
+export const FORMS: Readonly<Record<Form, (line: LogLine, style: LineStyle) => string>> = {
+  text: textLine,
+  systemd: systemdLine,
+  json: ({ level, time, message, fields }) => `${JSON.stringify({ level, time: time.toISOString(), ...fields, msg: message })}\n`,
+};
+
+/** Priorities of syslog, which the journal reads from a leading `<N>` (sd-daemon(3)). */
+const PRIORITY: Readonly<Record<Level, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
+const PREFIX: Readonly<Record<Level, string>> = { error: 'error: ', warn: 'warning: ', info: '', debug: 'debug: ' };
+const COLOUR: Readonly<Record<Level, string>> = { error: '\u001b[31m', warn: '\u001b[33m', info: '', debug: '\u001b[2m' };
+const RESET = '\u001b[0m';
+
+/** `12:03:44 warning: message (hint) [CODE]` in local time; debug lines have the other fields too. */
+function textLine({ level, time, message, fields }: LogLine, style: LineStyle): string {
+  const { hint, code, ...others } = fields;
+  const remedy = (typeof hint === 'string' ? ` (${hint})` : '') + (typeof code === 'string' ? ` [${code}]` : '');
+  const sentence = oneLine(`${PREFIX[level]}${message}${remedy}${level === 'debug' ? fieldsText(others) : ''}`);
+  const coloured = style.colour && COLOUR[level] !== '' ? COLOUR[level] + sentence + RESET : sentence;
+  return `${style.dated ? `${dateText(time)} ` : ''}${timeText(time)} ${coloured}\n`;
+}
+
+/** `<4>message key=value`; the journal adds the time. */
+function systemdLine({ level, message, fields }: LogLine): string {
+  return `<${String(PRIORITY[level])}>${oneLine(message + fieldsText(fields))}\n`;
+}
+
+/** Control characters (line feeds, terminal escapes) and Unicode's line and paragraph separators. */
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
+
+/** Escapes control characters: workload names are untrusted. */
+function oneLine(text: string): string {
+  return text.replace(CONTROL, (character) => {
+    if (character === '\n') return '\\n';
+    if (character === '\t') return '\\t';
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+/** ` key=value key="two words"`, empty for no fields. */
+function fieldsText(fields: PlainFields): string {
+  return Object.entries(fields)
+    .map(([key, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return ` ${key}=${/^[^\s"=\\]+$/.test(text) ? text : JSON.stringify(text)}`;
+    })
+    .join('');
+}
+
+const two = (part: number): string => String(part).padStart(2, '0');
+const timeText = (time: Date): string => `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+const dateText = (time: Date): string => `${String(time.getFullYear())}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+
+/** Deeper values are cut: they are a defect or a cycle. */
+const MAX_DEPTH = 6;
+/** Keys of the line itself. A field of that name gets an underscore, so that no JSON line has a key twice. */
+const RESERVED = new Set(['level', 'time', 'msg']);
+
+/** Fields as JSON values, without undefined ones. */
+export function plainFields(fields: Readonly<Record<string, unknown>>): Record<string, Plain> {
+  const named: Record<string, Plain> = {};
+  for (const [key, item] of Object.entries(fields)) {
+    const value = plain(item, 0);
+    if (value !== undefined) named[RESERVED.has(key) ? `${key}_` : key] = value;
+  }
+  return named;
+}
+
+/**
+ * Integers beyond 2^53, NaN and infinities become text; an error has message, cause, code and hint; a Map is an object,
+ * a Set a list.
+ */
+function plain(value: unknown, depth: number): Plain | undefined {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      return Number.isFinite(value) ? value : String(value);
+    case 'bigint':
+      return jsonInteger(value);
+    case 'object':
+      return value === null ? null : depth >= MAX_DEPTH ? '…' : plainObject(value, depth + 1);
+    case 'undefined':
+    case 'function':
+    case 'symbol':
+      return undefined;
+  }
+}
+
+function plainObject(value: object, depth: number): Plain {
+  if (Array.isArray(value)) return value.map((item) => plain(item, depth) ?? null);
+  if (value instanceof Set) return [...value].map((item) => plain(item, depth) ?? null);
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Error) return plainObject(Object.assign({ message: value.message, cause: value.cause }, value), depth);
+  const entries = value instanceof Map ? [...value] : Object.entries(value);
+  return Object.fromEntries(
+    entries.flatMap(([key, item]) => {
+      const text = plain(item, depth);
+      return text === undefined ? [] : [[String(key), text]];
+    }),
+  );
+}

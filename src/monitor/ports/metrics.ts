@@ -1,0 +1,40 @@
+import type { DiskAmount } from '../../core/disk/disk-amount.js';
+import type { AlertKind } from '../../core/decide/effect.js';
+import type { EvictionSignal } from '../../core/message/eviction-signal.js';
+import type { OomLimit } from '../../core/oom/kernel-kill.js';
+import type { Observations } from '../../core/signal/observation.js';
+import type { ConditionType, Signal } from '../../core/signal/signal.js';
+import type { Threshold, ThresholdKind } from '../../core/threshold/threshold.js';
+import type { NotifierState, SourceProblem } from './ports.js';
+
+/**
+ * What the loop publishes. Every method only stores a value, so that it may be called on every tick and on the path of
+ * an eviction.
+ */
+export interface Metrics {
+  /** The readings of a pass. They are kept, not copied. */
+  observe(observations: Observations, thresholds: readonly Threshold[]): void;
+  condition(type: ConditionType, on: boolean): void;
+  thresholdMet(signal: Signal, kind: ThresholdKind): void;
+  /** An eviction has ended with no process left. */
+  evicted(signal: EvictionSignal): void;
+  /** An eviction has failed, or left processes. */
+  failed(signal: EvictionSignal): void;
+  /** An eviction has freed little; `evicted` counts it, too. */
+  ineffective(signal: EvictionSignal): void;
+  /** A threshold required an eviction that evictd could not make; once per episode. */
+  alerted(kind: AlertKind, signal: Signal): void;
+  /**
+   * A step of node-level reclaim has run.
+   *
+   * @param freed  minus what workloads took meanwhile
+   * @param failed  a part of it could not be done
+   */
+  reclaimed(step: string, freed: DiskAmount, failed: boolean): void;
+  oomKilled(limit: OomLimit, processes: number): void;
+  held(units: number): void;
+  wakeToSignal(seconds: number): void;
+  notifiers(states: readonly NotifierState[]): void;
+  /** Workload sources that are missing. Replaces the former list. */
+  problems(problems: readonly SourceProblem[]): void;
+}

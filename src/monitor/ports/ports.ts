@@ -1,0 +1,260 @@
+import type { Effect } from '../../core/decide/effect.js';
+import type { SystemdAnswer, UnitDecision } from '../../core/decide/eviction.js';
+import type { StepInput } from '../../core/decide/step-input.js';
+import type { Observations } from '../../core/signal/observation.js';
+import type { OomProcess } from '../../core/oom/oom-order.js';
+import type { OomTally } from '../../core/oom/oom-kill-count.js';
+import type { ReclaimReading } from '../../core/reclaim/reclaim.js';
+import type { LimitedCommand } from '../../core/systemd/limited-command.js';
+import type { OomScoreAdjTarget } from '../../core/oom/oom-score-adj-target.js';
+import type { ResourceSignal, Signal } from '../../core/signal/signal.js';
+import type { Policy, State } from '../../core/decide/state.js';
+import type { Threshold } from '../../core/threshold/threshold.js';
+import type { SourceProblem } from './source-problem.js';
+import type { Candidates, Workload } from '../../core/workload/workload.js';
+
+export type { ContainerFiles, ContainerRuntime, ReportedFilesystems as ToldFilesystems } from './container-runtime.js';
+export type { ServiceManager } from './service-manager.js';
+export type { SourceProblem } from './source-problem.js';
+export type { UnitJob, UnitManager } from './unit-port.js';
+
+/** What wakes the loop, and when the native layer saw it (monotonic clock). */
+export interface Wake {
+  readonly source: WakeSource;
+  readonly atNs: bigint;
+  /** No threshold is crossed yet, but one may be within milliseconds. */
+  readonly approaching?: true | undefined;
+  /** Of memory.events and memory.oom_control: the counters that moved, with the kernel's names. */
+  readonly counters?: readonly string[];
+}
+export type NotifierMechanism = 'memcg_threshold' | 'sampler' | 'psi_trigger' | 'memcg_events' | 'memcg_oom' | 'memory_notification';
+export type WakeSource =
+  NotifierMechanism | 'start' | 'tick' | 'look' | 'deadline' | 'victim' | 'reload' | 'filesystem' | 'reclaim' | 'watchdog';
+
+/** A source of notifications. `signal`: what it watches. */
+export interface NotifierState {
+  readonly mechanism: NotifierMechanism;
+  readonly signal: Signal;
+  /** The file or cgroup, and the limit: 'memory.usage_in_bytes ≥ 201326592 of /demo'. */
+  readonly target: string;
+  readonly live: boolean;
+  /**
+   * Why it is not live. Of a live one: why it could not be moved to the right value; `target` is the value where it is.
+   */
+  readonly reason: string | undefined;
+  readonly hint: string | undefined;
+  /** Whether its signal is polled without it. false: it is only an additional source. */
+  readonly essential: boolean;
+  /** Of a live sampler: its current period, which depends on the distance to the limit. */
+  readonly periodMs?: number | undefined;
+}
+
+export interface NodeIdentity {
+  /** 'machine' or the node cgroup's path. */
+  readonly name: string;
+  readonly cgroup: string | undefined;
+  /** Id of the node cgroup: one that was removed and made again has another. Left out: the machine. */
+  readonly cgroupId?: bigint;
+  readonly cgroupVersion: 1 | 2 | undefined; // undefined: no cgroups
+}
+
+/** The node: the machine or a cgroup. A tick reads nothing else. */
+export interface Node {
+  readonly identity: NodeIdentity;
+  /**
+   * One pass: memory and process ids as of now, filesystems as of their last reading, each with its own time. Never
+   * throws: what could not be read is missing, with a reason.
+   */
+  read(): Observations;
+  /** The layout of the filesystems by their last answers, or which filesystem has not answered yet. */
+  layout(): StepInput['layout'];
+  /**
+   * Requests new filesystem readings. Calls `onAnswer` with the number of outstanding ones at each answer; one may
+   * never come. Never blocks.
+   */
+  requestFilesystems(onAnswer?: (outstanding: number) => void): void;
+  /**
+   * Arms the notifiers for the thresholds, moves them, and retries those that are not live. Cheap where nothing moved.
+   * A threshold that is already crossed does not wake: read afterwards. Returns whether anything was armed or moved.
+   */
+  arm(thresholds: readonly Threshold[], onWake: (wake: Wake) => void): boolean;
+  /** When `look` has to be called, monotonic clock; undefined: never. */
+  lookAtNs(): bigint | undefined;
+  /**
+   * Takes a reading that later ones need, for a share of the last seconds. Returns whether a threshold was crossed
+   * since the last reading that was `decided` on, so that a pass is due. Never throws.
+   */
+  look(): boolean;
+  /** A pass has decided on these observations: a crossing in them needs no further pass. */
+  decided(observations: Observations): void;
+  notifiers(): readonly NotifierState[];
+  /** The kernel's OOM kills below the node so far; undefined: the kernel has no such count. */
+  oomKills(): number | undefined;
+  close(): void;
+}
+
+export interface WorkloadSource {
+  /**
+   * Reads all candidates now. cgroups that vanish meanwhile are left out; what cannot be read is named. Never throws.
+   */
+  candidates(): Candidates;
+  /**
+   * Updates what seldom changes, such as evictd's own cgroup, so that `candidates` need not. Called at every tick.
+   * Never throws.
+   */
+  refresh(): void;
+  /**
+   * The workload that a cgroup is, or is inside of, by its path alone: it may be gone already, or protected. The
+   * innermost where workloads are nested. undefined: none.
+   */
+  holding(cgroup: string): { readonly name: string; readonly path: string } | undefined;
+  /** Configured sources that are not there (yet). */
+  problems(): readonly SourceProblem[];
+  close(): void;
+}
+
+export interface OomCounterReader {
+  /** Whether there was an OOM kill on the machine since the last `read` ended. Cheap. Never throws. */
+  readonly moved: boolean;
+  /** Reads the counters of all cgroups. Yields where it may be interrupted. Never throws. */
+  read(): Generator<void, OomTally>;
+  close(): void;
+}
+
+/** A kill under way, with the descriptors of the workload. Call close() at the end. */
+export interface KillInProgress {
+  /**
+   * Sends SIGTERM to every process, once, and SIGCONT, so that a stopped process can handle it. Call again only after
+   * 'unsent'. Never throws.
+   */
+  terminate(): SignalResult;
+  /**
+   * Sends SIGKILL to every process: cgroup.kill, or one pass of pidfds. Call again until `read` shows that no process
+   * is left. Never throws.
+   */
+  kill(): SignalResult;
+  /**
+   * Instead of `terminate`, where an earlier evictd has called it.
+   *
+   * @param isKilled  it has called `kill`, too, which is repeated all the same
+   */
+  resume?(isKilled: boolean): void;
+  /**
+   * What is left. `processes` is 0 only when no process is left, so one such reading is enough (on v1, where a reading
+   * can miss a process that moves, it means two empty readings in a row). What cannot be read counts as one process.
+   * `usageBytes` is undefined where the cgroup is gone or cannot be read.
+   */
+  read(): VictimSample;
+  /**
+   * To be called after a signal. Calls `callback` when the last process has exited, as far as the kernel reports that:
+   * read then. At most once, never during this call or after `close()`; the next call replaces it. Never throws.
+   */
+  onExit(callback: (atNs: bigint) => void): void;
+  /** systemd's answer to the request to stop it; undefined: there was no request, or there is no answer yet. */
+  systemd?(): SystemdAnswer | undefined;
+  close(): void;
+}
+export interface SignalResult {
+  /** When all signals of this call were sent, monotonic clock: a latency by it is rather too long than too short. */
+  readonly atNs: bigint;
+  readonly processes: number;
+  /** The error of the call, as text; undefined: none. */
+  readonly error: string | undefined;
+  /**
+   * Whether an error is temporary. 'unsent': no process got the signal because evictd lacks a resource; the same call
+   * may succeed later. 'in part': some processes got it, or a stronger means is left. undefined: nothing more can be
+   * done.
+   */
+  readonly passing?: 'unsent' | 'in part' | undefined;
+}
+export interface VictimSample {
+  readonly processes: number;
+  readonly usageBytes: bigint | undefined;
+  /** The cgroup no longer exists. */
+  readonly removed: boolean;
+  /** As in VictimReading. */
+  readonly stopping?: true;
+  readonly queued?: true;
+}
+
+export interface Evictor {
+  /**
+   * Opens the workload's cgroup. Throws HostError if it is gone, or replaced by another one of the same name.
+   *
+   * @param unit  the decision for a systemd unit; undefined: the workload is none, and is ended by signals
+   * @param graceNs  its grace period
+   */
+  begin(workload: Workload, unit?: UnitDecision, graceNs?: bigint): KillInProgress;
+}
+
+/** Node-level reclaim: frees a resource without ending a workload. */
+export interface Reclaimer {
+  /** Runs the collections for a signal in this order, whether or not one fails. Never rejects. */
+  run(collections: readonly string[], signal: ResourceSignal): Promise<ReclaimReading>;
+}
+
+export interface CommandRunner {
+  /**
+   * Resolves when the program has ended, with its error; undefined: it succeeded. Takes its time limit and some seconds
+   * at most. Never rejects.
+   */
+  run(command: LimitedCommand): Promise<string | undefined>;
+}
+
+/** One step of the loop: its input and its result. Values only: nothing is read again. */
+export interface StepReport {
+  readonly wake: Wake;
+  readonly policy: Policy;
+  readonly input: Omit<StepInput, 'observe' | 'candidates' | 'lastLook'>;
+  /** undefined: not asked for, or the node could not be read. */
+  readonly observations: Observations | undefined;
+  /** The answers that the step asked for, in order; mostly none. */
+  readonly candidates: readonly Candidates[];
+  /** The readings after those, in order; mostly none. */
+  readonly lastLooks: readonly Observations[];
+  readonly state: State;
+  readonly effects: readonly Effect[];
+}
+
+/** Called after every step, when its effects are performed and reported. Must not throw or wait. */
+export interface StepListener {
+  stepped(report: StepReport): void;
+  close(): void;
+}
+
+/** Watches that the loop makes passes, and not only that the process exists. */
+export interface Heartbeat {
+  /** A pass was made, with everything that it decided. Does not wait or throw. */
+  beat(nowNs: bigint): void;
+  /** When the next pass must have been made, monotonic clock; undefined: there is no watchdog. */
+  dueAtNs(): bigint | undefined;
+}
+
+/**
+ * Writes oom_score_adj, keeps the original values, and restores them. An error with a process is logged. Where evictd
+ * itself lacks a resource (descriptors, memory), `look`, `measure` and `write` throw, and the whole may be begun again.
+ * They yield after a few processes, so that they can be interrupted or given up.
+ */
+export interface OomScoreAdjWriter {
+  /**
+   * The processes of a workload with their original values, without those that are left alone. undefined: they cannot
+   * be listed.
+   */
+  look(workload: Workload): Generator<void, readonly OomProcess[] | undefined>;
+  /** The same for a workload that is never written to: nothing is kept. */
+  measure(workload: Workload): Generator<void, readonly OomProcess[]>;
+  /** Saves the original values of these targets to a file. false: that failed, and nothing may be written. */
+  keep(targets: readonly OomScoreAdjTarget[]): boolean;
+  /**
+   * Writes to the processes that `look` has seen and `keep` has saved. Returns whether there are new processes: `keep`
+   * and `write` again.
+   */
+  write(target: OomScoreAdjTarget): Generator<void, boolean>;
+  restoreOthers(targets: readonly OomScoreAdjTarget[]): void;
+  /** Restores all processes. Those that fail stay in the file. */
+  restore(): RestoredOomScoreAdj;
+}
+export interface RestoredOomScoreAdj {
+  readonly processes: number;
+  readonly failed: number;
+}

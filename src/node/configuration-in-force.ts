@@ -1,0 +1,69 @@
+import type { Config, LoadedConfig } from '../config/config.js';
+import { normalCgroupPath } from '../core/workload/cgroup.js';
+import { COLLECTIONS } from '../core/signal/layout.js';
+import { MACHINE_RESOURCES } from '../core/signal/signal.js';
+import type { Policy } from '../core/decide/state.js';
+import { unitProtection, type UnitProtection } from './unit-protection.js';
+import { selectsPods } from '../workloads/kinds/source-spec.js';
+
+/** Takes a new configuration at a reload. */
+export type Configure = (next: LoadedConfig) => void;
+
+/** The configuration of a running evictd, and what follows from it alone. */
+export class ConfigurationInForce {
+  /** The configuration at the start: some of its keys stay in force until a restart. */
+  readonly started: Config;
+  readonly #dryRun: boolean;
+  readonly #ownCgroup: string | undefined;
+  #loaded: LoadedConfig;
+  #isProtected: UnitProtection;
+
+  /** @param ownCgroup  evictd's cgroup in the hierarchy of systemd; undefined: not known */
+  constructor(loaded: LoadedConfig, dryRun: boolean, ownCgroup: string | undefined) {
+    this.started = loaded.config;
+    this.#dryRun = dryRun;
+    this.#ownCgroup = ownCgroup;
+    this.#loaded = loaded;
+    this.#isProtected = unitProtection(loaded.config, ownCgroup);
+  }
+
+  get loaded(): LoadedConfig {
+    return this.#loaded;
+  }
+
+  get config(): Config {
+    return this.#loaded.config;
+  }
+
+  readonly isProtected: UnitProtection = (unit, besidesCritical) => this.#isProtected(unit, besidesCritical);
+
+  readonly configure: Configure = (next) => {
+    this.#loaded = next;
+    this.#isProtected = unitProtection(next.config, this.#ownCgroup);
+  };
+
+  /** `allocatable` is the one of the start: the node reads no other. */
+  policy(isShuttingDown = false): Policy {
+    return policyOf({ ...this.config, allocatable: this.started.allocatable }, this.#dryRun, isShuttingDown);
+  }
+}
+
+/** The part of a configuration that decisions depend on. */
+export function policyOf(config: Config, dryRun: boolean, shuttingDown = false): Policy {
+  return {
+    thresholds: config.thresholds,
+    pressureTransitionPeriodNs: config.pressureTransitionPeriodNs,
+    maxPodGracePeriodNs: config.maxPodGracePeriodNs,
+    departures: config.departures,
+    monitoringIntervalNs: config.monitoringIntervalNs,
+    pressureWindowNs: config.pressureWindowNs,
+    hasWorkloadSource: config.workloads.length > 0,
+    evictable: MACHINE_RESOURCES,
+    ...(config.allocatable && { allocatableCgroup: normalCgroupPath(config.allocatable.cgroup) }),
+    collections: new Set(selectsPods(config.workloads) ? COLLECTIONS : []),
+    reclaimSteps: config.reclaim,
+    localStorageCapacityIsolation: false,
+    dryRun,
+    ...(shuttingDown && { shuttingDown }),
+  };
+}

@@ -1,0 +1,112 @@
+import type { LoadedConfig } from '../config/config.js';
+import type { Observations } from '../core/signal/observation.js';
+import { protectionText } from '../core/rank/rank.js';
+import type { Rule } from '../core/workload/rule.js';
+import { isPressure, SIGNAL_FACTS, type Signal } from '../core/signal/signal.js';
+import type { Threshold } from '../core/threshold/threshold.js';
+import type { Protection } from '../core/workload/workload.js';
+import { selectHost } from '../host/select.js';
+import type { Hindrance, MachineFacts, PresentWorkload, PresentWorkloads } from '../config/lint/machine.js';
+import type { Node, NotifierState, WorkloadSource } from '../monitor/ports/ports.js';
+import { compileRules, namedOf, patternsOf } from '../workloads/workload-rules.js';
+import type { Reading } from './node-reading.js';
+import { openRuntimeReading } from './runtime-reading.js';
+
+/** Waits until the filesystems of a node have been read or timed out. */
+export type FilesystemsRead = (node: Node) => Promise<void>;
+
+/**
+ * The facts of this machine that a configuration is linted against. Reads them as `run` does, and changes nothing.
+ *
+ * Throws if the node does not exist, or evictd does not run on this system.
+ */
+export async function readMachineFacts(loaded: LoadedConfig, filesystemsRead: FilesystemsRead): Promise<MachineFacts> {
+  const reading = await openRuntimeReading(loaded);
+  try {
+    await filesystemsRead(reading.node);
+    reading.node.arm(loaded.config.thresholds, () => undefined);
+    return machineFactsOf(reading, loaded);
+  } finally {
+    reading.close();
+  }
+}
+
+/** The same for an armed node whose filesystems have been read or timed out. */
+export function machineFactsOf({ node, workloads }: Pick<Reading, 'node' | 'workloads'>, { config }: LoadedConfig): MachineFacts {
+  const { thresholds, rules, allocatable } = config;
+  const observations = node.read();
+  // Without `allocatable` the signal does not exist, and the configuration has a notice for that.
+  const isExpected = ([signal]: readonly [Signal, string]): boolean =>
+    signal !== 'allocatableMemory.available' || allocatable !== undefined;
+  return {
+    ...startFacts(node, observations),
+    unreadable: new Map([...observations.missing].filter(isExpected)),
+    absent: new Map([...(observations.absent ?? [])].filter(isExpected)),
+    polled: polledSignals(thresholds, observations, node.notifiers()),
+    layout: node.layout(),
+    workloads: presentWorkloads(workloads, rules),
+  };
+}
+
+/** The same at the start, when nothing is armed and no filesystem has been read. */
+export function readStartFacts(node: Node): MachineFacts {
+  return startFacts(node, node.read());
+}
+
+function startFacts({ identity }: Node, { observed }: Observations): MachineFacts {
+  const reserve = selectHost().readMemoryReserve();
+  return {
+    capacities: new Map([...observed].map(([signal, { capacity }]) => [signal, capacity])),
+    unreadable: new Map(),
+    absent: new Map(),
+    pressureOf: identity.cgroup === undefined ? 'machine' : identity.cgroupVersion === 1 ? 'machine instead of a v1 cgroup' : 'cgroup',
+    reserve: reserve && { ...reserve, kernelBytes: identity.cgroup === undefined ? reserve.kernelBytes : 0n },
+    polled: new Map(),
+    workloads: undefined,
+  };
+}
+
+/** PSI and memory.events do not count as notifiers: they wake when tasks stall already, or a limit was hit. */
+function polledSignals(
+  thresholds: readonly Threshold[],
+  { observed }: Observations,
+  states: readonly NotifierState[],
+): Map<Signal, string> {
+  const polled = new Map<Signal, string>();
+  for (const { signal } of thresholds) {
+    if (SIGNAL_FACTS[signal].resource !== 'memory' || isPressure(signal) || !observed.has(signal)) continue;
+    const own = states.filter(
+      (state) => state.signal === signal && (state.mechanism === 'memcg_threshold' || state.mechanism === 'sampler'),
+    );
+    if (own.some(({ live }) => live)) continue;
+    const reasons = own.map(({ mechanism, reason }) => `${mechanism}: ${reason ?? 'not live'}`);
+    polled.set(signal, reasons.length === 0 ? 'there is no notifier for this signal' : [...new Set(reasons)].join('; '));
+  }
+  return polled;
+}
+
+function presentWorkloads(source: WorkloadSource, rules: readonly Rule[]): PresentWorkloads {
+  const effectOf = compileRules(rules, patternsOf(selectHost().os));
+  const { usages, unreadable, veto } = source.candidates();
+  const read = usages.map(({ workload }): PresentWorkload => {
+    const { name, path } = workload;
+    return {
+      name,
+      path,
+      matched: effectOf(namedOf(workload)).matched,
+      hindrance: hindranceOf(workload.protection, veto?.(workload)),
+    };
+  });
+  const unread = unreadable.map(({ name, path }): PresentWorkload => {
+    return { name, path, matched: effectOf({ name, path }).matched, hindrance: { kind: 'other', text: 'cannot be read' } };
+  });
+  return { present: [...read, ...unread], problems: source.problems() };
+}
+
+/** An empty workload counts as such, whatever else prevents its eviction. */
+function hindranceOf(protection: Protection | undefined, veto: Protection | undefined): Hindrance | undefined {
+  const decisive = veto?.kind === 'vacant' || veto?.kind === 'gone' ? veto : (protection ?? veto);
+  if (decisive === undefined) return undefined;
+  const kind = decisive.kind === 'critical' ? 'critical' : decisive.kind === 'vacant' || decisive.kind === 'gone' ? 'vacant' : 'other';
+  return { kind, text: protectionText(decisive) };
+}

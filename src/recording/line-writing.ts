@@ -1,0 +1,121 @@
+import { jsonInteger } from '../core/quantity/integer.js';
+import type { Observation, Observations } from '../core/signal/observation.js';
+import type { WorkloadStats, WorkloadUsage } from '../core/workload/workload.js';
+import type { RecordedCandidates, RecordedStep, RecordingEntry, RecordingHeader } from './recording-format.js';
+import { toJson } from '../storage/tagged-json.js';
+
+/**
+ * How many workloads a file knows by number. Beyond it all are forgotten: where workloads come and go, the map must not
+ * grow without limit.
+ */
+const KNOWN_AT_MOST = 16_384;
+
+/**
+ * Writes the entries of one file, a line each. A workload is written once, and by its number after that; the source of
+ * a reading is written when it changes. This keeps the line of a quiet step short.
+ */
+export class RecordingWriting {
+  readonly #workloads = new Map<string, number>();
+  readonly #sources = new Map<string, string>();
+  #steps = 0;
+
+  header(header: RecordingHeader): string {
+    return line({ evictd: 'recording', ...(toJson(header) as object) });
+  }
+
+  /** One or more lines: definitions come before their first use. */
+  entry(entry: RecordingEntry): string {
+    switch (entry.kind) {
+      case 'policy':
+      case 'config':
+      case 'state':
+      case 'end':
+        return line(toJson(entry));
+      case 'sample':
+        return this.#withDefinitions([entry], ([candidates]) => line({ kind: 'sample', ...(candidates as object) }));
+      case 'step':
+        return this.#withDefinitions(entry.candidates, (candidates) => this.#step(entry, candidates));
+    }
+  }
+
+  #step({ wake, input, observations, lastLooks, decisions }: RecordedStep, candidates: readonly unknown[]): string {
+    const { nowNs, layout, victims, reclaimed } = input;
+    this.#steps += 1;
+    return line({
+      kind: 'step',
+      number: this.#steps,
+      now: jsonInteger(nowNs),
+      wake: [wake.source, jsonInteger(wake.atNs)],
+      layout,
+      ...(observations && { read: this.#observations(observations) }),
+      ...(victims.size > 0 && { victims: toJson(victims) }),
+      ...(reclaimed && { reclaimed: toJson(reclaimed) }),
+      ...(candidates.length > 0 && { candidates }),
+      ...(lastLooks.length > 0 && { lastLooks: lastLooks.map((seen) => this.#observations(seen)) }),
+      ...(decisions.length > 0 && { decisions: decisions.map(({ serial, victim }) => [serial, victim]) }),
+    });
+  }
+
+  #observations({ observed, missing, absent, pending }: Observations): unknown {
+    return {
+      observed: [...observed].map(([signal, observation]) => [signal, ...this.#observation(signal, observation)]),
+      ...(missing.size > 0 && { missing: [...missing] }),
+      ...(absent && absent.size > 0 && { absent: [...absent] }),
+      ...(pending && pending.size > 0 && { pending: [...pending] }),
+    };
+  }
+
+  #observation(signal: string, { available, capacity, timeNs, source }: Observation): unknown[] {
+    const values = [jsonInteger(available), jsonInteger(capacity), timeNs === undefined ? null : jsonInteger(timeNs)];
+    if (this.#sources.get(signal) === source) return values;
+    this.#sources.set(signal, source);
+    return [...values, source];
+  }
+
+  #withDefinitions(asked: readonly RecordedCandidates[], write: (candidates: readonly unknown[]) => string): string {
+    const lines: string[] = [];
+    if (this.#workloads.size > KNOWN_AT_MOST) {
+      this.#workloads.clear();
+      lines.push(line({ kind: 'forget' }));
+    }
+    const candidates = asked.map((each) => this.#candidates(each, lines));
+    return lines.join('') + write(candidates);
+  }
+
+  #candidates({ candidates: { usages, unreadable, timeNs }, vetoes, awaited }: RecordedCandidates, lines: string[]): unknown {
+    return {
+      at: jsonInteger(timeNs),
+      usages: usages.map((usage) => this.#usage(usage, lines)),
+      ...(unreadable.length > 0 && { unreadable }),
+      ...(awaited.length > 0 && { awaited }),
+      ...(vetoes.size > 0 && { vetoes: [...vetoes].map(([id, protection]) => [id, protection ?? null]) }),
+    };
+  }
+
+  #usage({ workload, stats }: WorkloadUsage, lines: string[]): unknown[] {
+    const text = JSON.stringify(toJson(workload));
+    let number = this.#workloads.get(text);
+    if (number === undefined) {
+      number = this.#workloads.size;
+      this.#workloads.set(text, number);
+      lines.push(`{"kind":"workload","number":${String(number)},"workload":${text}}\n`);
+    }
+    return stats === undefined ? [number] : [number, ...statsValues(stats)];
+  }
+}
+
+/** A workload of the machine has four values; those that only a pod has follow. */
+function statsValues({ workingSetBytes, usageBytes, processes, ephemeralStorageBytes, ...rest }: WorkloadStats): unknown[] {
+  const values: unknown[] = [workingSetBytes, usageBytes, processes, ephemeralStorageBytes].map((value) =>
+    value === undefined ? null : jsonInteger(value),
+  );
+  const { containers, volumes, ...more } = rest;
+  const isPlain = containers.length === 0 && volumes.length === 0 && Object.keys(more).length === 0;
+  if (!isPlain) return [...values, toJson(rest)];
+  while (values.length > 1 && values.at(-1) === null) values.pop();
+  return values;
+}
+
+function line(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}

@@ -1,0 +1,150 @@
+import { withHoldings, withProcesses } from '../core/rank/candidate-usages.js';
+import type { State } from '../core/decide/state.js';
+import type { Candidates, Protection, Workload } from '../core/workload/workload.js';
+import type { StepListener, StepReport, WorkloadSource } from '../monitor/ports/ports.js';
+import { RecordingQueue, type RecordingQueueOptions } from './recording-queue.js';
+import type { RecordedCandidates, RecordedConfig, RecordedStep, Vetoes } from './recording-format.js';
+
+/** The answers about candidates, by workload id. */
+interface Asked {
+  readonly vetoes: Map<string, Protection | undefined>;
+  readonly awaited: Set<string>;
+  /** undefined: processes were not counted. */
+  processes: ReadonlyMap<string, bigint> | undefined;
+}
+
+/** Ticks may come early or late. */
+const SLACK_NS = 100_000_000n;
+
+export interface RecorderOptions extends RecordingQueueOptions {
+  readonly config: RecordedConfig;
+  /** How often all workloads are read though no eviction is due; 0: never. At most once per tick. */
+  readonly sampleEveryNs: bigint;
+}
+
+/**
+ * Records the input of every step (docs/replay.md). It keeps references and returns; they are written about a second
+ * later, away from the path of an eviction.
+ */
+export class Recorder implements StepListener {
+  readonly #queue: RecordingQueue;
+  readonly #sampleEveryNs: bigint;
+  readonly #asked = new WeakMap<Candidates, Asked>();
+  #source: WorkloadSource | undefined;
+  #config: RecordedConfig;
+  #sampledAtNs: bigint | undefined;
+  #closed = false;
+
+  constructor(options: RecorderOptions) {
+    this.#queue = new RecordingQueue(options);
+    this.#sampleEveryNs = options.sampleEveryNs;
+    this.#config = options.config;
+  }
+
+  /** Steps that are in no file. */
+  get lost(): number {
+    return this.#queue.lost;
+  }
+
+  /** The source for the loop: it remembers the answers of vetoes. */
+  watching(source: WorkloadSource): WorkloadSource {
+    this.#source = source;
+    return {
+      candidates: () => this.#remembering(source.candidates()),
+      refresh: () => {
+        source.refresh();
+      },
+      holding: (cgroup) => source.holding(cgroup),
+      problems: () => source.problems(),
+      close: () => {
+        source.close();
+      },
+    };
+  }
+
+  reconfigured(config: RecordedConfig): void {
+    this.#config = config;
+  }
+
+  stepped(report: StepReport): void {
+    const { wake, input, observations, candidates, lastLooks, effects, policy, state } = report;
+    const entry: RecordedStep = {
+      kind: 'step',
+      wake,
+      input,
+      observations,
+      candidates: candidates.map((each) => this.#recorded(each)),
+      lastLooks,
+      decisions: effects.flatMap((effect) =>
+        effect.kind === 'evict' ? [{ serial: effect.decision.serial, victim: effect.decision.victim.workload.id }] : [],
+      ),
+    };
+    this.#queue.push({ entry, policy, config: this.#config, state });
+    if (candidates.length > 0) this.#sampledAtNs = input.nowNs;
+    else if (this.#wantsSample(report)) setImmediate(() => this.#sample(report));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#queue.end();
+  }
+
+  /** Returns whether everything is in the file, after at most `timeoutMs`. */
+  flush(timeoutMs: number): Promise<boolean> {
+    return this.#queue.flush(timeoutMs);
+  }
+
+  /** Not during an eviction, which further readings would delay. */
+  #wantsSample({ wake, policy, state, input }: StepReport): boolean {
+    if (this.#sampleEveryNs <= 0n || !policy.hasWorkloadSource || !isQuiet(state)) return false;
+    if (wake.source !== 'tick' && wake.source !== 'start' && wake.source !== 'reload') return false;
+    return this.#sampledAtNs === undefined || input.nowNs - this.#sampledAtNs + SLACK_NS >= this.#sampleEveryNs;
+  }
+
+  #sample({ policy, state, input }: StepReport): void {
+    if (this.#closed || !this.#source) return;
+    this.#sampledAtNs = input.nowNs;
+    const entry = { kind: 'sample', ...this.#recorded(this.#source.candidates()) } as const;
+    this.#queue.push({ entry, policy, config: this.#config, state });
+  }
+
+  #remembering(candidates: Candidates): Candidates {
+    const { veto, awaited, processes } = candidates;
+    if (veto === undefined && awaited === undefined && processes === undefined) return candidates;
+    const asked: Asked = { vetoes: new Map(), awaited: new Set(), processes: undefined };
+    const remembering: Candidates = {
+      ...candidates,
+      veto: (workload: Workload) => {
+        const protection = veto?.(workload);
+        asked.vetoes.set(workload.id, protection);
+        return protection;
+      },
+      awaited: (...asking: Parameters<NonNullable<typeof awaited>>) => {
+        const [workload] = asking;
+        const isAwaited = awaited?.(...asking) ?? false;
+        if (isAwaited) asked.awaited.add(workload.id);
+        return isAwaited;
+      },
+      ...(processes && { processes: () => (asked.processes = processes()) }),
+    };
+    this.#asked.set(remembering, asked);
+    return remembering;
+  }
+
+  /** A copy of the answers: other listeners may ask these candidates later, when the victim is dead. */
+  #recorded(candidates: Candidates): RecordedCandidates {
+    const { usages, unreadable, timeNs, holdings } = candidates;
+    const { vetoes, awaited, processes } = this.#asked.get(candidates) ?? { vetoes: NO_VETOES, awaited: [], processes: undefined };
+    return {
+      candidates: { usages: withHoldings(withProcesses(usages, processes), holdings), unreadable, timeNs },
+      vetoes: new Map(vetoes),
+      awaited: [...awaited],
+    };
+  }
+}
+
+const NO_VETOES: Vetoes = new Map();
+
+function isQuiet({ evictions, reclaiming }: State): boolean {
+  return evictions.length === 0 && reclaiming === undefined;
+}

@@ -1,0 +1,99 @@
+import type { State } from '../core/decide/state.js';
+import { isWaiting } from '../core/decide/remembered-state.js';
+import { savedStateText, type StateOwner } from './saved-state.js';
+import { savedParts, shortened, significance } from './saved-parts.js';
+import type { StateFile } from './state-file.js';
+import type { SentSignals } from '../monitor/ports/sent-signals.js';
+
+/** The precision of the times at which something was last seen. */
+const REFRESH_NS = 1_000_000_000n;
+
+export interface StateKeeperOptions {
+  readonly file: Pick<StateFile, 'fits' | 'write'>;
+  readonly owner: StateOwner;
+  readonly bootNs: () => bigint;
+  /** What features have saved, from the evictd before. */
+  readonly sections: Readonly<Record<string, unknown>>;
+  /** At the first of several failures in a row. */
+  readonly onError: (error: Error) => void;
+}
+
+/** What a feature saves in the same file: values as of recording/value.ts. */
+export interface SavedSection {
+  /** From the evictd before, on this boot; undefined: nothing. */
+  readonly before: unknown;
+  /** Written at once. Never throws. undefined removes the section. */
+  keep(value: unknown): void;
+}
+
+/** Saves the state whenever it has changed. Never throws: an eviction goes on without it. */
+export class StateKeeper {
+  readonly #options: StateKeeperOptions;
+  readonly #sections: Map<string, unknown>;
+  #last: { readonly state: State; readonly signals: ReadonlyMap<number, SentSignals> } | undefined;
+  #significance = '';
+  #writtenNs = 0n;
+  #failing = false;
+
+  constructor(options: StateKeeperOptions) {
+    this.#options = options;
+    this.#sections = new Map(Object.entries(options.sections));
+  }
+
+  section(name: string): SavedSection {
+    return {
+      before: this.#options.sections[name],
+      keep: (value) => {
+        if (value === undefined) this.#sections.delete(name);
+        else this.#sections.set(name, value);
+        if (this.#last) this.keep(this.#last.state, this.#last.signals);
+      },
+    };
+  }
+
+  /** Writes before it returns: called before effects are performed. */
+  keep(state: State, signals: ReadonlyMap<number, SentSignals>): void {
+    this.#last = { state, signals };
+    this.#significance = significanceOf(state, signals);
+    this.#writtenNs = process.hrtime.bigint();
+    try {
+      this.#options.file.write(this.text(state, signals));
+      this.#failing = false;
+    } catch (error) {
+      this.#significance = ''; // the next step tries again
+      if (!this.#failing) this.#options.onError(error instanceof Error ? error : new Error(String(error)));
+      this.#failing = true;
+    }
+  }
+
+  /**
+   * After a step: writes where something has changed, and once a second while time counts (a threshold is met, say).
+   */
+  follow(state: State, signals: ReadonlyMap<number, SentSignals>, nowNs: bigint): void {
+    const isDue = isWaiting(state) && nowNs - this.#writtenNs >= REFRESH_NS;
+    if (isDue || significanceOf(state, signals) !== this.#significance) this.keep(state, signals);
+    else this.#last = { state, signals };
+  }
+
+  /** Removes units that were started again: for after the last step. */
+  forgetHeld(units: ReadonlySet<string>): void {
+    if (this.#last === undefined) return;
+    const { state, signals } = this.#last;
+    this.keep({ ...state, held: new Map([...state.held].filter(([unit]) => !units.has(unit))) }, signals);
+  }
+
+  /** The text that would be written. What does not fit is written without the parts that can be left out. */
+  text(state: State, signals: ReadonlyMap<number, SentSignals>): string {
+    const { file, owner, bootNs } = this.#options;
+    const clocks = { monotonicNs: process.hrtime.bigint(), bootNs: bootNs() };
+    const sections = Object.fromEntries(this.#sections);
+    const textOf = (saved: State): string => savedStateText(owner, clocks, { state: savedParts(saved), signals, sections });
+    const whole = textOf(state);
+    return file.fits(whole) ? whole : textOf(shortened(state));
+  }
+}
+
+function significanceOf(state: State, signals: ReadonlyMap<number, SentSignals>): string {
+  const own = significance(state);
+  return signals.size === 0 ? own : `${own}\n${[...signals].map(([serial, { sent }]) => `${String(serial)} ${sent ?? ''}`).join()}`;
+}

@@ -1,0 +1,81 @@
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errnoName } from '../errors.js';
+
+// `recursive: true` loops for ever if mkdir() fails with ENOENT below an existing directory, as in /proc (seen with
+// Node 20).
+
+/**
+ * Makes a directory and its missing parents. Throws the error of mkdir(2); EEXIST: the path exists and is no directory.
+ */
+export function makeDirectorySync(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if (errnoName(error) === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (errnoName(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    makeDirectorySync(dirname(path), mode);
+    makeLastSync(path, mode);
+  }
+}
+
+/** The same, asynchronously. */
+export async function makeDirectory(path: string, mode: number): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    if (errnoName(error) === 'EEXIST' && (await stat(path)).isDirectory()) return;
+    if (errnoName(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeDirectory(dirname(path), mode);
+    await mkdir(path, { mode }).catch(unlessThere);
+  }
+}
+
+function makeLastSync(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    unlessThere(error);
+  }
+}
+
+/** Another process may have made it meanwhile. */
+function unlessThere(error: unknown): void {
+  if (errnoName(error) !== 'EEXIST') throw error;
+}
+
+/** libuv's EPERM and EBUSY on Windows; Linux has other numbers. */
+const BUSY_ERRNOS: readonly unknown[] = [-4048, -4082];
+/** How long {@link replaceFileSync} retries. */
+const RETRY_MS = 200;
+
+/** Whether Windows refused it because another process has the file open or is replacing it. */
+export const isHindered = (error: unknown): boolean => BUSY_ERRNOS.includes((error as NodeJS.ErrnoException | undefined)?.errno);
+
+/** Replaces a file atomically, by rename(2). Does not follow links. */
+export function replaceFileSync(path: string, text: string, mode: number): void {
+  const fresh = `${path}.new`;
+  rmSync(fresh, { force: true });
+  try {
+    writeFileSync(fresh, text, { flag: 'wx', mode });
+    renameWithRetry(fresh, path);
+  } catch (error) {
+    rmSync(fresh, { force: true }); // partial after a full disk
+    throw error;
+  }
+}
+
+/** Windows cannot replace an open file; readers have it open only for a moment. */
+function renameWithRetry(from: string, to: string): void {
+  const endMs = performance.now() + RETRY_MS;
+  for (;;) {
+    try {
+      renameSync(from, to);
+      return;
+    } catch (error) {
+      if (!isHindered(error) || performance.now() >= endMs) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import type {
+  ContainerStats,
+  OomPreference,
+  Protection,
+  QosClass,
+  VolumeStats,
+  Workload,
+  WorkloadUsage,
+} from '../../core/workload/workload.js';
+import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
+import type { RuntimePart } from '../../core/workload/pod-sandbox.js';
+import { ALL_MEMORY, type CgroupSample } from './cgroup-files.js';
+import type { Member } from './member.js';
+
+const NANO = 1_000_000_000n;
+const NO_CONTAINERS: readonly ContainerStats[] = [];
+const NO_VOLUMES: readonly VolumeStats[] = [];
+
+/** Facts about a cgroup besides its usage. */
+interface CgroupFacts {
+  readonly oomPreference: OomPreference | undefined;
+  readonly protection: Protection | undefined;
+  /** undefined: unknown to systemd, or not asked. */
+  readonly loaded: LoadedUnit | undefined;
+  /** undefined: not reported by a container runtime. */
+  readonly runtime: RuntimePart | undefined;
+}
+
+/** A cgroup as a workload. Without a rule its request is what the kernel guarantees. */
+export function workloadOf(
+  member: Member,
+  { guaranteedBytes }: CgroupSample,
+  { oomPreference, protection, loaded, runtime }: CgroupFacts,
+): Workload {
+  const { name, path, id, effect, limitBytes, unit } = member;
+  const requestBytes = effect.requestsMemory ?? guaranteedBytes ?? guaranteedTo(loaded);
+  return {
+    id: `${path}#${String(id)}`,
+    name,
+    path,
+    priority: effect.priority ?? runtime?.priority ?? 0,
+    ...preferenceParts(oomPreference, effect.priority),
+    requests: { memory: requestBytes * NANO, ephemeralStorage: 0n, inodes: 0n },
+    limits: { memory: limitBytes === undefined ? undefined : limitBytes * NANO, ephemeralStorage: undefined },
+    qosClass: qosClass(requestBytes, limitBytes),
+    terminationGracePeriodNs: runtime
+      ? graceOfPod(effect, runtime, loaded)
+      : graceOf(effect.terminationGracePeriodNs, loaded?.timeoutStopNs),
+    startOrder: id,
+    protection,
+    pod: undefined,
+    ...(unit && runtime === undefined && { unit: { name: unit.name, manager: unit.manager } }),
+    ...(runtime && { runtime }),
+    ...(effect.directories.length > 0 && { directories: effect.directories }),
+  };
+}
+
+/** The runtime ends a pod; the timeout of its systemd scope counts only if nothing else is set. */
+function graceOfPod(effect: Member['effect'], runtime: RuntimePart, loaded: LoadedUnit | undefined): bigint | undefined {
+  return effect.terminationGracePeriodNs ?? runtime.terminationGracePeriodNs ?? loaded?.timeoutStopNs;
+}
+
+/** At most systemd's timeout, after which systemd kills the unit anyway. */
+function graceOf(givenNs: bigint | undefined, timeoutStopNs: bigint | undefined): bigint | undefined {
+  return givenNs === undefined || (timeoutStopNs !== undefined && timeoutStopNs < givenNs) ? timeoutStopNs : givenNs;
+}
+
+/** What systemd is configured to guarantee, even if the kernel (v1) does not. */
+function guaranteedTo(loaded: LoadedUnit | undefined): bigint {
+  if (loaded === undefined) return 0n;
+  const { memoryMinBytes = ALL_MEMORY, memoryLowBytes = ALL_MEMORY } = loaded;
+  return memoryMinBytes > memoryLowBytes ? memoryMinBytes : memoryLowBytes;
+}
+
+/** A rule's priority wins over `avoid`. */
+export function preferenceParts(
+  oomPreference: OomPreference | undefined,
+  priority: number | undefined,
+): Pick<Workload, 'oomPreference' | 'avoid'> {
+  if (oomPreference === undefined) return {};
+  return oomPreference === 'avoid' && priority === undefined ? { oomPreference, avoid: true } : { oomPreference };
+}
+
+/** As for a pod with one container with this request and limit (undefined: none) for every resource. */
+export function qosClass(requestBytes: bigint, limitBytes: bigint | undefined): QosClass {
+  if (requestBytes === 0n) return 'BestEffort';
+  return limitBytes !== undefined && requestBytes >= limitBytes ? 'Guaranteed' : 'Burstable';
+}
+
+export function usageOf(workload: Workload, { workingSetBytes, usageBytes }: CgroupSample): WorkloadUsage {
+  return {
+    workload,
+    stats: {
+      workingSetBytes,
+      usageBytes,
+      processes: undefined,
+      ephemeralStorageBytes: undefined,
+      containers: NO_CONTAINERS,
+      volumes: NO_VOLUMES,
+    },
+  };
+}

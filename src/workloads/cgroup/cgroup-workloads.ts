@@ -1,0 +1,294 @@
+import { statSync } from 'node:fs';
+import { cgroupDirectory, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { isLiteral } from '../../core/workload/glob.js';
+import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
+import { unitPlace, type UnitCgroup } from '../../core/systemd/unit.js';
+import type { Rule } from '../../core/workload/rule.js';
+import type { Candidates, OomPreference, Protection, UnreadableWorkload, Workload, WorkloadUsage } from '../../core/workload/workload.js';
+import { innermost, type WorkloadSources } from '../../core/workload/workload-source.js';
+import type { ContainerRuntime, NodeIdentity, SourceProblem, UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
+import type { Binding } from '../../native/binding.js';
+import type { CgroupSample } from './cgroup-files.js';
+import { ContainerNames } from '../cri/container-names.js';
+import { usageOf, workloadOf } from './cgroup-workload.js';
+import type { Member, Sampled } from './member.js';
+import { Members } from './members.js';
+import { OomPreferences, readOomPreference } from './oom-preference.js';
+import { missingSources, noWorkloads } from './missing-sources.js';
+import { OwnProcesses, type OwnProcess } from './own-processes.js';
+import { processCount } from './process-counts.js';
+import { listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
+import { compileRules } from '../workload-rules.js';
+import { ReportedWorkloads, RuntimeRoot } from '../cri/reported-workloads.js';
+import type { SourceRoot } from './source-root.js';
+import { cgroupsOf, type WorkloadSourceSpec } from '../kinds/source-spec.js';
+import { rootsOf } from '../systemd/unit-tree.js';
+
+interface WorkloadsConfig {
+  readonly workloads: readonly WorkloadSourceSpec[];
+  readonly rules: readonly Rule[];
+}
+
+/** Sources of facts besides the kernel. The caller closes them. */
+export interface FactSources {
+  /** undefined: systemd is not asked. */
+  readonly units?: UnitManager | undefined;
+  readonly runtimes?: readonly ContainerRuntime[];
+  /** Left out: the machine's. */
+  readonly containerNames?: ContainerNames;
+}
+
+/** The node of the workloads. `hierarchy`: the memory controller's; undefined: none. */
+interface WorkloadsNode {
+  readonly identity: NodeIdentity;
+  readonly hierarchy: CgroupHierarchy | undefined;
+  /** The pids controller's; undefined: none. */
+  readonly pids?: CgroupHierarchy | undefined;
+  /** v1: other hierarchies in which the service manager may have set preferences for the same cgroups. */
+  readonly beside?: readonly CgroupHierarchy[];
+}
+
+/**
+ * Opens the cgroup tree as a source of workloads, and reads it once.
+ *
+ * @param watched  the kernel reports changes, for repeated reading
+ */
+export function openWorkloads(
+  config: WorkloadsConfig,
+  native: Binding,
+  node: WorkloadsNode,
+  watched = true,
+  told: FactSources = {},
+): WorkloadSource {
+  if (node.hierarchy === undefined) return noWorkloads(config.workloads);
+  const source = new CgroupWorkloads(config, native, { ...node, hierarchy: node.hierarchy }, watched, told);
+  source.candidates();
+  return source;
+}
+
+type PodFacts<E> = Pick<Protectable, 'byKubelet' | 'pending'> & { readonly effect: E };
+
+class CgroupWorkloads implements WorkloadSource {
+  readonly #hierarchy: CgroupHierarchy;
+  readonly #pids: CgroupHierarchy | undefined;
+  readonly #nodeCgroup: string | undefined;
+  readonly #sources: WorkloadSources;
+  readonly #roots: readonly SourceRoot[];
+  readonly #reported: ReportedWorkloads;
+  readonly #containerNames: ContainerNames;
+  readonly #members: Members;
+  readonly #units: UnitManager | undefined;
+  readonly #preferenceOf: (path: string) => OomPreference | undefined;
+  readonly #preferences: OomPreferences;
+  /** A preference has changed, so others may have, too. */
+  #preferencesChanged = false;
+  readonly #effectOf: ReturnType<typeof compileRules>;
+  readonly #criticalPaths: readonly string[];
+  /** Whether rules match names. */
+  readonly #matchesNames: boolean;
+  readonly #own: OwnProcesses;
+  #ownProcesses: readonly OwnProcess[];
+
+  constructor(
+    config: WorkloadsConfig,
+    native: Binding,
+    { hierarchy, pids, beside = [], identity }: WorkloadsNode & { readonly hierarchy: CgroupHierarchy },
+    watched: boolean,
+    { units, runtimes = [], containerNames = new ContainerNames(!watched) }: FactSources,
+  ) {
+    this.#units = units;
+    this.#hierarchy = hierarchy;
+    this.#pids = pids;
+    this.#nodeCgroup = identity.cgroup;
+    this.#sources = cgroupsOf(config.workloads);
+    this.#roots = rootsOf(this.#sources, hierarchy, watched ? native : undefined);
+    const runtimeRoots = this.#sources.endpoints.flatMap((endpoint) =>
+      runtimes.filter((runtime) => runtime.endpoint === endpoint).map((runtime) => new RuntimeRoot(runtime, hierarchy.mountPoint)),
+    );
+    this.#reported = new ReportedWorkloads(runtimeRoots);
+    this.#containerNames = containerNames;
+    const effectOf = compileRules(config.rules);
+    this.#effectOf = (named) => effectOf({ ...named, labels: this.#reported.at(named.path)?.runtime.labels });
+    this.#criticalPaths = config.rules.flatMap(({ critical, match }) =>
+      critical && match.path !== undefined && isLiteral(match.path) ? match.path : [],
+    );
+    this.#matchesNames = config.rules.some(({ match }) => match.name !== undefined);
+    this.#preferenceOf = (path) =>
+      readOomPreference(
+        native,
+        [hierarchy, ...beside].map((one) => cgroupDirectory(one, path)),
+      ) ?? (hierarchy.version === 1 ? this.#loadedPreference(path) : undefined);
+    this.#preferences = new OomPreferences(this.#preferenceOf);
+    this.#members = new Members(native, {
+      hierarchy,
+      roots: [...runtimeRoots, ...this.#roots],
+      effectOf: this.#effectOf,
+      preferences: this.#preferences,
+      containerNames: this.#containerNames,
+    });
+    this.#own = new OwnProcesses(hierarchy);
+    this.#ownProcesses = this.#own.read();
+  }
+
+  candidates(): Candidates {
+    const unreadable: UnreadableWorkload[] = [];
+    this.#reported.follow();
+    this.#refreshPreferences();
+    const { occupied, timeNs } = this.#members.read(unreadable);
+    const closed = unreadable.map(({ name, path }) => {
+      const effect = this.#effectOf({ name, path });
+      return { name, path, listed: listedProtection({ path, effect }), ...this.#podFacts({ path, effect }) };
+    });
+    const protections = protectionsOf(
+      [
+        ...occupied.map(({ member }) => {
+          return { ...member, oomPreference: this.#preferences.of(member), ...this.#podFacts(member) };
+        }),
+        ...closed,
+      ],
+      this.#whatHoldsEvictd(occupied),
+      this.#nodeCgroup,
+      this.#criticalPaths,
+    );
+    const usages: WorkloadUsage[] = [];
+    for (const { member, sample } of occupied) {
+      const { name, path } = member;
+      if (sample) usages.push(this.#usage(member, sample, protections.get(path)));
+      else unreadable.push({ name, path, reason: this.#members.whyUnreadable(member) });
+    }
+    return {
+      usages,
+      unreadable,
+      timeNs,
+      awaitedRuntimes: this.#reported.awaitedRuntimes(),
+      veto: (workload) => this.#veto(workload),
+      processes: () => this.#processes(usages),
+      vacant: () => this.#vacant(),
+    };
+  }
+
+  #processes(usages: readonly WorkloadUsage[]): ReadonlyMap<string, bigint> {
+    const counts = new Map<string, bigint>();
+    for (const { workload } of usages) {
+      const member = this.#members.get(workload.path);
+      const count = member && processCount(this.#pids, member.path, () => this.#members.processes(member));
+      if (count !== undefined) counts.set(workload.id, count);
+    }
+    return counts;
+  }
+
+  #vacant(): readonly WorkloadUsage[] {
+    return this.#members.vacant().flatMap(({ member, sample }) => (sample ? [this.#usage(member, sample, undefined)] : []));
+  }
+
+  #usage(member: Member, sample: CgroupSample, protection: Protection | undefined): WorkloadUsage {
+    const runtime = this.#reported.at(member.path)?.runtime;
+    const known = { oomPreference: this.#preferences.of(member), protection, loaded: this.#loaded(member.unit), runtime };
+    return usageOf(workloadOf(member, sample, known), sample);
+  }
+
+  /** Reads all if one has changed, else those that have a preference. */
+  #refreshPreferences(): void {
+    if (this.#preferencesChanged) for (const member of this.#members.all()) this.#preferences.look(member);
+    else this.#preferences.refresh();
+    this.#preferencesChanged = false;
+  }
+
+  /** systemd's facts about a system unit with this cgroup. */
+  #loaded(unit: UnitCgroup | undefined): LoadedUnit | undefined {
+    if (unit?.manager !== 'system') return undefined;
+    const loaded = this.#units?.unit(unit.name);
+    return loaded?.controlGroup === unit.path ? loaded : undefined;
+  }
+
+  /** systemd does not report changes; on v2 the attribute is more current. */
+  #loadedPreference(path: string): OomPreference | undefined {
+    const { unit } = unitPlace(path);
+    const preference = unit?.path === path ? this.#loaded(unit)?.managedOomPreference : undefined;
+    return preference === 'none' ? undefined : preference;
+  }
+
+  holding(cgroup: string): { readonly name: string; readonly path: string } | undefined {
+    const found = innermost([this.#reported.holding(cgroup), this.#sources.holding(cgroup)].filter((held) => held !== undefined));
+    if (found === undefined) return undefined;
+    const { name, path } = found;
+    return { name: this.#reported.at(path)?.name ?? this.#members.get(path)?.name ?? name, path };
+  }
+
+  /** Facts from the pod above. */
+  #podFacts<E extends Protectable['effect']>({ path, effect }: { readonly path: string; readonly effect: E }): PodFacts<E> {
+    const above = this.#reported.above(path);
+    const isInCritical = above !== undefined && (this.#members.get(above.path)?.effect ?? this.#effectOf(above)).critical;
+    const { byKubelet } = (this.#reported.at(path) ?? above)?.runtime ?? {};
+    return { effect: isInCritical ? { ...effect, critical: true } : effect, byKubelet, pending: this.#pending(path) };
+  }
+
+  #pending(path: string): Protection | undefined {
+    if (this.#matchesNames && this.#containerNames.isPending(path)) return { kind: 'untold', what: 'name' };
+    return this.#reported.isAwaited(path) ? { kind: 'untold', what: 'pod' } : undefined;
+  }
+
+  problems(): readonly SourceProblem[] {
+    return [...missingSources(this.#roots), ...this.#members.problems()];
+  }
+
+  close(): void {
+    this.#members.close();
+    this.#own.close();
+  }
+
+  refresh(): void {
+    this.#ownProcesses = this.#own.read();
+    // Empties the kernel's queue, and opens new cgroups before they are needed.
+    this.#members.watch();
+    this.#reported.follow();
+    this.#members.follow([]);
+    this.#units?.follow(this.#unitNames());
+  }
+
+  *#unitNames(): Iterable<string> {
+    for (const { unit } of this.#members.all()) if (unit?.manager === 'system') yield unit.name;
+  }
+
+  /** Checks the processes that live in it now. */
+  #veto({ path }: Workload): Protection | undefined {
+    const member = this.#members.get(path);
+    const pids = member ? this.#members.processes(member) : [];
+    if (pids === undefined) return { kind: 'unlisted' };
+    if (pids.length === 0) {
+      const found = statSync(cgroupDirectory(this.#hierarchy, path), { bigint: true, throwIfNoEntry: false });
+      // Removed, or (v1) renamed: the name then belongs to another cgroup.
+      const gone = found === undefined || (member !== undefined && found.ino !== member.id);
+      if (gone && member) this.#members.forget(member);
+      return { kind: gone ? 'gone' : 'vacant' };
+    }
+    if (this.#ownProcesses.some(({ pid }) => pids.includes(pid))) return { kind: 'self' };
+    // Before `changed`, which only postpones an eviction.
+    const below = protectedBelow(path, cgroupDirectory(this.#hierarchy, path), (unit) => {
+      const named = { ...unit, name: this.#containerNames.of(unit.path) ?? unit.name };
+      return { oomPreference: this.#preferenceOf(unit.path), ...this.#podFacts({ path: unit.path, effect: this.#effectOf(named) }) };
+    });
+    if (below !== undefined) return below;
+    if (!member || !this.#preferences.look(member)) return undefined;
+    this.#preferencesChanged = true;
+    return { kind: 'changed' };
+  }
+
+  /** The cgroups with evictd or one of its ancestors in them or below, as of the last tick. */
+  #whatHoldsEvictd(occupied: readonly Sampled[]): ReadonlySet<string> {
+    const paths = new Set<string>();
+    const hidden: number[] = [];
+    for (const { pid, cgroup } of this.#ownProcesses) {
+      const path = cgroup === undefined ? undefined : pathBelowMount(cgroup, this.#hierarchy);
+      if (path === undefined) hidden.push(pid);
+      else for (const above of withAncestors(path)) paths.add(above);
+    }
+    // If a namespace or the mount hides their cgroup, the members of each candidate are searched.
+    if (hidden.length > 0) {
+      for (const { member } of occupied) {
+        if (this.#members.processes(member)?.some((pid) => hidden.includes(pid))) paths.add(member.path);
+      }
+    }
+    return paths;
+  }
+}

@@ -1,0 +1,281 @@
+import { readFileSync } from 'node:fs';
+import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+import { unitPlace } from '../../core/systemd/unit.js';
+import type { UnreadableWorkload } from '../../core/workload/workload.js';
+import { errnoName, errnoText } from '../../errors.js';
+import type { SourceProblem } from '../../monitor/ports/ports.js';
+import type { Binding, CgroupHandle, CgroupTable } from '../../native/binding.js';
+import type { ContainerNames } from '../cri/container-names.js';
+import { cgroupFiles, limitBytes, type CgroupFiles } from './cgroup-files.js';
+import type { RuleEffect } from '../workload-rules.js';
+import type { OomPreferences } from './oom-preference.js';
+import type { Member, Sampled } from './member.js';
+import { listedProtection } from './protection.js';
+import { inodeOf, type MemberRoot } from './source-root.js';
+
+type EffectOf = (workload: { readonly name: string; readonly path: string }) => RuleEffect;
+
+interface MembersParts {
+  readonly hierarchy: CgroupHierarchy;
+  /** Without duplicates; roots of runtimes first. */
+  readonly roots: readonly MemberRoot[];
+  readonly effectOf: EffectOf;
+  readonly preferences: OomPreferences;
+  readonly containerNames: ContainerNames;
+}
+
+/** The members of the sources, with their files open. */
+export class Members {
+  readonly #native: Binding;
+  readonly #hierarchy: CgroupHierarchy;
+  readonly #roots: readonly MemberRoot[];
+  readonly #effectOf: EffectOf;
+  readonly #preferences: OomPreferences;
+  readonly #containerNames: ContainerNames;
+  readonly #files: CgroupFiles;
+  readonly #table: CgroupTable;
+  /** The table's values; grows. */
+  #values = new Float64Array();
+  #errors = new Int32Array();
+  readonly #members = new Map<string, Member>();
+  /** The roots' own files, which are not cgroups. */
+  readonly #controls = new Set<string>();
+  /** Cgroups that could not be opened: tried again in every pass. */
+  readonly #unopened = new Map<string, Found>();
+
+  constructor(native: Binding, { hierarchy, roots, effectOf, preferences, containerNames }: MembersParts) {
+    this.#native = native;
+    this.#hierarchy = hierarchy;
+    this.#roots = roots;
+    this.#effectOf = effectOf;
+    this.#preferences = preferences;
+    this.#containerNames = containerNames;
+    this.#files = cgroupFiles(hierarchy.version);
+    this.#table = new native.CgroupTable(this.#files.specs);
+    this.watch();
+  }
+
+  /** Begins to watch sources that exist by now. */
+  watch(): void {
+    for (const root of this.#roots) root.watch();
+  }
+
+  /** Adds and removes members without reading them. */
+  follow(unreadable: UnreadableWorkload[]): void {
+    const retried = [...this.#unopened.values()];
+    this.#unopened.clear();
+    for (const root of this.#roots) {
+      const changes = root.changes(() => this.#count(root));
+      if (changes === 'unknown') this.#list(root, unreadable);
+      else if (changes !== 'none') {
+        for (const [below, kind] of changes) this.#lookAgain({ root, below }, kind, unreadable);
+      }
+    }
+    // The new name may match other rules.
+    for (const path of this.#containerNames.found()) {
+      const known = this.#members.get(path);
+      if (known === undefined) continue;
+      this.#remove(known);
+      this.#add({ root: known.root, below: path.slice(known.root.path === '/' ? 1 : known.root.path.length + 1) }, unreadable);
+    }
+    for (const found of retried) {
+      const path = pathOf(found);
+      if (!this.#members.has(path) && !this.#unopened.has(path)) this.#add(found, unreadable);
+    }
+  }
+
+  /** Reads all members with processes in one pass. Adds what could not be opened to `unreadable`. */
+  read(unreadable: UnreadableWorkload[]): { readonly occupied: readonly Sampled[]; readonly timeNs: bigint } {
+    this.follow(unreadable);
+    const timeNs = process.hrtime.bigint();
+    this.#readTable();
+    this.#replaceRemoved(unreadable);
+    const occupied: Sampled[] = [];
+    for (const member of this.#members.values()) {
+      const found = this.#look(member);
+      if (found) occupied.push(found);
+    }
+    return { timeNs, occupied };
+  }
+
+  /** Members without processes in the last pass (v2). */
+  vacant(): readonly Sampled[] {
+    const { columns } = this.#table;
+    return [...this.#members.values()]
+      .filter(({ row }) => this.#errors[row] !== ENODEV && this.#files.populated(this.#values, row * columns) === false)
+      .map((member) => ({ member, sample: this.#files.sample(this.#values, member.row * columns) }));
+  }
+
+  /** The pids of the cgroup and below; undefined: unknown. */
+  processes({ path, id }: Member): readonly number[] | undefined {
+    let handle: CgroupHandle | undefined;
+    try {
+      handle = new this.#native.CgroupHandle(cgroupDirectory(this.#hierarchy, path), id);
+      return handle.processes();
+    } catch (error) {
+      return GONE.has(errnoName(error) ?? '') ? [] : undefined;
+    } finally {
+      handle?.close();
+    }
+  }
+
+  all(): Iterable<Member> {
+    return this.#members.values();
+  }
+
+  get(path: string): Member | undefined {
+    return this.#members.get(path);
+  }
+
+  whyUnreadable({ row }: Member): string {
+    const errno = this.#errors[row] ?? 0;
+    return errno === ENOENT
+      ? `it has no ${this.#files.usageFile}: the memory controller is not enabled for it`
+      : `${this.#files.usageFile}: ${errnoText(errno)}`;
+  }
+
+  problems(): readonly SourceProblem[] {
+    return this.#roots.flatMap((root) => root.problem() ?? []);
+  }
+
+  close(): void {
+    for (const root of this.#roots) root.close();
+    this.#members.clear();
+    this.#table.close();
+  }
+
+  /** The name belongs to another cgroup or to none: the next pass looks. */
+  forget(member: Member): void {
+    if (this.#members.get(member.path) === member) this.#remove(member);
+    member.root.forget();
+  }
+
+  #count(root: MemberRoot): number {
+    if (this.#roots.length === 1) return this.#members.size;
+    let count = 0;
+    for (const member of this.#members.values()) if (member.root === root) count += 1;
+    return count;
+  }
+
+  /** Adds and removes the root's members. */
+  #list(root: MemberRoot, unreadable: UnreadableWorkload[]): void {
+    const listed = new Set<string>();
+    for (const below of root.list()) {
+      const found = { root, below };
+      const path = pathOf(found);
+      if (this.#controls.has(path)) continue;
+      listed.add(path);
+      const known = this.#members.get(path);
+      if (known?.root.names === 'directories' && root.names === 'reported') this.#remove(known);
+      if (!this.#members.has(path)) this.#add(found, unreadable);
+    }
+    // Removed, or (v1) renamed, which would keep the row under the old name.
+    for (const member of this.#members.values()) {
+      if (member.root !== root || listed.has(member.path)) continue;
+      this.#remove(member);
+      // It may become a member of another root.
+      if (root.names === 'reported') for (const other of this.#roots) if (other.names === 'directories') other.relist();
+    }
+  }
+
+  /** Replaces the member of a name that appeared or vanished. */
+  #lookAgain(found: Found, kind: 'appeared' | 'vanished', unreadable: UnreadableWorkload[]): void {
+    const known = this.#members.get(pathOf(found));
+    if (known && inodeOf(`${found.root.directory}/${found.below}`) === known.id) return;
+    if (known) this.#remove(known);
+    if (kind === 'appeared') this.#add(found, unreadable); // the kernel reports a later one
+  }
+
+  #add(found: Found, unreadable: UnreadableWorkload[]): void {
+    const { root, below } = found;
+    const path = pathOf(found);
+    const name = (root.names === 'reported' ? undefined : this.#containerNames.of(path)) ?? root.nameOf(below);
+    const directory = `${root.directory}/${below}`;
+    let row: number | undefined;
+    try {
+      row = this.#table.add(directory);
+      const id = this.#table.id(row);
+      const { unit } = unitPlace(path);
+      const effect = this.#effectOf({ name, path });
+      const member: Member = {
+        ...{ name, path, root, row, id, effect },
+        listed: listedProtection({ path, effect }),
+        unit: unit?.path === path ? unit : undefined,
+        limitBytes: this.#limit(directory),
+      };
+      this.#members.set(path, member);
+      this.#preferences.look(member);
+    } catch (error) {
+      if (row !== undefined) this.#table.remove(row);
+      const errno = errnoName(error);
+      if (errno === 'ENOTDIR') {
+        this.#controls.add(path);
+        return;
+      }
+      // ENOENT: removed since; ESTALE: removed and made again. The next pass sees it.
+      if (errno !== 'ENOENT' && errno !== 'ESTALE') unreadable.push({ name, path, reason: String(error) });
+      if (errno !== 'ENOENT') this.#unopened.set(path, found);
+    }
+  }
+
+  #limit(directory: string): bigint | undefined {
+    try {
+      return limitBytes(readFileSync(`${directory}/${this.#files.limitFile}`, 'utf8'));
+    } catch {
+      return undefined;
+    }
+  }
+
+  #remove(member: Member): void {
+    this.#table.remove(member.row);
+    this.#members.delete(member.path);
+    this.#preferences.forget(member);
+  }
+
+  /** Drops rows of removed cgroups, and adds new ones. */
+  #replaceRemoved(unreadable: UnreadableWorkload[]): void {
+    const removed = [...this.#members.values()].filter(({ row }) => this.#errors[row] === ENODEV);
+    if (removed.length === 0) return;
+    for (const member of removed) this.forget(member);
+    const before = new Set(this.#members.values());
+    this.follow(unreadable);
+    const added = [...this.#members.values()].filter((member) => !before.has(member)).map(({ row }) => row);
+    if (added.length > 0) this.#readTable(Uint32Array.from(added));
+  }
+
+  /** All rows, or these. */
+  #readTable(rows?: Uint32Array): void {
+    const { rowCount, columns } = this.#table;
+    if (this.#errors.length < rowCount) {
+      const [values, errors] = [this.#values, this.#errors];
+      this.#values = new Float64Array(2 * rowCount * columns).fill(NaN);
+      this.#errors = new Int32Array(2 * rowCount).fill(ENODEV);
+      this.#values.set(values);
+      this.#errors.set(errors);
+    }
+    this.#table.read(this.#values, this.#errors, rows);
+  }
+
+  /** undefined: removed, or without processes (v2; v1 takes another read). */
+  #look(member: Member): Sampled | undefined {
+    if (this.#errors[member.row] === ENODEV) return undefined;
+    const first = member.row * this.#table.columns;
+    if (this.#files.populated(this.#values, first) === false) return undefined;
+    return { member, sample: this.#files.sample(this.#values, first) };
+  }
+}
+
+const ENOENT = 2;
+const ENODEV = 19;
+/** The cgroup was removed, or replaced by another of the same name. */
+const GONE: ReadonlySet<string> = new Set(['ENOENT', 'ENODEV', 'ESTALE']);
+
+/** A member by its path below the root. */
+interface Found {
+  readonly root: MemberRoot;
+  readonly below: string;
+}
+
+function pathOf({ root, below }: Found): string {
+  return root.path === '/' ? `/${below}` : `${root.path}/${below}`;
+}

@@ -1,0 +1,81 @@
+import { statSync } from 'node:fs';
+import type { OomPreference } from '../../core/workload/workload.js';
+import type { Binding } from '../../native/binding.js';
+
+interface Cgroup {
+  readonly id: bigint;
+  readonly path: string;
+}
+
+/**
+ * ManagedOOMPreference of cgroups. Most have none: those are read when first seen and again before an eviction. Others
+ * are read in every pass, so that a withdrawn preference takes effect.
+ */
+export class OomPreferences {
+  readonly #read: (path: string) => OomPreference | undefined;
+  readonly #found = new Map<bigint, { readonly path: string; readonly preference: OomPreference }>();
+
+  constructor(read: (path: string) => OomPreference | undefined) {
+    this.#read = read;
+  }
+
+  of({ id }: Cgroup): OomPreference | undefined {
+    return this.#found.get(id)?.preference;
+  }
+
+  /** Reads one; returns whether it has changed. */
+  look({ id, path }: Cgroup): boolean {
+    const before = this.#found.get(id)?.preference;
+    const preference = this.#read(path);
+    if (preference === undefined) this.#found.delete(id);
+    else this.#found.set(id, { path, preference });
+    return preference !== before;
+  }
+
+  /** Reads those that have a preference. */
+  refresh(): void {
+    for (const [id, { path }] of this.#found) this.look({ id, path });
+  }
+
+  forget({ id }: Cgroup): void {
+    this.#found.delete(id);
+  }
+}
+
+/** In order of precedence: with both set a cgroup is never evicted, as in systemd-oomd. */
+const ATTRIBUTES: readonly (readonly [attribute: string, preference: OomPreference])[] = [
+  ['user.oomd_omit', 'omit'],
+  ['user.oomd_avoid', 'avoid'],
+];
+
+/**
+ * Reads the extended attributes that ManagedOOMPreference sets. The `directories` are the same cgroup in several
+ * hierarchies; the first with an attribute counts, if root owns it: an owner can set attributes. undefined: none, or
+ * unreadable.
+ */
+export function readOomPreference(native: Pick<Binding, 'getxattr'>, directories: readonly string[]): OomPreference | undefined {
+  for (const directory of directories) {
+    for (const [attribute, preference] of ATTRIBUTES) {
+      if (isSet(native, directory, attribute) && isRoots(directory)) return preference;
+    }
+  }
+  return undefined;
+}
+
+/** systemd's spelling of booleans. */
+function isSet(native: Pick<Binding, 'getxattr'>, directory: string, attribute: string): boolean {
+  try {
+    const value = native.getxattr(directory, attribute);
+    return value !== undefined && /^(1|yes|y|true|t|on)$/i.test(value.toString('latin1'));
+  } catch {
+    return false;
+  }
+}
+
+function isRoots(directory: string): boolean {
+  try {
+    return statSync(directory).uid === 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,91 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { membership, type CgroupHierarchy } from '../../core/workload/cgroup.js';
+
+/** evictd or one of its ancestors. */
+export interface OwnProcess {
+  readonly pid: number;
+  /** The kernel's path; undefined: unknown. */
+  readonly cgroup: string | undefined;
+}
+
+interface Kept {
+  readonly pid: number;
+  readonly stat: number;
+  readonly cgroup: number;
+}
+
+/**
+ * evictd and its ancestors up to process 1: ending one could end evictd. Their /proc files stay open and are read
+ * before every decision, because processes end, are adopted and move.
+ */
+export class OwnProcesses {
+  readonly #hierarchy: CgroupHierarchy;
+  readonly #chain: Kept[] = [];
+  readonly #buffer = Buffer.alloc(16 * 1024);
+
+  constructor(hierarchy: CgroupHierarchy) {
+    this.#hierarchy = hierarchy;
+  }
+
+  /** evictd first. An unreadable ancestor (hidepid) ends the list. */
+  read(): OwnProcess[] {
+    // If an ancestor ends meanwhile, its child has a new parent: walk again.
+    const found = this.#walk() ?? this.#walk() ?? [];
+    return found.length > 0 ? found : [{ pid: process.pid, cgroup: undefined }];
+  }
+
+  close(): void {
+    this.#forget(0);
+  }
+
+  /** undefined: an ancestor ended meanwhile. */
+  #walk(): OwnProcess[] | undefined {
+    const found: OwnProcess[] = [];
+    let pid = process.pid;
+    for (let level = 0; pid > 0; level++) {
+      const kept = this.#keep(level, pid);
+      if (kept === undefined) break;
+      try {
+        found.push({ pid, cgroup: membership(this.#text(kept.cgroup), this.#hierarchy) });
+        pid = parentPid(this.#text(kept.stat));
+      } catch {
+        this.#forget(level);
+        return undefined;
+      }
+    }
+    return found;
+  }
+
+  #keep(level: number, pid: number): Kept | undefined {
+    const known = this.#chain[level];
+    if (known?.pid === pid) return known;
+    this.#forget(level);
+    let stat: number | undefined;
+    try {
+      stat = openSync(`/proc/${String(pid)}/stat`, 'r');
+      const kept = { pid, stat, cgroup: openSync(`/proc/${String(pid)}/cgroup`, 'r') };
+      this.#chain.push(kept);
+      return kept;
+    } catch {
+      if (stat !== undefined) closeSync(stat);
+      return undefined;
+    }
+  }
+
+  #text(file: number): string {
+    return this.#buffer.toString('utf8', 0, readSync(file, this.#buffer, 0, this.#buffer.length, 0));
+  }
+
+  #forget(from: number): void {
+    for (const { stat, cgroup } of this.#chain.splice(from)) {
+      closeSync(stat);
+      closeSync(cgroup);
+    }
+  }
+}
+
+/** Field 4 of /proc/PID/stat; field 2, the command in parentheses, may contain anything. 0: no visible parent. */
+function parentPid(stat: string): number {
+  const [, parent] = /^ \S (\d+)/.exec(stat.slice(stat.lastIndexOf(')') + 1)) ?? [];
+  return Number(parent ?? 0);
+}

@@ -1,0 +1,116 @@
+import { isBelow, withAncestors } from '../../core/workload/cgroup.js';
+import { protectedUnit } from '../../core/systemd/protected-units.js';
+import { unitNameOf, unitPlace } from '../../core/systemd/unit.js';
+import type { OomPreference, Protection } from '../../core/workload/workload.js';
+import { UnitTree } from '../systemd/unit-tree.js';
+
+export interface Protectable {
+  readonly name: string;
+  readonly path: string;
+  readonly effect: { readonly critical: boolean; readonly liftProtection: boolean };
+  /** From {@link listedProtection}. */
+  readonly listed: Protection | undefined;
+  readonly oomPreference?: OomPreference | undefined;
+  /** Whether a kubelet manages it as a pod. */
+  readonly byKubelet?: boolean | undefined;
+  /** Facts about it are still awaited. */
+  readonly pending?: Protection | undefined;
+}
+
+/** Protections that extend to all cgroups above, because ending these would end the workload. */
+const EXTENDS_UPWARDS: ReadonlySet<Protection['kind'] | undefined> = new Set([
+  'critical',
+  'self',
+  'unit',
+  'omit',
+  'kubelet',
+  'untold',
+] as const);
+
+/**
+ * Protections by path; workloads without an entry may be evicted.
+ *
+ * @param holdsEvictd  cgroups with evictd or one of its ancestors in them or below
+ * @param criticalPaths  cgroups that rules name as critical by full path: those above them are protected
+ * @param nodeCgroup  undefined: the node is the machine
+ */
+export function protectionsOf(
+  workloads: readonly Protectable[],
+  holdsEvictd: ReadonlySet<string>,
+  nodeCgroup: string | undefined,
+  criticalPaths: readonly string[],
+): ReadonlyMap<string, Protection> {
+  const protections = new Map<string, Protection>();
+  for (const { path, effect, listed, oomPreference, byKubelet, pending } of workloads) {
+    const byMachine: Protection | undefined = holdsEvictd.has(path) ? { kind: 'self' } : listed;
+    const isOutside = nodeCgroup !== undefined && !isBelow(path, nodeCgroup);
+    const byWhose: Protection | undefined = byKubelet ? { kind: 'kubelet' } : (pending ?? (isOutside ? { kind: 'outside' } : undefined));
+    const asks = oomPreference === 'omit' ? besides('omit', byWhose) : byWhose;
+    const protection = effect.critical ? besides('critical', byMachine ?? byWhose) : (byMachine ?? asks);
+    if (protection) protections.set(path, protection);
+  }
+  for (const path of criticalPaths) protectAbove(protections, path, { name: path, protection: { kind: 'critical' } });
+  for (const { name, path } of workloads) {
+    const protection = protections.get(path);
+    if (protection && EXTENDS_UPWARDS.has(protection.kind)) protectAbove(protections, path, { name, protection });
+  }
+  return protections;
+}
+
+function besides(kind: 'critical' | 'omit', also: Protection | undefined): Protection {
+  return { kind, ...(also && { also }) };
+}
+
+/** By the list of units that the machine needs, unless a rule lifts that. */
+export function listedProtection({ path, effect }: Pick<Protectable, 'path' | 'effect'>): Protection | undefined {
+  const listed = protectedUnit(path);
+  return listed === undefined || (effect.liftProtection && !listed.always) ? undefined : { kind: 'unit', why: listed.why };
+}
+
+/** A protected unit in a slice protects the slice. Checked for the victim only, because units in slices come and go. */
+export function protectedBelow(
+  path: string,
+  directory: string,
+  lookAt: (unit: {
+    readonly name: string;
+    readonly path: string;
+  }) => Pick<Protectable, 'effect' | 'oomPreference' | 'byKubelet' | 'pending'>,
+): Protection | undefined {
+  if (unitPlace(path).kind !== 'slice') return undefined;
+  const all = new UnitTree(path, false, () => true);
+  let unlisted = 0;
+  const units = all.list(directory, () => {
+    unlisted += 1;
+  });
+  for (const below of units) {
+    const unit = { name: unitNameOf(below.slice(below.lastIndexOf('/') + 1)), path: `${path}/${below}` };
+    const { effect, oomPreference, byKubelet, pending } = lookAt(unit);
+    const isProtected = effect.critical || oomPreference === 'omit' || byKubelet === true || pending !== undefined;
+    if (isProtected || listedProtection({ ...unit, effect })) return { kind: 'contains', name: unit.name };
+  }
+  return unlisted > 0 ? { kind: 'unlisted' } : undefined;
+}
+
+function protectAbove(
+  protections: Map<string, Protection>,
+  path: string,
+  below: { readonly name: string; readonly protection: Protection },
+): void {
+  const contains: Protection = { kind: 'contains', name: below.name };
+  for (const above of withAncestors(path).slice(1)) {
+    const own = protections.get(above);
+    if (own === undefined) protections.set(above, contains);
+    else if (isBesides(own) && own.also === undefined && wouldEndTooEarly(below.protection, own))
+      protections.set(above, besides(own.kind, contains));
+  }
+}
+
+function isBesides(protection: Protection): protection is Extract<Protection, { readonly also?: Protection }> {
+  return protection.kind === 'critical' || protection.kind === 'omit';
+}
+
+/** Whether the cgroup above, ended last at a shutdown, would end this one too early. */
+function wouldEndTooEarly(below: Protection, above: Protection): boolean {
+  if (!isBesides(below) || below.also !== undefined) return true;
+  return below.kind === 'critical' && above.kind !== 'critical';
+}

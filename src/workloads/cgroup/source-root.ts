@@ -1,0 +1,185 @@
+import { readdirSync, statSync } from 'node:fs';
+import { unitNameOf } from '../../core/systemd/unit.js';
+import { errnoName } from '../../errors.js';
+import type { SourceProblem } from '../../monitor/ports/ports.js';
+import type { Binding, CgroupTree, CgroupTreeChanges } from '../../native/binding.js';
+
+/** Changes of a root's members: none, unknown (list them), or the last event by path below the root. */
+export type MembersChange = 'none' | 'unknown' | ReadonlyMap<string, 'appeared' | 'vanished'>;
+
+/** Selects members among all cgroups below a root. Paths are relative to the root. */
+export interface TreeShape {
+  /** @param unlisted  called for each holder that could not be listed */
+  list(directory: string, unlisted: () => void): string[];
+  /** `holder`: not a member, but may contain some. */
+  place(path: string): 'member' | 'holder' | 'neither';
+}
+
+/** A place with members. Paths are relative to it. */
+export interface MemberRoot {
+  readonly path: string;
+  readonly directory: string;
+  /** 'reported': names from a runtime, which win over those of directories. */
+  readonly names: 'directories' | 'reported';
+  changes(known: () => number): MembersChange;
+  /** Possible members, and files if there is no shape. */
+  list(): string[];
+  nameOf(below: string): string;
+  /** Tries to watch. A watch follows the directory, not the name, which a rename above (v1) can give to another. */
+  watch(): void;
+  /** A known name belongs to another cgroup or to none. A watched root learns that from the kernel. */
+  forget(): void;
+  /** Forces a new listing. */
+  relist(): void;
+  problem(): SourceProblem | undefined;
+  close(): void;
+}
+
+/**
+ * A cgroup whose children, or descendants of a given shape, are workloads. If watched, the kernel queues changes until
+ * a pass or tick reads them. Otherwise the directory's link count shows whether the number of children changed; a tree
+ * is listed.
+ */
+export class SourceRoot implements MemberRoot {
+  readonly path: string;
+  readonly names = 'directories';
+  readonly directory: string;
+  /** undefined: the children are the members. */
+  readonly shape: TreeShape | undefined;
+  readonly #native: Binding | undefined;
+  #tree: CgroupTree | undefined;
+  /** Of the watched directory. */
+  #inode: bigint | undefined;
+  #failure: Error | undefined;
+  #listed = false;
+
+  /** @param native  undefined: not watched */
+  constructor(path: string, directory: string, native: Binding | undefined, shape?: TreeShape) {
+    this.path = path;
+    this.directory = directory;
+    this.shape = shape;
+    this.#native = native;
+  }
+
+  /** @param known  the number of known children, called only if nothing is watched */
+  changes(known: () => number): MembersChange {
+    const told = this.#reported();
+    if (!this.#listed) return 'unknown';
+    if (told) return told.length === 0 ? 'none' : this.#ofMembers(told);
+    if (this.shape) return 'unknown';
+    // kernfs counts subdirectories in the link count. If no known child was removed, an equal count means the same
+    // children, except for a rename (v1).
+    return known() === linksOf(this.directory) - 2 ? 'none' : 'unknown';
+  }
+
+  watch(): void {
+    if (this.#native === undefined) return;
+    const inode = inodeOf(this.directory);
+    if (this.#tree && inode === this.#inode) return;
+    this.close();
+    this.#inode = inode;
+    try {
+      this.#tree = new this.#native.CgroupTree(this.directory, this.shape ? 'all' : 'children');
+      this.#failure = undefined;
+      this.#listed = false; // earlier changes are not reported
+    } catch (error) {
+      this.#failure = error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  list(): string[] {
+    this.#listed = true;
+    const unlisted = (): void => {
+      this.#listed = false;
+    };
+    try {
+      return this.shape ? this.shape.list(this.directory, unlisted) : readdirSync(this.directory);
+    } catch {
+      return []; // see `problem`
+    }
+  }
+
+  nameOf(below: string): string {
+    return this.shape ? unitNameOf(below.slice(below.lastIndexOf('/') + 1)) : below;
+  }
+
+  forget(): void {
+    if (this.#tree === undefined) this.relist();
+  }
+
+  relist(): void {
+    this.#listed = false;
+  }
+
+  /** Why an existing root is not watched. */
+  problem(): SourceProblem | undefined {
+    const errno = errnoName(this.#failure);
+    if (this.#failure === undefined || errno === 'ENOENT') return undefined;
+    const instead = this.shape ? 'what is below it is listed' : 'its children are counted';
+    return {
+      code: 'EVICTD_SOURCE_WATCH',
+      message: `workload source ${this.path} cannot be watched: ${String(this.#failure)}; ${instead} at every pass instead`,
+      hint: HINTS[errno ?? ''] ?? 'candidates are still found; a renamed one (cgroup v1) may be found late',
+    };
+  }
+
+  close(): void {
+    if (this.#tree === undefined) return;
+    this.#tree.close();
+    this.#tree = undefined;
+    this.#listed = false;
+  }
+
+  /** undefined: not watched. */
+  #reported(): CgroupTreeChanges['list'] | undefined {
+    if (this.#tree === undefined) return undefined;
+    const changes = this.#tree.changes();
+    if (changes === undefined) return [];
+    const { list, overflow, gone } = changes;
+    if (overflow) this.#listed = false;
+    if (gone) {
+      // Removed, renamed, or out of watches. The next tick tries again, and `problem` reports a failure.
+      this.close();
+      return undefined;
+    }
+    return list;
+  }
+
+  /** Children of a vanished holder vanish without events, so all are listed. */
+  #ofMembers(told: CgroupTreeChanges['list']): MembersChange {
+    const { shape } = this;
+    const last = new Map<string, 'appeared' | 'vanished'>();
+    for (const { path, kind } of told) {
+      const place = shape?.place(path) ?? 'member';
+      if (place === 'member') last.set(path, kind);
+      else if (place === 'holder' && kind === 'vanished') {
+        this.#listed = false;
+        return 'unknown';
+      }
+    }
+    return last.size === 0 ? 'none' : last;
+  }
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  EMFILE: 'raise fs.inotify.max_user_instances, or the limit of open files (LimitNOFILE)',
+  ENOSPC: 'raise fs.inotify.max_user_watches',
+};
+
+/** 2: missing, which counts as empty. */
+function linksOf(directory: string): number {
+  try {
+    return statSync(directory, { throwIfNoEntry: false })?.nlink ?? 2;
+  } catch {
+    return 2; // see `problem`
+  }
+}
+
+/** undefined: missing. */
+export function inodeOf(directory: string): bigint | undefined {
+  try {
+    return statSync(directory, { bigint: true, throwIfNoEntry: false })?.ino;
+  } catch {
+    return undefined; // see `problem`
+  }
+}

@@ -1,0 +1,154 @@
+import type { DiskAmount } from '../../core/disk/disk-amount.js';
+import type { RuntimePart } from '../../core/workload/pod-sandbox.js';
+import type { Workload } from '../../core/workload/workload.js';
+import type { ContainerFiles, ContainerRuntime, SourceProblem } from '../../monitor/ports/ports.js';
+import { withinTime } from '../../native/bounded-answer.js';
+import type { Binding, FilesystemReading } from '../../native/binding.js';
+import { readFilesystems } from '../../native/filesystem-answer.js';
+import type { MeasuredDirectory } from './directory-measurement.js';
+import { LogFiles } from './log-files.js';
+
+/** Disk usage of a workload's containers. */
+interface ContainersOnDisk {
+  /** Freed when the containers are removed. */
+  readonly layers: readonly MeasuredDirectory[];
+  /** Kept. */
+  readonly logs: readonly MeasuredDirectory[];
+}
+
+type Asked = Pick<ContainerRuntime, 'endpoint' | 'files'>;
+
+/** How long a measurement waits for runtimes. */
+const AWAITED_MS = 1_000;
+/** How long a runtime's measurement is valid, and how long evictd waits for a new one during a shortage. */
+const KNOWN_NS = 60_000_000_000n;
+
+const NOTHING: ContainersOnDisk = { layers: [], logs: [] };
+
+/** Disk usage of containers as reported by runtimes, in the background. */
+export class ContainerMeasurement {
+  readonly #native: Pick<Binding, 'FilesystemStats'>;
+  readonly #runtimes: () => readonly Asked[];
+  /** By cgroup path of the workload. */
+  #parts: ReadonlyMap<string, RuntimePart> = new Map();
+  /** By endpoint and container id. Values that are not refreshed stay and grow old. */
+  readonly #reported = new Map<string, ReadonlyMap<string, ContainersOnDisk>>();
+  readonly #problems = new Map<string, SourceProblem>();
+  readonly #asking = new Map<string, Promise<void>>();
+  readonly #logs = new Map<string, LogFiles>();
+  readonly #newLogs: () => LogFiles;
+
+  constructor(native: Pick<Binding, 'FilesystemStats'>, runtimes: () => readonly Asked[], newLogs = () => new LogFiles()) {
+    this.#native = native;
+    this.#runtimes = runtimes;
+    this.#newLogs = newLogs;
+  }
+
+  /** Why disk usage of containers is unknown. */
+  get problems(): readonly SourceProblem[] {
+    return [...this.#problems.values()];
+  }
+
+  /**
+   * Asks the runtimes of these workloads, unless a request is in flight. Resolves after at most a second. Never
+   * rejects.
+   */
+  async refresh(workloads: readonly Workload[]): Promise<void> {
+    this.#parts = new Map(workloads.flatMap(({ path, runtime }) => (runtime ? [[path, runtime] as const] : [])));
+    const endpoints = new Set([...this.#parts.values()].map(({ endpoint }) => endpoint));
+    for (const known of [this.#reported, this.#problems]) {
+      for (const endpoint of known.keys()) if (!endpoints.has(endpoint)) known.delete(endpoint);
+    }
+    const asked = this.#runtimes().filter(({ endpoint }) => endpoints.has(endpoint));
+    const answers = Promise.all(asked.map((runtime) => this.#asked(runtime)));
+    await withinTime<undefined>(AWAITED_MS, (onDone) => {
+      void answers.then(() => {
+        onDone(undefined);
+      });
+      return { close: () => undefined };
+    });
+  }
+
+  /**
+   * The last values. 'measuring': some are older than the shortage, and the runtime will measure anew.
+   *
+   * @param shortSinceNs  monotonic; left out: no decision depends on it
+   */
+  of(path: string, shortSinceNs?: bigint): ContainersOnDisk | 'measuring' {
+    const part = this.#parts.get(path);
+    if (part === undefined) return NOTHING;
+    const nowNs = process.hrtime.bigint();
+    const told = this.#reported.get(part.endpoint);
+    const found = part.containers.map((id) => told?.get(id) ?? NOTHING);
+    const sinceNs = shortSinceNs ?? 0n;
+    const oldestNs = nowNs - KNOWN_NS > sinceNs ? nowNs - KNOWN_NS : sinceNs;
+    const layers = found.flatMap((container) => container.layers.filter(({ atNs }) => atNs >= oldestNs));
+    const isAwaited = shortSinceNs !== undefined && nowNs - shortSinceNs < KNOWN_NS;
+    if (isAwaited && layers.length < found.length) return 'measuring';
+    return { layers, logs: found.flatMap(({ logs }) => logs) };
+  }
+
+  #asked(runtime: Asked): Promise<void> {
+    const { endpoint } = runtime;
+    const asking =
+      this.#asking.get(endpoint) ??
+      this.#ask(runtime).finally(() => {
+        this.#asking.delete(endpoint);
+      });
+    this.#asking.set(endpoint, asking);
+    return asking;
+  }
+
+  /** Never rejects. */
+  async #ask(runtime: Asked): Promise<void> {
+    const { endpoint } = runtime;
+    const logs = this.#logs.get(endpoint) ?? this.#newLogs();
+    this.#logs.set(endpoint, logs);
+    try {
+      this.#reported.set(endpoint, await onDisk(this.#native, logs, await runtime.files()));
+      if (logs.isHanging) this.#problem(endpoint, `cannot measure the logs of the containers of ${endpoint}: a log does not answer`);
+      else this.#problems.delete(endpoint);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#problem(endpoint, `cannot measure the disk usage of the containers of ${endpoint}: ${why}`);
+    }
+  }
+
+  #problem(endpoint: string, message: string): void {
+    this.#problems.set(endpoint, { code: 'EVICTD_DISK_UNMEASURED', message });
+  }
+}
+
+/** By container id, without containers on filesystems that do not answer. */
+async function onDisk(
+  native: Pick<Binding, 'FilesystemStats'>,
+  logs: LogFiles,
+  files: readonly ContainerFiles[],
+): Promise<ReadonlyMap<string, ContainersOnDisk>> {
+  const answers = await readFilesystems(native, [...new Set(files.flatMap(({ layer }) => layer?.directory ?? []))]);
+  const found = new Map<string, ContainersOnDisk>();
+  for (const { id, layer, logPath } of files) {
+    const answer = layer && answers.get(layer.directory);
+    const layers =
+      layer === undefined || answer === undefined
+        ? []
+        : [{ device: answer.device, amount: usedAtMost(answer, layer.amount), atNs: layer.atNs }];
+    found.set(id, { layers, logs: logPath === undefined ? [] : await logs.at(logPath) });
+  }
+  return found;
+}
+
+/**
+ * CRI-O adds up file lengths, which exceed the usage of sparse files: limits the amount to what is used on the
+ * filesystem.
+ */
+function usedAtMost({ totalBytes, freeBytes, inodes, inodesFree }: FilesystemReading, amount: DiskAmount): DiskAmount {
+  return {
+    bytes: smaller(amount.bytes, BigInt(totalBytes - freeBytes)),
+    inodes: inodes === 0 ? amount.inodes : smaller(amount.inodes, BigInt(inodes - inodesFree)),
+  };
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,36 @@
+import type { ImageHolder } from '../../core/disk/filesystem-holders.js';
+import type { ContainerRuntime } from '../../monitor/ports/ports.js';
+
+type Asked = Pick<ContainerRuntime, 'endpoint' | 'usedImages'>;
+
+/** Images that containers use, as runtimes last reported. */
+export class ImagesInUse {
+  readonly #runtimes: () => readonly Asked[];
+  /** By endpoint. */
+  #reported: ReadonlyMap<string, readonly ImageHolder[]> = new Map();
+
+  constructor(runtimes: () => readonly Asked[]) {
+    this.#runtimes = runtimes;
+  }
+
+  get holders(): readonly ImageHolder[] {
+    return [...this.#reported.values()].flat();
+  }
+
+  /** Asks all runtimes. Never rejects: without an answer the last one stays, and the source reports the problem. */
+  async refresh(): Promise<void> {
+    const asked = this.#runtimes().map(async (runtime): Promise<[string, readonly ImageHolder[]]> => {
+      const { endpoint } = runtime;
+      try {
+        return [endpoint, (await runtime.usedImages()).map(holderOf)];
+      } catch {
+        return [endpoint, this.#reported.get(endpoint) ?? []];
+      }
+    });
+    this.#reported = new Map(await Promise.all(asked));
+  }
+}
+
+function holderOf({ id, repoTags, repoDigests, size }: Awaited<ReturnType<Asked['usedImages']>>[number]): ImageHolder {
+  return { kind: 'image', name: [...repoTags, ...repoDigests, id][0] ?? id, holds: { bytes: BigInt(size), inodes: 0n } };
+}

@@ -1,0 +1,119 @@
+import {
+  planUnitStop,
+  unsettled,
+  type EmergencyAction,
+  type KnownUnits,
+  type TakesAlong,
+  type UnitStop,
+} from '../../core/systemd/unit-stop.js';
+import type { Candidates, ShutdownGroupStart, Workload, WorkloadUsage } from '../../core/workload/workload.js';
+import type { UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
+
+/** The largest units, asked about ahead. Asking about all would keep systemd busy. */
+const ASKED_AHEAD = 4;
+
+/**
+ * Adds to a source how units of the system manager are stopped, and protects units whose stop would stop a protected
+ * one or the machine.
+ *
+ * @param isListed  protected by more than a critical rule: a critical unit, which ends last at a shutdown, may stop
+ * other critical ones
+ */
+export function withUnitStops(
+  source: WorkloadSource,
+  units: UnitManager,
+  isProtected: KnownUnits['isProtected'],
+  isListed = isProtected,
+): WorkloadSource {
+  const knownSince = (shutdown: ShutdownGroupStart | undefined): Pick<KnownUnits, 'unit'> => ({
+    unit: (name) => units.unit(name, shutdown?.sinceNs),
+  });
+  const planOf = (
+    { unit, path, protection }: Workload,
+    shutdown?: ShutdownGroupStart,
+  ): UnitStop | TakesAlong | EmergencyAction | undefined => {
+    const known = { ...knownSince(shutdown), isProtected: protection?.kind === 'critical' ? isListed : isProtected };
+    return unit?.manager === 'system' ? planUnitStop(unit.name, path, known, shutdown !== undefined) : undefined;
+  };
+  const stopOf = (workload: Workload, shutdown?: ShutdownGroupStart): UnitStop | undefined => {
+    const plan = planOf(workload, shutdown);
+    if (plan === undefined || isVeto(plan)) return undefined;
+    return plan.kind === 'stop' && !units.connect()
+      ? { kind: 'signal', because: 'unreachable', unit: workload.unit?.name ?? workload.name, along: plan.along }
+      : plan;
+  };
+  const budget = new WaitBudget();
+  /** Asks about all at once. At a shutdown it also waits for a lost connection. */
+  const ask = (name: string, withinNs?: bigint, shutdown?: ShutdownGroupStart): boolean =>
+    unsettled(name, knownSince(shutdown), shutdown?.sinceNs)
+      .map((other) => units.awaited(other, shutdown && withinNs, shutdown?.sinceNs))
+      .includes(true) ||
+    (shutdown !== undefined && !units.connect() && units.unit(name) !== undefined);
+  const withStops = (found: Candidates): Candidates => ({
+    ...found,
+    veto: (workload) => {
+      const protection = found.veto?.(workload);
+      // `changed` does not prevent an end at a shutdown.
+      if (protection !== undefined && protection.kind !== 'changed') return protection;
+      const plan = planOf(workload);
+      return plan && isVeto(plan) ? plan : protection;
+    },
+    awaited: ({ unit, id }, withinNs, shutdown) =>
+      unit?.manager === 'system' &&
+      ask(unit.name, withinNs, shutdown) &&
+      (shutdown ? process.hrtime.bigint() - shutdown.sinceNs < withinNs : budget.hasTime(id, withinNs)),
+    stop: stopOf,
+  });
+  return {
+    candidates: () => {
+      const found = source.candidates();
+      // Asks about new and large units ahead of a decision: candidates are also read while a threshold is near.
+      for (const { workload } of found.usages) {
+        if (workload.unit?.manager === 'system' && units.unit(workload.unit.name) === undefined) units.awaited(workload.unit.name);
+      }
+      for (const { workload } of largest(found.usages)) if (workload.unit?.manager === 'system') ask(workload.unit.name);
+      return withStops(found);
+    },
+    refresh: () => {
+      source.refresh();
+    },
+    holding: (cgroup) => source.holding(cgroup),
+    close: () => {
+      source.close();
+    },
+    problems: () => {
+      const problem = units.problem();
+      return problem === undefined ? source.problems() : [...source.problems(), problem];
+    },
+  };
+}
+
+function isVeto(plan: UnitStop | TakesAlong | EmergencyAction): plan is TakesAlong | EmergencyAction {
+  return plan.kind === 'takes-along' || plan.kind === 'emergency-action';
+}
+
+/** Later questions about a workload belong to a new decision. Exceeds every wait. */
+const FORGOTTEN_NS = 500_000_000n;
+
+/** Bounds the total wait of one decision, which may ask about several workloads. */
+class WaitBudget {
+  /** By workload id, oldest first. */
+  readonly #sinceNs = new Map<string, bigint>();
+
+  /** Measured from the first question; a late one gets no time. */
+  hasTime(id: string, withinNs: bigint): boolean {
+    const nowNs = process.hrtime.bigint();
+    for (const [known, sinceNs] of this.#sinceNs) {
+      if (nowNs - sinceNs < FORGOTTEN_NS) break;
+      this.#sinceNs.delete(known);
+    }
+    const sinceNs = this.#sinceNs.get(id) ?? nowNs;
+    this.#sinceNs.set(id, sinceNs);
+    return nowNs - sinceNs < withinNs;
+  }
+}
+
+function largest(usages: readonly WorkloadUsage[]): readonly WorkloadUsage[] {
+  const used = ({ stats }: WorkloadUsage): number => Number(stats?.workingSetBytes ?? 0n);
+  return [...usages].sort((a, b) => used(b) - used(a)).slice(0, ASKED_AHEAD);
+}

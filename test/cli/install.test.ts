@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { installCommand } from '../../src/cli/install.js';
+import { playedMachine, put, request } from '../features/install/machine.js';
+import { ran } from './support.js';
+
+const SECOND = 1_000_000_000n;
+const HUP = 'systemctl kill --signal=HUP systemd-logind.service';
+
+/** Installs where logind lets a shutdown wait for 5 s, and 30 s are asked for. */
+async function installs(machine: ReturnType<typeof playedMachine>, ...args: readonly string[]): Promise<string> {
+  const config = machine.at('config.yaml');
+  put(config, 'shutdownGracePeriod: 30s\n');
+  const { program, loads, root, documentation } = request(machine.machine);
+  const command = await ran(
+    (io) =>
+      installCommand(() =>
+        Promise.resolve({
+          io,
+          machine: machine.machine,
+          readInhibitDelay: () => Promise.resolve({ kind: 'known', maxNs: 5n * SECOND } as const),
+          program: { program, loads, root, documentation },
+          end: () => undefined,
+        }),
+      ),
+    ['--config', config, ...args],
+  );
+  expect(command.error).toBeUndefined();
+  return command.out;
+}
+
+test('install names --logind-drop-in if the inhibit delay is too short', async () => {
+  expect(await installs(playedMachine())).toContain('\n  evictd install --logind-drop-in: the inhibit delay of logind');
+});
+
+test('with --logind-drop-in it does not name the option again', async () => {
+  expect(await installs(playedMachine(), '--logind-drop-in')).not.toContain('inhibit delay of logind');
+});
+
+test('a drop-in that logind has not loaded: logind is reloaded, and the other cause is named', async () => {
+  const machine = playedMachine();
+  await installs(machine, '--logind-drop-in');
+  machine.ran.length = 0;
+  const out = await installs(machine);
+  expect(machine.ran).toContain(HUP);
+  expect(out).toContain('50-evictd.conf (unchanged)');
+  expect(out).toContain('\n  evictd shutdown --plan: logind has not loaded');
+});

@@ -1,0 +1,50 @@
+import type { ShutdownConfig } from '../../../src/core/workload/shutdown-config.js';
+import type { Threshold } from '../../../src/core/threshold/threshold.js';
+import type { MachineFacts, PresentWorkload } from '../../../src/config/lint/machine.js';
+import type { LintSubject } from '../../../src/config/lint/subject.js';
+import { Gi, SECOND } from '../../core/support.js';
+
+/** As it is by default. */
+export const NO_SHUTDOWN: ShutdownConfig = {
+  shutdownGracePeriodNs: 0n,
+  shutdownGracePeriodCriticalPodsNs: 0n,
+  shutdownGracePeriodByPodPriority: [],
+};
+
+export function subject(thresholds: readonly Threshold[], overrides: Partial<LintSubject> = {}): LintSubject {
+  return {
+    thresholds,
+    pressureTransitionPeriodNs: 300n * SECOND,
+    maxPodGracePeriodNs: 10n * SECOND,
+    monitoringIntervalNs: 10n * SECOND,
+    workloads: [{ cgroup: '/workload.slice' }],
+    rules: [],
+    shutdown: NO_SHUTDOWN,
+    filesystems: { nodefs: '/' },
+    allocatable: undefined,
+    written: new Map(),
+    ...overrides,
+  };
+}
+
+/** 8 GiB of memory and nothing reserved, 1000 processes, a disk of 100 GiB. */
+export function machine(overrides: Partial<MachineFacts> = {}): MachineFacts {
+  return {
+    capacities: new Map([
+      ['memory.available', 8n * Gi],
+      ['nodefs.available', 100n * Gi],
+      ['pid.available', 1000n],
+    ]),
+    unreadable: new Map(),
+    absent: new Map(),
+    reserve: { totalBytes: 8n * Gi, minFreeBytes: 0n, hugePagesBytes: 0n, kernelBytes: 0n },
+    polled: new Map(),
+    workloads: undefined,
+    ...overrides,
+  };
+}
+
+/** Below /workload.slice. */
+export function present(name: string, overrides: Partial<PresentWorkload> = {}): PresentWorkload {
+  return { name, path: `/workload.slice/${name}`, matched: [], hindrance: undefined, ...overrides };
+}

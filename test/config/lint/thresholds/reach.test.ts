@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import type { MemoryReserve } from '../../../../src/core/signal/memory-reserve.js';
+import type { Signal } from '../../../../src/core/signal/signal.js';
+import { lintReach } from '../../../../src/config/lint/thresholds/reach.js';
+import { Gi, Mi, threshold } from '../../../core/support.js';
+import { machine, subject } from '../support.js';
+
+const reserve = (overrides: Partial<MemoryReserve>): MemoryReserve => {
+  return { totalBytes: 8n * Gi, minFreeBytes: 0n, hugePagesBytes: 0n, kernelBytes: 0n, ...overrides };
+};
+
+describe('what no process can have always counts as available', () => {
+  test.each<[rule: string, limit: string, reserve: Partial<MemoryReserve>, code: string | undefined]>([
+    ['exactly min_free_kbytes: less than that is never left', '64Mi', { minFreeBytes: 64n * Mi }, 'EVICTD_LINT_UNREACHABLE'],
+    ['one byte more can be met', '67108865', { minFreeBytes: 64n * Mi }, undefined],
+    ['exactly the huge pages', '2Gi', { hugePagesBytes: 2n * Gi }, 'EVICTD_LINT_UNREACHABLE'],
+    ['they add up', '2112Mi', { minFreeBytes: 64n * Mi, hugePagesBytes: 2n * Gi }, 'EVICTD_LINT_UNREACHABLE'],
+    ['… and one byte more', '2214592513', { minFreeBytes: 64n * Mi, hugePagesBytes: 2n * Gi }, undefined],
+    ['a percentage is worked out: 10% of 8Gi', '10%', { hugePagesBytes: 858_993_472n }, 'EVICTD_LINT_UNREACHABLE'],
+    ['… one byte less is reserved', '10%', { hugePagesBytes: 858_993_471n }, undefined],
+    [
+      "the kernel's own memory of now only makes it unlikely",
+      '100Mi',
+      { minFreeBytes: 64n * Mi, kernelBytes: 36n * Mi },
+      'EVICTD_LINT_KERNEL_MEMORY',
+    ],
+    ['… one byte more', '104857601', { minFreeBytes: 64n * Mi, kernelBytes: 36n * Mi }, undefined],
+    ['nothing reserved', '1', {}, undefined],
+  ])('%s', (_rule, limit, reserved, code) => {
+    const found = lintReach(subject([threshold('memory.available', limit)]), machine({ reserve: reserve(reserved) }));
+    expect(found.map((finding) => finding.code)).toEqual(code === undefined ? [] : [code]);
+  });
+
+  test.each<[rule: string, capacity: bigint, reserve: Partial<MemoryReserve>, message: string]>([
+    [
+      'min_free_kbytes',
+      8n * Gi,
+      { minFreeBytes: 128n * Mi },
+      "memory.available: hard 100Mi is never met: min_free_kbytes 128MiB always counts as available, but no process can use it, so the kernel's OOM killer runs first",
+    ],
+    [
+      'both',
+      8n * Gi,
+      { minFreeBytes: 64n * Mi, hugePagesBytes: 2n * Gi },
+      "memory.available: hard 100Mi is never met: min_free_kbytes 64MiB + huge pages 2GiB = 2.06GiB always counts as available, but no process can use it, so the kernel's OOM killer runs first",
+    ],
+    [
+      'a cgroup with a limit beyond the machine',
+      9n * Gi,
+      { minFreeBytes: 64n * Mi },
+      "memory.available: hard 100Mi is never met: capacity 9GiB − (machine's memory 8GiB − min_free_kbytes 64MiB) = 1.06GiB always counts as available, but no process can use it, so the kernel's OOM killer runs first",
+    ],
+  ])('the message shows the arithmetic: %s', (_rule, capacity, reserved, message) => {
+    const facts = machine({ reserve: reserve(reserved), capacities: new Map([['memory.available', capacity]]) });
+    expect(lintReach(subject([threshold('memory.available', '100Mi')]), facts)[0]?.message).toBe(message);
+  });
+
+  test.each<[rule: string, signal: Signal, capacity: bigint]>([
+    ['a cgroup that the machine can fill has no floor', 'memory.available', 1n * Gi],
+    ['a disk has none', 'nodefs.available', 8n * Gi],
+  ])('%s', (_rule, signal, capacity) => {
+    const facts = machine({ reserve: reserve({ minFreeBytes: 1n * Gi, kernelBytes: Gi }), capacities: new Map([[signal, capacity]]) });
+    expect(lintReach(subject([threshold(signal, '100Mi')]), facts)).toEqual([]);
+  });
+
+  test.each<[rule: string, limit: string, reported: boolean]>([
+    ['0.0% is kept and is nothing on every machine', '0.0%', true],
+    ['one byte may be', '1', false],
+    ['a percentage of an unknown capacity', '0.1%', false],
+  ])('without a machine: %s', (_rule, limit, reported) => {
+    const found = lintReach(subject([threshold('memory.available', limit)]), undefined);
+    expect(found.map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_UNREACHABLE'] : []);
+  });
+});
+
+describe('always met', () => {
+  test.each<[rule: string, signal: Signal, limit: string, reported: boolean]>([
+    ['the capacity itself: only a node without any use would not meet it', 'memory.available', '8Gi', true],
+    ['one byte less', 'memory.available', '8589934591', false],
+    ['more', 'memory.available', '9Gi', true],
+    ['processes', 'pid.available', '1000', true],
+    ['… one less', 'pid.available', '999', false],
+    ['100.0% is no switch', 'nodefs.available', '100.0%', true],
+  ])('%s', (_rule, signal, limit, reported) => {
+    const found = lintReach(subject([threshold(signal, limit)]), machine());
+    expect(found.map(({ code }) => code)).toEqual(reported ? ['EVICTD_LINT_ALWAYS_MET'] : []);
+  });
+
+  test('the message shows the capacity', () => {
+    expect(lintReach(subject([threshold('pid.available', '2k')]), machine())[0]?.message).toBe(
+      'pid.available: hard 2k is met as soon as anything is in use: the capacity is 1000 processes',
+    );
+  });
+});
+
+describe('never repaid', () => {
+  test.each<[rule: string, minReclaim: string, reported: boolean]>([
+    ['threshold and min reclaim are the whole capacity', '7Gi', true],
+    ['one byte less', '7516192767', false],
+    ['more than all', '100%', true],
+    ['7% of 8Gi and 1Gi', '7%', false],
+  ])('%s', (_rule, minReclaim, reported) => {
+    const found = lintReach(subject([threshold('memory.available', '1Gi', { minReclaim })]), machine());
+    expect(found.map(({ code, key }) => [code, key])).toEqual(
+      reported ? [['EVICTD_LINT_NEVER_REPAID', 'evictionMinimumReclaim.memory.available']] : [],
+    );
+  });
+
+  test('reported once for the hard and the soft threshold, with the sum', () => {
+    const minReclaim = '90%';
+    const thresholds = [
+      threshold('memory.available', '1Gi', { minReclaim }),
+      threshold('memory.available', '2Gi', { minReclaim, graceSeconds: 9 }),
+    ];
+    expect(lintReach(subject(thresholds), machine()).map(({ message }) => message)).toEqual([
+      'memory.available<1Gi once met stays met until nothing is in use: 1Gi + minimum reclaim 90% = 7.19GiB = 8.19GiB of a capacity of 8GiB',
+    ]);
+  });
+});
+
+test('a soft threshold without a grace period is hard, and is found where it was written', () => {
+  const written = new Map([['evictionSoft.memory.available', '0.0%']]);
+  expect(lintReach(subject([threshold('memory.available', '0.0%')], { written }), undefined)[0]?.key).toBe('evictionSoft.memory.available');
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import type { Rule } from '../../../../src/core/workload/rule.js';
+import { lintEvictable } from '../../../../src/config/lint/workloads/evictable.js';
+import type { Hindrance, PresentWorkload, PresentWorkloads } from '../../../../src/config/lint/machine.js';
+import { threshold } from '../../../core/support.js';
+import { machine, present, subject } from '../support.js';
+
+const memory = [threshold('memory.available', '100Mi')];
+const critical: Hindrance = { kind: 'critical', text: 'critical' };
+const vacant: Hindrance = { kind: 'vacant', text: 'it has no process' };
+const outside: Hindrance = { kind: 'other', text: 'outside the node' };
+const missing = { code: 'EVICTD_SOURCE_MISSING', message: 'workload source /workload.slice does not exist', hint: 'create it' };
+
+const there = (workloads: readonly PresentWorkload[], problems: PresentWorkloads['problems'] = []) =>
+  machine({ workloads: { present: workloads, problems } });
+
+describe('without a machine', () => {
+  const rule = (match: Rule['match'], isCritical = true): readonly Rule[] => [
+    { match: { name: 'web' }, critical: true },
+    { match, critical: isCritical },
+  ];
+  test.each<[rule: string, subject: Parameters<typeof lintEvictable>[0], code: string | undefined]>([
+    ['a threshold of memory and a source', subject(memory), undefined],
+    ['no threshold at all', subject([]), 'EVICTD_LINT_NO_THRESHOLD'],
+    ['no threshold at all: also where nothing could be evicted', subject([], { workloads: [] }), 'EVICTD_LINT_NO_THRESHOLD'],
+    ['no source', subject(memory, { workloads: [] }), 'EVICTD_WORKLOADS_NONE'],
+    ['an eviction may free disk space', subject([threshold('nodefs.available', '10%')]), undefined],
+    ['process ids are', subject([threshold('pid.available', '10%')]), undefined],
+    ['a source for memory of its own', subject([threshold('allocatableMemory.available', '1Gi')]), undefined],
+    ['a rule for everything', subject(memory, { rules: rule({}) }), 'EVICTD_LINT_ALL_CRITICAL'],
+    ['… by name', subject(memory, { rules: rule({ name: '*' }) }), 'EVICTD_LINT_ALL_CRITICAL'],
+    ['… by path', subject(memory, { rules: rule({ path: '/**' }) }), 'EVICTD_LINT_ALL_CRITICAL'],
+    ['both must match', subject(memory, { rules: rule({ name: '*', path: '/a/*' }) }), undefined],
+    ['* is not every path', subject(memory, { rules: rule({ path: '*' }) }), undefined],
+    ['critical: false makes no workload critical', subject(memory, { rules: rule({}, false) }), undefined],
+  ])('%s', (_rule, looked, code) => {
+    expect(lintEvictable(looked, undefined).map((finding) => finding.code)).toEqual(code === undefined ? [] : [code]);
+  });
+
+  test.each<[rule: string, written: Readonly<Record<string, string>>, message: string, hint: string]>([
+    ['0% is there to be removed', { 'evictionHard.memory.available': '0%' }, 'every threshold is disabled', 'or remove the 0%'],
+    ['100% too', { 'evictionSoft.memory.available': '100%' }, 'every threshold is disabled', 'or remove the 100%'],
+    ['nothing is', { evictionPressureTransitionPeriod: '0%' }, 'there is no threshold', 'set evictionHard.memory.available'],
+  ])('no threshold: %s', (_rule, written, message, hint) => {
+    const [found] = lintEvictable(subject([], { written: new Map(Object.entries(written)) }), undefined);
+    expect(found?.message).toContain(message);
+    expect(found?.hint?.endsWith(hint)).toBe(true);
+  });
+
+  test('the rule is named', () => {
+    const found = lintEvictable(subject(memory, { rules: rule({}) }), undefined);
+    expect(found).toMatchObject([{ key: 'rules[1]', message: 'rules[1] makes every workload critical: evictd evicts nothing' }]);
+  });
+});
+
+describe('with the existing workloads', () => {
+  test.each<[rule: string, workloads: readonly PresentWorkload[], problems: PresentWorkloads['problems'], codes: readonly string[]]>([
+    ['one that may be evicted is enough', [present('a'), present('b', { hindrance: critical })], [], []],
+    ['all critical', [present('a', { hindrance: critical })], [], ['EVICTD_LINT_ALL_CRITICAL']],
+    [
+      'all critical except empty ones',
+      [present('a', { hindrance: critical }), present('b', { hindrance: vacant })],
+      [],
+      ['EVICTD_LINT_ALL_CRITICAL'],
+    ],
+    [
+      'all protected, not all critical',
+      [present('a', { hindrance: critical }), present('b', { hindrance: outside })],
+      [],
+      ['EVICTD_LINT_NOTHING_EVICTABLE'],
+    ],
+    ['all empty', [present('a', { hindrance: vacant })], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
+    ['an empty source', [], [], ['EVICTD_LINT_NOTHING_EVICTABLE']],
+    ['a missing source is reported once', [], [missing], ['EVICTD_SOURCE_MISSING']],
+    ['… also beside one with workloads', [present('a')], [missing], ['EVICTD_SOURCE_MISSING']],
+  ])('%s', (_rule, workloads, problems, codes) => {
+    expect(lintEvictable(subject(memory), there(workloads, problems)).map(({ code }) => code)).toEqual(codes);
+  });
+
+  test('one of two sources is missing, the other is empty: both are reported', () => {
+    const found = lintEvictable(subject(memory, { workloads: [{ cgroup: '/workload.slice' }, { cgroup: '/b' }] }), there([], [missing]));
+    expect(found.map(({ code, message }) => [code, message])).toEqual([
+      ['EVICTD_SOURCE_MISSING', missing.message],
+      ['EVICTD_LINT_NOTHING_EVICTABLE', 'evictd evicts nothing: no workload exists in /workload.slice, /b now'],
+    ]);
+  });
+
+  test('each source that is missing is about its own entry', () => {
+    const workloads = [{ cgroup: '/here' }, { cgroup: 'workload.slice/' }, { systemd: { slices: ['batch.slice'], units: [] } }];
+    const problems = ['/batch.slice', '/workload.slice', undefined].map((root) => ({ ...missing, ...(root !== undefined && { root }) }));
+    const found = lintEvictable(subject(memory, { workloads }), there([present('a')], problems));
+    expect(found.map(({ key }) => key)).toEqual(['workloads[2]', 'workloads[1]', 'workloads']);
+    expect(found[0]).toEqual({ level: 'warn', key: 'workloads[2]', ...missing });
+  });
+
+  test('the critical workloads of each rule', () => {
+    const rules: readonly Rule[] = [
+      { match: { name: 'x' }, priority: 1 },
+      { match: { name: '?' }, critical: true },
+      { match: { name: 'db' }, critical: true },
+    ];
+    const workloads = ['e', 'd', 'b', 'a', 'c'].map((name) => present(name, { matched: [1], hindrance: critical }));
+    const found = lintEvictable(subject(memory, { rules }), there([...workloads, present('db', { matched: [2], hindrance: critical })]));
+    expect(found).toMatchObject([
+      {
+        key: 'rules[1]',
+        message: 'every workload that exists now (6) is critical: rules[1] a, b, c and 2 more, rules[2] db; evictd evicts nothing',
+      },
+    ]);
+  });
+
+  test('the reasons are counted', () => {
+    const workloads = [present('a', { hindrance: outside }), present('b', { hindrance: critical }), present('c', { hindrance: outside })];
+    expect(lintEvictable(subject(memory), there(workloads))[0]?.message).toBe(
+      'evictd evicts nothing: no workload in /workload.slice is evictable now: 2 × outside the node, 1 × critical',
+    );
+  });
+});

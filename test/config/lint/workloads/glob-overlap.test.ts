@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ANY_NAME, globOf, literal, overlap } from '../../../../src/config/lint/workloads/glob-overlap.js';
+import { compileRules } from '../../../../src/workloads/workload-rules.js';
+
+const matchesSomeName = (glob: string, prefix: string): boolean => overlap(globOf(glob), [...literal(prefix), ...ANY_NAME]);
+
+describe('whether a pattern reaches any direct child', () => {
+  test.each<[rule: string, glob: string, prefix: string, reaches: boolean]>([
+    ['a name is a name', 'web', '', true],
+    ['a name has no slash', 'a/b', '', false],
+    ['* does not take one either', '*/b', '', false],
+    ['** may do without', 'a**', '', true],
+    ['… but a slash behind it must be there', '**/b', '', false],
+    ['a child of the source', '/s/web', '/s/', true],
+    ['the source itself is no child', '/s', '/s/', false],
+    ['… nor with a slash', '/s/', '/s/', false],
+    ['a grandchild', '/s/web/a', '/s/', false],
+    ['another source', '/t/web', '/s/', false],
+    ['a source whose name only begins so', '/st/web', '/s/', false],
+    ['* for the name of the source', '/*/web', '/s/', true],
+    ['* does not reach two levels down', '/*/web', '/s/t/', false],
+    ['** does', '/**/web', '/s/t/', true],
+    ['** from the top', '**', '/s/', true],
+    ['* from the top takes no slash', '*', '/s/', false],
+    ['? is one character', '/?/web', '/s/', true],
+    ['? is no slash', '/s?web', '/s/', false],
+    ['? beyond the BMP is one', '/?/web', '/😀/', true],
+    ['a child of the root', '/web', '/', true],
+    ['no child of the root', '/s/web', '/', false],
+    ['** that ends in a name', '/s/**-web', '/s/', true],
+  ])('%s', (_rule, glob, prefix, reaches) => {
+    expect(matchesSomeName(glob, prefix)).toBe(reaches);
+  });
+
+  test('what the rules match it never calls unreachable', () => {
+    const letters = fc.constantFrom('a', 'b', '/');
+    const glob = fc.array(fc.constantFrom('a', 'b', '/', '*', '**', '?'), { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
+    const prefix = fc.array(letters, { maxLength: 4 }).map((parts) => parts.join(''));
+    const name = fc.array(fc.constantFrom('a', 'b'), { minLength: 1, maxLength: 3 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(glob, prefix, name, (pattern, before, child) => {
+        const matched = compileRules([{ match: { path: pattern } }])({ name: child, path: before + child }).matched.length > 0;
+        return !matched || matchesSomeName(pattern, before);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('what it calls reachable some name of three letters reaches', () => {
+    const names = ['a', 'b', 'c'].flatMap((x) => [x, ...['a', 'b', 'c'].flatMap((y) => [x + y, ...['a', 'b', 'c'].map((z) => x + y + z)])]);
+    const glob = fc.array(fc.constantFrom('a', 'b', '/', '*', '**', '?'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
+    const prefix = fc.array(fc.constantFrom('a', 'b', '/'), { maxLength: 3 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(glob, prefix, (pattern, before) => {
+        if (!matchesSomeName(pattern, before)) return true;
+        const match = compileRules([{ match: { path: pattern } }]);
+        return (
+          pattern.replace(/[*/]/g, '').length > 3 || // longer than any of the names
+          names.some((name) => match({ name, path: before + name }).matched.length > 0)
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,361 @@
+import { expect, test } from 'vitest';
+import type { LoadedConfig } from '../../../src/config/config.js';
+import type { ConfigFlags } from '../../../src/config/merge/flags.js';
+import { loadConfig } from '../../../src/config/load.js';
+import { thresholdKind, valueText } from '../../../src/core/threshold/threshold.js';
+import { formatPosition } from '../../../src/cli/output/error-text.js';
+import { load } from '../scratch.js';
+
+function thresholdsOf({ config }: LoadedConfig): string[] {
+  return config.thresholds.map((threshold) => {
+    const reclaim = threshold.minReclaim ? ` +${valueText(threshold.minReclaim)}` : '';
+    return `${thresholdKind(threshold)} ${threshold.signal}<${valueText(threshold.value)}${reclaim}`;
+  });
+}
+
+const DEFAULTS = ['hard memory.available<100Mi', 'hard nodefs.available<10%', 'hard nodefs.inodesFree<5%'];
+
+test('without a file and flags the defaults hold', () => {
+  const { config, notices, origins } = load({ 'config.yaml': '' });
+  expect(config).toMatchObject({
+    pressureTransitionPeriodNs: 300_000_000_000n,
+    maxPodGracePeriodNs: 10_000_000_000n,
+    monitoringIntervalNs: 10_000_000_000n,
+    node: { cgroup: undefined },
+    filesystems: { nodefs: '/', imagefs: undefined, containerfs: undefined },
+    workloads: [],
+    rules: [],
+    metrics: { host: '127.0.0.1', port: 9796 },
+    stateDirectory: '/var/lib/evictd',
+    runtimeDirectory: '/run/evictd',
+    log: { format: 'auto', level: 'info' },
+  });
+  expect(notices).toEqual([]);
+  expect([...origins.values()].every(({ origin }) => origin.kind === 'default')).toBe(true);
+});
+
+test('the default file may be absent', () => {
+  expect(() => loadConfig({ platform: { os: 'linux' } })).not.toThrow();
+});
+
+test.each<[rule: string, yaml: string, flags: ConfigFlags, thresholds: string[]]>([
+  ['nothing set: the defaults', '', {}, DEFAULTS],
+  ['an empty map keeps them', 'evictionHard: {}', {}, DEFAULTS],
+  ['setting one keeps the others', 'evictionHard: {memory.available: 1Gi}', {}, ['hard memory.available<1Gi', ...DEFAULTS.slice(1)]],
+  ['0% switches one off', 'evictionHard: {memory.available: 0%}', {}, DEFAULTS.slice(1)],
+  ['100% switches one off', 'evictionHard: {memory.available: 100%}', {}, DEFAULTS.slice(1)],
+  ['0.0% is kept, and never met', 'evictionHard: {memory.available: 0.0%}', {}, ['hard memory.available<0.0%', ...DEFAULTS.slice(1)]],
+  ['a number is the text that was written', 'evictionHard: {pid.available: 1000}', {}, [...DEFAULTS, 'hard pid.available<1k']],
+  [
+    'a flag replaces the map of the files',
+    'evictionHard: {pid.available: 1k}',
+    { evictionHard: ['memory.available<1Gi'] },
+    ['hard memory.available<1Gi', ...DEFAULTS.slice(1)],
+  ],
+  ['an empty flag replaces it, too', 'evictionHard: {pid.available: 1k}', { evictionHard: [''] }, DEFAULTS],
+  [
+    'a flag given twice adds up',
+    '',
+    { evictionHard: ['memory.available<1Gi', 'pid.available<9,memory.available<2Gi'] },
+    ['hard memory.available<2Gi', ...DEFAULTS.slice(1), 'hard pid.available<9'],
+  ],
+  ['white space in a flag', '', { evictionHard: [' memory.available < 1Gi , '] }, ['hard memory.available<1Gi', ...DEFAULTS.slice(1)]],
+  [
+    'a soft one beside a hard one: hard first',
+    'evictionSoft: {memory.available: 5%}\nevictionSoftGracePeriod: {memory.available: 30s}',
+    {},
+    [DEFAULTS[0] ?? '', 'soft memory.available<5%', ...DEFAULTS.slice(1)],
+  ],
+  [
+    'a soft one with a grace period of zero is hard',
+    'evictionSoft: {pid.available: 5%}\nevictionSoftGracePeriod: {pid.available: 0s}',
+    {},
+    [...DEFAULTS, 'hard pid.available<5%'],
+  ],
+  [
+    'the same threshold twice is one',
+    'evictionSoft: {memory.available: 100Mi}\nevictionSoftGracePeriod: {memory.available: 0s}',
+    {},
+    DEFAULTS,
+  ],
+  [
+    'soft in the file, its grace period as a flag',
+    'evictionSoft: {pid.available: 5%}',
+    { evictionSoftGracePeriod: ['pid.available=1m'] },
+    [...DEFAULTS, 'soft pid.available<5%'],
+  ],
+  ['a soft one that is switched off needs no grace period', 'evictionSoft: {pid.available: 0%}', {}, DEFAULTS],
+  [
+    'minimum reclaim',
+    'evictionMinimumReclaim: {memory.available: 200Mi, pid.available: 3}',
+    {},
+    ['hard memory.available<100Mi +200Mi', ...DEFAULTS.slice(1)],
+  ],
+  [
+    'minimum reclaim may exceed 100 % and be zero',
+    'evictionMinimumReclaim: {memory.available: 150%, nodefs.available: 0}',
+    {},
+    ['hard memory.available<100Mi +150%', 'hard nodefs.available<10% +0', DEFAULTS[2] ?? ''],
+  ],
+  ['a key without a value is absent', 'evictionSoft:\n  # memory.available: 5%\n', {}, DEFAULTS],
+])('thresholds: %s', (_rule, yaml, flags, thresholds) => {
+  expect(thresholdsOf(load({ 'config.yaml': yaml }, flags))).toEqual(thresholds);
+});
+
+test('a key of the map itself wins over a merged one, before or after it', () => {
+  const yaml =
+    'evictionHard: &hard {memory.available: 1Gi, pid.available: 5}\nevictionMinimumReclaim: {memory.available: 2Gi, <<: *hard}\n';
+  expect(thresholdsOf(load({ 'config.yaml': yaml }))).toEqual([
+    'hard memory.available<1Gi +2Gi',
+    ...DEFAULTS.slice(1),
+    'hard pid.available<5 +5',
+  ]);
+});
+
+test('drop-ins in the order of their names: maps add up, scalars are replaced, lists are appended', () => {
+  const loaded = load({
+    'config.yaml':
+      'evictionHard: {memory.available: 1Gi}\nmonitoringInterval: 1s\nworkloads: [{cgroup: /a}]\nrules: [{match: {name: a}, priority: 1}]\nlog: {level: warn}\n',
+    'config.d/20.yaml': 'monitoringInterval: 3s\nworkloads: [{cgroup: /c}, {cgroup: /a/}]\nlog: {format: json}\n',
+    'config.d/10.yaml':
+      'monitoringInterval: 2s\nevictionHard: {pid.available: 1k, memory.available: 2Gi}\nworkloads: [{cgroup: /b}]\nrules: [{match: {path: /x}, critical: true}]\n',
+    'config.d/readme.txt': 'nothing',
+    'config.d/.30.yaml': 'monitoringInterval: 4s\n',
+  });
+  expect(loaded.config.monitoringIntervalNs).toBe(3_000_000_000n);
+  expect(loaded.config.workloads).toEqual([{ cgroup: '/a' }, { cgroup: '/b' }, { cgroup: '/c' }]);
+  expect(loaded.config.rules).toEqual([
+    { match: { name: 'a' }, priority: 1 },
+    { match: { path: '/x' }, critical: true },
+  ]);
+  expect(loaded.config.log).toEqual({ format: 'json', level: 'warn' });
+  expect(thresholdsOf(loaded)).toEqual(['hard memory.available<2Gi', ...DEFAULTS.slice(1), 'hard pid.available<1k']);
+});
+
+test('drop-ins are read without the file they stand beside, and NAME.d belongs to NAME.yaml', () => {
+  const files = { 'config.yaml': '', 'config.d/1.yaml': 'log: {level: debug}\n', 'other.d/1.yaml': 'log: {level: error}\n' };
+  expect(load(files).config.log.level).toBe('debug');
+});
+
+test('every flag, and each wins over the file', () => {
+  const flags = {
+    evictionMaxPodGracePeriod: '0',
+    evictionPressureTransitionPeriod: '0s',
+    nodeCgroup: '/guarded/',
+    workloadCgroup: ['/x', '//y/.'],
+    monitoringInterval: '5s',
+    metricsListen: '[::1]:0',
+    stateDirectory: '/s',
+    runtimeDirectory: '/r',
+    logFormat: 'systemd',
+    logLevel: 'error',
+  };
+  const { config, origins } = load(
+    { 'config.yaml': 'workloads: [{cgroup: /a}]\nevictionMaxPodGracePeriod: 5\nlog: {level: warn}\nnode: {cgroup: /}\n' },
+    flags,
+  );
+  expect(config).toMatchObject({
+    maxPodGracePeriodNs: 0n,
+    pressureTransitionPeriodNs: 0n,
+    node: { cgroup: '/guarded' },
+    workloads: [{ cgroup: '/x' }, { cgroup: '/y' }],
+    monitoringIntervalNs: 5_000_000_000n,
+    metrics: { host: '::1', port: 0 },
+    stateDirectory: '/s',
+    runtimeDirectory: '/r',
+    log: { format: 'systemd', level: 'error' },
+  });
+  expect(origins.get('workloads[1].cgroup')).toEqual({
+    value: '//y/.',
+    origin: { kind: 'set', position: { file: '--workload-cgroup', column: 1 } },
+  });
+});
+
+test.each<[rule: string, yaml: string, expected: object]>([
+  ['metrics off', 'metrics: {listen: off}\n', { metrics: undefined }],
+  ['a host name', "metrics: {listen: 'localhost:80'}\n", { metrics: { host: 'localhost', port: 80 } }],
+  ['the root cgroup is the machine', 'node: {cgroup: /}\n', { node: { cgroup: undefined } }],
+  ['requests in bytes, rounded up', 'rules: [{match: {}, requests: {memory: 1.5}}]\n', { rules: [{ match: {}, requestsMemory: 2n }] }],
+  [
+    'a rule of every key',
+    'rules: [{match: {name: a, path: /b}, critical: false, priority: -10, requests: {memory: 1Ki}, terminationGracePeriodSeconds: 0}]\n',
+    { rules: [{ match: { name: 'a', path: '/b' }, critical: false, priority: -10, requestsMemory: 1024n, terminationGracePeriodNs: 0n }] },
+  ],
+  [
+    'anchors, merge keys: own keys win',
+    'log: &l {level: warn, format: json}\nrules: []\nmetrics: {listen: &a "[::1]:1"}\nevictionHard: &h {memory.available: 1Gi}\nevictionMinimumReclaim: {<<: *h, pid.available: 3}\n',
+    { metrics: { host: '::1', port: 1 }, log: { level: 'warn' } },
+  ],
+  ['JSON is YAML', '{"log": {"level": "debug"}}', { log: { level: 'debug' } }],
+  ['a document start', '%YAML 1.2\n---\nlog: {level: debug}\n...\n', { log: { level: 'debug' } }],
+  ['only comments', '# nothing\n', { log: { level: 'info' } }],
+])('reads %s', (_rule, yaml, expected) => {
+  expect(load({ 'config.yaml': yaml }).config).toMatchObject(expected);
+});
+
+test('origins name file, line and column of each value, and defaults as such', () => {
+  const { origins } = load(
+    { 'config.yaml': 'evictionHard:\n  memory.available: 1Gi\nrules:\n  - match: {name: a}\n    critical: true\n' },
+    { logLevel: 'warn' },
+  );
+  const shown = (key: string): string => {
+    const entry = origins.get(key);
+    const at = entry?.origin.kind === 'set' ? formatPosition(entry.origin.position).replace(/^\/.*\//, '') : entry?.origin.kind;
+    return `${JSON.stringify(entry?.value)} ${at ?? ''}`;
+  };
+  expect(
+    [
+      'evictionHard.memory.available',
+      'evictionHard.nodefs.available',
+      'rules[0].match.name',
+      'rules[0].critical',
+      'log.level',
+      'node.cgroup',
+    ].map(shown),
+  ).toEqual([
+    '"1Gi" config.yaml:2:21',
+    '"10%" default',
+    '"a" config.yaml:4:19',
+    'true config.yaml:5:15',
+    '"warn" --log-level:1',
+    'null default',
+  ]);
+});
+
+test.each<[rule: string, yaml: string, flags: ConfigFlags, notice: string | undefined]>([
+  [
+    'a kept default',
+    'evictionHard: {memory.available: 1Gi}',
+    {},
+    'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: memory.available<1Gi, nodefs.available<10%, nodefs.inodesFree<5%',
+  ],
+  [
+    'a kept default beside a flag',
+    '',
+    { evictionHard: ['memory.available<0%'] },
+    'warn DEFAULTS_KEPT evictionHard keeps the defaults of signals that it does not set (nodefs.available, nodefs.inodesFree); in effect: nodefs.available<10%, nodefs.inodesFree<5%',
+  ],
+  ['no default kept: no hint', 'evictionHard: {memory.available: 1Gi, nodefs.available: 0%, nodefs.inodesFree: 0%}', {}, undefined],
+  [
+    'a transition period of zero in a file',
+    'evictionPressureTransitionPeriod: 0s',
+    {},
+    'warn TRANSITION_PERIOD evictionPressureTransitionPeriod: 0s is read as unset, as in the kubelet',
+  ],
+  [
+    'the container filesystem has no thresholds of its own',
+    '',
+    { evictionSoft: ['containerfs.available<15%'] },
+    'warn CONTAINERFS evictionSoft: ignored: containerfs.available: containers are on nodefs or imagefs, whose thresholds apply',
+  ],
+  [
+    'the root as a workload source',
+    'workloads: [{cgroup: /}]',
+    {},
+    'warn WORKLOADS_ROOT workloads: / makes every top-level cgroup a workload',
+  ],
+  ['a source named twice', 'workloads: [{cgroup: /a}, {cgroup: /a/}]', {}, 'warn WORKLOADS_TWICE workloads: /a is named twice'],
+  ['a rule without effect', 'rules: [{match: {name: a}}]', {}, 'warn RULE_EMPTY rules[0] has no effect: it only has match'],
+])('notice: %s', (_rule, yaml, flags, notice) => {
+  const { notices } = load({ 'config.yaml': yaml }, flags);
+  expect(notices.map(({ level, code, message }) => `${level} ${code.replace('EVICTD_CONFIG_', '')} ${message}`)).toEqual(
+    notice === undefined ? [] : [notice],
+  );
+});
+
+test('a drop-in with another suffix is ignored with a warning', () => {
+  const { config, notices } = load({ 'config.yaml': '', 'config.d/10.yml': 'log: {level: debug}\n' });
+  expect(config.log.level).toBe('info');
+  expect(notices).toMatchObject([{ level: 'warn', code: 'EVICTD_CONFIG_DROPIN_NAME' }]);
+});
+
+const KUBELET = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+
+test('a KubeletConfiguration is read for its eviction fields; the rest is named in one notice', () => {
+  const loaded = load({
+    'config.yaml': `${KUBELET}maxPods: 110\nauthentication: {anonymous: {enabled: false}}\nevictionHard: {memory.available: 200Mi, imagefs.available: 15%, containerfs.available: 1Gi}\nevictionMaxPodGracePeriod: 60\nworkloads: 3\n`,
+    'config.d/1.yaml': 'workloads: [{cgroup: /a}]\n',
+  });
+  expect(thresholdsOf(loaded)).toEqual(['hard imagefs.available<15%', 'hard memory.available<200Mi', ...DEFAULTS.slice(1)]);
+  expect(loaded.config).toMatchObject({ maxPodGracePeriodNs: 60_000_000_000n, workloads: [{ cgroup: '/a' }] });
+  expect(loaded.notices).toMatchObject([
+    { level: 'warn', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used by evictd: workloads' },
+    { level: 'info', code: 'EVICTD_CONFIG_KEYS_UNUSED', message: 'not used by evictd: authentication, maxPods' },
+    { level: 'warn', code: 'EVICTD_CONFIG_CONTAINERFS', position: { line: 5, column: 65 } },
+    { level: 'warn', code: 'EVICTD_CONFIG_DEFAULTS_KEPT' },
+  ]);
+});
+
+test.each<[rule: string, line: string, level: string, hint: string | undefined]>([
+  ['a key in the wrong case', 'evictionhard: {}', 'warn', 'did you mean evictionHard?'],
+  ['a letter too many', 'enforceNodeAllocateable: []', 'warn', 'did you mean enforceNodeAllocatable?'],
+  ['a part left out', 'evictionMinReclaim: {}', 'warn', 'did you mean evictionMinimumReclaim?'],
+  ['a key of evictd', 'compatibility: kubelet', 'warn', 'move it to an EvictdConfiguration (a drop-in)'],
+  ['evictd’s oomScoreAdj', 'oomScoreAdj: qos', 'warn', 'move it to an EvictdConfiguration (a drop-in)'],
+  ['the kubelet’s oomScoreAdj', 'oomScoreAdj: -999', 'info', undefined],
+  ['a key of the kubelet', 'maxPods: 110', 'info', undefined],
+])('in a KubeletConfiguration, %s', (_rule, line, level, hint) => {
+  const { notices } = load({ 'config.yaml': `${KUBELET}${line}\n` });
+  const at = level === 'warn' ? { line: 3, column: 1 } : {};
+  expect(notices).toMatchObject([{ level, code: 'EVICTD_CONFIG_KEYS_UNUSED', position: at }]);
+  expect(notices[0]?.hint).toBe(hint);
+});
+
+/** Fields of a KubeletConfiguration that evictd does not read: none is taken for a misspelt one that it does. */
+const OTHER_FIELDS = `
+  enableServer staticPodPath podLogsDir syncFrequency fileCheckFrequency httpCheckFrequency staticPodURL staticPodURLHeader address port
+  readOnlyPort tlsCertFile tlsPrivateKeyFile tlsCipherSuites tlsMinVersion rotateCertificates serverTLSBootstrap authentication
+  authorization registryPullQPS registryBurst imagePullCredentialsVerificationPolicy preloadedImagesVerificationAllowlist eventRecordQPS
+  eventBurst enableDebuggingHandlers enableContentionProfiling healthzPort healthzBindAddress oomScoreAdj clusterDomain clusterDNS
+  streamingConnectionIdleTimeout nodeStatusUpdateFrequency nodeStatusReportFrequency nodeLeaseDurationSeconds imageMinimumGCAge
+  imageMaximumGCAge imageGCHighThresholdPercent imageGCLowThresholdPercent volumeStatsAggPeriod kubeletCgroups systemCgroups cgroupRoot
+  cgroupsPerQOS cgroupDriver cpuManagerPolicy singleProcessOOMKill cpuManagerPolicyOptions cpuManagerReconcilePeriod memoryManagerPolicy
+  topologyManagerPolicy topologyManagerScope topologyManagerPolicyOptions qosReserved runtimeRequestTimeout hairpinMode maxPods podCIDR
+  podPidsLimit resolvConf runOnce cpuCFSQuota cpuCFSQuotaPeriod nodeStatusMaxImages maxOpenFiles contentType kubeAPIQPS kubeAPIBurst
+  serializeImagePulls maxParallelImagePulls podsPerCore enableControllerAttachDetach protectKernelDefaults makeIPTablesUtilChains
+  iptablesMasqueradeBit iptablesDropBit featureGates failSwapOn memorySwap containerLogMaxSize containerLogMaxFiles
+  containerLogMaxWorkers containerLogMonitorInterval configMapAndSecretChangeDetectionStrategy systemReserved kubeReserved
+  reservedSystemCPUs showHiddenMetricsForVersion systemReservedCgroup kubeReservedCgroup allowedUnsafeSysctls volumePluginDir providerID
+  kernelMemcgNotification logging enableSystemLogHandler enableSystemLogQuery crashLoopBackOff reservedMemory enableProfilingHandler enableDebugFlagsHandler seccompDefault
+  memoryThrottlingFactor registerWithTaints registerNode tracing localStorageCapacityIsolation containerRuntimeEndpoint
+  imageServiceEndpoint failCgroupV1 userNamespaces
+`
+  .trim()
+  .split(/\s+/);
+
+test('a field that is the kubelet’s own is no mistake', () => {
+  const yaml = `${KUBELET}${OTHER_FIELDS.map((name) => `${name}: 1\n`).join('')}`;
+  expect(load({ 'config.yaml': yaml }).notices.map(({ level, code }) => `${level} ${code}`)).toEqual(['info EVICTD_CONFIG_KEYS_UNUSED']);
+});
+
+test('the hint names mergeDefaultEvictionSettings: true only if it is not set', () => {
+  const hintOf = (yaml: string) => load({ 'config.yaml': `${yaml}evictionHard: {memory.available: 1Gi}\n` }).notices[0]?.hint;
+  expect(hintOf('')).toContain('mergeDefaultEvictionSettings: true keeps the defaults without this warning');
+  expect(hintOf('mergeDefaultEvictionSettings: true\n')).toBe('set a signal to 0% to disable it: nodefs.available: 0%');
+});
+
+test('the files that were read are listed, whether or not they set anything', () => {
+  const { written } = load({ 'config.yaml': '', 'config.d/2.yaml': 'log: {level: warn}\n', 'config.d/1.yaml': '', 'config.d/x.txt': '' });
+  expect(written.files.map(({ file }) => file.replace(/^.*\/evictd-test-[^/]*\//, ''))).toEqual([
+    'config.yaml',
+    'config.d/1.yaml',
+    'config.d/2.yaml',
+  ]);
+  expect(loadConfig({ platform: { os: 'linux' } }).written.files).toEqual([]);
+});
+
+test('what is wrong for the kubelet is wrong here, where it is ignored too', () => {
+  expect(() => load({ 'config.yaml': `${KUBELET}evictionHard: {containerfs.available: 101%}\n` })).toThrow('1 configuration error');
+});
+
+test('a filesystem for images has the kubelet’s defaults, which nodefs does not get as a second threshold', () => {
+  const images = 'filesystems: {imagefs: /images}\n';
+  expect(thresholdsOf(load({ 'config.yaml': images }))).toEqual(['hard imagefs.available<15%', 'hard imagefs.inodesFree<5%', ...DEFAULTS]);
+  expect(thresholdsOf(load({ 'config.yaml': `${images}evictionHard: {imagefs.available: 0%}\n` }))).toEqual([
+    'hard imagefs.inodesFree<5%',
+    ...DEFAULTS,
+  ]);
+  const { config, origins } = load({ 'config.yaml': '', 'config.d/1.yaml': images });
+  expect(config.filesystems).toEqual({ nodefs: '/', imagefs: '/images', containerfs: undefined });
+  expect(origins.get('evictionHard.imagefs.available')?.origin).toEqual({ kind: 'default' });
+});

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import type { Signal } from '../../../src/core/signal/signal.js';
+import { candidates, Mi, policy, threshold, workload } from '../support.js';
+import { Timeline } from '../timeline.js';
+
+const thresholds = [threshold('allocatableMemory.available', '100Mi'), threshold('memory.available', '100Mi')];
+const short = (signal: Signal): Partial<Record<Signal, bigint>> => ({ [signal]: 50n * Mi });
+
+test.each<[rule: string, paths: string[], signal: Signal, said: string]>([
+  ['the largest of those that live in it', ['/other/big', '/pods/small'], 'allocatableMemory.available', 'evict /pods/small grace 0'],
+  ['itself as a workload', ['/other/big', '/pods'], 'allocatableMemory.available', 'evict /pods grace 0'],
+  ['one that contains it', ['/podsother', '/'], 'allocatableMemory.available', 'evict / grace 0'],
+  ['no workload in it: none is evicted', ['/other/big', '/podsother'], 'allocatableMemory.available', 'alert nothing-evictable'],
+  ['for memory of the node it plays no part', ['/other/big', '/pods/small'], 'memory.available', 'evict /other/big grace 0'],
+])('memory of the cgroup that workloads share is short: %s', (_rule, paths, signal, said) => {
+  const all = candidates(
+    ...paths.map((path, index): [ReturnType<typeof workload>, bigint] => [workload(path, { path }), 300n * Mi - BigInt(index)]),
+  );
+  expect(new Timeline(policy(thresholds, { allocatableCgroup: '/pods' }), all).said(0, short(signal)).at(-1)).toBe(said);
+});
+
+test('without a known cgroup every workload may be evicted, as with a kubelet', () => {
+  const all = candidates([workload('a', { path: '/other/a' }), 300n * Mi]);
+  expect(new Timeline(policy(thresholds), all).said(0, short('allocatableMemory.available')).at(-1)).toBe('evict a grace 0');
+});

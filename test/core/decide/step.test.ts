@@ -1,0 +1,345 @@
+import { describe, expect, test } from 'vitest';
+import type { VictimReading } from '../../../src/core/decide/eviction.js';
+import type { Candidates, Protection } from '../../../src/core/workload/workload.js';
+import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
+import { evicted, Timeline } from '../timeline.js';
+
+const hard = threshold('memory.available', '100Mi');
+const soft = threshold('memory.available', '200Mi', { graceSeconds: 30 });
+const all = candidates(
+  [workload('web'), 50n * Mi],
+  [workload('batch'), 300n * Mi],
+  [workload('db', { protection: { kind: 'critical' } }), 900n * Mi],
+);
+
+describe('hard threshold', () => {
+  test('nothing is met: candidates are not even read', () => {
+    const loop = new Timeline(policy([hard]), all);
+    expect(loop.memory(0, 100n)).toEqual([]);
+    expect(loop.asked).toBe(0);
+    expect(loop.dueAtNs).toBeUndefined();
+  });
+
+  test('one byte below: the condition, then exactly one victim at once; never the protected one', () => {
+    const loop = new Timeline(policy([hard]), all);
+    expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true', 'evict batch grace 0']);
+    expect(loop.asked).toBe(1);
+  });
+
+  test('facts about the victim are outstanding: no alert, no other victim, and a step soon', () => {
+    const loop = new Timeline(policy([hard]), { ...all, awaited: ({ name }) => name === 'batch' });
+    expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true']);
+    expect(loop.dueAtNs).toBe(5_000_000n);
+    loop.candidates = all;
+    expect(loop.memory(0.005, 99n)).toEqual(['evict batch grace 0']);
+  });
+
+  test('the names of the remaining candidates are being looked up: no alert, and a step soon', () => {
+    const unnamed = workload('batch', { protection: { kind: 'untold', what: 'name' } });
+    const loop = new Timeline(policy([hard]), candidates([unnamed, 300n * Mi]));
+    expect(loop.memory(0, 99n)).toEqual(['met memory.available', 'MemoryPressure=true']);
+    expect(loop.dueAtNs).toBe(5_000_000n);
+  });
+
+  test('what decides over the victim is waited for no longer than memory lasts; a soft threshold has the time', () => {
+    const asked: bigint[] = [];
+    const knowing: Candidates = {
+      ...all,
+      awaited: (_workload, withinNs) => {
+        asked.push(withinNs);
+        return false;
+      },
+    };
+    new Timeline(policy([hard]), knowing).memory(0, 99n);
+    const loop = new Timeline(policy([soft]), knowing);
+    loop.memory(0, 199n);
+    loop.memory(30, 199n);
+    expect(asked).toEqual([20_000_000n, 250_000_000n]);
+  });
+
+  test('no second victim while the first is dying; the next one on a reading that still asks for it', () => {
+    const loop = new Timeline(policy([hard]), all);
+    loop.memory(0, 50n);
+    expect(loop.memory(0.001, 40n, { 1: {} })).toEqual([]);
+    loop.candidates = candidates([workload('web'), 50n * Mi]);
+    expect(loop.memory(0.002, 40n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'evict web grace 0']);
+  });
+
+  test('enough was freed: no further eviction, and the condition stays for the transition period', () => {
+    const loop = new Timeline(policy([hard]), all);
+    loop.memory(0, 50n);
+    expect(loop.memory(0.01, 350n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'cleared memory.available']);
+    expect(loop.memory(299.99, 350n)).toEqual([]);
+    expect(loop.memory(300, 350n)).toEqual(['MemoryPressure=false']);
+  });
+
+  test('min reclaim is owed after a breach, so the next eviction happens above the threshold too', () => {
+    const loop = new Timeline(policy([threshold('memory.available', '100Mi', { minReclaim: '100Mi' })]), all);
+    loop.memory(0, 50n);
+    loop.candidates = candidates([workload('web'), 50n * Mi]);
+    expect(loop.memory(0.01, 199n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi', 'evict web grace 0']);
+    expect(loop.memory(0.02, 200n, { 2: { processes: 0, usageBytes: 0n } })).toEqual(['killed web 50Mi', 'cleared memory.available']);
+  });
+
+  test('the same reading decides nothing twice', () => {
+    const loop = new Timeline(policy([hard]), all);
+    loop.memory(0, 50n);
+    const again = { observe: () => loop.state.lastObservations };
+    expect(loop.said(1, {}, { 1: { processes: 0, usageBytes: 0n } }, again)).toEqual(['killed batch 300Mi']);
+  });
+});
+
+describe('outcome', () => {
+  test.each<[rule: string, seconds: number, reading: Partial<VictimReading>, outcome: string | undefined]>([
+    ['processes left: still dying', 0.5, { usageBytes: 299n * Mi }, undefined],
+    ['little given back is ineffective, not failed', 0.5, { processes: 0, usageBytes: 271n * Mi }, 'ineffective batch 29Mi'],
+    ['a tenth of what it used is enough', 0.5, { processes: 0, usageBytes: 270n * Mi }, 'killed batch 30Mi'],
+    ['a removed cgroup freed all its memory', 0.5, { processes: 0, usageBytes: undefined, removed: true }, 'killed batch 300Mi'],
+    ['usage stands still, and no other eviction is due: still dying', 9.999, {}, undefined],
+    ['… but not for ever', 10, {}, 'failed batch 0Mi'],
+    ['an error of the kill call: failed', 0.001, { error: 'EPERM' }, 'failed batch 0Mi'],
+    ['an error that passes: still dying', 0.5, { error: 'EMFILE', passing: true }, undefined],
+    ['… but not for ever, either', 10, { error: 'EMFILE', passing: true }, 'failed batch 0Mi'],
+    ['ended before the signal: nothing happened', 0.001, { processes: undefined, vanished: true, error: 'ENOENT' }, 'vanished batch 0Mi'],
+    ['an error, but no process is left: killed', 0.001, { processes: 0, usageBytes: 0n, error: 'EPERM' }, 'killed batch 300Mi'],
+  ])('%s', (_rule, seconds, reading, outcome) => {
+    const loop = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
+    loop.memory(0, 50n);
+    expect(loop.memory(seconds, 500n, { 1: reading }).filter((effect) => !effect.startsWith('cleared'))).toEqual(
+      outcome === undefined ? [] : [outcome],
+    );
+  });
+
+  test('usage that stood still for a second while another one is needed: failed, just before that: dying', () => {
+    const loop = new Timeline(policy([hard]), all);
+    loop.memory(0, 50n);
+    expect(loop.memory(0.999, 50n, { 1: {} })).toEqual([]);
+    expect(loop.dueAtNs).toBe(1_000_000_000n);
+    expect(loop.memory(1, 50n, { 1: {} })).toEqual(['failed batch 0Mi', 'evict web grace 0']);
+  });
+
+  test('a victim that freed everything may take its time to exit, until another eviction is due', () => {
+    const loop = new Timeline(policy([hard]), all);
+    loop.memory(0, 50n);
+    const dying = { 1: { usageBytes: 1n * Mi } };
+    expect(loop.memory(0.1, 350n, dying)).toEqual(['cleared memory.available']);
+    expect(loop.memory(3, 350n, dying)).toEqual([]);
+    expect(loop.dueAtNs).toBe(10_000_000_000n);
+    expect(loop.memory(3.1, 50n, dying)).toEqual(['failed batch 299Mi', 'met memory.available', 'evict web grace 0']);
+  });
+
+  test('a soft threshold in its grace period makes no eviction due', () => {
+    const soft = threshold('memory.available', '224Mi', { graceSeconds: 90 });
+    const loop = new Timeline(policy([hard, soft]), all);
+    loop.memory(0, 50n);
+    const dying = { 1: { usageBytes: 1n * Mi } };
+    expect(loop.memory(0.1, 200n, dying)).toEqual(['cleared memory.available']);
+    expect(loop.memory(1.2, 200n, dying)).toEqual([]);
+    expect(loop.memory(1.3, 200n, { 1: { processes: 0, usageBytes: 0n } })).toEqual(['killed batch 300Mi']);
+  });
+
+  test('a victim that shrinks all the time has ten seconds', () => {
+    const loop = new Timeline(policy([hard]), all);
+    loop.memory(0, 50n);
+    for (let tenths = 5; tenths < 100; tenths += 5) {
+      expect(loop.memory(tenths / 10, 50n, { 1: { usageBytes: 300n * Mi - BigInt(tenths) * 4096n } })).toEqual([]);
+    }
+    expect(loop.memory(10, 50n, { 1: { usageBytes: 1n } })).toEqual(['failed batch 299Mi', 'evict web grace 0']);
+  });
+
+  test('after a failed kill another candidate is chosen, the stuck one again after a minute', () => {
+    const loop = new Timeline(policy([hard]), all);
+    loop.memory(0, 50n);
+    expect(loop.memory(1, 50n, { 1: {} })).toEqual(['failed batch 0Mi', 'evict web grace 0']);
+    expect(loop.memory(2, 50n, { 2: { usageBytes: 50n * Mi } })).toEqual(['failed web 0Mi', 'alert nothing-evictable']);
+    expect(loop.memory(60.9, 50n)).toEqual([]);
+    expect(loop.memory(61, 50n)).toEqual(['evict batch grace 0']);
+  });
+
+  test('one that could not be taken hold of is tried again after a second', () => {
+    const loop = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
+    loop.memory(0, 50n);
+    expect(loop.memory(0.001, 50n, { 1: { processes: undefined, error: 'EMFILE' } })).toEqual([
+      'failed batch 0Mi',
+      'alert nothing-evictable',
+    ]);
+    expect(loop.memory(1, 50n)).toEqual([]);
+    expect(loop.memory(1.001, 50n)).toEqual(['evict batch grace 0']);
+  });
+
+  test('a victim that grew until it died freed its peak', () => {
+    const loop = new Timeline(policy([hard]), all);
+    loop.memory(0, 50n);
+    loop.memory(0.1, 50n, { 1: { usageBytes: 340n * Mi } });
+    expect(loop.memory(0.2, 500n, { 1: { processes: 0, usageBytes: Mi } })).toContain('killed batch 339Mi');
+  });
+});
+
+describe('soft threshold', () => {
+  test('the condition at once, the eviction after the grace period, with the termination grace', () => {
+    const loop = new Timeline(policy([soft]), all);
+    expect(loop.memory(0, 150n)).toEqual(['met memory.available', 'MemoryPressure=true']);
+    expect(loop.dueAtNs).toBe(30n * SECOND);
+    expect(loop.memory(29.999, 150n)).toEqual([]);
+    expect(loop.memory(30, 150n)).toEqual(['evict batch grace 10']);
+  });
+
+  test('recovering for a moment starts the grace period anew', () => {
+    const loop = new Timeline(policy([soft]), all);
+    loop.memory(0, 150n);
+    expect(loop.memory(15, 200n)).toEqual(['cleared memory.available']);
+    expect(loop.memory(16, 150n)).toEqual(['met memory.available']);
+    expect(evicted(loop.memory(45.9, 150n))).toEqual([]);
+    expect(evicted(loop.memory(46, 150n))).toHaveLength(1);
+  });
+
+  test('a reading that is missing in between does not', () => {
+    const loop = new Timeline(policy([soft]), all);
+    loop.memory(0, 150n);
+    expect(loop.said(15, {})).toEqual([]);
+    expect(evicted(loop.memory(30, 150n))).toHaveLength(1);
+  });
+
+  test.each<[rule: string, own: bigint | undefined, grace: string]>([
+    ['its own wish is shorter', 3n * SECOND, 'evict batch grace 3'],
+    ['its own wish is longer than the maximum', 60n * SECOND, 'evict batch grace 10'],
+    ['it wants none', 0n, 'evict batch grace 0'],
+  ])('termination grace: %s', (_rule, own, grace) => {
+    const loop = new Timeline(policy([soft]), candidates([workload('batch', { terminationGracePeriodNs: own }), 300n * Mi]));
+    loop.memory(0, 150n);
+    expect(loop.memory(30, 150n)).toEqual([grace]);
+  });
+
+  test('SIGKILL when the termination grace is over, and only then can it fail', () => {
+    const loop = new Timeline(policy([soft]), all);
+    loop.memory(0, 150n);
+    loop.memory(30, 150n);
+    expect(loop.memory(39.9, 150n, { 1: {} })).toEqual([]);
+    expect(loop.memory(40, 150n, { 1: {} })).toEqual(['escalate: grace period over']);
+    expect(loop.memory(40.9, 150n, { 1: {} })).toEqual([]);
+    expect(loop.memory(41, 150n, { 1: {} })).toContain('failed batch 0Mi');
+  });
+
+  test('SIGTERM failed for some processes: SIGKILL is tried all the same', () => {
+    const loop = new Timeline(policy([soft]), all);
+    loop.memory(0, 150n);
+    loop.memory(30, 150n);
+    expect(loop.memory(30.001, 150n, { 1: { error: 'SIGTERM: EPERM', passing: true } })).toEqual([]);
+    expect(loop.memory(40, 150n, { 1: { error: 'SIGTERM: EPERM', passing: true } })).toEqual(['escalate: grace period over']);
+  });
+
+  test('the termination grace begins with the signal, not with the decision', () => {
+    const loop = new Timeline(policy([soft]), all);
+    loop.memory(0, 150n);
+    loop.memory(30, 150n);
+    const signalledAtNs = 30n * SECOND + SECOND / 2n;
+    expect(loop.memory(40.4, 150n, { 1: { signalledAtNs } })).toEqual([]);
+    expect(loop.dueAtNs).toBe(signalledAtNs + 10n * SECOND);
+    expect(loop.memory(40.5, 150n, { 1: { signalledAtNs } })).toEqual(['escalate: grace period over']);
+  });
+
+  test('a hard threshold shortens the termination grace of the same victim to nothing', () => {
+    const loop = new Timeline(policy([hard, soft]), all);
+    loop.memory(0, 150n);
+    loop.memory(30, 150n);
+    expect(loop.memory(31, 99n, { 1: {} })).toEqual(['escalate: hard threshold met', 'met memory.available']);
+    expect(loop.memory(31.01, 99n, { 1: {} })).toEqual([]);
+  });
+});
+
+describe('which workloads are not evicted', () => {
+  test('nodefs, where nothing would come back, sets the condition and alerts once an episode', () => {
+    const loop = new Timeline(policy([threshold('nodefs.available', '10%')]), all);
+    expect(loop.said(0, { 'nodefs.available': Mi })).toEqual(['met nodefs.available', 'DiskPressure=true', 'alert nothing-evictable']);
+    expect(loop.said(1, { 'nodefs.available': Mi })).toEqual([]);
+    loop.said(2, { 'nodefs.available': 900n * Mi });
+    expect(loop.said(3, { 'nodefs.available': Mi })).toContain('alert nothing-evictable');
+  });
+
+  test('without a workload source it says so once, and reads no candidates', () => {
+    const loop = new Timeline(policy([hard], { hasWorkloadSource: false }), all);
+    expect(loop.memory(0, 1n)).toContain('alert no-workload-source');
+    expect(loop.memory(1, 1n)).toEqual([]);
+    expect(loop.asked).toBe(0);
+  });
+
+  test('only protected ones are left: an alert once, and one more look every second', () => {
+    const loop = new Timeline(policy([hard]), candidates([workload('db', { protection: { kind: 'critical' } }), 900n * Mi]));
+    expect(loop.memory(0, 1n)).toContain('alert nothing-evictable');
+    expect(loop.dueAtNs).toBe(SECOND);
+    expect(loop.memory(1, 1n)).toEqual([]);
+    loop.candidates = all;
+    expect(loop.memory(2, 1n)).toEqual(['evict batch grace 0']);
+  });
+});
+
+test('one without a process is passed over, and only those before the victim are asked', () => {
+  const asked: string[] = [];
+  const veto = ({ name }: { readonly name: string }): Protection | undefined => {
+    asked.push(name);
+    return name === 'batch' ? { kind: 'vacant' } : undefined;
+  };
+  const loop = new Timeline(policy([hard]), {
+    ...candidates([workload('web'), 50n * Mi], [workload('batch'), 300n * Mi], [workload('app'), 20n * Mi]),
+    veto,
+  });
+  const decision = loop.at(0, { 'memory.available': 1n }).find((effect) => effect.kind === 'evict')?.decision;
+  expect(decision?.victim.workload.name).toBe('web');
+  expect(decision?.ranking.map(({ protection }) => protection?.kind)).toEqual(['vacant', undefined, undefined]);
+  expect(asked).toEqual(['batch', 'web']);
+});
+
+test('a candidate that ended: the candidates are read once more, and then the step is over', () => {
+  const before = candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
+  const loop = new Timeline(policy([hard]), { ...before, veto: ({ name }) => (name === 'batch' ? { kind: 'gone' } : undefined) });
+  expect(evicted(loop.memory(0, 1n))).toEqual(['evict web grace 0']);
+  expect(loop.asked).toBe(2);
+});
+
+test('what one asks for was found to have changed: the candidates are read once more', () => {
+  const before = candidates([workload('batch'), 300n * Mi], [workload('web'), 50n * Mi]);
+  const after = candidates([workload('batch', { avoid: true }), 300n * Mi], [workload('web'), 50n * Mi]);
+  const asked: string[] = [];
+  const loop = new Timeline(policy([hard]), {
+    ...before,
+    veto: ({ name }) => {
+      asked.push(name);
+      loop.candidates = after;
+      return { kind: 'changed' };
+    },
+  });
+  expect(evicted(loop.memory(0, 1n))).toEqual(['evict web grace 0']);
+  expect(asked).toEqual(['batch', 'web']);
+});
+
+describe('dry run', () => {
+  test('one decision an episode, nothing in flight', () => {
+    const loop = new Timeline(policy([hard], { dryRun: true }), all);
+    expect(evicted(loop.memory(0, 1n))).toEqual(['evict batch grace 0 dry']);
+    expect(loop.state.evictions).toEqual([]);
+    expect(loop.memory(1, 1n)).toEqual([]);
+    loop.memory(2, 500n);
+    expect(evicted(loop.memory(3, 1n))).toEqual(['evict batch grace 0 dry']);
+  });
+
+  test('no soft decision beside a hard one, which would have ended it', () => {
+    const loop = new Timeline(policy([hard, soft], { dryRun: true }), all);
+    loop.memory(0, 150n);
+    expect(evicted(loop.memory(29, 99n))).toEqual(['evict batch grace 0 dry']);
+    expect(evicted(loop.memory(31, 99n))).toEqual([]);
+  });
+
+  test('no candidate at first: the decision follows when there is one', () => {
+    const loop = new Timeline(policy([hard], { dryRun: true }), candidates());
+    expect(loop.memory(0, 1n)).toContain('alert nothing-evictable');
+    loop.candidates = all;
+    expect(loop.memory(1, 1n)).toEqual(['evict batch grace 0 dry']);
+  });
+});
+
+test('another configuration: episodes of removed thresholds end', () => {
+  const loop = new Timeline(policy([soft]), all);
+  loop.memory(0, 150n);
+  loop.policy = policy([hard]);
+  expect(loop.memory(1, 150n)).toEqual(['cleared memory.available']);
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import type { AlertKind } from '../../../src/core/decide/effect.js';
+import type { Decision, Outcome, StorageLimitCause } from '../../../src/core/decide/eviction.js';
+import type { ThresholdCause } from '../../../src/core/threshold/threshold-cause.js';
+import { alertMessage, decisionMessage, outcomeMessage, thresholdMessage } from '../../../src/core/message/message.js';
+import { parseQuantity } from '../../../src/core/quantity/quantity.js';
+import { rank } from '../../../src/core/rank/rank.js';
+import { SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal/signal.js';
+import type { StorageBreach } from '../../../src/core/disk/storage-limit.js';
+import type { WorkloadUsage } from '../../../src/core/workload/workload.js';
+import { observations, threshold } from '../support.js';
+import { machine, pod } from '../usage.js';
+
+const Mi = 1024n * 1024n;
+const batch = machine('batch', 200n * Mi, { priority: -10 });
+
+function below(signal: ResourceSignal, limit: string, available: bigint): ThresholdCause {
+  const threshold = {
+    signal,
+    value: { kind: 'quantity', quantity: parseQuantity(limit) },
+    gracePeriodNs: 0n,
+    minReclaim: undefined,
+  } as const;
+  const observation = { available, capacity: 1024n * Mi, timeNs: undefined, source: 'test' };
+  return { kind: 'threshold', threshold, observation, limit: 0n };
+}
+
+function decision(cause: ThresholdCause | StorageLimitCause, usage: WorkloadUsage = batch, overrides: Partial<Decision> = {}): Decision {
+  const signal = cause.kind === 'threshold' ? cause.threshold.signal : 'nodefs.available';
+  const ranking = rank(signal, 'single', [usage], departuresOf('evictd'));
+  const [victim] = ranking;
+  if (victim === undefined) throw new Error('nobody was ranked');
+  const { resource } = SIGNAL_FACTS[signal];
+  return { serial: 1, resource, cause, victim, graceNs: 0n, ranking, unreadable: [], decidedAtNs: 0n, dryRun: false, ...overrides };
+}
+
+const memory = below('memory.available', '100Mi', 12n * Mi);
+const inodes = below('nodefs.inodesFree', '1k', 900n);
+
+test.each<[decision: Decision, words: string]>([
+  [decision(memory), 'evicting batch with SIGKILL: memory.available 12MiB < 100Mi (hard); batch uses 200MiB, has no request, priority -10'],
+  [
+    decision(memory, batch, { graceNs: 10_000_000_000n, dryRun: true }),
+    'dry run: would evict batch with SIGTERM, SIGKILL after 10s: memory.available 12MiB < 100Mi (hard); ' +
+      'batch uses 200MiB, has no request, priority -10',
+  ],
+  [
+    decision(inodes, pod('p', { stats: null })),
+    'evicting p with SIGKILL: nodefs.inodesFree 900 inodes < 1k (hard); p uses an unknown amount, has no request, priority 0',
+  ],
+])('a decision: %#', (given, words) => {
+  expect(decisionMessage(given)).toBe(words);
+});
+
+test.each<[breach: StorageBreach, words: string]>([
+  [{ kind: 'emptyDir', volume: 'cache', limit: parseQuantity('1Gi') }, 'its emptyDir volume cache is over its limit of 1Gi'],
+  [{ kind: 'pod', limit: parseQuantity('2Gi') }, 'its local storage is over the limit of 2Gi for all its containers'],
+  [{ kind: 'container', container: 'app', limit: parseQuantity('1Gi') }, 'the local storage of its container app is over its limit of 1Gi'],
+])('a decision over a limit of its own: %#', (breach, why) => {
+  expect(decisionMessage(decision({ kind: 'storage-limit', breach }, pod('p')))).toBe(
+    `evicting p with SIGKILL: ${why}; p uses 0B, has no request, priority 0`,
+  );
+});
+
+describe('an outcome', () => {
+  function outcome(overrides: Partial<Outcome> = {}): Outcome {
+    return {
+      result: 'killed',
+      decision: decision(memory),
+      counted: true,
+      atNs: 0n,
+      expectedBytes: 200n * Mi,
+      freedBytes: 198n * Mi,
+      removed: false,
+      processesLeft: 0,
+      error: undefined,
+      nodeAfter: { available: 210n * Mi, capacity: 1024n * Mi, timeNs: undefined, source: 'test' },
+      ...overrides,
+    };
+  }
+
+  const overLimit = decision({ kind: 'storage-limit', breach: { kind: 'pod', limit: parseQuantity('1Gi') } }, pod('p'));
+
+  test.each<[outcome: Outcome, words: string]>([
+    [outcome(), 'evicted batch: freed 198MiB; memory.available 12MiB → 210MiB'],
+    [outcome({ nodeAfter: undefined }), 'evicted batch: freed 198MiB'],
+    [
+      outcome({ decision: decision(inodes), nodeAfter: { available: 950n, capacity: 1000n, timeNs: undefined, source: 'test' } }),
+      'evicted batch; nodefs.inodesFree 900 inodes → 950 inodes',
+    ],
+    [outcome({ decision: overLimit }), 'evicted p'],
+    [
+      outcome({ result: 'ineffective', freedBytes: Mi }),
+      'evicted batch: freed only 1MiB of the 200MiB that it used; memory.available 12MiB → 210MiB',
+    ],
+    [outcome({ result: 'failed', processesLeft: 3 }), 'could not evict batch: 3 processes left after the kill'],
+    [outcome({ result: 'failed', processesLeft: 1 }), 'could not evict batch: 1 process left after the kill'],
+    [outcome({ result: 'failed', processesLeft: undefined }), 'could not evict batch: an unknown number of processes left after the kill'],
+    [outcome({ result: 'failed', error: 'EACCES' }), 'could not evict batch: EACCES'],
+    [outcome({ result: 'vanished' }), 'batch ended before it was evicted; memory.available 12MiB → 210MiB'],
+  ])('%#', (given, words) => {
+    expect(outcomeMessage(given)).toBe(words);
+  });
+});
+
+test.each<[alert: AlertKind, words: string]>([
+  ['signal-not-evictable', 'evicting workloads does not free inodes, so none is evicted'],
+  ['no-workload-source', 'nothing is evicted, because no workload source is configured'],
+  ['nothing-evictable', 'no evictable workload would free anything there'],
+  ['no-yield', 'the last eviction freed next to nothing; evictd evicts nothing more until this value changes'],
+])('an alert: %s', (alert, words) => {
+  expect(alertMessage({ ...inodes, alert })).toBe(`nodefs.inodesFree 900 inodes < 1k (hard): ${words}`);
+});
+
+test.each<[rule: string, availableMi: bigint | undefined, words: string]>([
+  ['exactly the limit is not below it', 512n, 'memory.available is back above 50% (soft): 512MiB available'],
+  ['a reload took it away', 511n, 'memory.available no longer has the threshold 50% (soft): 511MiB available'],
+  ['without a reading', undefined, 'memory.available cannot be read any more; it is not known whether it is below 50% (soft)'],
+])('the end of an episode: %s', (_rule, availableMi, words) => {
+  const ended = threshold('memory.available', '50%', { graceSeconds: 30 });
+  const observed = availableMi === undefined ? undefined : observations(0n, { 'memory.available': availableMi * Mi }).observed;
+  expect(thresholdMessage({ kind: 'threshold', threshold: ended, met: false, observation: observed?.get('memory.available') })).toBe(words);
+});

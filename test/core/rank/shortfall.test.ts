@@ -1,0 +1,134 @@
+import { withDisks } from '../../../src/core/rank/candidate-usages.js';
+import { describe, expect, test } from 'vitest';
+import type { DiskHolding, DiskHoldings } from '../../../src/core/disk/disk-amount.js';
+import { protectionText } from '../../../src/core/rank/rank.js';
+import { leastYield, withoutRelief } from '../../../src/core/rank/shortfall.js';
+import type { ResourceSignal } from '../../../src/core/signal/signal.js';
+import type { Candidates, WorkloadStats } from '../../../src/core/workload/workload.js';
+import { candidates, Gi, Mi, policy, stats, threshold, without, workload } from '../support.js';
+import { Timeline } from '../timeline.js';
+import { pod } from '../usage.js';
+
+const KiB = 1024n;
+const holding = (frees: bigint, inodes = 1n, uses = frees): DiskHolding => ({
+  uses: { bytes: uses, inodes },
+  frees: { bytes: frees, inodes },
+  atNs: 0n,
+});
+
+test.each<[rule: string, limit: bigint, available: bigint, least: bigint]>([
+  ['a twentieth of what is missing', 1000n, 0n, 50n],
+  ['a part of one counts as one', 1001n, 0n, 51n],
+  ['a hundredth of the threshold, when it has just been crossed', 1000n, 999n, 10n],
+  ['where half is missing the twentieth is more', 1000n, 500n, 25n],
+  ['something at least', 3n, 2n, 1n],
+  ['also where nothing is missing any more', 0n, 5n, 1n],
+])('worth an eviction: %s', (_rule, limit, available, least) => {
+  expect(leastYield({ limit, observation: { available, capacity: limit, timeNs: 0n, source: 'test' } })).toBe(least);
+});
+
+describe('which workloads help', () => {
+  const disks = (nodefs: DiskHolding | 'measuring'): Partial<WorkloadStats> => ({ disks: { nodefs } });
+  test.each<[rule: string, signal: ResourceSignal, known: Partial<WorkloadStats>, least: bigint | undefined, because: RegExp | undefined]>([
+    ['who frees something', 'nodefs.available', disks(holding(1n)), undefined, undefined],
+    ['not who frees nothing, whatever it uses', 'nodefs.available', disks(holding(0n, 0n, Gi)), undefined, /free nothing on nodefs/],
+    ['not who has nothing there', 'nodefs.available', { disks: { imagefs: holding(1n) } }, undefined, /free nothing on nodefs/],
+    ['not whom nobody has measured', 'nodefs.available', {}, undefined, /free nothing on nodefs/],
+    ['whoever is being measured is not known yet', 'nodefs.available', disks('measuring'), 5n, /being measured/],
+    ['inodes are not bytes', 'nodefs.inodesFree', disks(holding(Mi, 0n)), undefined, /free nothing on nodefs/],
+    ['bytes are not inodes', 'nodefs.available', disks(holding(0n, 9n)), undefined, /free nothing on nodefs/],
+    ['memory is another matter', 'memory.available', disks(holding(0n)), 5n, undefined],
+    ['who frees just enough', 'nodefs.available', disks(holding(16n)), 16n, undefined],
+    ['not a workload that frees less', 'nodefs.available', disks(holding(15n)), 16n, /next to nothing on nodefs/],
+    ['inodes likewise', 'nodefs.inodesFree', disks(holding(Gi, 1n)), 2n, /next to nothing/],
+    ['who has enough process ids', 'pid.available', { processes: 3n }, 3n, undefined],
+    ['not a workload with fewer', 'pid.available', { processes: 2n }, 3n, /too few process ids/],
+    ['of whom it is not known', 'pid.available', {}, 3n, undefined],
+    ['anybody, where nothing is missing', 'pid.available', { processes: 0n }, undefined, undefined],
+  ])('%s', (_rule, signal, known, least, because) => {
+    const protection = withoutRelief(signal, workload('a'), stats(known), least);
+    if (because === undefined) expect(protection).toBeUndefined();
+    else expect(protection && protectionText(protection)).toMatch(because);
+  });
+
+  test.each<[ResourceSignal]>([['nodefs.available'], ['pid.available']])('a pod, whose files go with it: %s', (signal) => {
+    const { workload: one, stats: known } = pod('p', { stats: { processes: 1n } });
+    expect(withoutRelief(signal, one, known, 1000n)).toBeUndefined();
+  });
+});
+
+describe('a disk full of files that have names', () => {
+  const disk = threshold('nodefs.available', '100Mi');
+  const on = (byName: Readonly<Record<string, DiskHoldings>>): Candidates =>
+    withDisks(
+      candidates(...Object.keys(byName).map((name): Parameters<typeof candidates>[0] => [workload(name), 1n])),
+      (path) => byName[path.slice(1)] ?? {},
+    );
+  const gone = (serial: number): Record<number, object> => ({ [serial]: { processes: 0, usageBytes: 0n } });
+
+  test.each([
+    ['full', 0n],
+    ['just crossed', 100n * Mi - 4n * KiB],
+  ])('%s: nobody goes for a few KiB', (_rule, available) => {
+    const found = on({
+      mysqld: { nodefs: holding(16n * KiB, 1n, 100n * Gi) },
+      apache: { nodefs: holding(8n * KiB) },
+      php: { nodefs: holding(4n * KiB) },
+    });
+    const timeline = new Timeline(policy([disk]), found);
+    const full = { 'nodefs.available': available };
+    expect(timeline.said(0, full)).toEqual(['met nodefs.available', 'DiskPressure=true', 'alert nothing-evictable']);
+    expect(timeline.said(10, full)).toEqual([]);
+  });
+
+  test('nobody goes for one inode', () => {
+    const inodes = threshold('nodefs.inodesFree', '50');
+    const timeline = new Timeline(policy([inodes]), on({ mysqld: { nodefs: holding(16n * KiB) } }));
+    expect(timeline.said(0, { 'nodefs.inodesFree': 0n })).toContain('alert nothing-evictable');
+  });
+
+  test('a minimum reclaim that is owed is missing, too', () => {
+    const owing = { ...disk, ...threshold('nodefs.available', '100Mi', { minReclaim: '900Mi' }) };
+    const some = on({ some: { nodefs: holding(10n * Mi) } });
+    const timeline = new Timeline(policy([owing]), on({}));
+    timeline.at(0, { 'nodefs.available': 50n * Mi });
+    timeline.candidates = some;
+    expect(timeline.said(10, { 'nodefs.available': 110n * Mi })).toEqual([]);
+    expect(new Timeline(policy([disk]), some).said(0, { 'nodefs.available': 50n * Mi })).toContain('evict some grace 0');
+  });
+
+  test('a byte that comes back is nothing: nobody else goes', () => {
+    const found = on({ a: { nodefs: holding(60n * Mi) }, b: { nodefs: holding(50n * Mi) } });
+    const timeline = new Timeline(policy([disk]), found);
+    expect(timeline.said(0, { 'nodefs.available': 0n })).toContain('evict a grace 0');
+    expect(timeline.said(0.5, { 'nodefs.available': 1n }, gone(1))).toEqual([]);
+    timeline.candidates = on({ b: { nodefs: holding(50n * Mi) } });
+    expect(timeline.said(0.7, { 'nodefs.available': 1n }, gone(1))).toEqual([]);
+    expect(timeline.said(2, { 'nodefs.available': 1n }, gone(1))).toEqual(['killed a 0Mi', 'alert no-yield']);
+    expect(timeline.said(20, { 'nodefs.available': 6n * Mi }, gone(1))).toEqual(['evict b grace 0']);
+  });
+
+  test('who frees most goes first, and not who uses most', () => {
+    const found = on({ db: { nodefs: holding(20n * Mi, 1n, 100n * Gi) }, log: { nodefs: holding(60n * Mi) } });
+    expect(new Timeline(policy([disk]), found).said(0, { 'nodefs.available': 0n })).toContain('evict log grace 0');
+  });
+});
+
+describe('process ids that somebody outside of the sources holds', () => {
+  const pids = threshold('pid.available', '400');
+  const small: Candidates = { ...candidates([workload('a'), 1n], [workload('b'), 1n]), processes: () => new Map([['id-a', 19n]]) };
+  const said = (departures = policy([]).departures): string[] =>
+    new Timeline(policy([pids], { departures }), small).said(0, { 'pid.available': 0n });
+
+  test('who has next to none of them does not go for them', () => {
+    const of = { ...small, processes: () => new Map([...['id-a', 'id-b'].map((id): [string, bigint] => [id, 19n])]) };
+    expect(new Timeline(policy([pids]), of).said(0, { 'pid.available': 0n })).toContain('alert nothing-evictable');
+    const more = { ...small, processes: () => new Map([...['id-a', 'id-b'].map((id): [string, bigint] => [id, 20n])]) };
+    expect(new Timeline(policy([pids]), more).said(0, { 'pid.available': 0n })).toContain('evict a grace 0');
+  });
+
+  test('whose are not known may; where no-yield is not taken, whoever has most', () => {
+    expect(said()).toContain('evict b grace 0');
+    expect(said(without('no-yield'))).toContain('evict a grace 0');
+  });
+});

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import type { ReclaimStep } from '../../../src/core/reclaim/reclaim-step.js';
+import { candidates, Mi, onDisk, policy, SECOND, threshold, workload } from '../support.js';
+import { Timeline } from '../timeline.js';
+
+const limits = { timeoutNs: 60n * SECOND, memoryMaxBytes: 128n * Mi };
+const journald: ReclaimStep = { name: 'journald', kind: 'journald', keepBytes: 100n * Mi, ...limits };
+const prune: ReclaimStep = { name: 'prune', kind: 'command', command: ['/bin/prune'], signals: ['nodefs.available'], ...limits };
+const disk = new Set(['memory', 'ephemeral-storage'] as const);
+const all = onDisk(candidates([workload('batch'), 300n * Mi]));
+
+function gave(
+  collection: string,
+  bytes: bigint,
+): { reclaimed: { errors: []; yields: { collection: string; bytes: bigint; inodes: bigint }[] } } {
+  return { reclaimed: { errors: [], yields: [{ collection, bytes, inodes: 0n }] } };
+}
+
+const short = (mebibytes: bigint) => ({ 'nodefs.available': mebibytes * Mi });
+
+test('what the node can do itself comes first, then the configured steps in their order', () => {
+  const timeline = new Timeline(
+    policy([threshold('nodefs.available', '100Mi', { graceSeconds: 0 })], {
+      evictable: disk,
+      collections: new Set(['images']),
+      reclaimSteps: [journald, { ...journald, name: 'package-cache', kind: 'package-cache' }],
+    }),
+    all,
+  );
+  expect(timeline.said(0, short(50n)).at(-1)).toBe('reclaim images, journald, package-cache');
+});
+
+test('a command runs for soft thresholds of its signals; hard thresholds do not wait for commands', () => {
+  const said = (limit: ReturnType<typeof threshold>): string[] => {
+    const timeline = new Timeline(policy([limit], { evictable: disk, reclaimSteps: [prune] }), all);
+    timeline.said(0, { [limit.signal]: 50n * Mi });
+    return timeline.said(2, { [limit.signal]: 49n * Mi });
+  };
+  expect(said(threshold('nodefs.available', '100Mi', { graceSeconds: 1 }))).toEqual(['reclaim prune']);
+  expect(said(threshold('imagefs.available', '100Mi', { graceSeconds: 1 }))).toEqual(['evict batch grace 10']);
+  const hard = new Timeline(policy([threshold('nodefs.available', '100Mi')], { evictable: disk, reclaimSteps: [prune] }), all);
+  expect(hard.said(0, short(50n)).at(-1)).toBe('evict batch grace 0');
+});
+
+test('steps also run without an evictable workload, and an alert follows', () => {
+  const timeline = new Timeline(
+    policy([threshold('nodefs.available', '100Mi')], { hasWorkloadSource: false, reclaimSteps: [journald] }),
+    all,
+  );
+  expect(timeline.said(0, short(50n)).at(-1)).toBe('reclaim journald');
+  expect(timeline.said(1, short(60n), {}, gave('journald', 10n * Mi))).toEqual(['reclaimed too little', 'alert no-workload-source']);
+});
+
+test('what has run is not tried again before the value has changed by a twentieth of the threshold', () => {
+  const timeline = new Timeline(policy([threshold('nodefs.available', '100Mi')], { reclaimSteps: [journald] }), candidates());
+  timeline.said(0, short(50n));
+  timeline.said(1, short(50n), {}, gave('journald', 0n));
+  expect(timeline.said(2, short(50n))).toEqual([]);
+  expect(timeline.said(3, short(46n))).toEqual([]);
+  expect(timeline.said(4, short(45n))).toEqual(['reclaim journald']);
+  timeline.said(5, short(45n), {}, gave('journald', 0n));
+  expect(timeline.said(6, short(41n))).toEqual([]);
+});
+
+test('a hard threshold waits a minute for a reclaim, and the late result of the reclaim evicts nothing more', () => {
+  const timeline = new Timeline(
+    policy([threshold('nodefs.available', '100Mi', { graceSeconds: 1 }), threshold('nodefs.available', '60Mi')], {
+      evictable: disk,
+      reclaimSteps: [prune],
+    }),
+    all,
+  );
+  timeline.said(0, short(90n));
+  expect(timeline.said(2, short(89n))).toEqual(['reclaim prune']);
+  expect(timeline.said(30, short(50n))).toEqual(['met nodefs.available']);
+  expect(timeline.said(61, short(49n))).toEqual([]);
+  expect(timeline.said(62, short(48n))).toEqual(['evict batch grace 0']);
+  expect(timeline.said(62, short(48n), { 1: { processes: 1 } }, gave('prune', 0n))).toEqual(['reclaimed too little']);
+});
+
+test('in a dry run nothing is reclaimed', () => {
+  const timeline = new Timeline(
+    policy([threshold('nodefs.available', '100Mi')], { dryRun: true, evictable: disk, reclaimSteps: [journald] }),
+    all,
+  );
+  expect(timeline.said(0, short(50n)).at(-1)).toBe('evict batch grace 0 dry');
+});
+
+test('memory is not reclaimed by steps', () => {
+  const timeline = new Timeline(policy([threshold('memory.available', '100Mi')], { reclaimSteps: [journald] }), all);
+  expect(timeline.memory(0, 50n).at(-1)).toBe('evict batch grace 0');
+});

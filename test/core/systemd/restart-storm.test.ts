@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import type { Decision } from '../../../src/core/decide/eviction.js';
+import {
+  afterNews,
+  evictionsBefore,
+  holdOf,
+  withEviction,
+  type HoldNews,
+  type StoppedUnit,
+} from '../../../src/core/systemd/restart-storm.js';
+import { type Hold } from '../../../src/core/systemd/unit-hold.js';
+import type { UnitStop } from '../../../src/core/systemd/unit-stop.js';
+import type { Candidates } from '../../../src/core/workload/workload.js';
+import { candidates, Mi, policy, SECOND, threshold, workload } from '../support.js';
+import { Timeline } from '../timeline.js';
+
+type Stop = Extract<UnitStop, { kind: 'stop' }>;
+const stop = ({ dependants = [], triggers = [], timers = [], ...what }: Partial<Stop> = {}): Stop => ({
+  kind: 'stop',
+  dependants,
+  triggers,
+  timers,
+  restarts: false,
+  running: [...dependants, ...triggers, ...timers],
+  along: [],
+  ...what,
+});
+const restarting = stop({ restarts: true });
+
+describe('which units are kept stopped', () => {
+  type Row = [rule: string, means: 'asked' | 'killed', evictions: number, stop: UnitStop, expected: string | undefined];
+  test.each<Row>([
+    ['killed, it restarts as it says', 'killed', 1, restarting, undefined],
+    ['… the second time after a minute', 'killed', 2, restarting, 'for 60 s: batch'],
+    ['… the third time when the condition has cleared', 'killed', 3, restarting, 'until it clears: batch'],
+    ['… and so from then on', 'killed', 7, restarting, 'until it clears: batch'],
+    ['systemd stops it, and it would not restart by itself', 'asked', 1, restarting, 'until it clears: batch'],
+    ['… nor does a unit that never restarts, which is left so', 'asked', 1, stop(), undefined],
+    ['killed for the third time, it never restarts by itself', 'killed', 3, stop(), undefined],
+    ['its socket is stopped with it, and started again', 'asked', 1, stop({ triggers: ['b.socket'] }), 'until it clears: b.socket'],
+    ['a timer starts it some time', 'asked', 1, stop({ timers: ['b.timer'] }), undefined],
+    ['a timer starts it all the time', 'asked', 3, stop({ timers: ['b.timer'] }), 'until it clears: b.timer'],
+    [
+      'what was stopped with it comes after it',
+      'asked',
+      1,
+      stop({ restarts: true, dependants: ['web'], triggers: ['b.socket'], timers: ['b.timer'] }),
+      'until it clears: b.socket b.timer batch web',
+    ],
+    [
+      'what was not running is not started',
+      'asked',
+      1,
+      stop({ restarts: true, triggers: ['b.socket'], dependants: ['web'], running: [] }),
+      'until it clears: batch',
+    ],
+    ['nothing of it was', 'asked', 1, stop({ triggers: ['b.socket'], running: [] }), undefined],
+    ['systemd is not asked', 'killed', 3, { kind: 'signal', because: 'protected', unit: 'dear', along: [] }, undefined],
+  ])('%s', (_rule, means, evictions, how, expected) => {
+    expect(inWords(holdOf(stopped({ evictions, stop: how, asked: means === 'asked' }), new Map(), 0n))).toBe(expected);
+  });
+
+  test('what is still to be started of the time before is not forgotten', () => {
+    const first = holdOf(stopped({ stop: stop({ restarts: true, triggers: ['b.socket'] }), asked: true }), new Map(), 0n);
+    const held = new Map(first && [['batch', first] as const]);
+    // Somebody has started the unit without its socket.
+    expect(inWords(holdOf(stopped({ decision: 2, stop: restarting, asked: true }), held, 0n))).toBe('until it clears: b.socket batch');
+  });
+
+  function stopped(what: Partial<StoppedUnit>): StoppedUnit {
+    return {
+      unit: 'batch',
+      decision: 1,
+      stop: undefined,
+      evictions: 1,
+      asked: false,
+      condition: 'MemoryPressure',
+      ...what,
+    };
+  }
+
+  function inWords(hold: ReturnType<typeof holdOf>): string | undefined {
+    return hold && `${hold.untilNs === undefined ? 'until it clears' : `for ${String(hold.untilNs / SECOND)} s`}: ${hold.start.join(' ')}`;
+  }
+});
+
+test.each<[seconds: number, before: number]>([
+  [599, 1],
+  [600, 0],
+])('an eviction %i s ago counts as %i', (seconds, before) => {
+  const unitEvictions = withEviction(new Map(), '/batch', 0n);
+  expect(evictionsBefore('/batch', { unitEvictions }, BigInt(seconds) * SECOND)).toBe(before);
+  expect(evictionsBefore('/other', { unitEvictions }, 0n)).toBe(0);
+  expect([...withEviction(unitEvictions, '/other', BigInt(seconds) * SECOND).keys()]).toEqual(
+    before === 1 ? ['/batch', '/other'] : ['/other'],
+  );
+});
+
+describe('a unit that comes back again and again', () => {
+  const hard = threshold('memory.available', '100Mi');
+  const batch = workload('batch', { unit: { name: 'batch', manager: 'system' } });
+  const all = (how: UnitStop): Candidates => ({ ...candidates([batch, 300n * Mi]), stop: () => how });
+  const gone = (serial: number) => ({ [serial]: { processes: 0, usageBytes: 0n } });
+
+  function storm(how: UnitStop = restarting): Timeline {
+    const timeline = new Timeline(policy([hard]), all(how));
+    timeline.memory(0, 50n); // the first time it is left to itself
+    timeline.memory(1, 500n, gone(1));
+    timeline.memory(10, 50n);
+    return timeline;
+  }
+
+  test('the second time it is held for a minute, the third time until the condition has cleared, and that is said', () => {
+    const timeline = storm();
+    expect(timeline.memory(11, 500n, gone(2))).toEqual(['killed batch 300Mi', 'cleared memory.available']);
+    expect(timeline.memory(69.999, 500n)).toEqual([]);
+    expect(timeline.memory(70, 500n)).toEqual(['start batch']); // though the condition has not cleared
+    const started = { holdNews: new Map([['batch', 'started'] as const]) };
+    expect(timeline.said(80, { 'memory.available': 50n * Mi }, {}, started)).toContain('alert restart-storm');
+    expect(timeline.memory(81, 500n, gone(3))).not.toContain('start batch');
+    expect(timeline.memory(379.999, 500n)).toEqual([]);
+    expect(timeline.memory(380, 500n)).toEqual(['MemoryPressure=false', 'start batch']);
+    timeline.said(381, { 'memory.available': 500n * Mi }, {}, { holdNews: new Map([['batch', 'started']]) });
+    expect(timeline.state.held.size).toBe(0);
+  });
+
+  test('a start of which the answer was lost is asked for again, and none that is not answered yet', () => {
+    const timeline = storm();
+    timeline.memory(11, 500n, gone(2));
+    const reading = { 'memory.available': 500n * Mi };
+    expect(timeline.said(75, reading)).toContain('start batch');
+    expect(timeline.said(76, reading)).toEqual([]);
+    expect(timeline.said(77, reading, {}, { holdNews: new Map([['batch', 'lost']]) })).toEqual(['start batch']);
+  });
+
+  test('while a threshold of the condition is met no unit is started', () => {
+    const timeline = storm();
+    timeline.candidates = candidates();
+    timeline.memory(11, 50n, gone(2));
+    expect(timeline.memory(75, 50n)).toEqual([]);
+    expect(timeline.memory(76, 500n)).toEqual(['cleared memory.available', 'start batch']);
+  });
+
+  test('while systemd cannot be reached no unit is started', () => {
+    const timeline = storm();
+    timeline.memory(11, 500n, gone(2));
+    const reading = { 'memory.available': 500n * Mi };
+    expect(timeline.said(75, reading, {}, { unitsOutOfReach: true })).not.toContain('start batch');
+    expect(timeline.said(76, reading)).toContain('start batch');
+  });
+
+  test('it is looked at when the minute is over, though nothing happens', () => {
+    const timeline = storm();
+    timeline.memory(11, 500n, gone(2));
+    expect(timeline.dueAtNs).toBe(70n * SECOND);
+  });
+
+  test('a unit that ended before evictd acted is not kept stopped', () => {
+    const timeline = storm();
+    expect(timeline.state.held.size).toBe(1);
+    timeline.memory(11, 500n, { 2: { vanished: true, processes: undefined } });
+    expect(timeline.state.held.size).toBe(0);
+  });
+
+  test('a dry run reports the hold and holds nothing', () => {
+    const timeline = new Timeline(policy([threshold('memory.available', '100Mi', { graceSeconds: 1 })], { dryRun: true }), all(restarting));
+    timeline.memory(0, 50n);
+    const decided = timeline.at(2, { 'memory.available': 50n * Mi }).find(({ kind }) => kind === 'evict');
+    expect(decided?.kind === 'evict' && decided.decision.unit?.hold).toMatchObject({ start: ['batch'] });
+    expect(timeline.state.held.size).toBe(0);
+  });
+
+  test('where it cannot be kept stopped, that is said', () => {
+    const timeline = storm({ kind: 'signal', because: 'protected', unit: 'dear', along: [] });
+    timeline.memory(11, 500n, gone(2));
+    const [, alert] = timeline.at(80, { 'memory.available': 50n * Mi }).filter(({ kind }) => kind === 'alert' || kind === 'evict');
+    const decision: Decision | undefined = alert?.kind === 'alert' ? alert.decision : undefined;
+    expect(decision?.unit).toEqual({
+      evictions: 3,
+      stop: { kind: 'signal', because: 'protected', unit: 'dear', along: [] },
+      hold: undefined,
+    });
+  });
+});
+
+test.each<[news: HoldNews | undefined, start: string[]]>([
+  [undefined, ['b.socket', 'batch', 'web']],
+  ['lost', ['b.socket', 'batch', 'web']],
+  ['started', []],
+  ['not stopped', ['b.timer']],
+  ['started elsewhere', ['b.socket']],
+])('of those that are kept stopped, after "%s"', (news, start) => {
+  const hold: Hold = {
+    unit: 'batch',
+    decision: 2,
+    start: ['b.socket', 'batch', 'web'],
+    owed: ['b.timer'],
+    condition: 'MemoryPressure',
+    untilNs: undefined,
+  };
+  const held = afterNews(new Map([['batch', hold]]), new Map(news && [['batch', news]]));
+  expect(held.get('batch')?.start ?? []).toEqual(start);
+});

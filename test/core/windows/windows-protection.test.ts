@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import {
+  PROTECTED_PROGRAMS,
+  PROTECTED_SERVICES,
+  serviceProtection,
+  systemProtection,
+  type EndableProcess,
+} from '../../../src/core/windows/windows-protection.js';
+
+const named = (name: string, given: Partial<EndableProcess> = {}): EndableProcess => ({
+  pid: 200,
+  name,
+  critical: false,
+  errno: 0,
+  ...given,
+});
+const own = new Set([50, 40]);
+
+test.each<[rule: string, processes: readonly EndableProcess[], protection: ReturnType<typeof systemProtection>]>([
+  ['a program of somebody’s', [named('web.exe')], undefined],
+  ['evictd', [named('node.exe', { pid: 50 })], { kind: 'self' }],
+  ['what evictd descends from, among others', [named('web.exe'), named('cmd.exe', { pid: 40 })], { kind: 'self' }],
+  ['the system dies with it', [named('web.exe', { critical: true })], { kind: 'system', why: 'web.exe: the machine stops without it' }],
+  ['by name, in large letters', [named('LSASS.EXE')], { kind: 'system', why: 'LSASS.EXE: logins need it' }],
+  ['one of several', [named('web.exe'), named('svchost.exe')], { kind: 'system', why: 'svchost.exe: services of Windows live in it' }],
+  ['the kernel, whatever its name', [named('', { pid: 4 })], { kind: 'system', why: ': the kernel' }],
+  ['nobody tells who it is', [named('web.exe'), named('odd.exe', { errno: 5 })], { kind: 'unlisted' }],
+  [
+    'who it is, before that somebody else is not known',
+    [named('odd.exe', { errno: 5 }), named('lsass.exe')],
+    { kind: 'system', why: 'lsass.exe: logins need it' },
+  ],
+])('%s', (_rule, processes, protection) => {
+  expect(systemProtection(processes, own)).toEqual(protection);
+});
+
+test.each<[rule: string, service: Parameters<typeof serviceProtection>[0], why: string | undefined]>([
+  ['one of somebody’s', { name: 'web', ownProcess: true }, undefined],
+  ['by name', { name: 'SSHD', ownProcess: true }, 'SSHD: a way into the machine'],
+  ['others would end with it', { name: 'web', ownProcess: false }, 'it shares its process with other services'],
+])('a service: %s', (_rule, service, why) => {
+  expect(serviceProtection(service)).toEqual(why === undefined ? undefined : { kind: 'system', why });
+});
+
+test('names are written in small letters, each once', () => {
+  for (const rows of [PROTECTED_PROGRAMS, PROTECTED_SERVICES]) {
+    const names = rows.flatMap((row) => row.names);
+    expect(names).toEqual([...new Set(names)].map((name) => name.toLowerCase()));
+  }
+});
+
+test('the document names all of them', () => {
+  const text = readFileSync('docs/windows.md', 'utf8');
+  const names = [...PROTECTED_PROGRAMS, ...PROTECTED_SERVICES].flatMap((row) => row.names);
+  const isNamed = (name: string): boolean => text.includes(`\`${name}\``) || text.includes(`\`${name}.exe\``);
+  expect(names.filter((name) => !isNamed(name))).toEqual([]);
+});

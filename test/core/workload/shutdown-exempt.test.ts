@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { exemptFromShutdown } from '../../../src/core/workload/shutdown-exempt.js';
+import type { Protection, Workload } from '../../../src/core/workload/workload.js';
+import { listedProtection, protectionsOf, type Protectable } from '../../../src/workloads/cgroup/protection.js';
+import { workload } from '../support.js';
+
+type Why = Protection['kind'] | undefined;
+const CRITICAL = { protection: { kind: 'critical' } } as const;
+
+test.each<[rule: string, overrides: Partial<Workload>, found: Protection | undefined, why: Why]>([
+  ['anybody: ended', {}, undefined, undefined],
+  ['a critical one: ended', CRITICAL, undefined, undefined],
+  ['one that asks never to be evicted: ended', { protection: { kind: 'omit' } }, undefined, undefined],
+  ['where evictd lives: not', {}, { kind: 'self' }, 'self'],
+  ['a critical one where evictd lives: not', CRITICAL, { kind: 'self' }, 'self'],
+  ['a protected unit: not', { protection: { kind: 'unit', why: 'x' } }, undefined, 'unit'],
+  ['what contains a protected one: not', { protection: { kind: 'contains', name: 'x' } }, undefined, 'contains'],
+  ['a pod of a kubelet: not', { protection: { kind: 'kubelet' } }, undefined, 'kubelet'],
+  [
+    'a critical one that is protected besides: not',
+    { protection: { kind: 'critical', also: { kind: 'untold', what: 'pod' } } },
+    undefined,
+    'untold',
+  ],
+  ['what hides two: not', { protection: { kind: 'critical', also: { kind: 'omit', also: { kind: 'outside' } } } }, undefined, 'outside'],
+  ['whom an eviction would not help: ended', { protection: { kind: 'kill-failed' } }, { kind: 'changed' }, undefined],
+])('%s', (_rule, overrides, found, why) => {
+  expect(exemptFromShutdown(workload('w', overrides), found)?.kind).toBe(why);
+});
+
+interface Written extends Partial<Pick<Protectable, 'oomPreference' | 'byKubelet' | 'pending'>> {
+  readonly critical?: boolean;
+  readonly liftProtection?: boolean;
+}
+const at = (path: string, { critical = false, liftProtection = false, ...rest }: Written = {}): Protectable => {
+  const effect = { critical, liftProtection };
+  return { name: path.slice(path.lastIndexOf('/') + 1), path, effect, listed: listedProtection({ path, effect }), ...rest };
+};
+/** What protects the first of them at an eviction, and at a shutdown. */
+const protects = (
+  all: readonly Protectable[],
+  holdsEvictd: readonly string[] = [],
+  node?: string,
+  criticalPaths: readonly string[] = [],
+): [Why, Why] => {
+  const protection = protectionsOf(all, new Set(holdsEvictd), node, criticalPaths).get(all[0]?.path ?? '');
+  return [protection?.kind, exemptFromShutdown(workload('w', { protection }), undefined)?.kind];
+};
+const critical = true;
+const omit = { oomPreference: 'omit' } as const;
+const pending = { pending: { kind: 'untold', what: 'pod' } } as const;
+const ssh = '/system.slice/ssh.service';
+
+test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
+  ['nothing', protects([at('/w')]), undefined, undefined],
+  ['a rule', protects([at('/w', { critical })]), 'critical', undefined],
+  ['that it asks for it', protects([at('/w', omit)]), 'omit', undefined],
+  ['… and a rule', protects([at('/w', { critical, ...omit })]), 'critical', undefined],
+  ['a rule, where evictd lives', protects([at('/w', { critical })], ['/w']), 'critical', 'self'],
+  ['a rule, and the list of units', protects([at(ssh, { critical })]), 'critical', 'unit'],
+  ['a rule, where another one lifts what the list says', protects([at(ssh, { critical, liftProtection: true })]), 'critical', undefined],
+  ['a rule, and the kubelet', protects([at('/w', { critical, byKubelet: true })]), 'critical', 'kubelet'],
+  ['that it asks for it, and the kubelet', protects([at('/w', { ...omit, byKubelet: true })]), 'omit', 'kubelet'],
+  ['a rule, where nobody knows yet whose it is', protects([at('/w', { critical, ...pending })]), 'critical', 'untold'],
+  ['a rule, outside the node', protects([at('/w', { critical })], [], '/node'), 'critical', 'outside'],
+])('a workload is protected by %s', (_rule, found, protection, exempt) => {
+  expect(found).toEqual([protection, exempt]);
+});
+
+const containing = (above: Written, below: Written, ...rest: [(readonly string[])?, string?, (readonly string[])?]): [Why, Why] =>
+  protects([at('/w', above), at('/w/x', below)], ...rest);
+
+test.each<[rule: string, found: [Why, Why], protection: Why, exempt: Why]>([
+  ['anybody, a pod of a kubelet', containing({}, { byKubelet: true }), 'contains', 'contains'],
+  ['a critical one, anybody', containing({ critical }, {}), 'critical', undefined],
+  ['a critical one, a critical one', containing({ critical }, { critical }), 'critical', undefined],
+  ['a critical one, what asks never to be evicted', containing({ critical }, omit), 'critical', undefined],
+  ['a critical one, a pod of a kubelet', containing({ critical }, { byKubelet: true }), 'critical', 'contains'],
+  ['a critical one, a critical pod of a kubelet', containing({ critical }, { critical, byKubelet: true }), 'critical', 'contains'],
+  ['a critical one, one of which nobody knows yet whose it is', containing({ critical }, pending), 'critical', 'contains'],
+  ['a critical one, where evictd lives', containing({ critical }, {}, ['/w/x']), 'critical', 'contains'],
+  ['a critical one, what is critical by its path', containing({ critical }, {}, [], undefined, ['/w/y']), 'critical', undefined],
+  ['one that asks never to be evicted, a critical one', containing(omit, { critical }), 'omit', 'contains'],
+  ['one that asks never to be evicted, what is critical by its path', containing(omit, {}, [], undefined, ['/w/y']), 'omit', 'contains'],
+  ['one that asks never to be evicted, another one', containing(omit, omit), 'omit', undefined],
+  ['one that asks never to be evicted, a pod of a kubelet', containing(omit, { byKubelet: true }), 'omit', 'contains'],
+])('above and below: %s', (_rule, found, protection, exempt) => {
+  expect(found).toEqual([protection, exempt]);
+});

@@ -1,0 +1,124 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CgroupKill, type CgroupKillParts } from '../../../src/evict/cgroup/cgroup-kill.js';
+import type { VictimExit } from '../../../src/evict/cgroup/victim-exit.js';
+import type { VictimFiles } from '../../../src/evict/cgroup/victim-files.js';
+import type { SignalResult } from '../../../src/monitor/ports/ports.js';
+import type { CgroupHandle } from '../../../src/native/binding.js';
+import { native } from '../../../src/native/index.js';
+import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
+import { withoutDescriptors } from '../../support/descriptors.js';
+
+let victim: TestCgroup;
+const made: CgroupKill[] = [];
+/** The kill of what a directory lists, be it a cgroup's or not. */
+const killOf = (directory: string, files: object = {}, parts: Partial<CgroupKillParts> = {}): CgroupKill => {
+  const kill = new CgroupKill({
+    handle: new native.CgroupHandle(directory),
+    files: { usage: () => 0n, populated: () => undefined, unified: false, close: () => undefined, ...files } as unknown as VictimFiles,
+    exit: { close: () => undefined } as unknown as VictimExit,
+    reaper: new native.MemoryReaper(),
+    openShared: () => undefined,
+    openFreezers: () => [],
+    ...parts,
+  });
+  made.push(kill);
+  return kill;
+};
+const directories: string[] = [];
+/** Of lists that are no kernel's. */
+const makeDirectory = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-kill-'));
+  directories.push(directory);
+  return directory;
+};
+
+beforeEach(() => {
+  victim = testCgroup();
+});
+afterEach(async () => {
+  for (const kill of made.splice(0)) kill.close();
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
+  await victim.cleanup();
+});
+
+// The list cannot be made unreadable for evictd alone, so this one handle refuses it, with what a machine in need would
+// say.
+test('cgroup.kill is not used if the processes are unknown: evictd may be among them', () => {
+  const calls: string[] = [];
+  const handle = {
+    processes: () => {
+      throw Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE' });
+    },
+    kill: () => calls.push('cgroup.kill'),
+    stop: () => calls.push('stop'),
+    signal: (number: number) => (
+      calls.push(`signal ${String(number)}`),
+      { found: 3, signalled: 3, errno: 0, atNs: process.hrtime.bigint() }
+    ),
+    close: () => undefined,
+  } as unknown as CgroupHandle;
+  const kill = killOf(victim.dir, { unified: true }, { handle });
+  expect([kill.kill(), kill.kill()]).toMatchObject([
+    { processes: 3, error: undefined },
+    { processes: 3, error: undefined },
+  ]);
+  expect(calls).toEqual(['signal 9', 'signal 9']);
+});
+
+describe('what cannot be signalled', () => {
+  test('without a descriptor: it passes, and the same call ends it later', async () => {
+    const { ended } = await victim.spawn('sleep', ['600']);
+    const kill = killOf(victim.dir);
+    const sent: SignalResult[] = [];
+    await withoutDescriptors(() => {
+      sent.push(kill.terminate(), kill.kill());
+    });
+    expect(sent).toMatchObject([
+      { error: expect.stringContaining('SIGTERM: EMFILE') as string, passing: 'unsent' },
+      { error: expect.stringContaining('SIGKILL: EMFILE') as string, passing: 'unsent' },
+    ]);
+    expect(kill.kill()).toMatchObject({ processes: 1, error: undefined });
+    expect(await ended).toBe('SIGKILL');
+  });
+
+  /** Of a list that may be any file's: pid 1 is never signalled. */
+  const listing = (unified: boolean, ...pids: number[]): CgroupKill => {
+    const directory = makeDirectory();
+    writeFileSync(join(directory, 'cgroup.procs'), pids.map((pid) => `${String(pid)}\n`).join(''));
+    return killOf(directory, { unified });
+  };
+  const EPERM = expect.stringContaining('EPERM') as string;
+
+  test.each([false, true])('one of two: it goes on (v2: %s)', async (unified) => {
+    const { pid, ended } = await victim.spawn('sleep', ['600']);
+    expect(listing(unified, 1, pid).terminate()).toMatchObject({ processes: 2, error: EPERM, passing: 'in part' });
+    expect(await ended).toBe('SIGTERM');
+  });
+
+  test('no process at all: an error is final, unless cgroup.kill is left', () => {
+    expect(listing(false, 1).terminate()).toMatchObject({ error: EPERM, passing: undefined });
+    expect(listing(false, 1).kill()).toMatchObject({ error: EPERM, passing: undefined });
+    expect(listing(true, 1).terminate()).toMatchObject({ error: EPERM, passing: 'in part' });
+    expect(listing(true, 1).kill()).toMatchObject({ error: EPERM, passing: undefined });
+  });
+});
+
+test('v1: only two empty readings in a row count as empty: a process may move between cgroups during one', async () => {
+  const { pid } = await victim.spawn('sleep', ['600']);
+  const directory = makeDirectory();
+  const lists = ['a', 'b'].map((name) => join(directory, name, 'cgroup.procs'));
+  for (const list of lists) {
+    mkdirSync(dirname(list));
+    execFileSync('mkfifo', [list]);
+  }
+  // Pipes for the lists of two cgroups: the first reader always misses it; then it stays in place.
+  const script = `: > "$0"; sleep 0.3; echo ${String(pid)} > "$0"`;
+  const answers = lists.map((list) => spawn('/bin/sh', ['-c', script, list], { stdio: 'ignore' }));
+  const kill = killOf(directory);
+  expect(kill.read().processes).toBe(1);
+  for (const child of answers) child.kill('SIGKILL');
+});

@@ -1,0 +1,141 @@
+import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync, statSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSharedCgroup } from '../../../src/evict/cgroup/shared-cgroup.js';
+import { readHierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
+import { native } from '../../../src/native/index.js';
+import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
+import { withoutDescriptors } from '../../support/descriptors.js';
+import { eventually } from '../../support/eventually.js';
+import { besideVictim, hasFreezer, hasUnified, thawBesides, type Beside } from './beside.js';
+
+// A v1 victim and a cgroup in another hierarchy: whether what is done to the one is done to the other.
+
+const hierarchies = readHierarchies();
+const others = [...(hasFreezer ? (['freezer'] as const) : []), ...(hasUnified ? (['unified'] as const) : [])];
+
+let victim: TestCgroup;
+let bystander: TestCgroup;
+beforeEach(() => {
+  victim = testCgroup();
+  bystander = testCgroup();
+});
+afterEach(async () => {
+  thawBesides();
+  await victim.cleanup();
+  await bystander.cleanup();
+});
+
+/** On v2 alone there is none: skipped there, and not forgotten. */
+const tried = others.length > 0 ? others : (['freezer'] as const);
+
+describe.runIf(others.length > 0).each(tried)('a cgroup of the %s hierarchy', (name) => {
+  let beside: Beside;
+  beforeEach(() => {
+    beside = besideVictim(name, victim);
+  });
+  afterEach(async () => {
+    await victim.cleanup();
+    await bystander.cleanup();
+    await eventually('it to be empty', () => beside.processes().length === 0);
+    beside.cleanup();
+  });
+
+  /** The inode of what is found; undefined: nothing is. */
+  const found = (): bigint | undefined => {
+    const { memory, [name]: other } = hierarchies;
+    if (!memory || !other) throw new Error('they are not here');
+    const handle = new native.CgroupHandle(victim.dir);
+    const shared = openSharedCgroup(native, { handle, hierarchy: memory, path: victim.path }, other);
+    handle.close();
+    const id = shared?.id;
+    shared?.close();
+    return id;
+  };
+  const inode = (dir: string): bigint => statSync(dir, { bigint: true }).ino;
+
+  test('that holds exactly the victim is found', async () => {
+    const { pid } = await victim.spawn('sleep', ['600']);
+    const inner = await victim.child('inner').spawn('sleep', ['600']);
+    for (const member of [pid, inner.pid]) beside.add(member);
+    expect(found()).toBe(inode(beside.dir));
+  });
+
+  test('with another process is not', async () => {
+    const { pid } = await victim.spawn('sleep', ['600']);
+    const other = await bystander.spawn('sleep', ['600']);
+    for (const member of [pid, other.pid]) beside.add(member);
+    expect(found()).toBeUndefined();
+  });
+
+  test('with another process in a cgroup whose name begins with a dot is not', async () => {
+    const { pid } = await victim.spawn('sleep', ['600']);
+    const other = await bystander.spawn('sleep', ['600']);
+    const hidden = `${beside.dir}/.hidden`;
+    mkdirSync(hidden);
+    try {
+      beside.add(pid);
+      beside.write('.hidden/cgroup.procs', String(other.pid));
+      expect(found()).toBeUndefined();
+    } finally {
+      await bystander.cleanup();
+      await eventually('it to be removed', () => attempt(() => (rmdirSync(hidden), true)));
+    }
+  });
+
+  test('that holds a part of the victim is not, and the root never is', async () => {
+    const inside = await victim.spawn('sleep', ['600']);
+    await victim.spawn('sleep', ['600']);
+    beside.add(inside.pid);
+    expect(found()).toBeUndefined();
+  });
+
+  test('an empty victim: nothing is found', () => {
+    expect(found()).toBeUndefined();
+  });
+
+  test('however few descriptors are left (a fork bomb): none of them is kept', async () => {
+    const { memory, [name]: other } = hierarchies;
+    if (!memory || !other) throw new Error('they are not here');
+    const { pid } = await victim.spawn('sleep', ['600']);
+    beside.add(pid);
+    const held = { handle: new native.CgroupHandle(victim.dir), hierarchy: memory, path: victim.path };
+    const spare = Array.from({ length: 8 }, () => openSync('/dev/null', 'r'));
+    const before = readdirSync('/proc/self/fd').length;
+    const results: string[] = [];
+    await withoutDescriptors(() => {
+      // With each round one more: it fails first at the victim, then at the other, and then at comparing the two.
+      for (const descriptor of spare) {
+        closeSync(descriptor);
+        const shared = attempt(() => openSharedCgroup(native, held, other));
+        results.push(shared ? 'found' : 'nothing');
+        shared?.close();
+      }
+    });
+    expect(readdirSync('/proc/self/fd').length).toBe(before - spare.length);
+    expect([results[0], results.at(-1)]).toEqual(['nothing', 'found']);
+    held.handle.close();
+  });
+
+  test('the victim is spread over cgroups below one: that one is found', async () => {
+    const parts = ['a', 'b'].map((part) => `${beside.dir}/${part}`);
+    for (const part of parts) mkdirSync(part);
+    try {
+      for (const part of parts) {
+        const { pid } = await victim.spawn('sleep', ['600']);
+        beside.write(`${part.slice(beside.dir.length + 1)}/cgroup.procs`, String(pid));
+      }
+      expect(found()).toBe(inode(beside.dir));
+    } finally {
+      await victim.cleanup();
+      for (const part of parts) await eventually('it to be removed', () => attempt(() => (rmdirSync(part), true)));
+    }
+  });
+});
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { admit, applicantOf, type Applicant } from '../../../src/features/admission/admission.js';
+import type { ConditionType } from '../../../src/core/signal/signal.js';
+import type { Toleration } from '../../../src/core/workload/toleration.js';
+import type { Protection, QosClass } from '../../../src/core/workload/workload.js';
+import { workload } from '../../core/support.js';
+
+const MEMORY: readonly ConditionType[] = ['MemoryPressure'];
+const applicant = (qosClass: QosClass, more: Partial<Applicant> = {}): Applicant => ({
+  critical: false,
+  qosClass,
+  tolerations: [],
+  ...more,
+});
+
+describe('admission under conditions', () => {
+  test.each<[rule: string, conditions: readonly ConditionType[], applicant: Applicant, refused: string | undefined]>([
+    ['no condition: every workload', [], applicant('BestEffort'), undefined],
+    ['memory is short: no best-effort workload', MEMORY, applicant('BestEffort'), '[MemoryPressure]'],
+    ['memory is short: a burstable one all the same', MEMORY, applicant('Burstable'), undefined],
+    ['memory is short: a guaranteed one all the same', MEMORY, applicant('Guaranteed'), undefined],
+    ['memory is short: a critical one whatever its class', MEMORY, applicant('BestEffort', { critical: true }), undefined],
+    ['a disk is short: no workload', ['DiskPressure'], applicant('Guaranteed'), '[DiskPressure]'],
+    ['processes are short: no workload', ['PIDPressure'], applicant('Guaranteed'), '[PIDPressure]'],
+    ['a disk is short: the critical', ['DiskPressure'], applicant('BestEffort', { critical: true }), undefined],
+    ['memory and more: no workload', ['MemoryPressure', 'PIDPressure'], applicant('Guaranteed'), '[MemoryPressure PIDPressure]'],
+    ['the order is the one given', ['PIDPressure', 'MemoryPressure'], applicant('Burstable'), '[PIDPressure MemoryPressure]'],
+    ['memory twice is not memory alone', ['MemoryPressure', 'MemoryPressure'], applicant('Burstable'), '[MemoryPressure MemoryPressure]'],
+  ])('%s', (_rule, conditions, who, refused) => {
+    expect(admit(conditions, who)).toEqual(
+      refused === undefined ? { admit: true } : { admit: false, reason: 'Evicted', message: `The node had condition: ${refused}. ` },
+    );
+  });
+
+  const KEY = 'node.kubernetes.io/memory-pressure';
+  const toleration = (fields: Partial<Toleration>): Toleration => ({ key: '', operator: '', value: '', effect: '', ...fields });
+
+  test.each<[rule: string, toleration: Toleration, admitted: boolean]>([
+    ['the taint by key, operator and effect', toleration({ key: KEY, operator: 'Exists', effect: 'NoSchedule' }), true],
+    ['every effect', toleration({ key: KEY, operator: 'Exists' }), true],
+    ['everything', toleration({ operator: 'Exists' }), true],
+    ['another effect', toleration({ key: KEY, operator: 'Exists', effect: 'NoExecute' }), false],
+    ['another key', toleration({ key: 'node.kubernetes.io/disk-pressure', operator: 'Exists' }), false],
+    ['no operator is Equal: the value of the taint is empty', toleration({ key: KEY }), true],
+    ['Equal with another value', toleration({ key: KEY, operator: 'Equal', value: 'x' }), false],
+    ['Exists does not look at the value', toleration({ key: KEY, operator: 'Exists', value: 'x' }), true],
+    ['every key with Equal', toleration({ operator: 'Equal' }), true],
+    ['an operator that compares', toleration({ key: KEY, operator: 'Gt', value: '' }), false],
+    ['an operator that does not exist', toleration({ key: KEY, operator: 'exists' }), false],
+  ])('a best-effort workload that tolerates %s', (_rule, tolerates, admitted) => {
+    expect(admit(MEMORY, applicant('BestEffort', { tolerations: [tolerates] })).admit).toBe(admitted);
+    const second = [toleration({ key: 'x', operator: 'Exists' }), tolerates];
+    expect(admit(MEMORY, applicant('BestEffort', { tolerations: second })).admit).toBe(admitted);
+  });
+
+  test('a toleration of memory pressure does not help against another condition', () => {
+    const tolerations = [toleration({ operator: 'Exists' })];
+    expect(admit(['DiskPressure'], applicant('BestEffort', { tolerations })).admit).toBe(false);
+    expect(admit(['MemoryPressure', 'DiskPressure'], applicant('BestEffort', { tolerations })).admit).toBe(false);
+  });
+});
+
+test.each<[protection: Protection | undefined, critical: boolean]>([
+  [undefined, false],
+  [{ kind: 'critical' }, true],
+  [{ kind: 'static' }, true],
+  [{ kind: 'self' }, false],
+])('protection %j: critical %s', (protection, critical) => {
+  expect(applicantOf(workload('a', { protection, qosClass: 'Burstable' }))).toEqual({ critical, qosClass: 'Burstable', tolerations: [] });
+});

@@ -1,0 +1,287 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { conditionsFileOf } from '../../../src/features/admission/open.js';
+import type { ConditionType } from '../../../src/core/signal/signal.js';
+import { conditionsText } from '../../../src/features/admission/published-conditions.js';
+import { evictd, type Answer } from '../../cli/support.js';
+
+const SECOND = 1_000_000_000n;
+const SINCE = '2026-11-21T17:00:00.000Z';
+
+let directory: string;
+let config: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  config = join(directory, 'config.yaml');
+  configure({
+    rules: [
+      { match: { name: 'postgres*' }, critical: true },
+      { match: { name: 'web-*' }, requests: { memory: '64Mi' } },
+    ],
+  });
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+function configure(settings: object): void {
+  const whole = { apiVersion: 'evictd.dev/v1', kind: 'EvictdConfiguration', runtimeDirectory: directory, ...settings };
+  writeFileSync(config, JSON.stringify(whole), { mode: 0o600 });
+}
+
+/** As the evictd that guards the node would have written it `ageNs` ago. */
+function published(
+  conditions: readonly ConditionType[],
+  { cgroup = undefined as string | undefined, ageNs = 0n, shutdown = false } = {},
+): void {
+  const { path, node, bootId } = conditionsFileOf({ node: { cgroup }, runtimeDirectory: directory });
+  const text = conditionsText({
+    node,
+    pid: 42,
+    bootId,
+    updatedNs: process.hrtime.bigint() - ageNs,
+    updated: SINCE,
+    monitoringIntervalNs: 10n * SECOND,
+    conditions: conditions.map((type) => ({ type, since: SINCE })),
+    ...(shutdown && { shutdown: { since: SINCE } }),
+  });
+  writeFileSync(path, text);
+}
+
+/** The whole command line, with the configuration of this test. */
+async function admit(...args: readonly string[]): Promise<Answer> {
+  return evictd(['admit', '--config', config, ...args]);
+}
+
+function podFile(pod: unknown): string {
+  const file = join(directory, 'pod.json');
+  writeFileSync(file, typeof pod === 'string' ? pod : JSON.stringify(pod));
+  return file;
+}
+
+const pod = (spec: object = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web-0' },
+  spec: { containers: [{ name: 'a' }], ...spec },
+});
+
+describe('while the machine shuts down', () => {
+  test.each<[rule: string, args: readonly string[], kind: string]>([
+    ['any workload', [], 'a BestEffort workload'],
+    ['a critical one, too', ['--name', 'postgres-1'], 'a critical workload'],
+  ])('%s is refused', async (_rule, args, kind) => {
+    published(['MemoryPressure'], { shutdown: true });
+    const { exit, stdout } = await admit(...args);
+    const said = 'refused: NodeShutdown: Pod was rejected as the node is shutting down.';
+    expect([exit, stdout]).toEqual([1, `${said} (${kind}; shutting down since ${SINCE})\n`]);
+    const { stdout: json } = await admit(...args, '-o', 'json');
+    expect(JSON.parse(json)).toMatchObject({ admit: false, known: true, reason: 'NodeShutdown', shutdown: { since: SINCE } });
+  });
+});
+
+describe('the answer', () => {
+  test.each<[rule: string, conditions: readonly ConditionType[], args: readonly string[], exit: number, stdout: string]>([
+    ['no condition', [], [], 0, 'admitted: the node has no condition\n'],
+    [
+      'best effort, by default',
+      ['MemoryPressure'],
+      [],
+      1,
+      `refused: Evicted: The node had condition: [MemoryPressure]. (a BestEffort workload; MemoryPressure since ${SINCE})\n`,
+    ],
+    [
+      'critical by rule',
+      ['DiskPressure'],
+      ['--name', 'postgres-1'],
+      0,
+      'admitted: a critical workload, although the node has DiskPressure\n',
+    ],
+    [
+      'a request by rule',
+      ['MemoryPressure'],
+      ['--name', 'web-1'],
+      0,
+      'admitted: a Burstable workload, although the node has MemoryPressure\n',
+    ],
+    [
+      'a class by option',
+      ['MemoryPressure'],
+      ['--qos', 'guaranteed'],
+      0,
+      'admitted: a Guaranteed workload, although the node has MemoryPressure\n',
+    ],
+    [
+      'guaranteed does not help against a full disk',
+      ['DiskPressure', 'PIDPressure'],
+      ['--qos', 'guaranteed'],
+      1,
+      `refused: Evicted: The node had condition: [DiskPressure PIDPressure]. (a Guaranteed workload; DiskPressure since ${SINCE}, PIDPressure since ${SINCE})\n`,
+    ],
+    ['--fail-closed changes nothing about what is known', [], ['--fail-closed'], 0, 'admitted: the node has no condition\n'],
+  ])('%s', async (_rule, conditions, args, exit, stdout) => {
+    published(conditions);
+    expect(await admit(...args)).toEqual({ exit, stdout, stderr: '' });
+  });
+
+  test.each<[rule: string, spec: object, exit: number]>([
+    ['a best-effort pod', {}, 1],
+    ['a pod with a request', { containers: [{ name: 'a', resources: { requests: { cpu: '1m' } } }] }, 0],
+    ['a pod that tolerates it', { tolerations: [{ operator: 'Exists' }] }, 0],
+    ['a critical pod', { priority: 2_000_000_000 }, 0],
+  ])('%s', async (_rule, spec, exit) => {
+    published(['MemoryPressure']);
+    expect(await admit('--pod', podFile(pod(spec)))).toMatchObject({ exit, stderr: '' });
+  });
+
+  test('is that of the configured node', async () => {
+    published(['MemoryPressure'], { cgroup: '/a.slice' });
+    published([], { cgroup: '/b.slice' });
+    published([]);
+    expect(await admit('--node-cgroup', '/a.slice')).toMatchObject({ exit: 1 });
+    expect(await admit('--node-cgroup', '/b.slice')).toMatchObject({ exit: 0, stderr: '' });
+    configure({ node: { cgroup: '/a.slice/' } });
+    expect(await admit()).toMatchObject({ exit: 1 });
+  });
+
+  test('as JSON', async () => {
+    published(['MemoryPressure']);
+    const { stdout, exit } = await admit('-o', 'json');
+    expect(exit).toBe(1);
+    expect(JSON.parse(stdout)).toEqual({
+      admit: false,
+      known: true,
+      reason: 'Evicted',
+      message: 'The node had condition: [MemoryPressure]. ',
+      conditions: [{ type: 'MemoryPressure', since: SINCE }],
+      workload: { critical: false, qosClass: 'BestEffort' },
+      problems: [],
+    });
+    expect(JSON.parse((await admit('-o', 'json', '--qos', 'burstable')).stdout)).toMatchObject({ admit: true, known: true });
+  });
+});
+
+describe('where nothing is known a workload may start, with a warning; not with --fail-closed', () => {
+  const bad = (settings: object) => (): readonly string[] => {
+    configure(settings);
+    return [];
+  };
+  test.each<[rule: string, prepare: () => readonly string[], code: string]>([
+    ['no evictd has published', () => [], 'EVICTD_CONDITIONS_ABSENT'],
+    ['evictd is gone', () => (published(['MemoryPressure'], { ageNs: 31n * SECOND }), []), 'EVICTD_CONDITIONS_STALE'],
+    ['garbage', () => (writeFileSync(join(directory, 'machine.conditions.json'), '{'), []), 'EVICTD_CONDITIONS_MALFORMED'],
+    ['a runtime directory that is a file', () => ['--runtime-directory', config], 'EVICTD_CONDITIONS_UNREADABLE'],
+    ['a wrong configuration', bad({ rulez: [] }), 'EVICTD_CONFIG_UNKNOWN_KEY'],
+    ['a world-writable configuration', () => (chmodSync(config, 0o666), []), 'EVICTD_CONFIG_WRITABLE'],
+    ['a configuration that is not there', () => ['--config', join(directory, 'nope')], 'EVICTD_CONFIG_FILE_MISSING'],
+    ['an unknown option', () => ['--foo'], 'EVICTD_USAGE'],
+    ['an option without its value', () => ['--name'], 'EVICTD_USAGE'],
+    ['a class that does not exist', () => ['--qos', 'platinum'], 'EVICTD_USAGE'],
+    ['an argument too many', () => ['batch-1'], 'EVICTD_USAGE'],
+    ['a pod and a name', () => ['--pod', podFile(pod()), '--name', 'x'], 'EVICTD_USAGE'],
+    ['a format that does not exist', () => ['-o', 'yaml'], 'EVICTD_USAGE'],
+    ['no name', () => ['--name', ''], 'EVICTD_USAGE'],
+    ['a path for a name', () => ['--name', '/db/'], 'EVICTD_USAGE'],
+    ['a slash behind a name', () => ['--name', 'db/'], 'EVICTD_USAGE'],
+    ['a name that leads out', () => ['--name', 'a/../db'], 'EVICTD_USAGE'],
+    ['no path', () => ['--path', ''], 'EVICTD_USAGE'],
+    ['a path with the mount in it', () => ['--path', '/sys/fs/cgroup/batch.slice/a'], 'EVICTD_USAGE'],
+    ['no such pod file', () => ['--pod', join(directory, 'nope')], 'EVICTD_KUBERNETES_FILE'],
+    ['a directory for a pod file', () => ['--pod', directory], 'EVICTD_KUBERNETES_FILE'],
+    ['an empty pod file', () => ['--pod', podFile('')], 'EVICTD_KUBERNETES_FILE'],
+    ['a pod file that never ends', () => ['--pod', '/dev/zero'], 'EVICTD_KUBERNETES_FILE'],
+    ['a pod in YAML', () => ['--pod', podFile('kind: Pod\n')], 'EVICTD_KUBERNETES_FILE'],
+    ['a list of pods', () => ['--pod', podFile({ kind: 'List', items: [pod()] })], 'EVICTD_KUBERNETES_DOCUMENT'],
+    ['a pod that the API would not take', () => ['--pod', podFile(pod({ priority: 'high' }))], 'EVICTD_KUBERNETES_DOCUMENT'],
+  ])('%s', async (_rule, prepare, code) => {
+    const args = prepare();
+    const open = await admit(...args);
+    expect(open).toMatchObject({ exit: 0, stdout: `admitted: the node conditions are unknown (${code})\n` });
+    expect(open.stderr).toContain(code);
+    expect(open.stderr).toMatch(/\nevictd: warning: admitted: --fail-closed would refuse it\n$/);
+
+    // Also behind what is wrong, which ends the reading of the command line.
+    for (const closed of [await admit('--fail-closed', ...args), await admit(...args, '--fail-closed')]) {
+      expect(closed).toMatchObject({ exit: 1, stdout: `refused: the node conditions are unknown (${code})\n` });
+      expect(closed.stderr).toMatch(/\nevictd: warning: refused: --fail-closed is set\n$/);
+    }
+  });
+
+  test('as JSON', async () => {
+    configure({ rulez: [], nodes: {} });
+    const { stdout, exit } = await admit('-o', 'json');
+    expect(exit).toBe(0);
+    const report = JSON.parse(stdout) as { problems: unknown[] };
+    expect(report).toMatchObject({ admit: true, known: false, conditions: [] });
+    expect(report.problems).toHaveLength(2);
+    expect(report.problems[0]).toMatchObject({ code: 'EVICTD_CONFIG_UNKNOWN_KEY', position: expect.stringContaining(config) as string });
+  });
+
+  test('a wrong command line as JSON, where that was said before', async () => {
+    const { stdout } = await admit('-o', 'json', '--foo');
+    expect(JSON.parse(stdout)).toMatchObject({ admit: true, known: false, problems: [{ code: 'EVICTD_USAGE' }] });
+  });
+});
+
+describe('a critical workload may start whatever the conditions, so that none need be known', () => {
+  const system = { containers: [{ name: 'a' }], priority: 2_000_000_000 };
+  test.each<[rule: string, args: () => readonly string[], code: string]>([
+    ['by rule', () => ['--name', 'postgres-1'], 'EVICTD_CONDITIONS_ABSENT'],
+    ['a pod', () => ['--pod', podFile(pod(system))], 'EVICTD_CONDITIONS_ABSENT'],
+    [
+      'a pod, where the configuration is wrong',
+      () => (configure({ rulez: [] }), ['--pod', podFile(pod(system))]),
+      'EVICTD_CONFIG_UNKNOWN_KEY',
+    ],
+  ])('%s', async (_rule, prepare, code) => {
+    const args = prepare();
+    for (const given of [args, [...args, '--fail-closed']]) {
+      const { exit, stdout, stderr } = await admit(...given);
+      expect({ exit, stdout }).toEqual({
+        exit: 0,
+        stdout: `admitted: a critical workload; the node conditions are unknown (${code})\n`,
+      });
+      expect(stderr).toContain(code);
+      expect(stderr).toMatch(/\nevictd: warning: admitted: a critical workload may always start\n$/);
+    }
+    const { stdout } = await admit(...args, '--fail-closed', '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({ admit: true, known: false, workload: { critical: true }, problems: [{ code }] });
+  });
+
+  test('not one of which it is not known', async () => {
+    expect(await admit('--name', 'postgres-1', '--fail-closed', '--foo')).toMatchObject({ exit: 1 });
+  });
+});
+
+test.each(['--fail', '--fail-close', '--fail-closd', '--fail-closed=yes', '--failclosed'])(
+  '%s is taken for --fail-closed',
+  async (option) => {
+    published([]);
+    const { exit, stderr } = await admit(option);
+    expect(exit).toBe(1);
+    expect(stderr).toMatch(/EVICTD_USAGE: [^]*warning: refused: --fail-closed is set\n$/);
+  },
+);
+
+test.each<[args: readonly string[], said: string]>([
+  [['--path', 'db'], '--path is not an absolute path: "db"\n  hint: write an absolute path: /db'],
+  [['--path', '/a/../b'], '--path contains ..: "/a/../b"\n'],
+  [['--path', '/sys/fs/cgroup/a'], '--path includes the mount of the controller: /sys/fs/cgroup/a\n  hint: write the path below it: /a'],
+  [['--name', '/db/'], '--name is not the name of a workload: "/db/"\n  hint: use the name below its source'],
+])('%j: the error is a sentence', async (args, said) => {
+  expect((await admit(...args)).stderr).toContain(`evictd: EVICTD_USAGE: ${said}`);
+});
+
+test('a name may have several parts', async () => {
+  published(['MemoryPressure']);
+  expect(await admit('--name', 'web-1/worker')).toMatchObject({ stderr: '' });
+});
+
+test('help is help', async () => {
+  const { stdout, stderr, exit } = await evictd(['admit', '--help']);
+  expect(stdout).toMatch(/^Usage: evictd admit \[options\]\n/);
+  expect({ stderr, exit }).toEqual({ stderr: '', exit: 0 });
+});

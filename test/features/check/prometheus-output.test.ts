@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { checkPrometheus } from '../../../src/features/check/prometheus-output.js';
+import { failedReport } from '../../../src/features/check/check-report.js';
+import { Status } from '../../../src/metrics/status.js';
+import { MetricsRegistry } from '../../../src/metrics/registry.js';
+import type { Observation } from '../../../src/core/signal/observation.js';
+import type { Signal } from '../../../src/core/signal/signal.js';
+import { listed } from '../../core/listed.js';
+import { SECOND } from '../../core/support.js';
+import { parseExposition, type Family } from '../../metrics/exposition.js';
+import { calm, clock, dead, live, report, short, thresholds, unread } from './support.js';
+
+test('exactly', () => {
+  expect(checkPrometheus(report(short, { thresholds: thresholds.slice(0, 1), notifiers: [live, dead, { ...live, live: false }] }))).toBe(
+    `# HELP evictd_check_exit_code Exit code of evictd check: 0 ok, 1 soft threshold met, 2 hard threshold met, 3 unknown.
+# TYPE evictd_check_exit_code gauge
+evictd_check_exit_code 2
+# HELP evictd_signal_available Available amount, in the unit of the signal: bytes, inodes or processes.
+# TYPE evictd_signal_available gauge
+evictd_signal_available{eviction_signal="memory.available"} 52428800
+evictd_signal_available{eviction_signal="nodefs.available"} 128849018880
+evictd_signal_available{eviction_signal="pid.available"} 32000
+# HELP evictd_signal_capacity Capacity, in the unit of the signal: bytes, inodes or processes.
+# TYPE evictd_signal_capacity gauge
+evictd_signal_capacity{eviction_signal="memory.available"} 17179869184
+evictd_signal_capacity{eviction_signal="nodefs.available"} 214748364800
+evictd_signal_capacity{eviction_signal="pid.available"} 32768
+# HELP evictd_signal_threshold The threshold is met when less than this is available, in the unit of the signal.
+# TYPE evictd_signal_threshold gauge
+evictd_signal_threshold{eviction_signal="memory.available",kind="hard"} 104857600
+# HELP evictd_node_condition 1 while the node has the condition, else 0.
+# TYPE evictd_node_condition gauge
+evictd_node_condition{condition="MemoryPressure"} 1
+# HELP evictd_notifier_live 1 while every notifier of this mechanism is armed, 0 while another mechanism or polling replaces one.
+# TYPE evictd_notifier_live gauge
+evictd_notifier_live{mechanism="memcg_threshold"} 0
+evictd_notifier_live{mechanism="psi_trigger"} 0
+`,
+  );
+});
+
+test('unknown values have no line', () => {
+  const text = checkPrometheus(report(unread));
+  expect(text).toContain('evictd_check_exit_code 3\n');
+  expect(text).not.toMatch(/nodefs.available|DiskPressure/);
+});
+
+test('avg10 as a substitute for a share has its own name, once', () => {
+  const half = { capacity: 1_000_000_000n, available: 500_000_000n, timeNs: 95n * SECOND, source: 'full avg10 of /proc/pressure/memory' };
+  const observed = new Map<Signal, Observation>([
+    ['memory.pressure.full', { ...half, standIn: 'avg10' }],
+    ['memory.pressure.full.avg10', half],
+    ['io.pressure.some', { ...half, standIn: 'avg10' }],
+  ]);
+  const entries = [
+    listed('memory.pressure.full>40%', 'hard'),
+    listed('memory.pressure.full.avg10>40%', 'hard'),
+    listed('io.pressure.some>40%', 'hard'),
+  ];
+  const lines = checkPrometheus(report({ observed, missing: new Map() }, { thresholds: entries })).split('\n');
+  expect(lines.filter((line) => line.startsWith('evictd_signal_pressure_ratio'))).toEqual([
+    'evictd_signal_pressure_ratio{eviction_signal="memory.pressure.full.avg10"} 0.5',
+    'evictd_signal_pressure_ratio{eviction_signal="io.pressure.some.avg10"} 0.5',
+  ]);
+});
+
+test('a failed check has only the exit code', () => {
+  expect(checkPrometheus(failedReport(new Error('x'), clock))).toMatch(
+    /^# HELP .*\n# TYPE evictd_check_exit_code gauge\nevictd_check_exit_code 3\n$/,
+  );
+});
+
+test('the families and values of the server', async () => {
+  const status = new Status();
+  const noCount = (): number => 0;
+  const registry = new MetricsRegistry(status, {
+    version: 'x',
+    dryRun: false,
+    journalErrors: noCount,
+    journalLostRecords: noCount,
+    logLinesDropped: noCount,
+  });
+  status.observe(calm, thresholds);
+  status.notifiers([live, dead]);
+  const server = parseExposition(await registry.metrics());
+  const check = parseExposition(checkPrometheus(report(calm, { notifiers: [live, dead] })));
+  check.delete('evictd_check_exit_code');
+  expect(check.size).toBe(5);
+  for (const [name, family] of check) expect<Family | undefined>(server.get(name), name).toEqual(family);
+});

@@ -1,0 +1,121 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { configCommand } from '../../../src/features/config/command.js';
+import { filesystemsRead } from '../../../src/node/snapshot.js';
+import { readMachineFacts } from '../../../src/node/machine-facts.js';
+import type { MachineFacts } from '../../../src/config/lint/machine.js';
+import { load, scratch } from '../../config/scratch.js';
+import { testCgroup, type TestCgroup } from '../../support/cgroup.js';
+
+/**
+ * A source with three workloads: a process in each of `web` and `batch-1`, none in `idle`; and a source with only
+ * `idle`.
+ */
+let source: TestCgroup;
+let deserted: TestCgroup;
+
+beforeAll(async () => {
+  source = testCgroup();
+  deserted = testCgroup();
+  for (const name of ['web', 'batch-1']) await source.child(name).spawn('sleep', ['300']);
+  source.child('idle');
+  deserted.child('idle');
+});
+
+afterAll(async () => {
+  await source.cleanup();
+  await deserted.cleanup();
+});
+
+/**
+ * Codes and messages about workloads and rules, `evictd config check` on this machine; SOURCE and DESERTED stand for
+ * the cgroups.
+ */
+async function check(yaml: string): Promise<string[]> {
+  const file = join(scratch(), 'config.yaml');
+  const names = [source.path, deserted.path] as const;
+  writeFileSync(file, `${yaml.replaceAll('SOURCE', names[0]).replaceAll('DESERTED', names[1])}\n`, { mode: 0o644 });
+  let stdout = '';
+  const io = { stdout: (text: string) => void (stdout += text), stderr: () => undefined, isTTY: false, env: {} };
+  const deps = {
+    io,
+    setExitCode: () => undefined,
+    machine: (loaded: Parameters<typeof readMachineFacts>[0]) => readMachineFacts(loaded, filesystemsRead),
+  };
+  await configCommand(deps).parseAsync(['check', '-o', 'json', '--config', file], { from: 'user' });
+  const { notices, machine } = JSON.parse(stdout) as { notices: { code: string; message: string }[]; machine: { kind: string } };
+  expect(machine.kind).toBe('read');
+  return notices
+    .filter(({ code }) => /RULE|CRITICAL|EVICTABLE|SOURCE|NONE/.test(code))
+    .map(({ code, message }) => `${code} ${message}`.replaceAll(names[0], 'SOURCE').replaceAll(names[1], 'DESERTED'));
+}
+
+describe('evictd config check, with the cgroups that are there', () => {
+  test.each<[rule: string, yaml: string, said: readonly (string | RegExp)[]]>([
+    ['nothing to say', 'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: web}, critical: true}]', []],
+    [
+      'the source does not exist',
+      'workloads: [{cgroup: SOURCE/nothing}]',
+      [/^EVICTD_SOURCE_MISSING workload source SOURCE\/nothing does not exist/],
+    ],
+    [
+      'the source is empty',
+      'workloads: [{cgroup: DESERTED}]',
+      [
+        /^EVICTD_LINT_NOTHING_EVICTABLE evictd evicts nothing: (no workload exists in DESERTED now|no workload in DESERTED is evictable now: 1 × it has no process)$/,
+      ],
+    ],
+    [
+      'everything is outside the node',
+      'node: {cgroup: DESERTED}\nworkloads: [{cgroup: SOURCE}]',
+      [/^EVICTD_LINT_NOTHING_EVICTABLE evictd evicts nothing: no workload in SOURCE is evictable now: 2 × outside the node/],
+    ],
+    [
+      'rules make all of them critical, each its own',
+      'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: web}, critical: true}, {match: {path: "SOURCE/batch-*"}, critical: true}]',
+      ['EVICTD_LINT_ALL_CRITICAL every workload that exists now (2) is critical: rules[0] web, rules[1] batch-1; evictd evicts nothing'],
+    ],
+    [
+      'a rule matches no workload',
+      'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: "bacth-*"}, priority: -10}]',
+      [/^EVICTD_LINT_RULE_UNMATCHED rules\[0\] \(name: bacth-\*\) matches no workload that exists now: batch-1, (idle, )?web$/],
+    ],
+    [
+      'a rule can match no workload',
+      'workloads: [{cgroup: SOURCE}]\nrules: [{match: {path: "DESERTED/*"}, priority: -10}]',
+      ['EVICTD_LINT_RULE_UNREACHABLE rules[0] (path: DESERTED/*) can never match: its path matches no direct child of SOURCE'],
+    ],
+    [
+      'critical is final',
+      'workloads: [{cgroup: SOURCE}]\nrules: [{match: {name: "[wb]*"}, priority: 1}, {match: {name: "w*"}, critical: true}, {match: {name: web}, critical: false}]',
+      [
+        /^EVICTD_LINT_RULE_UNMATCHED rules\[0\]/,
+        'EVICTD_LINT_CRITICAL_STAYS rules[2] (name: web) has no effect on web: rules[1] makes it critical, and critical: false does not undo that',
+      ],
+    ],
+  ])('%s', async (_rule, yaml, said) => {
+    expect(await check(yaml)).toEqual(said.map((line) => (typeof line === 'string' ? line : (expect.stringMatching(line) as unknown))));
+  });
+});
+
+describe('what a machine says', () => {
+  const facts = (yaml: string): Promise<MachineFacts> => readMachineFacts(load({ 'config.yaml': yaml }), filesystemsRead);
+
+  test('capacities of all signals with a threshold, the disk included, and something that wakes on memory', async () => {
+    const { capacities, unreadable, polled, reserve } = await facts('evictionHard: {pid.available: 5%}');
+    expect([...capacities.keys()].sort()).toEqual(['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'pid.available']);
+    expect([[...unreadable].filter(([signal]) => signal !== 'allocatableMemory.available'), [...polled]]).toEqual([[], []]);
+    expect(reserve?.kernelBytes).toBeGreaterThan(0n);
+  });
+
+  test("a cgroup counts the kernel's memory as used", async () => {
+    source.limit(64n * 1024n * 1024n);
+    const { capacities, reserve } = await facts(`node: {cgroup: ${source.path}}`);
+    expect([capacities.get('memory.available'), reserve?.kernelBytes]).toEqual([64n * 1024n * 1024n, 0n]);
+  });
+
+  test('a node that is not there is an error for the command to tell', async () => {
+    await expect(facts(`node: {cgroup: ${source.path}/nothing}`)).rejects.toMatchObject({ code: 'EVICTD_NODE_MISSING' });
+  });
+});

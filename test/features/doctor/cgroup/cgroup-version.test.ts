@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { checkCgroupVersion } from '../../../../src/features/doctor/cgroup/cgroup-version.js';
+import { cgroupFacts } from '../support.js';
+
+const v1 = { version: 1, mountPoint: '/sys/fs/cgroup/memory' } as const;
+
+test.each<[rule: string, facts: Parameters<typeof cgroupFacts>[0], status: string, summary: RegExp]>([
+  ['v2', {}, 'ok', /^cgroup v2 at \/sys\/fs\/cgroup$/],
+  ['v1', { memory: v1, unified: false }, 'degraded', /^cgroup v1 at .*memory\.min.*process by process$/],
+  ['hybrid has cgroup.kill', { memory: v1 }, 'degraded', /^hybrid: memory on cgroup v1 at [^;]*memory\.min[^,]*$/],
+  ['no memory controller', { memory: undefined }, 'broken', /^no cgroup memory controller/],
+])('%s', (_rule, facts, status, summary) => {
+  const check = checkCgroupVersion(cgroupFacts(facts));
+  expect(check).toMatchObject({ id: 'cgroup.version', status });
+  expect(check.summary).toMatch(summary);
+});

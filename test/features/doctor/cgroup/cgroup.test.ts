@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { checkCgroupNamespace } from '../../../../src/features/doctor/cgroup/cgroup-namespace.js';
+import type { CheckStatus } from '../../../../src/features/doctor/check.js';
+import { checkControllers } from '../../../../src/features/doctor/cgroup/controllers.js';
+import type { CgroupFacts } from '../../../../src/host/facts/cgroup-facts.js';
+import { cgroupFacts, expectCheck } from '../support.js';
+
+const v1 = { memory: { version: 1, mountPoint: '/sys/fs/cgroup/memory' } } as const;
+const own = { cgroup: 'own', pid: 'own', user: 'initial' } as const;
+
+describe('cgroup.namespace', () => {
+  test.each<[rule: string, facts: Partial<CgroupFacts>, status: CheckStatus, summary: RegExp]>([
+    ['a shell on the machine', {}, 'ok', /^initial namespaces/],
+    [
+      'a container: only its own cgroups and processes',
+      { namespaces: own, rootVisible: false },
+      'degraded',
+      /only by cgroup\.kill; .*shows only a part .*, those of this container/,
+    ],
+    [
+      'a PID namespace on v1',
+      { ...v1, namespaces: { ...own, cgroup: 'initial' } },
+      'broken',
+      /on cgroup v1 evictd cannot end processes outside/,
+    ],
+    ['a user namespace', { namespaces: { ...own, user: 'own' } }, 'broken', /root is unprivileged on the host/],
+    ['mounted read-only', { writable: false }, 'degraded', /is not writable: no cgroup\.kill/],
+    ['unknown namespaces', { namespaces: { cgroup: undefined, pid: undefined, user: undefined } }, 'ok', /^initial namespaces/],
+  ])('%s', (_rule, facts, status, summary) => {
+    expectCheck(checkCgroupNamespace(cgroupFacts(facts))[0], 'cgroup.namespace', status, summary);
+  });
+});
+
+describe('cgroup.controllers', () => {
+  const reached = { path: '/a.slice', stopsAt: undefined };
+
+  test.each<[rule: string, delegations: CgroupFacts['delegations'], status: CheckStatus, summary: RegExp, fix: RegExp]>([
+    ['all the way', [reached, { path: '/b', stopsAt: undefined }], 'ok', /enabled for the children of \/a\.slice, \/b$/, /^$/],
+    [
+      'it ends in between',
+      [reached, { path: '/b/c', stopsAt: '/b' }],
+      'broken',
+      /children of \/b\/c \(disabled in \/b\)/,
+      />\/sys\/fs\/cgroup\/b\/cgroup\.subtree_control$/,
+    ],
+    ['it ends at the root', [{ path: '/b', stopsAt: '/' }], 'broken', /disabled in \/\)/, />\/sys\/fs\/cgroup\/cgroup\.subtree_control$/],
+  ])('%s', (_rule, delegations, status, summary, fix) => {
+    const [check] = checkControllers(cgroupFacts({ delegations }));
+    expectCheck(check, 'cgroup.controllers', status, summary);
+    expect(check?.fix ?? '').toMatch(fix);
+  });
+
+  test('v1 has its controller everywhere, and without workloads there is no check', () => {
+    expect(checkControllers(cgroupFacts({ ...v1, delegations: [{ path: '/a', stopsAt: '/' }] }))).toEqual([]);
+    expect(checkControllers(cgroupFacts())).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { doctorCommand } from '../../../src/features/doctor/command.js';
+import { broken, degraded, ok, type Check } from '../../../src/features/doctor/check.js';
+import { ran } from '../../cli/support.js';
+
+const kernel = ok('kernel.version', 'Linux 6.12.1', { release: '6.12.1' });
+const cgroup = degraded('cgroup.version', 'cgroup v1', 'boot with v2', { version: 1 });
+const source = broken('workloads[0]', '/a is not there', 'make it');
+const evictable = ok('workloads.evictable', '2 of 3 can be');
+
+const doctor = (checks: readonly Check[], ...args: string[]) =>
+  ran((io, setExitCode) => doctorCommand({ io, setExitCode, examine: () => Promise.resolve({ checks, exitNow: undefined }) }), args);
+
+describe('evictd doctor', () => {
+  test.each<[rule: string, checks: readonly Check[], exit: number]>([
+    ['nothing worse than ok', [kernel, evictable], 0],
+    ['one is degraded', [kernel, cgroup], 1],
+    ['one is broken, whatever the others are', [source, cgroup, kernel], 2],
+  ])('%s: exit %#', async (_rule, checks, exit) => {
+    expect((await doctor(checks)).exit).toBe(exit);
+    expect((await doctor(checks, '-o', 'json')).exit).toBe(exit);
+  });
+
+  test('text: groups, a line a check, the fix below what is not ok, and the verdict with what is broken', async () => {
+    expect((await doctor([kernel, cgroup, source, evictable])).out).toBe(`\
+ok        kernel.version       Linux 6.12.1
+
+degraded  cgroup.version       cgroup v1
+                               fix: boot with v2
+
+broken    workloads[0]         /a is not there
+                               fix: make it
+ok        workloads.evictable  2 of 3 can be
+
+broken: 1 broken, 1 degraded, 2 ok
+  /a is not there
+`);
+  });
+
+  test('json: what is ok has no fix', async () => {
+    const { out } = await doctor([kernel, cgroup], '-o', 'json');
+    expect(JSON.parse(out)).toEqual({
+      status: 'degraded',
+      checks: [
+        { id: 'kernel.version', status: 'ok', summary: 'Linux 6.12.1', details: { release: '6.12.1' } },
+        { id: 'cgroup.version', status: 'degraded', summary: 'cgroup v1', fix: 'boot with v2', details: { version: 1 } },
+      ],
+    });
+  });
+
+  test('a configuration that cannot be used is not examined', async () => {
+    const { out, error } = await doctor([kernel], '--eviction-hard', 'memory.available<nonsense');
+    expect(out).toBe('');
+    expect(error).toMatchObject({ name: 'ConfigError' });
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest';
+import type { CheckStatus } from '../../../../src/features/doctor/check.js';
+import { checkDaemons, type DaemonContext } from '../../../../src/features/doctor/daemons/daemons.js';
+import { earlyoomLimit } from '../../../../src/features/doctor/daemons/earlyoom.js';
+import type { DaemonFacts } from '../../../../src/host/facts/daemon-facts.js';
+import { nohangLimit } from '../../../../src/features/doctor/daemons/nohang.js';
+import { parseOomctl } from '../../../../src/features/doctor/daemons/oomctl.js';
+import { checkOtherDaemons } from '../../../../src/features/doctor/daemons/other-daemons.js';
+import { expectCheck, fixture, GIB, hard, memoryFacts, MIB, nodeFacts, workloadFacts } from '../support.js';
+
+const beside: DaemonContext = { memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() };
+
+function daemon(name: DaemonFacts['name'], facts: Partial<DaemonFacts> = {}): DaemonFacts {
+  return { name, pid: 236, unit: `${name}.service`, arguments: [], settings: '', memory: undefined, ...facts };
+}
+
+const of = (facts: DaemonFacts, at: Partial<DaemonContext> = {}) =>
+  checkDaemons({ found: [facts], hidden: undefined }, { ...beside, ...at })[0];
+
+test.each<[rule: string, names: readonly DaemonFacts['name'][], hidden: string | undefined, status: CheckStatus, summary: RegExp]>([
+  ['none', [], undefined, 'ok', /^no other eviction daemon runs$/],
+  ['two', ['earlyoom', 'kubelet'], undefined, 'ok', /^other eviction daemons: earlyoom, kubelet$/],
+  ['some processes are hidden', [], '/proc hides them', 'degraded', /not all processes are visible: \/proc hides them$/],
+])('daemon.others: %s', (_rule, names, hidden, status, summary) => {
+  expectCheck(checkOtherDaemons({ found: names.map((name) => daemon(name)), hidden }), 'daemon.others', status, summary);
+});
+
+test('several of one name have ids of their own', () => {
+  const checks = checkDaemons({ found: [daemon('kubelet'), daemon('lmkd'), daemon('kubelet')], hidden: undefined }, beside);
+  expect(checks.map(({ id }) => id)).toEqual(['daemon.kubelet', 'daemon.lmkd', 'daemon.kubelet#2']);
+});
+
+describe('earlyoom, 8 GiB', () => {
+  const swap = { totalBytes: 8n * GIB, swapBytes: GIB };
+  const none = { ...swap, swapBytes: 0n };
+
+  test.each<[rule: string, args: readonly string[], bytes: bigint]>([
+    ['its default is 10 %', ['-r', '3600'], (8n * GIB) / 10n],
+    ['-m', ['-m', '5'], (8n * GIB) / 20n],
+    ['-m with the value for SIGKILL', ['-r', '60', '-m', '5,2'], (8n * GIB) / 20n],
+    ['-m5', ['-m5'], (8n * GIB) / 20n],
+    ['-M in KiB', ['-M', '102400'], 100n * MIB],
+    ['the lower of both', ['-m', '50', '-M', '102400'], 100n * MIB],
+    ['the lower of both, the other way round', ['-M', '4194304', '-m', '5'], (8n * GIB) / 20n],
+  ])('%s', (_rule, args, bytes) => {
+    expect(earlyoomLimit(args, none).bytes).toBe(bytes);
+  });
+
+  test('with swap it waits for that, too', () => {
+    expect(earlyoomLimit([], none).text).not.toMatch(/swap/);
+    expect(earlyoomLimit(['-s', '100'], swap).text).toMatch(/low swap \(-s 100\)$/);
+  });
+
+  test.each<[rule: string, threshold: string, args: string, status: CheckStatus, summary: RegExp]>([
+    [
+      'as Debian starts it, it is first',
+      '500Mi',
+      fixture('earlyoom.cmdline'),
+      'degraded',
+      /^earlyoom \(process 236 of earlyoom\.service\): it acts .*\(819MiB\), before evictd at memory\.available<500Mi/,
+    ],
+    ['at the same amount both act', '100Mi', '/usr/bin/earlyoom\0-M\x00102400\0', 'degraded', /before evictd/],
+    ['one that acts later', '500Mi', '/usr/bin/earlyoom\0-M\x00102400\0', 'ok', /\(100MiB\), after evictd at memory\.available<500Mi$/],
+  ])('%s', (_rule, threshold, cmdline, status, summary) => {
+    const node = nodeFacts({ thresholds: hard(`memory.available<${threshold}`) });
+    expectCheck(of(daemon('earlyoom', { arguments: cmdline.split('\0').slice(0, -1) }), { node }), 'daemon.earlyoom', status, summary);
+  });
+
+  test('without a hard memory threshold evictd acts last', () => {
+    const node = nodeFacts({ thresholds: [] });
+    expectCheck(of(daemon('earlyoom'), { node }), 'daemon.earlyoom', 'degraded', /evictd has no hard threshold of memory/);
+  });
+});
+
+describe('nohang, 8 GiB', () => {
+  test.each<[rule: string, config: string, bytes: bigint | undefined]>([
+    ['a percentage', '# comment\nsoft_threshold_min_mem = 5 %\nhard_threshold_min_mem = 2 %\n', (8n * GIB) / 20n],
+    ['MiB', 'soft_threshold_min_mem = 300 M\n', 300n * MIB],
+    ['not set', 'hard_threshold_min_mem = 2 %\n', undefined],
+  ])('%s', (_rule, config, bytes) => {
+    expect(nohangLimit(config, memoryFacts())?.bytes).toBe(bytes);
+  });
+
+  test.each<[rule: string, settings: DaemonFacts['settings'], status: CheckStatus, summary: RegExp]>([
+    ['later than evictd', 'soft_threshold_min_mem = 300 M\n', 'ok', /\(300MiB\), after evictd/],
+    ['a file that cannot be read', { unseen: '/etc/nohang/nohang.conf: EACCES' }, 'degraded', /unknown when it acts: .*EACCES/],
+    ['a file without it', '', 'degraded', /has no soft_threshold_min_mem/],
+  ])('%s', (_rule, settings, status, summary) => {
+    expectCheck(of(daemon('nohang', { settings })), 'daemon.nohang', status, summary);
+  });
+});
+
+describe('systemd-oomd', () => {
+  test('what oomctl prints', () => {
+    expect(parseOomctl(fixture('oomctl-user'))).toEqual([
+      { path: '/evictdtest.slice/evictd-test-a.service', why: 'swap', limit: 'swap used 90.00%' },
+      { path: '/', why: 'swap', limit: 'swap used 90.00%' },
+      { path: '/evictdtest.slice', why: 'pressure', limit: 'pressure 40.00% for 20s' },
+      { path: '/user.slice/user-65534.slice/user@65534.service', why: 'pressure', limit: 'pressure 50.00% for 20s' },
+    ]);
+  });
+
+  const swap = memoryFacts({ swapBytes: GIB });
+  const lives = (...paths: string[]) => workloadFacts({ listed: paths.map((path) => ({ name: path, path, hindrance: undefined })) });
+  const watching = daemon('systemd-oomd', { settings: fixture('oomctl') });
+
+  test.each<[rule: string, facts: DaemonFacts, at: Partial<DaemonContext>, status: CheckStatus, summary: RegExp]>([
+    [
+      'workloads are in a cgroup that it monitors',
+      watching,
+      { workloads: lives('/evictdtest.slice/a', '/evictdtest.slice/b', '/c') },
+      'degraded',
+      /\/evictdtest\.slice \(pressure 40\.00% for 20s\), with 2 workloads of evictd/,
+    ],
+    [
+      'workloads are in other cgroups',
+      watching,
+      { workloads: lives('/batch.slice/a') },
+      'ok',
+      /monitors \/evictdtest\.slice .*: no workload of evictd is there$/,
+    ],
+    ['a name with the same beginning', watching, { workloads: lives('/evictdtest.slice2/a') }, 'ok', /no workload/],
+    ['it watches a part of a workload', watching, { workloads: lives('/evictdtest.slice') }, 'degraded', /with 1 workload of/],
+    [
+      'with swap it watches the whole machine',
+      watching,
+      { memory: swap, workloads: lives('/batch.slice/a') },
+      'degraded',
+      /monitors \/ \(swap used 90\.00%\), with 1 workload of/,
+    ],
+    ['it watches nothing', daemon('systemd-oomd', { settings: '' }), {}, 'ok', /monitors no cgroup/],
+    [
+      'oomctl fails',
+      daemon('systemd-oomd', { settings: { unseen: 'oomctl: ENOENT' } }),
+      {},
+      'degraded',
+      /unknown which cgroups it monitors: oomctl: ENOENT/,
+    ],
+  ])('%s', (_rule, facts, at, status, summary) => {
+    expectCheck(of(facts, at), 'daemon.systemd-oomd', status, summary);
+  });
+});
+
+describe('kubelet', () => {
+  const at = (threshold: string) => hard(threshold).find(({ signal }) => signal === 'memory.available');
+
+  test.each<[rule: string, memory: DaemonFacts['memory'], status: CheckStatus, summary: RegExp]>([
+    [
+      'its default comes after',
+      at('memory.available<100Mi'),
+      'ok',
+      /at memory\.available<100Mi \(100MiB\), after evictd at memory\.available<500Mi$/,
+    ],
+    ['the same limit', at('memory.available<500Mi'), 'degraded', /before evictd .*both evict/],
+    ['a percentage is of the capacity', at('memory.available<10%'), 'degraded', /\(819MiB\), before evictd/],
+    ['not known', undefined, 'degraded', /unknown hard threshold of memory/],
+  ])('%s', (_rule, memory, status, summary) => {
+    expectCheck(of(daemon('kubelet', { memory })), 'daemon.kubelet', status, summary);
+  });
+});
+
+test.each(['oomd', 'lmkd'] as const)('%s: unknown rules', (name) => {
+  expectCheck(of(daemon(name)), `daemon.${name}`, 'degraded', /its own rules/);
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import type { CheckStatus } from '../../../../src/features/doctor/check.js';
+import type { MemoryFacts } from '../../../../src/host/facts/kernel-facts.js';
+import type { NodeFacts } from '../../../../src/features/doctor/facts/node-facts.js';
+import { oomCheck } from '../../../../src/features/doctor/kernel/oom.js';
+import { checkOvercommit } from '../../../../src/features/doctor/kernel/overcommit.js';
+import { checkSwap } from '../../../../src/features/doctor/kernel/swap.js';
+import { checkWatermarks } from '../../../../src/features/doctor/kernel/watermarks.js';
+import { expectCheck, GIB, hard, memoryFacts, MIB, nodeFacts } from '../support.js';
+
+describe('kernel.oom', () => {
+  const VM = '/proc/sys/vm';
+  const usual = {
+    [`${VM}/panic_on_oom`]: '0\n',
+    [`${VM}/oom_kill_allocating_task`]: '0\n',
+    '/sys/kernel/mm/lru_gen/min_ttl_ms': '0\n',
+  };
+
+  test.each<[rule: string, files: Readonly<Record<string, string | undefined>>, status: CheckStatus, summary: RegExp]>([
+    ['the defaults', usual, 'ok', /by oom_score$/],
+    ['a kernel without these files', {}, 'ok', /by oom_score$/],
+    ['a panic when the machine runs out', { ...usual, [`${VM}/panic_on_oom`]: '1\n' }, 'degraded', /^panic_on_oom=1/],
+    ['a panic for a cgroup', { ...usual, [`${VM}/panic_on_oom`]: '2\n' }, 'degraded', /^panic_on_oom=2: .* only a cgroup/],
+    ['the allocating process', { ...usual, [`${VM}/oom_kill_allocating_task`]: '1\n' }, 'degraded', /ignores oom_score_adj/],
+    ['a protected working set', { ...usual, '/sys/kernel/mm/lru_gen/min_ttl_ms': '1000\n' }, 'degraded', /min_ttl_ms=1000/],
+    [
+      'several problems',
+      { ...usual, [`${VM}/panic_on_oom`]: '1\n', [`${VM}/oom_kill_allocating_task`]: '1\n' },
+      'degraded',
+      /panic_on_oom=1.*; oom_kill_allocating_task=1/,
+    ],
+  ])('%s', (_rule, files, status, summary) => {
+    const [check] = [oomCheck.judge({ kernelFile: (path) => files[path] })].flat();
+    expectCheck(check, 'kernel.oom', status, summary);
+  });
+});
+
+describe('kernel.overcommit, of 8 GiB with a threshold of 500 MiB', () => {
+  test.each<[rule: string, facts: Partial<MemoryFacts>, status: CheckStatus, summary: RegExp]>([
+    ['heuristic', {}, 'ok', /^vm\.overcommit_memory=0$/],
+    ['always', { overcommitMemory: 1 }, 'ok', /=1$/],
+    [
+      'strict, and malloc fails long before',
+      { overcommitMemory: 2 },
+      'degraded',
+      /CommitLimit 4GiB: allocations fail before memory\.available<500Mi is met \(at 7\.51GiB in use\)/,
+    ],
+    ['strict, one byte too little', { overcommitMemory: 2, commitLimitBytes: 8n * GIB - 500n * MIB }, 'degraded', /fail before/],
+    [
+      'strict, one byte more',
+      { overcommitMemory: 2, commitLimitBytes: 8n * GIB - 500n * MIB + 1n },
+      'ok',
+      /is met before allocations fail/,
+    ],
+  ])('%s', (_rule, facts, status, summary) => {
+    expectCheck(checkOvercommit(memoryFacts(facts), nodeFacts()), 'kernel.overcommit', status, summary);
+  });
+});
+
+test.each<[rule: string, facts: Partial<MemoryFacts>, summary: RegExp]>([
+  ['none', {}, /^no swap$/],
+  ['a disk', { swapBytes: 2n * GIB, swaps: ['/dev/vda2'] }, /^2GiB on \/dev\/vda2, swappiness 60$/],
+  ['zram', { swapBytes: GIB, swaps: ['/dev/zram0'] }, /keeps swapped pages in memory, compressed$/],
+])('kernel.swap: %s', (_rule, facts, summary) => {
+  expectCheck(checkSwap(memoryFacts(facts)), 'kernel.swap', 'ok', summary);
+});
+
+describe('kernel.watermarks: min 64, low 80, high 96 MiB', () => {
+  const swap = { swapBytes: GIB, swaps: ['/dev/vda2'] };
+
+  test.each<[rule: string, threshold: string, facts: Partial<MemoryFacts>, status: CheckStatus, summary: RegExp]>([
+    ['far above', 'memory.available<500Mi', {}, 'ok', /is 436MiB above the kernel's reserve: 304 ms/],
+    ['exactly the reserve is never met', 'memory.available<64Mi', {}, 'broken', /is never met: the kernel keeps 64MiB/],
+    ['19 ms above it', 'memory.available<92Mi', {}, 'degraded', /: 19 ms at 1\.5 GB\/s, too short/],
+    ['20 ms above it', 'memory.available<93Mi', {}, 'ok', /: 20 ms/],
+    [
+      'below what kswapd keeps free by swapping',
+      'memory.available<96Mi',
+      swap,
+      'degraded',
+      /only when swap is full: .*96MiB free \(high\)/,
+    ],
+    ['above that', 'memory.available<97Mi', swap, 'ok', /: 23 ms/],
+    ['swap is watched, too', 'memory.available<96Mi,swap.available<10%', swap, 'ok', /: 22 ms/],
+    ['a percentage is shown with its amount', 'memory.available<10%', {}, 'ok', /^memory\.available<10% \(819MiB\)/],
+  ])('%s', (_rule, threshold, facts, status, summary) => {
+    const checks = checkWatermarks(memoryFacts(facts), nodeFacts({ thresholds: hard(threshold) }));
+    expectCheck(checks[0], 'kernel.watermarks', status, summary);
+  });
+
+  test.each<[rule: string, memory: Partial<MemoryFacts>, node: Partial<NodeFacts>]>([
+    ['a cgroup has its own limit', {}, { isMachine: false }],
+    ['no hard threshold of memory', {}, { thresholds: hard('nodefs.available<10%') }],
+    ['zones that cannot be read', { watermarks: undefined }, {}],
+  ])('no check: %s', (_rule, memory, node) => {
+    expect(checkWatermarks(memoryFacts(memory), nodeFacts(node))).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import type { PressureFacts } from '../../../../src/host/facts/kernel-facts.js';
+import { checkPressure } from '../../../../src/features/doctor/kernel/pressure.js';
+import { checkPressureWindow } from '../../../../src/features/doctor/kernel/pressure-window.js';
+import { expectCheck } from '../support.js';
+
+const absent: PressureFacts = { state: 'absent', built: undefined, parameter: undefined, window: undefined };
+
+test.each<[rule: string, facts: Partial<PressureFacts>, status: 'ok' | 'degraded', summary: RegExp, fix: RegExp]>([
+  ['on', { state: 'on', built: 'off by default', parameter: '1' }, 'ok', /^PSI is on$/, /^$/],
+  ['not built in', { built: 'without' }, 'degraded', /was built without it/, /^boot a kernel with CONFIG_PSI=y/],
+  [
+    'built in and off by default, as in RHEL',
+    { built: 'off by default' },
+    'degraded',
+    /kernel disables it by default/,
+    /^boot with psi=1.*grubby/,
+  ],
+  ['switched off by hand', { built: 'on', parameter: '0' }, 'degraded', /has psi=0/, /^boot with psi=1: instead of psi=0 in/],
+  ['an older kernel has the files and refuses', { state: 'off' }, 'degraded', /^PSI is off: /, /^boot with psi=1.*CONFIG_PSI=y/],
+])('%s', (_rule, facts, status, summary, fix) => {
+  const check = checkPressure({ ...absent, ...facts });
+  expectCheck(check, 'kernel.pressure', status, summary);
+  expect(check.fix ?? '').toMatch(fix);
+});
+
+describe('the shortest window', () => {
+  test.each<[rule: string, window: PressureFacts['window'], status: 'ok' | 'degraded', summary: RegExp]>([
+    ['with CAP_SYS_RESOURCE on 6.12', { shortestUs: 100_000 }, 'ok', /^the shortest PSI window is 100 ms$/],
+    ['on 6.1', { shortestUs: 500_000 }, 'ok', /500 ms/],
+    ['without CAP_SYS_RESOURCE', { shortestUs: 2_000_000 }, 'degraded', /2000 ms/],
+    ['none', { refused: '/proc/pressure/memory: EACCES' }, 'degraded', /refused a PSI trigger: .*EACCES/],
+  ])('%s', (_rule, window, status, summary) => {
+    expectCheck(checkPressureWindow({ ...absent, state: 'on', window })[0], 'kernel.pressure-window', status, summary);
+  });
+
+  test('no check without PSI, or if the window was not tested', () => {
+    expect(checkPressureWindow(absent)).toEqual([]);
+    expect(checkPressureWindow({ ...absent, state: 'on' })).toEqual([]);
+  });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { CheckStatus } from '../../../../src/features/doctor/check.js';
+import type { ShutdownFacts } from '../../../../src/features/doctor/facts/shutdown-facts.js';
+import { checkShutdownDelay } from '../../../../src/features/doctor/node/shutdown-delay.js';
+import { expectCheck } from '../support.js';
+
+const seconds = (count: number): bigint => BigInt(count) * 1_000_000_000n;
+const known = (count: number): ShutdownFacts['delay'] => ({ kind: 'known', maxNs: seconds(count) });
+
+test.each<[rule: string, facts: ShutdownFacts, status: CheckStatus, summary: RegExp]>([
+  ['not configured', { requestedNs: 0n, delay: undefined }, 'ok', /^no graceful shutdown/],
+  ['exactly as long', { requestedNs: seconds(30), delay: known(32) }, 'ok', /at most 32s .* needs 30s, and evictd 2s more$/],
+  [
+    'nothing for evictd itself',
+    { requestedNs: seconds(30), delay: known(30) },
+    'degraded',
+    /needs 30s, and evictd 2s more: then systemd stops the remaining/,
+  ],
+  ['too short', { requestedNs: seconds(30), delay: known(5) }, 'degraded', /at most 5s .* needs 30s, .*: then systemd stops the remaining/],
+  ['no logind', { requestedNs: seconds(30), delay: { kind: 'unknown', reason: 'logind does not run' } }, 'degraded', /logind does not run/],
+])('shutdown.delay: %s', (_rule, facts, status, summary) => {
+  expectCheck(checkShutdownDelay(facts), 'shutdown.delay', status, summary);
+});
+
+test('the fix of one that is too short has what to write', () => {
+  expect(checkShutdownDelay({ requestedNs: seconds(30), delay: known(5) }).fix).toContain(
+    'InhibitDelayMaxSec=32 in /etc/systemd/logind.conf.d/',
+  );
+});

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { checkCapabilities } from '../../../../src/features/doctor/process/capabilities.js';
+import type { CheckStatus } from '../../../../src/features/doctor/check.js';
+import type { SubjectFacts } from '../../../../src/host/facts/process-facts.js';
+import { expectCheck, subjectFacts, withoutCapabilities as without } from '../support.js';
+
+const unlimited = { openFiles: 1024, lockedBytes: Infinity };
+
+test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, summary: RegExp, fix: RegExp]>([
+  ['root has all', {}, 'ok', /^this process has all/, /^$/],
+  [
+    'without CAP_SYS_RESOURCE',
+    { effective: without(24n) },
+    'degraded',
+    /lacks CAP_SYS_RESOURCE \(for pressure windows/,
+    /^grant root CAP_SYS_RESOURCE/,
+  ],
+  ['without CAP_KILL evictd cannot end processes of other users', { effective: without(5n) }, 'broken', /lacks CAP_KILL/, /CAP_KILL/],
+  [
+    'not root',
+    { uid: 1000, effective: 0n },
+    'broken',
+    /CAP_KILL.*CAP_DAC_OVERRIDE.*CAP_SYS_RESOURCE.*CAP_SYSLOG.*CAP_SYS_PTRACE.*CAP_IPC_LOCK/,
+    /^run evictd as root$/,
+  ],
+  [
+    'the running one counts',
+    { kind: 'running', effective: without(34n) },
+    'degraded',
+    /^the running evictd \(process 4711\)/,
+    /CapabilityBoundingSet/,
+  ],
+  ['without CAP_IPC_LOCK', { effective: without(14n) }, 'degraded', /CAP_IPC_LOCK/, /CAP_IPC_LOCK/],
+  [
+    'LimitMEMLOCK=infinity stands for it, as the installed service has it',
+    { effective: without(14n), limits: unlimited },
+    'ok',
+    /has all/,
+    /^$/,
+  ],
+  [
+    'not readable',
+    { effective: { unseen: '/proc/4711/status: ENOENT' } },
+    'degraded',
+    /^unknown capabilities of evictd: .*ENOENT/,
+    /as root/,
+  ],
+])('%s', (_rule, facts, status, summary, fix) => {
+  const check = checkCapabilities(subjectFacts(facts));
+  expectCheck(check, 'process.capabilities', status, summary);
+  expect(check.fix ?? '').toMatch(fix);
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import type { CheckStatus } from '../../../../src/features/doctor/check.js';
+import type { CgroupProtection, InstanceFacts, ReloadFacts, ServiceFacts, SubjectFacts } from '../../../../src/host/facts/process-facts.js';
+import { checkInstance } from '../../../../src/features/doctor/service/instance.js';
+import { checkMemoryMin } from '../../../../src/features/doctor/service/memory-min.js';
+import { checkOomScoreAdj } from '../../../../src/features/doctor/service/oom-score-adj.js';
+import { checkRunningConfiguration } from '../../../../src/features/doctor/service/running-configuration.js';
+import { checkRunningVersion } from '../../../../src/features/doctor/service/running-version.js';
+import { checkServiceUnit } from '../../../../src/features/doctor/service/service-unit.js';
+import { checkWatchdog } from '../../../../src/features/doctor/service/watchdog.js';
+import { cgroupFacts, expectCheck, MIB, subjectFacts, unit } from '../support.js';
+
+const running = { kind: 'running' } as const;
+
+test.each<[rule: string, service: ServiceFacts, status: CheckStatus, summary: RegExp]>([
+  ['as installed', unit(), 'ok', /^evictd\.service is enabled and active$/],
+  ['no systemd', { kind: 'no systemd' }, 'ok', /not the init/],
+  ['systemd does not answer', { kind: 'unseen', unseen: 'systemctl did not answer' }, 'degraded', /did not answer/],
+  ['not installed', unit({ LoadState: 'not-found', ActiveState: 'inactive' }), 'degraded', /is not installed/],
+  ['masked', unit({ LoadState: 'masked', ActiveState: 'inactive' }), 'broken', /is masked/],
+  ['failed', unit({ ActiveState: 'failed', SubState: 'failed', Result: 'watchdog' }), 'broken', /and failed \(failed\): watchdog$/],
+  ['stopped', unit({ ActiveState: 'inactive', SubState: 'dead' }), 'degraded', /and inactive \(dead\)$/],
+  ['on its way', unit({ ActiveState: 'activating', SubState: 'auto-restart' }), 'degraded', /activating \(auto-restart\)/],
+  ['the unit file has changed', unit({ NeedDaemonReload: 'yes' }), 'degraded', /has changed since/],
+  ['not at the next boot', unit({ UnitFileState: 'disabled' }), 'degraded', /does not start at the next boot/],
+])('service.unit: %s', (_rule, service, status, summary) => {
+  expectCheck(checkServiceUnit(service), 'service.unit', status, summary);
+});
+
+describe('service.instance, service.version and service.configuration', () => {
+  const here: InstanceFacts = { kind: 'running', pid: 12, version: '1.2.0' };
+
+  test.each<[rule: string, instance: InstanceFacts, service: ServiceFacts, status: CheckStatus, summary: RegExp]>([
+    ['one runs', here, unit(), 'ok', /^process 12 guards this node$/],
+    ['none runs', { kind: 'none' }, { kind: 'no systemd' }, 'degraded', /^no evictd guards this node now$/],
+    ['a dry run', { kind: 'none', dryRun: 12 }, { kind: 'no systemd' }, 'degraded', /^process 12 is a dry run: it evicts nothing$/],
+    ['the service was left in a dry run', { kind: 'none', dryRun: 12 }, unit(), 'degraded', /^process 12 is a dry run: /],
+    ['the service guards something else', { kind: 'none' }, unit(), 'degraded', /is active, but guards another node/],
+    ['its lock is not readable', { kind: 'unseen', unseen: 'EACCES' }, unit(), 'degraded', /^unknown whether .*: EACCES/],
+  ])('%s', (_rule, instance, service, status, summary) => {
+    expectCheck(checkInstance(instance, service), 'service.instance', status, summary);
+  });
+
+  test.each<[rule: string, version: string | undefined, statuses: readonly CheckStatus[]]>([
+    ['the same version', '1.2.0', ['ok']],
+    ['one that was started before an upgrade', '1.1.9', ['degraded']],
+    ['unknown version', undefined, []],
+  ])('%s', (_rule, version, statuses) => {
+    const checks = checkRunningVersion({ ...here, version }, '1.2.0');
+    expect(checks.map(({ id, status }) => [id, status])).toEqual(statuses.map((status) => ['service.version', status]));
+  });
+
+  const line = '/etc/evictd/config.yaml:3:5: no such key';
+  test.each<[rule: string, reload: ReloadFacts, status: CheckStatus, summary: RegExp]>([
+    ['nothing was refused', { refused: undefined }, 'ok', /has accepted its configuration$/],
+    ['one error', { refused: [line] }, 'degraded', /keeps the previous one: \/etc\/evictd\/config\.yaml:3:5: no such key$/],
+    ['several', { refused: [line, line, line] }, 'degraded', /no such key; and 2 more$/],
+    ['not readable', { unseen: 'EACCES' }, 'degraded', /^unknown result .*: EACCES/],
+  ])('%s', (_rule, reload, status, summary) => {
+    expectCheck(checkRunningConfiguration(here, reload)[0], 'service.configuration', status, summary);
+  });
+
+  test('without a running evictd there is neither a version nor a configuration', () => {
+    expect(checkRunningVersion({ kind: 'none' }, '1.2.0')).toEqual([]);
+    expect(checkRunningConfiguration({ kind: 'none' }, { refused: undefined })).toEqual([]);
+  });
+});
+
+test.each<[rule: string, service: ServiceFacts, status: CheckStatus | undefined, summary: RegExp]>([
+  ['as installed', unit(), 'ok', /^30s, Restart=always$/],
+  ['without', unit({ WatchdogUSec: '0' }), 'degraded', /no watchdog/],
+  ['infinity also means none', unit({ WatchdogUSec: 'infinity' }), 'degraded', /no watchdog/],
+  ['it does not come back', unit({ Restart: 'on-failure' }), 'degraded', /Restart=on-failure/],
+  ['nothing runs', unit({ ActiveState: 'inactive' }), undefined, /./],
+  ['no systemd', { kind: 'no systemd' }, undefined, /./],
+])('service.watchdog: %s', (_rule, service, status, summary) => {
+  const [check] = checkWatchdog(service);
+  if (status === undefined) expect(check).toBeUndefined();
+  else expectCheck(check, 'service.watchdog', status, summary);
+});
+
+describe('service.memory-min', () => {
+  const chain = (service: bigint | undefined, slice: bigint, usageBytes: bigint | undefined = 60n * MIB): readonly CgroupProtection[] => [
+    { path: '/evictd.slice/evictd.service', minBytes: service, usageBytes },
+    { path: '/evictd.slice', minBytes: slice, usageBytes },
+  ];
+
+  test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, summary: RegExp]>([
+    [
+      'as installed',
+      { ...running, cgroups: chain(128n * MIB, 128n * MIB) },
+      'ok',
+      /evictd\.service 128MiB, \/evictd\.slice 128MiB; evictd uses 60MiB$/,
+    ],
+    [
+      'an ancestor without it takes it away',
+      { ...running, cgroups: chain(128n * MIB, 0n) },
+      'degraded',
+      /not set in \/evictd\.slice: no memory is protected/,
+    ],
+    ['its own is not set', { ...running, cgroups: chain(0n, 128n * MIB) }, 'degraded', /not set in \/evictd\.slice\/evictd\.service/],
+    ['one cannot be read', { ...running, cgroups: chain(undefined, 128n * MIB) }, 'degraded', /not set in .*evictd\.service \?/],
+    ['the least of them counts', { ...running, cgroups: chain(128n * MIB, 32n * MIB) }, 'degraded', /protects 32MiB of 60MiB/],
+    ['exactly what it uses', { ...running, cgroups: chain(128n * MIB, 60n * MIB) }, 'ok', /uses 60MiB/],
+    ['in the root cgroup', { ...running, cgroups: [] }, 'degraded', /root cgroup/],
+    ['none runs', {}, 'ok', /evictd install makes a top-level evictd\.slice/],
+  ])('%s', (_rule, facts, status, summary) => {
+    expectCheck(checkMemoryMin(subjectFacts(facts), cgroupFacts())[0], 'service.memory-min', status, summary);
+  });
+
+  test('v1 has none', () => {
+    const v1 = cgroupFacts({ memory: { version: 1, mountPoint: '/m' } });
+    expectCheck(checkMemoryMin(subjectFacts(running), v1)[0], 'service.memory-min', 'degraded', /^cgroup v1 has no memory\.min/);
+  });
+});
+
+test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus | undefined]>([
+  ['as installed', { ...running, oomScoreAdj: -999 }, 'ok'],
+  ['-900 is enough', { ...running, oomScoreAdj: -900 }, 'ok'],
+  ['-899 is not', { ...running, oomScoreAdj: -899 }, 'degraded'],
+  ['no check for another process', { oomScoreAdj: 0 }, undefined],
+])('service.oom-score-adj: %s', (_rule, facts, status) => {
+  const [check] = checkOomScoreAdj(subjectFacts(facts));
+  if (status === undefined) expect(check).toBeUndefined();
+  else expectCheck(check, 'service.oom-score-adj', status, /oom_score_adj is -\d+/);
+});

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type { Check } from '../../../src/features/doctor/check.js';
+import type { InstanceFacts } from '../../../src/host/facts/process-facts.js';
+import type { RightsFacts, VolumeFacts, WindowsServiceFacts } from '../../../src/features/doctor/facts/windows-facts.js';
+import { checkRights } from '../../../src/features/doctor/process/windows-rights.js';
+import { checkWindowsInstance } from '../../../src/features/doctor/service/windows-instance.js';
+import { checkService } from '../../../src/features/doctor/service/windows-service.js';
+import { checkVolumes } from '../../../src/features/doctor/node/windows-volumes.js';
+
+const MIB = 1n << 20n;
+
+test.each<[rule: string, service: WindowsServiceFacts, status: Check['status'], summary: string]>([
+  ['it runs', { state: 'running', pid: 12 }, 'ok', 'process 12'],
+  ['it does not', { state: 'stopped', pid: 0 }, 'degraded', 'the service evictd is stopped'],
+  ['not installed', { state: 'not installed' }, 'degraded', 'not a service'],
+  ['not readable', { unseen: 'ERROR_ACCESS_DENIED' }, 'degraded', 'ERROR_ACCESS_DENIED'],
+])('the service: %s', (_rule, service, status, summary) => {
+  expect(checkService(service)).toMatchObject({ id: 'service.manager', status, summary: expect.stringContaining(summary) as string });
+});
+
+test.each<[instance: InstanceFacts, status: Check['status'], summary: string]>([
+  [{ kind: 'running', pid: 12, version: undefined }, 'ok', 'process 12 guards'],
+  [{ kind: 'none' }, 'degraded', 'no evictd guards'],
+  [{ kind: 'none', dryRun: 7 }, 'degraded', 'process 7 is a dry run'],
+  [{ kind: 'unseen', unseen: 'ERROR_ACCESS_DENIED' }, 'degraded', 'ERROR_ACCESS_DENIED'],
+])('the instance: %j', (instance, status, summary) => {
+  expect(checkWindowsInstance(instance)).toMatchObject({
+    id: 'service.instance',
+    status,
+    summary: expect.stringContaining(summary) as string,
+  });
+});
+
+test.each<[rule: string, rights: RightsFacts, status: Check['status'], summary: string, fix: string | undefined]>([
+  ['enabled', { isAdministrator: true, debugPrivilege: true }, 'ok', 'can end processes of all users', undefined],
+  [
+    'an administrator without it',
+    { isAdministrator: true, debugPrivilege: false },
+    'broken',
+    'does not have SeDebugPrivilege',
+    'Debug programs',
+  ],
+  ['an ordinary user', { isAdministrator: false, debugPrivilege: false }, 'broken', 'only processes of this user', 'as an administrator'],
+  ['not readable', { isAdministrator: true, debugPrivilege: { unseen: 'ERROR_ACCESS_DENIED' } }, 'degraded', 'ERROR_ACCESS_DENIED', 'run'],
+])('SeDebugPrivilege: %s', (_rule, rights, status, summary, fix) => {
+  const check = checkRights(rights);
+  expect(check).toMatchObject({ id: 'process.rights', status, summary: expect.stringContaining(summary) as string });
+  expect(check.fix ?? '').toContain(fix ?? '');
+});
+
+const there = { at: 'C:\\', totalBytes: 100n * MIB, availableBytes: 50n * MIB };
+
+test.each<[rule: string, volume: Partial<VolumeFacts>, status: Check['status'], summary: string]>([
+  ['there is room', { answer: there }, 'ok', '50MiB of 100MiB available'],
+  ['no answer', { answer: undefined }, 'broken', 'did not answer'],
+  ['it is not there', { answer: { error: 'ERROR_INVALID_DRIVE (no such drive)' } }, 'broken', 'no such drive'],
+  ['a state directory may not be written to', { role: 'state', answer: there, refused: 'EPERM' }, 'degraded', 'EPERM'],
+  ['without a runtime directory evictd does not start', { role: 'runtime', answer: there, refused: 'EPERM' }, 'broken', 'EPERM'],
+  ['exactly as much as the journal wants', { role: 'state', answer: { ...there, availableBytes: 16n * MIB } }, 'ok', '16MiB'],
+  ['a byte less', { role: 'state', answer: { ...there, availableBytes: 16n * MIB - 1n } }, 'degraded', 'not enough space for the journal'],
+  ['what is only watched needs none', { answer: { ...there, availableBytes: 0n } }, 'ok', '0B of'],
+])('a volume: %s', (_rule, volume, status, summary) => {
+  const [check] = checkVolumes([{ role: 'nodefs', path: 'C:\\', answer: there, refused: undefined, ...volume }]);
+  expect(check).toMatchObject({ id: `filesystem.${volume.role ?? 'nodefs'}`, status, summary: expect.stringContaining(summary) as string });
+});

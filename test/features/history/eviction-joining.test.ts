@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { resultOf, typeOf, type HistoryEvent } from '../../../src/features/history/history-event.js';
+import type { JournalRecord } from '../../../src/features/history/journal-entry.js';
+import { BackwardJoining, ForwardJoining, type Joining } from '../../../src/features/history/eviction-joining.js';
+
+const record = (type: string, fields: object = {}): JournalRecord => ({
+  time: '2026-11-21T08:00:00.000Z',
+  type,
+  node: 'machine',
+  ...fields,
+});
+const part = (type: string, decision: number, more: object = {}): JournalRecord =>
+  record(type, {
+    decision,
+    victim: { name: `w${String(decision)}`, path: `/w${String(decision)}`, id: `/w#${String(decision)}` },
+    ...more,
+  });
+const decided = (decision: number, more: object = {}): JournalRecord => part('decision', decision, { dryRun: false, ...more });
+const ended = (decision: number, result = 'killed'): JournalRecord => part('outcome', decision, { result });
+const start = (...resumed: number[]): JournalRecord =>
+  record('start', { dryRun: false, ...(resumed.length > 0 && { resumed: { evictions: resumed.map((decision) => ({ decision })) } }) });
+
+const text = (event: HistoryEvent): string => {
+  if (event.kind === 'record') return typeOf(event);
+  const { decision, escalation, outcome } = event;
+  const serial = String((decision ?? escalation ?? outcome)?.decision);
+  return `${serial} ${resultOf(event) ?? ''}${decision ? '' : ' (no decision)'}${escalation ? ' (escalated)' : ''}`;
+};
+const all = (joining: Joining, records: readonly JournalRecord[]): string[] =>
+  [...records.flatMap((each) => joining.take(each)), ...joining.end()].map(text);
+
+test.each<[rule: string, records: JournalRecord[], events: string[]]>([
+  ['a decision and its outcome are one', [decided(1), record('condition'), ended(1)], ['1 killed', 'condition']],
+  ['the order is that of the decisions', [decided(1), decided(2), ended(2), ended(1, 'failed')], ['1 failed', '2 killed']],
+  ['an escalation belongs to it', [decided(1), part('escalation', 1), ended(1)], ['1 killed (escalated)']],
+  ['one that goes on', [decided(1), record('alert')], ['1 in-flight', 'alert']],
+  ['a dry run has no outcome', [decided(1, { dryRun: true }), record('alert')], ['1 dry-run', 'alert']],
+  ['evictd was killed, and another one began', [decided(1), start(), decided(2), ended(2)], ['1 unseen', 'start', '2 killed']],
+  ['evictd was stopped before it was over', [decided(1), record('stop')], ['1 unseen', 'stop']],
+  ['another one went on with it', [decided(1), start(1), record('alert'), ended(1)], ['1 killed', 'start', 'alert']],
+  ['it goes on with it still', [decided(1), start(1), record('alert')], ['1 in-flight', 'start', 'alert']],
+  [
+    'the next one says that it is given up',
+    [decided(1), start(), ended(1, 'abandoned'), decided(2), ended(2)],
+    ['1 abandoned', 'start', '2 killed'],
+  ],
+  ['a dry run beside it ends nothing', [decided(1), record('start', { dryRun: true }), ended(1)], ['1 killed', 'start']],
+  ['another node begins', [decided(1), { ...start(), node: '/other' }, ended(1)], ['1 killed', 'start']],
+  [
+    'numbers begin anew: the victim tells them apart',
+    [decided(1), start(), part('outcome', 1, { result: 'killed', victim: { id: '/x#9' } })],
+    ['1 unseen', 'start', '1 killed (no decision)'],
+  ],
+  ['the decision was in a file that is gone', [ended(1), decided(2), ended(2)], ['1 killed (no decision)', '2 killed']],
+])('%s', (_rule, records, events) => {
+  expect(all(new ForwardJoining(), records)).toEqual(events);
+  const seen = all(new BackwardJoining(), records.toReversed());
+  // Without its decision an outcome has no place of its own.
+  expect(seen.toSorted()).toEqual(events.toSorted());
+  if (!events.some((event) => event.includes('no decision'))) expect(seen).toEqual(events.toReversed());
+});
+
+test('what waits for an outcome does not keep everything in memory', () => {
+  const joining = new ForwardJoining();
+  joining.take(decided(1));
+  let told: string[] = [];
+  for (let n = 0; told.length === 0 && n < 10_000; n++) told = joining.take(record('alert')).map(text);
+  expect(told[0]).toBe('1 in-flight');
+  expect(told).toHaveLength(1001);
+  expect(joining.take(ended(1)).map(text)).toEqual(['1 killed (no decision)']);
+  expect(joining.end()).toEqual([]);
+});
+
+test('nor do outcomes without decisions, backwards', () => {
+  const joining = new BackwardJoining();
+  const told = Array.from({ length: 1_500 }, (_, n) => joining.take(ended(n))).flat();
+  expect(told).toHaveLength(500);
+  expect(joining.end()).toHaveLength(1_000);
+});

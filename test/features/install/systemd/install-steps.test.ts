@@ -1,0 +1,176 @@
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { installSteps } from '../../../../src/features/install/systemd/install-steps.js';
+import { installedConfigFile } from '../../../../src/features/install/systemd/installed-config.js';
+import { take } from '../../../../src/features/install/install-step.js';
+import { playedMachine, put, request, told } from '../machine.js';
+
+const SERVICE = 'etc/systemd/system/evictd.service';
+const SLICE = 'etc/systemd/system/evictd.slice';
+const CONFIG = 'etc/evictd/config.yaml';
+
+describe('install', () => {
+  test('writes configuration, slice and service, and lets systemd know them; with --now it is started', () => {
+    const { machine, at } = playedMachine();
+    const steps = installSteps(request(machine, { now: true }), machine);
+    expect(told(steps, at(''))).toEqual([
+      `write ${CONFIG}`,
+      `write ${SLICE}`,
+      `write ${SERVICE}`,
+      'run systemctl daemon-reload',
+      'run systemctl enable evictd.service',
+      'run systemctl restart evictd.service',
+    ]);
+    for (const step of steps) take(step, machine.systemctl);
+    expect(readFileSync(at(SERVICE), 'utf8')).toMatch(/^# Written by `evictd install`.*\n\[Unit]\n/);
+    expect([SERVICE, CONFIG].map((path) => statSync(at(path)).mode & 0o7777)).toEqual([0o644, 0o644]);
+  });
+
+  test('a second time changes nothing, and starts nothing again', () => {
+    const { machine, ran, at } = playedMachine();
+    for (const step of installSteps(request(machine), machine)) take(step, machine.systemctl);
+    ran.length = 0;
+    const again = installSteps(request(machine, { now: true }), machine);
+    expect(told(again, at(''))).toEqual([
+      `keep ${CONFIG}`,
+      `keep ${SLICE}`,
+      `keep ${SERVICE}`,
+      'run systemctl enable evictd.service',
+      'run systemctl start evictd.service',
+    ]);
+  });
+
+  test('a configuration that is there is never written to', () => {
+    const { machine, at } = playedMachine();
+    put(at(CONFIG), 'mine');
+    for (const step of installSteps(request(machine), machine)) take(step, machine.systemctl);
+    expect(readFileSync(at(CONFIG), 'utf8')).toBe('mine');
+  });
+
+  test('with a configuration elsewhere the default one is not made, and its directories may be written to', () => {
+    const { machine, at } = playedMachine();
+    const asked = request(machine, { configFile: '/srv/evictd.yaml', stateDirectory: at('srv/journal') });
+    const steps = installSteps(asked, machine);
+    expect(told(steps, at('')).slice(0, 3)).toEqual(['make srv/journal', `write ${SLICE}`, `write ${SERVICE}`]);
+    for (const step of steps) take(step, machine.systemctl);
+    expect(statSync(at('srv/journal')).isDirectory()).toBe(true);
+    const unit = readFileSync(at(SERVICE), 'utf8');
+    expect(unit).toContain('run --config /srv/evictd.yaml $RUN_OPTIONS\n');
+    expect(unit).toContain(`ReadWritePaths=-${at('srv/journal')}\n`);
+  });
+
+  test('the configuration of the installed service is kept', () => {
+    const { machine, at } = playedMachine();
+    const first = installSteps(request(machine, { configFile: '/srv/my evictd.yaml' }), machine);
+    expect(installedConfigFile(machine.places)).toBeUndefined();
+    for (const step of first) take(step, machine.systemctl);
+    const configFile = installedConfigFile(machine.places);
+    expect(configFile).toBe('/srv/my evictd.yaml');
+    const again = installSteps(request(machine, { configFile: '/srv/my evictd.yaml', configKept: true }), machine);
+    expect(again.slice(0, 3)).toEqual([
+      { action: 'keep', path: '/srv/my evictd.yaml', why: 'the service uses it; --config selects another' },
+      { action: 'keep', path: at(SLICE), why: 'unchanged' },
+      { action: 'keep', path: at(SERVICE), why: 'unchanged' },
+    ]);
+  });
+
+  test('neither the default configuration nor that of a foreign unit counts as installed', () => {
+    const { machine, at } = playedMachine();
+    for (const step of installSteps(request(machine), machine)) take(step, machine.systemctl);
+    expect(readFileSync(at(SERVICE), 'utf8')).toContain(`run --config ${at(CONFIG)} $RUN_OPTIONS\n`);
+    expect(installedConfigFile(machine.places)).toBeUndefined();
+    writeFileSync(at(SERVICE), '[Service]\nExecStart=/bin/evictd run --config /srv/evictd.yaml\n');
+    expect(installedConfigFile(machine.places)).toBeUndefined();
+  });
+
+  test('a unit of an older evictd is written anew, and the service is started again', () => {
+    const { machine, at } = playedMachine();
+    put(at(SERVICE), '# Written by `evictd install` of old\n');
+    const steps = installSteps(request(machine, { now: true }), machine);
+    expect(told(steps, at(''))).toContain(`write ${SERVICE}`);
+    expect(told(steps, at('')).at(-1)).toBe('run systemctl restart evictd.service');
+  });
+
+  test.each<[rule: string, prepare: (at: (path: string) => string) => void, code: string, hint: RegExp]>([
+    [
+      'no systemd',
+      (at) => {
+        rmSync(at('run/systemd'), { recursive: true });
+      },
+      'EVICTD_INSTALL_SYSTEMD',
+      /evictd run/,
+    ],
+    [
+      'a package has the unit',
+      (at) => {
+        put(at('usr/lib/systemd/system/evictd.service'), '');
+      },
+      'EVICTD_INSTALL_PACKAGED',
+      /systemctl enable/,
+    ],
+    [
+      'somebody wrote a unit',
+      (at) => {
+        writeFileSync(at(SERVICE), '[Service]\n');
+      },
+      'EVICTD_INSTALL_FOREIGN',
+      /mv /,
+    ],
+    [
+      'the unit is masked',
+      (at) => {
+        symlinkSync('/dev/null', at(SERVICE));
+      },
+      'EVICTD_INSTALL_FOREIGN',
+      /unmask/,
+    ],
+    [
+      'a directory in its place',
+      (at) => {
+        mkdirSync(at(SLICE));
+      },
+      'EVICTD_INSTALL_FOREIGN',
+      /unmask/,
+    ],
+  ])('is refused, with nothing touched: %s', (_rule, prepare, code, hint) => {
+    const { machine, ran, at } = playedMachine();
+    prepare(at);
+    expect(() => installSteps(request(machine), machine)).toThrow(
+      expect.objectContaining({ code, hint: expect.stringMatching(hint) as string }),
+    );
+    expect(ran).toEqual([]);
+  });
+
+  test('only root may install; every user may use --dry-run', () => {
+    const { machine } = playedMachine({ uid: 1000 });
+    expect(() => installSteps(request(machine), machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_ROOT' }));
+    expect(installSteps(request(machine, { dryRun: true }), machine)).toHaveLength(5);
+  });
+
+  test('a program that others can change is refused', () => {
+    const { machine, at } = playedMachine();
+    put(at('evictd.js'), '');
+    const asked = request(machine, { program: ['/proc/version', at('evictd.js')] });
+    expect(() => installSteps(asked, machine)).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_UNSAFE' })); // it lies in /tmp
+  });
+
+  test('the error contains the output of systemctl', () => {
+    const { machine } = playedMachine({ systemctl: () => ({ status: 1, output: 'Job for evictd.service failed.' }) });
+    expect(() => {
+      take({ action: 'run', command: ['systemctl', 'start', 'evictd.service'] }, machine.systemctl);
+    }).toThrow(
+      expect.objectContaining({
+        code: 'EVICTD_INSTALL_SYSTEMCTL',
+        message: 'systemctl start evictd.service failed with status 1: Job for evictd.service failed.',
+      }),
+    );
+  });
+
+  test('the error of a file that cannot be written names its path', () => {
+    const { machine, at } = playedMachine();
+    put(at('file'), '');
+    expect(() => {
+      take({ action: 'write', path: at('file/evictd.service'), text: '' }, machine.systemctl);
+    }).toThrow(expect.objectContaining({ code: 'EVICTD_INSTALL_FILE', message: expect.stringContaining('file/evictd.service') as string }));
+  });
+});

@@ -1,0 +1,49 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { unitDirectories } from '../../../../src/features/install/systemd/unit-directories.js';
+import { playedMachine, put } from '../machine.js';
+
+interface Expected {
+  readonly runtime?: readonly string[];
+  readonly writable?: readonly string[];
+  readonly steps?: readonly string[];
+}
+
+test.each<[rule: string, runtimeDirectory: string, expected: Expected]>([
+  ['its own are in every unit', 'run/evictd', {}],
+  ['below /run systemd makes it', 'run/guard', { runtime: ['guard'] }],
+  ['deeper, and by its other name', 'var/run/a/guard', { runtime: ['a/guard'] }],
+  ['with a slash behind it', 'run/guard/', { runtime: ['guard'] }],
+  ['elsewhere it is made once', 'srv/guard', { writable: ['srv/guard'], steps: ['make srv/guard'] }],
+  ['/run itself is not made', 'run', { writable: ['run'] }],
+  ['a colon is no part of a name', 'run/a:b', { writable: ['run/a:b'], steps: ['make run/a:b'] }],
+  ['one that is there, empty', 'run/empty', { runtime: ['empty'] }],
+  ['one that is there, private', 'run/private', { runtime: ['private'] }],
+  ['one that others use keeps its mode', 'run/lock', { writable: ['run/lock'], steps: ['keep run/lock'] }],
+])('a runtime directory: %s', (_rule, runtimeDirectory, { runtime = [], writable = [], steps = [] }) => {
+  const { machine, at } = playedMachine();
+  for (const [path, mode] of [
+    ['run/lock', 0o755],
+    ['run/private', 0o700],
+  ] as const) {
+    put(at(`${path}/file`), '');
+    chmodSync(at(path), mode);
+  }
+  mkdirSync(at('run/empty'));
+  const { stateDirectory } = machine.places;
+  const found = unitDirectories({ stateDirectory, runtimeDirectory: at(runtimeDirectory) }, machine.places);
+  expect(found).toMatchObject({ runtime, writable: writable.map(at) });
+  expect(found.steps.map((step) => `${step.action} ${'path' in step ? step.path : ''}`)).toEqual(
+    steps.map((step) => step.replace(/ (.*)/, (_, path: string) => ` ${at(path)}`)),
+  );
+});
+
+test('a state directory elsewhere is made', () => {
+  const { machine, at } = playedMachine();
+  const { runtimeDirectory } = machine.places;
+  expect(unitDirectories({ stateDirectory: at('srv/journal'), runtimeDirectory }, machine.places)).toEqual({
+    runtime: [],
+    writable: [at('srv/journal')],
+    steps: [{ action: 'make', path: at('srv/journal') }],
+  });
+});

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { STARTER_CONFIG } from '../../../../src/features/install/systemd/starter-config.js';
+import { serviceUnit, sliceUnit } from '../../../../src/features/install/systemd/units.js';
+import { load } from '../../../config/scratch.js';
+
+const options = {
+  origin: 'Written by a test',
+  program: ['/usr/bin/node', '/usr/lib/evictd/dist/evictd.js'],
+  documentation: undefined,
+  configFile: '/etc/evictd/config.yaml',
+  runtime: [],
+  writable: [],
+};
+
+/**
+ * All values of a key of [Service], in order. What systemd makes of them, test/systemd/install.test.ts asks systemd.
+ */
+function values(unit: string, key: string): string[] {
+  return unit.split('\n').flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
+}
+
+test('the service runs evictd, and a reload is of the same files, and of this process', () => {
+  const unit = serviceUnit({ ...options, configFile: '/etc/my evictd.yaml' });
+  const evictd = '/usr/bin/node /usr/lib/evictd/dist/evictd.js';
+  expect(values(unit, 'ExecStart')).toEqual([`${evictd} run --config "/etc/my evictd.yaml" $RUN_OPTIONS`]);
+  expect(values(unit, 'ExecReload')).toEqual([`${evictd} reload --pid $MAINPID --config "/etc/my evictd.yaml"`]);
+});
+
+test('slice and service are spared the same', () => {
+  const [service, slice] = [serviceUnit(options), sliceUnit('Written by a test')];
+  expect(values(service, 'MemoryMin')).toEqual(['128M']);
+  expect(values(slice, 'MemoryMin')).toEqual(['128M']);
+  expect(values(service, 'Slice')).toEqual(['evictd.slice']);
+});
+
+test('directories beyond those that systemd makes may be written to, and need not be there', () => {
+  expect(values(serviceUnit(options), 'ReadWritePaths')).toEqual([]);
+  const unit = serviceUnit({ ...options, writable: ['/srv/journal', '/srv/with blank'] });
+  expect(values(unit, 'ReadWritePaths')).toEqual(['-/srv/journal "-/srv/with blank"']);
+});
+
+test('directories below /run beyond its own are made at every start', () => {
+  expect(values(serviceUnit(options), 'RuntimeDirectory')).toEqual(['evictd']);
+  expect(values(serviceUnit({ ...options, runtime: ['a/b', 'with blank', '50%'] }), 'RuntimeDirectory')).toEqual([
+    'evictd a/b "with blank" 50%%',
+  ]);
+});
+
+test('the operations page is named where it is there', () => {
+  expect(values(serviceUnit(options), 'Documentation')).toEqual([]);
+  expect(values(serviceUnit({ ...options, documentation: '/opt/a b/operations.md' }), 'Documentation')).toEqual([
+    'file:///opt/a%20b/operations.md',
+  ]);
+});
+
+test('the configuration to fill in can be used, changes nothing, and so can what it proposes', () => {
+  const fresh = load({ 'config.yaml': STARTER_CONFIG });
+  expect(fresh.notices).toEqual([]);
+  expect(fresh.config).toEqual(load({ 'config.yaml': '' }).config);
+  const proposed = STARTER_CONFIG.replace(/^(workloads|rules): \[\]$/gm, '$1:').replace(/^# {2}/gm, '  ');
+  const { config } = load({ 'config.yaml': proposed });
+  expect(config.workloads).toHaveLength(2);
+  expect(config.rules).toHaveLength(2);
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { otherWriter, requireTrusted, type Owner } from '../../../src/features/install/trusted-program.js';
+
+const file = (mode: number, uid = 0, gid = 0): Owner => ({ uid, gid, mode });
+
+test.each<[rule: string, owner: Owner, writer: string | undefined]>([
+  ["root's", file(0o100755), undefined],
+  ["root's group is root", file(0o100775), undefined],
+  ['another group may read', file(0o100750, 0, 50), undefined],
+  ['another group may write', file(0o100775, 0, 50), 'is writable by group 50'],
+  ['all users may write', file(0o100757), 'is writable by all users'],
+  ['a sticky directory', file(0o41777), 'is writable by all users'],
+  ['another owner, who can make it writable', file(0o100444, 1000), 'belongs to user 1000'],
+])('%s', (_rule, owner, writer) => {
+  expect(otherWriter(owner)).toBe(writer);
+});
+
+test('each file and every directory above it is looked at', () => {
+  const seen: string[] = [];
+  const look = (path: string): Owner => {
+    seen.push(path);
+    return file(0o755);
+  };
+  requireTrusted(['/usr/bin/node', '/opt/evictd/evictd.js'], '/opt/evictd', look);
+  expect(seen).toEqual(['/', '/usr', '/usr/bin', '/usr/bin/node', '/opt', '/opt/evictd', '/opt/evictd/evictd.js']);
+});
+
+test.each<[rule: string, changed: string, repair: string]>([
+  ["a directory above is not evictd's to change", '/tmp', ''],
+  ['the package', '/tmp/evictd', ', or: chown -R root:root /tmp/evictd && chmod -R go-w /tmp/evictd'],
+  ['a directory in it', '/tmp/evictd/dist', ', or: chown -R root:root /tmp/evictd && chmod -R go-w /tmp/evictd'],
+  ['the program', '/usr/bin/node', ', or: chown root:root /usr/bin/node && chmod go-w /usr/bin/node'],
+  ['the directory of the program', '/usr/bin', ''],
+])('the error names the file that other users can change, and the fix: %s', (_rule, changed, repair) => {
+  const look = (path: string): Owner => file(0o755, path === changed ? 1000 : 0);
+  expect(() => {
+    requireTrusted(['/usr/bin/node', '/tmp/evictd/dist/evictd.js'], '/tmp/evictd', look);
+  }).toThrow(
+    expect.objectContaining({
+      code: 'EVICTD_INSTALL_UNSAFE',
+      message: `${changed} belongs to user 1000: another user could run programs as root`,
+      hint: `install evictd and Node in directories that only root can write, below /opt or /usr/local (npm install --global as root)${repair}`,
+    }),
+  );
+});

@@ -1,0 +1,460 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { exitCodeOf, formatError } from '../../../src/cli/output/error-text.js';
+import { replayCommand } from '../../../src/features/replay/command.js';
+import type { JournalRecord } from '../../../src/journal/records/record.js';
+import type { RecordedConfig } from '../../../src/recording/recording-format.js';
+import type { Rule } from '../../../src/core/workload/rule.js';
+import type { Workload } from '../../../src/core/workload/workload.js';
+import { Mi, policy, requesting, threshold, workload } from '../../core/support.js';
+import { recorder, scratch, SimulatedRun, type Dying, type Usages } from '../../recording/recorded-run.js';
+import { ran } from '../../cli/support.js';
+
+interface Replayed {
+  readonly records: readonly JournalRecord[];
+  readonly deviations: readonly string[];
+  readonly end: string;
+  readonly other?: {
+    readonly differences: readonly { readonly difference: string; readonly victim: string }[];
+    readonly records: readonly { readonly time: string; readonly type: string }[];
+    readonly warnings: readonly string[];
+    readonly assumptions: readonly string[];
+  };
+}
+
+const replay = (...args: readonly string[]) => ran((io) => replayCommand({ io }), args);
+const at = (name: string, rest: Partial<Workload> = {}): Workload => workload(name, { path: `/node/${name}`, ...rest });
+
+const DB = at('db', { protection: { kind: 'critical' } });
+const WEB = at('web', { requests: requesting(300n * Mi) });
+const BATCH = at('batch', { priority: -10 });
+const RULES: readonly Rule[] = [
+  { match: { name: 'db' }, critical: true },
+  { match: { name: 'web' }, requestsMemory: 300n * Mi },
+  { match: { name: 'batch' }, priority: -10 },
+];
+
+/** batch grows by 50 MiB every ten seconds; 256 MiB are to be available of 1 GiB, so it goes at 90 s. */
+const LEAK: Usages = (second) => [
+  [DB, 100n * Mi],
+  [WEB, 250n * Mi],
+  [BATCH, BigInt(second) * 5n * Mi],
+];
+
+async function recorded(
+  usages: Usages = LEAK,
+  rest: Dying & { dryRun?: boolean; file?: string; written?: RecordedConfig['written'] } = {},
+): Promise<string> {
+  const dryRun = rest.dryRun ?? false;
+  const config = { settings: {}, workloads: [{ cgroup: '/node' }], rules: RULES, ...(rest.written && { written: rest.written }) };
+  const it = recorder(rest.file, { dryRun, config });
+  const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')], { dryRun }), usages, rest).until(300);
+  await run.end();
+  return it.path;
+}
+
+const SETTINGS = {
+  apiVersion: 'evictd.dev/v1',
+  kind: 'EvictdConfiguration',
+  evictionHard: { 'memory.available': '256Mi', 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' },
+  node: { cgroup: '/node' },
+  workloads: [{ cgroup: '/node' }],
+  rules: [
+    { match: { name: 'db' }, critical: true },
+    { match: { name: 'web' }, requests: { memory: '300Mi' } },
+    { match: { name: 'batch' }, priority: -10 },
+  ],
+};
+
+/** As the recorded one, but for `changes`. */
+function configuration(changes: Readonly<Record<string, unknown>> = {}): string {
+  const file = join(scratch(), 'other.yaml');
+  writeFileSync(file, JSON.stringify({ ...SETTINGS, ...changes }), { mode: 0o600 });
+  return file;
+}
+
+const WRITTEN = { files: [{ file: '/etc/evictd/config.yaml', settings: SETTINGS }], flags: {} };
+
+const hard = (limit: string) => ({ evictionHard: { 'memory.available': limit, 'nodefs.available': '0%', 'nodefs.inodesFree': '0%' } });
+
+async function runsOf(...args: readonly string[]): Promise<readonly Replayed[]> {
+  const { out, error } = await replay(...args, '--output', 'json');
+  expect(error).toBeUndefined();
+  return (JSON.parse(out.slice(out.indexOf('{'))) as { runs: readonly Replayed[] }).runs;
+}
+
+/** The only run. */
+async function json(...args: readonly string[]): Promise<Replayed> {
+  const [run, ...more] = await runsOf(...args);
+  if (run === undefined || more.length > 0) throw new Error(`${String(more.length + 1)} runs`);
+  return run;
+}
+
+test('the recorded run once more: decision, outcome, episode and condition', async () => {
+  const { records, deviations, end } = await json(await recorded());
+  expect(records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition', 'outcome', 'threshold']);
+  expect(records[0]).toMatchObject({ decision: 1, victim: { name: 'batch' }, wake: 'tick', limit: 256 * 1024 * 1024 });
+  expect(records[3]).toMatchObject({ result: 'killed', spansMs: { decisionToSignal: 1_000, signalToGone: 9_000 } });
+  expect({ deviations, end }).toEqual({ deviations: [], end: 'whole' });
+});
+
+test('no eviction if the shortage was over at the last look', async () => {
+  const untilReadAt = 90;
+  const ends: Usages = (second) => (second <= untilReadAt ? LEAK(second) : LEAK(0));
+  const path = await recorded(ends, { lastLooks: new Map([[untilReadAt, 674n * Mi]]) });
+  const { records, deviations, other } = await json(path, '--config', configuration());
+  expect(records.map(({ type }) => type)).toEqual(['threshold', 'condition', 'threshold']);
+  expect(deviations).toEqual([]);
+  expect(other?.differences).toEqual([]);
+});
+
+test('during a shutdown no soft threshold evicts under another configuration; after its cancellation it does', async () => {
+  const it = recorder(undefined, { config: { settings: {}, workloads: [{ cgroup: '/node' }], rules: RULES } });
+  const before = policy([threshold('memory.available', '256Mi', { graceSeconds: 1 })]);
+  const run = await new SimulatedRun(it, before, LEAK).until(50);
+  run.reconfigure({ ...before, shuttingDown: true });
+  await run.until(150);
+  run.reconfigure(before);
+  await run.until(300);
+  await run.end();
+  const soft = { 'memory.available': '256Mi' };
+  const changes = { ...hard('0%'), evictionSoft: soft, evictionSoftGracePeriod: { 'memory.available': '1s' } };
+  const { deviations, other } = await json(it.path, '--config', configuration(changes));
+  expect(deviations).toEqual([]);
+  expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(['same batch']);
+});
+
+test('a file that continues another goes on in its state: the outcome of an eviction that was decided before', async () => {
+  const limits = { maxBytes: 100, maxAgeMs: 86_400_000 }; // every write fills a file
+  const it = recorder(undefined, { limits, config: { settings: {}, workloads: [{ cgroup: '/node' }], rules: RULES } });
+  const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')]), LEAK).until(90);
+  await it.recorder.flush(5_000);
+  await run.until(200);
+  await run.end();
+  expect((await json(`${it.path}.1`)).records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition']);
+  const { records, deviations, other } = await json(it.path, '--config', configuration());
+  expect(records.map(({ type, decision }) => `${type} ${String(decision)}`)).toEqual(['outcome 1', 'threshold undefined']);
+  expect(deviations).toEqual([]);
+  expect(other?.differences).toEqual([]);
+});
+
+test.each<[rule: string, changes: Readonly<Record<string, unknown>>, differences: readonly string[]]>([
+  ['the same configuration', {}, ['same batch']],
+  ['a higher threshold: the same one, earlier', hard('400Mi'), ['earlier batch']],
+  ['a lower one: no eviction, though the leak keeps its memory', hard('10Mi'), ['missing batch']],
+  [
+    'another victim is protected: the next one goes',
+    {
+      rules: [
+        { match: { name: 'batch' }, critical: true },
+        { match: { name: 'web' }, requests: { memory: '300Mi' } },
+      ],
+    },
+    ['missing batch', 'additional db'],
+  ],
+  ['no rules at all: the one that uses most', { rules: [] }, ['same batch']],
+  [
+    'another order of priorities',
+    {
+      rules: [
+        { match: { name: 'web' }, priority: -100 },
+        { match: { name: 'db' }, critical: true },
+      ],
+    },
+    ['missing batch', 'additional web'],
+  ],
+  [
+    'a request that is exceeded',
+    { rules: [{ match: { name: 'batch' }, requests: { memory: '1Gi' } }] },
+    ['missing batch', 'additional web'],
+  ],
+  ['another source', { workloads: [{ cgroup: '/elsewhere' }] }, ['missing batch']],
+  ['no source', { workloads: [] }, ['missing batch']],
+])('another configuration: %s', async (_rule, changes, expected) => {
+  const { other } = await json(await recorded(), '--config', configuration(changes));
+  expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(expected);
+});
+
+test.each<[rule: string, changes: Readonly<Record<string, unknown>>, said: RegExp]>([
+  ['a workload that only the other configuration evicts has ended', hard('400Mi'), /has ended at the next step/],
+  ['a workload that only the recorded run evicted stays', hard('10Mi'), /keeps its memory/],
+  ['only the first difference is certain', hard('10Mi'), /later ones are estimates/],
+  ['a source that was not recorded', { workloads: [{ cgroup: '/elsewhere' }] }, /\/elsewhere were not recorded/],
+  ['a request that a recorded rule gave', { rules: [] }, /whose request came only from a recorded rule/],
+])('assumption: %s', async (_rule, changes, said) => {
+  const { other } = await json(await recorded(), '--config', configuration(changes));
+  expect(other?.assumptions).toContainEqual(expect.stringMatching(said));
+});
+
+test('with the same configuration only the times of the samples are assumed', async () => {
+  const { other } = await json(await recorded(), '--config', configuration());
+  expect(other?.assumptions).toEqual([expect.stringMatching(/sampled when the recorded evictd sampled it/)]);
+});
+
+test('in a dry run no workload is assumed to end', async () => {
+  const { other } = await json(await recorded(LEAK, { dryRun: true }), '--config', configuration(hard('400Mi')));
+  expect(other?.differences.map(({ difference }) => difference)).toEqual(['earlier']);
+  expect(other?.assumptions).toHaveLength(1);
+});
+
+test('a victim that stays keeps its memory from others: what is enough in reality is too little then', async () => {
+  // In reality batch goes with 350 MiB, and cache may grow to 400 MiB. Where batch is critical, web goes in its place,
+  // and cache when it has grown.
+  const leak: Usages = (second) => [
+    [WEB, 250n * Mi],
+    [BATCH, BigInt(second) * 5n * Mi],
+    [at('cache'), second < 100 ? 200n * Mi : 400n * Mi],
+  ];
+  const rules = [{ match: { name: 'batch' }, critical: true }];
+  const { other } = await json(await recorded(leak), '--config', configuration({ rules, ...hard('300Mi') }));
+  expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual([
+    'additional web',
+    'missing batch',
+    'additional cache',
+  ]);
+});
+
+test('several runs in one file are replayed one by one, each from its own beginning', async () => {
+  const file = await recorded();
+  await recorded((second) => [[WEB, BigInt(second) * 5n * Mi]], { file });
+  const runs = await runsOf(file, '--config', configuration(hard('400Mi')));
+  expect(runs.map(({ records }) => records.filter(({ type }) => type === 'decision'))).toMatchObject([
+    [{ decision: 1, victim: { name: 'batch' } }],
+    [{ decision: 1, victim: { name: 'web' } }],
+  ]);
+  expect(runs.map(({ other }) => other?.differences)).toMatchObject([
+    [{ difference: 'earlier', victim: 'batch' }],
+    [{ difference: 'earlier', victim: 'web' }],
+  ]);
+  const { out } = await replay(file);
+  expect(out).toMatch(/run 1 of 2: \/node, .* 31 steps\n[^]*evicting batch[^]*run 2 of 2: \/node, .* 31 steps\n[^]*evicting web/);
+});
+
+test.each<[compatibility: string, seconds: number]>([
+  ['kubelet', 30],
+  ['evictd', 0],
+])('after a kill that failed the next decision follows as compatibility %s has it: %d s later', async (compatibility, seconds) => {
+  const file = await recorded(LEAK, { killError: 'EPERM' });
+  const records = (await json(file, '--config', configuration({ compatibility }))).other?.records ?? [];
+  const at = (type: string) => records.filter((record) => record.type === type).map(({ time }) => Date.parse(time));
+  const [, ...next] = at('decision');
+  expect(next.length).toBeGreaterThan(3);
+  expect(next.map((time, index) => (time - (at('outcome')[index] ?? 0)) / 1_000)).toEqual(next.map(() => seconds));
+});
+
+test('text: decisions, differences and assumptions', async () => {
+  const { out } = await replay(await recorded(), '--config', configuration(hard('400Mi')));
+  expect(out).toMatch(/31 steps\n/);
+  expect(out).toMatch(/decision +evicting batch with SIGKILL: memory\.available 224MiB < 256Mi \(hard\)/);
+  const told = [...out.matchAll(/^\S+Z {2}(\w+)/gm)].map(([, type]) => type);
+  expect(told.slice(0, 5)).toEqual(['threshold', 'condition', 'decision', 'outcome', 'threshold']);
+  expect(out).toMatch(/with the other configuration:\nTIME +CHANGE +WORKLOAD +REASON\n.* earlier +batch +by 30\.0 s: evicting batch/);
+  expect(out).toMatch(/assumptions:\n {2}- the node is sampled/);
+});
+
+test.each<[rule: string, flags: readonly string[], differences: readonly string[], warnings: readonly RegExp[]]>([
+  ['a higher threshold, and the recorded workloads and rules', ['--eviction-hard', 'memory.available<400Mi'], ['earlier batch'], []],
+  ['a lower one', ['--eviction-hard', 'memory.available<10Mi'], ['missing batch'], []],
+  ['a profile', ['--compatibility', 'kubelet'], ['same batch'], []],
+  ['other workloads', ['--workload-cgroup', '/elsewhere'], ['missing batch'], []],
+  ['the recorded node', ['--node-cgroup', '/node'], ['same batch'], []],
+  ['another node: said', ['--node-cgroup', '/other'], ['same batch'], [/its node is \/other, .* those of \/node/]],
+  [
+    'a flag that decides beside one that does not',
+    ['--log-format', 'json', '--eviction-hard', 'memory.available<400Mi'],
+    ['earlier batch'],
+    [],
+  ],
+])('flags alone override the recorded configuration: %s', async (_rule, flags, differences, warnings) => {
+  const { other } = await json(await recorded(LEAK, { written: WRITTEN }), ...flags);
+  expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(differences);
+  expect(other?.warnings).toEqual(warnings.map((said) => expect.stringMatching(said) as string));
+});
+
+test.each([{ reclaim: [{ step: 'journald' }] }, { workloads: [{ cgroup: '/node' }, { cri: { endpoint: 'unix:///run/c.sock' } }] }])(
+  'reclaim of another configuration is unknown, which is a warning: %o',
+  async (rest) => {
+    const { other } = await json(await recorded(), '--config', configuration({ ...hard('256Mi'), ...rest }));
+    expect(other?.differences).toMatchObject([{ difference: 'same', victim: 'batch' }]);
+    expect(other?.warnings).toEqual([expect.stringMatching(/its node-level reclaim counts as freeing nothing/)]);
+  },
+);
+
+test('a flag replaces the same recorded flag and keeps the others', async () => {
+  const flags = { evictionHard: ['memory.available<256Mi,nodefs.available<0%'], workloadCgroup: ['/node'] };
+  const file = await recorded(LEAK, { written: { files: [], flags } });
+  const { other } = await json(file, '--eviction-hard', 'memory.available<400Mi');
+  expect(other?.differences).toMatchObject([{ difference: 'earlier', victim: 'batch' }]);
+});
+
+test('after a recorded reload flags override the new configuration', async () => {
+  const recorded = (written: RecordedConfig['written']): RecordedConfig => ({
+    settings: {},
+    workloads: [{ cgroup: '/node' }],
+    rules: RULES,
+    ...(written && { written }),
+  });
+  const it = recorder(undefined, { config: recorded({ files: [{ file: 'a', settings: { ...SETTINGS, workloads: [] } }], flags: {} }) });
+  const run = await new SimulatedRun(it, policy([threshold('memory.available', '256Mi')]), LEAK).until(70);
+  it.recorder.reconfigured(recorded(WRITTEN));
+  await run.until(300);
+  await run.end();
+  const { other } = await json(it.path, '--eviction-hard', 'memory.available<400Mi');
+  expect(other?.differences).toMatchObject([{ difference: 'earlier', victim: 'batch' }]);
+  expect(other?.warnings).toEqual([expect.stringMatching(/has no workloads/)]);
+});
+
+test('flags alone with a recording without its configuration are refused', async () => {
+  const { error } = await replay(await recorded(), '--eviction-hard', 'memory.available<400Mi');
+  expect(formatError(error)).toMatch(/EVICTD_RECORDING_CONFIG: .*older evictd[^]*hint: add --config/);
+  expect(exitCodeOf(error)).toBe(65);
+});
+
+test('invalid flags are refused', async () => {
+  const { error } = await replay(await recorded(LEAK, { written: WRITTEN }), '--eviction-hard', 'memory<1');
+  expect(exitCodeOf(error)).toBe(78);
+});
+
+test.each([
+  ['--log-format', 'json'],
+  ['--metrics-listen', 'off'],
+  ['--state-directory', '/nowhere'],
+  ['--oom-score-adj', 'rank'],
+])('%s makes no other configuration, and it is said', async (...flags) => {
+  const { out, error } = await replay(await recorded(), ...flags);
+  expect(error).toBeUndefined();
+  expect(out).not.toContain('with the other configuration');
+  expect(out).toContain(`evictd: ${flags[0]} changes no decision: replayed as recorded\n`);
+});
+
+test('a configuration without workloads is a warning; its alerts are listed', async () => {
+  const { out } = await replay(await recorded(), '--config', configuration({ workloads: [] }));
+  expect(out).toMatch(/with the other configuration:\nWARNING: it has no workloads, so it evicts nothing\n/);
+  expect(out).toMatch(/\nalerts:\n\S+ {2}alert +.*memory\.available/);
+});
+
+test('a workload that is evicted earlier is not evicted again while it ends in the recording', async () => {
+  const file = await recorded(LEAK, { lingersSeconds: 10 });
+  const { other, records } = await json(file, '--config', configuration(hard('400Mi')));
+  expect(records.find(({ type }) => type === 'outcome')).toMatchObject({ result: 'killed' });
+  expect(other?.differences.map(({ difference, victim }) => `${difference} ${victim}`)).toEqual(['earlier batch']);
+  // What it still has in reality is available: nothing else is wrong either.
+  expect(other?.records.map(({ type }) => type)).toEqual(['decision', 'threshold', 'condition', 'outcome', 'threshold']);
+});
+
+test('flags change the configuration', async () => {
+  const { out } = await replay(
+    await recorded(),
+    '--config',
+    configuration(),
+    '--eviction-hard',
+    'memory.available<1Mi,nodefs.available<0%',
+  );
+  expect(out).toMatch(/not evicted +batch/);
+});
+
+test('a recording that is cut off is replayed up to there', async () => {
+  const file = await recorded();
+  const lines = gunzipSync(readFileSync(file)).toString('utf8');
+  writeFileSync(file, gzipSync(lines.slice(0, lines.lastIndexOf('"kind":"step"') + 30)));
+  const { out, error } = await replay(file);
+  expect(error).toBeUndefined();
+  expect(out).toMatch(/the recording is cut off \(the last line is not whole\); replayed up to there/);
+  truncateSync(file, 600);
+  expect((await replay(file)).out).toMatch(/the recording (is cut off|has no end)/);
+});
+
+const edited = async (edit: (lines: string[]) => readonly string[]): Promise<string> => {
+  const file = await recorded();
+  const lines = gunzipSync(readFileSync(file)).toString('utf8').split('\n');
+  writeFileSync(file, edit(lines).join('\n'));
+  return file;
+};
+/** A byte near its beginning is another: nothing of it can be read. */
+async function flipped(): Promise<string> {
+  const file = await recorded();
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, 12, 40);
+  writeFileSync(file, bytes);
+  return file;
+}
+
+function pipe(): string {
+  const path = join(scratch(), 'pipe');
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
+const insert = (line: string) => edited((lines) => [...lines.slice(0, 5), line, ...lines.slice(5)]);
+
+test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp]>([
+  ['missing', () => Promise.resolve('/nowhere/rec.gz'), 66, /EVICTD_RECORDING_FILE: \/nowhere\/rec\.gz cannot be read: ENOENT/],
+  ['a directory', () => Promise.resolve(scratch()), 66, /EVICTD_RECORDING_FILE: .* it is not a regular file/],
+  ['a pipe without a writer', () => Promise.resolve(pipe()), 66, /EVICTD_RECORDING_FILE: .* it is not a regular file/],
+  ['damaged as a whole', () => flipped(), 65, /EVICTD_RECORDING_LINE: .*:1: the file is damaged/],
+  ['empty', () => edited(() => []), 65, /EVICTD_RECORDING_EMPTY/],
+  ['something else', () => edited(() => ['hello', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: it is not a JSON object: "hello"/],
+  ['other JSON', () => edited(() => ['{"a":1}', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: this is not a recording of evictd/],
+  [
+    'another format',
+    () => edited(([first = '', ...rest]) => [first.replace('"format":1', '"format":2'), ...rest]),
+    65,
+    /EVICTD_RECORDING_FORMAT: .* it has format 2, and this evictd reads format 1/,
+  ],
+  [
+    'a header without a node',
+    () => edited(([first = '', ...rest]) => [first.replace('"node"', '"nod"'), ...rest]),
+    65,
+    /EVICTD_RECORDING_FORMAT/,
+  ],
+  [
+    'without one of its steps',
+    () => edited((lines) => lines.filter((line) => !line.includes('"kind":"step","number":7,'))),
+    65,
+    /EVICTD_RECORDING_LINE: .* it is step 8 of its run, and step 7 was expected/,
+  ],
+  ['a garbage line', () => insert('garbage'), 65, /EVICTD_RECORDING_LINE: .*:6: it is not a JSON object: "garbage"/],
+  ['a line of an unknown kind', () => insert('{"kind":"x"}'), 65, /EVICTD_RECORDING_LINE: .*:6: its kind is "x"/],
+  ['a step without a time', () => insert('{"kind":"step","wake":["tick",1]}'), 65, /EVICTD_RECORDING_LINE: .*:6: not an integer/],
+  [
+    'a workload that was not named',
+    () => insert('{"kind":"sample","at":1,"usages":[[99,1]]}'),
+    65,
+    /:6: workload 99 was not defined before/,
+  ],
+  ['a policy that is none', () => insert('{"kind":"policy","policy":{}}'), 65, /EVICTD_RECORDING_LINE: .*this step cannot be replayed/],
+  ['no policy', () => edited((lines) => lines.filter((line) => !line.includes('"kind":"policy"'))), 65, /a step before any policy/],
+])('a file that is %s is refused with its reason', async (_rule, file, exit, said) => {
+  const { error } = await replay(await file());
+  expect(formatError(error)).toMatch(said);
+  expect(exitCodeOf(error)).toBe(exit);
+});
+
+test('a damaged run is reported, and the others are replayed', async () => {
+  const file = await flipped();
+  await recorded(LEAK, { file: `${file}.second` });
+  appendFileSync(file, readFileSync(`${file}.second`));
+  const { out } = await replay(file);
+  expect(out).toMatch(/: a run cannot be read: the file is damaged: .*\n.*: \/node, .* 31 steps\n/);
+});
+
+test('recordings of one step and of none', async () => {
+  const one = await edited((lines) => lines.slice(0, lines.findIndex((line) => line.includes('"kind":"step"')) + 1).concat(''));
+  expect((await replay(one)).out).toMatch(/, 1 step\n[^]*no decisions/);
+  const none = await edited((lines) => [lines[0] ?? '', '']);
+  expect((await replay(none)).out).toMatch(/, 0 steps\n[^]*no step could be replayed/);
+});
+
+test('lines without gzip are read', async () => {
+  const file = await edited((lines) => lines);
+  expect((await json(file)).records).toHaveLength(5);
+  appendFileSync(file, '{"kind":"end","lost":0}\n');
+});
+
+test('decisions that differ from the recorded ones are reported', async () => {
+  const file = await edited((lines) => lines.map((line) => line.replace('"decisions":[[1,"id-batch"]]', '"decisions":[[1,"id-web"]]')));
+  expect((await json(file)).deviations).toEqual([expect.stringMatching(/the recorded evictd chose id-web, this version chooses id-batch/)]);
+});

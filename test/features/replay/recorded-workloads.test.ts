@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import type { Config, LoadedConfig } from '../../../src/config/config.js';
+import { recordedConfig } from '../../../src/recording/open.js';
+import { unrecordedSources, workloadsUnder } from '../../../src/features/replay/recorded-workloads.js';
+import type { RuntimePart } from '../../../src/core/workload/pod-sandbox.js';
+import type { Workload } from '../../../src/core/workload/workload.js';
+import type { SystemdSpec } from '../../../src/workloads/kinds/systemd-source.js';
+import { load } from '../../config/scratch.js';
+import { candidates, Mi, workload } from '../../core/support.js';
+
+const node = { name: 'machine', cgroup: undefined, cgroupVersion: 2 } as const;
+const systemd = (source: Partial<SystemdSpec>) => ({ systemd: { slices: [], units: [], ...source } });
+const loaded = (workloads: Config['workloads'], rules: Config['rules'] = []): LoadedConfig => {
+  const defaults = load({ 'config.yaml': '' });
+  return { ...defaults, config: { ...defaults.config, workloads, rules } };
+};
+const config = (...given: Parameters<typeof loaded>): Config => loaded(...given).config;
+const recordedWith = (workloads: Config['workloads']) => recordedConfig(loaded(workloads));
+const unit = (path: string, overrides: Partial<Workload> = {}) => workload(path.slice(path.lastIndexOf('/') + 1), { path, ...overrides });
+
+test.each<[rule: string, sources: Config['workloads'], recorded: Config['workloads'], unknown: string[]]>([
+  ['the same slice', [systemd({ slices: ['a.slice'] })], [systemd({ slices: ['a.slice'] })], []],
+  ['a slice of a recorded one', [systemd({ slices: ['a-b.slice'] })], [systemd({ slices: ['a.slice'] })], []],
+  ['a slice that was not recorded', [systemd({ slices: ['b.slice'] })], [systemd({ slices: ['a.slice'] })], ['b.slice']],
+  ['the same units', [systemd({ units: ['a.service'] })], [systemd({ units: ['a.service'] })], []],
+  ['other units', [systemd({ units: ['b.service'] })], [systemd({ slices: ['a.slice'] }), { cgroup: '/x' }], ['b.service']],
+  ['units of a machine that was recorded whole', [systemd({ units: ['b.service'] })], [systemd({ slices: ['-.slice'] })], []],
+  ['a cgroup beside', [{ cgroup: '/x' }, { cgroup: '/y' }], [{ cgroup: '/x' }, systemd({ slices: ['y.slice'] })], ['/y']],
+  ['the same runtime', [{ cri: { endpoint: 'unix:///r' } }], [{ cri: { endpoint: 'unix:///r' } }], []],
+  ['another runtime', [{ cri: { endpoint: 'unix:///s' } }], [{ cri: { endpoint: 'unix:///r' } }], ['unix:///s']],
+  ['the same programs', [{ process: { path: 'C:\\A\\**' } }, { job: 'b' }], [{ job: 'b' }, { process: { path: 'C:\\A\\**' } }], []],
+  ['another job', [{ job: 'c' }], [{ job: 'b' }], ['job c']],
+])('sources that nothing is known of: %s', (_rule, sources, recorded, unknown) => {
+  expect(unrecordedSources(config(sources), recordedWith(recorded))).toEqual(unknown);
+});
+
+test('sources of a kind that this evictd does not know are ignored', () => {
+  const recorded = recordedWith([{ cgroup: '/x' }]);
+  const newer = { ...recorded, workloads: [...recorded.workloads, { future: 'a.slice' }] };
+  expect(unrecordedSources(config([{ cgroup: '/x' }, systemd({ slices: ['a.slice'] })]), newer)).toEqual(['a.slice']);
+});
+
+test('recorded units under another configuration: its sources and rules, the list, and their ManagedOOMPreference=', () => {
+  const { usages } = candidates(
+    [unit('/a.slice/a.service', { oomPreference: 'avoid', avoid: true }), Mi],
+    [unit('/a.slice/b.service', { oomPreference: 'avoid', avoid: true }), Mi],
+    [unit('/a.slice/omit.service', { oomPreference: 'omit' }), Mi],
+    [unit('/a.slice/sshd.service'), Mi],
+    [unit('/other.slice/c.service'), Mi],
+    [unit('/other.slice/named.service'), Mi],
+  );
+  const sources = [systemd({ slices: ['a.slice'], units: ['named.service'] })];
+  const under = workloadsUnder(config(sources, [{ match: { name: 'b.service' }, priority: 7 }]), recordedWith(sources), node);
+  expect(under(usages).map(({ workload: { name, priority, avoid, protection } }) => [name, priority, avoid, protection?.kind])).toEqual([
+    ['a.service', 0, true, undefined],
+    ['b.service', 7, undefined, undefined],
+    ['omit.service', 0, undefined, 'omit'],
+    ['sshd.service', 0, undefined, 'unit'],
+    ['named.service', 0, undefined, undefined],
+  ]);
+});
+
+test.each<[protection: Workload['protection'], kind: string]>([
+  [{ kind: 'self' }, 'self'],
+  [{ kind: 'critical', also: { kind: 'self' } }, 'self'],
+  [{ kind: 'omit', also: { kind: 'kubelet' } }, 'kubelet'],
+  [{ kind: 'critical', also: { kind: 'untold', what: 'pod' } }, 'untold'],
+])('what a rule of the recording hid protects where this configuration has none: %o', (protection, kind) => {
+  const { usages } = candidates([unit('/x/w', { protection }), Mi]);
+  const [found] = workloadsUnder(config([{ cgroup: '/x' }]), recordedWith([{ cgroup: '/x' }]), node)(usages);
+  expect(found?.workload.protection?.kind).toBe(kind);
+});
+
+test('recorded pods under another configuration: those of its runtimes, by its rules, with their own priority and grace period', () => {
+  const pod = (name: string, part: Partial<RuntimePart> = {}) =>
+    workload(name, {
+      path: `/k8s.io/${name}`,
+      runtime: { endpoint: 'unix:///r', podId: 'p', containers: [], isPod: true, labels: { app: name }, byKubelet: false, ...part },
+    });
+  const { usages } = candidates(
+    [pod('a', { priority: 5, terminationGracePeriodNs: 7n }), Mi],
+    [pod('b', { priority: 5 }), Mi],
+    [pod('kube', { byKubelet: true }), Mi],
+    [pod('other', { endpoint: 'unix:///s' }), Mi],
+  );
+  const sources = [{ cri: { endpoint: 'unix:///r' } }];
+  const under = workloadsUnder(config(sources, [{ match: { labels: { app: 'b' } }, priority: 9 }]), recordedWith(sources), node);
+  const said = under(usages).map(({ workload: { name, priority, terminationGracePeriodNs, protection } }) => {
+    return [name, priority, terminationGracePeriodNs, protection?.kind];
+  });
+  expect(said).toEqual([
+    ['a', 5, 7n, undefined],
+    ['b', 9, undefined, undefined],
+    ['kube', 0, undefined, 'kubelet'],
+  ]);
+});
+
+test('recorded Docker containers keep their names, and rules match them by name and by cgroup', () => {
+  const scope = `docker-${'a'.repeat(64)}.scope`;
+  const { usages } = candidates([workload('web', { path: `/system.slice/${scope}` }), Mi]);
+  const sources = [systemd({ slices: ['system.slice'] })];
+  const named = (name: string) => workloadsUnder(config(sources, [{ match: { name }, priority: 4 }]), recordedWith(sources), node)(usages);
+  expect(named('web').map(({ workload: { name, priority } }) => [name, priority])).toEqual([['web', 4]]);
+  expect(named('docker-*').map(({ workload: { name, priority } }) => [name, priority])).toEqual([['web', 4]]);
+});
+
+test('recorded Windows workloads under another configuration: its sources, its rules, and system processes', () => {
+  const tree = (pid: number, program: string, overrides: Partial<Workload> = {}): [Workload, bigint] => {
+    const name = program.slice(program.lastIndexOf('\\') + 1);
+    const path = `${program}#${String(pid)}`;
+    return [workload(name, { id: `${String(pid)}:7`, path, program, terminationGracePeriodNs: 0n, ...overrides }), Mi];
+  };
+  const { usages } = candidates(
+    tree(1, 'C:\\A\\web.exe'),
+    tree(2, 'C:\\A\\db.exe', { protection: { kind: 'critical' }, priority: 3 }),
+    tree(3, 'C:\\A\\lsass.exe', { protection: { kind: 'critical', also: { kind: 'system', why: 'logins need it' } } }),
+    tree(4, 'C:\\B\\other.exe'),
+    [workload('batch', { id: 'job:batch', path: 'job:batch' }), Mi],
+    [workload('print', { id: 'service:5:7:print', path: 'service:print', program: 'C:\\A\\print.exe' }), Mi],
+  );
+  const windows = [{ process: { path: 'c:/a/**' } }, { job: 'batch' }, { service: 'PR*' }];
+  const under = workloadsUnder(config(windows, [{ match: { path: 'C:\\A\\WEB.exe' }, critical: true }]), recordedWith(windows), node);
+  expect(under(usages).map(({ workload: { name, priority, protection } }) => [name, priority, protection?.kind])).toEqual([
+    ['web.exe', 0, 'critical'],
+    ['db.exe', 0, undefined],
+    ['lsass.exe', 0, 'system'],
+    ['batch', 0, undefined],
+    ['print', 0, undefined],
+  ]);
+});

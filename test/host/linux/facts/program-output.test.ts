@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { outputOf } from '../../../../src/host/linux/facts/program-output.js';
+
+const never = new AbortController().signal;
+
+test('what a program prints, or why it printed nothing', async () => {
+  expect(await outputOf('echo', ['a b'], never)).toBe('a b\n');
+  expect(await outputOf('sh', ['-c', 'echo no such unit >&2; exit 4'], never)).toEqual({ unseen: 'sh: no such unit' });
+  expect(await outputOf('evictd-test-nothing', [], never)).toEqual({ unseen: 'evictd-test-nothing: ENOENT' });
+});
+
+test('one that takes too long is ended', async () => {
+  const aborting = new AbortController();
+  const output = outputOf('sleep', ['300'], aborting.signal);
+  aborting.abort();
+  expect(await output).toEqual({ unseen: 'sleep: ABORT_ERR' });
+});

@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { CurrentStatistics } from '../../../../src/host/linux/memory/fresh-memory.js';
+import type { MemoryReading } from '../../../../src/host/linux/memory/memory.js';
+
+const MIB = 1 << 20;
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+});
+
+/** A cgroup whose memory.stat has this inactive_file; v1 has what lies below in another field. */
+function cgroup(path: string, inactiveMib: number): void {
+  mkdirSync(join(directory, path), { recursive: true });
+  writeFileSync(join(directory, path, 'memory.stat'), `cache 1\ninactive_file ${String(inactiveMib * MIB)}\ntotal_inactive_file 12345\n`);
+}
+
+const mib = (count: number): bigint => BigInt(count * MIB);
+
+/** Read of the cgroup, in MiB. */
+const reading = (usage: number, inactiveFile: number, pages: number): MemoryReading => {
+  return { capacity: mib(512), usage: mib(usage), inactiveFile: mib(inactiveFile), pages: mib(pages) };
+};
+
+/** As the kernel was seen: 142 MiB of page cache in the usage, and none in the statistics of the cgroup above. */
+function behind(version: 1 | 2): CurrentStatistics {
+  cgroup('', version === 1 ? 1 : 0);
+  cgroup('pod', version === 1 ? 2 : 20); // v2: of all below, and that may be behind, too
+  cgroup('pod/container', 120);
+  cgroup('other', 20);
+  return new CurrentStatistics({ directory, version });
+}
+
+describe.each([1, 2] as const)('statistics that are behind usage (v%i)', (version) => {
+  const below = version === 1 ? 143 : 140;
+
+  test('inactive_file is that of the cgroups that have the pages', () => {
+    const fresh = behind(version);
+    expect(fresh.of(reading(150, 0, 2))).toEqual({ ...reading(150, 0, 2), inactiveFile: mib(below) });
+    expect(fresh.isBehind).toBe(true);
+  });
+
+  test('when they have come up nothing else is read', () => {
+    const fresh = behind(version);
+    fresh.of(reading(150, 0, 2));
+    rmSync(join(directory, 'pod'), { recursive: true });
+    expect(fresh.of(reading(150, 140, 148))).toEqual(reading(150, 140, 148));
+    expect(fresh.isBehind).toBe(false);
+  });
+
+  test('usage that no statistics explain is the kernel’s memory, and walked for once', () => {
+    const fresh = behind(version);
+    expect(fresh.of(reading(400, 140, 200))).toEqual(reading(400, 140, 200));
+    cgroup('other', 300);
+    expect(fresh.of(reading(405, 140, 200))).toEqual(reading(405, 140, 200));
+    expect(fresh.of(reading(420, 140, 200)).inactiveFile).toBeGreaterThan(mib(400));
+  });
+
+  test('it is walked for again when the kernel has freed memory', () => {
+    const fresh = behind(version);
+    fresh.of(reading(400, 140, 200));
+    fresh.of(reading(220, 140, 200));
+    cgroup('other', 300);
+    expect(fresh.of(reading(400, 140, 200)).inactiveFile).toBeGreaterThan(mib(400));
+  });
+});
+
+test('less than 8 MiB is what the kernel leaves open itself', () => {
+  const fresh = behind(1);
+  expect(fresh.of(reading(10, 0, 2))).toEqual(reading(10, 0, 2));
+});
+
+test('cgroups that go meanwhile have nothing', () => {
+  expect(new CurrentStatistics({ directory: join(directory, 'gone'), version: 1 }).of(reading(150, 0, 2))).toEqual(reading(150, 0, 2));
+});
+
+test('a reading without its pages is as it is', () => {
+  const { pages: _none, ...machine } = reading(150, 0, 2);
+  expect(behind(1).of(machine)).toEqual(machine);
+});

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { killsBetween, type OomTally } from '../../../../src/core/oom/oom-kill-count.js';
+import { readHierarchies } from '../../../../src/host/linux/cgroup/hierarchies.js';
+import { OomCounters } from '../../../../src/host/linux/oom/oom-counters.js';
+import { native } from '../../../../src/native/index.js';
+import { memoryController, testCgroup, type TestCgroup } from '../../../support/cgroup.js';
+
+const v1 = memoryController()?.version === 1;
+
+let node: TestCgroup;
+let opened: OomCounters[];
+beforeEach(() => {
+  node = testCgroup();
+  opened = [];
+});
+afterEach(async () => {
+  for (const counters of opened) counters.close();
+  await node.cleanup();
+});
+
+function open(cgroup: string | undefined): OomCounters {
+  const counters = new OomCounters(native, readHierarchies().memory, cgroup);
+  opened.push(counters);
+  return counters;
+}
+
+function read(counters: OomCounters): OomTally {
+  const look = counters.read();
+  for (;;) {
+    const step = look.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The kernel kills so many processes in it, one after the other. */
+async function killedIn(cgroup: TestCgroup, times = 1): Promise<void> {
+  for (let kill = 0; kill < times; kill += 1) {
+    const { ended } = await cgroup.spawn('tail', ['/dev/zero']);
+    expect(await ended).toBe('SIGKILL');
+  }
+}
+
+function limit(cgroup: TestCgroup): void {
+  cgroup.limit(24n << 20n);
+  if (v1) cgroup.write('memory.swappiness', '0');
+  else cgroup.write('memory.swap.max', '0');
+}
+
+test('kills are found in the leaf that they hit, whosever limit it was', async () => {
+  const [a, b] = [node.child('a'), node.child('b')];
+  const inner = b.child('inner');
+  limit(a);
+  limit(b);
+  await killedIn(a);
+  const counters = open(node.path);
+  const before = read(counters);
+  expect(before.total).toBeUndefined(); // of the machine only
+  expect(counters.moved).toBe(false);
+  await killedIn(a);
+  await killedIn(inner, 2);
+  expect(counters.moved).toBe(true);
+  const found = killsBetween(before, read(counters));
+  const limitOf = (path: string) => (v1 ? { kind: 'unknown' } : { kind: 'cgroup', path });
+  expect(found).toHaveLength(2);
+  expect(found).toContainEqual({ cgroup: a.path, count: 1, limit: limitOf(a.path) });
+  expect(found).toContainEqual({ cgroup: inner.path, count: 2, limit: limitOf(b.path) });
+});
+
+test('a removed cgroup: v2 has counted it in the parent, v1 has lost it', async () => {
+  const source = node.child('source');
+  const counters = open(node.path);
+  const before = read(counters);
+  const gone = source.child('gone');
+  limit(gone);
+  await killedIn(gone, 2);
+  await gone.cleanup();
+  const found = killsBetween(before, read(counters));
+  expect(found).toEqual(v1 ? [] : [{ cgroup: source.path, count: 2, limit: { kind: 'unknown' } }]);
+});
+
+test('the machine has a total, and what is found in its cgroups is a part of it', async () => {
+  const counters = open(undefined);
+  const before = read(counters);
+  const leaf = node.child('leaf');
+  limit(leaf);
+  await killedIn(leaf, 3);
+  const now = read(counters);
+  expect(killsBetween(before, now)).toContainEqual(expect.objectContaining({ cgroup: leaf.path, count: 3 }));
+  expect((now.total ?? 0) - (before.total ?? 0)).toBeGreaterThanOrEqual(3); // others on this machine may have been killed, too
+});
+
+test('it yields at every cgroup; a removed node has no counters', async () => {
+  for (let index = 0; index < 20; index += 1) node.child(`w${String(index)}`);
+  const counters = open(node.path);
+  const look = counters.read();
+  let yields = 0;
+  while (look.next().done !== true) yields += 1;
+  expect(yields).toBeGreaterThanOrEqual(v1 ? 21 : 1); // v2: nobody was killed, so nothing below is looked at
+  await node.cleanup();
+  expect(read(counters).cgroups.size).toBe(0);
+});

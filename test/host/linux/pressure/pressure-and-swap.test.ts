@@ -1,0 +1,226 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Observation } from '../../../../src/core/signal/observation.js';
+import type { Signal } from '../../../../src/core/signal/signal.js';
+import type { Missing } from '../../../../src/host/linux/sampling/kernel-source.js';
+import type { NotifierMode } from '../../../../src/host/linux/sampling/notifier-mode.js';
+import { PressureAndSwap, type PressureAndSwapPlan } from '../../../../src/host/linux/pressure/pressure-and-swap.js';
+import { MACHINE_PRESSURE, MACHINE_PRESSURE_FOR_V1 } from '../../../../src/host/linux/pressure/pressure.js';
+import { level, narrowestOf } from '../../../../src/host/linux/sampling/level.js';
+import { kernelAvailable, machineSwap, type AmountSource } from '../../../../src/host/linux/memory/swap.js';
+import type { Wake } from '../../../../src/monitor/ports/ports.js';
+import { native, type FileSpec } from '../../../../src/native/index.js';
+import { listed } from '../../../core/listed.js';
+import { threshold } from '../../../core/support.js';
+import { hasCapSysResource } from '../../../native/kernel.js';
+import { eventually } from '../../../support/eventually.js';
+
+const WINDOW_NS = 500_000_000n;
+let own: PressureAndSwap | undefined;
+afterEach(() => {
+  own?.close();
+  own?.close(); // may be called twice
+});
+
+function open(mode: NotifierMode = 'sample', plan: Partial<PressureAndSwapPlan> = {}): PressureAndSwap {
+  const amounts = { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': machineSwap(false) };
+  own = new PressureAndSwap(native, { pressure: MACHINE_PRESSURE, amounts, windowNs: WINDOW_NS, ...plan }, mode);
+  return own;
+}
+
+const nobody = (): void => undefined;
+const read = (signals: PressureAndSwap, timeNs: bigint): Map<Signal, Observation | Missing> => new Map(signals.read(timeNs));
+
+describe('what is read', () => {
+  test('only what a threshold asks for, in its joined operands, too', () => {
+    const signals = open();
+    expect(signals.read(0n)).toEqual([]);
+    signals.arm(
+      [threshold('memory.available', '1Gi'), listed('memory.available<1% & io.pressure.some.avg60>1% & memory.kernelAvailable<1%', 'hard')],
+      nobody,
+    );
+    expect([...read(signals, 1n).keys()].sort()).toEqual(['io.pressure.some.avg60', 'memory.kernelAvailable']);
+    signals.arm([], nobody);
+    expect(signals.read(2n)).toEqual([]);
+    expect(signals.lookAtNs).toBeUndefined();
+  });
+
+  test('a share needs a window: until then it is pending, and not zero', () => {
+    const signals = open();
+    signals.arm([listed('cpu.pressure.some>50%', 'hard')], nobody);
+    const begin = process.hrtime.bigint();
+    expect(read(signals, begin).get('cpu.pressure.some')).toEqual({
+      missing: '/proc/pressure/cpu has not been read for 0.5 s yet',
+      pending: true,
+    });
+    expect(signals.lookAtNs).toBeLessThan(begin); // a reading is no look
+    signals.decided(new Map(), begin);
+    expect(signals.lookAtNs).toBe(begin + WINDOW_NS / 4n);
+    // The time of the reading is the caller's: nothing has to be waited for.
+    expect(read(signals, begin + WINDOW_NS).get('cpu.pressure.some')).toMatchObject({
+      capacity: 1_000_000_000n,
+      source: 'some total of /proc/pressure/cpu, last 0.5 s',
+    });
+  });
+
+  test('a reload that keeps a signal keeps what is known of it', () => {
+    const signals = open();
+    const cpu = listed('cpu.pressure.some>50%', 'hard');
+    signals.arm([cpu], nobody);
+    const begin = process.hrtime.bigint();
+    signals.read(begin);
+    signals.arm([cpu, listed('io.pressure.some>50%', 'hard')], nobody);
+    expect(read(signals, begin + WINDOW_NS).get('cpu.pressure.some')).not.toHaveProperty('missing');
+    expect(read(signals, begin + WINDOW_NS).get('io.pressure.some')).toHaveProperty('pending');
+  });
+
+  test('a single look takes avg10 for it, and says so', () => {
+    const signals = open('probe');
+    signals.arm([listed('memory.pressure.full>99%', 'hard')], nobody);
+    expect(read(signals, 1n).get('memory.pressure.full')).toMatchObject({
+      standIn: 'avg10',
+      source: 'full avg10 of /proc/pressure/memory',
+    });
+    expect(signals.lookAtNs).toBeUndefined();
+  });
+
+  test('the source names the machine where the node is a v1 cgroup', () => {
+    const signals = open('sample', { pressure: MACHINE_PRESSURE_FOR_V1 });
+    signals.arm([listed('memory.pressure.some.avg300>99%', 'hard')], nobody);
+    expect(read(signals, 1n).get('memory.pressure.some.avg300')).toMatchObject({
+      source: "some avg300 of /proc/pressure/memory (the machine's: a v1 cgroup has none of its own)",
+    });
+  });
+
+  test('a kernel without pressure: missing, with the reason', () => {
+    const signals = open('arm', { pressure: { fileOf: (resource) => `/proc/pressure-that-is-not/${resource}`, remark: '' } });
+    signals.arm([listed('memory.pressure.some>99%', 'hard')], nobody);
+    expect(read(signals, 1n).get('memory.pressure.some')).toEqual({
+      missing: expect.stringMatching(/^\/proc\/pressure-that-is-not\/memory: this kernel does not measure pressure \(ENOENT/) as string,
+    });
+    expect(signals.states()).toMatchObject([{ mechanism: 'psi_trigger', signal: 'memory.pressure.some', live: false }]);
+  });
+});
+
+describe('what wakes', () => {
+  test.each<[rule: string, windowNs: bigint, thresholds: string[], everyNs: bigint | undefined]>([
+    ['an average, as often as the kernel moves it', WINDOW_NS, ['memory.pressure.full.avg10>99%'], 2_000_000_000n],
+    ['an average beside a share', WINDOW_NS, ['memory.pressure.full>99%', 'memory.pressure.full.avg300>99%'], WINDOW_NS / 4n],
+    ['a share of a long window', 10_000_000_000n, ['memory.pressure.full>99%'], 2_500_000_000n],
+    ['an average beside that', 10_000_000_000n, ['memory.pressure.full>99%', 'memory.pressure.full.avg300>99%'], 2_000_000_000n],
+    ['amounts have their sampler', WINDOW_NS, ['memory.kernelAvailable<1%'], undefined],
+  ])('without a trigger (a dry run) pressure is looked at between two ticks: %s', (_rule, windowNs, thresholds, everyNs) => {
+    const signals = open('sample', { windowNs });
+    signals.arm(
+      thresholds.map((when) => listed(when, 'hard')),
+      nobody,
+    );
+    const now = process.hrtime.bigint();
+    signals.look(now);
+    expect(signals.lookAtNs).toBe(everyNs && now + everyNs);
+  });
+
+  test('a trigger for each operand of pressure, for its share of the window, in a window that this machine allows', () => {
+    const signals = open('arm', { windowNs: 2_000_000_000n });
+    const entries = [listed('memory.pressure.full>40% & memory.available<1%', 'hard'), listed('io.pressure.some.avg60>12.5%', 'soft', 1)];
+    expect(signals.arm(entries, nobody)).toBe(true);
+    expect(signals.states().map(({ signal, live, target }) => [signal, live, target])).toEqual([
+      ['memory.pressure.full', true, 'full 800 ms of 2000 ms in /proc/pressure/memory'],
+      ['io.pressure.some.avg60', true, 'some 250 ms of 2000 ms in /proc/pressure/io'],
+    ]);
+    expect(signals.arm(entries, nobody)).toBe(false);
+    signals.arm(entries.slice(1), nobody);
+    expect(signals.states()).toHaveLength(1);
+    signals.close();
+    expect(native.watchCount()).toBe(0);
+  });
+
+  test.runIf(!hasCapSysResource)(
+    'without CAP_SYS_RESOURCE a window of 500 ms is one of 2 s to the trigger: rather too early, with the share of 500 ms',
+    () => {
+      const signals = open('arm', { windowNs: 500_000_000n });
+      signals.arm([listed('memory.pressure.full>40%', 'hard')], nobody);
+      expect(signals.states()).toMatchObject([{ live: true, target: 'full 200 ms of 2000 ms in /proc/pressure/memory' }]);
+    },
+  );
+
+  test.runIf(hasCapSysResource)('with CAP_SYS_RESOURCE a window of 500 ms is that to the trigger, too', () => {
+    const signals = open('arm', { windowNs: 500_000_000n });
+    signals.arm([listed('memory.pressure.full>40%', 'hard')], nobody);
+    expect(signals.states()).toMatchObject([{ live: true, target: 'full 200 ms of 500 ms in /proc/pressure/memory' }]);
+  });
+
+  test('any time at all is a microsecond: the kernel takes no less', () => {
+    const signals = open('arm', { windowNs: 2_000_000_000n });
+    signals.arm([listed('memory.pressure.full>0%', 'hard')], nobody);
+    expect(signals.states()).toMatchObject([{ live: true, target: 'full 0.001 ms of 2000 ms in /proc/pressure/memory' }]);
+  });
+
+  test('no trigger in a dry run, which writes to no pressure file', () => {
+    const signals = open('sample');
+    signals.arm([listed('memory.pressure.full>40%', 'hard')], nobody);
+    expect(signals.states()).toEqual([]);
+  });
+
+  test('the sampler for the kernel’s estimate', () => {
+    const signals = open();
+    signals.arm([threshold('memory.kernelAvailable', '1Mi')], nobody);
+    expect(signals.states()).toMatchObject([{ mechanism: 'sampler', signal: 'memory.kernelAvailable', live: true }]);
+  });
+
+  test.each([
+    ['the machine', 0, 3.6e9, 400_000_000n],
+    ['the cgroup', 1, 700e6, 300_000_000n],
+  ])('the sampler of each level of swap: where %s runs short of it', async (_whose, index, used, available) => {
+    const directory = mkdtempSync(join(tmpdir(), 'evictd-test-levels-'));
+    try {
+      const files = ['machine', 'cgroup'].map((name): FileSpec => ({ path: join(directory, name), format: 'number' }));
+      const use = (file: FileSpec | undefined, used: number): void => {
+        writeFileSync(file?.path ?? '', `${String(used).padStart(10, '0')}\n`, { flag: existsSync(file?.path ?? '') ? 'r+' : 'w' });
+      };
+      for (const file of files) use(file, 0);
+      const swap: AmountSource = {
+        files,
+        read: ([machine = NaN, cgroup = NaN]) => {
+          const levelOf = (index: number, capacity: number, used: number) =>
+            level(capacity, used, { source: `level ${String(index)}`, used: { files: files.slice(index, index + 1), weights: [1] } });
+          return narrowestOf(levelOf(0, 4e9, machine), [levelOf(1, 1e9, cgroup)]);
+        },
+      };
+      const signals = open('arm', { amounts: { 'memory.kernelAvailable': kernelAvailable(false), 'swap.available': swap } });
+      const wakes: Wake[] = [];
+      signals.arm([threshold('swap.available', '500M')], (wake) => wakes.push(wake));
+      expect(signals.states().map(({ signal, live, target }) => [signal, live, target])).toEqual([
+        ['swap.available', true, 'level 0 < 500000000'],
+        ['swap.available', true, 'level 1 < 500000000'],
+      ]);
+      await eventually('their periods', () => signals.states().every(({ periodMs }) => (periodMs ?? 0) > 0));
+      expect(wakes.filter(({ approaching }) => !approaching)).toEqual([]);
+      use(files[index], used);
+      await eventually('the wake', () => wakes.some(({ approaching }) => !approaching));
+      expect(read(signals, process.hrtime.bigint()).get('swap.available')).toMatchObject({ available });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test('a look reports a crossing in either direction until a decision; a reading to warm up does not end it', () => {
+    const signals = open();
+    signals.arm([listed('memory.pressure.full>99%', 'hard')], nobody);
+    const begin = process.hrtime.bigint();
+    const pass = (timeNs: bigint): void => {
+      const observed = [...read(signals, timeNs)].flatMap(([signal, reading]) =>
+        'missing' in reading ? [] : [[signal, reading] as const],
+      );
+      signals.decided(new Map(observed), timeNs);
+    };
+    pass(begin);
+    read(signals, begin + WINDOW_NS); // to warm up: from unknown to not met
+    expect(signals.look(begin + WINDOW_NS + 1n)).toBe(true);
+    expect(signals.look(begin + WINDOW_NS + 2n)).toBe(true); // the wake before was held up
+    pass(begin + WINDOW_NS + 3n);
+    expect(signals.look(begin + 2n * WINDOW_NS)).toBe(false);
+  });
+});

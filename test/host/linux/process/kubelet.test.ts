@@ -1,0 +1,68 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Kubelet } from '../../../../src/host/linux/process/kubelet.js';
+
+let proc: string;
+beforeEach(() => {
+  proc = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+});
+afterEach(() => {
+  rmSync(proc, { recursive: true });
+});
+
+/** As /proc has it; no executable: a kernel thread. */
+function process(pid: string, comm: string, executable?: string): void {
+  const directory = join(proc, pid);
+  mkdirSync(directory);
+  writeFileSync(join(directory, 'comm'), `${comm}\n`);
+  if (executable !== undefined) symlinkSync(executable, join(directory, 'exe'));
+}
+
+const none = [{ labels: { app: 'web' } }];
+
+test.each([
+  ['its own program', 'kubelet', '/usr/bin/kubelet', true],
+  ['its own program, which was upgraded', 'kubelet', '/usr/bin/kubelet (deleted)', true],
+  ['k3s', 'k3s-agent', '/usr/local/bin/k3s', true],
+  ['a client of k3s', 'k3s', '/usr/local/bin/k3s', false],
+  ['another program that calls itself so', 'kubelet', '/usr/bin/python3', false],
+  ['a kernel thread that is called so', 'kubelet', undefined, false],
+])('a kubelet runs, or does not: %s', async (_what, comm, executable, manages) => {
+  process('1', 'init', '/usr/lib/systemd/systemd');
+  process('77', comm, executable);
+  expect(await new Kubelet(proc).manages(none)).toBe(manages);
+});
+
+test('its label on one of them will do', async () => {
+  expect(await new Kubelet(proc).manages([...none, { labels: { 'io.kubernetes.pod.uid': '1' } }])).toBe(true);
+});
+
+test('processes are looked at once a minute at most', async () => {
+  const kubelet = new Kubelet(proc);
+  expect(await kubelet.manages(none)).toBe(false);
+  process('77', 'kubelet', '/usr/bin/kubelet');
+  expect(await kubelet.manages(none)).toBe(false);
+});
+
+test('where processes cannot be seen there may be one, until they can', async () => {
+  process('1', 'init');
+  let code = 'EMFILE';
+  const kubelet = new Kubelet(proc, () => Promise.reject(Object.assign(new Error(code), { code, syscall: 'readlink' })));
+  expect(await kubelet.manages(none)).toBe(true);
+  code = 'ENOENT'; // a kernel thread
+  expect(await kubelet.manages(none)).toBe(false);
+  expect(await new Kubelet(join(proc, 'none')).manages(none)).toBe(true);
+});
+
+test.each([
+  ['kubelet', 'EACCES', true],
+  ['kubelet', 'EPERM', true],
+  ['web', 'EACCES', false],
+  ['web', 'ENAMETOOLONG', false],
+])('whose executable is closed to evictd goes by its name: %s, %s', async (comm, code, manages) => {
+  process('77', comm);
+  const closed = (): Promise<string> => Promise.reject(Object.assign(new Error(code), { code, syscall: 'readlink' }));
+  expect(await new Kubelet(proc, closed).manages(none)).toBe(manages);
+});

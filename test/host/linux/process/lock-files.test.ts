@@ -1,0 +1,81 @@
+import manifest from '../../../../package.json' with { type: 'json' };
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { lockInstance, instanceName, type InstanceLock } from '../../../../src/host/linux/process/lock-files.js';
+import { native } from '../../../../src/native/index.js';
+import { UnavailableError } from '../../../../src/errors.js';
+import type { NodeIdentity } from '../../../../src/monitor/ports/ports.js';
+
+const machine: NodeIdentity = { name: 'machine', cgroup: undefined, cgroupVersion: 1 };
+const guarded = (cgroup: string): NodeIdentity => ({ name: cgroup, cgroup, cgroupVersion: 1 });
+
+let directory: string;
+const held: InstanceLock[] = [];
+const lock = (node: NodeIdentity, where = directory) => held.push(lockInstance(where, node, native));
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+});
+afterEach(() => {
+  for (const one of held.splice(0)) one.close();
+  chmodSync(directory, 0o700);
+  rmSync(directory, { recursive: true });
+});
+
+test('a second evictd for a node is refused with the holder’s pid', () => {
+  lock(machine);
+  expect(() => lock(machine)).toThrow(UnavailableError);
+  expect(() => lock(machine)).toThrow(
+    expect.objectContaining({
+      code: 'EVICTD_INSTANCE_RUNNING',
+      message: expect.stringContaining(`process ${String(process.pid)}`) as string,
+    }),
+  );
+});
+
+test('different nodes do not exclude each other', () => {
+  lock(machine);
+  lock(guarded('/a'));
+  expect(() => lock(guarded('/a/b'))).not.toThrow();
+});
+
+test('closed: the next may have it', () => {
+  lock(machine);
+  held.pop()?.close();
+  expect(() => lock(machine)).not.toThrow();
+});
+
+test('the runtime directory is made', () => {
+  lock(machine, join(directory, 'run/evictd'));
+  expect(readFileSync(join(directory, 'run/evictd/machine.lock'), 'utf8')).toBe(`${String(process.pid)}\n${manifest.version}\n`);
+});
+
+test('a runtime directory that cannot be made is an error of the host', () => {
+  writeFileSync(join(directory, 'file'), '');
+  expect(() => lock(machine, join(directory, 'file/run'))).toThrow(expect.objectContaining({ code: 'EVICTD_RUNTIME_DIRECTORY' }));
+});
+
+test.each<[rule: string, cgroup: string | undefined, expected: string]>([
+  ['the machine', undefined, 'machine'],
+  ['a cgroup', '/workload.slice', 'cgroup-%2Fworkload.slice'],
+  ['a slash is not a dash', '/a-b', 'cgroup-%2Fa-b'],
+])('name: %s', (_rule, cgroup, expected) => {
+  expect(instanceName({ ...machine, cgroup })).toBe(expected);
+});
+
+test('name: a path longer than a file name may be', () => {
+  const [one, other] = [`/${'a'.repeat(300)}/b`, `/${'a'.repeat(300)}/c`].map((cgroup) => instanceName(guarded(cgroup)));
+  expect(one?.length).toBeLessThan(255);
+  expect(one).not.toBe(other);
+});
+
+test('a dry run has a lock of its own, and there is one dry run', () => {
+  lock(machine, directory);
+  const dryRun = (): InstanceLock => lockInstance(directory, machine, native, true);
+  const held = dryRun();
+  expect(held.instance).toBe('machine-dry-run');
+  expect(dryRun).toThrow(expect.objectContaining({ code: 'EVICTD_INSTANCE_RUNNING' }));
+  held.close();
+});

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { lockInstance } from '../../../../src/host/linux/process/lock-files.js';
+import {
+  flockHolders,
+  lockFileText,
+  lockHolder,
+  lockHoldersIn,
+  locksHeldBy,
+  readLockFile,
+} from '../../../../src/host/linux/process/lock-holder.js';
+import { native } from '../../../../src/native/index.js';
+
+// Linux 6.18, `flock FILE sleep 60 & flock FILE true & cat /proc/locks`
+const LOCKS = `1: POSIX  ADVISORY  WRITE 700 00:1a:77 0 EOF
+2: FLOCK  ADVISORY  WRITE 4711 fe:00:131074 0 EOF
+2: -> FLOCK  ADVISORY  WRITE 4712 fe:00:131074 0 EOF
+3: FLOCK  ADVISORY  READ 800 fe:00:131075 0 EOF
+4: FLOCK  ADVISORY  WRITE 0 fe:00:131076 0 EOF
+`;
+
+test.each<[rule: string, inode: number, pids: number[]]>([
+  ['the holder, without waiters', 131074, [4711]],
+  ['another kind of lock', 77, []],
+  ['a shared one', 131075, []],
+  ['of another pid namespace', 131076, [0]],
+  ['none', 5, []],
+])('%s', (_rule, inode, pids) => {
+  expect(flockHolders(LOCKS, inode)).toEqual(pids);
+});
+
+function runtimeDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  return directory;
+}
+
+test('the holder of a node’s lock, while it is held', () => {
+  const directory = runtimeDirectory();
+  const path = join(directory, 'machine.lock');
+  expect(lockHolder(path)).toBeUndefined();
+  const lock = lockInstance(directory, { name: 'machine', cgroup: undefined, cgroupVersion: 2 }, native);
+  writeFileSync(join(directory, 'other.lock'), `${String(process.pid)}\n`); // lies there, and nobody holds it
+  expect([lockHolder(path), lockHoldersIn(directory)]).toEqual([process.pid, [process.pid]]);
+  expect([locksHeldBy(process.pid), locksHeldBy(process.ppid)]).toEqual([[path], []]);
+  lock.close();
+  expect(statSync(path).isFile()).toBe(true);
+  expect([lockHolder(path), lockHoldersIn(directory)]).toEqual([undefined, []]);
+});
+
+test('a holder other than the recorded pid is not evictd', () => {
+  const directory = runtimeDirectory();
+  const lock = lockInstance(directory, { name: 'machine', cgroup: undefined, cgroupVersion: 2 }, native);
+  writeFileSync(join(directory, 'machine.lock'), '1\n');
+  expect(lockHolder(join(directory, 'machine.lock'))).toBeUndefined();
+  lock.close();
+});
+
+test('a directory that is not there has no holders', () => {
+  expect(lockHoldersIn('/run/evictd-test-nowhere')).toEqual([]);
+});
+
+test('the content is read back, also a file with the pid alone', () => {
+  const path = join(runtimeDirectory(), 'machine.lock');
+  const inode = (): number => statSync(path).ino;
+  writeFileSync(path, lockFileText(4711, '1.2.3'));
+  expect(readLockFile(path)).toEqual({ inode: inode(), pid: 4711, version: '1.2.3' });
+  writeFileSync(path, '4711\n');
+  expect(readLockFile(path)).toEqual({ inode: inode(), pid: 4711, version: undefined });
+});

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { mayEndOthers } from '../../../../src/host/linux/process/privilege.js';
+
+// Lines of /proc/self/status as 6.18 writes them: of root, of nobody, and of root without CAP_KILL (setpriv
+// --bounding-set -kill).
+test.each<[who: string, capEff: string, may: boolean]>([
+  ['root', '000001ffffffffff', true],
+  ['no capability', '0000000000000000', false],
+  ['root without CAP_KILL', '000001ffffffffdf', false],
+  ['CAP_KILL alone', '0000000000000020', true],
+])('%s', (_who, capEff, may) => {
+  expect(mayEndOthers(`Name:\tnode\nCapPrm:\t000001ffffffffff\nCapEff:\t${capEff}\nCapBnd:\t000001ffffffffff\n`)).toBe(may);
+});
+
+test('no such line: no', () => {
+  expect(mayEndOthers('')).toBe(false);
+});

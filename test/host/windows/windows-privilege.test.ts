@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { Config } from '../../../src/config/config.js';
+import { windowsHost } from '../../../src/host/windows/windows-host.js';
+import type { Binding } from '../../../src/native/binding.js';
+import { PlayedBinding } from './binding.js';
+
+function played(enable: () => boolean): Binding {
+  return { ...new PlayedBinding().binding, enableDebugPrivilege: enable } as unknown as Binding;
+}
+
+test.each<[rule: string, enable: () => boolean, may: boolean]>([
+  ['its token has the privilege', () => true, true],
+  ['its token has it not', () => false, false],
+  ['it is refused', () => { throw PlayedBinding.refusal('ERROR_ACCESS_DENIED', 5, 'OpenProcessToken'); }, false], // prettier-ignore
+])('whether processes of others may be ended: %s', (_rule, enable, may) => {
+  expect(windowsHost.mayEndOthers(played(enable))).toBe(may);
+});
+
+test('the privilege is enabled with the node, before processes are listed; a node opens without it', () => {
+  let asked = 0;
+  const native = played(() => {
+    asked += 1;
+    return false;
+  });
+  const node = windowsHost.openNode({ filesystems: { nodefs: 'C:\\' } } as Config, native, 'sample');
+  expect(asked).toBe(1);
+  expect(node.read().observed.has('memory.available')).toBe(true);
+  node.close();
+});

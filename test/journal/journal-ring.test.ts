@@ -1,0 +1,281 @@
+import {
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Ring } from '../../src/journal/journal-ring.js';
+import { fullFilesystem } from '../support/full-filesystem.js';
+
+const SIZE = 4096;
+let directory: string;
+let path: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-ring-'));
+  path = join(directory, 'ring');
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+/** The file of a process that died without closing it. */
+function left(write: (ring: Ring) => void): Ring['undrained'] {
+  const ring = new Ring(path, SIZE);
+  write(ring);
+  ring.close();
+  const next = new Ring(path, SIZE);
+  next.close();
+  return next.undrained;
+}
+
+test('a record stands in the file when append returns', () => {
+  const ring = new Ring(path, SIZE);
+  ring.append('{"type":"decision"}');
+  expect(readFileSync(path).includes('{"type":"decision"}')).toBe(true);
+  ring.close();
+});
+
+test('the file has its full size and its pages from the start, and never grows', () => {
+  const ring = new Ring(path, 1 << 20);
+  const before = statSync(path);
+  expect(before.size).toBe(1 << 20);
+  expect(before.blocks * 512).toBeGreaterThanOrEqual(1 << 20);
+  for (let i = 0; i < 2000; i += 1) ring.append('x'.repeat(1000));
+  expect(statSync(path).size).toBe(1 << 20);
+  ring.close();
+});
+
+test('what was not drained comes back in order, what was does not', () => {
+  const records = left((ring) => {
+    ['a', 'b', 'c'].forEach((text) => {
+      ring.append(text);
+    });
+    ring.drained(1n);
+  });
+  expect(records).toEqual([
+    { sequence: 2n, text: 'b' },
+    { sequence: 3n, text: 'c' },
+  ]);
+});
+
+test('they are still there when the next process dies, too', () => {
+  left((ring) => {
+    ring.append('a');
+  });
+  const again = new Ring(path, SIZE);
+  again.close();
+  expect(again.undrained).toEqual([{ sequence: 1n, text: 'a' }]);
+});
+
+test('sequence numbers go on where they were', () => {
+  left((ring) => {
+    ring.append('a');
+    ring.drained(1n);
+  });
+  const ring = new Ring(path, SIZE);
+  expect(ring.undrained).toEqual([]);
+  ring.append('b');
+  expect(ring.sequence).toBe(2n);
+  ring.close();
+});
+
+test('after wrapping the newest are there, each whole', () => {
+  const records = left((ring) => {
+    for (let i = 1; i <= 100; i += 1) ring.append(`record ${String(i)} ${'x'.repeat(i)}`);
+  });
+  expect(records.at(-1)).toEqual({ sequence: 100n, text: `record 100 ${'x'.repeat(100)}` });
+  expect(records.length).toBeGreaterThan(10);
+  for (const { sequence, text } of records) expect(text).toBe(`record ${String(sequence)} ${'x'.repeat(Number(sequence))}`);
+});
+
+test('a torn record is left out', () => {
+  const ring = new Ring(path, SIZE);
+  ring.append('first');
+  ring.append('second');
+  ring.close();
+  const file = readFileSync(path);
+  file.write('#', file.indexOf('second') + 2);
+  writeFileSync(path, file);
+  const next = new Ring(path, SIZE);
+  next.close();
+  expect(next.undrained).toEqual([{ sequence: 1n, text: 'first' }]);
+});
+
+test.each([
+  ['empty', ''],
+  ['shorter than a header', 'EV'],
+  ['something else', 'x'.repeat(10_000)],
+])('a file that is %s is started anew', (_rule, text) => {
+  writeFileSync(path, text);
+  const ring = new Ring(path, SIZE);
+  expect(ring.undrained).toEqual([]);
+  expect(statSync(path).size).toBe(SIZE);
+  ring.close();
+});
+
+test('a record that does not fit says so', () => {
+  const [record] = left((ring) => {
+    ring.append(`{"type":"decision","ranking":"${'x'.repeat(SIZE)}"}`);
+  });
+  expect(JSON.parse(record?.text ?? '')).toMatchObject({ type: 'oversize', beginning: expect.stringContaining('decision') as string });
+});
+
+test('where it is, it is written to: opening it changes nothing, and a record comes behind the newest', () => {
+  left((ring) => {
+    ring.append('first');
+    ring.append('second');
+    ring.drained(1n);
+  });
+  const [{ ino }, content] = [statSync(path), readFileSync(path)];
+  const ring = new Ring(path, SIZE);
+  expect(statSync(path).ino).toBe(ino);
+  expect(readFileSync(path).equals(content)).toBe(true);
+  ring.append('third');
+  ring.close();
+  expect(readFileSync(path, 'latin1')).toMatch(/first.*second.*third/s);
+  expect(left(() => undefined).map(({ text }) => text)).toEqual(['second', 'third']);
+});
+
+test('a run that is killed at any byte of any write leaves what was not drained, however many go on in the same file', () => {
+  const texts = (from: number, to: number): string[] =>
+    Array.from({ length: to - from }, (_, i) => `${String(from + i)} ${'x'.repeat(90)}`);
+  left((ring) => {
+    for (const text of texts(1, 60)) ring.append(text); // the ring has wrapped
+    ring.drained(40n);
+  });
+  const before = readFileSync(path);
+  left((ring) => {
+    ring.append(texts(60, 61)[0] ?? '');
+  });
+  const after = readFileSync(path);
+  const changed = [...before.keys()].filter((at) => before[at] !== after[at]);
+  for (const end of changed) {
+    const cut = Buffer.from(before);
+    after.copy(cut, 0, 0, end);
+    writeFileSync(path, cut);
+    const again = left((ring) => {
+      ring.append('once more');
+    });
+    expect(again.map(({ text }) => text)).toEqual([...texts(41, 60), 'once more']);
+    expect(again.at(-1)?.sequence).toBe(60n);
+  }
+});
+
+test('the oldest go first, also those at the end of the file that a larger one did not fit behind', () => {
+  const ring = new Ring(path, SIZE);
+  // In the second lap a large record precedes the end, and leaves the last one of the first lap intact.
+  for (let i = 0; i < 36; i += 1) ring.append(`small ${'x'.repeat(75)}`);
+  for (let i = 0; i < 5; i += 1) ring.append(`large ${'x'.repeat(900)}`);
+  ring.append('newest');
+  ring.close();
+  const next = new Ring(path, SIZE);
+  next.close();
+  const sequences = next.before.map(({ sequence }) => sequence);
+  expect(sequences).toEqual(sequences.map((_, i) => 42n - BigInt(sequences.length - 1 - i)));
+});
+
+test.each<[rule: string, damage: () => void]>([
+  [
+    'of another size',
+    () => {
+      new Ring(path, 2 * SIZE).close();
+    },
+  ],
+  [
+    'with another name as well',
+    () => {
+      linkSync(path, join(directory, 'other'));
+    },
+  ],
+  [
+    'behind a link',
+    () => {
+      renameSync(path, join(directory, 'target'));
+      symlinkSync('target', path);
+    },
+  ],
+])('a file %s is replaced by a new one', (_rule, damage) => {
+  left((ring) => {
+    ring.append('a');
+  });
+  damage();
+  const { ino } = statSync(path);
+  const ring = new Ring(path, SIZE);
+  ring.append('b');
+  ring.close();
+  expect(statSync(path)).toMatchObject({ size: SIZE, nlink: 1 });
+  expect(statSync(path).ino).not.toBe(ino);
+  expect(readdirSync(directory)).not.toContain('ring.new');
+});
+
+test('a file with holes is replaced by a new one: to write to it would take room', () => {
+  const size = 16 * SIZE;
+  new Ring(path, size).close();
+  const header = readFileSync(path).subarray(0, 64);
+  writeFileSync(path, header);
+  truncateSync(path, size);
+  expect(statSync(path).blocks * 512).toBeLessThan(size);
+  new Ring(path, size).close();
+  expect(statSync(path).blocks * 512).toBeGreaterThanOrEqual(size);
+});
+
+describe('on a full filesystem', () => {
+  test('an earlier one is continued, with all records that the state directory does not have', () => {
+    const full = fullFilesystem();
+    path = join(full.directory, 'ring');
+    left((ring) => {
+      ring.append('a');
+    });
+    full.fill();
+    expect(
+      left((ring) => {
+        ring.append('b');
+      }).map(({ text }) => text),
+    ).toEqual(['a', 'b']);
+    expect(readdirSync(full.directory).sort()).toEqual(['filler', 'ring']);
+  });
+
+  test('… at its size, where that is another one', () => {
+    const full = fullFilesystem();
+    path = join(full.directory, 'ring');
+    left((ring) => {
+      ring.append('a');
+    });
+    full.fill();
+    const ring = new Ring(path, 4 * SIZE);
+    expect(ring.problem).toBeUndefined();
+    for (let i = 0; i < 100; i += 1) ring.append(`${String(i)} ${'x'.repeat(100)}`);
+    ring.close();
+    expect(statSync(path).size).toBe(SIZE);
+    expect(left(() => undefined).at(-1)?.text).toMatch(/^99 /);
+  });
+
+  test('where there is none, nothing is left behind, records are numbered, and it is made when there is room', () => {
+    const full = fullFilesystem();
+    path = join(full.directory, 'ring');
+    full.fill();
+    const ring = new Ring(path, SIZE);
+    expect(ring.problem?.message).toContain('ENOSPC');
+    ring.append('a');
+    ring.drained(1n);
+    ring.retry();
+    expect(ring.problem).toBeDefined();
+    expect(readdirSync(full.directory)).toEqual(['filler']);
+    full.free();
+    ring.retry();
+    expect(ring.problem).toBeUndefined();
+    ring.append('b');
+    ring.close();
+    expect(left(() => undefined)).toEqual([{ sequence: 2n, text: 'b' }]);
+  });
+});

@@ -1,0 +1,219 @@
+import { expect, test } from 'vitest';
+import { inFlight, type Decision, type Outcome } from '../../../src/core/decide/eviction.js';
+import { parseQuantity } from '../../../src/core/quantity/quantity.js';
+import { rank } from '../../../src/core/rank/rank.js';
+import { SIGNAL_FACTS, type ResourceSignal } from '../../../src/core/signal/signal.js';
+import type { StorageBreach } from '../../../src/core/disk/storage-limit.js';
+import { thresholdId } from '../../../src/core/threshold/threshold.js';
+import type { Workload, WorkloadStats } from '../../../src/core/workload/workload.js';
+import { departuresOf } from '../../../src/core/decide/kubelet-differences.js';
+import { alertRecord } from '../../../src/monitor/effects/alert.js';
+import { error } from '../../../src/monitor/effects/error.js';
+import { decisionRecord } from '../../../src/monitor/effects/evict.js';
+import { outcomeRecord } from '../../../src/monitor/effects/outcome.js';
+import { reclaimRecord } from '../../../src/monitor/effects/reclaim.js';
+import { startRecord, unfinishedRecord } from '../../../src/journal/records/record.js';
+import type { Wake } from '../../../src/monitor/ports/ports.js';
+import { Gi, Mi, observations, requesting, SECOND, stats, threshold, workload } from '../../core/support.js';
+
+const TICK = { source: 'tick', atNs: 0n } as const;
+
+function decision(
+  signal: ResourceSignal,
+  of: Partial<Workload>,
+  used: Partial<WorkloadStats> | undefined,
+  rest: Partial<Decision> = {},
+): Decision {
+  const usages = [{ workload: workload('batch', of), stats: used && stats(used) }];
+  const ranking = rank(signal, 'single', usages, departuresOf('evictd'));
+  const limit = threshold(signal, '100Mi');
+  const observation = observations(0n, { [signal]: 50n * Mi }).observed.get(signal);
+  const [victim] = ranking;
+  if (observation === undefined || victim === undefined) throw new Error('no observation');
+  return {
+    serial: 1,
+    resource: SIGNAL_FACTS[signal].resource,
+    cause: { kind: 'threshold', threshold: limit, observation, limit: 100n * Mi },
+    victim,
+    graceNs: 0n,
+    ranking,
+    unreadable: [],
+    decidedAtNs: 0n,
+    dryRun: false,
+    ...rest,
+  };
+}
+
+const row = (made: Decision): unknown => (decisionRecord(made, TICK).ranking as readonly unknown[])[0];
+
+test.each<[rule: string, made: Decision, fields: Readonly<Record<string, unknown>>]>([
+  [
+    'memory: working set, usage, request and what is above it',
+    decision('memory.available', { requests: requesting(64n * Mi) }, { workingSetBytes: 100n * Mi, usageBytes: 120n * Mi }),
+    { workingSetBytes: 104857600, usageBytes: 125829120, requestBytes: 67108864, aboveRequestBytes: 37748736 },
+  ],
+  ['memory that is not known is absent, not zero', decision('memory.available', {}, undefined), { requestBytes: 0, aboveRequestBytes: 0 }],
+  [
+    'half a byte is requested',
+    decision('memory.available', { requests: { memory: 100_500_000_000n, ephemeralStorage: 0n, inodes: 0n } }, { workingSetBytes: 200n }),
+    { workingSetBytes: 200, requestBytes: 100.5, aboveRequestBytes: 99.5 },
+  ],
+  [
+    'beyond 2^53: text',
+    decision('memory.available', {}, { workingSetBytes: 2n ** 60n, usageBytes: 2n ** 60n }),
+    {
+      workingSetBytes: '1152921504606846976',
+      usageBytes: '1152921504606846976',
+      requestBytes: 0,
+      aboveRequestBytes: '1152921504606846976',
+    },
+  ],
+  ['processes', decision('pid.available', {}, { processes: 7n }), { processes: 7 }],
+])('a row of the ranking by %s', (_rule, made, fields) => {
+  const { exceedsRequest, ...rest } = row(made) as Record<string, unknown>;
+  expect(typeof exceedsRequest).toBe('boolean');
+  expect(rest).toEqual({ place: 1, name: 'batch', priority: 0, startOrder: 0, path: '/batch', ...fields });
+});
+
+test('a decision for a threshold: the reading, the limit, the wake', () => {
+  const made = decision('memory.available', {}, { workingSetBytes: 1n, usageBytes: 2n });
+  const { ranking, message, ...fields } = decisionRecord(made, TICK);
+  expect(ranking).toHaveLength(1);
+  expect(message).toMatch(/^evicting batch with SIGKILL/);
+  expect(fields).toEqual({
+    type: 'decision',
+    decision: 1,
+    dryRun: false,
+    signal: 'memory.available',
+    kind: 'hard',
+    threshold: '100Mi',
+    thresholdValue: 104857600,
+    available: 52428800,
+    capacity: Number(Gi),
+    source: 'test',
+    limit: 104857600,
+    wake: 'tick',
+    victim: { name: 'batch', path: '/batch', id: 'id-batch' },
+    action: 'SIGKILL',
+    graceSeconds: 0,
+    expectedBytes: 1,
+    unreadable: [],
+  });
+});
+
+test('a decision after the kernel’s own: which counters moved', () => {
+  const wake: Wake = { source: 'memcg_events', atNs: 1n, counters: ['max', 'oom_kill'] };
+  expect(decisionRecord(decision('memory.available', {}, {}), wake)).toMatchObject({
+    wake: 'memcg_events',
+    wakeCounters: ['max', 'oom_kill'],
+  });
+});
+
+test.each<[breach: StorageBreach, signal: string, storageLimit: Readonly<Record<string, unknown>>]>([
+  [
+    { kind: 'emptyDir', volume: 'cache', limit: parseQuantity('1Gi') },
+    'emptydirfs.limit',
+    { kind: 'emptyDir', volume: 'cache', limit: '1Gi', limitBytes: 1073741824 },
+  ],
+  [{ kind: 'pod', limit: parseQuantity('2Gi') }, 'ephemeralpodfs.limit', { kind: 'pod', limit: '2Gi', limitBytes: 2147483648 }],
+  [
+    { kind: 'container', container: 'app', limit: parseQuantity('100500m') },
+    'ephemeralcontainerfs.limit',
+    { kind: 'container', container: 'app', limit: '100500m', limitBytes: 101 },
+  ],
+])('a decision for a limit of its own: %o', (breach, signal, storageLimit) => {
+  const made = decision('nodefs.available', {}, {}, { cause: { kind: 'storage-limit', breach } });
+  expect(decisionRecord(made, TICK)).toMatchObject({ signal, kind: 'storage-limit', storageLimit });
+  expect(decisionRecord(made, TICK)).not.toHaveProperty('available');
+  const outcome: Outcome = {
+    result: 'killed',
+    counted: true,
+    decision: made,
+    atNs: SECOND,
+    expectedBytes: 0n,
+    freedBytes: 0n,
+    removed: true,
+    processesLeft: 0,
+    error: undefined,
+    nodeAfter: undefined,
+  };
+  expect(outcomeRecord(outcome, undefined)).toMatchObject({ type: 'outcome', signal });
+  expect(outcomeRecord(outcome, undefined)).not.toHaveProperty('nodeAvailableBefore');
+});
+
+test('node-level reclaim: before, and what it came to', () => {
+  const observed = observations(0n, { 'nodefs.available': 50n * Mi });
+  const observation = observed.observed.get('nodefs.available');
+  if (observation === undefined) throw new Error('no observation');
+  const reclaim = {
+    threshold: threshold('nodefs.available', '100Mi'),
+    observation,
+    observations: observed,
+    collections: ['containers', 'images'] as const,
+    candidates: undefined,
+  };
+  expect(reclaimRecord({ kind: 'reclaim', reclaim })).toMatchObject({
+    type: 'reclaim',
+    signal: 'nodefs.available',
+    collections: ['containers', 'images'],
+    message: 'reclaiming containers, images: nodefs.available 50MiB < 100Mi (hard)',
+  });
+  expect(reclaimRecord({ kind: 'reclaimed', reclaim, enough: false, errors: ['images: EIO'] })).toMatchObject({
+    type: 'reclaimed',
+    enough: false,
+    errors: ['images: EIO'],
+    message: 'reclaiming containers, images for nodefs.available was not enough; images: EIO',
+  });
+  const yields = [{ collection: 'images', bytes: 20n * Mi, inodes: 300n }];
+  expect(reclaimRecord({ kind: 'reclaimed', reclaim, enough: true, errors: [], yields })).toMatchObject({
+    yields: [{ collection: 'images', freedBytes: Number(20n * Mi), freedInodes: 300 }],
+    message: 'reclaiming containers, images for nodefs.available was enough, so no workload is evicted (images 20MiB)',
+  });
+  expect(alertRecord({ kind: 'alert', alert: 'no-yield', threshold: reclaim.threshold, observation })).toMatchObject({ alert: 'no-yield' });
+});
+
+test('a start record has what is continued, or why the saved state was discarded', () => {
+  const nothing = { episodes: new Map(), conditions: [], evictions: [] };
+  const start = { version: '1.0.0', dryRun: false, recovered: 0, state: nothing, discarded: undefined };
+  expect(startRecord(start)).toEqual({ type: 'start', version: '1.0.0', recovered: 0, message: 'evictd 1.0.0 starts' });
+  const limit = threshold('memory.available', '100Mi');
+  const eviction = { ...inFlight(decision('memory.available', {}, {}, { serial: 7, graceNs: SECOND })), usageBytes: 1n };
+  const state = { episodes: new Map([[thresholdId(limit), limit]]), conditions: ['MemoryPressure'] as const, evictions: [eviction] };
+  expect(startRecord({ ...start, state, recovered: 2 })).toMatchObject({
+    resumed: {
+      thresholds: ['memory.available<100Mi'],
+      conditions: ['MemoryPressure'],
+      evictions: [{ decision: 7, victim: { name: 'batch' }, phase: 'terminating' }],
+    },
+    message:
+      'evictd 1.0.0 starts; 2 records of the last run were still in the runtime directory; it continues memory.available<100Mi, MemoryPressure, the eviction of batch',
+  });
+  expect(startRecord({ ...start, discarded: 'it is of another boot' })).toMatchObject({
+    discarded: 'it is of another boot',
+    message: 'evictd 1.0.0 starts; the saved state was discarded: it is of another boot',
+  });
+});
+
+test('a decision of which nothing but its record is left has an outcome', () => {
+  const before = JSON.parse(JSON.stringify(decisionRecord(decision('memory.available', {}, { workingSetBytes: 5n }), TICK))) as object;
+  expect(unfinishedRecord({ ...before }, true)).toEqual({
+    type: 'outcome',
+    decision: 1,
+    result: 'abandoned',
+    signal: 'memory.available',
+    victim: { name: 'batch', path: '/batch', id: 'id-batch' },
+    expectedBytes: 5,
+    freedBytes: 0,
+    abandoned: 'evictd ended directly after the decision: no signal was sent, unless the state could not be saved',
+    message:
+      'eviction of batch abandoned: evictd ended directly after the decision: no signal was sent, unless the state could not be saved',
+  });
+  expect(unfinishedRecord({ ...before }, false).abandoned).toBe('evictd ended during the eviction, and its result is not known');
+});
+
+test('a step that could not be made', () => {
+  expect(error.record?.({ kind: 'error', message: 'why' }, { wake: TICK, timesOf: () => undefined })).toEqual({
+    type: 'error',
+    message: 'why',
+  });
+});

@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { JournalFiles } from '../../src/journal/journal-files.js';
+import { addToRing, drainRing } from '../../src/journal/ring-recovery.js';
+import { Ring, undrainedRecords } from '../../src/journal/journal-ring.js';
+
+let directory: string;
+let path: string;
+
+const record = (decision: number): string => JSON.stringify({ type: 'decision', node: 'machine', dryRun: false, decision });
+const state = (): string => join(directory, 'state');
+const files = (): JournalFiles =>
+  new JournalFiles(
+    state(),
+    { maxBytes: 1 << 20, maxFiles: 2 },
+    () => Promise.resolve(),
+    () => ({ close: () => undefined }),
+  );
+const lines = (): string[] => readFileSync(join(state(), 'journal.jsonl'), 'utf8').trimEnd().split('\n');
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'evictd-test-left-'));
+  path = join(directory, 'ring');
+  const ring = new Ring(path, 8192);
+  for (const decision of [1, 2, 3]) ring.append(record(decision));
+  ring.drained(1n);
+  ring.close();
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+});
+
+test('what the state directory has not goes there, once, and stays readable in the ring', async () => {
+  expect(await drainRing(path, files(), 5_000)).toEqual({ records: 2, failure: undefined, hangs: false });
+  expect(lines()).toEqual([record(2), record(3)]);
+  expect(undrainedRecords(path)).toEqual([]);
+  expect(await drainRing(path, files(), 5_000)).toMatchObject({ records: 0, failure: undefined });
+  const next = new Ring(path, 8192);
+  next.close();
+  expect(next.before.map(({ text }) => text)).toEqual([1, 2, 3].map(record));
+  expect(next.sequence).toBe(3n);
+});
+
+test('what evictd had written before it was killed, and not noted, is not written again', async () => {
+  mkdirSync(state());
+  writeFileSync(join(state(), 'journal.jsonl'), `${record(1)}\n${record(2)}\n`);
+  await drainRing(path, files(), 5_000);
+  expect(lines()).toEqual([1, 2, 3].map(record));
+});
+
+test('behind a line that was cut off, which is marked', async () => {
+  mkdirSync(state());
+  writeFileSync(join(state(), 'journal.jsonl'), '{"type":"dec');
+  await drainRing(path, files(), 5_000);
+  const [cut, mark = '', ...rest] = lines();
+  expect([cut, rest]).toEqual(['{"type":"dec', [record(2), record(3)]]);
+  expect(JSON.parse(mark)).toMatchObject({ type: 'torn', node: 'machine', dryRun: false, bytes: 12 });
+});
+
+test('where the directory does not take them they stay in the ring, with the reason', async () => {
+  writeFileSync(state(), 'in the way');
+  const left = await drainRing(path, files(), 5_000);
+  expect(left).toMatchObject({ records: 2, failure: expect.stringMatching(/EEXIST|ENOTDIR/) as string, hangs: false });
+  expect(undrainedRecords(path)).toHaveLength(2);
+});
+
+test('no ring, no records', async () => {
+  expect(await drainRing(join(directory, 'absent'), files(), 5_000)).toMatchObject({ records: 0, failure: undefined });
+});
+
+test('what becomes of what was left is added behind it, and goes with it', async () => {
+  const release = { type: 'release', decision: 3, message: 'starting b.service again' };
+  addToRing(path, [release, { ...release, decision: 2 }], '/node');
+  expect(await drainRing(path, files(), 5_000)).toMatchObject({ records: 4, failure: undefined });
+  expect(lines().slice(0, 2)).toEqual([record(2), record(3)]);
+  expect(
+    lines()
+      .slice(2)
+      .map((line) => JSON.parse(line) as unknown),
+  ).toMatchObject([
+    { ...release, node: '/node', dryRun: false },
+    { ...release, decision: 2 },
+  ]);
+});

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { initialState } from '../../src/core/decide/state.js';
+import { restoreState } from '../../src/state/saved-state.js';
+import { StateKeeper } from '../../src/state/state-keeper.js';
+import type { SentSignals } from '../../src/monitor/ports/sent-signals.js';
+import { candidates, Mi, policy, SECOND, threshold, workload } from '../core/support.js';
+import { Timeline } from '../core/timeline.js';
+
+const owner = { node: 'machine', cgroupId: '', bootId: 'this' };
+const hard = threshold('memory.available', '100Mi');
+const NONE = new Map<number, SentSignals>();
+
+function keeping(limit = Infinity, write: (text: string) => void = () => undefined) {
+  const texts: string[] = [];
+  const said: string[] = [];
+  const keeper = new StateKeeper({
+    file: {
+      fits: (text) => text.length <= limit,
+      write: (text) => {
+        write(text);
+        texts.push(text);
+      },
+    },
+    owner,
+    bootNs: () => process.hrtime.bigint(),
+    sections: { held: 'before' },
+    onError: ({ message }) => said.push(message),
+  });
+  const last = () => {
+    const now = process.hrtime.bigint();
+    return restoreState(texts.at(-1) ?? '', owner, policy([hard]), { monotonicNs: now, bootNs: now });
+  };
+  return { keeper, texts, said, last };
+}
+
+test('a change is written at once, passing time once a second, and nothing otherwise', () => {
+  const { keeper, texts } = keeping();
+  const now = process.hrtime.bigint();
+  const quiet = { ...initialState, lastStepNs: 1n };
+  keeper.keep(quiet, NONE);
+  for (const seconds of [0n, 10n, 20n]) keeper.follow({ ...quiet, lastStepNs: seconds }, NONE, now + seconds * SECOND);
+  expect(texts).toHaveLength(1);
+
+  const timeline = new Timeline(policy([hard], { hasWorkloadSource: false }), candidates());
+  timeline.memory(0, 50n);
+  keeper.follow(timeline.state, NONE, now);
+  expect(texts).toHaveLength(2);
+  timeline.memory(0.5, 50n);
+  keeper.follow(timeline.state, NONE, now + SECOND / 2n);
+  expect(texts).toHaveLength(2);
+  timeline.memory(2, 50n);
+  keeper.follow(timeline.state, NONE, now + 2n * SECOND);
+  expect(texts).toHaveLength(3);
+});
+
+test('that a signal was sent is a change', () => {
+  const { keeper, texts, last } = keeping();
+  const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
+  timeline.memory(0, 50n);
+  const times = { crossingNs: 1n, wakeNs: 2n, decisionNs: 3n, signalNs: 4n, killNs: 4n };
+  keeper.keep(timeline.state, NONE);
+  const now = process.hrtime.bigint();
+  keeper.follow(timeline.state, new Map([[1, { times, sent: undefined }]]), now);
+  keeper.follow(timeline.state, new Map([[1, { times, sent: 'killNs' }]]), now);
+  keeper.follow(timeline.state, new Map([[1, { times, sent: 'killNs' }]]), now);
+  expect(texts).toHaveLength(3);
+  expect(last().signals.get(1)).toEqual({ times, sent: 'killNs' });
+});
+
+test('sections are written at once, and stay until they are removed', () => {
+  const { keeper, last } = keeping();
+  const held = keeper.section('held');
+  expect(held.before).toBe('before');
+  expect(keeper.section('other').before).toBeUndefined();
+  keeper.keep(initialState, NONE);
+  expect(last().sections).toEqual({ held: 'before' });
+  held.keep({ units: ['a.service'] });
+  expect(last().sections).toEqual({ held: { units: ['a.service'] } });
+  held.keep(undefined);
+  expect(last().sections).toEqual({});
+});
+
+test('a failed write is logged once, and tried again with every step', () => {
+  let broken = true;
+  const { keeper, texts, said } = keeping(Infinity, () => {
+    if (broken) throw new Error('EIO');
+  });
+  keeper.keep(initialState, NONE);
+  keeper.follow(initialState, NONE, 0n);
+  expect(said).toEqual(['EIO']);
+  broken = false;
+  keeper.follow(initialState, NONE, 0n);
+  keeper.follow(initialState, NONE, 0n);
+  expect([texts.length, said.length]).toEqual([1, 1]);
+});
+
+test('where not all fits, the evictions and the grace periods do', () => {
+  const timeline = new Timeline(policy([hard]), candidates([workload('batch'), 300n * Mi]));
+  timeline.memory(0, 50n);
+  const state = { ...timeline.state, failedKills: new Map(Array.from({ length: 1000 }, (_, at) => [`/workload-${String(at)}`, 5n])) };
+  const { keeper, last } = keeping(8192);
+  keeper.keep(state, NONE);
+  expect(last().state).toMatchObject({ failedKills: new Map(), evictions: [{ phase: 'dying' }], firstObservedAt: state.firstObservedAt });
+});

@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeDirectory, makeDirectorySync, replaceFileSync } from '../../src/storage/directory.js';
+import { fullFilesystem } from '../support/full-filesystem.js';
+
+const ways: [name: string, make: (path: string) => Promise<void>][] = [
+  [
+    'at once',
+    (path) =>
+      Promise.resolve().then(() => {
+        makeDirectorySync(path, 0o700);
+      }),
+  ],
+  ['without waiting', (path) => makeDirectory(path, 0o700)],
+];
+
+function scratch(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  return directory;
+}
+
+test.each(ways)('%s: one with those above it; one that is there stays as it is', async (_name, make) => {
+  const directory = join(scratch(), 'a/b/c');
+  await make(directory);
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+  mkdirSync(join(directory, 'kept'));
+  await make(directory);
+  expect(statSync(join(directory, 'kept')).isDirectory()).toBe(true);
+});
+
+test.each(ways)('%s: not where a file stands, as it or above it', async (_name, make) => {
+  const file = join(scratch(), 'file');
+  writeFileSync(file, '');
+  await expect(make(file)).rejects.toMatchObject({ code: 'EEXIST' });
+  await expect(make(join(file, 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+});
+
+test.each(ways)('%s: where the kernel makes none, that is said, and it ends', async (_name, make) => {
+  await expect(make('/proc/nope')).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(make('/proc/nope/below')).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('a file that cannot be replaced, because the disk is full, stays, and nothing is left beside it', () => {
+  const full = fullFilesystem();
+  const path = join(full.directory, 'file');
+  replaceFileSync(path, 'before', 0o600);
+  full.fill();
+  expect(() => {
+    replaceFileSync(path, 'after', 0o600);
+  }).toThrow('ENOSPC');
+  expect(readFileSync(path, 'utf8')).toBe('before');
+  expect(readdirSync(full.directory).sort()).toEqual(['file', 'filler']);
+});

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import type { LoadedUnit } from '../../../src/core/systemd/loaded-unit.js';
+import type { RuntimePart } from '../../../src/core/workload/pod-sandbox.js';
+import { workloadOf } from '../../../src/workloads/cgroup/cgroup-workload.js';
+import type { Member } from '../../../src/workloads/cgroup/member.js';
+import { SECOND } from '../../core/support.js';
+
+const sample = { usageBytes: 0n, workingSetBytes: 0n, guaranteedBytes: undefined };
+const asked = (graceNs: bigint | undefined): Member => {
+  const effect = { terminationGracePeriodNs: graceNs, directories: [] };
+  return { name: 'web', path: '/web', id: 1n, effect, limitBytes: undefined, unit: undefined } as unknown as Member;
+};
+
+test.each<[rule: string, asked: number | undefined, told: number | undefined, unit: number | undefined, has: number | undefined]>([
+  ['a unit has what a rule says', 40, undefined, 90, 40],
+  ['… but no more than its TimeoutStopSec=, after which systemd kills it', 150, undefined, 90, 90],
+  ['… which is all where no rule says anything', undefined, undefined, 90, 90],
+  ['a unit that systemd waits for for ever has what a rule says', 150, undefined, undefined, 150],
+  ['a container has what a rule says, however short the time of its scope is', 150, 300, 90, 150],
+  ['… or what its runtime tells', undefined, 300, 90, 300],
+])('how long a workload has: %s', (_rule, byRule, told, unit, has) => {
+  const seconds = (given: number | undefined): bigint | undefined => (given === undefined ? undefined : BigInt(given) * SECOND);
+  const loaded = { timeoutStopNs: seconds(unit) } as LoadedUnit;
+  const runtime = told === undefined ? undefined : ({ terminationGracePeriodNs: seconds(told) } as RuntimePart);
+  const known = { oomPreference: undefined, protection: undefined, loaded, runtime };
+  expect(workloadOf(asked(seconds(byRule)), sample, known).terminationGracePeriodNs).toBe(seconds(has));
+});

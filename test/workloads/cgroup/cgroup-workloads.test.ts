@@ -1,0 +1,331 @@
+import { once } from 'node:events';
+import { renameSync, rmSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { CgroupHierarchy } from '../../../src/core/workload/cgroup.js';
+import type { Rule } from '../../../src/core/workload/rule.js';
+import type { Candidates, QosClass, WorkloadUsage } from '../../../src/core/workload/workload.js';
+import type { WorkloadSource } from '../../../src/monitor/ports/ports.js';
+import { native } from '../../../src/native/index.js';
+import { openWorkloads } from '../../../src/workloads/cgroup/cgroup-workloads.js';
+import { memoryController, memoryHierarchy, testCgroup, type TestCgroup } from '../../support/cgroup.js';
+import { eventually } from '../../support/eventually.js';
+import { holdMemory } from '../../support/hold-memory.js';
+import { typescriptProgram } from '../../support/program.js';
+
+const MiB = 1024n * 1024n;
+const NANO = 1_000_000_000n;
+const hierarchy = memoryHierarchy();
+const controller = memoryController();
+const v2 = controller?.version === 2;
+
+let root: TestCgroup;
+const opened: WorkloadSource[] = [];
+
+interface Options {
+  readonly sources?: readonly string[];
+  readonly rules?: readonly Rule[];
+  readonly node?: string | undefined;
+  readonly hierarchy?: CgroupHierarchy;
+}
+function open({ sources = [root.path], rules = [], node, ...options }: Options = {}): WorkloadSource {
+  const identity = { name: node ?? 'machine', cgroup: node, cgroupVersion: hierarchy.version };
+  const config = { workloads: sources.map((cgroup) => ({ cgroup })), rules };
+  const source = openWorkloads(config, native, { identity, hierarchy: options.hierarchy ?? hierarchy });
+  opened.push(source);
+  return source;
+}
+
+beforeEach(() => {
+  root = testCgroup();
+});
+afterEach(async () => {
+  for (const source of opened.splice(0)) source.close();
+  await root.cleanup();
+});
+
+const names = (candidates: Candidates) => candidates.usages.map(({ workload }) => workload.name).sort();
+/** v1 tells only when it is asked whether a process lives in a cgroup. */
+const inhabited = (found: Candidates): string[] =>
+  names({ ...found, usages: found.usages.filter(({ workload }) => found.veto?.(workload)?.kind !== 'vacant') });
+const find = (source: WorkloadSource, name: string): WorkloadUsage => {
+  const usage = source.candidates().usages.find(({ workload }) => workload.name === name);
+  if (!usage) throw new Error(`${name} is no candidate`);
+  return usage;
+};
+const sleeping = async (name: string, parent = root): Promise<TestCgroup> => {
+  const child = parent.child(name);
+  await child.spawn('sleep', ['600']);
+  return child;
+};
+
+describe('candidates', () => {
+  test('every child with a process in it, by its name below the root and its full path', async () => {
+    await sleeping('web');
+    await sleeping('db');
+    const source = open();
+    expect(names(source.candidates())).toEqual(['db', 'web']);
+    expect(find(source, 'web').workload).toMatchObject({ path: `${root.path}/web`, priority: 0, protection: undefined });
+  });
+
+  test('not one without processes; one whose processes are all further below is', async () => {
+    root.child('empty');
+    await sleeping('inner', root.child('outer'));
+    const found = open().candidates();
+    expect(inhabited(found)).toEqual(['outer']);
+    expect(found.unreadable).toEqual([]);
+  });
+
+  test('those that came since, and no longer those that went', async () => {
+    const source = open();
+    const web = await sleeping('web');
+    expect(names(source.candidates())).toEqual(['web']);
+    await web.cleanup();
+    expect(source.candidates()).toMatchObject({ usages: [], unreadable: [] });
+  });
+
+  test('one made again under the same name is another', async () => {
+    const source = open();
+    const before = await sleeping('web');
+    const first = find(source, 'web').workload;
+    await before.cleanup();
+    await sleeping('web');
+    const second = find(source, 'web').workload;
+    expect(second.id).not.toBe(first.id);
+    expect(second.startOrder).toBeGreaterThan(first.startOrder);
+  });
+
+  if (!v2) {
+    test('one that was renamed, which v1 allows, has its new name only', async () => {
+      const source = open();
+      const web = await sleeping('web');
+      expect(names(source.candidates())).toEqual(['web']);
+      renameSync(web.dir, `${root.dir}/api`);
+      const found = source.candidates();
+      expect(names(found)).toEqual(['api']);
+      renameSync(`${root.dir}/api`, web.dir); // after the pass: no cgroup has its name
+      expect(found.usages.map(({ workload }) => found.veto?.(workload)?.kind)).toEqual(['gone']);
+      expect(names(source.candidates())).toEqual(['web']);
+    });
+  }
+
+  test('grandchildren are no workloads of their own', async () => {
+    await sleeping('inner', root.child('outer'));
+    expect(names(open().candidates())).toEqual(['outer']);
+  });
+
+  test('reachable by two sources: once', async () => {
+    await sleeping('web');
+    expect(names(open({ sources: [root.path, `${root.path}/`] }).candidates())).toEqual(['web']);
+  });
+
+  test('the root of the hierarchy as source: its children', async () => {
+    await root.spawn('sleep', ['600']);
+    expect(find(open({ sources: ['/'] }), root.path.slice(1)).workload.path).toBe(root.path);
+  });
+});
+
+const memoryOf = ({ stats }: WorkloadUsage): { usageBytes: bigint; workingSetBytes: bigint } => {
+  if (stats?.usageBytes === undefined || stats.workingSetBytes === undefined) throw new Error('its memory is not known');
+  return { usageBytes: stats.usageBytes, workingSetBytes: stats.workingSetBytes };
+};
+
+describe('what a candidate says', () => {
+  test('usage, and usage without the page cache that can be dropped', async () => {
+    await holdMemory(root.child('batch'), 40);
+    const source = open();
+    const usage = await eventually('40 MiB to be taken', () => {
+      const seen = memoryOf(find(source, 'batch'));
+      return seen.workingSetBytes >= 40n * MiB && seen;
+    });
+    expect(usage.usageBytes).toBeGreaterThanOrEqual(usage.workingSetBytes);
+    expect(usage.usageBytes).toBeLessThan(48n * MiB);
+  });
+
+  test('files that were read count as usage, not as working set', async () => {
+    const file = `/var/tmp/evictd-test-${String(process.pid)}-workload`;
+    const { child } = await root.child('reader').spawn('/bin/sh', ['-c', 'head -c 40M /dev/zero > "$0"; sync "$0"; echo; sleep 600', file]);
+    await once(child.stdout ?? child, 'data');
+    const { usageBytes, workingSetBytes } = memoryOf(find(open(), 'reader'));
+    rmSync(file);
+    expect(usageBytes).toBeGreaterThan(40n * MiB);
+    expect(workingSetBytes).toBeLessThan(10n * MiB);
+  });
+
+  test('of what a cgroup does not tell nothing is claimed', async () => {
+    await sleeping('web');
+    expect(find(open(), 'web')).toMatchObject({
+      workload: { pod: undefined },
+      stats: { processes: undefined, ephemeralStorageBytes: undefined, containers: [], volumes: [] },
+    });
+  });
+
+  test('rules: priority, request, grace, critical', async () => {
+    await sleeping('web');
+    const rules: Rule[] = [
+      { match: { name: 'web' }, priority: 7, requestsMemory: 5n * MiB, terminationGracePeriodNs: 3n },
+      { match: { path: `${root.path}/*` }, critical: true },
+    ];
+    expect(find(open({ rules }), 'web').workload).toMatchObject({
+      priority: 7,
+      requests: { memory: 5n * MiB * NANO, ephemeralStorage: 0n, inodes: 0n },
+      terminationGracePeriodNs: 3n,
+      protection: { kind: 'critical' },
+    });
+  });
+
+  test.each<[rule: string, request: bigint | undefined, limit: string | undefined, qosClass: QosClass]>([
+    ['no request', undefined, undefined, 'BestEffort'],
+    ['no request, and a limit', undefined, '64M', 'BestEffort'],
+    ['a request without a limit', 64n * MiB, undefined, 'Burstable'],
+    ['a request below the limit', 64n * MiB - 1n, '64M', 'Burstable'],
+    ['a request of the whole limit', 64n * MiB, '64M', 'Guaranteed'],
+    ['a request above the limit', 65n * MiB, '64M', 'Guaranteed'],
+  ])('its class: %s', async (_rule, requestsMemory, limit, qosClass) => {
+    const web = await sleeping('web');
+    if (limit !== undefined) web.write(v2 ? 'memory.max' : 'memory.limit_in_bytes', limit);
+    const rules = requestsMemory === undefined ? [] : [{ match: {}, requestsMemory }];
+    const { workload } = find(open({ rules }), 'web');
+    expect(workload.qosClass).toBe(qosClass);
+    expect(workload.limits.memory).toBe(limit === undefined ? undefined : 64n * MiB * NANO);
+  });
+
+  if (v2) {
+    test('without a rule its request is the larger of memory.low and memory.min', async () => {
+      const web = await sleeping('web');
+      web.write('memory.low', String(20n * MiB));
+      web.write('memory.min', String(30n * MiB));
+      const source = open();
+      expect(find(source, 'web').workload.requests.memory).toBe(30n * MiB * NANO);
+      web.write('memory.low', 'max');
+      expect(find(source, 'web').workload.requests.memory).toBe((2n ** 63n - 1n) * NANO);
+    });
+
+    test('one without the memory controller is named, not guessed', async () => {
+      await sleeping('web');
+      const source = open();
+      root.write('cgroup.subtree_control', '-memory');
+      expect(source.candidates()).toMatchObject({
+        usages: [],
+        unreadable: [
+          { name: 'web', path: `${root.path}/web`, reason: expect.stringContaining('memory controller is not enabled') as string },
+        ],
+      });
+      root.write('cgroup.subtree_control', '+memory');
+      expect(names(source.candidates())).toEqual(['web']);
+    });
+  } else {
+    test('without a rule its request is 0: v1 has no guarantee', async () => {
+      await sleeping('web');
+      expect(find(open(), 'web').workload.requests.memory).toBe(0n);
+    });
+  }
+});
+
+describe('protection', () => {
+  const program = typescriptProgram('test/workloads/cgroup/protections-after-moves.ts');
+  /**
+   * What a process in `home`, and from there a child of it that moves, sees after each move: the ranking after a tick,
+   * the veto without one.
+   */
+  const afterMoves = async (
+    home: TestCgroup,
+    moves: readonly TestCgroup[],
+    options: Options & { readonly by?: 'ranking' | 'veto' } = {},
+  ): Promise<unknown> => {
+    const task = {
+      by: options.by ?? 'ranking',
+      hierarchy: options.hierarchy ?? hierarchy,
+      sources: options.sources ?? [root.path],
+      moves: moves.map(({ dir }) => dir),
+    };
+    const { child } = await home.spawn('/bin/sh', ['-c', '"$@" & wait', 'sh', ...program, JSON.stringify(task)]);
+    return json(child.stdout ?? Readable.from([]));
+  };
+
+  describe.each(['ranking', 'veto'] as const)('by the %s', (by) => {
+    test('the workload that evictd lives in, as soon as it has moved there; a parent’s, too', async () => {
+      const home = root.child('home');
+      const [web, batch] = [await sleeping('web'), await sleeping('batch')];
+      expect(await afterMoves(home, [web, batch], { by })).toEqual([
+        { home: 'self', web: 'self', batch: 'none' },
+        { home: 'self', web: 'none', batch: 'self' },
+      ]);
+    });
+
+    test('evictd further below', async () => {
+      const outer = root.child('outer');
+      const inner = await sleeping('inner', outer);
+      expect(await afterMoves(root.child('home'), [inner], { by })).toEqual([{ home: 'self', outer: 'self' }]);
+    });
+  });
+
+  test('where the names are hidden by a cgroup namespace, the members tell', async () => {
+    const [web, batch] = [await sleeping('web'), await sleeping('batch')];
+    expect(await afterMoves(root.child('home'), [web, batch], { hierarchy: { ...hierarchy, root: '/../..' } })).toEqual([
+      { home: 'self', web: 'self', batch: 'none' },
+      { home: 'self', web: 'none', batch: 'self' },
+    ]);
+  });
+
+  test('one that contains a critical one, which would die with it', async () => {
+    const outer = root.child('outer');
+    await sleeping('db', outer);
+    await sleeping('job', outer);
+    const rules: Rule[] = [{ match: { name: 'db' }, critical: true }];
+    const source = open({ sources: [root.path, outer.path], rules });
+    expect(find(source, 'outer').workload.protection).toEqual({ kind: 'contains', name: 'db' });
+    expect(find(source, 'db').workload.protection).toEqual({ kind: 'critical' });
+    expect(find(source, 'job').workload.protection).toBeUndefined();
+  });
+
+  test('outside the node: its end would not help; the node itself is outside, too', async () => {
+    const node = root.child('node');
+    await sleeping('web', node);
+    await sleeping('other');
+    const source = open({ sources: [root.path, node.path], node: node.path });
+    expect(find(source, 'web').workload.protection).toBeUndefined();
+    expect(find(source, 'other').workload.protection).toEqual({ kind: 'outside' });
+    expect(find(source, 'node').workload.protection).toEqual({ kind: 'outside' });
+  });
+});
+
+describe('a source that is not there', () => {
+  test('is a problem, and used as soon as it is there', async () => {
+    const path = `${root.path}/later`;
+    const source = open({ sources: [path] });
+    expect(source.candidates().usages).toEqual([]);
+    expect(source.problems()).toMatchObject([{ code: 'EVICTD_SOURCE_MISSING', message: expect.stringContaining(path) as string }]);
+    await sleeping('web', root.child('later'));
+    expect(names(source.candidates())).toEqual(['web']);
+    expect(source.problems()).toEqual([]);
+  });
+
+  test('no source: no candidates, no problems', () => {
+    const source = open({ sources: [] });
+    expect(source.candidates()).toMatchObject({ usages: [], unreadable: [] });
+    expect(source.problems()).toEqual([]);
+  });
+
+  test('no memory controller on the machine', () => {
+    const identity = { name: 'machine', cgroup: undefined, cgroupVersion: 2 } as const;
+    const source = openWorkloads({ workloads: [{ cgroup: '/a' }], rules: [] }, native, { identity, hierarchy: undefined });
+    expect(source.candidates().usages).toEqual([]);
+    expect(source.problems()).toMatchObject([{ code: 'EVICTD_SOURCE_MISSING' }]);
+    source.close();
+  });
+});
+
+test('many that come and go while they are read', async () => {
+  const source = open();
+  for (let round = 0; round < 5; round++) {
+    const children = Array.from({ length: 20 }, (_, index) => root.child(`c${String(index)}`));
+    await children[0]?.spawn('sleep', ['600']);
+    const found = source.candidates();
+    expect(inhabited(found)).toEqual(['c0']);
+    expect(found.unreadable).toEqual([]);
+    for (const child of children) await child.cleanup();
+    expect(source.candidates()).toMatchObject({ usages: [], unreadable: [] });
+  }
+});

@@ -1,0 +1,90 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { OomPreference, Protection } from '../../../src/core/workload/workload.js';
+import { listedProtection, protectedBelow, protectionsOf, type Protectable } from '../../../src/workloads/cgroup/protection.js';
+
+const at = (path: string, critical = false) => ({
+  name: path.slice(1),
+  path,
+  effect: { critical, liftProtection: false },
+  listed: undefined,
+});
+
+test.each<[rule: string, path: string, expected: string | undefined]>([
+  ['critical by a rule', '/w/db', 'critical'],
+  ['evictd lives below it', '/w/home', 'self'],
+  ['it contains a critical one', '/w', 'contains'],
+  ['outside the node', '/elsewhere', 'outside'],
+  ['it contains a cgroup that a rule calls critical by its path, though that is no workload', '/w/app', 'contains'],
+  ['beside all that', '/w/batch', undefined],
+  ['a name that only begins alike is not above', '/w/ap', undefined],
+])('%s', (_rule, path, expected) => {
+  const workloads = [at('/w'), at('/w/db', true), at('/w/home'), at('/w/app'), at('/w/ap'), at('/w/batch'), at('/elsewhere')];
+  const protections = protectionsOf(workloads, new Set(['/w/home']), undefined, ['/w/app/main']);
+  const outside = protectionsOf(workloads, new Set(), '/w', []);
+  expect((expected === 'outside' ? outside : protections).get(path)?.kind).toBe(expected);
+});
+
+const unit = (path: string, { liftProtection = false, critical = false, oomPreference }: Partial<Written> = {}): Protectable => ({
+  name: path.slice(path.lastIndexOf('/') + 1),
+  path,
+  effect: { critical, liftProtection },
+  listed: listedProtection({ path, effect: { critical, liftProtection } }),
+  oomPreference,
+});
+interface Written {
+  readonly liftProtection: boolean;
+  readonly critical: boolean;
+  readonly oomPreference: OomPreference | undefined;
+}
+
+test.each<[rule: string, unit: Protectable, expected: string | undefined]>([
+  ['a unit that the machine needs', unit('/system.slice/sshd.service'), 'unit'],
+  ['… in a cgroup that is no slice of systemd', unit('/w/sshd.service'), 'unit'],
+  ['… unless a rule lifts that', unit('/system.slice/sshd.service', { liftProtection: true }), undefined],
+  [
+    'a lifted one that another rule calls critical',
+    unit('/system.slice/sshd.service', { liftProtection: true, critical: true }),
+    'critical',
+  ],
+  ['process 1 whatever a rule says', unit('/init.scope', { liftProtection: true }), 'unit'],
+  ['what asks to be omitted', unit('/batch.slice/a.service', { oomPreference: 'omit' }), 'omit'],
+  ['… also where a rule lifts what the list says', unit('/batch.slice/a.service', { oomPreference: 'omit', liftProtection: true }), 'omit'],
+  ['what asks to be avoided is no more than that', unit('/batch.slice/a.service', { oomPreference: 'avoid' }), undefined],
+])('%s', (_rule, one, expected) => {
+  expect(protectionsOf([one], new Set(), undefined, []).get(one.path)?.kind).toBe(expected);
+});
+
+test.each<[rule: string, below: Protectable, expected: string | undefined]>([
+  ['a unit that the machine needs', unit('/apps.slice/sshd.service'), 'contains'],
+  ['one that asks to be omitted', unit('/apps.slice/a.service', { oomPreference: 'omit' }), 'contains'],
+  ['any other', unit('/apps.slice/a.service'), undefined],
+])('a cgroup that contains %s', (_rule, below, expected) => {
+  expect(protectionsOf([unit('/apps.slice'), below], new Set(), undefined, []).get('/apps.slice')?.kind).toBe(expected);
+});
+
+test.each<[what: string, make: (path: string) => void, units: readonly string[], expected: Protection | undefined]>([
+  ['that holds nothing protected', (path) => mkdirSync(path), ['batch.service'], undefined],
+  ['that was removed meanwhile', (path) => symlinkSync('/nonexistent/evictd-test', path), ['batch.service'], undefined],
+  [
+    'whose name is that of a file',
+    (path) => {
+      writeFileSync(path, '');
+    },
+    ['batch.service'],
+    undefined,
+  ],
+  ['that cannot be listed', (path) => symlinkSync(path, path), ['batch.service'], { kind: 'unlisted' }],
+  ['… beside a protected unit', (path) => symlinkSync(path, path), ['sshd.service'], { kind: 'contains', name: 'sshd.service' }],
+])('a slice with one in it %s', (_what, make, units, expected) => {
+  const directory = mkdtempSync(join(tmpdir(), 'evictd-test-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true });
+  });
+  for (const name of units) mkdirSync(join(directory, name));
+  make(join(directory, 'apps-a.slice'));
+  const below = protectedBelow('/apps.slice', directory, () => ({ effect: { critical: false, liftProtection: false } }));
+  expect(below).toEqual(expected);
+});

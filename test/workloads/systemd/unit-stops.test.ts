@@ -1,0 +1,184 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { SystemdUnits } from '../../../src/host/linux/systemd/unit-manager.js';
+import type { WorkloadSource } from '../../../src/monitor/ports/ports.js';
+import { withUnitStops } from '../../../src/workloads/systemd/unit-stops.js';
+import { candidates, workload } from '../../core/support.js';
+import { BusPeer } from '../../host/linux/systemd/bus-peer.js';
+import { eventually } from '../../support/eventually.js';
+
+const batch = workload('batch.service', { unit: { name: 'batch.service', manager: 'system' } });
+const ofUser = workload('batch.service', { id: 'u', unit: { name: 'batch.service', manager: 'user' } });
+const source: WorkloadSource = {
+  candidates: () => candidates([batch, 1n], [ofUser, 1n]),
+  refresh: () => undefined,
+  problems: () => [],
+  holding: () => undefined,
+  close: () => undefined,
+};
+
+let peer: BusPeer;
+const SOON_NS = 250_000_000n;
+
+/** systemd has batch.service, and web.service, which hangs on it as it is said. */
+async function withSystemd(
+  dependency: 'RequiredBy' | 'BoundBy',
+  isAnswering: boolean | (() => boolean) = true,
+  controlGroup = '/batch.service',
+  hanging: readonly string[] = ['web.service'],
+  more: readonly unknown[] = [],
+  from = source,
+): Promise<WorkloadSource> {
+  peer = await BusPeer.open();
+  const answers = typeof isAnswering === 'boolean' ? () => isAnswering : isAnswering;
+  const all = (name: string): readonly unknown[] => [
+    ['Id', ['s', name]],
+    ['ActiveState', ['s', 'active']],
+    [dependency, ['as', name === 'batch.service' ? [...hanging] : []]],
+    ...more,
+  ];
+  peer.answer = ({ member, path = '', body }) => {
+    if (member === 'GetAll')
+      return answers() ? { signature: 'a{sv}', body: [all(path.includes('batch') ? 'batch.service' : 'web.service')] } : undefined;
+    if (member === 'Get' && body?.[1] === 'ControlGroup')
+      return { signature: 'v', body: [['s', path.includes('batch') ? controlGroup : '/web.service']] };
+    return member === 'Get' ? { error: 'org.freedesktop.DBus.Error.UnknownProperty' } : { signature: '', body: [] };
+  };
+  const units = new SystemdUnits([{ path: peer.path, daemon: false }]);
+  onTestFinished(() => {
+    units.close();
+  });
+  return withUnitStops(
+    from,
+    units,
+    ({ name }) => name === 'web.service',
+    () => false,
+  );
+}
+
+const signalledBecause = (wrapped: WorkloadSource): string | undefined => {
+  const stop = wrapped.candidates().stop?.(batch);
+  return stop?.kind === 'signal' ? stop.because : undefined;
+};
+
+test('a unit is awaited until systemd has reported it and its dependents', async () => {
+  const wrapped = await withSystemd('RequiredBy');
+  expect(wrapped.candidates().awaited?.(batch, SOON_NS)).toBe(true);
+  await eventually('it is known', () => signalledBecause(wrapped) === 'protected');
+  expect(wrapped.candidates().stop?.(batch)).toMatchObject({ unit: 'web.service' });
+  await eventually('no longer awaited', () => wrapped.candidates().awaited?.(batch, SOON_NS) === false);
+  expect(wrapped.candidates().veto?.(batch)).toBeUndefined();
+});
+
+test('a unit whose end would stop a protected one is not evicted', async () => {
+  const wrapped = await withSystemd('BoundBy');
+  await eventually('it is known', () => wrapped.candidates().veto?.(batch));
+  expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'takes-along', unit: 'web.service', how: 'stops' });
+});
+
+test('a critical one, which ends at a shutdown only, may take along what is protected because it is critical, too', async () => {
+  const wrapped = await withSystemd('BoundBy');
+  await eventually('it is known', () => wrapped.candidates().veto?.(batch));
+  const critical = { ...batch, protection: { kind: 'critical' } } as const;
+  await eventually('what hangs on it is known, too', () => wrapped.candidates().stop?.(critical)?.kind === 'stop');
+  const found = wrapped.candidates();
+  expect([found.veto?.(critical), found.stop?.(critical)]).toMatchObject([undefined, { kind: 'stop', dependants: ['web.service'] }]);
+});
+
+test('it is not waited for for long: what is not known then is signalled', async () => {
+  const wrapped = await withSystemd('BoundBy', false);
+  expect(wrapped.candidates().awaited?.(batch, SOON_NS)).toBe(true);
+  await eventually('no longer awaited', () => wrapped.candidates().awaited?.(batch, SOON_NS) === false);
+  expect(wrapped.candidates().veto?.(batch)).toBeUndefined();
+  expect(wrapped.candidates().stop?.(batch)).toMatchObject({ kind: 'signal', because: 'unknown', unit: 'batch.service' });
+});
+
+test("a user's unit of the same name is another one", async () => {
+  const wrapped = await withSystemd('BoundBy');
+  await eventually('the other is known', () => wrapped.candidates().veto?.(batch));
+  const found = wrapped.candidates();
+  expect([found.awaited?.(ofUser, SOON_NS), found.veto?.(ofUser), found.stop?.(ofUser)]).toEqual([false, undefined, undefined]);
+});
+
+test('a cgroup that only has the name of a unit is not that unit', async () => {
+  const wrapped = await withSystemd('BoundBy', true, '/system.slice/batch.service');
+  await eventually('it is known', () => signalledBecause(wrapped) === 'elsewhere');
+  const found = wrapped.candidates();
+  expect(found.veto?.(batch)).toBeUndefined();
+});
+
+test('a unit that has come since may hang on it: systemd is asked once more', async () => {
+  const hanging: string[] = [];
+  const wrapped = await withSystemd('BoundBy', true, '/batch.service', hanging);
+  await eventually('it is known', () => wrapped.candidates().stop?.(batch)?.kind === 'stop');
+  hanging.push('web.service');
+  const found = wrapped.candidates(); // before it comes: what is asked for ahead is asked for with the next
+  peer.signal('UnitNew', '/org/freedesktop/systemd1');
+  await eventually('it is known', () => found.awaited?.(batch, SOON_NS) === false && found.veto?.(batch));
+  expect(found.veto?.(batch)).toEqual({ kind: 'takes-along', unit: 'web.service', how: 'stops' });
+});
+
+test('… and where it does not answer, the unit is signalled', async () => {
+  let isAnswering = true;
+  const wrapped = await withSystemd('BoundBy', () => isAnswering, '/batch.service', []);
+  await eventually('it is known', () => wrapped.candidates().stop?.(batch)?.kind === 'stop');
+  isAnswering = false;
+  const found = wrapped.candidates();
+  peer.signal('UnitNew', '/org/freedesktop/systemd1');
+  await eventually('the new unit is known', () => found.stop?.(batch)?.kind === 'signal');
+  expect(found.stop?.(batch)).toMatchObject({ because: 'unsure', unit: 'batch.service' });
+  await eventually('no longer awaited', () => found.awaited?.(batch, SOON_NS) === false);
+});
+
+test('whose end reboots the machine may not be evicted', async () => {
+  const wrapped = await withSystemd('BoundBy', true, '/batch.service', [], [['FailureAction', ['s', 'reboot']]]);
+  await eventually('it is known', () => wrapped.candidates().veto?.(batch));
+  expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'emergency-action', unit: 'batch.service', setting: 'FailureAction=reboot' });
+  expect(wrapped.candidates().stop?.(batch)).toBeUndefined();
+});
+
+test('no wait exceeds its limit', async () => {
+  const wrapped = await withSystemd('BoundBy', false);
+  expect(wrapped.candidates().awaited?.(batch, 1n << 40n)).toBe(true);
+  expect(wrapped.candidates().awaited?.(batch, 1n)).toBe(false);
+});
+
+test('… even if other workloads are asked about meanwhile', async () => {
+  const wrapped = await withSystemd('BoundBy', false);
+  const other = workload('other.service', { id: 'o', unit: { name: 'other.service', manager: 'system' } });
+  expect(wrapped.candidates().awaited?.(batch, 1n << 40n)).toBe(true);
+  expect(wrapped.candidates().awaited?.(other, 1n << 40n)).toBe(true);
+  expect(wrapped.candidates().awaited?.(batch, 1n)).toBe(false);
+});
+
+test('a unit whose end would stop a protected one is vetoed even if its preference has changed', async () => {
+  const changed: WorkloadSource = { ...source, candidates: () => ({ ...source.candidates(), veto: () => ({ kind: 'changed' }) }) };
+  const wrapped = await withSystemd('BoundBy', true, '/batch.service', ['web.service'], [], changed);
+  expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'changed' });
+  await eventually('it is known', () => wrapped.candidates().veto?.(batch)?.kind !== 'changed');
+  expect(wrapped.candidates().veto?.(batch)).toEqual({ kind: 'takes-along', unit: 'web.service', how: 'stops' });
+});
+
+test('at a shutdown it is waited for since the turn of its group came, for as long as was said', async () => {
+  let isAnswering = true;
+  const wrapped = await withSystemd('BoundBy', () => isAnswering, '/batch.service', []);
+  await eventually('it is known', () => wrapped.candidates().stop?.(batch)?.kind === 'stop');
+  isAnswering = false;
+  const turn = { sinceNs: process.hrtime.bigint() };
+  const found = wrapped.candidates();
+  peer.signal('UnitNew', '/org/freedesktop/systemd1');
+  await eventually('the new unit is known', () => found.stop?.(batch, turn)?.kind === 'signal');
+  await eventually('an eviction does not wait any more', () => !found.awaited?.(batch, SOON_NS));
+  expect(found.awaited?.(batch, 1n << 40n, turn)).toBe(true);
+  expect(found.awaited?.(batch, 1n, turn)).toBe(false);
+});
+
+test('… also until systemd can be asked again', async () => {
+  const wrapped = await withSystemd('BoundBy', true, '/batch.service', []);
+  await eventually('it is known', () => wrapped.candidates().stop?.(batch)?.kind === 'stop');
+  const turn = { sinceNs: process.hrtime.bigint() };
+  const found = wrapped.candidates();
+  expect(found.awaited?.(batch, 1n << 40n, turn)).toBe(false);
+  peer.close();
+  await eventually('the connection is lost', () => found.stop?.(batch, turn)?.kind === 'signal');
+  expect([found.awaited?.(batch, 1n << 40n, turn), found.awaited?.(batch, 1n, turn)]).toEqual([true, false]);
+});

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Rule } from '../../src/core/workload/rule.js';
+import { compileRules, type Named } from '../../src/workloads/workload-rules.js';
+
+const effectOn = (rules: readonly Rule[], workload: Partial<Named>) =>
+  compileRules(rules)({ name: 'web', path: '/workload.slice/web', ...workload });
+
+const matches = (match: Rule['match'], workload: Partial<Named>) => effectOn([{ match }], workload).matched.length === 1;
+
+describe('a glob over the name', () => {
+  test.each<[rule: string, glob: string, name: string, matched: boolean]>([
+    ['literal', 'web', 'web', true],
+    ['anchored at the end', 'web', 'web2', false],
+    ['anchored at the start', 'web', 'my-web', false],
+    ['case counts', 'Web', 'web', false],
+    ['* takes nothing', 'web*', 'web', true],
+    ['* takes a run', 'postgres*', 'postgresql-16', true],
+    ['* in the middle', 'a*z', 'abcz', true],
+    ['* stops at a slash', 'batch-*', 'batch-a/worker', false],
+    ['* does not take a leading slash', '*', 'a/b', false],
+    ['* per level', '*/*', 'a/b', true],
+    ['** takes slashes', 'batch-**', 'batch-a/worker/1', true],
+    ['** takes nothing', '**', '', true],
+    ['** in the middle', 'a/**/z', 'a/b/c/z', true],
+    ['the slashes around ** are literal', 'a/**/z', 'a/z', false],
+    ['*** is **', '***', 'a/b', true],
+    ['two stars apart backtrack', '*a*b', 'xaab', true],
+    ['? takes one', 'w?b', 'web', true],
+    ['? takes exactly one', 'web?', 'web', false],
+    ['? does not take a slash', 'a?b', 'a/b', false],
+    ['? takes a character beyond the BMP whole', 'a?', 'a😀', true],
+    ['a dot is a dot', 'a.service', 'a.service', true],
+    ['a dot is no wildcard', 'a.service', 'axservice', false],
+    ['regular expression characters are literal', 'a+(b)[c]{2}^$|\\d', 'a+(b)[c]{2}^$|\\d', true],
+    ['a character class is not one', '[ab]', 'a', false],
+    ['an alternative is not one', 'a|b', 'a', false],
+    ['systemd escapes are literal', 'dev-\\x2dfoo.mount', 'dev-\\x2dfoo.mount', true],
+    ['a hyphen is literal', 'a-c', 'b', false],
+    ['a newline is a character for *', 'a*b', 'a\nb', true],
+    ['and for **', 'a**b', 'a\nb', true],
+    ['a newline at the end is not ignored', 'web', 'web\n', false],
+    ['the empty glob', '', '', true],
+    ['the empty glob matches nothing else', '', 'a', false],
+  ])('%s: %j on %j → %s', (_rule, glob, name, matched) => {
+    expect(matches({ name: glob }, { name })).toBe(matched);
+  });
+});
+
+describe('name and path', () => {
+  const workload = { name: 'web', path: '/workload.slice/web' };
+  test.each<[rule: string, match: Rule['match'], matched: boolean]>([
+    ['path is the full path', { path: '/workload.slice/web' }, true],
+    ['path is not searched in the middle', { path: 'web' }, false],
+    ['path with **', { path: '/workload.slice/**' }, true],
+    ['name is not the full path', { name: '/workload.slice/web' }, false],
+    ['both match', { name: 'web', path: '/*/web' }, true],
+    ['only the name matches', { name: 'web', path: '/other/*' }, false],
+    ['only the path matches', { name: 'db', path: '/*/web' }, false],
+    ['neither given matches everything', {}, true],
+  ])('%s', (_rule, match, matched) => {
+    expect(matches(match, workload)).toBe(matched);
+  });
+});
+
+describe('rules combined', () => {
+  const all = { name: '**' };
+  const none = { name: 'nobody' };
+  const base = {
+    directories: [],
+    critical: false,
+    liftProtection: false,
+    priority: undefined,
+    requestsMemory: undefined,
+    terminationGracePeriodNs: undefined,
+  };
+
+  test.each<[rule: string, rules: readonly Rule[], effect: object]>([
+    [
+      'directories add up',
+      [
+        { match: {}, directories: [{ path: '/srv/a' }] },
+        { match: {}, directories: [{ path: '/srv/b' }] },
+      ],
+      {
+        ...base,
+        directories: [{ path: '/srv/a' }, { path: '/srv/b' }],
+        matched: [0, 1],
+      },
+    ],
+    ['no rules', [], { ...base, matched: [] }],
+    ['no rule matches', [{ match: none, critical: true, priority: 7 }], { ...base, matched: [] }],
+    ['a rule without effect still matched', [{ match: all }], { ...base, matched: [0] }],
+    [
+      'each key of one rule',
+      [{ match: all, critical: true, liftProtection: true, priority: -10, requestsMemory: 512n, terminationGracePeriodNs: 5n }],
+      {
+        critical: true,
+        liftProtection: true,
+        priority: -10,
+        requestsMemory: 512n,
+        terminationGracePeriodNs: 5n,
+        directories: [],
+        matched: [0],
+      },
+    ],
+    [
+      'the later wins, key by key',
+      [
+        { match: all, priority: 1, requestsMemory: 100n },
+        { match: all, priority: 2, terminationGracePeriodNs: 3n },
+      ],
+      { ...base, priority: 2, requestsMemory: 100n, terminationGracePeriodNs: 3n, matched: [0, 1] },
+    ],
+    [
+      'zero is a value and wins',
+      [
+        { match: all, priority: 5, requestsMemory: 100n, terminationGracePeriodNs: 3n },
+        { match: all, priority: 0, requestsMemory: 0n, terminationGracePeriodNs: 0n },
+      ],
+      { ...base, priority: 0, requestsMemory: 0n, terminationGracePeriodNs: 0n, matched: [0, 1] },
+    ],
+    [
+      'critical is not unset by a later rule',
+      [
+        { match: all, critical: true },
+        { match: all, critical: false },
+      ],
+      { ...base, critical: true, matched: [0, 1] },
+    ],
+    [
+      'critical may be set by a later rule',
+      [
+        { match: all, critical: false },
+        { match: all, critical: true },
+      ],
+      { ...base, critical: true, matched: [0, 1] },
+    ],
+    [
+      'only matching rules count, by their index',
+      [
+        { match: all, priority: 1 },
+        { match: none, priority: 2, critical: true },
+        { match: all, requestsMemory: 3n },
+      ],
+      { ...base, priority: 1, requestsMemory: 3n, matched: [0, 2] },
+    ],
+  ])('%s', (_rule, rules, effect) => {
+    expect(effectOn(rules, {})).toEqual(effect);
+  });
+
+  test('one workload leaves no trace on the next', () => {
+    const effectOf = compileRules([{ match: { name: 'db' }, critical: true, priority: 9 }]);
+    expect(effectOf({ name: 'db', path: '/db' }).critical).toBe(true);
+    expect(effectOf({ name: 'web', path: '/web' })).toEqual({ ...base, matched: [] });
+  });
+});
+
+describe('labels', () => {
+  const labels = { app: 'web', 'app.kubernetes.io/part-of': 'shop' };
+
+  test.each<[rule: string, labels: Readonly<Record<string, string>>, matched: boolean]>([
+    ['the value', { app: 'web' }, true],
+    ['another value', { app: 'db' }, false],
+    ['a pattern of it', { app: 'w*' }, true],
+    ['a label that it does not have', { tier: '*' }, false],
+    ['all of several', { app: 'web', 'app.kubernetes.io/part-of': 'shop' }, true],
+    ['one of several', { app: 'web', tier: 'front' }, false],
+    ['none asked for', {}, true],
+    ['what every object has is no label', { toString: '**' }, false],
+  ])('%s', (_rule, asked, matched) => {
+    expect(matches({ labels: asked }, { labels })).toBe(matched);
+  });
+
+  test('a workload without labels matches no rule with labels', () => {
+    expect(matches({ labels: { app: '*' } }, {})).toBe(false);
+  });
+
+  test('beside a name both must match', () => {
+    expect(matches({ name: 'web', labels: { app: 'web' } }, { labels })).toBe(true);
+    expect(matches({ name: 'db', labels: { app: 'web' } }, { labels })).toBe(false);
+  });
+});
