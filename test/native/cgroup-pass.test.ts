@@ -95,7 +95,7 @@ describe.each(all)('a directory beside the cgroup, its files %s', (_name, maxOpe
     expect([...values.slice(0, 3), errors[0]]).toEqual([1, 7, 0, 0]);
   });
 
-  test('that is missing, gone, without the file or not given is unknown and no error; it is found when it is there', () => {
+  test('that is missing, gone, without the file or not given is unknown without an error, and read once it exists', () => {
     const { table, values, errors } = tableOf(files, maxOpenFiles);
     const pids = makeFake({ 'pids.current': '7\n' });
     rmSync(join(pids, 'pids.current'));
@@ -147,7 +147,7 @@ describe('whether a process lives in a cgroup', () => {
   const mounts: [version: string, parent: string][] = [];
   if (hasMemoryV1) mounts.push(['v1', memoryV1]);
   if (hasCgroup2) mounts.push(['v2', cgroup2]);
-  test.each(mounts)('is true of now on %s, however often it is asked', async (_version, parent) => {
+  test.each(mounts)('is current on %s at each reading', async (_version, parent) => {
     const cgroup = makeCgroup(parent);
     const { table, values, errors } = tableOf([occupied], 100);
     table.add(cgroup);

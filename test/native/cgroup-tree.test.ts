@@ -70,7 +70,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     expect(told(tree)).toEqual(['vanished before']);
   });
 
-  test('further below are told where all levels are asked for, and only there', () => {
+  test('at deeper levels are reported if all levels are requested, and only then', () => {
     const root = makeCgroup(mount);
     mkdirSync(`${root}/old`);
     const children = quiet(root);
@@ -100,7 +100,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
     }
     expect(inotifyWatches()).toBe(before + 1);
     tree.close();
-    await until('they are closed', () => inotifyWatches() <= before);
+    await until('the watches are closed', () => inotifyWatches() <= before);
   });
 
   test('call back, if they have a callback', async () => {
@@ -209,7 +209,7 @@ describe.each(hierarchies)('cgroups of %s', (_name, mount) => {
       tree.close();
       expect([tree.live, tree.changes()]).toEqual([false, GONE]);
     }
-    await until('they are closed', () => openDescriptors() <= before);
+    await until('the watches are closed', () => openDescriptors() <= before);
     first.close();
     expect(native.watchCount()).toBe(0);
   });

@@ -53,7 +53,7 @@ describe('close', () => {
     expect({ status, output }).toEqual({ status: 0, output: 'closed' });
   });
 
-  test('of every kind of watch, from inside its callback, twice, while its events go on: it is not called again', async () => {
+  test('of every kind of watch, twice, inside its callback, during further events: no further call', async () => {
     const ends: (() => void)[] = [];
     const all = storms(ends);
     const script = `
@@ -80,7 +80,7 @@ describe('close', () => {
     after(() => void child.kill('SIGKILL'));
     let said = '';
     child.stdout.on('data', (text: Buffer) => (said += text.toString()));
-    await until('they are open', () => said.includes('open'));
+    await until('the watches are open', () => said.includes('open'));
     for (const { start } of Object.values(all)) await start();
     expect(await exit).toEqual([0, null]); // with the last watch its process ends
     for (const end of ends) end();
@@ -184,7 +184,7 @@ test('a callback that throws is an uncaught exception, and the other watches are
   expect({ status, output }).toEqual({ status: 0, output: 'first, thrown by first, second' });
 });
 
-test('a watch without references goes on: it is not collected while it is live', async () => {
+test('a live watch without references is not collected', async () => {
   const { output } = await runNode(`
     const path = ${JSON.stringify(makeNumberFile(1).path)};
     (() => new native.Sampler({ files: [{ path, format: 'number' }], weights: [1], maxRatePerSecond: 1, maxPeriodMs: 2, limits: [5] }, () => {

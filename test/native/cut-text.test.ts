@@ -55,7 +55,7 @@ describe('text that is cut off', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('a list of processes gives no pid that is not in it', () => {
+  test('a list of processes yields only process ids that are in it', () => {
     const directory = makeDirectory();
     const text = '1234567\n2345\n34\n';
     const handle = closing(new native.CgroupHandle(directory));

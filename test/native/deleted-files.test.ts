@@ -7,7 +7,7 @@ import { after, closing, makeDirectory, runNode, thrownBy, until } from './kerne
 async function search(path: string): Promise<DeletedFilesResult> {
   let found: DeletedFilesResult | undefined;
   closing(new native.DeletedFiles(path, (result) => (found = result)));
-  await until('it is done', () => found !== undefined);
+  await until('the walk is done', () => found !== undefined);
   return found as unknown as DeletedFilesResult;
 }
 

@@ -41,7 +41,7 @@ describe('with no descriptor left', () => {
   const constructors = CLASSES.filter((name) => !['CgroupTable', 'MemoryReaper'].includes(name));
 
   test.each(constructors)(
-    '%s: wherever its constructor comes to the end of them, it is EMFILE, nothing is left, and it works when there are some (where this machine has it)',
+    '%s: a constructor without descriptors at any point throws EMFILE, leaks none, and works with descriptors (where this machine has it)',
     async (name) => {
       const each = everything()[name] ?? [];
       for (const expression of each) {
@@ -97,7 +97,7 @@ describe('with no descriptor left', () => {
 
   const cgroup = (): string => makeCgroup(hasMemoryV1 ? memoryV1 : cgroup2);
 
-  test('watches that are open fire, and say that they are gone', async () => {
+  test('open watches fire, and report removals', async () => {
     const [root, number] = [cgroup(), makeNumberFile(1)];
     const events = hasCgroup2 ? makeCgroup(cgroup2) : undefined;
     const result = await inShortage<Record<string, number>>(`

@@ -123,7 +123,7 @@ describe('what a directory takes', () => {
     expect(usage).toMatchObject({ errors: 0, complete: true });
   });
 
-  test('of a hundred thousand files is counted while JavaScript goes on', async () => {
+  test('of a hundred thousand files is counted without blocking JavaScript', async () => {
     const directory = makeShm();
     for (let part = 0; part < 10; part += 1) {
       mkdirSync(join(directory, String(part)));
@@ -155,7 +155,7 @@ describe('a walk', () => {
       usage.close();
       called += 1;
     });
-    await until('it is done', () => called === 1);
+    await until('the walk is done', () => called === 1);
   });
 
   test('does not keep the process, nor its end, nor that of a worker', async () => {

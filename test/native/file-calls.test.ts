@@ -14,7 +14,7 @@ function makeSmall(): string {
   return directory;
 }
 
-test('fallocate gives a file space and leaves its size; it can be written when the filesystem is full', async () => {
+test('fallocate reserves space without a change of size; it can be written on a full filesystem', async () => {
   const directory = makeSmall();
   const file = openSync(join(directory, 'journal'), 'w');
   after(() => {
@@ -45,7 +45,7 @@ test('fallocate says why not', async () => {
   }
 });
 
-test.runIf(spawnSync('python3', ['-V']).status === 0)('getxattr reads an attribute as it is (where Python can set one)', () => {
+test.runIf(spawnSync('python3', ['-V']).status === 0)('getxattr reads an attribute unchanged (where Python can set one)', () => {
   const file = join(makeDirectory(), 'file');
   writeFileSync(file, '');
   // trusted.*: tmpfs has it wherever it runs, user.* only since 6.6.

@@ -116,7 +116,7 @@ describe('the reader', () => {
     expect(read({ path: file('x'.repeat(5 << 20)), format: 'number' })).toEqual({ values: [NaN], errors: [EFBIG] });
   });
 
-  test('opens what was missing when it is there', () => {
+  test('opens a missing file once it exists', () => {
     const path = join(makeDirectory(), 'late');
     const reader = closing(new native.FileReader([{ path, format: 'number' }]));
     reader.read();
@@ -130,7 +130,7 @@ describe('the reader', () => {
     expect(read({ path: '/proc', format: 'number' }, { path: '/proc/loadavg', format: 'loadavg' })).toMatchObject({ errors: [EISDIR, 0] });
   });
 
-  test.runIf(hasMemoryV1)('a removed cgroup is ENODEV, then ENOENT, and is read again when it is back', () => {
+  test.runIf(hasMemoryV1)('a removed cgroup is ENODEV, then ENOENT, and is read again when it exists again', () => {
     const cgroup = makeCgroup(memoryV1);
     const reader = closing(new native.FileReader([{ path: `${cgroup}/memory.usage_in_bytes`, format: 'number' }]));
     reader.read();

@@ -53,7 +53,7 @@ const isHanging = (): boolean =>
 describe.runIf(works).each(['untaken', 'unanswered'] as const)(
   'a FUSE mount that hangs, with requests %s (where one can be mounted)',
   (how) => {
-    test('delays nothing: JavaScript goes on, another filesystem answers, and it answers again later', async () => {
+    test('delays nothing: JavaScript runs, another filesystem answers, and this one answers again later', async () => {
       const fuse = await mount();
       const [hung, other] = [open(fuse.directory), open('/')];
       expect(await measure(hung)).toMatchObject(ANSWER);
@@ -71,7 +71,7 @@ describe.runIf(works).each(['untaken', 'unanswered'] as const)(
       expect(await measure(hung)).toMatchObject(ANSWER);
     });
 
-    test('has one thread, however often it is closed and opened again; the last takes part in the old request', async () => {
+    test('has one thread, however often it is closed and opened again; the last instance joins the pending request', async () => {
       const fuse = await mount();
       await until('the threads of others end', () => statfsThreads() === 0);
       await fuse.hang(how);
@@ -164,7 +164,7 @@ describe.runIf(works)('a process with a request to a mount that hangs (where one
     const state = () => /^State:\s+(\S)/m.exec(readFileSync(`/proc/${String(child.pid)}/status`, 'utf8'))?.[1];
     await fuse.stuck();
     child.stdin.write('now');
-    await until('it is a zombie', () => state() === 'Z');
+    await until('the process is a zombie', () => state() === 'Z');
     fuse.abort();
     expect(await ended).toEqual([4, null]);
   });

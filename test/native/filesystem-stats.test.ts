@@ -18,14 +18,14 @@ const measure = (stats: FilesystemStats) =>
 
 const open = (path: string) => closing(new native.FilesystemStats(path));
 
-/** The answer is there, and nobody was told: the event loop had no turn. */
+/** Blocks the event loop: the answer arrives, and no callback runs. */
 const awaitAnswer = (stats: FilesystemStats, sinceNs: bigint): void => {
   for (const end = Date.now() + 10_000; stats.read().atNs < sinceNs || stats.read().pending;) {
     if (Date.now() > end) throw new Error('no answer');
   }
 };
 
-test('an answer that was not passed on yet is told to who asked for it, in its turn, whatever is asked meanwhile', async () => {
+test('a pending answer goes to the request that it belongs to, in order, despite later requests', async () => {
   const stats = open('/');
   const called: string[] = [];
   const asked = process.hrtime.bigint();
@@ -89,7 +89,7 @@ test('a filesystem without inodes has 0 of 0', async () => {
   expect(await measure(open('/proc'))).toMatchObject({ inodes: 0, inodesFree: 0, errno: 0 });
 });
 
-test('a path that is not there is ENOENT in the reading, and is found when it is there', async () => {
+test('a missing path is ENOENT in the reading, and is read once it exists', async () => {
   const path = join(makeDirectory(), 'late');
   const stats = open(path);
   expect(await measure(stats)).toMatchObject({ errno: constants.errno.ENOENT, totalBytes: 0, inodes: 0 });

@@ -105,7 +105,7 @@ describe.each(freezers)('the freezer of %s', (name, mount) => {
     await until('it to be thawed', () => says(cgroup) === thawed);
   });
 
-  test('a process killed while frozen ends when it is thawed', async () => {
+  test('a process killed while frozen ends when thawed', async () => {
     const cgroup = makeCgroup(mount);
     const child = await startIn(cgroup, 'exec sleep 60');
     const held = handle(cgroup);

@@ -221,7 +221,7 @@ describe.runIf(hasMemoryV1)('the registration of a v1 memory threshold', () => {
     expect(owner.armed).toBe(undefined);
   });
 
-  test('that is closed before its turn is not made, and nobody is told; closed twice, and from inside the callback', async () => {
+  test('that is closed before it is armed is never armed and does not call; close() twice, and from inside the callback', async () => {
     const cgroup = makeCgroup(memoryV1);
     const others = occupyArmer(cgroup);
     const { owner, wakes } = open(cgroup, MiB);
