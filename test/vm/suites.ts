@@ -152,8 +152,8 @@ const sameEverywhere = [
 /** But for how the demo ends where something interrupts it. */
 const demoOnce = notNamed(
   'two at once do not meet',
-  'SIGHUP during the leak',
-  'SIGTERM while evictd guards',
+  'during the leak',
+  'while evictd guards',
   'standard output cannot be written',
   'evictd itself ends in the middle',
 );

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Suite, suites } from './suites.js';
+
+// A suite names files and tests by text: after a rename it would silently run less, or more, than it says.
+
+const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .map((file) => join('test', file))
+  .filter((file) => file.endsWith('.test.ts'));
+
+const filesOf = (suite: Suite): string[] => files.filter((file) => suite.files.some((start) => file.startsWith(start)));
+
+/** The names that a suite leaves out, from its pattern `^(?!.*(a|b))`. */
+const leftOut = ({ only }: Suite): string[] => /^\^\(\?!\.\*\((.*)\)\)$/.exec(only?.source ?? '')?.[1]?.split('|') ?? [];
+
+describe.each(suites)('the suite $name', (suite) => {
+  test('each path is that of a test file', () => {
+    const paths = [...suite.files, ...(suite.except ?? [])];
+    expect(paths.filter((start) => !files.some((file) => file.startsWith(start)))).toEqual([]);
+  });
+
+  test('each name that it leaves out is that of a test in its files, or in those of a suite with the same pattern', () => {
+    const text = suites
+      .filter(({ only }) => only === suite.only)
+      .flatMap(filesOf)
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n');
+    expect(leftOut(suite).filter((name) => !text.includes(name))).toEqual([]);
+  });
+});
