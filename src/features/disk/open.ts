@@ -1,6 +1,5 @@
 import type { Config } from '../../config/config.js';
-import type { DiskHolder } from '../../core/disk/filesystem-holders.js';
-import { type DiskSignal, filesystemOf } from '../../core/signal/signal.js';
+import { filesystemOf } from '../../core/signal/signal.js';
 import { operandsOf } from '../../core/threshold/threshold.js';
 import type { LinuxNode } from '../../host/select.js';
 import type { Log } from '../../log/log.js';
@@ -16,7 +15,7 @@ import { FoundFilesystems } from '../../workloads/disk/found-filesystems.js';
 import { SpaceWatch } from './space-watch.js';
 import type { ConfigurationInForce } from '../../node/configuration-in-force.js';
 import type { ContainerRuntimes } from '../../node/container-runtimes.js';
-import { lookAtDisks, openDiskParts } from '../../node/disk-parts.js';
+import { lookAtDisks, openDiskParts, type OpenedDiskParts } from '../../node/disk-parts.js';
 import { workloadsOf } from '../../node/node-reading.js';
 
 interface DisksParts {
@@ -52,13 +51,12 @@ export function openDisks(inForce: ConfigurationInForce, { node, workloads, runt
   });
   node.place(filesystems);
   const parts = openDiskParts(filesystems, runtimesNow);
-  const { directories, containers, trees, images } = parts;
   const reads = new BackgroundReads();
   const measure = (): Promise<DiskMeasurement> => lookAtDisks(node.hierarchy, filesystems, parts, reads);
   const watch = new DiskWatch({
     measure: async () => {
       const known = workloadsOf(workloads);
-      directories.refresh(known).then(
+      parts.directories.refresh(known).then(
         (hasChanged) => {
           if (hasChanged) changed();
         },
@@ -66,19 +64,34 @@ export function openDisks(inForce: ConfigurationInForce, { node, workloads, runt
           log.error(`cannot measure the directories of workloads: ${String(error)}`, { code: 'EVICTD_DISK_UNMEASURED' });
         },
       );
-      await containers.refresh(known);
+      await parts.containers.refresh(known);
       return measure();
     },
     onNews: () => {
       changed();
     },
   });
-  const space = new SpaceWatch({
+  return {
+    filesystems,
+    watch,
+    space: openSpaceWatch(parts, measure, { log, journal }),
+    onChange: (listener) => {
+      changed = listener;
+    },
+  };
+}
+
+function openSpaceWatch(
+  { trees, images }: OpenedDiskParts,
+  measure: () => Promise<DiskMeasurement>,
+  { log, journal }: Pick<DisksParts, 'log' | 'journal'>,
+): SpaceWatch {
+  return new SpaceWatch({
     look: async (roles) => {
       await Promise.all([trees.walk(roles), images.refresh()]);
       return (await measure()).holders;
     },
-    onFound: (signal: DiskSignal, holders: readonly DiskHolder[]) => {
+    onFound: (signal, holders) => {
       const record = holdersRecord(signal, holders);
       journal.record(record);
       log.warn(record.message, { signal });
@@ -87,14 +100,6 @@ export function openDisks(inForce: ConfigurationInForce, { node, workloads, runt
       log.warn(`cannot find out what holds the space: ${String(error)}`, { code: 'EVICTD_DISK_UNMEASURED' });
     },
   });
-  return {
-    filesystems,
-    watch,
-    space,
-    onChange: (listener) => {
-      changed = listener;
-    },
-  };
 }
 
 /** Logs where the filesystems are, and warns if the images have their own filesystem and no threshold watches it. */

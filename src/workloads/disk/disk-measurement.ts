@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { membership, pathBelowMount, withAncestors, type CgroupHierarchy } from '../../core/workload/cgroup.js';
-import type { DeletedFilesHolder } from '../../core/disk/filesystem-holders.js';
 import { NOTHING_ON_DISK, type DiskAmount, type DiskHolding, type DiskHoldings } from '../../core/disk/disk-amount.js';
-import type { DiskHolders } from '../../core/disk/filesystem-holders.js';
+import type { DeletedFilesHolder, DiskHolders } from '../../core/disk/filesystem-holders.js';
 import { FILESYSTEM_ROLES, pathsByRole, type FilesystemPaths, type FilesystemRole } from '../../core/signal/layout.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import type { Binding, DeletedFilesResult } from '../../native/binding.js';
@@ -61,7 +60,7 @@ export async function measureDisks(
   native: Binding,
   hierarchy: CgroupHierarchy | undefined,
   configured: FilesystemPaths,
-  { directories, containers, trees, images }: DiskParts,
+  parts: DiskParts,
   silent = new BackgroundReads(),
 ): Promise<DiskMeasurement> {
   const beganNs = process.hrtime.bigint();
@@ -91,40 +90,45 @@ export async function measureDisks(
     if (!silent.has(path)) endedNs = process.hrtime.bigint();
   };
   await Promise.all([...new Set(Object.values(paths))].map(look));
-  const of = (path: string, shortSince?: ShortSince): DiskHoldings =>
-    forRoles((role): DiskHolding | 'measuring' | undefined => {
-      const written = containers.of(path, shortSince?.[role]);
-      if (written === 'measuring') return 'measuring';
-      const found = measured.get(paths[role]);
-      if (found === undefined) return undefined;
-      const on = ({ device }: MeasuredDirectory): boolean => device === found.device;
-      const goes = written.layers.filter(on);
-      const stays = [...directories.of(path), ...written.logs].filter(on);
-      const gone = goes.reduce((sum, { amount }) => plus(sum, amount), found.deleted.get(path) ?? NOTHING_ON_DISK);
-      const atNs = [...goes, ...stays].reduce((oldest, part) => (part.atNs < oldest ? part.atNs : oldest), found.atNs);
-      return { uses: stays.reduce((sum, { amount }) => plus(sum, amount), gone), frees: gone, atNs };
-    });
   return {
     beganNs,
     endedNs,
-    of,
+    of: (path, shortSince) => forRoles((role) => holdingOn(measured.get(paths[role]), parts, path, shortSince?.[role])),
     get holders() {
       return forRoles((role) => {
         const on = measured.get(paths[role]);
-        const found = trees.of(role);
+        const found = parts.trees.of(role);
         if (on === undefined && found === undefined) return undefined;
         const hasImages = on !== undefined && on.device === measured.get(paths.imagefs)?.device;
         return {
           deleted: on?.holders ?? [],
           ...(found && { directories: found }),
-          ...(hasImages && { images: images.holders }),
+          ...(hasImages && { images: parts.images.holders }),
         };
       });
     },
     get problems() {
-      return [...problems, ...directories.problems, ...containers.problems, ...trees.problems];
+      return [...problems, ...parts.directories.problems, ...parts.containers.problems, ...parts.trees.problems];
     },
   };
+}
+
+/** What the cgroup at `path` holds on one filesystem. */
+function holdingOn(
+  found: Measured | undefined,
+  { directories, containers }: DiskParts,
+  path: string,
+  shortSinceNs: bigint | undefined,
+): DiskHolding | 'measuring' | undefined {
+  const written = containers.of(path, shortSinceNs);
+  if (written === 'measuring') return 'measuring';
+  if (found === undefined) return undefined;
+  const on = ({ device }: MeasuredDirectory): boolean => device === found.device;
+  const goes = written.layers.filter(on);
+  const stays = [...directories.of(path), ...written.logs].filter(on);
+  const gone = goes.reduce((sum, { amount }) => plus(sum, amount), found.deleted.get(path) ?? NOTHING_ON_DISK);
+  const atNs = [...goes, ...stays].reduce((oldest, part) => (part.atNs < oldest ? part.atNs : oldest), found.atNs);
+  return { uses: stays.reduce((sum, { amount }) => plus(sum, amount), gone), frees: gone, atNs };
 }
 
 /** Without roles that `tell` has nothing about. */

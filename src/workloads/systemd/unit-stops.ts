@@ -25,45 +25,11 @@ export function withUnitStops(
   isProtected: KnownUnits['isProtected'],
   isListed = isProtected,
 ): WorkloadSource {
-  const knownSince = (shutdown: ShutdownGroupStart | undefined): Pick<KnownUnits, 'unit'> => ({
-    unit: (name) => units.unit(name, shutdown?.sinceNs),
-  });
-  const planOf = (
-    { unit, path, protection }: Workload,
-    shutdown?: ShutdownGroupStart,
-  ): UnitStop | TakesAlong | EmergencyAction | undefined => {
-    const known = { ...knownSince(shutdown), isProtected: protection?.kind === 'critical' ? isListed : isProtected };
+  const planOf: UnitStopPlan = ({ unit, path, protection }, shutdown) => {
+    const known = { ...knownSince(units, shutdown), isProtected: protection?.kind === 'critical' ? isListed : isProtected };
     return unit?.manager === 'system' ? planUnitStop(unit.name, path, known, shutdown !== undefined) : undefined;
   };
-  const stopOf = (workload: Workload, shutdown?: ShutdownGroupStart): UnitStop | undefined => {
-    const plan = planOf(workload, shutdown);
-    if (plan === undefined || isVeto(plan)) return undefined;
-    return plan.kind === 'stop' && !units.connect()
-      ? { kind: 'signal', because: 'unreachable', unit: workload.unit?.name ?? workload.name, along: plan.along }
-      : plan;
-  };
   const budget = new WaitBudget();
-  /** Asks about all at once. At a shutdown it also waits for a lost connection. */
-  const ask = (name: string, withinNs?: bigint, shutdown?: ShutdownGroupStart): boolean =>
-    unsettled(name, knownSince(shutdown), shutdown?.sinceNs)
-      .map((other) => units.awaited(other, shutdown && withinNs, shutdown?.sinceNs))
-      .includes(true) ||
-    (shutdown !== undefined && !units.connect() && units.unit(name) !== undefined);
-  const withStops = (found: Candidates): Candidates => ({
-    ...found,
-    veto: (workload) => {
-      const protection = found.veto?.(workload);
-      // `changed` does not prevent an end at a shutdown.
-      if (protection !== undefined && protection.kind !== 'changed') return protection;
-      const plan = planOf(workload);
-      return plan && isVeto(plan) ? plan : protection;
-    },
-    awaited: ({ unit, id }, withinNs, shutdown) =>
-      unit?.manager === 'system' &&
-      ask(unit.name, withinNs, shutdown) &&
-      (shutdown ? process.hrtime.bigint() - shutdown.sinceNs < withinNs : budget.hasTime(id, withinNs)),
-    stop: stopOf,
-  });
   return {
     candidates: () => {
       const found = source.candidates();
@@ -71,8 +37,8 @@ export function withUnitStops(
       for (const { workload } of found.usages) {
         if (workload.unit?.manager === 'system' && units.unit(workload.unit.name) === undefined) units.awaited(workload.unit.name);
       }
-      for (const { workload } of largest(found.usages)) if (workload.unit?.manager === 'system') ask(workload.unit.name);
-      return withStops(found);
+      for (const { workload } of largest(found.usages)) if (workload.unit?.manager === 'system') ask(units, workload.unit.name);
+      return withStops(found, units, planOf, budget);
     },
     refresh: () => {
       source.refresh();
@@ -86,6 +52,46 @@ export function withUnitStops(
       return problem === undefined ? source.problems() : [...source.problems(), problem];
     },
   };
+}
+
+type UnitStopPlan = (workload: Workload, shutdown?: ShutdownGroupStart) => UnitStop | TakesAlong | EmergencyAction | undefined;
+
+function withStops(found: Candidates, units: UnitManager, planOf: UnitStopPlan, budget: WaitBudget): Candidates {
+  return {
+    ...found,
+    veto: (workload) => {
+      const protection = found.veto?.(workload);
+      // `changed` does not prevent an end at a shutdown.
+      if (protection !== undefined && protection.kind !== 'changed') return protection;
+      const plan = planOf(workload);
+      return plan && isVeto(plan) ? plan : protection;
+    },
+    awaited: ({ unit, id }, withinNs, shutdown) =>
+      unit?.manager === 'system' &&
+      ask(units, unit.name, withinNs, shutdown) &&
+      (shutdown ? process.hrtime.bigint() - shutdown.sinceNs < withinNs : budget.hasTime(id, withinNs)),
+    stop: (workload, shutdown) => {
+      const plan = planOf(workload, shutdown);
+      if (plan === undefined || isVeto(plan)) return undefined;
+      return plan.kind === 'stop' && !units.connect()
+        ? { kind: 'signal', because: 'unreachable', unit: workload.unit?.name ?? workload.name, along: plan.along }
+        : plan;
+    },
+  };
+}
+
+function knownSince(units: UnitManager, shutdown: ShutdownGroupStart | undefined): Pick<KnownUnits, 'unit'> {
+  return { unit: (name) => units.unit(name, shutdown?.sinceNs) };
+}
+
+/** Asks about all at once. At a shutdown it also waits for a lost connection. */
+function ask(units: UnitManager, name: string, withinNs?: bigint, shutdown?: ShutdownGroupStart): boolean {
+  return (
+    unsettled(name, knownSince(units, shutdown), shutdown?.sinceNs)
+      .map((other) => units.awaited(other, shutdown && withinNs, shutdown?.sinceNs))
+      .includes(true) ||
+    (shutdown !== undefined && !units.connect() && units.unit(name) !== undefined)
+  );
 }
 
 function isVeto(plan: UnitStop | TakesAlong | EmergencyAction): plan is TakesAlong | EmergencyAction {
