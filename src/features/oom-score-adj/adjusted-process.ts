@@ -14,66 +14,42 @@ export type RestoreResult = 'given' | 'left' | 'nothing' | 'failed';
 export class AdjustedProcess {
   readonly pid: number;
   readonly start: string;
+  /** The value before evictd's first write. */
+  found: number;
+  /** Another program changed evictd's value: evictd leaves it. */
+  left: boolean;
+  /** As last read or written; undefined: not read yet since evictd started. */
+  now: number | undefined;
+  /** Whether `now` is a value of evictd's that differs from the original. */
+  ours: boolean;
   /** The last value that the kernel refused. */
   refused: number | undefined;
-  #found: number;
-  #now: number | undefined;
-  #ours: boolean;
-  #left: boolean;
 
-  constructor({ pid, start, found, left, now, ours }: FoundProcess & { readonly now: number | undefined; readonly ours: boolean }) {
+  /** Without `now` it is from the file: the process has one of the written values, or its original one. */
+  constructor({ pid, start, found, left }: FoundProcess, now?: number, ours = true) {
     this.pid = pid;
     this.start = start;
-    this.#found = found;
-    this.#left = left;
-    this.#now = now;
-    this.#ours = ours;
-  }
-
-  /** From the file: the process has one of the written values, or its original one. */
-  static stored(process: FoundProcess): AdjustedProcess {
-    return new AdjustedProcess({ ...process, now: undefined, ours: true });
-  }
-
-  /** The value before evictd's first write. */
-  get found(): number {
-    return this.#found;
-  }
-
-  /** As last read or written; undefined: not read yet since evictd started. */
-  get now(): number | undefined {
-    return this.#now;
-  }
-
-  /** Whether `now` is a value of evictd's that differs from the original. */
-  get ours(): boolean {
-    return this.#ours;
-  }
-
-  /** Another program changed evictd's value: evictd leaves it. */
-  get left(): boolean {
-    return this.#left;
-  }
-
-  get stored(): FoundProcess {
-    return { pid: this.pid, start: this.start, found: this.#found, left: this.#left };
+    this.found = found;
+    this.left = left;
+    this.now = now;
+    this.ours = ours;
   }
 
   wanted({ value, atLeast }: OomScoreAdjTarget): number {
-    return atLeast === 'found' ? Math.max(this.#found, value) : value;
+    return atLeast === 'found' ? Math.max(this.found, value) : value;
   }
 
   /** The original value follows changes until evictd writes. */
   observe(value: number, written: ReadonlySet<number>): Observed {
-    if (this.#now === undefined && (value === this.#found || written.has(value))) {
-      this.#now = value;
-      this.#ours = value !== this.#found;
+    if (this.now === undefined && (value === this.found || written.has(value))) {
+      this.now = value;
+      this.ours = value !== this.found;
     }
-    if (value === this.#now) return 'same';
-    const drifted = this.#ours && !this.#left;
-    if (!this.#ours) this.#found = value;
-    this.#left ||= drifted || value === UNKILLABLE;
-    this.#now = value;
+    if (value === this.now) return 'same';
+    const drifted = this.ours && !this.left;
+    if (!this.ours) this.found = value;
+    this.left ||= drifted || value === UNKILLABLE;
+    this.now = value;
     return drifted ? 'drifted' : 'changed';
   }
 
@@ -87,22 +63,22 @@ export class AdjustedProcess {
         if (seen !== 'same') return seen;
         held.write(value);
       }
-      this.#now = value;
-      this.#ours = value !== this.#found;
+      this.now = value;
+      this.ours = value !== this.found;
       return 'same';
     });
     return observed ?? 'same';
   }
 
   restore(written: ReadonlySet<number>): Exclude<RestoreResult, 'failed'> {
-    if (this.#left) return 'left';
-    if (!this.#ours) return 'nothing';
+    if (this.left) return 'left';
+    if (!this.ours) return 'nothing';
     const returned = this.#hold((held): 'given' | 'nothing' => {
       const current = held.value();
-      this.#now = current;
-      if (current === this.#found || !written.has(current)) return 'nothing';
-      held.write(this.#found);
-      this.#now = this.#found;
+      this.now = current;
+      if (current === this.found || !written.has(current)) return 'nothing';
+      held.write(this.found);
+      this.now = this.found;
       return 'given';
     });
     return returned ?? 'nothing';

@@ -5,13 +5,14 @@ import { rank } from '../../core/rank/rank.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 import type { Log } from '../../log/log.js';
 import type { OomScoreAdjTarget } from '../../core/oom/oom-score-adj-target.js';
-import type { OomScoreAdjWriter, StepListener, StepReport, WorkloadSource } from '../../monitor/ports/ports.js';
+import type { StepListener, StepReport, WorkloadSource } from '../../monitor/ports/ports.js';
+import type { OomScoreAdj } from './process-adjuster.js';
 
 export type OomScoreAdjMode = 'off' | 'qos' | 'rank';
 
 export interface OomScoreAdjusterParts {
   readonly workloads: WorkloadSource;
-  readonly adjuster: OomScoreAdjWriter;
+  readonly adjuster: OomScoreAdj;
   /** The memory that oom_score_adj is thousandths of: what the kernel compares when the node is out of memory. */
   readonly totalBytes: () => bigint;
   readonly log: Log;

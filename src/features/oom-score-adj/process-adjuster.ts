@@ -4,35 +4,35 @@ import type { Workload } from '../../core/workload/workload.js';
 import { isShortage, errnoName } from '../../errors.js';
 import type { Log } from '../../log/log.js';
 import type { OomScoreAdjTarget } from '../../core/oom/oom-score-adj-target.js';
-import type { RestoredOomScoreAdj, OomScoreAdjWriter } from '../../monitor/ports/ports.js';
 import type { Binding } from '../../native/binding.js';
-import { NewProcesses } from './new-processes.js';
 import { OomScoreAdjWarnings } from './adjustment-errors.js';
 import type { FoundFile } from './original-values-file.js';
-import { Restorer } from './value-restoration.js';
-import { Ledger } from './adjustment-ledger.js';
-import { ProcessListing, type SeenProcess } from './process-listing.js';
-import type { AdjustedProcess, Observed } from './adjusted-process.js';
-import type { AdjustedWorkload } from './adjusted-workload.js';
+import { Ledger, type AdjustedWorkload } from './adjustment-ledger.js';
+import { ProcessListing, type SeenProcess } from './held-process.js';
+import type { AdjustedProcess, Observed, RestoreResult } from './adjusted-process.js';
 
-/** oom_score_adj of the processes in cgroups. Never changes evictd's own value, nor one of −1000. */
-export class OomScoreAdj implements OomScoreAdjWriter {
+/** Rounds of searching for children forked while their parents are restored. */
+const ROUNDS = 8;
+
+interface RestoredOomScoreAdj {
+  readonly processes: number;
+  readonly failed: number;
+}
+
+/**
+ * oom_score_adj of the processes in cgroups. Never changes evictd's own value, nor one of −1000. An error with a
+ * process is logged. If evictd itself lacks a resource (descriptors, memory), `look`, `measure` and `write` throw, and
+ * the whole may be begun again. They yield after a few processes, so that they can be interrupted or given up.
+ */
+export class OomScoreAdj {
   readonly #warnings: OomScoreAdjWarnings;
   readonly #ledger: Ledger;
   readonly #listing: ProcessListing;
-  readonly #newProcesses: NewProcesses;
-  readonly #restorer: Restorer;
 
   constructor(native: Binding, hierarchy: CgroupHierarchy, file: FoundFile, log: Log) {
-    const complaints = new OomScoreAdjWarnings(log);
-    const ledger = new Ledger(file, complaints);
-    const listing = new ProcessListing(native, hierarchy, complaints);
-    const arrivals = new NewProcesses(ledger, listing);
-    this.#warnings = complaints;
-    this.#ledger = ledger;
-    this.#listing = listing;
-    this.#newProcesses = arrivals;
-    this.#restorer = new Restorer({ ledger, listing, arrivals, complaints });
+    this.#warnings = new OomScoreAdjWarnings(log);
+    this.#listing = new ProcessListing(native, hierarchy, this.#warnings);
+    this.#ledger = new Ledger(file, this.#listing, this.#warnings);
   }
 
   /** Restores the state from the file of an evictd that was killed. */
@@ -40,6 +40,10 @@ export class OomScoreAdj implements OomScoreAdjWriter {
     this.#ledger.takeOver();
   }
 
+  /**
+   * The processes of a workload with their original values, without those that are left alone. undefined: they cannot
+   * be listed.
+   */
   *look(workload: Workload): Generator<void, readonly OomProcess[] | undefined> {
     const pids = this.#listing.pids({ path: workload.path, cgroupId: workload.startOrder });
     if (pids === undefined) return undefined;
@@ -47,16 +51,17 @@ export class OomScoreAdj implements OomScoreAdjWriter {
     const seen = yield* this.#listing.seen(pids);
     const unknown = seen.filter((each) => memberOf(touched, each) === undefined);
     const listed = new Set(seen.map(({ identity }) => identity.pid));
-    for (const member of touched.members.values()) if (!listed.has(member.pid)) this.#restorer.restoreOne(touched, member);
+    for (const member of touched.members.values()) if (!listed.has(member.pid)) this.#restoreOne(touched, member);
     const drifted = seen.flatMap((each) => this.#observed(touched, each, memberOf(touched, each)));
     this.#warnings.drifted(touched.name, drifted);
-    this.#newProcesses.admit(touched, unknown);
+    this.#ledger.admit(touched, unknown);
     return seen.flatMap(({ identity, sizeBytes }) => {
       const member = touched.members.get(identity.pid);
       return member === undefined || member.left ? [] : { foundAdj: member.found, sizeBytes };
     });
   }
 
+  /** The same for a workload that is never written to: nothing is kept. */
   *measure({ id, path, startOrder }: Workload): Generator<void, readonly OomProcess[]> {
     const known = this.#ledger.get(id)?.members;
     const pids = this.#listing.pids({ path, cgroupId: startOrder }) ?? [];
@@ -64,6 +69,7 @@ export class OomScoreAdj implements OomScoreAdjWriter {
     return seen.map(({ identity: { pid }, value, sizeBytes }) => ({ foundAdj: known?.get(pid)?.found ?? value, sizeBytes }));
   }
 
+  /** Saves the original values of these targets to a file. false: that failed, and nothing may be written. */
   keep(targets: readonly OomScoreAdjTarget[]): boolean {
     for (const target of targets) {
       const touched = this.#ledger.get(target.workload.id);
@@ -77,6 +83,10 @@ export class OomScoreAdj implements OomScoreAdjWriter {
     return this.#ledger.save();
   }
 
+  /**
+   * Writes to the processes that `look` has seen and `keep` has saved. Returns whether there are new processes: `keep`
+   * and `write` again.
+   */
   *write(target: OomScoreAdjTarget): Generator<void, boolean> {
     const touched = this.#ledger.get(target.workload.id);
     if (touched === undefined) return false;
@@ -91,25 +101,73 @@ export class OomScoreAdj implements OomScoreAdjWriter {
     } finally {
       this.#warnings.drifted(touched.name, drifted);
     }
-    const arrived = yield* this.#listing.seen(this.#newProcesses.pids(touched));
-    return this.#newProcesses.admit(touched, arrived) > 0;
+    const arrived = yield* this.#listing.seen(this.#ledger.newPids(touched));
+    return this.#ledger.admit(touched, arrived) > 0;
   }
 
   restoreOthers(targets: readonly OomScoreAdjTarget[]): void {
     const ids = new Set(targets.map(({ workload }) => workload.id));
-    for (const touched of this.#ledger.all()) if (!ids.has(touched.id)) this.#restorer.restoreAll(touched);
+    for (const touched of this.#ledger.all()) if (!ids.has(touched.id)) this.#restoreAll(touched);
     this.#ledger.save();
   }
 
+  /** Restores all processes. Those that fail stay in the file. */
   restore(): RestoredOomScoreAdj {
     let [processes, failed] = [0, 0];
     for (const touched of this.#ledger.all()) {
-      const given = this.#restorer.restoreAll(touched);
+      const given = this.#restoreAll(touched);
       processes += given.processes;
       failed += given.failed;
     }
     this.#ledger.save();
     return { processes, failed };
+  }
+
+  /** Restores one process that ended or moved to another cgroup. */
+  #restoreOne(touched: AdjustedWorkload, member: AdjustedProcess): void {
+    if (this.#restored(touched, member) === 'failed') return;
+    touched.members.delete(member.pid);
+    this.#ledger.changed();
+  }
+
+  /** Includes children forked meanwhile. Never throws: failures stay in the ledger, and so in the file. */
+  #restoreAll(touched: AdjustedWorkload): RestoredOomScoreAdj {
+    const results = new Map<AdjustedProcess, RestoreResult>();
+    let children: number | undefined;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const member of touched.members.values()) if (!results.has(member)) results.set(member, this.#restored(touched, member));
+      children = this.#admitChildren(touched);
+      if (children === undefined || children === 0) break;
+    }
+    const failed = countOf(results, 'failed');
+    if (failed === 0 && children !== undefined) {
+      this.#ledger.remove(touched);
+    } else {
+      for (const [{ pid }, result] of results) if (result === 'given' || result === 'nothing') touched.members.delete(pid);
+      this.#ledger.changed();
+    }
+    return { processes: countOf(results, 'given'), failed };
+  }
+
+  /** Adds children with a value of evictd's. undefined: they cannot be listed now. */
+  #admitChildren(touched: AdjustedWorkload): number | undefined {
+    try {
+      const children = this.#listing.see(this.#ledger.newPids(touched)).filter(({ value }) => touched.written.has(value));
+      return this.#ledger.admit(touched, children);
+    } catch (error) {
+      this.#warnings.postponed(touched.name, error);
+      return undefined;
+    }
+  }
+
+  #restored(touched: AdjustedWorkload, member: AdjustedProcess): RestoreResult {
+    try {
+      return member.restore(touched.written);
+    } catch (error) {
+      if (isShortage(error)) this.#warnings.postponed(touched.name, error);
+      else this.#warnings.refused(member.pid, { workload: touched.name, from: member.now, to: member.found }, error);
+      return 'failed';
+    }
   }
 
   #observed(touched: AdjustedWorkload, { identity: { pid }, value }: SeenProcess, member: AdjustedProcess | undefined): Drifted[] {
@@ -148,3 +206,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 const REFUSALS: ReadonlySet<string> = new Set(['EACCES', 'EPERM']);
+
+function countOf(results: ReadonlyMap<AdjustedProcess, RestoreResult>, wanted: RestoreResult): number {
+  return [...results.values()].filter((result) => result === wanted).length;
+}

@@ -2,11 +2,9 @@ import type { Effect } from '../../core/decide/effect.js';
 import type { SystemdAnswer, UnitDecision } from '../../core/decide/eviction.js';
 import type { StepInput } from '../../core/decide/step-input.js';
 import type { Observations } from '../../core/signal/observation.js';
-import type { OomProcess } from '../../core/oom/oom-order.js';
 import type { OomTally } from '../../core/oom/oom-kill-count.js';
 import type { ReclaimReading } from '../../core/reclaim/reclaim.js';
 import type { LimitedCommand } from '../../core/systemd/limited-command.js';
-import type { OomScoreAdjTarget } from '../../core/oom/oom-score-adj-target.js';
 import type { ResourceSignal, Signal } from '../../core/signal/signal.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import type { Threshold } from '../../core/threshold/threshold.js';
@@ -228,33 +226,4 @@ export interface Heartbeat {
   beat(nowNs: bigint): void;
   /** When the next pass must have been made, monotonic clock; undefined: there is no watchdog. */
   dueAtNs(): bigint | undefined;
-}
-
-/**
- * Writes oom_score_adj, keeps the original values, and restores them. An error with a process is logged. Where evictd
- * itself lacks a resource (descriptors, memory), `look`, `measure` and `write` throw, and the whole may be begun again.
- * They yield after a few processes, so that they can be interrupted or given up.
- */
-export interface OomScoreAdjWriter {
-  /**
-   * The processes of a workload with their original values, without those that are left alone. undefined: they cannot
-   * be listed.
-   */
-  look(workload: Workload): Generator<void, readonly OomProcess[] | undefined>;
-  /** The same for a workload that is never written to: nothing is kept. */
-  measure(workload: Workload): Generator<void, readonly OomProcess[]>;
-  /** Saves the original values of these targets to a file. false: that failed, and nothing may be written. */
-  keep(targets: readonly OomScoreAdjTarget[]): boolean;
-  /**
-   * Writes to the processes that `look` has seen and `keep` has saved. Returns whether there are new processes: `keep`
-   * and `write` again.
-   */
-  write(target: OomScoreAdjTarget): Generator<void, boolean>;
-  restoreOthers(targets: readonly OomScoreAdjTarget[]): void;
-  /** Restores all processes. Those that fail stay in the file. */
-  restore(): RestoredOomScoreAdj;
-}
-export interface RestoredOomScoreAdj {
-  readonly processes: number;
-  readonly failed: number;
 }
