@@ -166,8 +166,6 @@ export const PURE: readonly string[] = [
   'features/rank/oom-comparison',
   'features/shutdown/shutdown-plan',
   'features/shutdown/shutdown-progress',
-  'features/shutdown/shutdown-timeline',
-  'features/shutdown/shutdown-workloads',
 ];
 
 /** The layer of a module ('core/rank/rank'), or undefined. */

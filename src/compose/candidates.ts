@@ -3,11 +3,6 @@ import type { WorkloadSource } from '../monitor/ports/ports.js';
 /** Adds to what is known of the candidates of a source, or vetoes some. */
 export type CandidateDecorator = (source: WorkloadSource) => WorkloadSource;
 
-/** The source as the last decorator leaves it. */
-export function decorated(source: WorkloadSource, decorators: readonly CandidateDecorator[]): WorkloadSource {
-  return decorators.reduce((inner, decorate) => decorate(inner), source);
-}
-
 /** A source whose workloads can be replaced, while the source stays the same object. */
 export class ReplaceableSource implements WorkloadSource {
   #current: WorkloadSource;

@@ -1,7 +1,7 @@
 import type { Removals } from '../evict/cri/container-removals.js';
 import type { Log } from '../log/log.js';
 import type { Journal } from '../journal/journal.js';
-import { releaseHeldUnits, type LastReleaseParts } from '../features/restart-storm/final-releases.js';
+import { releaseHeldUnits, type LastReleaseParts } from '../features/restart-storm/stopped-units.js';
 import type { Monitor } from '../monitor/loop.js';
 import { stopRecord } from '../journal/records/record.js';
 import type { Recorder } from '../recording/recorder.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { IdleTasks } from '../../src/compose/idle-tasks.js';
+import { idleTasks } from '../../src/compose/idle-tasks.js';
 import type { Effect } from '../../src/core/decide/effect.js';
 import type { StepReport, Wake } from '../../src/monitor/ports/ports.js';
 
@@ -14,7 +14,7 @@ test.each<[when: string, reports: readonly StepReport[], times: number]>([
   ['once for two steps without a pause between them', [report('tick'), report('sampler', [acted])], 1],
 ])('%s', async (_when, reports, times) => {
   const called: string[] = [];
-  const idle = new IdleTasks([() => called.push('task')]);
+  const idle = idleTasks([() => called.push('task')]);
   for (const each of reports) idle.stepped(each);
   called.push('the step is over');
   await Promise.resolve();

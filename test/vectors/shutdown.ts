@@ -9,8 +9,7 @@ import {
   type ShutdownGates,
   type ShutdownGracePeriod,
 } from '../../src/core/workload/shutdown-config.js';
-import { groupByPriority, type ShutdownWorkload } from '../../src/features/shutdown/shutdown-plan.js';
-import { shutdownTimeline } from '../../src/features/shutdown/shutdown-timeline.js';
+import { groupByPriority, type ShutdownWorkload, shutdownTimeline } from '../../src/features/shutdown/shutdown-plan.js';
 import { workloadOfPod } from '../../src/kubernetes/pod.js';
 import { gcNodeOf, gcPodOf, gcTerminating } from './kubelet/pod-gc.js';
 import { shutdownStatus } from './kubelet/status.js';

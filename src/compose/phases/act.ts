@@ -8,7 +8,7 @@ import { removalRecord } from '../../journal/records/removal-record.js';
 import type { Configure } from '../../node/configuration-in-force.js';
 import { openEvictors } from '../evictors.js';
 import { openReclaimer } from '../../features/reclaim/open.js';
-import { IdleTasks } from '../idle-tasks.js';
+import { idleTasks } from '../idle-tasks.js';
 import { openOomScoreAdjuster } from '../../features/oom-score-adj/open.js';
 import { MachineShutdown } from '../../features/shutdown/open.js';
 import type { Locked } from './lock.js';
@@ -36,7 +36,7 @@ export function act(locked: Locked, published: Published, observed: Observed): A
   const reclaimer = openReclaimer({ ...config, filesystems: disks.filesystems }, () => runtimes.of(inForce.config));
   const openDelay = () => selectHost().openShutdownDelay(!dryRun);
   const shutdown = new MachineShutdown({ openDelay, workloads, evictor: atShutdown, journal, log, dryRun, status });
-  const idle = new IdleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), whenIdle]);
+  const idle = idleTasks([() => removals.retry(), () => journal.retry(), () => saved.retry(), whenIdle]);
   const own: readonly StepListener[] = [...(adjuster ? [adjuster] : []), idle, shutdown];
   const listeners = [...published.listeners, ...observed.listeners, ...own];
   const parts = { node, workloads, evictor, reclaimer, releases, journal, keeper: saved.keeper, reporter, listeners, heartbeat: service };

@@ -4,7 +4,7 @@ import { selectHost } from '../../host/select.js';
 import type { StepListener, UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
 import { ContainerNames } from '../../workloads/cri/container-names.js';
 import { withUnitStops } from '../../workloads/systemd/unit-stops.js';
-import { decorated, ReplaceableSource, type CandidateDecorator } from '../candidates.js';
+import { ReplaceableSource, type CandidateDecorator } from '../candidates.js';
 import type { Configure } from '../../node/configuration-in-force.js';
 import { ContainerRuntimes } from '../../node/container-runtimes.js';
 import { openDisks, type Disks } from '../../features/disk/open.js';
@@ -44,7 +44,7 @@ export function observe({ node, inForce, log, closers }: Locked, { journal, reco
       ),
     (source) => recorder?.watching(source) ?? source,
   ];
-  const workloads = decorated(configured, decorators);
+  const workloads = decorators.reduce<WorkloadSource>((source, decorate) => decorate(source), configured);
   const { allocatable } = inForce.started;
   const guarded = { node: node.identity.cgroup, allocatable: allocatable && normalCgroupPath(allocatable.cgroup) };
   const kernelKills = closers.add(new KernelKills({ node, guarded, workloads, log, journal, metrics: status }));

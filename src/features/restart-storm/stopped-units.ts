@@ -1,6 +1,13 @@
 import type { Hold } from '../../core/systemd/unit-hold.js';
 import type { UnitManager } from '../../monitor/ports/ports.js';
 import { Releases, type ReleaseResult } from '../../monitor/unit-releases.js';
+import type { State } from '../../core/decide/state.js';
+import type { NotStarted } from '../../core/systemd/unit-start.js';
+import type { Journal } from '../../journal/journal.js';
+import { releaseRecord } from '../../monitor/effects/release.js';
+import { notReleasedRecord } from '../../journal/records/record.js';
+import type { Reporter } from '../../monitor/reporter.js';
+import type { StateKeeper } from '../../state/state-keeper.js';
 
 export type StillStopped = Exclude<ReleaseResult, { kind: 'started' }>;
 
@@ -29,4 +36,52 @@ export function stillStoppedText(left: StillStopped): string {
   const running = left.kind === 'open' ? [] : left.why.running;
   const cure = running.length === 0 ? 'after that is solved:' : `to start it: systemctl stop ${running.join(' ')} &&`;
   return `${unit} is kept stopped: ${reasonsOf(left).join('; ')}; ${cure} evictd restore; to leave it stopped: evictd restore --forget ${unit}`;
+}
+
+export interface LastReleaseParts {
+  readonly releases: Pick<Releases, 'release'>;
+  readonly keeper: Pick<StateKeeper, 'forgetHeld'>;
+  readonly journal: Pick<Journal, 'record'>;
+  readonly reporter: Pick<Reporter, 'releaseRefused'>;
+}
+
+const NEXT = 'the next evictd starts it, or run `evictd restore`';
+
+/**
+ * Starts the units that evictd keeps stopped, after its loop has ended. Units that are still being evicted, or for
+ * which systemd does not answer within `timeoutMs`, stay in the saved state for the next evictd. Each gets its journal
+ * record when its result is known.
+ */
+export async function releaseHeldUnits(
+  { held, evictions }: Pick<State, 'held' | 'evictions'>,
+  { releases, keeper, journal, reporter }: LastReleaseParts,
+  timeoutMs: number,
+): Promise<void> {
+  if (held.size === 0) return;
+  const evicted = new Set(evictions.map(({ decision }) => decision.victim.workload.unit?.name));
+  const holds = [...held.values()];
+  const over = await releases.release(
+    holds.filter(({ unit }) => !evicted.has(unit)),
+    timeoutMs,
+  );
+  const notStarted = (hold: Hold, why: NotStarted): void => {
+    journal.record(notReleasedRecord(hold, why));
+    reporter.releaseRefused(hold, why);
+  };
+  for (const hold of holds.filter(({ unit }) => evicted.has(unit))) {
+    notStarted(hold, { reasons: ['evictd stops before the eviction of the unit is over'], hint: NEXT });
+  }
+  for (const released of over) {
+    switch (released.kind) {
+      case 'started':
+        journal.record(releaseRecord(released));
+        break;
+      case 'refused':
+        notStarted(released.hold, released.why);
+        break;
+      case 'open':
+        notStarted(released.hold, { reasons: [released.reason], hint: NEXT });
+    }
+  }
+  keeper.forgetHeld(new Set(over.filter(({ kind }) => kind !== 'open').map(({ hold }) => hold.unit)));
 }

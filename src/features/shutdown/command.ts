@@ -2,9 +2,16 @@ import { Command } from 'commander';
 import type { LoadedConfig } from '../../config/config.js';
 import { type InhibitDelay, askedText, inhibitDelaySetting, neededDelayNs, suffices } from '../../core/systemd/inhibit-delay.js';
 import { shutdownGracePeriods, shutdownRequestedNs } from '../../core/workload/shutdown-config.js';
-import { groupByPriority, shutdownGroupIndexes, stoppedAlong, type ShutdownGroup, type StoppedAlong } from './shutdown-plan.js';
-import { latestTimeline, type ShutdownPhase } from './shutdown-timeline.js';
-import { workloadsAtShutdown } from './shutdown-workloads.js';
+import {
+  groupByPriority,
+  shutdownGroupIndexes,
+  stoppedAlong,
+  type ShutdownGroup,
+  type StoppedAlong,
+  workloadsAtShutdown,
+  latestTimeline,
+  type ShutdownPhase,
+} from './shutdown-plan.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';

@@ -1,7 +1,6 @@
 import { withAncestors } from '../../core/workload/cgroup.js';
-import type { ShutdownGroup } from './shutdown-plan.js';
+import { type ShutdownGroup, unprotected, workloadsAtShutdown } from './shutdown-plan.js';
 import type { EndedWorkload } from './shutdown-progress.js';
-import { unprotected, workloadsAtShutdown } from './shutdown-workloads.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 import type { Evictor } from '../../monitor/ports/ports.js';
 import { hasGone } from '../../monitor/victims.js';

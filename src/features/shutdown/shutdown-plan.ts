@@ -1,6 +1,13 @@
 import { withAncestors } from '../../core/workload/cgroup.js';
 import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
-import { SYSTEM_CRITICAL_PRIORITY, type Candidates, type ShutdownGroupStart, type Workload } from '../../core/workload/workload.js';
+import {
+  SYSTEM_CRITICAL_PRIORITY,
+  type Candidates,
+  type ShutdownGroupStart,
+  type Workload,
+  type Protection,
+} from '../../core/workload/workload.js';
+import { exemptFromShutdown } from '../../core/workload/shutdown-exempt.js';
 
 /** `gracePeriodNs`: the smaller of its own and its group's. */
 export interface ShutdownWorkload {
@@ -103,4 +110,73 @@ function groupIndex(periods: readonly ShutdownGracePeriod[], priority: number): 
 
 function graceIn({ gracePeriodNs }: ShutdownGracePeriod, { terminationGracePeriodNs: own }: Workload): bigint {
   return own !== undefined && own <= gracePeriodNs ? own : gracePeriodNs;
+}
+
+/** The workloads that a shutdown ends, and those that it leaves to systemd, by path. */
+export interface ShutdownWorkloads {
+  readonly ended: readonly Workload[];
+  readonly leftAlone: readonly { readonly workload: Workload; readonly why: Protection }[];
+}
+
+/** Empty workloads are omitted. */
+export function workloadsAtShutdown({ usages, veto }: Pick<Candidates, 'usages' | 'veto'>): ShutdownWorkloads {
+  const looked = usages
+    .map(({ workload }) => ({ workload, found: veto?.(workload) }))
+    .filter(({ found }) => found?.kind !== 'vacant' && found?.kind !== 'gone')
+    .map(({ workload, found }) => ({ workload, why: exemptFromShutdown(workload, found) }))
+    .sort((a, b) => (a.workload.path < b.workload.path ? -1 : 1));
+  return {
+    ended: looked.flatMap(({ workload, why }) => (why === undefined ? [workload] : [])),
+    leftAlone: looked.flatMap(({ workload, why }) => (why === undefined ? [] : [{ workload, why }])),
+  };
+}
+
+/** A workload for the code that ends it. Protection from eviction does not apply at a shutdown. */
+export function unprotected(workload: Workload): Workload {
+  return { ...workload, protection: undefined };
+}
+
+/** Start and end of a group, since the shutdown began. */
+export interface ShutdownPhase {
+  readonly group: ShutdownGroup;
+  readonly startsAtNs: bigint;
+  readonly endsAtNs: bigint;
+}
+
+/**
+ * A group begins when the last workload of the one before has ended, or that group's time is over. An empty group takes
+ * no time (kubelet: nodeshutdown_manager.go, killPods, v1.36.2).
+ *
+ * @param exitsAfterNs  how long a workload takes to end
+ */
+export function shutdownTimeline(
+  groups: readonly ShutdownGroup[],
+  exitsAfterNs: (workload: ShutdownWorkload) => bigint,
+): readonly ShutdownPhase[] {
+  let atNs = 0n;
+  return groups.map((group) => {
+    const longestNs = group.workloads.map(exitsAfterNs).reduce((longest, ns) => (ns > longest ? ns : longest), 0n);
+    const startsAtNs = atNs;
+    const takenNs = longestNs < group.gracePeriodNs ? longestNs : group.gracePeriodNs;
+    atNs += takenNs > 0n ? takenNs : 0n;
+    return { group, startsAtNs, endsAtNs: atNs };
+  });
+}
+
+/** The latest possible: every workload uses its time, and a parent is asked after its children have ended. */
+export function latestTimeline(groups: readonly ShutdownGroup[]): readonly ShutdownPhase[] {
+  const exits = new Map(groups.flatMap(latestExits));
+  return shutdownTimeline(groups, (workload) => exits.get(workload) ?? 0n);
+}
+
+function latestExits({ workloads }: ShutdownGroup): readonly (readonly [ShutdownWorkload, bigint])[] {
+  const below = new Map<string, bigint>();
+  const innermostFirst = [...workloads].sort((a, b) => b.workload.path.length - a.workload.path.length);
+  return innermostFirst.map((one) => {
+    const exitNs = one.gracePeriodNs + (below.get(one.workload.path) ?? 0n);
+    for (const above of withAncestors(one.workload.path).slice(1)) {
+      if (exitNs > (below.get(above) ?? 0n)) below.set(above, exitNs);
+    }
+    return [one, exitNs] as const;
+  });
 }

@@ -1,12 +1,12 @@
 import { counted } from '../../core/quantity/amount.js';
 import { formatDuration } from '../../core/quantity/duration.js';
 import { protectionText } from '../../core/rank/rank.js';
-import type { ShutdownGroup } from './shutdown-plan.js';
+import { type ShutdownGroup, type ShutdownWorkloads, latestTimeline } from './shutdown-plan.js';
 import { hasEnded, isInTime, type EndedWorkload, type EndingWorkload } from './shutdown-progress.js';
-import { latestTimeline } from './shutdown-timeline.js';
-import type { ShutdownWorkloads } from './shutdown-workloads.js';
 import type { Candidates, Workload } from '../../core/workload/workload.js';
 import type { JournalRecord } from '../../journal/records/record.js';
+import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
+import type { Evictor, WorkloadSource } from '../../monitor/ports/ports.js';
 
 /** The order in which workloads end, as planned when the shutdown begins. */
 export interface ShutdownPlan extends Pick<ShutdownWorkloads, 'leftAlone'>, Pick<Candidates, 'unreadable'> {
@@ -172,4 +172,23 @@ function seconds(ns: bigint): number {
 
 function roundly(ns: bigint): string {
   return formatDuration(ns - (ns % 1_000_000n));
+}
+
+export interface ShutdownRunParts {
+  readonly workloads: Pick<WorkloadSource, 'candidates'>;
+  readonly evictor: Evictor;
+  /** By workload id: it is being evicted. */
+  readonly isEvicted: (id: string) => boolean;
+}
+
+export interface ShutdownRunEvents {
+  /** Called before the first signal. */
+  planned(plan: ShutdownPlan): void;
+  ended(ended: EndedWorkload, group: ShutdownGracePeriod): void;
+  /** @param late  workloads of groups that were over when they appeared */
+  over(course: ShutdownCourse, late: readonly Workload[]): void;
+  /** An error that is tried again. Called once. */
+  stumbled(reason: string): void;
+  /** The error persists, and no further workload is ended. Called instead of `over`. */
+  failed(course: ShutdownCourse, reason: string): void;
 }

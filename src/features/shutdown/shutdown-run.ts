@@ -1,6 +1,14 @@
 import type { Decision } from '../../core/decide/eviction.js';
 import { periodRequestedNs, type ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
-import { groupByPriority, shutdownGroupIndexes, stoppedAlong, type ShutdownGroup, type ShutdownWorkload } from './shutdown-plan.js';
+import {
+  groupByPriority,
+  shutdownGroupIndexes,
+  stoppedAlong,
+  type ShutdownGroup,
+  type ShutdownWorkload,
+  unprotected,
+  workloadsAtShutdown,
+} from './shutdown-plan.js';
 import {
   advanceShutdown,
   earlier,
@@ -11,11 +19,9 @@ import {
   type EndedWorkload,
   type EndingWorkload,
 } from './shutdown-progress.js';
-import { unprotected, workloadsAtShutdown } from './shutdown-workloads.js';
 import type { Candidates, ShutdownGroupStart, Workload } from '../../core/workload/workload.js';
 import { goneBeforeSignal, ancestorPaths } from './ended-workloads.js';
-import type { ShutdownRunEvents, ShutdownRunParts } from './shutdown-parts.js';
-import type { ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
+import type { ShutdownRunEvents, ShutdownRunParts, ShutdownCourse, ShutdownPlan } from './shutdown-record.js';
 import { awaitedLookNs, awaitAnswerNs, victimLookNs } from '../../monitor/next-look.js';
 import { Victims, type Ending } from '../../monitor/victims.js';
 

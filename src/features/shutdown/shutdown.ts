@@ -4,9 +4,15 @@ import type { Log } from '../../log/log.js';
 import type { Journal } from '../../journal/journal.js';
 import type { StepListener, StepReport } from '../../monitor/ports/ports.js';
 import type { JournalRecord } from '../../journal/records/record.js';
-import type { ShutdownRunParts } from './shutdown-parts.js';
+import {
+  type ShutdownRunParts,
+  shutdownBegun,
+  shutdownAborted,
+  shutdownOver,
+  workloadEnded,
+  type ShutdownCourse,
+} from './shutdown-record.js';
 import { ShutdownRun } from './shutdown-run.js';
-import { shutdownBegun, shutdownAborted, shutdownOver, workloadEnded, type ShutdownCourse } from './shutdown-record.js';
 
 export interface ShutdownParts extends Pick<ShutdownRunParts, 'workloads' | 'evictor'> {
   readonly journal: Pick<Journal, 'record'>;

@@ -1,4 +1,6 @@
 import type { FileSpec } from '../../native/binding.js';
+import { readFileSync } from 'node:fs';
+import { cgroupDirectory, type CgroupHierarchy } from '../../core/workload/cgroup.js';
 
 /** One row of the table for a cgroup, in bytes. */
 export interface CgroupSample {
@@ -80,4 +82,29 @@ function sample(usage = NaN, inactive = NaN, guaranteedBytes?: bigint): CgroupSa
 function bytes(value = 0): bigint {
   if (value === Infinity) return ALL_MEMORY;
   return Number.isNaN(value) ? 0n : BigInt(value);
+}
+
+/**
+ * Process ids of a cgroup and all below, as the pids controller counts them, threads included. If the controller has no
+ * count (switched off, or on v1 not in that hierarchy), the number of listed processes. undefined: neither is known.
+ *
+ * @param pids  undefined: there is no pids controller
+ */
+export function processCount(
+  pids: CgroupHierarchy | undefined,
+  path: string,
+  listed: () => readonly number[] | undefined,
+): bigint | undefined {
+  const counted = pids && countedBy(pids, path);
+  if (counted !== undefined && counted > 0n) return counted;
+  const processes = listed();
+  return processes && BigInt(processes.length);
+}
+
+function countedBy(pids: CgroupHierarchy, path: string): bigint | undefined {
+  try {
+    return BigInt(readFileSync(`${cgroupDirectory(pids, path)}/pids.current`, 'utf8').trim());
+  } catch {
+    return undefined;
+  }
 }

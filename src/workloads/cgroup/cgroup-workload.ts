@@ -10,7 +10,7 @@ import type {
 import type { LoadedUnit } from '../../core/systemd/loaded-unit.js';
 import type { RuntimePart } from '../../core/workload/pod-sandbox.js';
 import { ALL_MEMORY, type CgroupSample } from './cgroup-files.js';
-import type { Member } from './member.js';
+import type { Member } from './source-root.js';
 
 const NANO = 1_000_000_000n;
 const NO_CONTAINERS: readonly ContainerStats[] = [];

@@ -8,19 +8,17 @@ import type { Candidates, OomPreference, Protection, UnreadableWorkload, Workloa
 import { innermost, type WorkloadSources } from '../../core/workload/workload-source.js';
 import type { ContainerRuntime, NodeIdentity, SourceProblem, UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
 import type { Binding } from '../../native/binding.js';
-import type { CgroupSample } from './cgroup-files.js';
+import { type CgroupSample, processCount } from './cgroup-files.js';
 import { ContainerNames } from '../cri/container-names.js';
 import { usageOf, workloadOf } from './cgroup-workload.js';
-import type { Member, Sampled } from './member.js';
+import type { Member, Sampled, SourceRoot } from './source-root.js';
 import { Members } from './members.js';
 import { OomPreferences, readOomPreference } from './oom-preference.js';
 import { missingSources, noWorkloads } from './missing-sources.js';
 import { OwnProcesses, type OwnProcess } from './own-processes.js';
-import { processCount } from './process-counts.js';
 import { listedProtection, protectedBelow, protectionsOf, type Protectable } from './protection.js';
 import { compileRules } from '../workload-rules.js';
 import { ReportedWorkloads, RuntimeRoot } from '../cri/reported-workloads.js';
-import type { SourceRoot } from './source-root.js';
 import { cgroupsOf, type WorkloadSourceSpec } from '../kinds/source-spec.js';
 import { rootsOf } from '../systemd/unit-tree.js';
 

@@ -9,9 +9,8 @@ import type { ContainerNames } from '../cri/container-names.js';
 import { cgroupFiles, limitBytes, type CgroupFiles } from './cgroup-files.js';
 import type { RuleEffect } from '../workload-rules.js';
 import type { OomPreferences } from './oom-preference.js';
-import type { Member, Sampled } from './member.js';
+import { type Member, type Sampled, inodeOf, type MemberRoot } from './source-root.js';
 import { listedProtection } from './protection.js';
-import { inodeOf, type MemberRoot } from './source-root.js';
 
 type EffectOf = (workload: { readonly name: string; readonly path: string }) => RuleEffect;
 

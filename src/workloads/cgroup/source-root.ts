@@ -1,8 +1,11 @@
 import { readdirSync, statSync } from 'node:fs';
-import { unitNameOf } from '../../core/systemd/unit.js';
+import { unitNameOf, type UnitCgroup } from '../../core/systemd/unit.js';
 import { errnoName } from '../../errors.js';
 import type { SourceProblem } from '../../monitor/ports/ports.js';
 import type { Binding, CgroupTree, CgroupTreeChanges } from '../../native/binding.js';
+import type { Protection } from '../../core/workload/workload.js';
+import type { CgroupSample } from './cgroup-files.js';
+import type { RuleEffect } from '../workload-rules.js';
 
 /** Changes of a root's members: none, unknown (list them), or the last event by path below the root. */
 export type MembersChange = 'none' | 'unknown' | ReadonlyMap<string, 'appeared' | 'vanished'>;
@@ -182,4 +185,26 @@ export function inodeOf(directory: string): bigint | undefined {
   } catch {
     return undefined; // see `problem`
   }
+}
+
+/** A child of a source, a unit below it, or a cgroup reported by a container runtime. */
+export interface Member {
+  readonly name: string;
+  readonly path: string;
+  readonly root: MemberRoot;
+  readonly row: number;
+  readonly id: bigint;
+  readonly effect: RuleEffect;
+  /** The protection of a unit that the machine needs. */
+  readonly listed: Protection | undefined;
+  /** undefined: not the cgroup of a service or scope. */
+  readonly unit: UnitCgroup | undefined;
+  /** The memory limit when it was listed; undefined: none, or unreadable. */
+  readonly limitBytes: bigint | undefined;
+}
+
+/** A member as read in one pass. */
+export interface Sampled {
+  readonly member: Member;
+  readonly sample: CgroupSample | undefined;
 }

@@ -5,7 +5,7 @@ import { initialState, type State } from '../../../src/core/decide/state.js';
 import { SystemdUnits } from '../../../src/host/linux/systemd/unit-manager.js';
 import { Status } from '../../../src/metrics/status.js';
 import { restoreState } from '../../../src/state/saved-state.js';
-import { releaseHeldUnits } from '../../../src/features/restart-storm/final-releases.js';
+import { releaseHeldUnits } from '../../../src/features/restart-storm/stopped-units.js';
 import type { JournalRecord } from '../../../src/journal/records/record.js';
 import { Releases } from '../../../src/monitor/unit-releases.js';
 import { Reporter } from '../../../src/monitor/reporter.js';

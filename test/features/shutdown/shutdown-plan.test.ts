@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { suffices } from '../../../src/core/systemd/inhibit-delay.js';
-import { groupByPriority, shutdownGroupIndexes, stoppedAlong } from '../../../src/features/shutdown/shutdown-plan.js';
-import { latestTimeline } from '../../../src/features/shutdown/shutdown-timeline.js';
+import { groupByPriority, shutdownGroupIndexes, stoppedAlong, latestTimeline } from '../../../src/features/shutdown/shutdown-plan.js';
 import type { UnitStop } from '../../../src/core/systemd/unit-stop.js';
 import type { Workload } from '../../../src/core/workload/workload.js';
 import { candidates, SECOND, workload } from '../../core/support.js';

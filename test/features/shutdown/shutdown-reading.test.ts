@@ -7,8 +7,12 @@ import { openShutdownReading } from '../../../src/features/shutdown/shutdown-rea
 import { openRuntimeReading } from '../../../src/node/runtime-reading.js';
 import { loadConfig } from '../../../src/config/load.js';
 import { shutdownGracePeriods } from '../../../src/core/workload/shutdown-config.js';
-import { groupByPriority, type ShutdownWorkload } from '../../../src/features/shutdown/shutdown-plan.js';
-import { workloadsAtShutdown, type ShutdownWorkloads } from '../../../src/features/shutdown/shutdown-workloads.js';
+import {
+  groupByPriority,
+  type ShutdownWorkload,
+  workloadsAtShutdown,
+  type ShutdownWorkloads,
+} from '../../../src/features/shutdown/shutdown-plan.js';
 import { SystemdUnits } from '../../../src/host/linux/systemd/unit-manager.js';
 import { SECOND } from '../../core/support.js';
 import { BusPeer } from '../../host/linux/systemd/bus-peer.js';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LoadedUnit } from '../../../src/core/systemd/loaded-unit.js';
 import type { RuntimePart } from '../../../src/core/workload/pod-sandbox.js';
 import { workloadOf } from '../../../src/workloads/cgroup/cgroup-workload.js';
-import type { Member } from '../../../src/workloads/cgroup/member.js';
+import type { Member } from '../../../src/workloads/cgroup/source-root.js';
 import { SECOND } from '../../core/support.js';
 
 const sample = { usageBytes: 0n, workingSetBytes: 0n, guaranteedBytes: undefined };

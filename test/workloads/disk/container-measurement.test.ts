@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ContainerFiles } from '../../../src/monitor/ports/ports.js';
 import { native } from '../../../src/native/index.js';
-import { ContainerMeasurement } from '../../../src/workloads/disk/container-measurement.js';
-import { LogFiles } from '../../../src/workloads/disk/log-files.js';
+import { ContainerMeasurement, LogFiles } from '../../../src/workloads/disk/container-measurement.js';
 import { SECOND, workload } from '../../core/support.js';
 
 const part = (endpoint: string, containers: readonly string[]) => ({
