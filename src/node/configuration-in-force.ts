@@ -3,7 +3,8 @@ import { normalCgroupPath } from '../core/workload/cgroup.js';
 import { COLLECTIONS } from '../core/signal/layout.js';
 import { MACHINE_RESOURCES } from '../core/signal/signal.js';
 import type { Policy } from '../core/decide/state.js';
-import { unitProtection, type UnitProtection } from './unit-protection.js';
+import type { UnitProtection } from '../workloads/systemd/unit-stops.js';
+import { unitProtection } from './unit-protection.js';
 import { selectsPods } from '../workloads/kinds/source-spec.js';
 
 /** Takes a new configuration at a reload. */

@@ -1,11 +1,8 @@
 import type { Config } from '../config/config.js';
 import { isBelow } from '../core/workload/cgroup.js';
 import { protectedName } from '../core/systemd/protected-units.js';
-import type { KnownUnits } from '../core/systemd/unit-stop.js';
+import type { UnitProtection } from '../workloads/systemd/unit-stops.js';
 import { compileRules } from '../workloads/workload-rules.js';
-
-/** `besidesCritical`: ignores that a rule makes the unit critical. */
-export type UnitProtection = (unit: Parameters<KnownUnits['isProtected']>[0], besidesCritical?: boolean) => boolean;
 
 /**
  * Units that must not be stopped along with another unit, whether or not they are workloads: critical ones by the

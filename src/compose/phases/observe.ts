@@ -35,13 +35,7 @@ export function observe({ node, inForce, log, closers }: Locked, { journal, reco
   const disks = openDisks(inForce, { node, workloads: configured, runtimes, log, journal });
   const decorators: readonly CandidateDecorator[] = [
     (source) => disks.watch.on(source),
-    (source) =>
-      withUnitStops(
-        source,
-        units,
-        (unit) => inForce.isProtected(unit),
-        (unit) => inForce.isProtected(unit, true),
-      ),
+    (source) => withUnitStops(source, units, inForce.isProtected),
     (source) => recorder?.watching(source) ?? source,
   ];
   const workloads = decorators.reduce<WorkloadSource>((source, decorate) => decorate(source), configured);

@@ -180,14 +180,9 @@ export class OomAccounting implements StepListener {
   }
 
   #limitOf({ limit }: CountedKills, workload: string | undefined): OomLimit {
-    switch (limit.kind) {
-      case 'cgroup':
-        return oomLimitOf({ constraint: 'memcg', limitedCgroup: limit.path }, this.#parts.guarded, workload);
-      case 'none':
-        return oomLimitOf({ constraint: 'global', limitedCgroup: undefined }, this.#parts.guarded, workload);
-      case 'unknown':
-        return 'unknown';
-    }
+    if (limit.kind === 'unknown') return 'unknown';
+    const limitedCgroup = limit.kind === 'cgroup' ? limit.path : undefined;
+    return oomLimitOf({ constraint: limit.kind === 'cgroup' ? 'memcg' : 'global', limitedCgroup }, this.#parts.guarded, workload);
   }
 }
 

@@ -72,16 +72,8 @@ export async function releaseHeldUnits(
     notStarted(hold, { reasons: ['evictd stops before the eviction of the unit is over'], hint: NEXT });
   }
   for (const released of over) {
-    switch (released.kind) {
-      case 'started':
-        journal.record(releaseRecord(released));
-        break;
-      case 'refused':
-        notStarted(released.hold, released.why);
-        break;
-      case 'open':
-        notStarted(released.hold, { reasons: [released.reason], hint: NEXT });
-    }
+    if (released.kind === 'started') journal.record(releaseRecord(released));
+    else notStarted(released.hold, released.kind === 'refused' ? released.why : { reasons: [released.reason], hint: NEXT });
   }
   keeper.forgetHeld(new Set(over.filter(({ kind }) => kind !== 'open').map(({ hold }) => hold.unit)));
 }

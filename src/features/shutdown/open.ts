@@ -110,18 +110,13 @@ export class MachineShutdown implements StepListener {
 
   #changed(state: ShutdownDelayState): void {
     const { log, status, dryRun } = this.#parts;
-    if (dryRun) return;
-    switch (state.kind) {
-      case 'held':
-        status.shutdownDelayed(undefined);
-        log.info(`a shutdown of the machine waits for evictd, which requests ${formatDuration(periodRequestedNs(this.#periods))}`);
-        return;
-      case 'off':
-        status.shutdownDelayed(state.reason);
-        log.warn(`a shutdown of the machine does not wait for evictd: ${state.reason}`, { code: 'EVICTD_SHUTDOWN_LOCK' });
-        return;
-      case 'released':
-        return;
+    if (dryRun || state.kind === 'released') return;
+    if (state.kind === 'held') {
+      status.shutdownDelayed(undefined);
+      log.info(`a shutdown of the machine waits for evictd, which requests ${formatDuration(periodRequestedNs(this.#periods))}`);
+    } else {
+      status.shutdownDelayed(state.reason);
+      log.warn(`a shutdown of the machine does not wait for evictd: ${state.reason}`, { code: 'EVICTD_SHUTDOWN_LOCK' });
     }
   }
 }

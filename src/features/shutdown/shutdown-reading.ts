@@ -26,13 +26,7 @@ export async function openShutdownReading(
   try {
     reading = await open(loaded, units);
     // This process is not the evictd that would end the workloads, so its own cgroup does not matter.
-    const isProtected = unitProtection(loaded.config, undefined);
-    const workloads = withUnitStops(
-      reading.workloads,
-      units,
-      (unit) => isProtected(unit),
-      (unit) => isProtected(unit, true),
-    );
+    const workloads = withUnitStops(reading.workloads, units, unitProtection(loaded.config, undefined));
     await awaitAnswers(workloads);
     return { ...reading, workloads, close };
   } catch (error) {

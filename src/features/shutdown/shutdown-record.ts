@@ -110,7 +110,10 @@ export function shutdownOver({ tookNs, ended }: ShutdownCourse, late: readonly W
     told: signalled.map(({ workload }) => identity(workload)),
     left: left.map(({ workload }) => identity(workload)),
     late: late.map(identity),
-    message: `the machine may go down: ${ended.length === 0 ? 'no workload was ended' : parts.slice(0, 2).join(', ')}${parts.slice(2).map(semicolon).join('')}`,
+    message: `the machine may go down: ${ended.length === 0 ? 'no workload was ended' : parts.slice(0, 2).join(', ')}${parts
+      .slice(2)
+      .map((part) => `; ${part}`)
+      .join('')}`,
   };
 }
 
@@ -131,20 +134,15 @@ export function shutdownAborted(by: ShutdownAbort, { tookNs, ended, ending }: Sh
     tookSeconds: seconds(tookNs),
     ended: gone.map(({ workload }) => identity(workload)),
     told: signalled.map(({ workload }) => identity(workload)),
-    message: `${brokenText(by)}: ${parts.join('; ')}`,
+    message: `${ABORTED[by.phase]}${by.phase === 'failed' ? ` (${by.error})` : ''}: ${parts.join('; ')}`,
   };
 }
 
-function brokenText(by: ShutdownAbort): string {
-  switch (by.phase) {
-    case 'called-off':
-      return 'the shutdown was cancelled';
-    case 'interrupted':
-      return 'evictd was stopped and ends no more workloads';
-    case 'failed':
-      return `the machine may go down; evictd ends no more workloads (${by.error})`;
-  }
-}
+const ABORTED = {
+  'called-off': 'the shutdown was cancelled',
+  interrupted: 'evictd was stopped and ends no more workloads',
+  failed: 'the machine may go down; evictd ends no more workloads',
+} as const;
 
 /** How many names a message has; the record has all. */
 const MOST_NAMES = 10;
@@ -160,10 +158,6 @@ function names(of: readonly EndingWorkload[]): string {
 
 function identity({ name, path, id }: Workload): Record<string, unknown> {
   return { name, path, id };
-}
-
-function semicolon(part: string): string {
-  return `; ${part}`;
 }
 
 function seconds(ns: bigint): number {

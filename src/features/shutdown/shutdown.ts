@@ -71,35 +71,23 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
         // First of all: a dry run sends no signal, whatever is thrown here.
         if (dryRun) run.stop();
         this.#say(shutdownBegun(plan), false);
-        if (!dryRun) return;
-        this.#run = undefined;
-        this.#course = run.course;
-        this.#release();
+        if (dryRun) this.#end(run.course, () => undefined);
       },
       ended: (ended, { priority }) => {
         this.#say(workloadEnded(ended, priority), isInTime(ended));
       },
       over: (course, late) => {
-        this.#run = undefined;
-        this.#course = course;
-        const isFine = late.length === 0 && course.ended.every(isInTime);
-        try {
-          this.#say(shutdownOver(course, late), isFine);
-        } finally {
-          this.#release();
-        }
+        this.#end(course, () => {
+          this.#say(shutdownOver(course, late), late.length === 0 && course.ended.every(isInTime));
+        });
       },
       stumbled: (reason) => {
         this.#parts.log.warn(`cannot continue the shutdown, trying again: ${reason}`, FAILED);
       },
       failed: (course, error) => {
-        this.#run = undefined;
-        this.#course = course;
-        try {
+        this.#end(course, () => {
           this.#say(shutdownAborted({ phase: 'failed', error }, course), false, FAILED);
-        } finally {
-          this.#release();
-        }
+        });
       },
     });
     this.#run = run;
@@ -140,9 +128,16 @@ export class Shutdown implements Pick<StepListener, 'stepped'> {
     return course;
   }
 
-  #release(): void {
-    this.#parts.over();
-    this.#parts.release();
+  /** Lets the machine go down, even if `say` throws. */
+  #end(course: ShutdownCourse, say: () => void): void {
+    this.#run = undefined;
+    this.#course = course;
+    try {
+      say();
+    } finally {
+      this.#parts.over();
+      this.#parts.release();
+    }
   }
 
   #say(record: JournalRecord, isFine: boolean, fields?: typeof FAILED): void {

@@ -26,11 +26,7 @@ interface MembersParts {
 /** The members of the sources, with their files open. */
 export class Members {
   readonly #native: Binding;
-  readonly #hierarchy: CgroupHierarchy;
-  readonly #roots: readonly MemberRoot[];
-  readonly #effectOf: EffectOf;
-  readonly #preferences: OomPreferences;
-  readonly #containerNames: ContainerNames;
+  readonly #parts: MembersParts;
   readonly #files: CgroupFiles;
   readonly #table: CgroupTable;
   /** The table's values; grows. */
@@ -42,28 +38,24 @@ export class Members {
   /** Cgroups that could not be opened: tried again in every pass. */
   readonly #unopened = new Map<string, Found>();
 
-  constructor(native: Binding, { hierarchy, roots, effectOf, preferences, containerNames }: MembersParts) {
+  constructor(native: Binding, parts: MembersParts) {
     this.#native = native;
-    this.#hierarchy = hierarchy;
-    this.#roots = roots;
-    this.#effectOf = effectOf;
-    this.#preferences = preferences;
-    this.#containerNames = containerNames;
-    this.#files = cgroupFiles(hierarchy.version);
+    this.#parts = parts;
+    this.#files = cgroupFiles(parts.hierarchy.version);
     this.#table = new native.CgroupTable(this.#files.specs);
     this.watch();
   }
 
   /** Begins to watch sources that exist by now. */
   watch(): void {
-    for (const root of this.#roots) root.watch();
+    for (const root of this.#parts.roots) root.watch();
   }
 
   /** Adds and removes members without reading them. */
   follow(unreadable: UnreadableWorkload[]): void {
     const retried = [...this.#unopened.values()];
     this.#unopened.clear();
-    for (const root of this.#roots) {
+    for (const root of this.#parts.roots) {
       const changes = root.changes(() => this.#count(root));
       if (changes === 'unknown') this.#list(root, unreadable);
       else if (changes !== 'none') {
@@ -71,7 +63,7 @@ export class Members {
       }
     }
     // The new name may match other rules.
-    for (const path of this.#containerNames.found()) {
+    for (const path of this.#parts.containerNames.found()) {
       const known = this.#members.get(path);
       if (known === undefined) continue;
       this.#remove(known);
@@ -109,7 +101,7 @@ export class Members {
   processes({ path, id }: Member): readonly number[] | undefined {
     let handle: CgroupHandle | undefined;
     try {
-      handle = new this.#native.CgroupHandle(cgroupDirectory(this.#hierarchy, path), id);
+      handle = new this.#native.CgroupHandle(cgroupDirectory(this.#parts.hierarchy, path), id);
       return handle.processes();
     } catch (error) {
       return GONE.has(errnoName(error) ?? '') ? [] : undefined;
@@ -134,11 +126,11 @@ export class Members {
   }
 
   problems(): readonly SourceProblem[] {
-    return this.#roots.flatMap((root) => root.problem() ?? []);
+    return this.#parts.roots.flatMap((root) => root.problem() ?? []);
   }
 
   close(): void {
-    for (const root of this.#roots) root.close();
+    for (const root of this.#parts.roots) root.close();
     this.#members.clear();
     this.#table.close();
   }
@@ -150,7 +142,7 @@ export class Members {
   }
 
   #count(root: MemberRoot): number {
-    if (this.#roots.length === 1) return this.#members.size;
+    if (this.#parts.roots.length === 1) return this.#members.size;
     let count = 0;
     for (const member of this.#members.values()) if (member.root === root) count += 1;
     return count;
@@ -173,7 +165,7 @@ export class Members {
       if (member.root !== root || listed.has(member.path)) continue;
       this.#remove(member);
       // It may become a member of another root.
-      if (root.names === 'reported') for (const other of this.#roots) if (other.names === 'directories') other.relist();
+      if (root.names === 'reported') for (const other of this.#parts.roots) if (other.names === 'directories') other.relist();
     }
   }
 
@@ -188,14 +180,14 @@ export class Members {
   #add(found: Found, unreadable: UnreadableWorkload[]): void {
     const { root, below } = found;
     const path = pathOf(found);
-    const name = (root.names === 'reported' ? undefined : this.#containerNames.of(path)) ?? root.nameOf(below);
+    const name = (root.names === 'reported' ? undefined : this.#parts.containerNames.of(path)) ?? root.nameOf(below);
     const directory = `${root.directory}/${below}`;
     let row: number | undefined;
     try {
       row = this.#table.add(directory);
       const id = this.#table.id(row);
       const { unit } = unitPlace(path);
-      const effect = this.#effectOf({ name, path });
+      const effect = this.#parts.effectOf({ name, path });
       const member: Member = {
         ...{ name, path, root, row, id, effect },
         listed: listedProtection({ path, effect }),
@@ -203,7 +195,7 @@ export class Members {
         limitBytes: this.#limit(directory),
       };
       this.#members.set(path, member);
-      this.#preferences.look(member);
+      this.#parts.preferences.look(member);
     } catch (error) {
       if (row !== undefined) this.#table.remove(row);
       const errno = errnoName(error);
@@ -228,7 +220,7 @@ export class Members {
   #remove(member: Member): void {
     this.#table.remove(member.row);
     this.#members.delete(member.path);
-    this.#preferences.forget(member);
+    this.#parts.preferences.forget(member);
   }
 
   /** Drops rows of removed cgroups, and adds new ones. */

@@ -13,21 +13,21 @@ import type { UnitManager, WorkloadSource } from '../../monitor/ports/ports.js';
 const ASKED_AHEAD = 4;
 
 /**
+ * `besidesCritical`: ignores that a rule makes the unit critical. A critical unit, which ends last at a shutdown, may
+ * stop other critical ones.
+ */
+export type UnitProtection = (unit: Parameters<KnownUnits['isProtected']>[0], besidesCritical?: boolean) => boolean;
+
+/**
  * Adds to a source how units of the system manager are stopped, and protects units whose stop would stop a protected
  * one or the machine.
- *
- * @param isListed  protected by more than a critical rule: a critical unit, which ends last at a shutdown, may stop
- * other critical ones
  */
-export function withUnitStops(
-  source: WorkloadSource,
-  units: UnitManager,
-  isProtected: KnownUnits['isProtected'],
-  isListed = isProtected,
-): WorkloadSource {
+export function withUnitStops(source: WorkloadSource, units: UnitManager, isProtected: UnitProtection): WorkloadSource {
   const planOf: UnitStopPlan = ({ unit, path, protection }, shutdown) => {
-    const known = { ...knownSince(units, shutdown), isProtected: protection?.kind === 'critical' ? isListed : isProtected };
-    return unit?.manager === 'system' ? planUnitStop(unit.name, path, known, shutdown !== undefined) : undefined;
+    if (unit?.manager !== 'system') return undefined;
+    const isCritical = protection?.kind === 'critical';
+    const known: KnownUnits = { ...knownSince(units, shutdown), isProtected: (other) => isProtected(other, isCritical) };
+    return planUnitStop(unit.name, path, known, shutdown !== undefined);
   };
   const budget = new WaitBudget();
   return {

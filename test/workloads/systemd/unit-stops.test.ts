@@ -47,12 +47,7 @@ async function withSystemd(
   onTestFinished(() => {
     units.close();
   });
-  return withUnitStops(
-    from,
-    units,
-    ({ name }) => name === 'web.service',
-    () => false,
-  );
+  return withUnitStops(from, units, ({ name }, besidesCritical) => besidesCritical !== true && name === 'web.service');
 }
 
 const signalledBecause = (wrapped: WorkloadSource): string | undefined => {
