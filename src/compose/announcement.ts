@@ -30,8 +30,8 @@ export function announceStart(
   warnOfDelay = warnOfInhibitDelay,
 ): void {
   const { config } = loaded;
-  const what = dryRun ? 'dry run, guarding nothing' : 'guarding';
-  log.info(`evictd ${manifest.version}, ${what}: ${node.name}; ${inForce(config)}`, { thresholds: config.thresholds.length });
+  const does = dryRun ? 'makes a dry run, which evicts nothing, on' : 'guards';
+  log.info(`evictd ${manifest.version} ${does} node ${node.name}: ${inForce(config)}`, { thresholds: config.thresholds.length });
   for (const notice of noticesOf(loaded, machine)) announce(log, notice);
   if (config.workloads.length === 0) {
     announce(log, NO_SOURCE);
@@ -83,7 +83,7 @@ export function announceReload(
   ];
   for (const notice of notices) announce(log, notice);
   if (!isDeepStrictEqual(config.shutdown, before.config.shutdown)) void warnOfDelay(log, config.shutdown);
-  const message = `the configuration was read again: ${inForce(config)}`;
+  const message = `evictd reloaded its configuration: ${inForce(config)}`;
   log.info(message, { thresholds: config.thresholds.length });
   return { message, warnings: notices.filter(({ level }) => level === 'warn').map(noticeText) };
 }

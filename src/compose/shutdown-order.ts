@@ -50,6 +50,6 @@ export async function endOrderly(parts: EndingParts): Promise<void> {
     );
   }
   closers.close();
-  log.info('stopped');
+  log.info('evictd stopped');
   await log.flush(CLOSE_MS);
 }

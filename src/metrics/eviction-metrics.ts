@@ -19,7 +19,7 @@ const freed = (amount: bigint): number => (amount > 0n ? Number(amount) : 0);
 export const EVICTION_METRICS: readonly Metric[] = [
   eventCounter(
     'evictd_evictions_total',
-    'Evicted workloads without a process left, by the signal of the threshold.',
+    'Evictions that left no process of the workload, by the signal of the threshold.',
     ['eviction_signal'],
     { evicted: (signal) => [1, signal] },
     evictingSignals,
@@ -81,7 +81,7 @@ export const EVICTION_METRICS: readonly Metric[] = [
   ),
   eventCounter(
     'evictd_thresholds_met_total',
-    'How often a threshold became met.',
+    'Changes of a threshold from not met to met.',
     ['eviction_signal', 'kind'],
     { thresholdMet: (signal, kind) => [1, signal, kind] },
     ({ thresholds }) => thresholds.map((threshold) => [threshold.signal, thresholdKind(threshold)]),

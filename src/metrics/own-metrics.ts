@@ -8,7 +8,7 @@ export const OWN_METRICS: readonly Metric[] = [
   readCounter('evictd_journal_errors_total', 'Failed writes to the journal in the state directory.', (_latest, own) => [
     [own.journalErrors()],
   ]),
-  readCounter('evictd_journal_lost_records_total', 'Records missing in every journal file.', (_latest, own) => [
+  readCounter('evictd_journal_lost_records_total', 'Journal records that are in no journal file.', (_latest, own) => [
     [own.journalLostRecords()],
   ]),
   readCounter('evictd_log_lines_dropped_total', 'Log lines dropped because the reader was too slow or a write failed.', (_latest, own) => [

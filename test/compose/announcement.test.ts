@@ -95,7 +95,7 @@ test.each<[rule: string, started: string, after: string, codes: readonly string[
   let told: ReloadAnnouncement | undefined;
   const quiet = machine();
   expect(warned((log) => (told = announceReload(log, before.config, before, loaded, quiet)))).toEqual(codes);
-  expect(told?.message).toBe(`the configuration was read again: ${inForce}`);
+  expect(told?.message).toBe(`evictd reloaded its configuration: ${inForce}`);
   expect(told?.warnings).toHaveLength(codes.length);
   const again = codes.filter((code) => code !== 'EVICTD_CONFIG_ALLOCATABLE');
   expect(warned((log) => announceReload(log, before.config, loaded, loaded, quiet))).toEqual(again);

@@ -85,7 +85,7 @@ describe(`no process id left (${ON})`, () => {
     const before = threadsOf(evictd.pid).sort();
     expect(before).toContain('evictd-reaper');
     evictd.child.kill('SIGHUP');
-    await evictd.logged(/^the configuration was read again/);
+    await evictd.logged(/^evictd reloaded its configuration/);
     await evictd.metrics();
     batch.grow();
     expect(await batch.ended).toBe('SIGKILL');

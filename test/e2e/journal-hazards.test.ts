@@ -116,7 +116,7 @@ describe.runIf(await fuseWorks())(`a state directory that stops answering (${ON}
     await fuse.stuck();
     evictd.child.kill('SIGTERM');
     await evictd.logged(/EVICTD_JOURNAL_BEHIND/);
-    await evictd.logged(/^stopped$/);
+    await evictd.logged(/^evictd stopped$/);
     await fuse.answer();
     expect(await evictd.exited()).toBe(0);
     const run = join(evictd.directory, 'run');
@@ -165,7 +165,7 @@ test(`a journal that rotates all the time has every record once, in order (${ON}
   expect(await evictd.stop()).toBe(0);
   const lines = allLines(state);
   expect(readdirSync(state)).toContain('journal.jsonl.1');
-  const accepted = evictd.log.filter(({ msg }) => msg.startsWith('the configuration was read again')).length;
+  const accepted = evictd.log.filter(({ msg }) => msg.startsWith('evictd reloaded its configuration')).length;
   expect(lines.filter(({ type }) => type === 'reload')).toHaveLength(accepted);
   expect(lines.map(({ time }) => time)).toEqual(lines.map(({ time }) => time).sort());
   expect(lines.map(({ type }) => type).filter((type) => ['start', 'decision', 'outcome', 'stop'].includes(type))).toEqual([

@@ -139,7 +139,7 @@ describe(`SIGHUP (${ON})`, () => {
 
     evictd.configure({ ...config, evictionHard: { 'memory.available': '900Mi' } }); // met at once, but batch is critical
     evictd.child.kill('SIGHUP');
-    await evictd.logged(/^the configuration was read again: /);
+    await evictd.logged(/^evictd reloaded its configuration: /);
     await evictd.recorded('alert');
     expect(await evictd.metric('evictd_config_last_reload_successful')).toBe(1);
     expect(batch.alive).toBe(true);

@@ -55,7 +55,7 @@ test('run terminates every process of the first job, and of no other', async () 
   await guard.says('metrics are served');
   expect(await guard.metrics()).toContain('evictd_evictions_total{eviction_signal="memory.available"} 1');
   expect(await guard.stop()).toBe(0);
-  expect(guard.said).toContain('stopped');
+  expect(guard.said).toContain('evictd stopped');
   expect(spared.living()).toEqual(spared.pids);
 });
 
@@ -123,5 +123,5 @@ test('a second evictd does not start, and the first one answers a reload', async
   const { status, stdout } = guard.command('reload');
   expect(status).toBe(0);
   expect(stdout).toContain('reloaded its configuration');
-  await guard.says('the configuration was read again: memory.available<2Mi');
+  await guard.says('evictd reloaded its configuration: memory.available<2Mi');
 });

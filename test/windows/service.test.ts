@@ -59,7 +59,7 @@ test('after the installation the service manager starts evictd, stops it, and se
   expect(installed).toMatchObject({ status: 0, stderr: '' });
   expect(installed.stdout).toContain(`keep    ${configFile} (your configuration)`);
   await eventually('the service runs', () => service()?.state === 'running', { ms: 30_000, circumstances: log });
-  await eventually('the log has what it guards', () => log().includes('guarding: machine'), { ms: 30_000, circumstances: log });
+  await eventually('the log has what it guards', () => log().includes('guards node machine:'), { ms: 30_000, circumstances: log });
   const doctor = JSON.parse(evictd('doctor', '-o', 'json').stdout) as {
     readonly checks: readonly { readonly id: string; readonly status: string }[];
   };

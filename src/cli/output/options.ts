@@ -28,7 +28,7 @@ export function addConfigOptions(command: Command): Command {
     .option('--workload-job <name>', 'Windows: job object that is a workload; repeatable', append)
     .option('--workload-service <pattern>', 'Windows: service that is a workload; repeatable', append)
     .option('--workload-process <pattern>', 'Windows: program that is a workload with all its children; repeatable', append)
-    .option('--oom-score-adj <mode>', "what evictd tells the kernel's OOM killer: off, qos or rank")
+    .option('--oom-score-adj <mode>', 'how evictd sets oom_score_adj of the workloads: off, qos or rank')
     .option('--monitoring-interval <duration>', 'time between two samples while no event arrives')
     .option('--metrics-listen <address:port>', "address of the metrics server, or 'off'")
     .option('--state-directory <path>', 'directory of the journal')

@@ -94,7 +94,7 @@ function conclusion({ signal, evictable, configured, ranked, vacant }: RankRepor
   if (!evictable)
     return `${signal}: no eviction is known to free ${SIGNAL_FACTS[signal].resource}; a threshold sets the condition and evicts nothing`;
   if (!configured)
-    return 'nothing is evictable: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
+    return 'nothing is evictable: no workload source is configured (set workloads in the configuration, or use --workload-cgroup or --workload-slice)';
   const first = victimOf(ranked);
   if (first) return `${signal}: ${first.workload.name} would be evicted first: it ${describeRanked(first, SIGNAL_FACTS[signal].resource)}`;
   if (ranked.length > 0) {

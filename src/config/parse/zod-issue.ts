@@ -1,6 +1,6 @@
 import type { core } from 'zod/mini';
 import { describe, type SettingsDocument } from '../value/document.js';
-import { keyText, suggestion, type KeyPath } from '../value/key-path.js';
+import { keyText, nearest, suggestion, type KeyPath } from '../value/key-path.js';
 import type { Report } from '../value/report.js';
 import { keysAt } from './schema.js';
 import { WHEN_EXAMPLE } from '../resolve/listed-thresholds.js';
@@ -24,7 +24,8 @@ export function reportIssue(issue: core.$ZodIssue, document: SettingsDocument, r
     case 'invalid_value': {
       const seen = describe(issue.input);
       const accepted = issue.values.map(String);
-      const hint = typeof issue.input === 'string' ? suggestion(issue.input, accepted) : `accepted: ${accepted.join(', ')}`;
+      const near = typeof issue.input === 'string' ? nearest(issue.input, accepted) : undefined;
+      const hint = near === undefined ? undefined : `did you mean ${near}?`;
       report.issue('EVICTD_CONFIG_VALUE', `${label}${seen} is not one of ${accepted.join(', ')}`, document.at(path), hint);
       return;
     }

@@ -42,7 +42,7 @@ function directoryText({ path, holds, besidesNamed, ageNs, isPartial }: Director
   const what = isBelowLogs(path) ? `logs in ${shown} hold` : `${shown} holds`;
   const amount = `${isPartial ? 'at least ' : ''}${amountOfBytes(holds.bytes)} in ${counted(holds.inodes, 'inodes')}`;
   const old = ageNs >= MINUTE_NS ? `, ${formatAge(ageNs)}` : '';
-  return `${what} ${amount}${besidesNamed ? ' besides what is named below it' : ''}${old}`;
+  return `${what} ${amount}${besidesNamed ? ' outside its listed subdirectories' : ''}${old}`;
 }
 
 /** Control characters of a name must not reach terminals and logs. */

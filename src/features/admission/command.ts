@@ -124,7 +124,7 @@ async function admission(options: AdmitOptions, failsClosed: boolean): Promise<A
 
 function consequence({ admit, applicant }: Extract<AdmissionReport, { known: false }>): string {
   if (!admit) return `refused: ${FAIL_CLOSED} is set`;
-  return `admitted: ${applicant?.critical ? 'a critical workload may always start' : `${FAIL_CLOSED} would refuse it`}`;
+  return `admitted: ${applicant?.critical ? 'a critical workload may always start' : `with ${FAIL_CLOSED}, evictd admit would refuse the workload`}`;
 }
 
 function named({ name, path, qos }: AdmitOptions): NamedWorkload {

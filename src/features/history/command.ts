@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { configuredPlatform } from '../../node/configured-platform.js';
 import { loadConfig } from '../../config/load.js';
 import { UsageError } from '../../errors.js';
@@ -34,14 +34,14 @@ export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; read
     .argument('[file...]', 'journal files, oldest first (default: those of the state and runtime directories)')
     .description('show past evictions, alerts and OOM kills from the journal')
     .addOption(outputOption())
-    .option('--since <time>', "not before: 2h, today, 08:30, 2026-11-21, '2026-11-21 08:30', …T08:30:00Z; default zone: local")
-    .option('--until <time>', 'not after')
-    .option('--workload <glob>', 'name or path, e.g. batch-*; list or repeatable', appended, [])
-    .option('--signal <signal>', 'eviction signal, e.g. memory.available; list or repeatable', listOf(RECORDED_SIGNALS), [])
-    .option('--result <result>', `${RESULTS.join(', ')}; list or repeatable`, listOf(RESULTS), [])
-    .option('--type <type>', `${TYPES.join(', ')}; list or repeatable`, listOf(TYPES), [])
-    .option('--all', 'every type (default: eviction, alert, kernel-oom, error)')
-    .option('-n, --limit <count>', 'only the newest', positive)
+    .option('--since <time>', "records at or after: 2h, today, 08:30, 2026-11-21, '2026-11-21 08:30', …T08:30:00Z; default zone: local")
+    .option('--until <time>', 'records at or before: as for --since')
+    .addOption(repeatable('--workload <glob>', 'name or path, e.g. batch-*', appended))
+    .addOption(repeatable('--signal <signal>', 'eviction signal, e.g. memory.available', listOf(RECORDED_SIGNALS)))
+    .addOption(repeatable('--result <result>', RESULTS.join(', '), listOf(RESULTS)))
+    .addOption(repeatable('--type <type>', TYPES.join(', '), listOf(TYPES), 'eviction, alert, kernel-oom, error'))
+    .option('--all', 'records of every type')
+    .option('-n, --limit <count>', 'only the newest COUNT records', positive)
     .option('-r, --reverse', 'newest first')
     .option('--summary', 'evictions and OOM kills by workload')
     .option('--utc', 'times in UTC (default: local time with offset)')
@@ -162,6 +162,16 @@ function requireOrder({ since, until }: HistoryFilter, options: HistoryOptions):
       hint: 'exchange the two',
     },
   );
+}
+
+/** An option that takes a list and may be given several times. */
+function repeatable(
+  flags: string,
+  accepted: string,
+  parse: (text: string, before: readonly string[]) => readonly string[],
+  shownDefault = 'any',
+): Option {
+  return new Option(flags, `${accepted}; list or repeatable`).default([], shownDefault).argParser(parse);
 }
 
 function appended(text: string, before: readonly string[]): readonly string[] {

@@ -26,7 +26,10 @@ export interface Machine {
 export function requireMachine({ places, uid }: Machine, what: 'install' | 'uninstall', touches: boolean): void {
   if (!existsSync(places.systemd)) {
     throw new EvictdError('EVICTD_INSTALL_SYSTEMD', 'systemd is not the init of this machine', {
-      hint: 'start `evictd run` as root with your service manager; do not install evictd in a container but on the host',
+      hint:
+        what === 'install'
+          ? 'start `evictd run` as root with your service manager; if this is a container, install evictd on the host'
+          : 'evictd is not installed as a systemd service here: stop `evictd run` with your service manager',
     });
   }
   if (touches) requireRoot({ uid }, `${what} a service`, `sudo evictd ${what}, or use --dry-run`);

@@ -42,8 +42,10 @@ export function rankCommand({ io, open, readOomKiller }: RankDeps): Command {
     .addOption(new Option('-s, --signal <signal>', 'signal to rank for').choices(RESOURCE_SIGNALS).default('memory.available'))
     .addOption(outputOption())
     .option('--kernel', "compare with the order of the kernel's OOM killer")
-    .addOption(new Option('--memcg <path>', 'the same for an OOM in this memory cgroup').implies({ kernel: true }))
-    .addOption(new Option('--limit <lines>', `with --kernel: processes and workloads to list (${String(LISTED)})`).argParser(lines));
+    .addOption(new Option('--memcg <path>', '--kernel, for an OOM in this memory cgroup').implies({ kernel: true }))
+    .addOption(
+      new Option('--limit <lines>', `with --kernel: processes and workloads to list (default: ${String(LISTED)})`).argParser(lines),
+    );
   return withHelp(addPodOptions(addConfigOptions(command)), {
     examples: [
       'evictd rank --workload-slice batch.slice',

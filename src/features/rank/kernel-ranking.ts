@@ -23,7 +23,7 @@ const WORKLOADS: readonly Column[] = [
   { heading: 'WORKLOAD', align: 'left' },
   { heading: 'EVICTD', align: 'right' },
   { heading: 'KERNEL', align: 'right' },
-  { heading: 'BY', align: 'left' },
+  { heading: 'FIRST PROCESS', align: 'left' },
   { heading: '', align: 'left' },
 ];
 
@@ -79,7 +79,7 @@ function processTable(report: KernelReport, style: Style): string[] {
 }
 
 function rest(all: readonly unknown[], { limit }: KernelReport): string[] {
-  return all.length > limit ? [`… and ${String(all.length - limit)} more (--limit ${String(all.length)})`] : [];
+  return all.length > limit ? [`… and ${String(all.length - limit)} more (--limit ${String(all.length)} lists all)`] : [];
 }
 
 function workloadRow(compared: OomComparison, report: KernelReport): string[] {

@@ -31,13 +31,13 @@ export function kernelConclusion({ ranking, oom, order, comparison }: KernelRepo
   const owner = comparison.workloadOf(first.task);
   const company = diesWith(first, order).length - 1;
   const others = company > 0 ? ` and the ${count(company, 'other process', 'other processes')} of its memory.oom.group` : '';
-  const kernel = `out of memory, the kernel would kill ${name} (pid ${String(pid)})${owner ? ` of ${owner.workload.name}` : ''}${others} first`;
-  if (!ranking.configured) return `${kernel}; evictd has no workload source to compare with`;
+  const kernel = `when memory runs out, the kernel kills ${name} (pid ${String(pid)})${owner ? ` of ${owner.workload.name}` : ''}${others} first`;
+  if (!ranking.configured) return `${kernel}; no workload source is configured, so there is no eviction order to compare with`;
   const victim = ranking.ranked.find(({ protection }) => protection === undefined);
   if (victim === undefined) return `${kernel}; evictd would evict nothing`;
   const hit = comparison.workloads.filter(({ by }) => by === first);
   const same = hit.length === 1 && hit[0]?.ranked === victim;
-  return same ? `${kernel}, and evictd would evict the same workload` : `${kernel}; evictd would evict ${victim.workload.name}`;
+  return same ? `${kernel}; evictd would evict the same workload` : `${kernel}; evictd would evict ${victim.workload.name}`;
 }
 
 /** Empty if neither evictd nor the kernel protects the workload. */
@@ -52,14 +52,14 @@ export function workloadRemark({ ranked, kernelPlace, endangered }: OomCompariso
 /** Processes that the kernel never kills, by reason. */
 export function exemptText({ order }: KernelReport): string {
   const of = (exemption: OomExemption): string[] =>
-    order.exempt.filter((each) => each.exemption === exemption).map(({ task }) => `${task.name} ${String(task.pid)}`);
+    order.exempt.filter((each) => each.exemption === exemption).map(({ task }) => `${task.name} (pid ${String(task.pid)})`);
   const threads = of('kernel-thread').length;
   const ended = of('ended').length;
   const parts = [
-    ...named('at oom_score_adj -1000', of('unkillable')),
-    ...named('process 1', of('init')),
+    ...named('oom_score_adj -1000', of('unkillable')),
+    ...named('init', of('init')),
     ...named('already killed, or between vfork and exec', of('passed-over')),
-    ...(ended > 0 ? [`${count(ended, 'process that has', 'processes that have')} ended`] : []),
+    ...(ended > 0 ? [count(ended, 'exited process', 'exited processes')] : []),
     ...(threads > 0 ? [count(threads, 'kernel thread', 'kernel threads')] : []),
   ];
   return `never killed: ${parts.length > 0 ? parts.join('; ') : 'no process is exempt'}`;
@@ -71,7 +71,7 @@ export function notes({ oom, order }: KernelReport): string[] {
   const memcg = domain.cgroup !== undefined;
   const [first, second] = order.candidates;
   return [
-    ...(instead === undefined ? [] : [`${instead} has no limit of its own: an OOM there is one of ${domainText(oom)}`]),
+    ...(instead === undefined ? [] : [`${instead} has no memory limit of its own: this is the order for an OOM of ${domainText(oom)}`]),
     ...(settings.killDisabled
       ? [`memory.oom_control of ${domain.cgroup ?? '/'}: oom_kill_disable is set: processes wait, and the kernel kills none`]
       : []),

@@ -102,7 +102,7 @@ const FREED_COLUMNS: readonly Column[] = [
   { heading: 'FREED', align: 'right' },
   { heading: 'INODES', align: 'right' },
 ];
-const NO_STEPS = 'no reclaim steps are configured: docs/reclaim.md\n';
+const NO_STEPS = 'nothing was reclaimed: no step is configured (add steps under the key reclaim: docs/reclaim.md)\n';
 
 /** What each step could free, and its commands. */
 export function gainText(gains: readonly NamedGain[]): string {

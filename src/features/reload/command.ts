@@ -24,7 +24,7 @@ const LOOK_MS = 10;
 export function reloadCommand({ io, ask, patienceMs = PATIENCE_MS }: ReloadDeps): Command {
   const command = new Command('reload')
     .description('make the running evictd reload its configuration')
-    .option('--pid <pid>', 'process ID of evictd, if a service manager knows it', parsePid);
+    .option('--pid <pid>', 'process ID of the running evictd, e.g. $MAINPID in a systemd unit', parsePid);
   return withHelp(addConfigOptions(command), {
     about: [
       'Checks the configuration first, as evictd config check does. If it has errors, the running evictd keeps its present configuration and records the refusal.',

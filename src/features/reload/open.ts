@@ -74,6 +74,6 @@ function allowed<T>(target: string, act: () => T): T {
 function noInstance(node: string, runtimeDirectory: string, only: number | undefined): UnavailableError {
   const subject = only === undefined ? 'no evictd' : `process ${String(only)} is no evictd that`;
   return new UnavailableError('EVICTD_RELOAD_NOBODY', `${subject} guards this node (${node}) from ${runtimeDirectory}`, {
-    hint: 'if the new configuration has another node or runtimeDirectory, restart evictd: a reload cannot change them',
+    hint: 'start evictd; if it runs with another node or runtimeDirectory, restart it: a reload cannot change them',
   });
 }

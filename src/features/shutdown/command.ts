@@ -160,7 +160,7 @@ function some(all: readonly Workload[]): string {
 function conclusion({ timeline, requestedNs, configured, inhibitDelay }: ShutdownReport): string[] {
   if (timeline.length === 0) return ['no workload would be ended: neither shutdownGracePeriod nor shutdownGracePeriodByPodPriority is set'];
   const source =
-    'no workload would be ended: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)';
+    'no workload would be ended: no workload source is configured (set workloads in the configuration, or use --workload-cgroup or --workload-slice)';
   const isUntimed = timeline.some(({ group }) => group.gracePeriodNs <= 0n && group.workloads.length > 0);
   const all = isUntimed ? 'all awaited workloads' : 'all workloads';
   const needed = `${all} end within ${formatDuration(neededNs(timeline))}; ${askedText(requestedNs)}`;

@@ -22,7 +22,7 @@ export function missingSources(roots: readonly SourceRoot[]): readonly SourcePro
           root: path,
           code: 'EVICTD_SOURCE_MISSING',
           message,
-          hint: 'its workloads become candidates when it exists',
+          hint: 'create it, or correct its path: evictd guards its workloads as soon as it exists',
         },
       ];
     }

@@ -51,7 +51,7 @@ test.each<[rule: string, given: Partial<DirectoryHolder>, line: string]>([
   ['a directory', {}, 'directory: /srv/data holds 3MiB in 7 inodes'],
   ['below /var/log', { path: '/var/log/journal' }, 'logs in /var/log/journal hold 3MiB in 7 inodes'],
   ['which is not all that begins so', { path: '/var/logger' }, 'directory: /var/logger holds 3MiB in 7 inodes'],
-  ['besides others', { besidesNamed: true }, 'directory: /srv/data holds 3MiB in 7 inodes besides what is named below it'],
+  ['besides others', { besidesNamed: true }, 'directory: /srv/data holds 3MiB in 7 inodes outside its listed subdirectories'],
   ['not all of it was reached', { isPartial: true }, 'directory: /srv/data holds at least 3MiB in 7 inodes'],
   ['a while ago', { ageNs: 60n * SECOND + 1n }, 'directory: /srv/data holds 3MiB in 7 inodes, 1m0s ago'],
   ['a name for terminals', { path: '/srv/\u001b[31m\nred' }, 'directory: /srv/?[31m?red holds 3MiB in 7 inodes'],

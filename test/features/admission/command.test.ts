@@ -201,7 +201,7 @@ describe('where nothing is known a workload may start, with a warning; not with 
     const open = await admit(...args);
     expect(open).toMatchObject({ exit: 0, stdout: `admitted: the node conditions are unknown (${code})\n` });
     expect(open.stderr).toContain(code);
-    expect(open.stderr).toMatch(/\nevictd: warning: admitted: --fail-closed would refuse it\n$/);
+    expect(open.stderr).toMatch(/\nevictd: warning: admitted: with --fail-closed, evictd admit would refuse the workload\n$/);
 
     // Also behind what is wrong, which ends the reading of the command line.
     for (const closed of [await admit('--fail-closed', ...args), await admit(...args, '--fail-closed')]) {

@@ -154,7 +154,7 @@ test('the largest users of a disk are listed, also if no workload is evictable',
   const opening = opened(MEMBERS, { holders });
   const { out } = await rank(opening, '--signal', 'imagefs.available');
   expect(out)
-    .toBe(`nothing is evictable: no workload source is configured (workloads: in the configuration, --workload-cgroup, --workload-slice)
+    .toBe(`nothing is evictable: no workload source is configured (set workloads in the configuration, or use --workload-cgroup or --workload-slice)
 logs in /var/log hold at least 10MiB in 1 inode
 deleted files: java (pid 7) of /a holds 2MiB in 1 deleted file
 `);
@@ -317,13 +317,13 @@ OOM order of the machine (8GiB, swap included)
 2   41  java        700    0   80MiB   80MiB  batch
 3   43  cron        700    0   30MiB   30MiB  (none)
 
-WORKLOAD  EVICTD  KERNEL  BY
+WORKLOAD  EVICTD  KERNEL  FIRST PROCESS
 batch          1       2  java 41
-db             2       1  postgres 40  critical, but the kernel would kill it 1st: consider oomScoreAdj
-web            3       -  -            the kernel kills none of its processes
+db             2       1  postgres 40    critical, but the kernel would kill it 1st: consider oomScoreAdj
+web            3       -  -              the kernel kills none of its processes
 
-out of memory, the kernel would kill postgres (pid 40) of db first; evictd would evict batch
-never killed: at oom_score_adj -1000: sshd 42; process 1: systemd 1; 1 kernel thread
+when memory runs out, the kernel kills postgres (pid 40) of db first; evictd would evict batch
+never killed: oom_score_adj -1000: sshd (pid 42); init: systemd (pid 1); 1 kernel thread
 `);
   });
 
@@ -365,11 +365,11 @@ never killed: at oom_score_adj -1000: sshd 42; process 1: systemd 1; 1 kernel th
   const memcg = { memcg: { cgroup: '/w', totalBytes: 256n * Mi } };
   test.each<[rule: string, oom: OomReading, said: RegExp]>([
     ['no process', oomReading([]), /^the machine: the kernel finds no process that it may kill$/m],
-    ['--limit lines, and how many more there are', oomReading([...tasks, task(44, 1n)]), /^… and 2 more \(--limit 4\)$/m],
+    ['--limit lines, and how many more there are', oomReading([...tasks, task(44, 1n)]), /^… and 2 more \(--limit 4 lists all\)$/m],
     [
       'a group dies together',
       oomReading(tasks.map((each) => ({ ...each, group: '/g' }))),
-      /kill postgres \(pid 40\) of db and the 2 other processes of its memory.oom.group first/,
+      /kills postgres \(pid 40\) of db and the 2 other processes of its memory.oom.group first/,
     ],
     ['a group in its row', oomReading(tasks.map((each) => ({ ...each, group: '/g' }))), /^1 .* db {8}with all of \/g$/m],
     ['v1 has no groups', oomReading(tasks, { cgroupVersion: 1 }), /^cgroup v1 has no memory.oom.group: /m],
@@ -378,7 +378,7 @@ never killed: at oom_score_adj -1000: sshd 42; process 1: systemd 1; 1 kernel th
       oomReading(tasks, { uncertainBytes: 20n * Mi }),
       /^postgres \(pid 40\) and java \(pid 41\) differ by only 20MiB: the kernel may choose either$/m,
     ],
-    ['no limit of its own', oomReading(tasks, { ...memcg, instead: '/w/a' }), /^\/w\/a has no limit of its own: .* of memcg \/w$/m],
+    ['no limit of its own', oomReading(tasks, { ...memcg, instead: '/w/a' }), /^\/w\/a has no memory limit of its own: .* of memcg \/w$/m],
     [
       'killing is switched off',
       oomReading(tasks, { ...memcg, settings: { panic: 0, killAllocating: false, killDisabled: true } }),
@@ -426,8 +426,8 @@ never killed: at oom_score_adj -1000: sshd 42; process 1: systemd 1; 1 kernel th
   });
 
   test.each<[rule: string, args: string[], conclusion: RegExp]>([
-    ['no workload source', [], /first; evictd has no workload source to compare with$/m],
-    ['both the same', WORKLOADS, /\(pid 41\) of batch first, and evictd would evict the same workload$/m],
+    ['no workload source', [], /first; no workload source is configured, so there is no eviction order to compare with$/m],
+    ['both the same', WORKLOADS, /\(pid 41\) of batch first; evictd would evict the same workload$/m],
   ])('%s', async (_rule, args, conclusion) => {
     const { out } = await kernel(oomReading(tasks.filter(({ name }) => name !== 'postgres')), ...args, '--kernel');
     expect(out).toMatch(conclusion);

@@ -53,7 +53,9 @@ test('the steps are carried out, and what each gave is said; one that failed is 
 });
 
 test('no configured step', async () => {
-  expect((await run(['--dry-run'], '')).out).toBe('no reclaim steps are configured: docs/reclaim.md\n');
+  expect((await run(['--dry-run'], '')).out).toBe(
+    'nothing was reclaimed: no step is configured (add steps under the key reclaim: docs/reclaim.md)\n',
+  );
 });
 
 test.each([

@@ -47,12 +47,13 @@ function unreachable(threshold: Threshold, machine: MachineFacts | undefined): O
   // A cgroup counts the kernel's memory as used: kernelBytes is 0n.
   const kernelBytes = machine?.reserve?.kernelBytes ?? 0n;
   if (floor.amount === 0n || limit > floor.amount + kernelBytes) return undefined;
-  const sum = `${floor.text.replace(/ = .*/, '')} + ${amountOfBytes(kernelBytes)} = ${amountOfBytes(floor.amount + kernelBytes)}`;
+  const unusable = amountOfBytes(floor.amount + kernelBytes);
+  const parts = `${floor.text.replace(/ = .*/, '')}, and ${amountOfBytes(kernelBytes)} of slab, stacks and page tables`;
   return {
     level: 'info',
     code: 'EVICTD_LINT_KERNEL_MEMORY',
-    message: `${subject} is rarely met: with the kernel's own memory now (slab, stacks, page tables) ${sum} counts as available, but no process can use it`,
-    hint: `set a value above ${amountOfBytes(floor.amount + kernelBytes)}`,
+    message: `${subject} is rarely met: ${unusable} now counts as available that no process can use (${parts})`,
+    hint: `set a value above ${unusable}`,
   };
 }
 

@@ -11,7 +11,7 @@ export function checkClock({ bootId, bootTimeNs }: ClockFacts): Check {
     const summary = 'cannot read /proc/sys/kernel/random/boot_id: evictd cannot tell whether its saved state is of this boot';
     return degraded(ID, summary, 'mount all of /proc: a sandbox hides a part of it', details);
   }
-  return ok(ID, `boot ${bootId}`, details);
+  return ok(ID, `boot ID ${bootId}`, details);
 }
 
 export const clockCheck = defineCheck(ID, ['clock'], ({ clock }) => checkClock(clock));

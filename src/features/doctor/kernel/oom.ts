@@ -23,7 +23,7 @@ export const oomCheck = defineCheck(ID, ['kernelFile'], ({ kernelFile }): Check 
   const found = problemsOf(settings);
   const { panicOnOom = null, killAllocatingTask = null, minTtlMs = null } = settings;
   const details = { panicOnOom, killAllocatingTask, minTtlMs };
-  if (found.length === 0) return ok(ID, 'out of memory, the kernel kills by oom_score', details);
+  if (found.length === 0) return ok(ID, 'when memory runs out, the kernel kills by oom_score', details);
   return degraded(ID, found.map(({ summary }) => summary).join('; '), [...new Set(found.map(({ fix }) => fix))].join('; '), details);
 });
 

@@ -18,7 +18,7 @@ export function checkPressureWindow({ state, window }: PressureFacts): Check[] {
   const details = { shortestMs: shortestUs / 1_000 };
   const summary = `the shortest PSI window is ${String(shortestUs / 1_000)} ms`;
   if (shortestUs < UNPRIVILEGED_US) return [ok(ID, summary, details)];
-  return [degraded(ID, `${summary}: the kernel reports pressure up to that much later`, 'grant CAP_SYS_RESOURCE', details)];
+  return [degraded(ID, `${summary}: the kernel may report pressure that late`, 'grant CAP_SYS_RESOURCE', details)];
 }
 
 export const pressureWindowCheck = defineCheck(ID, ['pressure'], ({ pressure }) => checkPressureWindow(pressure));

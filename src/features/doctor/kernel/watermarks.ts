@@ -36,7 +36,7 @@ export function checkWatermarks({ watermarks, swapBytes }: MemoryFacts, node: No
     return [broken(ID, summary, more, details)];
   }
   const ms = (limit.bytes - minBytes) / FILL_BYTES_PER_MS;
-  const margin = `${limit.text} is ${amountOfBytes(limit.bytes - minBytes)} above the kernel's reserve: ${String(ms)} ms at 1.5 GB/s`;
+  const margin = `${limit.text} is ${amountOfBytes(limit.bytes - minBytes)} above the kernel's reserve (min): one core allocates that in ${String(ms)} ms (1.5 GB/s)`;
   if (ms < REACTION_MS) return [degraded(ID, `${margin}, too short to act before the OOM killer`, more, details)];
   if (swapBytes > 0n && limit.bytes <= highBytes && !watchesSwapOrPressure(node)) {
     const summary = `${limit.text} is met only when swap is full: until then the kernel swaps to keep ${amountOfBytes(highBytes)} free (high)`;

@@ -13,7 +13,7 @@ export function checkLint({ notices }: WorkloadFacts): Check {
   const warnings = notices.filter(({ level, code }) => level === 'warn' && !REPORTED_ELSEWHERE.includes(code));
   const details = { notices: notices.map(({ level, code, message }) => ({ level, code, message })) };
   const [first] = warnings;
-  if (first === undefined) return ok(ID, 'no further warnings from evictd config check', details);
+  if (first === undefined) return ok(ID, 'evictd config check has no further warnings', details);
   const rest = warnings.length === 1 ? '' : `; and ${String(warnings.length - 1)} more`;
   return degraded(
     ID,

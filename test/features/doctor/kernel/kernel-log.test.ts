@@ -26,7 +26,7 @@ test.each<[rule: string, log: Partial<KernelLogFacts>, subject: Partial<SubjectF
 });
 
 test('state is dated with the boot', () => {
-  expectCheck(checkClock({ bootId: '65b1', bootTimeNs: 5_400_000_000n }), 'kernel.clock', 'ok', /^boot 65b1$/);
+  expectCheck(checkClock({ bootId: '65b1', bootTimeNs: 5_400_000_000n }), 'kernel.clock', 'ok', /^boot ID 65b1$/);
   expect(checkClock({ bootId: '65b1', bootTimeNs: 5_400_000_000n }).details).toEqual({ bootId: '65b1', upSeconds: 5 });
   expectCheck(checkClock({ bootId: undefined, bootTimeNs: undefined }), 'kernel.clock', 'degraded', /^cannot read/);
 });
