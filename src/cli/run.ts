@@ -22,7 +22,7 @@ export const run: MakeCommand = (edge) => {
     .option('--log-file <file>', 'log to this file, not to standard error; rotated to FILE.1 at 4 MiB');
   return withHelp(addConfigOptions(addRecordingOptions(command)), {
     about: [
-      'SIGHUP reloads the configuration. SIGTERM and SIGINT stop evictd. Without workloads in the configuration, evictd watches and evicts nothing.',
+      'SIGHUP reloads the configuration. SIGTERM and SIGINT stop evictd. Without workloads in the configuration, evictd exports metrics, but evicts nothing.',
     ],
     examples: [
       'evictd run --workload-cgroup /workload.slice',

@@ -112,7 +112,7 @@ function noticesOf(loaded: LoadedConfig, machine: MachineFacts): ConfigNotice[] 
 const NO_SOURCE: ConfigNotice = {
   level: 'warn',
   code: 'EVICTD_WORKLOADS_NONE',
-  message: 'no workload source is configured: evictd watches and exports, and evicts nothing',
+  message: 'no workload source is configured: evictd exports metrics, but evicts nothing',
 };
 
 /** 'memory.available<100Mi, nodefs.available<10% (soft); workloads: /a, /b; compatibility kubelet, with hard-grace' */

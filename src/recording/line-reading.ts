@@ -184,7 +184,7 @@ function asLineError<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof RecordingLineError ? error : new RecordingLineError(`it is not what evictd writes: ${String(error)}`);
+    throw error instanceof RecordingLineError ? error : new RecordingLineError(`the line is not one that evictd writes: ${String(error)}`);
   }
 }
 
@@ -192,7 +192,7 @@ function readLine(text: string): Json {
   try {
     return recordOf(JSON.parse(text));
   } catch {
-    throw new RecordingLineError(`it is not a JSON object: ${JSON.stringify(text.slice(0, 40))}`);
+    throw new RecordingLineError(`the line is not a JSON object: ${JSON.stringify(text.slice(0, 40))}`);
   }
 }
 

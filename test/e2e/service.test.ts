@@ -43,7 +43,7 @@ describe(`evictd guards despite missing and used resources, and reports them (${
     const batch = await workload(node.child('batch'), { growsMib: 140 });
     const evictd = await new Evictd({ config: { ...guarding(node), workloads: [] } }).guarding();
     expect((await evictd.logged(/^EVICTD_WORKLOADS_NONE$/)).msg).toBe(
-      'no workload source is configured: evictd watches and exports, and evicts nothing',
+      'no workload source is configured: evictd exports metrics, but evicts nothing',
     );
     batch.grow();
     expect(await evictd.recorded('alert')).toMatchObject({ alert: 'no-workload-source' });

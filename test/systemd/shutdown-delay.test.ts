@@ -73,7 +73,7 @@ describe.skipIf(!hasSystemd)('the delay lock of logind (needs systemd)', () => {
     expect(lockHolders()).toEqual(before);
     events.length = 0;
     systemd('systemctl', 'restart', 'dbus');
-    await eventually('the loss is reported', () => events.some((line) => line.startsWith('off: logind cannot be asked')));
+    await eventually('the loss is reported', () => events.some((line) => line.startsWith('off: cannot ask logind')));
     await eventually('the lock is held', () => delay.state.kind === 'held', { ms: 60_000 });
     expect(lockHolders()).toEqual(before);
   });

@@ -130,7 +130,7 @@ async function textsAtEnd(files: readonly JournalFile[], texts: readonly string[
 function missing(directory: string): InputError {
   return new InputError('EVICTD_HISTORY_FILE', `there is no journal in ${directory}`, {
     isMissing: true,
-    hint: 'evictd run writes it; use --state-directory, or name the files',
+    hint: 'start evictd run, which writes it; or name its directory with --state-directory, or its files',
   });
 }
 

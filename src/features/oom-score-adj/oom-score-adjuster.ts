@@ -165,7 +165,7 @@ export class OomScoreAdjuster implements StepListener {
     const names = fresh.slice(0, 3).map(({ name }) => name);
     const more = fresh.length > names.length ? ` and ${String(fresh.length - names.length)} more` : '';
     this.#parts.log.info(
-      `the kernel would take ${names.join(', ')}${more} earlier than evictd would: evictd does not set oom_score_adj below the original value`,
+      `the kernel would kill ${names.join(', ')}${more} earlier than evictd would evict it: evictd does not set oom_score_adj below the original value`,
     );
   }
 }

@@ -54,7 +54,9 @@ export function askToReload(
       const answer = readReloadAnswer(path);
       if (answer?.pid === pid && answer.beganNs > sinceNs) return answer;
       if (host.lockHolder(lock) !== pid)
-        throw new UnavailableError('EVICTD_RELOAD_UNANSWERED', `evictd (process ${String(pid)}) has ended`);
+        throw new UnavailableError('EVICTD_RELOAD_UNANSWERED', `evictd (process ${String(pid)}) ended before it answered`, {
+          hint: 'see journalctl -u evictd for the reason, and start it again',
+        });
       return undefined;
     },
   };

@@ -115,7 +115,7 @@ function openCgroup({ memory: hierarchy, pids }: Hierarchies, path: string, nati
 function requireMemoryCgroup(path: string, directory: string, usageFile: string): void {
   if (!existsSync(directory)) {
     throw new UnavailableError('EVICTD_NODE_MISSING', `node cgroup ${path} does not exist (looked for ${directory})`, {
-      hint: 'create it first, or correct node.cgroup: the path is the one below the mount of the memory controller',
+      hint: 'create it first, or correct node.cgroup: write the path below the mount of the memory controller',
     });
   }
   if (!existsSync(`${directory}/${usageFile}`)) {

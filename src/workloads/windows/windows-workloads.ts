@@ -70,7 +70,7 @@ class WindowsWorkloads implements WorkloadSource {
       root: `job:${name}`,
       code: 'EVICTD_SOURCE_MISSING',
       message: `workload source job ${name} does not exist`,
-      hint: 'its processes become a candidate when it exists; jobs of another session are named Session\\NUMBER\\NAME',
+      hint: 'create it: evictd guards it as soon as it exists. Jobs of another session are named Session\\NUMBER\\NAME',
     }));
   }
 

@@ -66,7 +66,7 @@ test('check: nothing set', async () => {
     stdout:
       'configuration ok: 3 thresholds, 0 workload sources, 0 rules (from config.yaml)\n' +
       'checked against this machine: 8GiB of memory, 1 workload\n' +
-      'warn: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd watches and exports, and evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}])\n',
+      'warn: evictd: EVICTD_WORKLOADS_NONE no workload source is configured: evictd exports metrics, but evicts nothing (hint: name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}])\n',
     exit: 0,
   });
 });

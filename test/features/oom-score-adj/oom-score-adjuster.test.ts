@@ -156,7 +156,7 @@ describe('by rank', () => {
     await tick();
     await tick();
     expect(adjs().slice(1)).toEqual([1000, 1000]);
-    expect(log.information.filter((line) => line.startsWith('the kernel would take c earlier than evictd'))).toHaveLength(1);
+    expect(log.information.filter((line) => line.startsWith('the kernel would kill c earlier than evictd'))).toHaveLength(1);
   });
 });
 

@@ -396,7 +396,7 @@ test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp
   ['a pipe without a writer', () => Promise.resolve(pipe()), 66, /EVICTD_RECORDING_FILE: .* it is not a regular file/],
   ['damaged as a whole', () => flipped(), 65, /EVICTD_RECORDING_LINE: .*:1: the file is damaged/],
   ['empty', () => edited(() => []), 65, /EVICTD_RECORDING_EMPTY/],
-  ['something else', () => edited(() => ['hello', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: it is not a JSON object: "hello"/],
+  ['something else', () => edited(() => ['hello', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: the line is not a JSON object: "hello"/],
   ['other JSON', () => edited(() => ['{"a":1}', '']), 65, /EVICTD_RECORDING_FORMAT: .*:1: this is not a recording of evictd/],
   [
     'another format',
@@ -416,7 +416,7 @@ test.each<[rule: string, file: () => Promise<string>, exit: number, said: RegExp
     65,
     /EVICTD_RECORDING_LINE: .* it is step 8 of its run, and step 7 was expected/,
   ],
-  ['a garbage line', () => insert('garbage'), 65, /EVICTD_RECORDING_LINE: .*:6: it is not a JSON object: "garbage"/],
+  ['a garbage line', () => insert('garbage'), 65, /EVICTD_RECORDING_LINE: .*:6: the line is not a JSON object: "garbage"/],
   ['a line of an unknown kind', () => insert('{"kind":"x"}'), 65, /EVICTD_RECORDING_LINE: .*:6: its kind is "x"/],
   ['a step without a time', () => insert('{"kind":"step","wake":["tick",1]}'), 65, /EVICTD_RECORDING_LINE: .*:6: not an integer/],
   [

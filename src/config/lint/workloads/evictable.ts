@@ -53,7 +53,7 @@ function withoutSource({ workloads, filesystems }: LintSubject): Finding | undef
   return {
     level: 'warn',
     code: 'EVICTD_WORKLOADS_NONE',
-    message: 'no workload source is configured: evictd watches and exports, and evicts nothing',
+    message: 'no workload source is configured: evictd exports metrics, but evicts nothing',
     hint: isWindowsPath(filesystems.nodefs)
       ? "name one: workloads: [{process: {path: 'C:\\Apps\\**'}}], [{service: worker}], or [{job: batch}]"
       : 'name one: workloads: [{cgroup: /workload.slice}], or [{systemd: {slices: [batch.slice]}}]',

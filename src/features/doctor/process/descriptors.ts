@@ -17,7 +17,8 @@ export function checkDescriptors({ limits }: SubjectFacts, { listed, filesEach }
   const needed = listed.length * filesEach;
   const { openFiles } = limits;
   const details = { limit: openFiles === Infinity ? null : openFiles, needed };
-  const summary = `${String(openFiles)} descriptors, ${String(listed.length)} workloads need ${String(needed)}`;
+  const limit = openFiles === Infinity ? 'none' : String(openFiles);
+  const summary = `limit of open files: ${limit}; ${String(listed.length)} workloads need ${String(needed)}`;
   if (needed <= openFiles * SHARE) return ok(ID, summary, details);
   const fix = `set LimitNOFILE=${String(2 ** Math.ceil(Math.log2(4 * needed)))} in its unit, or ulimit -n`;
   return degraded(ID, `${summary}, more than half: evictd opens the others for each reading`, fix, details);

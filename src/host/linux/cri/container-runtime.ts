@@ -189,7 +189,7 @@ class CriRuntime implements ContainerRuntime {
     return {
       code: 'EVICTD_CRI_UNREACHABLE',
       message: `workload source cri ${this.endpoint} cannot be asked: ${runtimeMessage(this.#failure)}; ${meanwhile}`,
-      hint: 'does the container runtime run, with its CRI plugin, and is this its socket? crictl -r ENDPOINT pods asks the same',
+      hint: 'check that the container runtime runs with its CRI plugin, and that this is its socket: crictl -r ENDPOINT pods',
     };
   }
 

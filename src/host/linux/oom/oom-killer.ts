@@ -67,7 +67,7 @@ function existing(path: string, hierarchy: CgroupHierarchy | undefined): string 
   const directory = cgroupDirectory(hierarchy, path);
   if (existsSync(directory)) return path;
   throw new UnavailableError('EVICTD_OOM_MEMCG', `memcg ${path} does not exist (looked for ${directory})`, {
-    hint: 'the path is the one below the mount of the memory controller, as in /proc/PID/cgroup',
+    hint: 'write the path below the mount of the memory controller, as in /proc/PID/cgroup',
   });
 }
 

@@ -33,7 +33,7 @@ export function readInhibitDelay({
     const ask = (call: BusCall, then: (body: readonly unknown[]) => void): void => {
       connection.call(call, (reply: BusReply) => {
         if (reply.ok) then(reply.body);
-        else unknown(`logind cannot be asked: ${reply.message}`);
+        else unknown(`cannot ask logind: ${reply.message}`);
       });
     };
     const timer = setTimeout(
@@ -55,7 +55,7 @@ export function readInhibitDelay({
         });
       },
       down: (reason) => {
-        unknown(`logind cannot be asked: ${reason}`);
+        unknown(`cannot ask logind: ${reason}`);
       },
       signal: () => undefined,
     });

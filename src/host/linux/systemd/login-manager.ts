@@ -64,7 +64,7 @@ export class LoginManager {
         this.look();
       },
       down: (reason) => {
-        this.#events.unavailable(`logind cannot be asked: ${reason}`);
+        this.#events.unavailable(`cannot ask logind: ${reason}`);
       },
       signal: () => {
         this.look();
@@ -113,7 +113,7 @@ export class LoginManager {
   /** Without a name the connection is lost, which `down` reports. */
   #refused(reply: Extract<BusReply, { ok: false }> | undefined): void {
     this.#end(() => {
-      if (reply?.name !== undefined) this.#events.refused(`logind cannot be asked: ${reply.message}`);
+      if (reply?.name !== undefined) this.#events.refused(`cannot ask logind: ${reply.message}`);
     });
   }
 

@@ -87,7 +87,7 @@ export class SystemdUnits implements UnitManager {
     return {
       code: 'EVICTD_SYSTEMD_UNREACHABLE',
       message: `systemd cannot be asked (${trouble}): units are stopped by signals, and unknown units stay unknown`,
-      hint: 'tried again, at least every 30 s; /run/systemd/private and /run/dbus have to be visible to evictd, which has to be root',
+      hint: 'evictd tries again at least every 30 s; run it as root, with /run/systemd/private and /run/dbus visible to it',
     };
   }
 

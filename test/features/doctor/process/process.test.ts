@@ -28,9 +28,9 @@ test('the addon: which, or why not', () => {
 });
 
 test.each<[rule: string, workloads: number, openFiles: number, status: CheckStatus, summary: RegExp]>([
-  ['half of the limit', 102, 1024, 'ok', /^1024 descriptors, 102 workloads need 510$/],
+  ['half of the limit', 102, 1024, 'ok', /^limit of open files: 1024; 102 workloads need 510$/],
   ['more than half', 103, 1024, 'degraded', /need 515, more than half/],
-  ['no limit', 10_000, Infinity, 'ok', /^Infinity descriptors/],
+  ['no limit', 10_000, Infinity, 'ok', /^limit of open files: none;/],
 ])('descriptors: %s', (_rule, count, openFiles, status, summary) => {
   const listed = Array.from({ length: count }, (_, index) => ({ name: String(index), path: `/${String(index)}`, hindrance: undefined }));
   const check = checkDescriptors(subjectFacts({ limits: { openFiles, lockedBytes: 0 } }), workloadFacts({ listed }));

@@ -294,14 +294,14 @@ test('the bus that ends takes the promise with it, and the lock is still there w
   const scene = await Scene.held();
   const holders = scene.holders();
   scene.peer.hangUp();
-  await scene.hears('off: logind cannot be asked');
+  await scene.hears('off: cannot ask logind');
   await scene.becomes('held');
   expect(scene.holders()).toEqual(holders);
 });
 
 test('a logind that refuses is asked again', async () => {
   const scene = await Scene.open((before) => (before.refuses = true));
-  await scene.hears('off: logind cannot be asked: it says no');
+  await scene.hears('off: cannot ask logind: it says no');
   scene.refuses = false;
   await scene.becomes('held');
 });
@@ -310,7 +310,7 @@ test('the lock is let go where logind refuses for good: no shutdown would be hea
   const scene = await Scene.held();
   scene.refuses = true;
   scene.peer.signal('PrepareForShutdown', LOGIN);
-  await scene.hears('off: logind cannot be asked: it says no');
+  await scene.hears('off: cannot ask logind: it says no');
   expect(scene.holders()).toHaveLength(1);
   await eventually('nobody holds it', () => scene.holders().length === 0);
   scene.refuses = false;
