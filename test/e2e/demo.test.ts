@@ -77,7 +77,7 @@ describe(`evictd demo (${ON})`, () => {
 
   test.each<[signal: NodeJS.Signals, when: string, said: RegExp]>([
     ['SIGINT', 'while the workloads start', /the node is cgroup/],
-    ['SIGTERM', 'while evictd guards', /evictd: .*guarding/],
+    ['SIGTERM', 'while evictd guards', /evictd: .*guards node/],
     ['SIGHUP', 'during the leak', /starts to leak/],
   ])('%s %s: everything is removed, exit 1', async (signal, _when, said) => {
     const demo = start();
@@ -102,7 +102,7 @@ describe(`evictd demo (${ON})`, () => {
 
   test('evictd itself ends in the middle: the demo reports it, exit 1, everything is removed', async () => {
     const demo = start();
-    await until('evictd guards', () => /evictd: .*guarding/.test(demo.stdout));
+    await until('evictd guards', () => /evictd: .*guards node/.test(demo.stdout));
     const [guard = ''] = processes('run --config ').filter((line) => parentOf(line) === demo.pid);
     process.kill(Number(guard.split(' ')[0]), 'SIGKILL');
     expect(await demo.ended).toBe(1);

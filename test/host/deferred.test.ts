@@ -67,7 +67,7 @@ test.runIf(process.platform === 'linux')('rank evaluates CRI where the configura
 test.runIf(process.platform === 'linux')('run evaluates no module of Windows', async () => {
   const modules = await evaluated({}, ['run', '--dry-run'], (child) => {
     child.stderr?.on('data', (text: Buffer) => {
-      if (text.includes('guarding')) child.kill('SIGTERM');
+      if (text.includes('makes a dry run')) child.kill('SIGTERM');
     });
   });
   expect(modules).toContain('src/compose/guard.ts');
