@@ -2,23 +2,23 @@ import type { Check } from './check.js';
 import type { DoctorFacts } from './machine-facts.js';
 
 /**
- * A kind of check: the facts that it reads and its judgement over them. To add one, define it in a file of its own and
- * add it to LINUX_CHECKS or WINDOWS_CHECKS (and to docs/doctor.md). A setting of the kernel needs no fact of its own:
+ * A kind of check: the facts that it reads and its judgement over them. To add one, define it in checks/ and add it
+ * to LINUX_CHECKS or WINDOWS_CHECKS (and to docs/doctor.md). A setting of the kernel needs no fact of its own:
  * `kernelFile` reads it.
  */
 export interface CheckKind<Facts> {
   /** A promise (docs/doctor.md); a part in capitals varies: 'notifier.SIGNAL'. */
   readonly id: string;
   readonly reads: readonly (keyof Facts)[];
-  readonly judge: (facts: Facts) => Check | readonly Check[];
+  readonly judge: (facts: Facts) => readonly Check[];
 }
 
 export function defineCheck<K extends keyof DoctorFacts>(
   id: string,
   reads: readonly K[],
-  judge: (facts: Pick<DoctorFacts, K>) => Check | readonly Check[],
+  judge: (facts: Pick<DoctorFacts, K>, id: string) => Check | readonly Check[],
 ): CheckKind<Pick<DoctorFacts, K>> {
-  return { id, reads, judge };
+  return { id, reads, judge: (facts) => [judge(facts, id)].flat() };
 }
 
 /** How to read each fact. */

@@ -1,4 +1,4 @@
-import type { Unseen } from '../../host/facts/unread-fact.js';
+import type { Unseen } from '../../host/facts.js';
 
 /**
  * The verdict of one check. `degraded`: evictd works, but worse than it could; `broken`: it does not work, or not as

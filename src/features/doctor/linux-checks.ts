@@ -1,38 +1,15 @@
-import { addonCheck } from './process/addon.js';
-import { capabilitiesCheck } from './process/capabilities.js';
-import { cgroupNamespaceCheck } from './cgroup/cgroup-namespace.js';
-import { cgroupVersionCheck } from './cgroup/cgroup-version.js';
+import { addonCheck, capabilitiesCheck, descriptorsCheck, nodeVersionCheck } from './checks/process.js';
+import { cgroupNamespaceCheck, cgroupVersionCheck, controllersCheck } from './checks/cgroup.js';
 import type { CheckKind } from './check-kind.js';
-import { clockCheck } from './kernel/clock.js';
-import { controllersCheck } from './cgroup/controllers.js';
-import { daemonsCheck } from './daemons/daemons.js';
-import { descriptorsCheck } from './process/descriptors.js';
-import { evictableCheck } from './node/evictable.js';
+import { clockCheck, kernelLogCheck, kernelVersionCheck, oomCheck, pressureWindowCheck, pressureCheck } from './checks/kernel.js';
+import { daemonsCheck, otherDaemonsCheck } from './checks/daemons.js';
+import { evictableCheck, lintCheck, sourcesCheck } from './checks/workloads.js';
 import type { LinuxFacts } from './machine-facts.js';
-import { filesystemsCheck } from './node/filesystems.js';
-import { instanceCheck } from './service/instance.js';
-import { kernelLogCheck } from './kernel/kernel-log.js';
-import { kernelVersionCheck } from './kernel/kernel-version.js';
-import { lintCheck } from './node/lint.js';
-import { memoryMinCheck } from './service/memory-min.js';
-import { nodeVersionCheck } from './process/node-version.js';
-import { nodeCheck } from './node/node.js';
-import { notifiersCheck } from './node/notifiers.js';
-import { oomScoreAdjCheck } from './service/oom-score-adj.js';
-import { oomCheck } from './kernel/oom.js';
-import { otherDaemonsCheck } from './daemons/other-daemons.js';
-import { overcommitCheck } from './kernel/overcommit.js';
-import { pressureWindowCheck } from './kernel/pressure-window.js';
-import { pressureCheck } from './kernel/pressure.js';
-import { reclaimCheck } from './node/reclaim.js';
-import { runningConfigurationCheck } from './service/running-configuration.js';
-import { runningVersionCheck } from './service/running-version.js';
-import { serviceUnitCheck } from './service/service-unit.js';
-import { shutdownDelayCheck } from './node/shutdown-delay.js';
-import { sourcesCheck } from './node/sources.js';
-import { swapCheck } from './kernel/swap.js';
-import { watchdogCheck } from './service/watchdog.js';
-import { watermarksCheck } from './kernel/watermarks.js';
+import { filesystemsCheck } from './checks/filesystems.js';
+import { instanceCheck, runningConfigurationCheck, runningVersionCheck, serviceUnitCheck, watchdogCheck } from './checks/service.js';
+import { memoryMinCheck, oomScoreAdjCheck } from './checks/protection.js';
+import { nodeCheck, notifiersCheck, reclaimCheck, shutdownDelayCheck } from './checks/node.js';
+import { overcommitCheck, swapCheck, watermarksCheck } from './checks/memory.js';
 
 /** In the order of the report: the foundations first. */
 export const LINUX_CHECKS: readonly CheckKind<LinuxFacts>[] = [

@@ -1,13 +1,23 @@
-import type { CgroupFacts } from '../../host/facts/cgroup-facts.js';
-import type { DaemonsFacts } from '../../host/facts/daemon-facts.js';
-import type { FilesystemFacts } from '../../host/facts/filesystem-facts.js';
-import type { ClockFacts, KernelFacts, KernelLogFacts, MemoryFacts, PressureFacts } from '../../host/facts/kernel-facts.js';
-import type { NodeFacts } from './facts/node-facts.js';
-import type { InstanceFacts, ReloadFacts, RuntimeFacts, ServiceFacts, SubjectFacts } from '../../host/facts/process-facts.js';
-import type { ReclaimFacts } from './facts/reclaim-facts.js';
-import type { ShutdownFacts } from './facts/shutdown-facts.js';
-import type { RightsFacts, VolumeFacts, WindowsServiceFacts } from './facts/windows-facts.js';
-import type { WorkloadFacts } from './facts/workload-facts.js';
+import type {
+  CgroupFacts,
+  DaemonsFacts,
+  FilesystemFacts,
+  ClockFacts,
+  KernelFacts,
+  KernelLogFacts,
+  MemoryFacts,
+  PressureFacts,
+  InstanceFacts,
+  ReloadFacts,
+  RuntimeFacts,
+  ServiceFacts,
+  SubjectFacts,
+  Unseen,
+} from '../../host/facts.js';
+import type { Signal } from '../../core/signal/signal.js';
+import type { Threshold } from '../../core/threshold/threshold.js';
+import type { InhibitDelay } from '../../core/systemd/inhibit-delay.js';
+import type { FilesystemRole } from '../../core/signal/layout.js';
 
 /** What checks read on every platform. */
 export interface CommonFacts {
@@ -44,3 +54,107 @@ export interface WindowsFacts extends CommonFacts {
 }
 
 export type DoctorFacts = LinuxFacts & WindowsFacts;
+
+export interface NotifierFacts {
+  readonly mechanism: string;
+  readonly signal: Signal;
+  readonly target: string;
+  readonly live: boolean;
+  readonly reason: string | undefined;
+  readonly hint: string | undefined;
+  /** Without it evictd only polls the signal. */
+  readonly essential: boolean;
+}
+
+/** The node that evictd guards, and its notifiers. */
+export interface NodeFacts {
+  /** 'machine' or the path of a cgroup. */
+  readonly name: string;
+  /** undefined: it exists and is readable. */
+  readonly missing: { readonly message: string; readonly hint: string | undefined } | undefined;
+  readonly isMachine: boolean;
+  readonly thresholds: readonly Threshold[];
+  readonly monitoringIntervalNs: bigint;
+  /** In units of the signal. */
+  readonly capacities: ReadonlyMap<Signal, bigint>;
+  /** Signals that do not exist on this node, with the reason. */
+  readonly absent: ReadonlyMap<Signal, string>;
+  /** undefined: the node or the addon is missing. */
+  readonly notifiers: readonly NotifierFacts[] | undefined;
+}
+
+export interface ReclaimStepFacts {
+  readonly name: string;
+  /** A program that does not exist; undefined: all exist. */
+  readonly missing: string | undefined;
+  /** 0: the step has nothing to do on this machine. */
+  readonly commands: number;
+}
+
+export interface ReclaimFacts {
+  readonly steps: readonly ReclaimStepFacts[];
+  readonly systemd: boolean;
+}
+
+export interface ShutdownFacts {
+  /** The delay that the configuration requires. */
+  readonly requestedNs: bigint;
+  /** undefined: not read, because none is required. */
+  readonly delay: InhibitDelay | undefined;
+}
+
+export interface RightsFacts {
+  readonly isAdministrator: boolean;
+  /** Whether SeDebugPrivilege could be enabled. */
+  readonly debugPrivilege: boolean | Unseen;
+}
+
+/** evictd in the service manager. */
+export type WindowsServiceFacts = { readonly state: 'not installed' } | { readonly state: string; readonly pid: number } | Unseen;
+
+/** One of evictd's directories, or a volume that it watches. */
+export interface VolumeFacts {
+  readonly role: FilesystemRole | 'state' | 'runtime';
+  readonly path: string;
+  /** undefined: no answer in time. */
+  readonly answer:
+    { readonly error: string } | { readonly at: string; readonly totalBytes: bigint; readonly availableBytes: bigint } | undefined;
+  /** Why it is not writable; undefined: it is, or evictd does not write there. */
+  readonly refused: string | undefined;
+}
+
+/** One entry of `workloads`. */
+export interface SourceFacts {
+  /** Its key: 'workloads[0]'. */
+  readonly key: string;
+  /** '/workload.slice' */
+  readonly text: string;
+  readonly workloads: number;
+  /** Workloads that exist but cannot be read. */
+  readonly unreadable: number;
+  readonly problems: readonly { readonly code: string; readonly message: string; readonly hint?: string }[];
+}
+
+export interface ListedWorkload {
+  readonly name: string;
+  readonly path: string;
+  /** Why evictd does not evict it; undefined: it may. */
+  readonly hindrance: string | undefined;
+}
+
+/** A notice of `config check` on this machine. */
+export interface LintFacts {
+  readonly level: 'warn' | 'info';
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export interface WorkloadFacts {
+  readonly sources: readonly SourceFacts[];
+  /** Of all sources. */
+  readonly listed: readonly ListedWorkload[];
+  /** File descriptors per workload. */
+  readonly filesEach: number;
+  readonly notices: readonly LintFacts[];
+}

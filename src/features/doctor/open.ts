@@ -6,10 +6,9 @@ import * as windowsChecks from './windows-checks.js';
 import { selectHost, type DoctorReaders } from '../../host/select.js';
 import { asWindows } from '../../native/windows-addon.js';
 import type { FilesystemsRead } from '../../node/machine-facts.js';
-import { loadAddon } from './inspection/addon-inspection.js';
+import { loadAddon, askRuntimes } from './inspection/runtimes-inspection.js';
 import { Timeouts } from '../../node/timeouts.js';
 import { linuxFacts } from './inspection/linux-inspection.js';
-import { askRuntimes } from './inspection/runtimes-inspection.js';
 import * as windows from './inspection/windows-inspector.js';
 
 export interface Examination {

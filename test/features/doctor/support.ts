@@ -3,11 +3,8 @@ import { expect } from 'vitest';
 import { loadWritten } from '../../../src/config/load.js';
 import type { Threshold } from '../../../src/core/threshold/threshold.js';
 import type { Check, CheckStatus } from '../../../src/features/doctor/check.js';
-import type { CgroupFacts } from '../../../src/host/facts/cgroup-facts.js';
-import type { MemoryFacts } from '../../../src/host/facts/kernel-facts.js';
-import type { NodeFacts } from '../../../src/features/doctor/facts/node-facts.js';
-import type { ServiceFacts, SubjectFacts } from '../../../src/host/facts/process-facts.js';
-import type { WorkloadFacts } from '../../../src/features/doctor/facts/workload-facts.js';
+import type { CgroupFacts, MemoryFacts, ServiceFacts, SubjectFacts } from '../../../src/host/facts.js';
+import type { NodeFacts, WorkloadFacts } from '../../../src/features/doctor/machine-facts.js';
 
 export const MIB = 1n << 20n;
 export const GIB = 1n << 30n;

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Check } from '../../../src/features/doctor/check.js';
-import type { InstanceFacts } from '../../../src/host/facts/process-facts.js';
-import type { RightsFacts, VolumeFacts, WindowsServiceFacts } from '../../../src/features/doctor/facts/windows-facts.js';
-import { checkRights } from '../../../src/features/doctor/process/windows-rights.js';
-import { checkWindowsInstance } from '../../../src/features/doctor/service/windows-instance.js';
-import { checkService } from '../../../src/features/doctor/service/windows-service.js';
-import { checkVolumes } from '../../../src/features/doctor/node/windows-volumes.js';
+import type { InstanceFacts } from '../../../src/host/facts.js';
+import type { RightsFacts, VolumeFacts, WindowsServiceFacts } from '../../../src/features/doctor/machine-facts.js';
+import { rightsCheck } from '../../../src/features/doctor/checks/process.js';
+import { windowsInstanceCheck, windowsServiceCheck } from '../../../src/features/doctor/checks/service.js';
+import { volumesCheck } from '../../../src/features/doctor/checks/filesystems.js';
 
 const MIB = 1n << 20n;
 
@@ -15,7 +14,11 @@ test.each<[rule: string, service: WindowsServiceFacts, status: Check['status'], 
   ['not installed', { state: 'not installed' }, 'degraded', 'not a service'],
   ['not readable', { unseen: 'ERROR_ACCESS_DENIED' }, 'degraded', 'ERROR_ACCESS_DENIED'],
 ])('the service: %s', (_rule, service, status, summary) => {
-  expect(checkService(service)).toMatchObject({ id: 'service.manager', status, summary: expect.stringContaining(summary) as string });
+  expect(windowsServiceCheck.judge({ windowsService: service })[0]).toMatchObject({
+    id: 'service.manager',
+    status,
+    summary: expect.stringContaining(summary) as string,
+  });
 });
 
 test.each<[instance: InstanceFacts, status: Check['status'], summary: string]>([
@@ -24,7 +27,7 @@ test.each<[instance: InstanceFacts, status: Check['status'], summary: string]>([
   [{ kind: 'none', dryRun: 7 }, 'degraded', 'process 7 is a dry run'],
   [{ kind: 'unseen', unseen: 'ERROR_ACCESS_DENIED' }, 'degraded', 'ERROR_ACCESS_DENIED'],
 ])('the instance: %j', (instance, status, summary) => {
-  expect(checkWindowsInstance(instance)).toMatchObject({
+  expect(windowsInstanceCheck.judge({ instance })[0]).toMatchObject({
     id: 'service.instance',
     status,
     summary: expect.stringContaining(summary) as string,
@@ -43,9 +46,9 @@ test.each<[rule: string, rights: RightsFacts, status: Check['status'], summary: 
   ['an ordinary user', { isAdministrator: false, debugPrivilege: false }, 'broken', 'only processes of this user', 'as an administrator'],
   ['not readable', { isAdministrator: true, debugPrivilege: { unseen: 'ERROR_ACCESS_DENIED' } }, 'degraded', 'ERROR_ACCESS_DENIED', 'run'],
 ])('SeDebugPrivilege: %s', (_rule, rights, status, summary, fix) => {
-  const check = checkRights(rights);
+  const check = rightsCheck.judge({ rights })[0];
   expect(check).toMatchObject({ id: 'process.rights', status, summary: expect.stringContaining(summary) as string });
-  expect(check.fix ?? '').toContain(fix ?? '');
+  expect(check?.fix ?? '').toContain(fix ?? '');
 });
 
 const there = { at: 'C:\\', totalBytes: 100n * MIB, availableBytes: 50n * MIB };
@@ -60,6 +63,6 @@ test.each<[rule: string, volume: Partial<VolumeFacts>, status: Check['status'], 
   ['a byte less', { role: 'state', answer: { ...there, availableBytes: 16n * MIB - 1n } }, 'degraded', 'not enough space for the journal'],
   ['what is only watched needs none', { answer: { ...there, availableBytes: 0n } }, 'ok', '0B of'],
 ])('a volume: %s', (_rule, volume, status, summary) => {
-  const [check] = checkVolumes([{ role: 'nodefs', path: 'C:\\', answer: there, refused: undefined, ...volume }]);
+  const [check] = volumesCheck.judge({ volumes: [{ role: 'nodefs', path: 'C:\\', answer: there, refused: undefined, ...volume }] });
   expect(check).toMatchObject({ id: `filesystem.${volume.role ?? 'nodefs'}`, status, summary: expect.stringContaining(summary) as string });
 });

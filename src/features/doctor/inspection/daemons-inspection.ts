@@ -1,8 +1,12 @@
-import type { DaemonFacts, DaemonsFacts } from '../../../host/facts/daemon-facts.js';
-import { isUnseen } from '../../../host/facts/unread-fact.js';
+import { type DaemonFacts, type DaemonsFacts, isUnseen } from '../../../host/facts.js';
 import type { DoctorReaders } from '../../../host/select.js';
 import type { Timeouts } from '../../../node/timeouts.js';
-import { kubeletMemory } from './kubelet-inspection.js';
+import { access } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { loadConfig, loadWritten } from '../../../config/load.js';
+import type { LoadedConfig } from '../../../config/config.js';
+import type { Threshold } from '../../../core/threshold/threshold.js';
+import { isHardMemory } from '../checks/memory.js';
 
 const TIMEOUT_MS = 1_800;
 
@@ -22,4 +26,39 @@ export async function examineDaemons(doctor: DoctorReaders, timeouts: Timeouts):
     };
   });
   return { found: await Promise.all(found), hidden: doctor.hiddenProcesses() };
+}
+
+/**
+ * The hard memory threshold of a kubelet, from its file and its flags. undefined: none, or unknown: the file is not
+ * readable, or the kubelet is part of another program (k3s). Does not resolve if the file's filesystem hangs. Never
+ * rejects.
+ *
+ * @param root  the root directory of the kubelet, which may run in a container
+ */
+export async function kubeletMemory(root: string, [program = '', ...args]: readonly string[]): Promise<Threshold | undefined> {
+  if (basename(program) !== 'kubelet') return undefined;
+  const file = flag(args, 'config');
+  const hard = flag(args, 'eviction-hard');
+  try {
+    const { config } = await load(file && `${root}${file}`, {
+      compatibility: 'kubelet',
+      ...(hard !== undefined && { evictionHard: [hard] }),
+    });
+    return config.thresholds.find(isHardMemory);
+  } catch {
+    return undefined;
+  }
+}
+
+async function load(file: string | undefined, flags: NonNullable<Parameters<typeof loadConfig>[0]['flags']>): Promise<LoadedConfig> {
+  if (file === undefined) return loadWritten({ files: [], flags: {} }, flags);
+  await access(file); // loadConfig is synchronous: wait for the filesystem first
+  return loadConfig({ platform: { os: 'linux' }, file, flags });
+}
+
+/** '--config FILE' and '--config=FILE'. */
+function flag(args: readonly string[], name: string): string | undefined {
+  const index = args.findIndex((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+  const found = args[index];
+  return found === `--${name}` ? args[index + 1] : found?.slice(name.length + 3);
 }

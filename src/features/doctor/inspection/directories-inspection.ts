@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../../../config/config.js';
 import { FILESYSTEM_ROLES, type FilesystemPaths } from '../../../core/signal/layout.js';
-import type { DirectoryFacts, FilesystemFacts } from '../../../host/facts/filesystem-facts.js';
+import type { DirectoryFacts, FilesystemFacts } from '../../../host/facts.js';
 import type { DoctorReaders } from '../../../host/select.js';
 import { RING_BYTES } from '../../../journal/journal.js';
 import { STATE_BYTES } from '../../../state/state-file.js';

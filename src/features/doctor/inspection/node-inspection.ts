@@ -1,6 +1,5 @@
 import type { LoadedConfig } from '../../../config/config.js';
-import type { NodeFacts } from '../facts/node-facts.js';
-import type { SourceFacts } from '../facts/workload-facts.js';
+import type { NodeFacts, SourceFacts } from '../machine-facts.js';
 import { EvictdError } from '../../../errors.js';
 import type { MachineFacts } from '../../../config/lint/machine.js';
 import type { Node, Wake } from '../../../monitor/ports/ports.js';

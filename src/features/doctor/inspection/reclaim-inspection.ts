@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { ReclaimStep } from '../../../core/reclaim/reclaim-step.js';
-import type { ReclaimFacts } from '../facts/reclaim-facts.js';
+import type { ReclaimFacts } from '../machine-facts.js';
 import type { Binding } from '../../../native/binding.js';
 import { devicesOf } from '../../../native/filesystem-answer.js';
 import { pathsOfStep, stepCommands } from '../../../core/reclaim/step-command.js';

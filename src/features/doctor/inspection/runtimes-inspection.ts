@@ -3,6 +3,9 @@ import type { FilesystemPaths } from '../../../core/signal/layout.js';
 import type { ContainerRuntime } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
 import { ContainerRuntimes } from '../../../node/container-runtimes.js';
+import type { RuntimeFacts, InstanceFacts, ReloadFacts } from '../../../host/facts.js';
+import { EvictdError } from '../../../errors.js';
+import { readReloadAnswer } from '../../../state/reload-answer.js';
 
 export interface AskedRuntimes {
   /** Those of the sources; each has answered or timed out. */
@@ -25,4 +28,34 @@ export async function askRuntimes(config: Config, native: Binding | undefined): 
       asked.close();
     },
   };
+}
+
+export interface LoadedAddon {
+  /** undefined: it does not load. */
+  readonly native: Binding | undefined;
+  readonly facts: RuntimeFacts;
+}
+
+export async function loadAddon(): Promise<LoadedAddon> {
+  const { arch, version, versions } = process;
+  const facts = { node: version, arch, abi: versions.modules, napi: versions.napi ?? '?' };
+  try {
+    const { native, addonPath } = await import('../../../native/index.js');
+    return { native, facts: { ...facts, addon: { file: addonPath } } };
+  } catch (error) {
+    const cause = error instanceof EvictdError && error.cause instanceof Error ? `: ${error.cause.message.split('\n')[0] ?? ''}` : '';
+    const failure = `${error instanceof Error ? error.message : String(error)}${cause}`;
+    return { native: undefined, facts: { ...facts, addon: { failure, hint: error instanceof EvictdError ? error.hint : undefined } } };
+  }
+}
+
+/** Ignores the answer of an earlier evictd. */
+export function reloadOf(instance: InstanceFacts, path: string): ReloadFacts {
+  if (instance.kind !== 'running') return { refused: undefined };
+  try {
+    const answer = readReloadAnswer(path);
+    return { refused: answer?.pid === instance.pid ? answer.refused : undefined };
+  } catch (error) {
+    return { unseen: `${path}: ${error instanceof Error ? error.message : String(error)}` };
+  }
 }

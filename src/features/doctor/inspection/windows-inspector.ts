@@ -4,9 +4,8 @@ import manifest from '../../../../package.json' with { type: 'json' };
 import type { Config, LoadedConfig } from '../../../config/config.js';
 import { FILESYSTEM_ROLES } from '../../../core/signal/layout.js';
 import { lazyFacts, type LazyFacts } from '../check-kind.js';
-import type { WindowsFacts } from '../machine-facts.js';
-import type { InstanceFacts, RuntimeFacts } from '../../../host/facts/process-facts.js';
-import type { RightsFacts, VolumeFacts, WindowsServiceFacts } from '../facts/windows-facts.js';
+import type { WindowsFacts, RightsFacts, VolumeFacts, WindowsServiceFacts } from '../machine-facts.js';
+import type { InstanceFacts, RuntimeFacts } from '../../../host/facts.js';
 import { errnoName } from '../../../errors.js';
 import { selectHost } from '../../../host/select.js';
 import { holderOf } from '../../../host/windows/windows-lock-holder.js';
@@ -17,7 +16,7 @@ import type { FilesystemReading, WindowsBinding } from '../../../native/windows-
 import type { FilesystemsRead } from '../../../node/machine-facts.js';
 import { FILESYSTEM_TIMEOUT_MS, type Timeouts } from '../../../node/timeouts.js';
 import { examineNode, type ExaminedNode } from './node-inspection.js';
-import { reloadOf } from './reload-inspection.js';
+import { reloadOf } from './runtimes-inspection.js';
 import { workloadFacts } from './workloads-inspection.js';
 
 const ERROR_FILE_NOT_FOUND = 2;

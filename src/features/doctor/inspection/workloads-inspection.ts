@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../../../config/config.js';
-import type { LintFacts, SourceFacts, WorkloadFacts } from '../facts/workload-facts.js';
+import type { LintFacts, SourceFacts, WorkloadFacts } from '../machine-facts.js';
 import type { MachineFacts } from '../../../config/lint/machine.js';
 import type { SourceProblem, WorkloadSource } from '../../../monitor/ports/ports.js';
 import { selectsUnits, sourceText } from '../../../workloads/kinds/source-spec.js';

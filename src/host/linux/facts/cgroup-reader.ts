@@ -1,6 +1,6 @@
 import { accessSync, constants, readlinkSync } from 'node:fs';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
-import type { CgroupFacts, DelegationFacts } from '../../facts/cgroup-facts.js';
+import type { CgroupFacts, DelegationFacts } from '../../facts.js';
 import { readHierarchies, showsRootCgroup } from '../cgroup/hierarchies.js';
 import { textIfAny } from './text-file.js';
 

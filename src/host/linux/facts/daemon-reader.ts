@@ -1,10 +1,9 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { DaemonFacts, DaemonName } from '../../facts/daemon-facts.js';
-import type { Unseen } from '../../facts/unread-fact.js';
+import type { DaemonFacts, DaemonName, Unseen } from '../../facts.js';
 import { errnoName } from '../../../errors.js';
 import { daemonName, executableName, unitOf } from '../process/daemon-name.js';
-import { outputOf } from './program-output.js';
+import { outputOf } from './service-reader.js';
 import { textIfAny } from './text-file.js';
 
 type RunningDaemon = Omit<DaemonFacts, 'memory'>;

@@ -1,6 +1,6 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { DirectoryAnswer } from '../../facts/filesystem-facts.js';
+import type { DirectoryAnswer } from '../../facts.js';
 import { errnoName, errnoText } from '../../../errors.js';
 import type { Binding, FilesystemReading } from '../../../native/binding.js';
 import { constants as os } from 'node:os';

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, closeSync, constants, openSync } from 'node:fs';
 import { release } from 'node:os';
-import type { KernelFacts } from '../../facts/kernel-facts.js';
-import { errnoName } from '../../../errors.js';
+import type { KernelFacts, KernelLogFacts, ClockFacts } from '../../facts.js';
+import { errnoName, errnoText } from '../../../errors.js';
 import type { Binding } from '../../../native/binding.js';
 import { readHierarchies } from '../cgroup/hierarchies.js';
+import { numberIfAny, textIfAny } from './text-file.js';
 
 /** @param native  undefined: the addon cannot be loaded, so that what it would try is unknown */
 export function readKernel(native: Pick<Binding, 'Pidfd'> | undefined): KernelFacts {
@@ -45,4 +46,24 @@ function hasCgroupKill(mountPoint: string | undefined): boolean | null {
   } catch {
     return null;
   }
+}
+
+export function readKernelLog(): KernelLogFacts {
+  const restrict = numberIfAny('/proc/sys/kernel/dmesg_restrict');
+  return { refused: refusal(), restricted: restrict === undefined ? undefined : restrict !== 0 };
+}
+
+/** The kernel decides at open(2) (kernel/printk/printk.c, devkmsg_open). */
+function refusal(): string | undefined {
+  try {
+    closeSync(openSync('/dev/kmsg', constants.O_RDONLY | constants.O_NONBLOCK));
+    return undefined;
+  } catch (error) {
+    const number = error instanceof Error && 'errno' in error && typeof error.errno === 'number' ? error.errno : undefined;
+    return `/dev/kmsg: ${number === undefined ? (errnoName(error) ?? String(error)) : errnoText(-number)}`;
+  }
+}
+
+export function readClock(native: Pick<Binding, 'bootTimeNs'> | undefined): ClockFacts {
+  return { bootId: textIfAny('/proc/sys/kernel/random/boot_id')?.trim(), bootTimeNs: native?.bootTimeNs() };
 }

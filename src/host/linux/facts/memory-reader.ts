@@ -1,6 +1,12 @@
-import type { MemoryFacts } from '../../facts/kernel-facts.js';
+import type { MemoryFacts, PressureFacts } from '../../facts.js';
 import { readPageSize } from '../memory/page-size.js';
 import { numberIfAny, textIfAny } from './text-file.js';
+import { closeSync, openSync, readSync, readFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { gunzipSync } from 'node:zlib';
+import { errnoName } from '../../../errors.js';
+import type { Binding } from '../../../native/binding.js';
+import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from '../pressure/psi-window.js';
 
 export function readMemory(): MemoryFacts {
   const meminfo = textIfAny('/proc/meminfo') ?? '';
@@ -34,4 +40,62 @@ export function watermarksOf(zoneinfo: string, pageSize: bigint): MemoryFacts['w
   const sum = (name: string): bigint =>
     zones.reduce((total, zone) => total + BigInt(new RegExp(`^ +${name} +(\\d+)$`, 'm').exec(zone)?.[1] ?? 0), 0n) * pageSize;
   return zones.length === 0 ? undefined : { minBytes: sum('min'), lowBytes: sum('low'), highBytes: sum('high') };
+}
+
+const FILE = '/proc/pressure/memory';
+
+/** @param native  undefined: the window cannot be tried */
+export function readPressure(native: Pick<Binding, 'PsiTrigger'> | undefined): PressureFacts {
+  const state = stateOf(FILE);
+  const config = textIfAny(`/boot/config-${release()}`) ?? runningConfig();
+  return {
+    state,
+    built: config === undefined ? undefined : pressureBuilt(config),
+    parameter: pressureParameter(textIfAny('/proc/cmdline') ?? ''),
+    window: state === 'on' && native ? windowOf(native) : undefined,
+  };
+}
+
+/** `psi=` on the kernel's command line: the last one counts. */
+export function pressureParameter(cmdline: string): string | undefined {
+  return [...cmdline.matchAll(/(?:^|\s)psi=(\S*)/g)].at(-1)?.[1];
+}
+
+/** @param config  a kernel's .config */
+export function pressureBuilt(config: string): PressureFacts['built'] {
+  if (!/^CONFIG_PSI=y$/m.test(config)) return 'without';
+  return /^CONFIG_PSI_DEFAULT_DISABLED=y$/m.test(config) ? 'off by default' : 'on';
+}
+
+/** Finds it with triggers that are closed at once. */
+function windowOf(native: Pick<Binding, 'PsiTrigger'>): NonNullable<PressureFacts['window']> {
+  try {
+    return { shortestUs: allowedPsiWindow(native, FILE, 'some', SHORTEST_PSI_WINDOW_US) };
+  } catch (error) {
+    return { refused: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** With PSI off, newer kernels have no files, older ones (4.20 to 5.x) answer EOPNOTSUPP. */
+function stateOf(path: string): PressureFacts['state'] {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      readSync(file, Buffer.alloc(256));
+      return 'on';
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    return errnoName(error) === 'EOPNOTSUPP' ? 'off' : 'absent';
+  }
+}
+
+/** CONFIG_IKCONFIG_PROC. */
+function runningConfig(): string | undefined {
+  try {
+    return gunzipSync(readFileSync('/proc/config.gz')).toString('latin1');
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,5 @@
 import { cgroupDirectory, membership, pathBelowMount, withAncestors } from '../../../core/workload/cgroup.js';
-import type { CgroupProtection, SubjectFacts } from '../../facts/process-facts.js';
-import { isUnseen, type Unseen } from '../../facts/unread-fact.js';
+import { type CgroupProtection, type SubjectFacts, isUnseen, type Unseen } from '../../facts.js';
 import { readHierarchies } from '../cgroup/hierarchies.js';
 import { textIfAny, textOf } from './text-file.js';
 

@@ -1,13 +1,9 @@
 import { readCgroup } from './cgroup-reader.js';
-import { readClock } from './clock-reader.js';
+import { readClock, readKernel, readKernelLog } from './kernel-reader.js';
 import { findDaemons, hiddenProcesses, readDaemon } from './daemon-reader.js';
 import { readDirectory } from './directory-reader.js';
-import { readInstance } from './instance-reader.js';
-import { readKernel } from './kernel-reader.js';
-import { readKernelLog } from './kernel-log-reader.js';
-import { readMemory } from './memory-reader.js';
-import { readPressure } from './pressure-reader.js';
-import { readService } from './service-reader.js';
+import { readInstance, readService } from './service-reader.js';
+import { readMemory, readPressure } from './memory-reader.js';
 import { readSubject } from './process-reader.js';
 import { textIfAny } from './text-file.js';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Unseen } from '../../facts/unread-fact.js';
+import type { Unseen } from '../../facts.js';
 import { errnoName } from '../../../errors.js';
 
 /** A file of the kernel or a small file of /etc. Not for filesystems that may hang. */

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { DaemonName } from '../../facts/daemon-facts.js';
+import type { DaemonName } from '../../facts.js';
 
 export interface SeenProcess {
   /** The base name of its executable; undefined: not visible without root. */

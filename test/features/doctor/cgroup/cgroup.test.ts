@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { checkCgroupNamespace } from '../../../../src/features/doctor/cgroup/cgroup-namespace.js';
+import { cgroupNamespaceCheck, controllersCheck } from '../../../../src/features/doctor/checks/cgroup.js';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import { checkControllers } from '../../../../src/features/doctor/cgroup/controllers.js';
-import type { CgroupFacts } from '../../../../src/host/facts/cgroup-facts.js';
+import type { CgroupFacts } from '../../../../src/host/facts.js';
 import { cgroupFacts, expectCheck } from '../support.js';
 
 const v1 = { memory: { version: 1, mountPoint: '/sys/fs/cgroup/memory' } } as const;
@@ -27,7 +26,7 @@ describe('cgroup.namespace', () => {
     ['mounted read-only', { writable: false }, 'degraded', /is not writable: no cgroup\.kill/],
     ['unknown namespaces', { namespaces: { cgroup: undefined, pid: undefined, user: undefined } }, 'ok', /^initial namespaces/],
   ])('%s', (_rule, facts, status, summary) => {
-    expectCheck(checkCgroupNamespace(cgroupFacts(facts))[0], 'cgroup.namespace', status, summary);
+    expectCheck(cgroupNamespaceCheck.judge({ cgroup: cgroupFacts(facts) })[0], 'cgroup.namespace', status, summary);
   });
 });
 
@@ -45,13 +44,13 @@ describe('cgroup.controllers', () => {
     ],
     ['it ends at the root', [{ path: '/b', stopsAt: '/' }], 'broken', /disabled in \/\)/, />\/sys\/fs\/cgroup\/cgroup\.subtree_control$/],
   ])('%s', (_rule, delegations, status, summary, fix) => {
-    const [check] = checkControllers(cgroupFacts({ delegations }));
+    const [check] = controllersCheck.judge({ cgroup: cgroupFacts({ delegations }) });
     expectCheck(check, 'cgroup.controllers', status, summary);
     expect(check?.fix ?? '').toMatch(fix);
   });
 
   test('v1 has its controller everywhere, and without workloads there is no check', () => {
-    expect(checkControllers(cgroupFacts({ ...v1, delegations: [{ path: '/a', stopsAt: '/' }] }))).toEqual([]);
-    expect(checkControllers(cgroupFacts())).toEqual([]);
+    expect(controllersCheck.judge({ cgroup: cgroupFacts({ ...v1, delegations: [{ path: '/a', stopsAt: '/' }] }) })).toEqual([]);
+    expect(controllersCheck.judge({ cgroup: cgroupFacts() })).toEqual([]);
   });
 });

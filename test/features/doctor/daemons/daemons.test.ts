@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import { checkDaemons, type DaemonContext } from '../../../../src/features/doctor/daemons/daemons.js';
-import { earlyoomLimit } from '../../../../src/features/doctor/daemons/earlyoom.js';
-import type { DaemonFacts } from '../../../../src/host/facts/daemon-facts.js';
-import { nohangLimit } from '../../../../src/features/doctor/daemons/nohang.js';
-import { parseOomctl } from '../../../../src/features/doctor/daemons/oomctl.js';
-import { checkOtherDaemons } from '../../../../src/features/doctor/daemons/other-daemons.js';
+import {
+  checkDaemons,
+  type DaemonContext,
+  earlyoomLimit,
+  nohangLimit,
+  otherDaemonsCheck,
+} from '../../../../src/features/doctor/checks/daemons.js';
+import type { DaemonFacts } from '../../../../src/host/facts.js';
+import { parseOomctl } from '../../../../src/features/doctor/checks/systemd-oomd.js';
 import { expectCheck, fixture, GIB, hard, memoryFacts, MIB, nodeFacts, workloadFacts } from '../support.js';
 
 const beside: DaemonContext = { memory: memoryFacts(), node: nodeFacts(), workloads: workloadFacts() };
@@ -22,7 +25,12 @@ test.each<[rule: string, names: readonly DaemonFacts['name'][], hidden: string |
   ['two', ['earlyoom', 'kubelet'], undefined, 'ok', /^other eviction daemons: earlyoom, kubelet$/],
   ['some processes are hidden', [], '/proc hides them', 'degraded', /not all processes are visible: \/proc hides them$/],
 ])('daemon.others: %s', (_rule, names, hidden, status, summary) => {
-  expectCheck(checkOtherDaemons({ found: names.map((name) => daemon(name)), hidden }), 'daemon.others', status, summary);
+  expectCheck(
+    otherDaemonsCheck.judge({ daemons: { found: names.map((name) => daemon(name)), hidden } })[0],
+    'daemon.others',
+    status,
+    summary,
+  );
 });
 
 test('several of one name have ids of their own', () => {

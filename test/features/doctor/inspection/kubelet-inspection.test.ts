@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { kubeletMemory } from '../../../../src/features/doctor/inspection/kubelet-inspection.js';
+import { kubeletMemory } from '../../../../src/features/doctor/inspection/daemons-inspection.js';
 import { valueText } from '../../../../src/core/threshold/threshold.js';
 import { scratch } from '../../../config/scratch.js';
 

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { reclaimFacts } from '../../../../src/features/doctor/inspection/reclaim-inspection.js';
-import { checkReclaim } from '../../../../src/features/doctor/node/reclaim.js';
+import { reclaimCheck } from '../../../../src/features/doctor/checks/node.js';
 import { load } from '../../../config/scratch.js';
 
 const check = (yaml: string, ...there: readonly string[]) =>
-  checkReclaim(reclaimFacts(load({ 'config.yaml': `reclaim: [${yaml}]\n` }).config.reclaim, (path) => there.includes(path)));
+  reclaimCheck.judge({
+    reclaim: reclaimFacts(load({ 'config.yaml': `reclaim: [${yaml}]\n` }).config.reclaim, (path) => there.includes(path)),
+  });
 
 const SYSTEMD = '/run/systemd/system';
 const PRUNE = '{step: command, name: prune, command: [/usr/bin/docker, prune], signals: [nodefs.available]}';

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { checkClock } from '../../../../src/features/doctor/kernel/clock.js';
+import { clockCheck, kernelLogCheck } from '../../../../src/features/doctor/checks/kernel.js';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import type { KernelLogFacts } from '../../../../src/host/facts/kernel-facts.js';
-import type { SubjectFacts } from '../../../../src/host/facts/process-facts.js';
-import { checkKernelLog } from '../../../../src/features/doctor/kernel/kernel-log.js';
+import type { KernelLogFacts, SubjectFacts } from '../../../../src/host/facts.js';
 import { expectCheck, subjectFacts, withoutCapabilities } from '../support.js';
 
 const refused = '/dev/kmsg: EPERM (operation not permitted)';
@@ -22,11 +20,16 @@ test.each<[rule: string, log: Partial<KernelLogFacts>, subject: Partial<SubjectF
   ],
   ['… and needs none', { restricted: false }, { ...running, effective: 0n }, 'ok', /running evictd can/],
 ])('%s', (_rule, log, subject, status, summary) => {
-  expectCheck(checkKernelLog({ refused: undefined, restricted: true, ...log }, subjectFacts(subject)), 'kernel.log', status, summary);
+  expectCheck(
+    kernelLogCheck.judge({ kernelLog: { refused: undefined, restricted: true, ...log }, subject: subjectFacts(subject) })[0],
+    'kernel.log',
+    status,
+    summary,
+  );
 });
 
 test('state is dated with the boot', () => {
-  expectCheck(checkClock({ bootId: '65b1', bootTimeNs: 5_400_000_000n }), 'kernel.clock', 'ok', /^boot ID 65b1$/);
-  expect(checkClock({ bootId: '65b1', bootTimeNs: 5_400_000_000n }).details).toEqual({ bootId: '65b1', upSeconds: 5 });
-  expectCheck(checkClock({ bootId: undefined, bootTimeNs: undefined }), 'kernel.clock', 'degraded', /^cannot read/);
+  expectCheck(clockCheck.judge({ clock: { bootId: '65b1', bootTimeNs: 5_400_000_000n } })[0], 'kernel.clock', 'ok', /^boot ID 65b1$/);
+  expect(clockCheck.judge({ clock: { bootId: '65b1', bootTimeNs: 5_400_000_000n } })[0]?.details).toEqual({ bootId: '65b1', upSeconds: 5 });
+  expectCheck(clockCheck.judge({ clock: { bootId: undefined, bootTimeNs: undefined } })[0], 'kernel.clock', 'degraded', /^cannot read/);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkKernelVersion } from '../../../../src/features/doctor/kernel/kernel-version.js';
-import type { KernelFacts } from '../../../../src/host/facts/kernel-facts.js';
+import { kernelVersionCheck } from '../../../../src/features/doctor/checks/kernel.js';
+import type { KernelFacts } from '../../../../src/host/facts.js';
 
 const all = { pidfd: true, 'cgroup.kill': true, process_mrelease: true };
 
@@ -26,13 +26,13 @@ test.each<[rule: string, features: KernelFacts['features'], status: string, summ
     /lacks pidfd \(Linux 5\.3\)/,
   ],
 ])('%s', (_rule, features, status, summary) => {
-  const check = checkKernelVersion({ release: '6.1.0', features });
+  const check = kernelVersionCheck.judge({ kernel: { release: '6.1.0', features } })[0];
   expect(check).toMatchObject({ id: 'kernel.version', status, details: { release: '6.1.0', features } });
-  expect(check.summary).toMatch(summary);
+  expect(check?.summary).toMatch(summary);
 });
 
 test('the fix names the version that has all that is missing', () => {
-  expect(checkKernelVersion({ release: '5.4.0', features: { ...all, 'cgroup.kill': false, process_mrelease: false } }).fix).toMatch(
-    /^boot Linux 5\.15 or later/,
-  );
+  expect(
+    kernelVersionCheck.judge({ kernel: { release: '5.4.0', features: { ...all, 'cgroup.kill': false, process_mrelease: false } } })[0]?.fix,
+  ).toMatch(/^boot Linux 5\.15 or later/);
 });

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import type { MemoryFacts } from '../../../../src/host/facts/kernel-facts.js';
-import type { NodeFacts } from '../../../../src/features/doctor/facts/node-facts.js';
-import { oomCheck } from '../../../../src/features/doctor/kernel/oom.js';
-import { checkOvercommit } from '../../../../src/features/doctor/kernel/overcommit.js';
-import { checkSwap } from '../../../../src/features/doctor/kernel/swap.js';
-import { checkWatermarks } from '../../../../src/features/doctor/kernel/watermarks.js';
+import type { MemoryFacts } from '../../../../src/host/facts.js';
+import type { NodeFacts } from '../../../../src/features/doctor/machine-facts.js';
+import { oomCheck } from '../../../../src/features/doctor/checks/kernel.js';
+import { overcommitCheck, swapCheck, watermarksCheck } from '../../../../src/features/doctor/checks/memory.js';
 import { expectCheck, GIB, hard, memoryFacts, MIB, nodeFacts } from '../support.js';
 
 describe('kernel.oom', () => {
@@ -53,7 +51,7 @@ describe('kernel.overcommit, of 8 GiB with a threshold of 500 MiB', () => {
       /is met before allocations fail/,
     ],
   ])('%s', (_rule, facts, status, summary) => {
-    expectCheck(checkOvercommit(memoryFacts(facts), nodeFacts()), 'kernel.overcommit', status, summary);
+    expectCheck(overcommitCheck.judge({ memory: memoryFacts(facts), node: nodeFacts() })[0], 'kernel.overcommit', status, summary);
   });
 });
 
@@ -62,7 +60,7 @@ test.each<[rule: string, facts: Partial<MemoryFacts>, summary: RegExp]>([
   ['a disk', { swapBytes: 2n * GIB, swaps: ['/dev/vda2'] }, /^2GiB on \/dev\/vda2, swappiness 60$/],
   ['zram', { swapBytes: GIB, swaps: ['/dev/zram0'] }, /keeps swapped pages in memory, compressed$/],
 ])('kernel.swap: %s', (_rule, facts, summary) => {
-  expectCheck(checkSwap(memoryFacts(facts)), 'kernel.swap', 'ok', summary);
+  expectCheck(swapCheck.judge({ memory: memoryFacts(facts) })[0], 'kernel.swap', 'ok', summary);
 });
 
 describe('kernel.watermarks: min 64, low 80, high 96 MiB', () => {
@@ -84,7 +82,7 @@ describe('kernel.watermarks: min 64, low 80, high 96 MiB', () => {
     ['swap is watched, too', 'memory.available<96Mi,swap.available<10%', swap, 'ok', / in 22 ms/],
     ['a percentage is shown with its amount', 'memory.available<10%', {}, 'ok', /^memory\.available<10% \(819MiB\)/],
   ])('%s', (_rule, threshold, facts, status, summary) => {
-    const checks = checkWatermarks(memoryFacts(facts), nodeFacts({ thresholds: hard(threshold) }));
+    const checks = watermarksCheck.judge({ memory: memoryFacts(facts), node: nodeFacts({ thresholds: hard(threshold) }) });
     expectCheck(checks[0], 'kernel.watermarks', status, summary);
   });
 
@@ -93,6 +91,6 @@ describe('kernel.watermarks: min 64, low 80, high 96 MiB', () => {
     ['no hard threshold of memory', {}, { thresholds: hard('nodefs.available<10%') }],
     ['zones that cannot be read', { watermarks: undefined }, {}],
   ])('no check: %s', (_rule, memory, node) => {
-    expect(checkWatermarks(memoryFacts(memory), nodeFacts(node))).toEqual([]);
+    expect(watermarksCheck.judge({ memory: memoryFacts(memory), node: nodeFacts(node) })).toEqual([]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { PressureFacts } from '../../../../src/host/facts/kernel-facts.js';
-import { checkPressure } from '../../../../src/features/doctor/kernel/pressure.js';
-import { checkPressureWindow } from '../../../../src/features/doctor/kernel/pressure-window.js';
+import type { PressureFacts } from '../../../../src/host/facts.js';
+import { pressureCheck, pressureWindowCheck } from '../../../../src/features/doctor/checks/kernel.js';
 import { expectCheck } from '../support.js';
 
 const absent: PressureFacts = { state: 'absent', built: undefined, parameter: undefined, window: undefined };
@@ -19,9 +18,9 @@ test.each<[rule: string, facts: Partial<PressureFacts>, status: 'ok' | 'degraded
   ['switched off by hand', { built: 'on', parameter: '0' }, 'degraded', /has psi=0/, /^boot with psi=1: instead of psi=0 in/],
   ['an older kernel has the files and refuses', { state: 'off' }, 'degraded', /^PSI is off: /, /^boot with psi=1.*CONFIG_PSI=y/],
 ])('%s', (_rule, facts, status, summary, fix) => {
-  const check = checkPressure({ ...absent, ...facts });
+  const check = pressureCheck.judge({ pressure: { ...absent, ...facts } })[0];
   expectCheck(check, 'kernel.pressure', status, summary);
-  expect(check.fix ?? '').toMatch(fix);
+  expect(check?.fix ?? '').toMatch(fix);
 });
 
 describe('the shortest window', () => {
@@ -31,11 +30,11 @@ describe('the shortest window', () => {
     ['without CAP_SYS_RESOURCE', { shortestUs: 2_000_000 }, 'degraded', /2000 ms/],
     ['none', { refused: '/proc/pressure/memory: EACCES' }, 'degraded', /refused a PSI trigger: .*EACCES/],
   ])('%s', (_rule, window, status, summary) => {
-    expectCheck(checkPressureWindow({ ...absent, state: 'on', window })[0], 'kernel.pressure-window', status, summary);
+    expectCheck(pressureWindowCheck.judge({ pressure: { ...absent, state: 'on', window } })[0], 'kernel.pressure-window', status, summary);
   });
 
   test('no check without PSI, or if the window was not tested', () => {
-    expect(checkPressureWindow(absent)).toEqual([]);
-    expect(checkPressureWindow({ ...absent, state: 'on' })).toEqual([]);
+    expect(pressureWindowCheck.judge({ pressure: absent })).toEqual([]);
+    expect(pressureWindowCheck.judge({ pressure: { ...absent, state: 'on' } })).toEqual([]);
   });
 });

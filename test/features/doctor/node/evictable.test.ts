@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkEvictable } from '../../../../src/features/doctor/node/evictable.js';
-import type { WorkloadFacts } from '../../../../src/features/doctor/facts/workload-facts.js';
+import { evictableCheck } from '../../../../src/features/doctor/checks/workloads.js';
+import type { WorkloadFacts } from '../../../../src/features/doctor/machine-facts.js';
 
 const web = { name: 'web', path: '/a/web', hindrance: undefined };
 const db = { name: 'db', path: '/a/db', hindrance: 'critical' };
@@ -27,5 +27,5 @@ test.each<[rule: string, facts: Partial<WorkloadFacts>, status: string, summary:
   ['a source that is not there', { sources: [source] }, 'broken', 'NOTHING IS EVICTABLE: /a is not there', 'make it'],
   ['all are protected, and lint has not reported it', { listed: [db] }, 'broken', 'NOTHING IS EVICTABLE: 1 × critical', 'see evictd rank'],
 ])('%s', (_rule, facts, status, summary, fix) => {
-  expect(checkEvictable({ ...none, ...facts })).toMatchObject({ id: 'workloads.evictable', status, summary, fix });
+  expect(evictableCheck.judge({ workloads: { ...none, ...facts } })[0]).toMatchObject({ id: 'workloads.evictable', status, summary, fix });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import type { DirectoryAnswer, DirectoryFacts } from '../../../../src/host/facts/filesystem-facts.js';
-import { checkFilesystems } from '../../../../src/features/doctor/node/filesystems.js';
+import type { DirectoryAnswer, DirectoryFacts } from '../../../../src/host/facts.js';
+import { filesystemsCheck } from '../../../../src/features/doctor/checks/filesystems.js';
 import { expectCheck, GIB, MIB } from '../support.js';
 
 const [EXT4, TMPFS, FUSE] = [0xef53, 0x01021994, 0x65735546];
@@ -27,7 +27,7 @@ function directory(role: DirectoryFacts['role'], facts: Partial<There> = {}): Di
   return { role, path, isReported: false, answer: { ...answer, ...facts } };
 }
 
-const check = (directories: readonly DirectoryFacts[]) => checkFilesystems({ directories, timeoutMs: 1000 });
+const check = (directories: readonly DirectoryFacts[]) => filesystemsCheck.judge({ filesystems: { directories, timeoutMs: 1000 } });
 
 test.each<[rule: string, directory: DirectoryFacts, status: CheckStatus, summary: RegExp]>([
   ['nodefs', directory('nodefs'), 'ok', /^\/: ext4, 1GiB of 8GiB available$/],

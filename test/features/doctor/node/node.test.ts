@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import type { NodeFacts, NotifierFacts } from '../../../../src/features/doctor/facts/node-facts.js';
-import { checkNode } from '../../../../src/features/doctor/node/node.js';
-import { checkNotifiers } from '../../../../src/features/doctor/node/notifiers.js';
+import type { NodeFacts, NotifierFacts } from '../../../../src/features/doctor/machine-facts.js';
+import { nodeCheck, notifiersCheck } from '../../../../src/features/doctor/checks/node.js';
 import { expectCheck, GIB, hard, nodeFacts } from '../support.js';
 
 test.each<[rule: string, facts: Partial<NodeFacts>, status: CheckStatus, summary: RegExp]>([
@@ -11,7 +10,7 @@ test.each<[rule: string, facts: Partial<NodeFacts>, status: CheckStatus, summary
   ['it does not exist', { missing: { message: 'node cgroup /a does not exist', hint: 'make it' } }, 'broken', /does not exist/],
   ['its memory is not readable', { capacities: new Map() }, 'broken', /cannot read its memory/],
 ])('node.memory: %s', (_rule, facts, status, summary) => {
-  expectCheck(checkNode(nodeFacts(facts)), 'node.memory', status, summary);
+  expectCheck(nodeCheck.judge({ node: nodeFacts(facts) })[0], 'node.memory', status, summary);
 });
 
 describe('notifier.memory.available', () => {
@@ -60,7 +59,7 @@ describe('notifier.memory.available', () => {
     ],
     ['there is none', [], 'degraded', /only polled every 10 s: no notifier exists/, /monitoringInterval/],
   ])('%s', (_rule, notifiers, status, summary, fix) => {
-    const [check] = checkNotifiers(nodeFacts({ notifiers }));
+    const [check] = notifiersCheck.judge({ node: nodeFacts({ notifiers }) });
     expectCheck(check, 'notifier.memory.available', status, summary);
     expect(check?.fix ?? '').toMatch(fix);
   });
@@ -68,12 +67,12 @@ describe('notifier.memory.available', () => {
 
 test('a check for each signal with a threshold; a signal that does not exist is ok', () => {
   const thresholds = hard('memory.available<500Mi,swap.available<10%');
-  const checks = checkNotifiers(
-    nodeFacts({ thresholds, notifiers: [], absent: new Map([['swap.available', 'this machine has no swap']]) }),
-  );
+  const checks = notifiersCheck.judge({
+    node: nodeFacts({ thresholds, notifiers: [], absent: new Map([['swap.available', 'this machine has no swap']]) }),
+  });
   expect(checks.map(({ id, status }) => [id, status])).toEqual([
     ['notifier.memory.available', 'degraded'],
     ['notifier.swap.available', 'ok'],
   ]);
-  expect(checkNotifiers(nodeFacts({ notifiers: undefined }))).toEqual([]);
+  expect(notifiersCheck.judge({ node: nodeFacts({ notifiers: undefined }) })).toEqual([]);
 });

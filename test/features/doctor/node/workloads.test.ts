@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import type { SourceFacts, WorkloadFacts } from '../../../../src/features/doctor/facts/workload-facts.js';
-import { checkLint } from '../../../../src/features/doctor/node/lint.js';
-import { checkSources } from '../../../../src/features/doctor/node/sources.js';
+import type { SourceFacts, WorkloadFacts } from '../../../../src/features/doctor/machine-facts.js';
+import { lintCheck, sourcesCheck } from '../../../../src/features/doctor/checks/workloads.js';
 import { expectCheck, workloadFacts } from '../support.js';
 
 const source: SourceFacts = { key: 'workloads[0]', text: '/a', workloads: 3, unreadable: 0, problems: [] };
@@ -14,11 +13,14 @@ test.each<[rule: string, facts: Partial<SourceFacts>, status: CheckStatus, summa
   ['some cannot be read', { unreadable: 2 }, 'degraded', /3 workloads, and 2 that evictd cannot read/],
   ['it is not there', { problems: [{ code: 'EVICTD_SOURCE_MISSING', message: '/a does not exist' }] }, 'degraded', /^\/a does not exist$/],
 ])('workloads[0]: %s', (_rule, facts, status, summary) => {
-  expectCheck(checkSources(workloadFacts({ sources: [{ ...source, ...facts }] }))[0], 'workloads[0]', status, summary);
+  expectCheck(sourcesCheck.judge({ workloads: workloadFacts({ sources: [{ ...source, ...facts }] }) })[0], 'workloads[0]', status, summary);
 });
 
 test('each source has a check of its own', () => {
-  expect(checkSources(workloadFacts({ sources: [source, source] })).map(({ id }) => id)).toEqual(['workloads[0]', 'workloads[1]']);
+  expect(sourcesCheck.judge({ workloads: workloadFacts({ sources: [source, source] }) }).map(({ id }) => id)).toEqual([
+    'workloads[0]',
+    'workloads[1]',
+  ]);
 });
 
 const warning = { level: 'warn', code: 'EVICTD_LINT_RULE_UNMATCHED', message: 'rules[0] matches no workload', hint: 'check it' } as const;
@@ -38,5 +40,5 @@ test.each<[rule: string, notices: WorkloadFacts['notices'], status: CheckStatus,
     /./,
   ],
 ])('config.lint: %s', (_rule, notices, status, summary) => {
-  expectCheck(checkLint(workloadFacts({ notices })), 'config.lint', status, summary);
+  expectCheck(lintCheck.judge({ workloads: workloadFacts({ notices }) })[0], 'config.lint', status, summary);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { checkCapabilities } from '../../../../src/features/doctor/process/capabilities.js';
+import { capabilitiesCheck } from '../../../../src/features/doctor/checks/process.js';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import type { SubjectFacts } from '../../../../src/host/facts/process-facts.js';
+import type { SubjectFacts } from '../../../../src/host/facts.js';
 import { expectCheck, subjectFacts, withoutCapabilities as without } from '../support.js';
 
 const unlimited = { openFiles: 1024, lockedBytes: Infinity };
@@ -46,7 +46,7 @@ test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus, summ
     /as root/,
   ],
 ])('%s', (_rule, facts, status, summary, fix) => {
-  const check = checkCapabilities(subjectFacts(facts));
+  const check = capabilitiesCheck.judge({ subject: subjectFacts(facts) })[0];
   expectCheck(check, 'process.capabilities', status, summary);
-  expect(check.fix ?? '').toMatch(fix);
+  expect(check?.fix ?? '').toMatch(fix);
 });

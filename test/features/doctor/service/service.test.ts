@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckStatus } from '../../../../src/features/doctor/check.js';
-import type { CgroupProtection, InstanceFacts, ReloadFacts, ServiceFacts, SubjectFacts } from '../../../../src/host/facts/process-facts.js';
-import { checkInstance } from '../../../../src/features/doctor/service/instance.js';
-import { checkMemoryMin } from '../../../../src/features/doctor/service/memory-min.js';
-import { checkOomScoreAdj } from '../../../../src/features/doctor/service/oom-score-adj.js';
-import { checkRunningConfiguration } from '../../../../src/features/doctor/service/running-configuration.js';
-import { checkRunningVersion } from '../../../../src/features/doctor/service/running-version.js';
-import { checkServiceUnit } from '../../../../src/features/doctor/service/service-unit.js';
-import { checkWatchdog } from '../../../../src/features/doctor/service/watchdog.js';
+import type { CgroupProtection, InstanceFacts, ReloadFacts, ServiceFacts, SubjectFacts } from '../../../../src/host/facts.js';
+import {
+  instanceCheck,
+  runningConfigurationCheck,
+  runningVersionCheck,
+  serviceUnitCheck,
+  watchdogCheck,
+} from '../../../../src/features/doctor/checks/service.js';
+import { memoryMinCheck, oomScoreAdjCheck } from '../../../../src/features/doctor/checks/protection.js';
 import { cgroupFacts, expectCheck, MIB, subjectFacts, unit } from '../support.js';
 
 const running = { kind: 'running' } as const;
@@ -24,7 +25,7 @@ test.each<[rule: string, service: ServiceFacts, status: CheckStatus, summary: Re
   ['the unit file has changed', unit({ NeedDaemonReload: 'yes' }), 'degraded', /has changed since/],
   ['not at the next boot', unit({ UnitFileState: 'disabled' }), 'degraded', /does not start at the next boot/],
 ])('service.unit: %s', (_rule, service, status, summary) => {
-  expectCheck(checkServiceUnit(service), 'service.unit', status, summary);
+  expectCheck(serviceUnitCheck.judge({ service })[0], 'service.unit', status, summary);
 });
 
 describe('service.instance, service.version and service.configuration', () => {
@@ -38,7 +39,7 @@ describe('service.instance, service.version and service.configuration', () => {
     ['the service guards something else', { kind: 'none' }, unit(), 'degraded', /is active, but guards another node/],
     ['its lock is not readable', { kind: 'unseen', unseen: 'EACCES' }, unit(), 'degraded', /^unknown whether .*: EACCES/],
   ])('%s', (_rule, instance, service, status, summary) => {
-    expectCheck(checkInstance(instance, service), 'service.instance', status, summary);
+    expectCheck(instanceCheck.judge({ instance, service })[0], 'service.instance', status, summary);
   });
 
   test.each<[rule: string, version: string | undefined, statuses: readonly CheckStatus[]]>([
@@ -46,7 +47,7 @@ describe('service.instance, service.version and service.configuration', () => {
     ['one that was started before an upgrade', '1.1.9', ['degraded']],
     ['unknown version', undefined, []],
   ])('%s', (_rule, version, statuses) => {
-    const checks = checkRunningVersion({ ...here, version }, '1.2.0');
+    const checks = runningVersionCheck.judge({ instance: { ...here, version }, version: '1.2.0' });
     expect(checks.map(({ id, status }) => [id, status])).toEqual(statuses.map((status) => ['service.version', status]));
   });
 
@@ -57,12 +58,12 @@ describe('service.instance, service.version and service.configuration', () => {
     ['several', { refused: [line, line, line] }, 'degraded', /no such key; and 2 more$/],
     ['not readable', { unseen: 'EACCES' }, 'degraded', /^unknown result .*: EACCES/],
   ])('%s', (_rule, reload, status, summary) => {
-    expectCheck(checkRunningConfiguration(here, reload)[0], 'service.configuration', status, summary);
+    expectCheck(runningConfigurationCheck.judge({ instance: here, reload })[0], 'service.configuration', status, summary);
   });
 
   test('without a running evictd there is neither a version nor a configuration', () => {
-    expect(checkRunningVersion({ kind: 'none' }, '1.2.0')).toEqual([]);
-    expect(checkRunningConfiguration({ kind: 'none' }, { refused: undefined })).toEqual([]);
+    expect(runningVersionCheck.judge({ instance: { kind: 'none' }, version: '1.2.0' })).toEqual([]);
+    expect(runningConfigurationCheck.judge({ instance: { kind: 'none' }, reload: { refused: undefined } })).toEqual([]);
   });
 });
 
@@ -74,7 +75,7 @@ test.each<[rule: string, service: ServiceFacts, status: CheckStatus | undefined,
   ['nothing runs', unit({ ActiveState: 'inactive' }), undefined, /./],
   ['no systemd', { kind: 'no systemd' }, undefined, /./],
 ])('service.watchdog: %s', (_rule, service, status, summary) => {
-  const [check] = checkWatchdog(service);
+  const [check] = watchdogCheck.judge({ service });
   if (status === undefined) expect(check).toBeUndefined();
   else expectCheck(check, 'service.watchdog', status, summary);
 });
@@ -105,12 +106,17 @@ describe('service.memory-min', () => {
     ['in the root cgroup', { ...running, cgroups: [] }, 'degraded', /root cgroup/],
     ['none runs', {}, 'ok', /evictd install makes a top-level evictd\.slice/],
   ])('%s', (_rule, facts, status, summary) => {
-    expectCheck(checkMemoryMin(subjectFacts(facts), cgroupFacts())[0], 'service.memory-min', status, summary);
+    expectCheck(memoryMinCheck.judge({ subject: subjectFacts(facts), cgroup: cgroupFacts() })[0], 'service.memory-min', status, summary);
   });
 
   test('v1 has none', () => {
     const v1 = cgroupFacts({ memory: { version: 1, mountPoint: '/m' } });
-    expectCheck(checkMemoryMin(subjectFacts(running), v1)[0], 'service.memory-min', 'degraded', /^cgroup v1 has no memory\.min/);
+    expectCheck(
+      memoryMinCheck.judge({ subject: subjectFacts(running), cgroup: v1 })[0],
+      'service.memory-min',
+      'degraded',
+      /^cgroup v1 has no memory\.min/,
+    );
   });
 });
 
@@ -120,7 +126,7 @@ test.each<[rule: string, facts: Partial<SubjectFacts>, status: CheckStatus | und
   ['-899 is not', { ...running, oomScoreAdj: -899 }, 'degraded'],
   ['no check for another process', { oomScoreAdj: 0 }, undefined],
 ])('service.oom-score-adj: %s', (_rule, facts, status) => {
-  const [check] = checkOomScoreAdj(subjectFacts(facts));
+  const [check] = oomScoreAdjCheck.judge({ subject: subjectFacts(facts) });
   if (status === undefined) expect(check).toBeUndefined();
   else expectCheck(check, 'service.oom-score-adj', status, /oom_score_adj is -\d+/);
 });

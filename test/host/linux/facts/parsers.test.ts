@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { daemonName, unitOf, type SeenProcess } from '../../../../src/host/linux/process/daemon-name.js';
-import { instanceOf } from '../../../../src/host/linux/facts/instance-reader.js';
-import { swapNames, watermarksOf } from '../../../../src/host/linux/facts/memory-reader.js';
-import { pressureBuilt, pressureParameter } from '../../../../src/host/linux/facts/pressure-reader.js';
-import { parseProperties } from '../../../../src/host/linux/facts/service-reader.js';
+import { instanceOf, parseProperties } from '../../../../src/host/linux/facts/service-reader.js';
+import { swapNames, watermarksOf, pressureBuilt, pressureParameter } from '../../../../src/host/linux/facts/memory-reader.js';
 import { parseLimits, parseStatus } from '../../../../src/host/linux/facts/process-reader.js';
 
 const fixture = (name: string): string => readFileSync(`test/fixtures/linux/doctor/${name}`, 'utf8');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outputOf } from '../../../../src/host/linux/facts/program-output.js';
+import { outputOf } from '../../../../src/host/linux/facts/service-reader.js';
 
 const never = new AbortController().signal;
 

@@ -1,0 +1,72 @@
+import { broken, degraded, ok } from '../check.js';
+import { defineCheck } from '../check-kind.js';
+
+const UNIFIED = 'boot with systemd.unified_cgroup_hierarchy=1';
+
+export const cgroupVersionCheck = defineCheck('cgroup.version', ['cgroup'], ({ cgroup: { memory, unified } }, id) => {
+  if (memory === undefined) {
+    const fix = 'boot without cgroup_disable=memory (Raspberry Pi: with cgroup_enable=memory), and mount the cgroup filesystem';
+    return broken(id, 'no cgroup memory controller: evictd cannot find or measure workloads', fix, { version: null, unified });
+  }
+  const { version, mountPoint } = memory;
+  const details = { version, unified, mountPoint };
+  if (version === 2) return ok(id, `cgroup v2 at ${mountPoint}`, details);
+  const kind = unified ? 'hybrid: memory on cgroup v1' : 'cgroup v1';
+  const lost = 'no memory.min and no pressure of cgroups';
+  const kill = unified ? '' : ', and evictd ends a cgroup process by process';
+  return degraded(id, `${kind} at ${mountPoint}: ${lost}${kill}`, UNIFIED, details);
+});
+
+/** Whether evictd sees and can end all workloads of the machine. */
+export const cgroupNamespaceCheck = defineCheck(
+  'cgroup.namespace',
+  ['cgroup'],
+  ({ cgroup: { memory, rootVisible, writable, namespaces } }, id) => {
+    if (memory === undefined) return [];
+    const { cgroup, pid, user } = namespaces;
+    const details = { rootVisible, writable, cgroup: cgroup ?? null, pid: pid ?? null, user: user ?? null };
+    const found: { readonly summary: string; readonly fix: string; readonly isBroken?: true }[] = [];
+    if (pid === 'own' && memory.version === 1) {
+      const summary = 'own PID namespace: on cgroup v1 evictd cannot end processes outside';
+      found.push({ summary, fix: "run the container in the host's PID namespace (hostPID, --pid=host)", isBroken: true });
+    } else if (pid === 'own') {
+      const summary = 'own PID namespace: evictd can end workloads outside only by cgroup.kill';
+      found.push({ summary, fix: "run the container in the host's PID namespace (hostPID, --pid=host)" });
+    }
+    if (user === 'own') {
+      const summary = 'own user namespace: root is unprivileged on the host';
+      found.push({ summary, fix: "run the container in the host's user namespace (--userns=host)", isBroken: true });
+    }
+    if (!rootVisible) {
+      const summary = `${memory.mountPoint} shows only a part of the machine's cgroups${cgroup === 'own' ? ', those of this container' : ''}`;
+      found.push({ summary, fix: `mount the host's /sys/fs/cgroup into the container, with --cgroupns=host` });
+    }
+    if (!writable) {
+      const summary = `${memory.mountPoint} is not writable: no cgroup.kill, no memory thresholds in the kernel`;
+      found.push({ summary, fix: 'run evictd as root, with the cgroup filesystem mounted writable' });
+    }
+    if (found.length === 0) return [ok(id, 'initial namespaces; all cgroups are visible and writable', details)];
+    const [summary, fix] = [found.map((each) => each.summary).join('; '), [...new Set(found.map((each) => each.fix))].join('; ')];
+    return [(found.some(({ isBroken }) => isBroken) ? broken : degraded)(id, summary, fix, details)];
+  },
+);
+
+/** Without the memory controller workloads have neither usage nor limits (cgroup-v2.rst, "Enabling and Disabling"). */
+export const controllersCheck = defineCheck('cgroup.controllers', ['cgroup'], ({ cgroup: { memory, delegations } }, id) => {
+  if (memory?.version !== 2 || delegations.length === 0) return [];
+  const details = { cgroups: delegations.map(({ path, stopsAt }) => ({ path, stopsAt: stopsAt ?? null })) };
+  const stopped = delegations.filter(({ stopsAt }) => stopsAt !== undefined);
+  if (stopped.length === 0)
+    return [ok(id, `the memory controller is enabled for the children of ${listed(delegations.map(({ path }) => path))}`, details)];
+  const disabled = stopped.map(({ path, stopsAt }) => `${path} (disabled in ${String(stopsAt)})`);
+  const fix = `Delegate=yes or MemoryAccounting=yes for its unit; without systemd: echo +memory >${memory.mountPoint}${stopped[0]?.stopsAt === '/' ? '' : (stopped[0]?.stopsAt ?? '')}/cgroup.subtree_control`;
+  return [
+    broken(id, `the memory controller is disabled for the children of ${listed(disabled)}: evictd cannot measure them`, fix, details),
+  ];
+});
+
+/** 'a, b, c and 4 more'. */
+function listed(names: readonly string[]): string {
+  const rest = names.length - 3;
+  return names.slice(0, 3).join(', ') + (rest > 0 ? ` and ${String(rest)} more` : '');
+}

@@ -1,0 +1,202 @@
+import { amountOfBytes } from '../../../core/quantity/amount.js';
+import { jsonInteger } from '../../../core/quantity/integer.js';
+import { FILESYSTEM_ROLES, layoutOf, type FilesystemRole } from '../../../core/signal/layout.js';
+import { broken, degraded, ok, unseen, type Check } from '../check.js';
+import { defineCheck } from '../check-kind.js';
+import type { DirectoryAnswer, DirectoryFacts, FilesystemFacts } from '../../../host/facts.js';
+
+/** statfs's f_type by name (man 2 statfs; include/uapi/linux/magic.h). */
+const TYPES: ReadonlyMap<number, string> = new Map([
+  [0xef53, 'ext4'],
+  [0x58465342, 'xfs'],
+  [0x9123683e, 'btrfs'],
+  [0x2fc12fc1, 'zfs'],
+  [0xf2f52010, 'f2fs'],
+  [0x01021994, 'tmpfs'],
+  [0x858458f6, 'ramfs'],
+  [0x794c7630, 'overlay'],
+  [0x65735546, 'fuse'],
+  [0x6969, 'nfs'],
+  [0xff534d42, 'cifs'],
+  [0xfe534d42, 'smb2'],
+  [0x00c36400, 'ceph'],
+  [0x01021997, '9p'],
+  [0x73717368, 'squashfs'],
+]);
+const IN_MEMORY: readonly string[] = ['tmpfs', 'ramfs'];
+/** Filesystems that depend on a server. */
+const MAY_HANG: readonly string[] = ['fuse', 'nfs', 'cifs', 'smb2', 'ceph', '9p'];
+
+/** For a day of evictions: a record with its ranking has a few kilobytes. */
+const JOURNAL_BYTES = 16n << 20n;
+
+/** The small files in the runtime directory, and their replacements. */
+const RUNTIME_BYTES = 64n << 10n;
+
+type There = Extract<DirectoryAnswer, { readonly kind: 'there' }>;
+
+/** The filesystems that evictd watches or writes to. */
+export const filesystemsCheck = defineCheck('filesystem.ROLE', ['filesystems'], ({ filesystems: facts }, pattern) => {
+  const { directories } = facts;
+  return directories.map((directory) => {
+    const id = pattern.replace('ROLE', directory.role);
+    const { path, role, answer } = directory;
+    if (answer === undefined) {
+      const summary = `${path}: its filesystem did not answer within ${String(facts.timeoutMs)} ms`;
+      return broken(id, summary, HUNG[role], { path, answered: false });
+    }
+    if (answer.kind === 'error') {
+      if (answer.error.startsWith('EACCES')) return unseen(id, `filesystem of ${path}`, { unseen: answer.error });
+      return broken(id, `${path}: ${answer.error}`, `check ${path}, or configure another path`, { path, error: answer.error });
+    }
+    return checkThere(id, directory, answer, facts);
+  });
+});
+
+const HUNG_DISK = 'check its server (dmesg, the network); evictd runs without it and does not know its thresholds';
+const HUNG: Readonly<Record<DirectoryFacts['role'], string>> = {
+  nodefs: HUNG_DISK,
+  imagefs: HUNG_DISK,
+  containerfs: HUNG_DISK,
+  state: 'check its server; evictd keeps the journal in the ring until it answers',
+  runtime: 'set runtimeDirectory to a directory on tmpfs',
+};
+
+function checkThere(id: string, { role, path, isReported }: DirectoryFacts, answer: There, { directories }: FilesystemFacts): Check {
+  const type = TYPES.get(answer.type) ?? `type 0x${answer.type.toString(16)}`;
+  const same = directories.find((other) => other.role !== role && other.answer?.kind === 'there' && other.answer.device === answer.device);
+  const isWatched = isFilesystem(role);
+  const where = answer.at === path ? path : `${path} (${isWatched ? 'does not exist, below' : 'to be created below'} ${answer.at})`;
+  const summary = `${where}${isReported ? ', reported by the container runtime' : ''}: ${type}, ${amountOfBytes(answer.availableBytes)} of ${amountOfBytes(answer.totalBytes)} available${same ? `, same filesystem as ${same.role}` : ''}`;
+  const details = {
+    path,
+    at: answer.at,
+    type,
+    device: answer.device.toString(),
+    availableBytes: jsonInteger(answer.availableBytes),
+    totalBytes: jsonInteger(answer.totalBytes),
+    answeredMs: Math.round(answer.afterMs * 10) / 10,
+    sameAs: same?.role ?? null,
+    reported: isReported,
+    refused: answer.refused ?? null,
+  };
+  const [worst] = isFilesystem(role) ? watchedProblems(role, path, type, answer, directories) : [...ownProblems(role, type, answer)];
+  if (worst === undefined) return ok(id, summary, details);
+  return (worst.isBroken ? broken : degraded)(id, `${summary}: ${worst.problem}`, worst.fix, details);
+}
+
+interface Problem {
+  readonly problem: string;
+  readonly fix: string;
+  readonly isBroken: boolean;
+}
+
+function isFilesystem(role: DirectoryFacts['role']): role is FilesystemRole {
+  return (FILESYSTEM_ROLES as readonly string[]).includes(role);
+}
+
+/** The worst first. */
+function watchedProblems(
+  role: FilesystemRole,
+  path: string,
+  type: string,
+  { at }: There,
+  directories: readonly DirectoryFacts[],
+): Problem[] {
+  const problems: Problem[] = [];
+  if (at !== path) {
+    const fix = `create or mount it, or set filesystems.${role} to another path`;
+    problems.push({ problem: 'its thresholds are unknown until it exists', fix, isBroken: false });
+  }
+  if (IN_MEMORY.includes(type)) {
+    const fix = `set filesystems.${role} to a directory on a disk, or its thresholds to 0%`;
+    problems.push({ problem: 'in memory, not on a disk: its thresholds are unknown', fix, isBroken: false });
+  }
+  const deviceOf = (of: FilesystemRole): bigint | undefined => {
+    const answer = directories.find((directory) => directory.role === of)?.answer;
+    return answer?.kind === 'there' ? answer.device : undefined;
+  };
+  const { unsupported } = layoutOf({ nodefs: deviceOf('nodefs'), imagefs: deviceOf('imagefs'), containerfs: deviceOf('containerfs') });
+  if (role === 'containerfs' && unsupported !== undefined) {
+    problems.push({ problem: unsupported, fix: 'set filesystems.containerfs to a path on nodefs or imagefs', isBroken: false });
+  }
+  return problems;
+}
+
+/** The worst first. */
+function* ownProblems(role: 'state' | 'runtime', type: string, answer: There): Generator<Problem> {
+  const key = `${role}Directory`;
+  const isRuntime = role === 'runtime';
+  if (answer.refused !== undefined) {
+    yield {
+      problem: `not writable (${answer.refused})`,
+      fix: `run evictd as root, or set ${key} to a writable directory`,
+      isBroken: isRuntime,
+    };
+  }
+  if (isRuntime && answer.availableBytes < answer.toMakeBytes) {
+    yield {
+      problem: `the ring and the saved state need ${amountOfBytes(answer.toMakeBytes)}: without them a crash of evictd loses records and evictions in flight`,
+      fix: `free space in ${answer.at}`,
+      isBroken: false,
+    };
+  } else if (isRuntime && answer.availableBytes < RUNTIME_BYTES) {
+    yield {
+      problem: 'not enough space for the files that evictd publishes (conditions, reloads)',
+      fix: `free space in ${answer.at}`,
+      isBroken: false,
+    };
+  }
+  if (isRuntime && !IN_MEMORY.includes(type)) {
+    yield {
+      problem: 'not on tmpfs: a full or slow disk can delay a decision',
+      fix: 'set runtimeDirectory to a directory on tmpfs',
+      isBroken: false,
+    };
+  }
+  if (!isRuntime && IN_MEMORY.includes(type)) {
+    yield { problem: 'in memory: a reboot deletes the journal', fix: 'set stateDirectory to a directory on a disk', isBroken: false };
+  }
+  if (!isRuntime && answer.availableBytes < JOURNAL_BYTES) {
+    yield {
+      problem: 'not enough space for the journal',
+      fix: `free space in ${answer.at}: records wait in the ring, which then drops the oldest`,
+      isBroken: false,
+    };
+  }
+  if (MAY_HANG.includes(type)) {
+    yield { problem: 'it may hang: records then wait for it, evictions do not', fix: `set ${key} to a local directory`, isBroken: false };
+  }
+}
+
+/** For a day of evictions and the ring. */
+const ROOM_BYTES = 16n << 20n;
+
+/** The volumes that evictd watches or writes to. */
+export const volumesCheck = defineCheck('filesystem.ROLE', ['volumes'], ({ volumes }, pattern) => {
+  return volumes.map(({ role, path, answer, refused }) => {
+    const id = pattern.replace('ROLE', role);
+    if (answer === undefined)
+      return broken(id, `${path}: its volume did not answer in time`, 'check the disk or server behind it', { path, answered: false });
+    if ('error' in answer)
+      return broken(id, `${path}: ${answer.error}`, `check ${path}, or configure another path`, { path, error: answer.error });
+    const { at, totalBytes, availableBytes } = answer;
+    const isOwn = role === 'state' || role === 'runtime';
+    const where = at === path ? path : `${path} (${isOwn ? 'to be created' : 'does not exist,'} below ${at})`;
+    const summary = `${where}: ${amountOfBytes(availableBytes)} of ${amountOfBytes(totalBytes)} available`;
+    const details = {
+      path,
+      at,
+      availableBytes: jsonInteger(availableBytes),
+      totalBytes: jsonInteger(totalBytes),
+      refused: refused ?? null,
+    };
+    if (refused !== undefined) {
+      const fix = `run evictd as an administrator, or set ${role}Directory to a writable directory`;
+      return (role === 'runtime' ? broken : degraded)(id, `${summary}: not writable (${refused})`, fix, details);
+    }
+    if (isOwn && availableBytes < ROOM_BYTES)
+      return degraded(id, `${summary}: not enough space for the journal`, `free space in ${at}`, details);
+    return ok(id, summary, details);
+  });
+});

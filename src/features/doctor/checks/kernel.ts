@@ -1,0 +1,134 @@
+import { broken, degraded, ok } from '../check.js';
+import { defineCheck } from '../check-kind.js';
+import { type KernelFeature, type PressureFacts, isUnseen } from '../../../host/facts.js';
+import { hasCapability } from './process.js';
+
+/** Sources: man 2 pidfd_open; Documentation/admin-guide/cgroup-v2.rst; man 2 process_mrelease. */
+const FEATURES: Readonly<Record<KernelFeature, { readonly since: string; readonly without: string }>> = {
+  pidfd: { since: '5.3', without: 'evictd cannot end processes safely' },
+  'cgroup.kill': { since: '5.14', without: 'evictd ends a cgroup process by process' },
+  process_mrelease: { since: '5.15', without: 'the memory of a victim is freed only when it is scheduled' },
+};
+
+/** Features are tested, not derived from the version: distributions backport them, sandboxes remove them. */
+export const kernelVersionCheck = defineCheck('kernel.version', ['kernel'], ({ kernel: { release, features } }, id) => {
+  const names = Object.keys(FEATURES) as KernelFeature[];
+  const missing = names.filter((name) => features[name] === false);
+  const details = { release, features };
+  if (missing.length === 0) {
+    const there = names.filter((name) => features[name]);
+    return ok(id, `Linux ${release}${there.length === 0 ? '' : `: ${there.join(', ')}`}`, details);
+  }
+  const lacking = missing.map((name) => `${name} (Linux ${FEATURES[name].since}): ${FEATURES[name].without}`).join('; ');
+  const latest = FEATURES[missing.at(-1) ?? 'pidfd'].since;
+  const fix = `boot Linux ${latest} or later; in a sandbox, allow ${missing.join(', ')} in its system call filter`;
+  return (missing.includes('pidfd') ? broken : degraded)(id, `Linux ${release} lacks ${lacking}`, fix, details);
+});
+
+export const pressureCheck = defineCheck('kernel.pressure', ['pressure'], ({ pressure: { state, built, parameter } }, id) => {
+  const details = { state, built: built ?? null, parameter: parameter ?? null };
+  if (state === 'on') return ok(id, 'PSI is on', details);
+  const why = whyOff({ built, parameter });
+  const lost = 'pressure thresholds are never met, and memory stalls do not wake evictd';
+  return degraded(id, `PSI is off${why.text}: ${lost}`, why.fix, details);
+});
+
+/** RHEL's kernels are built with PSI off by default (CONFIG_PSI_DEFAULT_DISABLED), Debian's with PSI on. */
+function whyOff({ built, parameter }: Pick<PressureFacts, 'built' | 'parameter'>): { readonly text: string; readonly fix: string } {
+  const boot =
+    'boot with psi=1: add it to GRUB_CMDLINE_LINUX and run update-grub (Debian), or grubby --update-kernel=ALL --args=psi=1 (RHEL)';
+  if (built === 'without')
+    return { text: ', the kernel was built without it', fix: 'boot a kernel with CONFIG_PSI=y (Linux 4.20 or later)' };
+  if (parameter === '0') return { text: ', the kernel command line has psi=0', fix: boot.replace('add it to', 'instead of psi=0 in') };
+  if (built === 'off by default') return { text: ', the kernel disables it by default', fix: boot };
+  return { text: '', fix: `${boot}; it needs a kernel with CONFIG_PSI=y (Linux 4.20 or later)` };
+}
+
+/** A shorter window needs CAP_SYS_RESOURCE (kernel/sched/psi.c, psi_trigger_create). */
+const UNPRIVILEGED_US = 2_000_000;
+
+/** The window of a PSI trigger is the latency of its notification. */
+export const pressureWindowCheck = defineCheck('kernel.pressure-window', ['pressure'], ({ pressure: { state, window } }, id) => {
+  if (state !== 'on' || window === undefined) return [];
+  if ('refused' in window) {
+    const fix = "run evictd as root; in a container, mount the host's /proc/pressure writable";
+    return [degraded(id, `the kernel refused a PSI trigger: ${window.refused}`, fix, { refused: window.refused })];
+  }
+  const { shortestUs } = window;
+  const details = { shortestMs: shortestUs / 1_000 };
+  const summary = `the shortest PSI window is ${String(shortestUs / 1_000)} ms`;
+  if (shortestUs < UNPRIVILEGED_US) return [ok(id, summary, details)];
+  return [degraded(id, `${summary}: the kernel may report pressure that late`, 'grant CAP_SYS_RESOURCE', details)];
+});
+
+/** Whether evictd can read OOM kills from /dev/kmsg. */
+export const kernelLogCheck = defineCheck(
+  'kernel.log',
+  ['kernelLog', 'subject'],
+  ({ kernelLog: { refused, restricted }, subject: { kind, effective } }, id) => {
+    const details = { refused: refused ?? null, restricted: restricted ?? null };
+    if (kind === 'this process' || isUnseen(effective)) {
+      if (refused === undefined) return ok(id, '/dev/kmsg is readable', details);
+      return degraded(id, `cannot read OOM kills from /dev/kmsg: ${refused}`, 'run evictd as root, with CAP_SYSLOG', details);
+    }
+    if (restricted === false || hasCapability(effective, 'CAP_SYSLOG')) return ok(id, 'the running evictd can read /dev/kmsg', details);
+    const summary = 'the running evictd cannot read OOM kills from /dev/kmsg: it lacks CAP_SYSLOG, and kernel.dmesg_restrict is on';
+    return degraded(id, summary, 'add CAP_SYSLOG to CapabilityBoundingSet of its unit', details);
+  },
+);
+
+/** The boot id dates the state that evictd keeps over a restart. */
+export const clockCheck = defineCheck('kernel.clock', ['clock'], ({ clock: { bootId, bootTimeNs } }, id) => {
+  const details = { bootId: bootId ?? null, upSeconds: bootTimeNs === undefined ? null : Number(bootTimeNs / 1_000_000_000n) };
+  if (bootId === undefined) {
+    const summary = 'cannot read /proc/sys/kernel/random/boot_id: evictd cannot tell whether its saved state is of this boot';
+    return degraded(id, summary, 'mount all of /proc: a sandbox hides a part of it', details);
+  }
+  return ok(id, `boot ID ${bootId}`, details);
+});
+
+/** undefined: not readable, or this kernel has no such setting. */
+interface OomSettings {
+  readonly panicOnOom: number | undefined;
+  readonly killAllocatingTask: number | undefined;
+  readonly minTtlMs: number | undefined;
+}
+
+/**
+ * What the kernel does if evictd is too late (Documentation/admin-guide/sysctl/vm.rst,
+ * admin-guide/mm/multigen_lru.rst).
+ */
+export const oomCheck = defineCheck('kernel.oom', ['kernelFile'], ({ kernelFile }, id) => {
+  const settings: OomSettings = {
+    panicOnOom: numberIn(kernelFile('/proc/sys/vm/panic_on_oom')),
+    killAllocatingTask: numberIn(kernelFile('/proc/sys/vm/oom_kill_allocating_task')),
+    minTtlMs: numberIn(kernelFile('/sys/kernel/mm/lru_gen/min_ttl_ms')),
+  };
+  const found = problemsOf(settings);
+  const { panicOnOom = null, killAllocatingTask = null, minTtlMs = null } = settings;
+  const details = { panicOnOom, killAllocatingTask, minTtlMs };
+  if (found.length === 0) return ok(id, 'when memory runs out, the kernel kills by oom_score', details);
+  return degraded(id, found.map(({ summary }) => summary).join('; '), [...new Set(found.map(({ fix }) => fix))].join('; '), details);
+});
+
+function problemsOf({ panicOnOom, killAllocatingTask, minTtlMs }: OomSettings): { readonly summary: string; readonly fix: string }[] {
+  const found = [];
+  if (panicOnOom === 1) found.push({ summary: 'panic_on_oom=1: out of memory, the machine panics', fix: 'sysctl vm.panic_on_oom=0' });
+  if (panicOnOom === 2) {
+    found.push({ summary: 'panic_on_oom=2: the machine panics even if only a cgroup reaches its limit', fix: 'sysctl vm.panic_on_oom=0' });
+  }
+  if (killAllocatingTask === 1) {
+    const summary = 'oom_kill_allocating_task=1: the kernel kills the process that allocates, perhaps evictd, and ignores oom_score_adj';
+    found.push({ summary, fix: 'sysctl vm.oom_kill_allocating_task=0' });
+  }
+  if (minTtlMs !== undefined && minTtlMs > 0) {
+    const ms = String(minTtlMs);
+    const summary = `lru_gen/min_ttl_ms=${ms}: the kernel kills as soon as the memory used in the last ${ms} ms does not fit`;
+    found.push({ summary, fix: 'echo 0 >/sys/kernel/mm/lru_gen/min_ttl_ms' });
+  }
+  return found;
+}
+
+function numberIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^-?\d+\s*$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,100 @@
+import { amountOfBytes } from '../../../core/quantity/amount.js';
+import { jsonInteger } from '../../../core/quantity/integer.js';
+import { broken, ok, type Check, degraded, type Detail } from '../check.js';
+import { defineCheck } from '../check-kind.js';
+import type { NodeFacts, NotifierFacts } from '../machine-facts.js';
+import type { Signal } from '../../../core/signal/signal.js';
+import { operandsOf, operandText } from '../../../core/threshold/threshold.js';
+import { formatDuration } from '../../../core/quantity/duration.js';
+import { askedText, inhibitDelaySetting, suffices } from '../../../core/systemd/inhibit-delay.js';
+
+export const nodeCheck = defineCheck('node.memory', ['node'], ({ node: { name, missing, capacities } }, id) => {
+  if (missing) return broken(id, missing.message, missing.hint ?? 'correct node.cgroup', { node: name });
+  const capacity = capacities.get('memory.available');
+  if (capacity === undefined) return broken(id, `${name}: cannot read its memory`, 'see evictd check', { node: name });
+  return ok(id, `${name}, ${amountOfBytes(capacity)}`, { node: name, capacityBytes: jsonInteger(capacity) });
+});
+
+/** The notifiers of each signal with a threshold. Doctor armed them for this check and closed them again. */
+export const notifiersCheck = defineCheck('notifier.SIGNAL', ['node'], ({ node }, pattern) => {
+  const { notifiers } = node;
+  if (notifiers === undefined) return [];
+  const signals = [...new Set(node.thresholds.flatMap(operandsOf).map(({ signal }) => signal))];
+  return signals.map((signal) =>
+    checkSignal(
+      pattern.replace('SIGNAL', signal),
+      signal,
+      notifiers.filter((notifier) => notifier.signal === signal),
+      node,
+    ),
+  );
+});
+
+function checkSignal(
+  id: string,
+  signal: Signal,
+  notifiers: readonly NotifierFacts[],
+  { thresholds, monitoringIntervalNs, absent }: NodeFacts,
+): Check {
+  const limits = [
+    ...new Set(
+      thresholds
+        .flatMap(operandsOf)
+        .filter((operand) => operand.signal === signal)
+        .map(operandText),
+    ),
+  ];
+  const details = { thresholds: limits, notifiers: notifiers.map(detailOf) };
+  const nothing = absent.get(signal);
+  if (nothing !== undefined) return ok(id, `does not exist on this node: ${nothing}`, details);
+  const live = notifiers.filter((notifier) => notifier.live);
+  const dead = notifiers.filter((notifier) => !notifier.live);
+  const refused = dead.map(({ mechanism, reason }) => `${mechanism} cannot be armed: ${reason ?? 'unknown'}`);
+  const hints = [...new Set(dead.flatMap(({ hint }) => hint ?? []))].join('; ');
+  const fix = hints === '' ? 'shorten monitoringInterval' : hints;
+  if (live.length === 0) {
+    const seconds = Number(monitoringIntervalNs) / 1e9;
+    const why = refused.length === 0 ? 'no notifier exists for it' : refused.join('; ');
+    return degraded(id, `${limits.join(', ')}: only polled every ${String(seconds)} s: ${why}`, fix, details);
+  }
+  const armed = live.map(({ mechanism, target }) => `${mechanism} (${target})`).join(', ');
+  const summary = `${limits.join(', ')}: ${[armed, ...refused].join('; ')}`;
+  return dead.some(({ essential }) => essential) ? degraded(id, summary, fix, details) : ok(id, summary, details);
+}
+
+function detailOf({ mechanism, target, live, reason, essential }: NotifierFacts): Detail {
+  return { mechanism, target, live, essential, reason: reason ?? null };
+}
+
+export const reclaimCheck = defineCheck('reclaim.steps', ['reclaim'], ({ reclaim: { steps, systemd } }, id) => {
+  if (steps.length === 0) return [];
+  const names = steps.map(({ name }) => name);
+  const details = { steps: names, systemd };
+  if (!systemd)
+    return [degraded(id, `${names.join(', ')}: needs systemd, which is not the init of this machine`, 'remove the key reclaim', details)];
+  const without = steps.find(({ missing }) => missing !== undefined);
+  if (without)
+    return [degraded(id, `${without.name}: ${String(without.missing)} does not exist`, 'install it, or remove the step', details)];
+  const idle = steps.filter(({ commands }) => commands === 0).map(({ name }) => name);
+  const rest = idle.length === 0 ? '' : ` (nothing here for ${idle.join(', ')})`;
+  return [ok(id, `${names.join(', ')}${rest}: evictd reclaim --dry-run estimates what they free`, details)];
+});
+
+const NS_PER_SECOND = 1e9;
+
+/** Whether logind delays a shutdown for as long as the configuration requires. */
+export const shutdownDelayCheck = defineCheck('shutdown.delay', ['shutdown'], ({ shutdown: { requestedNs, delay } }, id) => {
+  const requestedSeconds = Number(requestedNs) / NS_PER_SECOND;
+  if (requestedNs <= 0n || delay === undefined)
+    return ok(id, 'no graceful shutdown is configured (shutdownGracePeriod)', { requestedSeconds: 0 });
+  const asked = askedText(requestedNs);
+  if (delay.kind === 'unknown') {
+    const fix = 'systemctl status dbus systemd-logind; without logind systemd stops every unit at once, within its TimeoutStopSec';
+    return degraded(id, `at a shutdown ${asked}: ${delay.reason}`, fix, { requestedSeconds, inhibitDelayMaxSeconds: null });
+  }
+  const details = { requestedSeconds, inhibitDelayMaxSeconds: Number(delay.maxNs) / NS_PER_SECOND };
+  const summary = `logind delays a shutdown by at most ${formatDuration(delay.maxNs)} (InhibitDelayMaxSec), ${asked}`;
+  if (suffices(delay, requestedNs) === true) return ok(id, summary, details);
+  const fix = `evictd install --logind-drop-in, or ${inhibitDelaySetting(requestedNs)} in /etc/systemd/logind.conf.d/ and systemctl kill --signal=HUP systemd-logind`;
+  return degraded(id, `${summary}: then systemd stops the remaining workloads`, fix, details);
+});

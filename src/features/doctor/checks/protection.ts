@@ -1,0 +1,67 @@
+import { amountOfBytes } from '../../../core/quantity/amount.js';
+import { jsonInteger } from '../../../core/quantity/integer.js';
+import { degraded, ok, type Detail } from '../check.js';
+import { defineCheck } from '../check-kind.js';
+import { type CgroupProtection, isUnseen } from '../../../host/facts.js';
+
+const INSTALL = 'evictd install makes a top-level evictd.slice and a service, both with MemoryMin';
+
+/**
+ * memory.min protects only as far as every ancestor has it (admin-guide/cgroup-v2.rst): a service in system.slice has
+ * none.
+ */
+export const memoryMinCheck = defineCheck(
+  'service.memory-min',
+  ['subject', 'cgroup'],
+  ({ subject: { kind, cgroups }, cgroup: { memory } }, id) => {
+    if (memory === undefined) return [];
+    if (memory.version === 1)
+      return [
+        degraded(id, "cgroup v1 has no memory.min: the kernel may reclaim evictd's memory", 'boot with systemd.unified_cgroup_hierarchy=1'),
+      ];
+    if (kind === 'this process') return [ok(id, `evictd does not run; ${INSTALL}`)];
+    if (cgroups === undefined || cgroups.length === 0) {
+      return [
+        degraded(id, 'the running evictd is in the root cgroup, or in one that is not visible here: its memory is not protected', INSTALL),
+      ];
+    }
+    const details = { cgroups: cgroups.map(detailOf) };
+    const bare = cgroups.filter(({ minBytes }) => minBytes === undefined || minBytes === 0n).map(({ path }) => path);
+    const chain = cgroups.map(({ path, minBytes }) => `${path} ${minBytes === undefined ? '?' : amountOfBytes(minBytes)}`).join(', ');
+    if (bare.length > 0)
+      return [degraded(id, `memory.min is not set in ${bare.join(', ')}: no memory is protected (${chain})`, INSTALL, details)];
+    const least = cgroups.reduce((min, { minBytes = 0n }) => (minBytes < min ? minBytes : min), cgroups[0]?.minBytes ?? 0n);
+    const usage = cgroups[0]?.usageBytes;
+    if (usage !== undefined && usage > least) {
+      return [
+        degraded(
+          id,
+          `memory.min protects ${amountOfBytes(least)} of ${amountOfBytes(usage)} (${chain})`,
+          'raise MemoryMin of the slice and of the service',
+          details,
+        ),
+      ];
+    }
+    return [ok(id, `${chain}${usage === undefined ? '' : `; evictd uses ${amountOfBytes(usage)}`}`, details)];
+  },
+);
+
+function detailOf({ path, minBytes, usageBytes }: CgroupProtection): Detail {
+  return {
+    path,
+    minBytes: minBytes === undefined ? null : jsonInteger(minBytes),
+    usageBytes: usageBytes === undefined ? null : jsonInteger(usageBytes),
+  };
+}
+
+/** The kernel subtracts 90 % of all memory from the score, so almost every other process comes first. */
+const SAFE = -900;
+
+/** Only of a running evictd: that of this process means nothing. */
+export const oomScoreAdjCheck = defineCheck('service.oom-score-adj', ['subject'], ({ subject: { kind, oomScoreAdj } }, id) => {
+  if (kind === 'this process' || isUnseen(oomScoreAdj)) return [];
+  const details = { oomScoreAdj };
+  if (oomScoreAdj <= SAFE) return [ok(id, `oom_score_adj is ${String(oomScoreAdj)}`, details)];
+  const summary = `oom_score_adj is ${String(oomScoreAdj)}: the kernel's OOM killer may kill evictd`;
+  return [degraded(id, summary, 'set OOMScoreAdjust=-999 in its unit, as evictd install does', details)];
+});

@@ -1,0 +1,121 @@
+import { broken, degraded, ok, unseen, type Check } from '../check.js';
+import { defineCheck } from '../check-kind.js';
+import { isUnseen } from '../../../host/facts.js';
+
+/** Whether systemd starts evictd at boot and restarts it. */
+export const serviceUnitCheck = defineCheck('service.unit', ['service'], ({ service }, id) => {
+  if (service.kind === 'no systemd') return ok(id, 'systemd is not the init of this machine', { systemd: false });
+  if (service.kind === 'unseen') return unseen(id, 'state of evictd.service', service);
+  const {
+    LoadState: load,
+    ActiveState: active,
+    SubState: sub,
+    UnitFileState: file,
+    NeedDaemonReload: changed,
+    Result: result,
+  } = service.properties;
+  const details = {
+    systemd: true,
+    load: load ?? null,
+    active: active ?? null,
+    sub: sub ?? null,
+    file: file ?? null,
+    result: result ?? null,
+  };
+  if (load === 'not-found')
+    return degraded(id, 'evictd.service is not installed: evictd does not start at boot', 'evictd install --now', details);
+  if (load !== 'loaded')
+    return broken(
+      id,
+      `evictd.service is ${load ?? 'unknown'}`,
+      'systemctl unmask evictd; systemctl status evictd shows the reason',
+      details,
+    );
+  const state = `evictd.service is ${file ?? 'unknown'} and ${active ?? 'unknown'}${sub === undefined || sub === 'running' ? '' : ` (${sub})`}`;
+  if (active === 'failed')
+    return broken(id, `${state}: ${result ?? ''}`, 'journalctl -u evictd -e shows the reason; then systemctl restart evictd', details);
+  if (active !== 'active') return degraded(id, state, 'systemctl start evictd', details);
+  if (changed === 'yes')
+    return degraded(id, `${state}, but its unit file has changed since`, 'systemctl daemon-reload, then systemctl restart evictd', details);
+  if (file !== 'enabled') return degraded(id, `${state}: it does not start at the next boot`, 'systemctl enable evictd', details);
+  return ok(id, state, details);
+});
+
+/** Whether an evictd guards this node. */
+export const instanceCheck = defineCheck('service.instance', ['instance', 'service'], ({ instance, service }, id) => {
+  if (instance.kind === 'unseen') return unseen(id, 'whether an evictd guards this node', instance);
+  if (instance.kind === 'running') return ok(id, `process ${String(instance.pid)} guards this node`, { pid: instance.pid });
+  const isActive = service.kind === 'unit' && service.properties.ActiveState === 'active';
+  if (instance.dryRun !== undefined) {
+    const fix = isActive
+      ? 'remove --dry-run from RUN_OPTIONS (systemctl cat evictd shows the file), then systemctl daemon-reload && systemctl restart evictd'
+      : 'evictd run without --dry-run';
+    return dryRun(id, instance.dryRun, fix);
+  }
+  if (isActive) {
+    const summary = 'evictd.service is active, but guards another node than this configuration names, or uses another runtime directory';
+    return degraded(id, summary, 'run doctor with the configuration of the service (systemctl cat evictd)', { pid: null });
+  }
+  return degraded(id, 'no evictd guards this node now', 'systemctl start evictd, or evictd run', { pid: null });
+});
+
+export function dryRun(id: string, pid: number, fix: string): Check {
+  return degraded(id, `process ${String(pid)} is a dry run: it evicts nothing`, fix, { pid: null, dryRun: pid });
+}
+
+/** Whether an evictd guards this node. */
+export const windowsInstanceCheck = defineCheck('service.instance', ['instance'], ({ instance }, id) => {
+  switch (instance.kind) {
+    case 'unseen':
+      return unseen(id, 'whether an evictd guards this node', instance);
+    case 'running':
+      return ok(id, `process ${String(instance.pid)} guards this node`, { pid: instance.pid });
+    case 'none':
+      if (instance.dryRun !== undefined) return dryRun(id, instance.dryRun, 'evictd run without --dry-run');
+      return degraded(id, 'no evictd guards this node now', 'evictd install --now, or evictd run', { pid: null });
+  }
+});
+
+/** The state of evictd in the service manager of Windows. */
+export const windowsServiceCheck = defineCheck('service.manager', ['windowsService'], ({ windowsService: service }, id) => {
+  if (isUnseen(service)) return unseen(id, 'whether evictd is a service', service);
+  const { state } = service;
+  if (!('pid' in service)) return degraded(id, 'evictd is not a service: it does not start at boot', 'evictd install --now', { state });
+  const details = { state, pid: service.pid };
+  if (state === 'running') return ok(id, `the service evictd is running (process ${String(service.pid)})`, details);
+  return degraded(id, `the service evictd is ${state}`, 'net start evictd; %ProgramData%\\evictd\\evictd.log has the reason', details);
+});
+
+/** Whether the running evictd has the version of this program. */
+export const runningVersionCheck = defineCheck('service.version', ['instance', 'version'], ({ instance, version }, id) => {
+  if (instance.kind !== 'running' || instance.version === undefined) return [];
+  const details = { running: instance.version, installed: version };
+  if (instance.version === version) return [ok(id, `the running evictd has this version, ${version}`, details)];
+  const summary = `the running evictd has version ${instance.version}, this program has ${version}`;
+  return [degraded(id, summary, 'systemctl restart evictd', details)];
+});
+
+/** Whether the running evictd refused its configuration at the last reload. */
+export const runningConfigurationCheck = defineCheck('service.configuration', ['instance', 'reload'], ({ instance, reload }, id) => {
+  if (instance.kind !== 'running') return [];
+  if (isUnseen(reload)) return [unseen(id, 'result of the last reload', reload)];
+  const { refused } = reload;
+  if (refused === undefined) return [ok(id, 'the running evictd has accepted its configuration', { refused: [] })];
+  const [first = 'no reason given', ...others] = refused;
+  const more = others.length === 0 ? '' : `; and ${String(others.length)} more`;
+  const summary = `the running evictd refused its configuration and keeps the previous one: ${first}${more}`;
+  return [degraded(id, summary, 'correct it (evictd config check lists all errors), then evictd reload', { refused })];
+});
+
+/** Whether systemd restarts an evictd that hangs. */
+export const watchdogCheck = defineCheck('service.watchdog', ['service'], ({ service }, id) => {
+  if (service.kind !== 'unit' || service.properties.ActiveState !== 'active') return [];
+  const { WatchdogUSec: watchdog, Restart: restart } = service.properties;
+  const details = { watchdog: watchdog ?? null, restart: restart ?? null };
+  const fix = 'evictd install writes a unit with WatchdogSec and Restart=always';
+  if (watchdog === undefined || watchdog === '0' || watchdog === 'infinity')
+    return [degraded(id, 'the service has no watchdog: systemd does not restart an evictd that hangs', fix, details)];
+  if (restart !== 'always')
+    return [degraded(id, `watchdog ${watchdog}, but Restart=${restart ?? 'no'}: systemd does not restart it in every case`, fix, details)];
+  return [ok(id, `${watchdog}, Restart=always`, details)];
+});
