@@ -3,18 +3,17 @@ import { Command } from 'commander';
 import type { Config } from '../config/config.js';
 import { inhibitDelaySetting, suffices, type InhibitDelay } from '../core/systemd/inhibit-delay.js';
 import { shutdownRequestedNs } from '../core/workload/shutdown-config.js';
-import { installedConfigFile } from '../features/install/systemd/installed-config.js';
+import { installedConfigFile } from '../features/install/systemd/starter-config.js';
 import { installSteps, type InstallRequest } from '../features/install/systemd/install-steps.js';
 import type { Machine } from '../features/install/install-machine.js';
 import { restoreSteps } from '../features/install/restore.js';
 import { uninstallSteps } from '../features/install/systemd/uninstall-steps.js';
-import { runSteps } from '../features/install/run-steps.js';
+import { runSteps, installNextSteps } from '../features/install/install-step.js';
 import { formatError } from './output/error-text.js';
 import type { MakeCommand } from './output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from './output/help.js';
 import type { Io } from './output/io.js';
 import { configDespiteErrors, configFromOptions, type ConfigOptions } from './output/options.js';
-import { installNextSteps } from '../features/install/install-output.js';
 
 export interface InstallationDeps {
   readonly io: Io;

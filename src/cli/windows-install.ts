@@ -6,7 +6,7 @@ import {
   type WindowsInstallRequest,
   type WindowsMachine,
 } from '../features/install/windows/windows-install-steps.js';
-import { runSteps } from '../features/install/run-steps.js';
+import { runSteps } from '../features/install/install-step.js';
 import { withDryRun, type InstallationOptions } from './install.js';
 import type { MakeCommand } from './output/command.js';
 import { USAGE_AND_CONFIG, withHelp } from './output/help.js';

@@ -1,13 +1,12 @@
 import type { OperatingSystem } from '../core/signal/operating-system.js';
 import type { ServiceManager } from '../monitor/ports/ports.js';
 import type { Binding } from '../native/binding.js';
-import type { readBootId } from './linux/process/boot-id.js';
+import type { readBootId } from './linux/process/own-process.js';
 import type { openContainerRuntime } from './linux/cri/container-runtime.js';
 import type { DoctorReaders } from './linux/facts/readers.js';
 import type { ownMemoryCgroup, readHierarchies } from './linux/cgroup/hierarchies.js';
-import type { instanceName, lockInstance } from './linux/process/lock-files.js';
+import type { instanceName, lockInstance, lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-files.js';
 import type { KernelLogWatch } from './linux/oom/kernel-log.js';
-import type { lockHolder, lockHoldersIn, locksHeldBy } from './linux/process/lock-holder.js';
 import type { readMemoryReserve } from './linux/memory/memory-reserve.js';
 import type { openNode } from './linux/node.js';
 import type { OomCounters } from './linux/oom/oom-counters.js';

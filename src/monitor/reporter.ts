@@ -10,7 +10,7 @@ import type { EffectReport } from './effects/report.js';
 import type { NotifierState, SourceProblem } from './ports/ports.js';
 import type { Metrics } from './ports/metrics.js';
 import type { JournalRecord } from '../journal/records/record.js';
-import { removalText } from '../journal/records/removal-record.js';
+import { removalText } from '../journal/records/node-records.js';
 
 const STEP = 'step ';
 const STEPS_AGAIN = 'is over';

@@ -3,9 +3,8 @@ import type { LoadedConfig } from '../config/config.js';
 import { initialState, type State } from '../core/decide/state.js';
 import type { Log } from '../log/log.js';
 import type { NodeIdentity } from '../monitor/ports/ports.js';
-import { SharedFileError } from './recording-file.js';
+import { SharedFileError, type RecordingLimits } from './recording-file.js';
 import { Recorder } from './recorder.js';
-import type { RecordingLimits } from './recording-rotation.js';
 import type { RecordedConfig } from './recording-format.js';
 
 /** Where and how to record. */

@@ -1,7 +1,6 @@
 import { constants, open, type FileHandle } from 'node:fs/promises';
 import { errnoName, InputError } from '../errors.js';
-import { Decompressor } from './decompressor.js';
-import { membersOf } from './gzip-member.js';
+import { Decompressor, membersOf } from './gzip.js';
 
 const LINE_CHARACTERS = 64 * 1024 * 1024;
 

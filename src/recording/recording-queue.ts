@@ -1,8 +1,7 @@
 import type { Policy, State } from '../core/decide/state.js';
 import { AppendQueue } from '../storage/append-queue.js';
 import type { NodeIdentity } from '../monitor/ports/ports.js';
-import { RecordingFile, SharedFileError } from './recording-file.js';
-import type { RecordingLimits } from './recording-rotation.js';
+import { RecordingFile, SharedFileError, type RecordingLimits } from './recording-file.js';
 import { RecordingWriting } from './line-writing.js';
 import { RECORDING_FORMAT, type RecordedConfig, type RecordedStep, type RecordingEntry } from './recording-format.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Workload } from '../../src/core/workload/workload.js';
-import { assumedFillRate, DISK_REST_MS } from '../../src/host/fill-rate.js';
+import { assumedFillRate, DISK_REST_MS } from '../../src/host/missing-reading.js';
 import { SignalSampler } from '../../src/host/linux/sampling/signal-sampler.js';
 import { native } from '../../src/native/index.js';
 import { DirectoryMeasurement } from '../../src/workloads/disk/directory-measurement.js';

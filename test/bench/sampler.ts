@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { assumedFillRate } from '../../src/host/fill-rate.js';
+import { assumedFillRate } from '../../src/host/missing-reading.js';
 import { machineMemory } from '../../src/host/linux/memory/memory.js';
 import { native, type SamplerWatch } from '../../src/native/index.js';
 import { testCgroup } from '../support/cgroup.js';

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseMountinfo, type Mount } from '../../src/host/linux/disk/mountinfo.js';
+import { parseMountinfo, type Mount } from '../../src/host/linux/disk/filesystems.js';
 
 const seconds = Number(process.env.FUZZ_SECONDS ?? '0.5');
 

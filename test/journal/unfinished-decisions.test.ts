@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { earlierDecisions } from '../../src/journal/unfinished-decisions.js';
+import { earlierDecisions } from '../../src/journal/journal-ring.js';
 
 const line = (type: string, decision?: number, more: object = {}): string =>
   JSON.stringify({ time: '2026-11-21T08:27:58.769Z', type, node: 'machine', ...(decision === undefined ? {} : { decision }), ...more });

@@ -7,7 +7,7 @@ import type { DiskHoldings } from '../../src/core/disk/disk-amount.js';
 import type { Protection } from '../../src/core/workload/workload.js';
 import { InputError } from '../../src/errors.js';
 import type { StepReport, WorkloadSource } from '../../src/monitor/ports/ports.js';
-import { openRecording, type RecordingLimits } from '../../src/recording/recording-rotation.js';
+import { openRecording, type RecordingLimits } from '../../src/recording/recording-file.js';
 import { RecordingStream, type RecordingEnd } from '../../src/recording/recording-stream.js';
 import type { RecordedStep, RecordingEntry } from '../../src/recording/recording-format.js';
 import { toJson } from '../../src/storage/tagged-json.js';

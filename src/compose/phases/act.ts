@@ -4,7 +4,7 @@ import { Monitor } from '../../monitor/loop.js';
 import type { ContainerRuntime, StepListener } from '../../monitor/ports/ports.js';
 import { notReleasedRecord } from '../../journal/records/record.js';
 import { Releases } from '../../monitor/unit-releases.js';
-import { removalRecord } from '../../journal/records/removal-record.js';
+import { removalRecord } from '../../journal/records/node-records.js';
 import type { Configure } from '../../node/configuration-in-force.js';
 import { openEvictors } from '../evictors.js';
 import { openReclaimer } from '../../features/reclaim/open.js';

@@ -1,7 +1,5 @@
-import type { LintRule } from './lint-rule.js';
-import type { Finding } from './finding.js';
+import type { LintRule, Finding, LintSubject } from './lint-rule.js';
 import { isOff } from './limit.js';
-import type { LintSubject } from './subject.js';
 
 /** Entries of the maps by signal without a threshold. */
 export function lintEntries({ written, thresholds }: LintSubject): Finding[] {

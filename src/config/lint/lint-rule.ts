@@ -1,6 +1,34 @@
-import type { Finding } from './finding.js';
+import type { FilesystemPaths } from '../../core/signal/layout.js';
+import type { Rule } from '../../core/workload/rule.js';
+import type { ShutdownConfig } from '../../core/workload/shutdown-config.js';
+import type { Threshold } from '../../core/threshold/threshold.js';
+import type { WorkloadSourceSpec } from '../../workloads/kinds/source-spec.js';
 import type { MachineFacts } from './machine.js';
-import type { LintSubject } from './subject.js';
+
+export interface Finding {
+  /** `info`: may be intended. */
+  readonly level: 'warn' | 'info';
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  /** The key that it concerns: 'evictionSoft.memory.available', 'rules[2]'. */
+  readonly key: string;
+}
+
+/** The parts of a configuration that lint reads. */
+export interface LintSubject {
+  readonly thresholds: readonly Threshold[];
+  readonly pressureTransitionPeriodNs: bigint;
+  readonly maxPodGracePeriodNs: bigint;
+  readonly monitoringIntervalNs: bigint;
+  readonly workloads: readonly WorkloadSourceSpec[];
+  readonly rules: readonly Rule[];
+  readonly shutdown: ShutdownConfig;
+  readonly filesystems: FilesystemPaths;
+  readonly allocatable: { readonly cgroup: string; readonly capacity: bigint } | undefined;
+  /** The keys that are set, with the value as text: 'evictionMinimumReclaim.memory.available' → '200Mi'. */
+  readonly written: ReadonlyMap<string, unknown>;
+}
 
 /** A kind of finding. To add one, define it in a file of its own and add it to LINT_RULES (and to docs/lint.md). */
 export interface LintRule {

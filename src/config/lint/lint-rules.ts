@@ -1,18 +1,14 @@
-import { allocatableRule } from './thresholds/allocatable.js';
-import { allocationRule } from './thresholds/allocation.js';
+import { allocatableRule, allocationRule } from './thresholds/allocation.js';
 import { entriesRule } from './entries.js';
 import { evictableRule } from './workloads/evictable.js';
-import type { Finding } from './finding.js';
-import { imagesRule } from './workloads/images.js';
-import type { LintRule } from './lint-rule.js';
+import type { Finding, LintRule, LintSubject } from './lint-rule.js';
+import { imagesRule, rulesRule } from './workloads/rules.js';
 import type { MachineFacts } from './machine.js';
 import { periodsRule } from './periods.js';
 import { pressureRule } from './thresholds/pressure.js';
 import { reachRule } from './thresholds/reach.js';
 import { readingsRule } from './thresholds/readings.js';
-import { rulesRule } from './workloads/rules.js';
 import { softAndHardRule } from './thresholds/soft-and-hard.js';
-import type { LintSubject } from './subject.js';
 
 /** In the order of the report. */
 export const LINT_RULES: readonly LintRule[] = [

@@ -1,9 +1,7 @@
 import { formatDuration } from '../../core/quantity/duration.js';
 import { SIGNAL_FACTS } from '../../core/signal/signal.js';
 import { isListed, thresholdKind, valueText } from '../../core/threshold/threshold.js';
-import type { LintRule } from './lint-rule.js';
-import type { Finding } from './finding.js';
-import type { LintSubject } from './subject.js';
+import type { LintRule, Finding, LintSubject } from './lint-rule.js';
 
 /** Periods that other settings shorten or lengthen. */
 export function lintPeriods(subject: LintSubject): Finding[] {

@@ -1,7 +1,6 @@
 import type { SourcePosition } from '../../errors.js';
 import type { SettingsDocument } from '../value/document.js';
-import { keyText, type KeyPath } from '../value/key-path.js';
-import type { Report } from '../value/report.js';
+import { keyText, type KeyPath, type Report } from '../value/report.js';
 
 /** The flags of the command line by commander's names. */
 export interface ConfigFlags {

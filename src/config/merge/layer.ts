@@ -1,8 +1,7 @@
 import type { Origin } from '../config.js';
 import { isRecord, type ListItem, type Positions, type SettingsDocument } from '../value/document.js';
 import { reportIssue } from '../parse/zod-issue.js';
-import { keyText, nearest, type KeyPath } from '../value/key-path.js';
-import type { Report } from '../value/report.js';
+import { keyText, nearest, type KeyPath, type Report } from '../value/report.js';
 import { evictdSchema, kubeletSchema, type Settings } from '../parse/schema.js';
 
 /** The valid settings of one source: a file, the flags or the defaults. */

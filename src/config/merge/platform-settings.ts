@@ -3,9 +3,8 @@ import { isSignal } from '../../core/signal/signal.js';
 import { isWindowsPath } from '../../core/windows/windows-path.js';
 import { kindOf } from '../../workloads/kinds/source-spec.js';
 import { SOURCES } from '../../workloads/kinds/sources.js';
-import type { KeyPath } from '../value/key-path.js';
+import type { KeyPath, Report } from '../value/report.js';
 import type { Layer, Layers } from './layer.js';
-import type { Report } from '../value/report.js';
 import type { Settings } from '../parse/schema.js';
 
 /** A setting of the other operating system. */

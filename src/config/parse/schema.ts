@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { COMPATIBILITIES, DEPARTURES } from '../../core/decide/kubelet-differences.js';
 import type { ShutdownGracePeriod } from '../../core/workload/shutdown-config.js';
-import type { KeyPath } from '../value/key-path.js';
+import type { KeyPath } from '../value/report.js';
 import { PRESSURE_WINDOW_NS, thresholdEntry } from '../resolve/listed-thresholds.js';
 import { reclaimEntry } from '../resolve/reclaim-steps.js';
 import { flag, integer, MAX_INT32, parsed, seconds, text, textOf } from '../value/scalar.js';

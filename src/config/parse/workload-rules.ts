@@ -5,8 +5,7 @@ import type { Rule } from '../../core/workload/rule.js';
 import { unitKind } from '../../core/systemd/unit.js';
 import { overlap } from '../../core/workload/workload-directory.js';
 import type { ListItem } from '../value/document.js';
-import { keyText } from '../value/key-path.js';
-import type { Report } from '../value/report.js';
+import { keyText, type Report } from '../value/report.js';
 import { flag, integer, MAX_INT32, parsed, pattern, refuse, seconds } from '../value/scalar.js';
 import { bytesText, directoryText } from '../value/value-text.js';
 

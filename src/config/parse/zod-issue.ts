@@ -1,7 +1,6 @@
 import type { core } from 'zod/mini';
 import { describe, type SettingsDocument } from '../value/document.js';
-import { keyText, nearest, suggestion, type KeyPath } from '../value/key-path.js';
-import type { Report } from '../value/report.js';
+import { keyText, nearest, suggestion, type KeyPath, type Report } from '../value/report.js';
 import { keysAt } from './schema.js';
 import { WHEN_EXAMPLE } from '../resolve/listed-thresholds.js';
 import type { SourceKind } from '../../workloads/kinds/source-kind.js';

@@ -15,9 +15,8 @@ import {
 } from '../../core/signal/signal.js';
 import { thresholdId, whenText, type Operand, type Threshold, type ThresholdKind } from '../../core/threshold/threshold.js';
 import { FloatError } from '../value/float32.js';
-import { keyText, suggestion } from '../value/key-path.js';
+import { keyText, suggestion, type Report } from '../value/report.js';
 import type { ListItem } from '../value/document.js';
-import type { Report } from '../value/report.js';
 import { parsed, refuse } from '../value/scalar.js';
 import { durationText, MAX_DURATION_NS, meantAmount, meantPercentage, messageOf, TextError } from '../value/value-text.js';
 import { parseThresholdValue, ThresholdError } from './thresholds.js';

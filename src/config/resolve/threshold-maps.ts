@@ -12,10 +12,9 @@ import { thresholdId, valueText, type Threshold, type ThresholdValue } from '../
 import type { SourcePosition } from '../../errors.js';
 import { copiesMemory, noteCopies, noticeUnreadable, type Entry } from './allocatable-thresholds.js';
 import { FloatError } from '../value/float32.js';
-import { suggestion } from '../value/key-path.js';
+import { suggestion, type Report } from '../value/report.js';
 import type { Layer, Layers, OriginMap } from '../merge/layer.js';
 import type { Profile } from '../merge/kubelet-profile.js';
-import type { Report } from '../value/report.js';
 import { meantAmount, meantPercentage, messageOf } from '../value/value-text.js';
 import { combineThresholds, PARSE_ENTRY, parseSignal, ThresholdError, type ThresholdMapKey } from './thresholds.js';
 

@@ -13,8 +13,7 @@ import {
   type Pair,
 } from 'yaml';
 import type { SourcePosition } from '../../errors.js';
-import { keyText, type KeyPath } from './key-path.js';
-import type { Report } from './report.js';
+import { keyText, type KeyPath, type Report } from './report.js';
 
 /** Where the values of a document are. */
 export interface Positions {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { selectHost } from '../../host/select.js';
-import { lockHolder } from '../../host/windows/windows-lock-holder.js';
+import { lockHolder } from '../../host/windows/windows-lock-files.js';
 import { commitAvailable } from '../../host/windows/windows-memory.js';
 import { askByFile } from '../../host/windows/reload-event.js';
 import { native } from '../../native/index.js';

@@ -2,10 +2,9 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { configuredPlatform } from '../../node/configured-platform.js';
 import { loadConfig } from '../../config/load.js';
 import { UsageError } from '../../errors.js';
-import { type HistoryFilter, listed, listOf, RECORDED_SIGNALS, RESULTS, TYPES } from './history-query.js';
+import { type HistoryFilter, listed, listOf, RECORDED_SIGNALS, RESULTS, TYPES, type ReadingTally } from './history-query.js';
 import type { HistoryEvent } from './history-event.js';
 import type { OpenJournal } from './journal-reader.js';
-import type { ReadingTally } from './history-reading.js';
 import type { MakeCommand } from '../../cli/output/command.js';
 import { outputOption, USAGE_AND_CONFIG, withHelp } from '../../cli/output/help.js';
 import type { Io } from '../../cli/output/io.js';
@@ -87,7 +86,7 @@ export function historyCommand({ io, nowMs = Date.now }: { readonly io: Io; read
 
 async function show(io: Io, journal: OpenJournal, filter: HistoryFilter, options: HistoryOptions): Promise<void> {
   const [{ historyOf }, { eventLine }, { JsonArray }, { Summary }, { DowntimeOomKills }, { summaryJson, summaryText }] = await Promise.all([
-    import('./history-reading.js'),
+    import('./history-query.js'),
     import('./output/history-output.js'),
     import('./output/history-output.js'),
     import('./history-summary.js'),

@@ -1,5 +1,4 @@
-import { evictionKey, isPart, type Eviction, type HistoryEvent } from './history-event.js';
-import { objectIn, type JournalRecord } from './journal-entry.js';
+import { evictionKey, isPart, type Eviction, type HistoryEvent, objectIn, type JournalRecord } from './history-event.js';
 
 /** Limit of the events that wait for the outcome of an earlier eviction. */
 const MOST_WAITING = 1_000;

@@ -1,6 +1,15 @@
 import { OOM_LIMITS, type OomLimit } from '../../core/oom/kernel-kill.js';
-import { isDryRun, resultOf, signalOf, timeOf, workloadOf, type HistoryEvent } from './history-event.js';
-import { integerIn, textIn, type JournalRecord } from './journal-entry.js';
+import {
+  isDryRun,
+  resultOf,
+  signalOf,
+  timeOf,
+  workloadOf,
+  type HistoryEvent,
+  integerIn,
+  textIn,
+  type JournalRecord,
+} from './history-event.js';
 
 /** Limit of the listed workloads; the rest is added up. */
 const MOST_WORKLOADS = 10_000;

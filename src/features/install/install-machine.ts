@@ -1,10 +1,54 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EvictdError } from '../../errors.js';
-import type { Places } from './systemd/places.js';
-import type { EvictdDirectories, Restoration } from './restoration.js';
-import type { Systemctl } from './systemd/systemctl.js';
+import type { EvictdDirectories, Restoration } from './restore.js';
 import { SERVICE } from './systemd/units.js';
+
+export interface Places {
+  /** The directory of unit files of the administrator. */
+  readonly units: string;
+  /** The directories of unit files of packages. */
+  readonly packagedUnits: readonly string[];
+  /** Exists if systemd is the init (sd_booted(3)). */
+  readonly systemd: string;
+  readonly logindDropIn: string;
+  readonly configFile: string;
+  /** Those of StateDirectory= and RuntimeDirectory=. */
+  readonly stateDirectory: string;
+  readonly runtimeDirectory: string;
+  /** The root of RuntimeDirectory=, by each of its names. */
+  readonly runtimes: readonly string[];
+}
+
+export const PLACES: Places = {
+  units: '/etc/systemd/system',
+  packagedUnits: ['/usr/lib/systemd/system', '/lib/systemd/system'],
+  systemd: '/run/systemd/system',
+  logindDropIn: '/etc/systemd/logind.conf.d/50-evictd.conf',
+  configFile: '/etc/evictd/config.yaml',
+  stateDirectory: '/var/lib/evictd',
+  runtimeDirectory: '/run/evictd',
+  runtimes: ['/run', '/var/run'],
+};
+
+export interface CommandResult {
+  /** undefined: not started, or ended by a signal. */
+  readonly status: number | undefined;
+  /** Standard output and standard error. */
+  readonly output: string;
+}
+
+/** Runs a program without a shell. For installation only: the monitor starts no processes. */
+export type RunProgram = (command: readonly string[]) => CommandResult;
+
+export type Systemctl = RunProgram;
+
+export const runProgram: RunProgram = ([program = '', ...args]) => {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  if (error) return { status: undefined, output: error.message };
+  return { status: status ?? undefined, output: `${stdout}${stderr}`.trim() };
+};
 
 export interface Machine {
   readonly places: Places;

@@ -2,7 +2,8 @@ import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeDirectorySync, replaceFileSync } from '../../storage/directory.js';
 import { errnoName, EvictdError } from '../../errors.js';
-import type { Systemctl } from './systemd/systemctl.js';
+import type { Systemctl, Machine } from './install-machine.js';
+import type { Io } from '../../cli/output/io.js';
 
 /** A step of an installation, or something that it keeps and reports. */
 export type InstallStep =
@@ -85,4 +86,90 @@ function failed(command: readonly string[], status: number | undefined, output: 
   return new EvictdError('EVICTD_INSTALL_SYSTEMCTL', `${command.join(' ')} ${outcome}${reason}`, {
     hint: 'see systemctl status evictd and journalctl -u evictd -n 30',
   });
+}
+
+export interface StepOptions {
+  readonly dryRun: boolean;
+  readonly output: 'text' | 'json';
+  /** Steps that remain for the operator. */
+  readonly next?: readonly string[];
+  /** Printed if no step changed anything. */
+  readonly nothing: string;
+}
+
+/**
+ * Performs the steps. Text output lists each step once it is done, so that those before a failure are known.
+ *
+ * @returns the exit code: 1 if a step could not undo everything
+ */
+export async function runSteps(
+  io: Io,
+  steps: Iterable<InstallStep> | AsyncIterable<InstallStep>,
+  { systemctl }: Pick<Machine, 'systemctl'>,
+  { dryRun, output, next = [], nothing }: StepOptions,
+): Promise<0 | 1> {
+  if (dryRun && output === 'text') io.stdout('dry run: nothing is changed\n');
+  const taken: InstallStep[] = [];
+  for await (const step of steps) {
+    if (!dryRun) take(step, systemctl);
+    if (output === 'text') io.stdout(`${stepLine(step)}\n`);
+    taken.push(step);
+  }
+  const isOwed = taken.some((step) => step.action === 'keep' && step.owed === true);
+  if (output === 'json') io.stdout(stepsJson(taken, { dryRun, next }));
+  else if (!isOwed && taken.every(({ action }) => action === 'keep')) io.stdout(`${nothing}\n`);
+  else if (next.length > 0) io.stdout(`\n${next.map((line) => `${line}\n`).join('')}`);
+  return isOwed ? 1 : 0;
+}
+
+/** 'write   /etc/systemd/system/evictd.service' */
+export function stepLine(step: InstallStep): string {
+  const verb = step.action.padEnd(7);
+  switch (step.action) {
+    case 'run':
+      return `${verb} ${step.command.join(' ')}`;
+    case 'keep':
+      return `${verb} ${step.path} (${step.why})`;
+    case 'restore':
+      return `${verb} ${step.path} (${step.what})`;
+    case 'write':
+    case 'make':
+    case 'remove':
+      return `${verb} ${step.path}`;
+  }
+}
+
+const NO_DROP_IN = '  evictd install --logind-drop-in: the inhibit delay of logind is shorter than shutdownGracePeriod';
+const TAKEN_OVER =
+  '  evictd shutdown --plan: logind has not loaded its drop-in yet; if the delay stays too short, a drop-in with a later name wins';
+
+/** What remains to be done after an installation, one command or sentence per line. */
+export function installNextSteps({
+  configFile,
+  now,
+  dryRun,
+  hasNoWorkloads,
+  short,
+}: {
+  readonly configFile: string;
+  readonly now: boolean;
+  readonly dryRun: boolean;
+  readonly hasNoWorkloads: boolean;
+  /** The inhibit delay is too short, and no drop-in was written: it exists already, or was not requested. */
+  readonly short: { readonly hasDropIn: boolean } | undefined;
+}): readonly string[] {
+  if (dryRun) return [];
+  return [
+    'next:',
+    ...(hasNoWorkloads ? [`  configure workloads in ${configFile}; until then evictd evicts nothing`] : []),
+    ...(short ? [short.hasDropIn ? TAKEN_OVER : NO_DROP_IN] : []),
+    `  evictd config check --config ${configFile}`,
+    now ? '  systemctl reload evictd' : '  systemctl start evictd',
+    '  systemctl status evictd; journalctl -u evictd',
+  ];
+}
+
+export function stepsJson(steps: readonly InstallStep[], more: { readonly dryRun: boolean; readonly next: readonly string[] }): string {
+  const { dryRun, next } = more;
+  return `${JSON.stringify({ dryRun, steps, next: next.slice(1).map((line) => line.trim()) }, undefined, 2)}\n`;
 }

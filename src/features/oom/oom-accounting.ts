@@ -10,7 +10,7 @@ import { claimUnplaced, countersRead, killLogged, openLedger, overdue, type Kill
 import type { CountedKills, OomTally } from '../../core/oom/oom-kill-count.js';
 import type { Log } from '../../log/log.js';
 import type { Journal } from '../../journal/journal.js';
-import { countedOomRecord, kernelOomRecord } from '../../journal/records/kernel-oom-record.js';
+import { countedOomRecord, kernelOomRecord } from '../../journal/records/node-records.js';
 import type { OomCounterReader, StepListener, StepReport, WorkloadSource } from '../../monitor/ports/ports.js';
 import type { Metrics } from '../../monitor/ports/metrics.js';
 

@@ -5,11 +5,10 @@ import { normalCgroupPath } from '../../core/workload/cgroup.js';
 import type { Decision } from '../../core/decide/eviction.js';
 import type { Policy, State } from '../../core/decide/state.js';
 import type { RecordedCandidates, RecordedConfig, RecordedStep, RecordingHeader } from '../../recording/recording-format.js';
-import { assumptions } from './assumptions.js';
-import { differences, shownDecision, type TimedDecision, type OtherReport } from './replay-report.js';
+import { assumptions, differences, shownDecision, type TimedDecision, type OtherReport } from './replay-report.js';
 import type { OtherConfig } from './other-config.js';
 import { OtherRun } from './other-run.js';
-import { ReplayedRecords } from './replayed-journal.js';
+import { ReplayedRecords } from './replay.js';
 import { selectsPods } from '../../workloads/kinds/source-spec.js';
 
 /** Replays a recording with another configuration. */

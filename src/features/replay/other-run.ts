@@ -145,7 +145,7 @@ interface RecordedEviction {
   freedBytes: bigint;
 }
 
-/** The node as it would be after the replayed evictions, with the assumptions that assumptions.ts prints. */
+/** The node as it would be after the replayed evictions, with the assumptions that replay-report.ts prints. */
 export class ReplayedNode {
   /** Workloads that the replay has ended, by id, with their last recorded usage. */
   readonly #ended = new Map<string, bigint>();

@@ -2,7 +2,7 @@ import type { Observation } from '../../core/signal/observation.js';
 import type { Signal } from '../../core/signal/signal.js';
 import { resolve, type Operand } from '../../core/threshold/threshold.js';
 import type { NotifierState } from '../../monitor/ports/ports.js';
-import { assumedFillRate } from '../fill-rate.js';
+import { assumedFillRate } from '../missing-reading.js';
 import { MACHINE_READERS } from './windows-memory.js';
 
 export type Observed = ReadonlyMap<Signal, Observation>;

@@ -2,12 +2,9 @@ import { asWindows } from '../../native/windows-addon.js';
 import type { Host } from '../host.js';
 import { instanceName } from '../instance-lock.js';
 import { noUnits } from '../no-units.js';
-import { readBootId } from './windows-boot-id.js';
-import { lockInstance } from './windows-lock-files.js';
-import { lockHolder, lockHoldersIn } from './windows-lock-holder.js';
+import { readBootId, raisePriority, isAdministrator, mayEndOthers } from './windows-process.js';
+import { lockInstance, lockHolder, lockHoldersIn } from './windows-lock-files.js';
 import { openWindowsNode } from './windows-node.js';
-import { raisePriority } from './windows-priority.js';
-import { isAdministrator, mayEndOthers } from './windows-privilege.js';
 import { askByFile, listenToRequests } from './reload-event.js';
 import { openServiceManager } from './windows-service-manager.js';
 

@@ -1,8 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFileSync } from '../../storage/directory.js';
+import { errnoName } from '../../errors.js';
+import { loadAddon } from '../../native/load.js';
+import { asWindows } from '../../native/windows-addon.js';
+import type { WindowsBinding } from '../../native/windows-binding.js';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { NodeIdentity } from '../../monitor/ports/ports.js';
-import type { WindowsBinding } from '../../native/windows-binding.js';
 import { takeInstanceLock, type InstanceLock } from '../instance-lock.js';
-import { recordHolder, recordedHolder } from './windows-lock-holder.js';
+
+type Processes = Pick<WindowsBinding, 'processes'>;
+
+/** The recorded holder of a lock. */
+export interface Holder {
+  readonly pid: number;
+  readonly version: string;
+}
+
+interface RecordedHolder extends Holder {
+  /** Of the process; a bigint as text. */
+  readonly createdAt: string;
+}
+
+/** Beside the lock, because Windows lets no other process read or write a locked file. */
+function holderPath(lock: string): string {
+  return lock.replace(/\.lock$/, '.holder.json');
+}
+
+/** Records this process. */
+export function recordHolder(lock: string, version: string, native: Processes): void {
+  const createdAt = native.processes().find(({ pid }) => pid === process.pid)?.createdAt ?? 0n;
+  const written: RecordedHolder = { pid: process.pid, version, createdAt: String(createdAt) };
+  replaceFileSync(holderPath(lock), `${JSON.stringify(written)}\n`, 0o600);
+}
+
+/**
+ * The process that holds a lock file of evictd; undefined: none. The record counts while that process exists: pid and
+ * start time identify it. Throws where processes cannot be listed, and Node's errors.
+ */
+export function holderOf(lock: string, native: Processes = thisAddon()): Holder | undefined {
+  const told = recordedHolder(lock);
+  if (told === undefined) return undefined;
+  return native.processes().some(({ pid, createdAt }) => pid === told.pid && String(createdAt) === told.createdAt) ? told : undefined;
+}
+
+export function lockHolder(lock: string): number | undefined {
+  return holderOf(lock)?.pid;
+}
+
+/** The record, current or not. undefined: none. */
+export function recordedHolder(lock: string): RecordedHolder | undefined {
+  try {
+    return JSON.parse(readFileSync(holderPath(lock), 'utf8')) as RecordedHolder;
+  } catch (error) {
+    if (errnoName(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The processes that hold lock files in a directory. */
+export function lockHoldersIn(directory: string): readonly number[] {
+  let names: readonly string[];
+  try {
+    names = readdirSync(directory);
+  } catch (error) {
+    if (errnoName(error) === 'ENOENT') return [];
+    throw error;
+  }
+  return names.filter((name) => name.endsWith('.lock')).flatMap((name) => lockHolder(join(directory, name)) ?? []);
+}
+
+function thisAddon(): WindowsBinding {
+  return asWindows(loadAddon().loaded as object);
+}
 
 /** With LockFileEx; a file beside the lock contains the holder. */
 export function lockInstance(

@@ -7,9 +7,8 @@ import type { Node, NodeIdentity, NotifierState, Wake } from '../../monitor/port
 import type { WindowsBinding } from '../../native/windows-binding.js';
 import { collect, type Missing } from '../missing-reading.js';
 import { WindowsFilesystems, type VolumesSeen } from './volumes.js';
-import { LowMemory } from './low-memory.js';
+import { LowMemory, MACHINE_READERS, type commitAvailable } from './windows-memory.js';
 import { MemoryPolling } from './memory-polling.js';
-import { MACHINE_READERS, type commitAvailable } from './windows-memory.js';
 import { thrownText } from '../../native/system-error.js';
 
 /** The configuration of the node; a cgroup is refused before. */

@@ -2,7 +2,7 @@ import type { Effect } from '../../core/decide/effect.js';
 import { alertMessage } from '../../core/message/message.js';
 import { holdersOf, readingOf } from '../../journal/records/reading-record.js';
 import type { JournalRecord } from '../../journal/records/record.js';
-import { stormOf } from '../../journal/records/unit-record.js';
+import { stormOf } from '../../journal/records/node-records.js';
 import type { EffectHandler } from './handler.js';
 
 type Alert = Extract<Effect, { kind: 'alert' }>;

@@ -11,7 +11,7 @@ import type { Wake } from '../ports/ports.js';
 import { rankingRow, victimOf } from '../../journal/records/ranking-row.js';
 import { holdersOf, readingOf } from '../../journal/records/reading-record.js';
 import type { JournalRecord } from '../../journal/records/record.js';
-import { actionOf, unitOf } from '../../journal/records/unit-record.js';
+import { actionOf, unitOf } from '../../journal/records/node-records.js';
 import type { EffectHandler } from './handler.js';
 
 /** A workload is evicted; in a dry run that is only said. */

@@ -6,7 +6,7 @@ import { outcomeMessage } from '../../core/message/message.js';
 import { victimOf } from '../../journal/records/ranking-row.js';
 import { nodeReading } from '../../journal/records/reading-record.js';
 import type { JournalRecord } from '../../journal/records/record.js';
-import { stoppedWith } from '../../journal/records/unit-record.js';
+import { stoppedWith } from '../../journal/records/node-records.js';
 import type { EvictionTimes } from '../ports/sent-signals.js';
 import type { EffectHandler } from './handler.js';
 import type { EffectLine } from './report.js';

@@ -1,7 +1,7 @@
 import type { ShutdownConfig } from '../../../src/core/workload/shutdown-config.js';
 import type { Threshold } from '../../../src/core/threshold/threshold.js';
 import type { MachineFacts, PresentWorkload } from '../../../src/config/lint/machine.js';
-import type { LintSubject } from '../../../src/config/lint/subject.js';
+import type { LintSubject } from '../../../src/config/lint/lint-rule.js';
 import { Gi, SECOND } from '../../core/support.js';
 
 /** As it is by default. */

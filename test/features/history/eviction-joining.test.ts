@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { resultOf, typeOf, type HistoryEvent } from '../../../src/features/history/history-event.js';
-import type { JournalRecord } from '../../../src/features/history/journal-entry.js';
+import { resultOf, typeOf, type HistoryEvent, type JournalRecord } from '../../../src/features/history/history-event.js';
 import { BackwardJoining, ForwardJoining, type Joining } from '../../../src/features/history/eviction-joining.js';
 
 const record = (type: string, fields: object = {}): JournalRecord => ({

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { HistoryFilter } from '../../../src/features/history/history-query.js';
+import { type HistoryFilter, historyOf } from '../../../src/features/history/history-query.js';
 import { openJournal } from '../../../src/features/history/journal-reader.js';
-import { historyOf } from '../../../src/features/history/history-reading.js';
 
 const ALL: HistoryFilter = { since: undefined, until: undefined, workloads: [], signals: [], results: [], types: [], all: true };
 const text = (number: number): string =>

@@ -6,7 +6,7 @@ import { OomScoreAdj } from '../../../src/features/oom-score-adj/process-adjuste
 import { FoundFile } from '../../../src/features/oom-score-adj/original-values-file.js';
 import { membership } from '../../../src/core/workload/cgroup.js';
 import type { Workload } from '../../../src/core/workload/workload.js';
-import { readBootId } from '../../../src/host/linux/process/boot-id.js';
+import { readBootId } from '../../../src/host/linux/process/own-process.js';
 import { readHierarchies } from '../../../src/host/linux/cgroup/hierarchies.js';
 import type { OomScoreAdjTarget } from '../../../src/core/oom/oom-score-adj-target.js';
 import { native } from '../../../src/native/index.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { filesystemAvailable, volumeOf } from '../../../src/host/windows/volume.js';
+import { filesystemAvailable, volumeOf } from '../../../src/host/windows/volumes.js';
 import type { FilesystemReading } from '../../../src/native/windows-binding.js';
 
 const s = 1_000_000_000n;

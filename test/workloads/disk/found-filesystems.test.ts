@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pathsByRole, type FilesystemPaths } from '../../../src/core/signal/layout.js';
-import { filesystemsRecord } from '../../../src/journal/records/filesystems-record.js';
+import { filesystemsRecord } from '../../../src/journal/records/node-records.js';
 import type { StepReport, ToldFilesystems } from '../../../src/monitor/ports/ports.js';
 import { native } from '../../../src/native/index.js';
 import { FoundFilesystems } from '../../../src/workloads/disk/found-filesystems.js';

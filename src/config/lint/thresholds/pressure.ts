@@ -1,10 +1,8 @@
 import { isPressure, pressureParts } from '../../../core/signal/signal.js';
 import { isListed, isResourceThreshold, operandsOf, thresholdKind, whenText, type Threshold } from '../../../core/threshold/threshold.js';
-import type { LintRule } from '../lint-rule.js';
-import type { Finding } from '../finding.js';
+import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
 import { thresholdKey } from '../limit.js';
 import type { MachineFacts } from '../machine.js';
-import type { LintSubject } from '../subject.js';
 
 /** Entries of the list `thresholds` with misleading pressure signals. */
 export function lintPressure(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {

@@ -1,11 +1,8 @@
 import { amountOf, amountOfBytes } from '../../../core/quantity/amount.js';
 import { isListed, limitOf, valueText, type Threshold } from '../../../core/threshold/threshold.js';
-import type { LintRule } from '../lint-rule.js';
-import type { Finding } from '../finding.js';
-import { floorOf } from '../floor.js';
-import { limitIn, limitText, thresholdKey, thresholdText } from '../limit.js';
+import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
+import { floorOf, limitIn, limitText, thresholdKey, thresholdText } from '../limit.js';
 import type { MachineFacts } from '../machine.js';
-import type { LintSubject } from '../subject.js';
 
 /** Thresholds that are never met, always met, or once met stay met. */
 export function lintReach(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {

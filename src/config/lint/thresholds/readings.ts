@@ -1,10 +1,8 @@
 import { isPressure, type Signal } from '../../../core/signal/signal.js';
 import { isListed, operandsOf, type Threshold } from '../../../core/threshold/threshold.js';
-import type { LintRule } from '../lint-rule.js';
-import type { Finding } from '../finding.js';
+import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
 import { thresholdKey } from '../limit.js';
 import type { MachineFacts } from '../machine.js';
-import type { LintSubject } from '../subject.js';
 
 const COPY_HINT = 'set enforceNodeAllocatable: [] to disable the copy of memory.available, or 0% to disable an entry of its own';
 

@@ -1,9 +1,7 @@
 import { isListed, thresholdKind, type ThresholdValue } from '../../../core/threshold/threshold.js';
-import type { LintRule } from '../lint-rule.js';
-import type { Finding } from '../finding.js';
+import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
 import { limitIn, limitText, thresholdText } from '../limit.js';
 import type { MachineFacts } from '../machine.js';
-import type { LintSubject } from '../subject.js';
 
 /** Soft thresholds that are not above the hard threshold of their signal. */
 export function lintSoftAndHard(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {

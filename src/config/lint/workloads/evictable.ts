@@ -1,12 +1,10 @@
 import { isResourceSignal, MACHINE_RESOURCES, SIGNAL_FACTS } from '../../../core/signal/signal.js';
 import { cgroupsOf, sourceText } from '../../../workloads/kinds/source-spec.js';
 import { isWindowsPath } from '../../../core/windows/windows-path.js';
-import type { LintRule } from '../lint-rule.js';
-import type { Finding } from '../finding.js';
+import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
 import { matchesEveryName } from './glob-overlap.js';
 import { isOff } from '../limit.js';
 import type { MachineFacts, PresentWorkload } from '../machine.js';
-import type { LintSubject } from '../subject.js';
 
 /** Whether evictd could ever evict a workload. Reports the first reason why not: each is enough. */
 export function lintEvictable(subject: LintSubject, machine: MachineFacts | undefined): Finding[] {

@@ -4,12 +4,12 @@ import { protectedName } from '../../../core/systemd/protected-units.js';
 import type { Rule } from '../../../core/workload/rule.js';
 import { cgroupsOf } from '../../../workloads/kinds/source-spec.js';
 import { namesOf } from './evictable.js';
-import type { LintRule } from '../lint-rule.js';
-import type { Finding } from '../finding.js';
+import type { LintRule, Finding, LintSubject } from '../lint-rule.js';
 import { globOf, overlap } from './glob-overlap.js';
 import type { MachineFacts, PresentWorkload } from '../machine.js';
 import { reachOf, type Reach } from './source-reach.js';
-import type { LintSubject } from '../subject.js';
+import { filesystemOf } from '../../../core/signal/signal.js';
+import { operandsOf } from '../../../core/threshold/threshold.js';
 
 /** Rules that match nothing or have no effect. Without a source no rule matches, which lintEvictable reports. */
 export function lintRules({ rules, workloads }: LintSubject, machine: MachineFacts | undefined): Finding[] {
@@ -100,4 +100,25 @@ function matchText({ match: { name, path, labels = {} } }: Rule): string {
 export const rulesRule: LintRule = {
   codes: ['EVICTD_LINT_RULE_UNREACHABLE', 'EVICTD_LINT_RULE_UNMATCHED', 'EVICTD_LINT_LIFT_NOTHING', 'EVICTD_LINT_CRITICAL_STAYS'],
   find: lintRules,
+};
+
+/** An imagefs that the container runtime reports, that is not configured and has no threshold. */
+export function lintImages({ thresholds, filesystems }: LintSubject, machine: MachineFacts | undefined): Finding[] {
+  const isApart = machine?.layout === 'imagefs' || machine?.layout === 'split';
+  if (!isApart || filesystems.imagefs !== undefined || filesystems.containerfs !== undefined) return [];
+  if (thresholds.flatMap(operandsOf).some(({ signal }) => filesystemOf(signal) === 'imagefs')) return [];
+  return [
+    {
+      level: 'warn',
+      code: 'EVICTD_IMAGEFS_UNWATCHED',
+      message: 'the images of the container runtime are not on nodefs, and imagefs has no threshold: evictd does nothing when it is full',
+      hint: 'set imagefs.available and imagefs.inodesFree, or set filesystems.imagefs, which adds their defaults',
+      key: 'evictionHard',
+    },
+  ];
+}
+
+export const imagesRule: LintRule = {
+  codes: ['EVICTD_IMAGEFS_UNWATCHED'],
+  find: lintImages,
 };

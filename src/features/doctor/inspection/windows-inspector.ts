@@ -8,7 +8,7 @@ import type { WindowsFacts, RightsFacts, VolumeFacts, WindowsServiceFacts } from
 import type { InstanceFacts, RuntimeFacts } from '../../../host/facts.js';
 import { errnoName } from '../../../errors.js';
 import { selectHost } from '../../../host/select.js';
-import { holderOf } from '../../../host/windows/windows-lock-holder.js';
+import { holderOf } from '../../../host/windows/windows-lock-files.js';
 import { reloadAnswerPath } from '../../../state/reload-answer.js';
 import type { Binding } from '../../../native/binding.js';
 import { systemErrorText, thrownText } from '../../../native/system-error.js';

@@ -1,7 +1,17 @@
 import { amountOf, amountOfBytes, counted } from '../../../core/quantity/amount.js';
 import { isSignal, operatorOf } from '../../../core/signal/signal.js';
-import { firstOf, isDryRun, resultOf, timeOf, type Eviction, type HistoryEvent } from '../history-event.js';
-import { integerIn, objectIn, textIn, type JournalRecord } from '../journal-entry.js';
+import {
+  firstOf,
+  isDryRun,
+  resultOf,
+  timeOf,
+  type Eviction,
+  type HistoryEvent,
+  integerIn,
+  objectIn,
+  textIn,
+  type JournalRecord,
+} from '../history-event.js';
 import { momentText } from '../moment.js';
 import type { Colour, Style } from '../../../cli/output/style.js';
 import { jsonInteger } from '../../../core/quantity/integer.js';

@@ -1,5 +1,5 @@
 import { EvictdError } from '../../../errors.js';
-import { isOurs } from './installed-config.js';
+import { isOurs } from './starter-config.js';
 import { fileText, type InstallStep } from '../install-step.js';
 
 /** The logind drop-in that allows the shutdown delay of the configuration. */

@@ -1,3 +1,8 @@
+import { join } from 'node:path';
+import type { Places } from '../install-machine.js';
+import { fileText } from '../install-step.js';
+import { wordsOf, SERVICE } from './units.js';
+
 /** /etc/evictd/config.yaml of a new installation: the defaults, and no workloads, so that evictd evicts nothing. */
 export const STARTER_CONFIG = `# Configuration of evictd. \`evictd config check\` checks it, \`systemctl reload evictd\` applies it.
 apiVersion: evictd.dev/v1
@@ -21,3 +26,18 @@ evictionHard:
   nodefs.available: 10%
   nodefs.inodesFree: 5%
 `;
+
+/** Whether `evictd install` wrote the file. */
+export function isOurs(text: string): boolean {
+  return text.startsWith('# Written by `evictd install`');
+}
+
+/** The configuration file of the installed service; undefined: not installed, or the default. */
+export function installedConfigFile({ units, configFile }: Places): string | undefined {
+  const unit = fileText(join(units, SERVICE));
+  if (typeof unit !== 'object' || !isOurs(unit.text)) return undefined;
+  const words = wordsOf(/^ExecStart=(.*)$/m.exec(unit.text)?.[1] ?? '');
+  const at = words.indexOf('--config');
+  const named = at === -1 ? undefined : words[at + 1];
+  return named === configFile ? undefined : named;
+}

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import type { Places } from './places.js';
+import type { Places } from '../install-machine.js';
 import type { InstallStep } from '../install-step.js';
 
 /** Directories beyond those that every unit of evictd has. */

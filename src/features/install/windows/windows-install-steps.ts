@@ -2,10 +2,16 @@ import { existsSync } from 'node:fs';
 import { win32 } from 'node:path';
 import { EvictdError } from '../../../errors.js';
 import { fileText, type InstallStep } from '../install-step.js';
-import type { RunProgram } from '../systemd/systemctl.js';
-import { windowsCommandLine } from './windows-command-line.js';
-import { requireNoConfig, requireNoLinks, requireTrustedPlace, WINDOWS_SERVICE, type WindowsPlaces } from './windows-places.js';
-import { WINDOWS_STARTER_CONFIG } from './windows-starter-config.js';
+import type { RunProgram } from '../install-machine.js';
+import {
+  windowsCommandLine,
+  requireNoConfig,
+  requireNoLinks,
+  requireTrustedPlace,
+  WINDOWS_SERVICE,
+  type WindowsPlaces,
+  WINDOWS_STARTER_CONFIG,
+} from './windows-places.js';
 
 export interface WindowsMachine {
   readonly places: WindowsPlaces;

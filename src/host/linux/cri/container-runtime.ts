@@ -17,14 +17,15 @@ import {
   VERSION,
   type Call,
   type ListedContainer,
+  isGone,
+  runtimeMessage,
+  unlessGone,
 } from './runtime-calls.js';
 import type { Encodable, Table } from './protobuf.js';
-import { isGone, runtimeMessage, unlessGone } from './runtime-answer.js';
 import { Kubelet } from '../process/kubelet.js';
 import type { CriClient } from './client.js';
-import { containerFiles, containerPaths, type ContainerPaths } from './container-files.js';
+import { containerFiles, containerPaths, type ContainerPaths, deleteRemovedLayers } from './container-files.js';
 import { GarbageCollection, type Garbage } from './garbage.js';
-import { deleteRemovedLayers } from './image-layers.js';
 
 /** A runtime that takes longer hangs. */
 const ANSWERED_WITHIN_MS = 5_000;

@@ -14,11 +14,12 @@ import {
   type ListedContainer,
   type ListedImage,
   type ListedPod,
+  runtimeMessage,
+  unlessGone,
 } from './runtime-calls.js';
 import type { Kubelet } from '../process/kubelet.js';
 import type { CriClient } from './client.js';
-import { runtimeMessage, unlessGone } from './runtime-answer.js';
-import { deleteRemovedLayers } from './image-layers.js';
+import { deleteRemovedLayers } from './container-files.js';
 
 const ANSWERED_WITHIN_MS = 5_000;
 const REMOVED_WITHIN_MS = 60_000;

@@ -1,3 +1,8 @@
+import type { Observation } from '../../../core/signal/observation.js';
+import { errnoText } from '../../../errors.js';
+import type { FilesystemReading, Binding, FilesystemStats } from '../../../native/binding.js';
+import { missingAnswer, requestAll, WatchedFilesystem } from '../../watched-filesystem.js';
+import type { Missing } from '../sampling/kernel-source.js';
 import {
   FILESYSTEM_ROLES,
   layoutOf,
@@ -7,11 +12,81 @@ import {
   type Layout,
 } from '../../../core/signal/layout.js';
 import type { Signal } from '../../../core/signal/signal.js';
-import type { Binding, FilesystemReading, FilesystemStats } from '../../../native/binding.js';
-import { assumedFillRate, DISK_REST_MS } from '../../fill-rate.js';
-import { requestAll, WatchedFilesystem } from '../../watched-filesystem.js';
-import { filesystemObservations, type FilesystemObservations, memoryFilesystem } from './filesystem.js';
+import { assumedFillRate, DISK_REST_MS } from '../../missing-reading.js';
 import type { SampledResource } from '../sampling/signal-sampler.js';
+
+export interface FilesystemObservations {
+  readonly available: Observation | Missing;
+  readonly inodesFree: Observation | Missing;
+}
+
+/**
+ * What a filesystem has left by the last statfs: bytes for unprivileged processes (f_bavail, as the kubelet has them
+ * from cAdvisor) and free inodes. A filesystem in memory is no disk: a full tmpfs is a shortage of memory.
+ */
+export function filesystemObservations(path: string, reading: FilesystemReading, nowNs: bigint): FilesystemObservations {
+  const missing = trouble(path, reading, nowNs);
+  if (missing) return { available: missing, inodesFree: missing };
+  const observe = (available: number, capacity: number): Observation => {
+    return { available: BigInt(available), capacity: BigInt(capacity), timeNs: reading.atNs, source: `statfs of ${path}` };
+  };
+  return {
+    available: observe(reading.availableBytes, reading.totalBytes),
+    inodesFree:
+      reading.inodes === 0 // btrfs creates inodes as needed
+        ? { missing: `the filesystem of ${path} does not count inodes`, absent: true }
+        : observe(reading.inodesFree, reading.inodes),
+  };
+}
+
+function trouble(path: string, reading: FilesystemReading, nowNs: bigint): Missing | undefined {
+  const silence = missingAnswer(path, reading, nowNs);
+  if (silence) return silence;
+  if (reading.errno !== 0) return { missing: `${path}: ${errnoText(reading.errno)}` };
+  const inMemory = memoryFilesystem(reading.fsType);
+  if (inMemory !== undefined) return { missing: `${path} is in memory (${inMemory}), not on a disk` };
+  return undefined;
+}
+
+/** statfs's f_type of filesystems without a disk (include/uapi/linux/magic.h); devtmpfs reports tmpfs. */
+const IN_MEMORY: ReadonlyMap<number, string> = new Map([
+  [0x01021994, 'tmpfs'],
+  [0x858458f6, 'ramfs'],
+]);
+
+/** The name of a filesystem in memory; undefined: it is not in memory. */
+export function memoryFilesystem(fsType: number): string | undefined {
+  return IN_MEMORY.get(fsType);
+}
+
+/** The fields of a mount that evictd needs (man 5 proc_pid_mountinfo). */
+export interface Mount {
+  /** The part of the filesystem that is mounted; for cgroups seen from this process's cgroup namespace. */
+  readonly root: string;
+  readonly mountPoint: string;
+  readonly type: string;
+  /** The filesystem's: on cgroup v1 the controllers are among them. */
+  readonly options: readonly string[];
+}
+
+/**
+ * /proc/self/mountinfo in its order: a later mount hides an earlier one at the same place. Malformed lines are left
+ * out.
+ */
+export function parseMountinfo(text: string): Mount[] {
+  return text.split('\n').flatMap((line) => {
+    const [before = '', after] = line.split(' - ');
+    const [, , , root, mountPoint] = before.split(' ');
+    const [type, , options] = after?.split(' ') ?? [];
+    if (root === undefined || mountPoint === undefined || type === undefined || options === undefined) return [];
+    return [{ root: unescape(root), mountPoint: unescape(mountPoint), type, options: options.split(',') }];
+  });
+}
+
+/** The kernel writes space, tab, newline and backslash as three octal digits. */
+function unescape(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
 
 type WatchedOne = WatchedFilesystem<FilesystemStats>;
 

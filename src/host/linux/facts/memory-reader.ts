@@ -1,12 +1,12 @@
 import type { MemoryFacts, PressureFacts } from '../../facts.js';
-import { readPageSize } from '../memory/page-size.js';
+import { readPageSize } from '../memory/memory-reserve.js';
 import { numberIfAny, textIfAny } from './text-file.js';
 import { closeSync, openSync, readSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { gunzipSync } from 'node:zlib';
 import { errnoName } from '../../../errors.js';
 import type { Binding } from '../../../native/binding.js';
-import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from '../pressure/psi-window.js';
+import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from '../pressure/pressure.js';
 
 export function readMemory(): MemoryFacts {
   const meminfo = textIfAny('/proc/meminfo') ?? '';

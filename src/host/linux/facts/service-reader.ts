@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type ServiceFacts, isUnseen, type InstanceFacts, type Unseen } from '../../facts.js';
 import { join } from 'node:path';
 import { errnoName } from '../../../errors.js';
-import { flockHolders, readLockFile, type LockFile } from '../process/lock-holder.js';
+import { flockHolders, readLockFile, type LockFile } from '../process/lock-files.js';
 import { textOf } from './text-file.js';
 import { execFile } from 'node:child_process';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MemoryReading } from './memory.js';
-import type { StatisticsOf } from './memory-statistics.js';
+import type { StatisticsOf } from './memory-reserve.js';
 
 /**
  * A smaller difference is not worth a walk; the kernel's own error is as large (64 pages for each CPU and cgroup, three

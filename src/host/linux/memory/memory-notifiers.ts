@@ -2,14 +2,13 @@ import { cgroupDirectory, type CgroupHierarchy } from '../../../core/workload/cg
 import { workingSetLimit } from '../../../core/signal/memcg.js';
 import type { NotifierState, Wake } from '../../../monitor/ports/ports.js';
 import type { Binding, EventsBits, OomBits } from '../../../native/binding.js';
-import { assumedFillRate } from '../../fill-rate.js';
+import { assumedFillRate } from '../../missing-reading.js';
 import { type MemoryLimit, UsageThresholds } from './usage-threshold.js';
 import type { MemoryReading, MemorySource } from './memory.js';
-import { readPageSize } from './page-size.js';
-import { refusal } from '../sampling/watch-refusal.js';
+import { readPageSize } from './memory-reserve.js';
+import { refusal, WatchSlot, type SlotWake } from '../sampling/watch-slot.js';
 import { SamplerNotifier } from '../sampling/sampler-notifier.js';
 import { memoryStallTrigger, type StallTrigger } from '../pressure/stall-trigger.js';
-import { WatchSlot, type SlotWake } from '../sampling/watch-slot.js';
 
 /** What to watch on a node. */
 export interface WatchPlan {

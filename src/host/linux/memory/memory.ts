@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { cgroupDirectory, withAncestors, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
 import type { FileSpec } from '../../../native/binding.js';
-import type { StatisticsOf } from './memory-statistics.js';
+import type { StatisticsOf } from './memory-reserve.js';
 import { firstError, type KernelSource, type Missing } from '../sampling/kernel-source.js';
 
 /**

@@ -1,8 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 import type { Binding, ThresholdWatch } from '../../../native/binding.js';
-import { refusal } from '../sampling/watch-refusal.js';
-import { WatchSlot, type SlotState, type SlotWake } from '../sampling/watch-slot.js';
-import { type WatchFailure } from '../sampling/watch-failure.js';
+import { refusal, WatchSlot, type SlotState, type SlotWake, type WatchFailure } from '../sampling/watch-slot.js';
 import { registeredUsage, usageThreshold } from '../../../core/signal/memcg.js';
 import type { MemoryReading } from './memory.js';
 

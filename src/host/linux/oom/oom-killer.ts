@@ -6,7 +6,7 @@ import { UnavailableError } from '../../../errors.js';
 import { readHierarchies } from '../cgroup/hierarchies.js';
 import { domainOf, groupFinder, limitIn, machineMemory, textOf, type OomRoots } from './oom-domain.js';
 import { processesOfMachine, processesOfMemcg } from './oom-processes.js';
-import { readPageSize } from '../memory/page-size.js';
+import { readPageSize } from '../memory/memory-reserve.js';
 
 /** PROC_PID_INIT_INO, the same on every kernel (include/linux/proc_ns.h). */
 const INITIAL_PID_NAMESPACE = 'pid:[4026531836]';

@@ -1,9 +1,79 @@
-import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync, closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { errnoName } from '../../../errors.js';
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { NodeIdentity } from '../../../monitor/ports/ports.js';
 import type { Binding } from '../../../native/binding.js';
 import { takeInstanceLock, type InstanceLock } from '../../instance-lock.js';
-import { lockFileText, readLockFile } from './lock-holder.js';
+
+/**
+ * The process that holds a lock file of evictd; undefined: none, or no such file. Decided by /proc/locks: the pid in
+ * the file of a killed evictd may be another process's by now.
+ */
+export function lockHolder(path: string): number | undefined {
+  const file = readLockFile(path);
+  if (file === undefined) return undefined;
+  return flockHolders(readFileSync('/proc/locks', 'latin1'), file.inode).find((pid) => pid === file.pid);
+}
+
+/** The content of a lock file: its last holder. */
+export interface LockFile {
+  readonly inode: number;
+  readonly pid: number;
+  /** undefined: evictd did not write it. */
+  readonly version: string | undefined;
+}
+
+/** undefined: no such file. */
+export function readLockFile(path: string): LockFile | undefined {
+  return whereThere(() => {
+    const [pid, version] = readFileSync(path, 'latin1').split('\n');
+    return { inode: statSync(path).ino, pid: Number(pid), version: version === '' ? undefined : version };
+  });
+}
+
+/** The counterpart of `readLockFile`. */
+export function lockFileText(pid: number, version: string): string {
+  return `${String(pid)}\n${version}\n`;
+}
+
+/** The processes that hold lock files in a directory. */
+export function lockHoldersIn(directory: string): readonly number[] {
+  const names = whereThere(() => readdirSync(directory)) ?? [];
+  return names.filter((name) => name.endsWith('.lock')).flatMap((name) => lockHolder(join(directory, name)) ?? []);
+}
+
+/** evictd's lock files that a process holds; none where /proc/PID/fd may not be read. */
+export function locksHeldBy(pid: number): readonly string[] {
+  const directory = `/proc/${String(pid)}/fd`;
+  try {
+    const paths = readdirSync(directory).flatMap((name) => whereThere(() => readlinkSync(join(directory, name))) ?? []);
+    return paths.filter((path) => path.endsWith('.lock') && lockHolder(path) === pid);
+  } catch (error) {
+    if (errnoName(error) === undefined) throw error;
+    return [];
+  }
+}
+
+/**
+ * Parses /proc/locks: '1: FLOCK ADVISORY WRITE 1234 00:2d:5678 0 EOF'; '->' behind the number marks a waiter. Compares
+ * the inode alone: the device is the superblock's, which stat(2) does not report on overlay and btrfs.
+ */
+export function flockHolders(locks: string, inode: number): readonly number[] {
+  return locks.split('\n').flatMap((line) => {
+    const [, pid, of] = /^\d+: FLOCK +ADVISORY +WRITE (\d+) [0-9a-f]+:[0-9a-f]+:(\d+) /.exec(line) ?? [];
+    return Number(of) === inode ? [Number(pid)] : [];
+  });
+}
+
+function whereThere<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (errnoName(error) === 'ENOENT' || errnoName(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
 
 export { instanceName, type InstanceLock } from '../../instance-lock.js';
 

@@ -1,6 +1,6 @@
 import type { Signal } from '../../../core/signal/signal.js';
 import type { FileSpec } from '../../../native/binding.js';
-import { assumedFillRate } from '../../fill-rate.js';
+import { assumedFillRate } from '../../missing-reading.js';
 import type { SampledResource } from './signal-sampler.js';
 
 /** A limit of the machine, of the node's cgroup or of one above it. */

@@ -1,6 +1,5 @@
 import type { Binding, SampledValue, SamplerWatch } from '../../../native/binding.js';
-import { refusal } from './watch-refusal.js';
-import { WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
+import { refusal, WatchSlot, type SlotState, type SlotWake } from './watch-slot.js';
 
 /** A value that rises to its limits; one that falls to them is multiplied by −1. */
 export interface Sampled {

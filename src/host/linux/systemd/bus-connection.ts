@@ -3,6 +3,14 @@ import authenticate from 'dbus-native/lib/handshake.js';
 import { marshall, type DBusMessage } from 'dbus-native/lib/message.js';
 import { MessageReader } from './message-reader.js';
 
+/** systemd's bus name and interface prefix (org.freedesktop.systemd1(5)). */
+export const SYSTEMD = 'org.freedesktop.systemd1';
+
+/** A call to its manager. */
+export const MANAGER = { path: '/org/freedesktop/systemd1', interface: `${SYSTEMD}.Manager`, destination: SYSTEMD };
+
+export const PROPERTIES = 'org.freedesktop.DBus.Properties';
+
 /** An address. `daemon`: the bus daemon, which wants Hello and match rules. */
 export interface BusAddress {
   readonly path: string;

@@ -1,6 +1,5 @@
-import type { BusAddress, BusCall, BusReply } from './bus-connection.js';
+import { type BusAddress, type BusCall, type BusReply, PROPERTIES } from './bus-connection.js';
 import { BusLink } from './bus-link.js';
-import { PROPERTIES } from './bus-names.js';
 
 export const LOGIN = 'org.freedesktop.login1';
 /** logind is on the bus only. */

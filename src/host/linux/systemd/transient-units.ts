@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { LimitedCommand } from '../../../core/systemd/limited-command.js';
 import type { CommandRunner } from '../../../monitor/ports/ports.js';
-import type { BusAddress, BusReply } from './bus-connection.js';
+import { type BusAddress, type BusReply, MANAGER, PROPERTIES, SYSTEMD } from './bus-connection.js';
 import { BusLink, SYSTEMD_ADDRESSES } from './bus-link.js';
-import { MANAGER, PROPERTIES, SYSTEMD } from './bus-names.js';
 import { unitPath } from './unit-reading.js';
 
 const NS_PER_US = 1_000n;

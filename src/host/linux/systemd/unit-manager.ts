@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { SystemdAnswer } from '../../../core/decide/eviction.js';
 import type { SourceProblem, UnitJob, UnitManager } from '../../../monitor/ports/ports.js';
-import type { BusAddress, BusReply } from './bus-connection.js';
+import { type BusAddress, type BusReply, MANAGER } from './bus-connection.js';
 import { BusLink, SYSTEMD_ADDRESSES } from './bus-link.js';
-import { MANAGER } from './bus-names.js';
 import { noUnits } from '../../no-units.js';
 import { UnitCache } from './unit-cache.js';
 

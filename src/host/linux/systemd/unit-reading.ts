@@ -1,7 +1,6 @@
 import type { LoadedUnit, UnitRestart } from '../../../core/systemd/loaded-unit.js';
-import type { BusCall, BusReply } from './bus-connection.js';
+import { type BusCall, type BusReply, PROPERTIES, SYSTEMD } from './bus-connection.js';
 import { emergencyActionOf } from './emergency-action.js';
-import { PROPERTIES, SYSTEMD } from './bus-names.js';
 
 /** 'infinity' in systemd's 64-bit numbers. */
 const INFINITY = 0xffff_ffff_ffff_ffffn;

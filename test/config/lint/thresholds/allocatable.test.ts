@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lintAllocatable } from '../../../../src/config/lint/thresholds/allocatable.js';
+import { lintAllocatable } from '../../../../src/config/lint/thresholds/allocation.js';
 import { threshold } from '../../../core/support.js';
 import { subject } from '../support.js';
 

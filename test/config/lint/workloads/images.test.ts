@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { lintImages } from '../../../../src/config/lint/workloads/images.js';
+import { lintImages } from '../../../../src/config/lint/workloads/rules.js';
 import type { MachineFacts } from '../../../../src/config/lint/machine.js';
-import type { LintSubject } from '../../../../src/config/lint/subject.js';
+import type { LintSubject } from '../../../../src/config/lint/lint-rule.js';
 import { threshold } from '../../../core/support.js';
 import { machine, subject } from '../support.js';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { installSteps } from '../../../../src/features/install/systemd/install-steps.js';
-import { installedConfigFile } from '../../../../src/features/install/systemd/installed-config.js';
+import { installedConfigFile } from '../../../../src/features/install/systemd/starter-config.js';
 import { take } from '../../../../src/features/install/install-step.js';
 import { playedMachine, put, request, told } from '../machine.js';
 

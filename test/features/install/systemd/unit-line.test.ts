@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandLine, pathWord, wordsOf } from '../../../../src/features/install/systemd/unit-line.js';
+import { commandLine, pathWord, wordsOf } from '../../../../src/features/install/systemd/units.js';
 
 test.each<[rule: string, word: string, written: string]>([
   ['a path is unchanged', '/usr/lib/evictd/dist/evictd.js', '/usr/lib/evictd/dist/evictd.js'],

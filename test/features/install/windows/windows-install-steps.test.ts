@@ -2,13 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { windowsCommandLine } from '../../../../src/features/install/windows/windows-command-line.js';
+import { windowsCommandLine, requireTrustedPlace, windowsPlaces } from '../../../../src/features/install/windows/windows-places.js';
 import {
   windowsInstallSteps,
   windowsUninstallSteps,
   type WindowsMachine,
 } from '../../../../src/features/install/windows/windows-install-steps.js';
-import { requireTrustedPlace, windowsPlaces } from '../../../../src/features/install/windows/windows-places.js';
 
 const ENV = { ProgramData: 'D:\\Data', SystemRoot: 'C:\\Windows', ProgramFiles: 'C:\\Program Files' };
 const PROGRAM = ['C:\\Program Files\\evictd\\node.exe', 'C:\\Program Files\\evictd\\dist\\evictd.js'];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { membership, pathBelowMount } from '../../../../src/core/workload/cgroup.js';
 import { findHierarchies, readHierarchies } from '../../../../src/host/linux/cgroup/hierarchies.js';
-import { parseMountinfo, type Mount } from '../../../../src/host/linux/disk/mountinfo.js';
+import { parseMountinfo, type Mount } from '../../../../src/host/linux/disk/filesystems.js';
 import { memoryController } from '../../../support/cgroup.js';
 
 const fixture = (name: string): string => readFileSync(new URL(`../../../fixtures/linux/${name}`, import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { filesystemObservations } from '../../../../src/host/linux/disk/filesystem.js';
+import { filesystemObservations } from '../../../../src/host/linux/disk/filesystems.js';
 import type { FilesystemReading } from '../../../../src/native/binding.js';
 
 const s = 1_000_000_000n;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePageSize, readPageSize } from '../../../../src/host/linux/memory/page-size.js';
+import { parsePageSize, readPageSize } from '../../../../src/host/linux/memory/memory-reserve.js';
 
 const auxv = (...words: bigint[]): Buffer => Buffer.from(BigUint64Array.from(words).buffer);
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { badnessPages, oomScoreOf } from '../../../../src/core/oom/oom-badness.js';
-import { parseMemory, parseTask, type ParsedTask, type ProcessTexts } from '../../../../src/host/linux/oom/oom-task.js';
+import { parseMemory, parseTask, type ParsedTask, type ProcessTexts } from '../../../../src/host/linux/oom/oom-processes.js';
 
 const FIXTURES = join(import.meta.dirname, '../../../fixtures/linux/oom-killer');
 const captured = (name: string): ProcessTexts => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from '../../../../src/host/linux/pressure/psi-window.js';
+import { allowedPsiWindow, SHORTEST_PSI_WINDOW_US } from '../../../../src/host/linux/pressure/pressure.js';
 import { native, type Binding } from '../../../../src/native/index.js';
 import { hasCapSysResource, thrownBy } from '../../../native/kernel.js';
 

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { lockInstance } from '../../../../src/host/linux/process/lock-files.js';
 import {
+  lockInstance,
   flockHolders,
   lockFileText,
   lockHolder,
   lockHoldersIn,
   locksHeldBy,
   readLockFile,
-} from '../../../../src/host/linux/process/lock-holder.js';
+} from '../../../../src/host/linux/process/lock-files.js';
 import { native } from '../../../../src/native/index.js';
 
 // Linux 6.18, `flock FILE sleep 60 & flock FILE true & cat /proc/locks`

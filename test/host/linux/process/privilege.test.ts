@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayEndOthers } from '../../../../src/host/linux/process/privilege.js';
+import { mayEndOthers } from '../../../../src/host/linux/process/own-process.js';
 
 // Lines of /proc/self/status as 6.18 writes them: of root, of nobody, and of root without CAP_KILL (setpriv
 // --bounding-set -kill).

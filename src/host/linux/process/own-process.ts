@@ -29,3 +29,24 @@ function leadsItsSession(): boolean {
   const stat = readFileSync('/proc/self/stat', 'latin1');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3]) === process.pid;
 }
+
+const CAP_KILL = 5n;
+
+/** Whether processes of other users may be signalled: CAP_KILL in CapEff of /proc/PID/status. */
+export function mayEndOthers(procStatus: string): boolean {
+  const [, effective] = /^CapEff:\s*([0-9a-f]+)$/m.exec(procStatus) ?? [];
+  return effective !== undefined && ((BigInt(`0x${effective}`) >> CAP_KILL) & 1n) === 1n;
+}
+
+export function readMayEndOthers(): boolean {
+  return mayEndOthers(readFileSync('/proc/self/status', 'latin1'));
+}
+
+/** Identifies this boot, alike in all containers of the machine (proc(5)). '': unreadable. */
+export function readBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
