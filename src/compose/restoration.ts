@@ -5,7 +5,7 @@ import { FoundFile } from '../features/oom-score-adj/original-values-file.js';
 import { counted } from '../core/quantity/amount.js';
 import { errnoName, HostError } from '../errors.js';
 import { selectHost } from '../host/select.js';
-import type { EvictdDirectories, Restoration } from '../features/install/restore.js';
+import type { EvictdDirectories, Restoration } from '../features/install/install-machine.js';
 import type { Log } from '../log/log.js';
 import { heldIn, withoutHeld } from '../state/saved-state.js';
 import { ringPath } from '../journal/journal.js';

@@ -2,8 +2,23 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EvictdError } from '../../errors.js';
-import type { EvictdDirectories, Restoration } from './restore.js';
 import { SERVICE } from './systemd/units.js';
+
+export interface EvictdDirectories {
+  readonly stateDirectory: string;
+  readonly runtimeDirectory: string;
+  readonly journal: { readonly maxBytes: number; readonly maxFiles: number };
+}
+
+/** The result of restoring what ended evictd processes have changed, a phrase each. */
+export interface Restoration {
+  /** 'oom_score_adj of 3 processes' */
+  readonly restored: readonly string[];
+  /** What could not be restored, with the reason and what to do. */
+  readonly owed: readonly string[];
+  /** A directory does not answer and blocks a thread. */
+  readonly hangs: boolean;
+}
 
 export interface Places {
   /** The directory of unit files of the administrator. */

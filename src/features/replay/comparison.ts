@@ -8,7 +8,7 @@ import type { RecordedCandidates, RecordedConfig, RecordedStep, RecordingHeader 
 import { assumptions, differences, shownDecision, type TimedDecision, type OtherReport } from './replay-report.js';
 import type { OtherConfig } from './other-config.js';
 import { OtherRun } from './other-run.js';
-import { ReplayedRecords } from './replay.js';
+import { ReplayedRecords } from './replayed-journal.js';
 import { selectsPods } from '../../workloads/kinds/source-spec.js';
 
 /** Replays a recording with another configuration. */

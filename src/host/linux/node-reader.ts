@@ -8,7 +8,7 @@ import type { Binding } from '../../native/binding.js';
 import { collect } from '../missing-reading.js';
 import { CurrentStatistics } from './memory/fresh-memory.js';
 import { filesystemResources, Filesystems, signalOf, type FilesystemsSeen } from './disk/filesystems.js';
-import type { Allocatable } from './memory/memory-reserve.js';
+import type { Allocatable } from './memory/allocatable.js';
 import { KernelPass, type KernelSource, type Missing } from './sampling/kernel-source.js';
 import type { MemoryNotifiers } from './memory/memory-notifiers.js';
 import { availableOf, type MemoryReading, type MemorySource } from './memory/memory.js';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isOurs } from './starter-config.js';
 import { removeLogindSteps } from './logind.js';
-import { requireMachine, requireNoPackage, type Machine } from '../install-machine.js';
-import { type EvictdDirectories, restored, usedBy } from '../restore.js';
+import { type EvictdDirectories, requireMachine, requireNoPackage, type Machine } from '../install-machine.js';
+import { restored, usedBy } from '../restore.js';
 import { fileText, type InstallStep } from '../install-step.js';
 import { SERVICE, SLICE } from './units.js';
 

@@ -1,11 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { MemoryReserve } from '../../../core/signal/memory-reserve.js';
-import { normalCgroupPath, type CgroupHierarchy } from '../../../core/workload/cgroup.js';
-import type { Binding } from '../../../native/binding.js';
-import type { Missing } from '../sampling/kernel-source.js';
-import { cgroupPlan, MemoryNotifiers } from './memory-notifiers.js';
-import { allocatableMemory, type MemorySource } from './memory.js';
-import { notifierMode, type NotifierMode } from '../sampling/notifier-mode.js';
 
 /**
  * Memory that no process can have, from /proc/meminfo and /proc/sys/vm/min_free_kbytes.
@@ -52,28 +46,6 @@ export function parsePageSize(auxv: Buffer): bigint | undefined {
 /** 4 KiB where it is unknown: a page size that is too small registers a little early, never too late. */
 export function readPageSize(): bigint {
   return parsePageSize(readFileSync('/proc/self/auxv')) ?? 4096n;
-}
-
-/** allocatableMemory.available: what is left of the memory that all workloads share. */
-export interface Allocatable {
-  readonly memory: MemorySource;
-  readonly notifiers: MemoryNotifiers;
-}
-
-/** The cgroup need not exist yet: until then nothing is read or armed. */
-export function openAllocatable(
-  config: { readonly cgroup: string; readonly capacity: bigint } | undefined,
-  hierarchy: CgroupHierarchy | undefined,
-  native: Binding,
-  mode: NotifierMode,
-): Allocatable | Missing {
-  // as on a kubelet without its pods cgroup
-  if (config === undefined) return { missing: 'needs allocatable: {cgroup, capacity}', absent: true };
-  if (hierarchy === undefined) return { missing: 'this machine has no cgroup memory controller' };
-  const path = normalCgroupPath(config.cgroup);
-  const memory = allocatableMemory(hierarchy, path, config.capacity);
-  const plan = cgroupPlan('allocatableMemory.available', hierarchy, path, memory, undefined); // v1: the node watches the machine's pressure
-  return { memory, notifiers: new MemoryNotifiers(...notifierMode(mode, plan, native)) };
 }
 
 /** A cgroup with a memory.stat. */
